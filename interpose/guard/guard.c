@@ -389,7 +389,7 @@ static enum sc_takeover share_once(void)
 
 /* What is needed to guard anything at all. A stack whose pages are protected when its thread comes
  * back to them kills the process: there is no room for a signal. */
-static bool can_guard(const struct sc_pages *pages, bool is_source,
+static bool can_guard(const struct sc_pages *pages, bool by_userfault,
                       enum sc_no_verdict_reason *reason)
 {
     *reason = SC_NO_VERDICT_STACK;
@@ -398,7 +398,6 @@ static bool can_guard(const struct sc_pages *pages, bool is_source,
     *reason = SC_NO_VERDICT_HANDLER;
     if (!sc_reaper_start())
         return false;
-    bool by_userfault = sc_guard_uses_userfault(pages->start, pages->end - pages->start, is_source);
     *reason = SC_NO_VERDICT_MAPPINGS;
     if (!by_userfault && !sc_map_budget_allows())
         return false;
@@ -413,12 +412,11 @@ static bool can_guard(const struct sc_pages *pages, bool is_source,
 }
 
 /* mprotect takes as long for a result as for a source. */
-static void count_kept(const struct sc_op_info *op)
+static void count_kept(const struct sc_op_info *op, bool by_userfault)
 {
-    bool is_source = op->access == SC_ACCESS_READ;
-    if (!sc_guard_uses_userfault(op->guard_address, op->guard_bytes, is_source))
+    if (!by_userfault)
         sc_source_costs_note(SC_SOURCE_BY_MPROTECT, op->guard_bytes, 0, true);
-    else if (is_source)
+    else if (op->access == SC_ACCESS_READ)
         sc_source_costs_note(SC_SOURCE_BY_USERFAULT, op->guard_bytes, 0, true);
 }
 
@@ -461,20 +459,30 @@ static bool is_mprotects(void)
            sc_signals_take_over() == SC_TAKEOVER_DONE;
 }
 
-static void choose_mechanism(const struct sc_range_info *range, const struct sc_pages *pages,
-                             bool is_source)
+static __attribute__((noinline)) bool choose_mechanism(const struct sc_range_info *range,
+                                                       const struct sc_pages *pages, bool is_source)
 {
     size_t size_bytes = pages->end - pages->start;
-    bool is_brief = size_bytes <= SC_USERFAULTS_BRIEF_BYTES;
-    if ((is_brief && !is_source) || !sc_areas_have(pages->start) ||
-        !sc_guard_uses_userfault(pages->start, guards()->page_mask + 1, false))
-        return;
-    bool is_left = !is_brief && is_mprotects();
-    if (!is_brief)
-        sc_userfaults_prefer(!is_left);
-    if (is_source && !is_left && sc_guard_uses_userfault(pages->start, size_bytes, false) &&
+    if (!sc_userfaults_have_adopted(pages->start, 1))
+        return false;
+    sc_protect_leave(pages, size_bytes >= SC_USERFAULTS_LONG_BYTES ||
+                                (size_bytes > SC_USERFAULTS_BRIEF_BYTES && is_mprotects()));
+    if (is_source && sc_guard_uses_userfault(pages->start, size_bytes, false) &&
         !sc_guard_uses_userfault(pages->start, size_bytes, true))
         take_sources(range, pages);
+    return sc_guard_uses_userfault(pages->start, size_bytes, is_source);
+}
+
+/* Is the operation userfaultfd's, and nothing of it mprotect's? The answer stays with the pages. */
+static bool is_userfaults(const struct sc_range_info *range, const struct sc_pages *pages,
+                          bool is_source)
+{
+    size_t size_bytes = pages->end - pages->start;
+    if (!sc_areas_have(pages->start))
+        return false;
+    return (size_bytes <= SC_USERFAULTS_BRIEF_BYTES &&
+            sc_guard_uses_userfault(pages->start, size_bytes, is_source)) ||
+           choose_mechanism(range, pages, is_source);
 }
 
 void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, const void *site)
@@ -499,13 +507,13 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
         return;
     }
     bool is_source = !sc_direction_writes_host(op->direction);
-    choose_mechanism(range, &pages, is_source);
-    if (!can_guard(&pages, is_source, &reason)) {
+    bool by_userfault = is_userfaults(range, &pages, is_source);
+    if (!can_guard(&pages, by_userfault, &reason)) {
         note_unguarded(reason, hull_bytes);
         return;
     }
     op->access = is_source ? SC_ACCESS_READ : SC_ACCESS_NONE;
     op->guard_address = pages.start;
     op->guard_bytes = pages.end - pages.start;
-    count_kept(op);
+    count_kept(op, by_userfault);
 }

@@ -275,13 +275,31 @@ void sc_protect_take_sources(const struct sc_pages *pages)
     unlock(lane);
 }
 
-void sc_protect_restore(uintptr_t start, size_t size_bytes)
+/* The part of the pages that is in the lane of the first. */
+static size_t laned_part(const struct sc_pages *pages)
+{
+    uintptr_t next = (pages->start | (SC_SPANS_LANE_BYTES - 1)) + 1;
+    return (next < pages->end ? next : pages->end) - pages->start;
+}
+
+void sc_protect_leave(const struct sc_pages *pages, bool left)
 {
     SC_KEEP_ERRNO();
-    for (uintptr_t end = start + size_bytes, next; start < end; start = next) {
-        next = (start | (SC_SPANS_LANE_BYTES - 1)) + 1;
-        unsigned lane = lock_lane_of(start);
-        sc_userfaults_restore(start, (next < end ? next : end) - start);
+    for (struct sc_pages rest = *pages; rest.start < rest.end; rest.start += laned_part(&rest)) {
+        if (sc_userfaults_are_left(rest.start, laned_part(&rest), left))
+            continue;
+        unsigned lane = lock_lane_of(rest.start);
+        sc_userfaults_leave(rest.start, laned_part(&rest), left);
+        unlock(lane);
+    }
+}
+
+void sc_protect_restore(const struct sc_pages *pages)
+{
+    SC_KEEP_ERRNO();
+    for (struct sc_pages rest = *pages; rest.start < rest.end; rest.start += laned_part(&rest)) {
+        unsigned lane = lock_lane_of(rest.start);
+        sc_userfaults_restore(rest.start, laned_part(&rest));
         unlock(lane);
     }
 }

@@ -41,13 +41,17 @@ void sc_protect_tell(void);
  * locks of both lanes. False: some of it is guarded, or `adopt` has said no. */
 bool sc_protect_move(uintptr_t address, bool (*adopt)(uintptr_t));
 
+/* Notes by which mechanism an operation on these pages of areas is to be guarded
+ * (sc_userfaults_leave). */
+void sc_protect_leave(const struct sc_pages *pages, bool left);
+
 /* Sources on these pages, which lie in one area, are write-protected by userfaultfd from now on
  * (sc_userfaults_take_sources). */
 void sc_protect_take_sources(const struct sc_pages *pages);
 
 /* The kernel has taken pages of interpose/memory/areas.h out of the page tables for the program:
  * those that userfaultfd serves, and that are not kept off, come back. */
-void sc_protect_restore(uintptr_t start, size_t size_bytes);
+void sc_protect_restore(const struct sc_pages *pages);
 
 /* The process has no mappings left: gives back those that pages guarded again and again take
  * (interpose/guard/apart.h). */

@@ -40,13 +40,13 @@ struct put_back {
     int64_t mapped;
 };
 #define PUT_BACK _IOWR(UFFDIO, 0x07, struct put_back) /* UFFDIO_CONTINUE */
+#define PUT_BACK_WP (UINT64_C(1) << 1)                /* UFFDIO_CONTINUE_MODE_WP */
 
 enum {
     PAGE_BYTES = SC_SMALL_PAGE_BYTES,
     AREA_PAGES = SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES,
     PAGES_MAX = SC_AREAS_COUNT * AREA_PAGES,
-    LONG_BYTES = 1 << 20, /* to put its pages back one by one costs more than the map's lock */
-    TOUCHES_MAX = 3,      /* then the page stays mprotect's */
+    TOUCHES_MAX = 3, /* then the page stays mprotect's */
 };
 
 /* What is known of a page: */
@@ -57,12 +57,12 @@ enum {
     BY_MPROTECT = 0x10, /* kept off, or read-only, by mprotect */
     ADOPTED = 0x20,     /* registered */
     SOURCES = 0x40,     /* ... for write-protection as well */
+    LEFT = 0x80,        /* the latest operation there was left to mprotect */
 };
 
 static _Atomic int descriptor = -1;
 static _Atomic bool has_reader;
 static _Atomic int state; /* enum sc_userfaultfd_state */
-static _Atomic bool is_preferred;
 static uintptr_t
     bell; /* a page that is always off: a touch wakes the reader for what is not said */
 
@@ -106,23 +106,30 @@ static void wake(uintptr_t start, size_t size_bytes)
     ask(UFFDIO_WAKE, &range);
 }
 
-/* Pages that are there already are passed over. */
-static long put_all_back(uintptr_t start, size_t size_bytes)
+/* They may be written, or read alone (Linux 6.4). Pages that are there already, and those that the
+ * kernel has none for, are passed over: who waits for one touches it again. */
+static long put_all_back(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
-    uintptr_t end = start + size_bytes;
-    while (start < end) {
-        struct put_back request = {.range = {start, end - start}};
+    long refused = 0;
+    for (uintptr_t end = start + size_bytes; start < end;) {
+        uint64_t mode = access == SC_ACCESS_READ ? PUT_BACK_WP : 0;
+        struct put_back request = {.range = {start, end - start}, .mode = mode};
         long result = ask(PUT_BACK, &request);
         if (result == 0)
-            return 0;
-        size_t done = request.mapped > 0 ? (size_t)request.mapped : 0;
-        if (result == -EEXIST)
-            wake(start, PAGE_BYTES);
-        else if (result != -EAGAIN || !done)
+            break;
+        if (result == -EAGAIN && request.mapped > 0) {
+            start += (size_t)request.mapped;
+            continue;
+        }
+        if (result != -EEXIST && result != -EFAULT)
             return result;
-        start += result == -EEXIST ? PAGE_BYTES : done;
+        refused = result == -EFAULT ? result : refused;
+        if (mode)
+            write_protect(start, PAGE_BYTES, true);
+        wake(start, PAGE_BYTES);
+        start += PAGE_BYTES;
     }
-    return 0;
+    return refused;
 }
 
 /* ---- beginning ---- */
@@ -190,29 +197,42 @@ static bool is_adopted(uintptr_t page)
     return sc_areas_have_lane(page) && known_of(page) & ADOPTED;
 }
 
-static bool serves_page(uintptr_t page, bool is_source)
+static bool is_touched(uint8_t known)
 {
-    return is_adopted(page) && !(known_of(page) & BY_MPROTECT) &&
-           (!is_source || known_of(page) & SOURCES);
+    return (known & TOUCHES) / ONE_TOUCH >= TOUCHES_MAX;
 }
 
-void sc_userfaults_prefer(bool preferred)
+static bool serves(uint8_t known, bool is_source)
 {
-    if (atomic_load_explicit(&is_preferred, memory_order_relaxed) != preferred)
-        atomic_store_explicit(&is_preferred, preferred, memory_order_relaxed);
+    uint8_t wanted = ADOPTED | (is_source ? SOURCES : 0);
+    return (known & (wanted | BY_MPROTECT | LEFT)) == wanted && !is_touched(known);
 }
 
-static bool is_long(size_t size_bytes)
-{
-    return size_bytes >= LONG_BYTES || (size_bytes > SC_USERFAULTS_BRIEF_BYTES &&
-                                        !atomic_load_explicit(&is_preferred, memory_order_relaxed));
-}
-
-/* About: what lies between the first page and the last one may be mprotect's. */
 bool sc_guard_uses_userfault(uintptr_t address, size_t size_bytes, bool is_source)
 {
-    return is_usable() && !is_long(size_bytes) && serves_page(address, is_source) &&
-           serves_page(address + size_bytes - 1, is_source);
+    uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1), end = address + size_bytes;
+    if (!is_usable() || size_bytes >= SC_USERFAULTS_LONG_BYTES || !sc_areas_have_lane(address) ||
+        !sc_areas_have_lane(end - 1))
+        return false;
+    while (page < end && serves(known_of(page), is_source))
+        page += PAGE_BYTES;
+    return page >= end;
+}
+
+bool sc_userfaults_are_left(uintptr_t start, size_t size_bytes, bool left)
+{
+    uintptr_t page = start;
+    left |= !is_usable();
+    while (page - start < size_bytes && !(known_of(page) & LEFT) == !left)
+        page += PAGE_BYTES;
+    return page - start >= size_bytes;
+}
+
+void sc_userfaults_leave(uintptr_t start, size_t size_bytes, bool left)
+{
+    uint8_t noted = left || !is_usable() ? LEFT : 0;
+    for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
+        set_known(page, (uint8_t)((known_of(page) & ~LEFT) | noted));
 }
 
 static void set_all_known(uintptr_t start, size_t size_bytes, uint8_t known)
@@ -288,17 +308,23 @@ void sc_userfaults_restore(uintptr_t start, size_t size_bytes)
         return;
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
         if (is_adopted(page) && (known_of(page) & ACCESS) == SC_ACCESS_ALL)
-            put_all_back(page, PAGE_BYTES);
+            put_all_back(page, PAGE_BYTES, SC_ACCESS_ALL);
 }
 
 /* ---- the end ---- */
+
+/* What the kernel has refused says of the range alone where it lets the bell be. */
+static bool is_lost(void)
+{
+    return write_protect(bell, PAGE_BYTES, false) != 0;
+}
 
 /* The descriptor is no more ours in the program's table, or a seccomp filter refuses to use it. The
  * reader, which has one of its own, lets everybody go on. What is off then is not guarded any
  * longer. Under a filter all goes on once nobody has the descriptor. */
 static void lose(long result)
 {
-    if (!atomic_exchange(&has_reader, false))
+    if (!is_lost() || !atomic_exchange(&has_reader, false))
         return;
     atomic_store(&state, SC_USERFAULTFD_LOST);
     if (result == -EPERM || result == -EACCES || result == -ENOSYS)
@@ -327,8 +353,9 @@ static void let_all_through(void)
 
 /* ---- access ---- */
 
-enum way { NOTHING, BY_USERFAULT, BY_MAPPING };
+enum way { NOTHING, BY_USERFAULT, BY_MAPPING, BY_NOTHING_NOW };
 
+/* An operation that was not left to mprotect may have shared no SIGSEGV lately. */
 static enum way way_of(uintptr_t page, enum sc_access access, bool usable)
 {
     uint8_t known = known_of(page);
@@ -339,10 +366,10 @@ static enum way way_of(uintptr_t page, enum sc_access access, bool usable)
         return NOTHING;
     if (access == SC_ACCESS_ALL)
         return BY_USERFAULT;
-    bool is_touched = (known & TOUCHES) / ONE_TOUCH >= TOUCHES_MAX;
-    bool is_mixed = now == SC_ACCESS_NONE && access == SC_ACCESS_READ;
+    if (!usable && !(known & LEFT))
+        return BY_NOTHING_NOW;
     bool is_registered = access == SC_ACCESS_NONE || known & SOURCES;
-    return usable && !is_touched && !is_mixed && is_registered ? BY_USERFAULT : BY_MAPPING;
+    return !(known & LEFT) && !is_touched(known) && is_registered ? BY_USERFAULT : BY_MAPPING;
 }
 
 static void note(uintptr_t start, size_t size_bytes, enum sc_access access, bool by_mprotect)
@@ -364,7 +391,7 @@ static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access acces
     if (result == 0 && was_off)
         result = (known_of(start) & ACCESS) == SC_ACCESS_READ
                      ? write_protect(start, size_bytes, false)
-                     : put_all_back(start, size_bytes);
+                     : put_all_back(start, size_bytes, SC_ACCESS_ALL);
     if (result == 0)
         note(start, size_bytes, access, true);
     if (result == 0 && access != SC_ACCESS_ALL)
@@ -377,7 +404,7 @@ static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access acces
 static long let_go(uintptr_t start, size_t size_bytes, enum sc_access from)
 {
     if (from == SC_ACCESS_NONE)
-        return put_all_back(start, size_bytes);
+        return put_all_back(start, size_bytes, SC_ACCESS_ALL);
     uint64_t before = sc_ticks();
     long result = write_protect(start, size_bytes, false);
     if (result == 0)
@@ -386,37 +413,56 @@ static long let_go(uintptr_t start, size_t size_bytes, enum sc_access from)
     return result;
 }
 
-static long keep_off(uintptr_t start, size_t size_bytes, enum sc_access access)
+/* Before Linux 6.4 they may be written for a moment in between. */
+static long let_readers_in(uintptr_t start, size_t size_bytes)
+{
+    long result = put_all_back(start, size_bytes, SC_ACCESS_READ);
+    if (result == -EINVAL)
+        result = put_all_back(start, size_bytes, SC_ACCESS_ALL);
+    return result ? result : write_protect(start, size_bytes, true);
+}
+
+static long keep_off(uintptr_t start, size_t size_bytes, enum sc_access from, enum sc_access access)
 {
     if (access != SC_ACCESS_READ)
         return sc_kernel_call(SYS_madvise, start, size_bytes, DONTNEED_LOCKED);
+    if (from == SC_ACCESS_NONE)
+        return let_readers_in(start, size_bytes);
     uint64_t before = sc_ticks();
     long result = write_protect(start, size_bytes, true);
     sc_source_costs_note(SC_SOURCE_BY_USERFAULT, size_bytes, sc_ticks() - before, false);
     return result;
 }
 
-/* They are noted as kept off from before until after. What the kernel will not do so is mprotect's
- * to do. */
+/* The memory was given back, and is used again, while it was registered for sources. */
+static void forget_sources(uintptr_t start, size_t size_bytes)
+{
+    for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
+        set_known(page, known_of(page) & (uint8_t)~SOURCES);
+}
+
+/* They are noted as kept off from before until after. What the kernel refuses is guarded no more.
+ */
 static long set_by_userfault(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     enum sc_access from = known_of(start) & ACCESS;
-    long result;
-    if (access == SC_ACCESS_ALL) {
-        result = let_go(start, size_bytes, from);
-        if (result != 0)
-            lose(result);
-        note(start, size_bytes, SC_ACCESS_ALL, false);
-        return 0;
+    long result = 0;
+    if (access != SC_ACCESS_ALL) {
+        note(start, size_bytes, access, false);
+        result = keep_off(start, size_bytes, from, access);
+        if (result == 0) {
+            sc_guarded_ranges_note(start, true);
+            return 0;
+        }
+        lose(result);
+        forget_sources(start, size_bytes);
+        from = from == SC_ACCESS_ALL ? access : from;
     }
-    note(start, size_bytes, access, false);
-    result = keep_off(start, size_bytes, access);
-    if (result == 0) {
-        sc_guarded_ranges_note(start, true);
-        return 0;
-    }
-    lose(result);
-    return set_mapping(start, size_bytes, access);
+    long let = let_go(start, size_bytes, from);
+    if (let != 0)
+        lose(let);
+    note(start, size_bytes, SC_ACCESS_ALL, false);
+    return result;
 }
 
 static bool are_alike(uintptr_t a, uintptr_t b)
@@ -432,19 +478,20 @@ int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access acces
     bool usable = is_usable();
     if (!usable && sc_process_is_child())
         return sc_page_protection_set(address, size_bytes, access);
-    bool is_served = usable && (access == SC_ACCESS_ALL || !is_long(size_bytes));
     uintptr_t end = address + size_bytes;
     long refused = 0;
     for (uintptr_t next; address < end; address = next) {
-        enum way way = way_of(address, access, is_served);
+        enum way way = way_of(address, access, usable);
         for (next = address + PAGE_BYTES; next < end; next += PAGE_BYTES)
-            if (way_of(next, access, is_served) != way || !are_alike(next, address))
+            if (way_of(next, access, usable) != way || !are_alike(next, address))
                 break;
         long result = 0;
         if (way == BY_USERFAULT)
             result = set_by_userfault(address, next - address, access);
         else if (way == BY_MAPPING)
             result = set_mapping(address, next - address, access);
+        else if (way == BY_NOTHING_NOW)
+            result = -ENODEV;
         refused = refused ? refused : result;
     }
     return (int)refused;
@@ -453,7 +500,7 @@ int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access acces
 void sc_userfaults_keep_off_again(uintptr_t address)
 {
     if (sc_userfaults_is_off(address))
-        keep_off(address, PAGE_BYTES, (enum sc_access)(known_of(address) & ACCESS));
+        keep_off(address, PAGE_BYTES, SC_ACCESS_ALL, (enum sc_access)(known_of(address) & ACCESS));
 }
 
 /* ---- the reader ---- */
@@ -516,11 +563,9 @@ void sc_userfaults_put_back(uintptr_t address, bool denied)
     uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1);
     uint8_t known = known_of(page);
     enum sc_access access = known & ACCESS;
-    if (denied && sc_page_protection_set(page, PAGE_BYTES, access) == 0) {
-        bool is_often = (known & TOUCHES) / ONE_TOUCH >= TOUCHES_MAX;
-        set_known(page, (uint8_t)((known | BY_MPROTECT) + (is_often ? 0 : ONE_TOUCH)));
-    }
-    put_all_back(page, PAGE_BYTES);
+    if (denied && sc_page_protection_set(page, PAGE_BYTES, access) == 0)
+        set_known(page, (uint8_t)((known | BY_MPROTECT) + (is_touched(known) ? 0 : ONE_TOUCH)));
+    put_all_back(page, PAGE_BYTES, SC_ACCESS_ALL);
     write_protect(page, PAGE_BYTES, false);
     wake(page, PAGE_BYTES);
 }

@@ -58,18 +58,26 @@ void sc_userfaults_serve(uintptr_t address, size_t size_bytes);
 bool sc_userfaults_adopt_huge(uintptr_t area);
 /* Are all pages of the interval such? */
 bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes);
-/* Whether longer intervals than these are served, too: threads wait for each other for the map's
- * lock, or mprotect cannot be used. */
-enum { SC_USERFAULTS_BRIEF_BYTES = 128 << 10 };
-void sc_userfaults_prefer(bool preferred);
+
+/* The decision for an operation on these pages, which is taken once: it is `left` to mprotect, or
+ * not. Of few pages it is never left, and always of so many that to put them back one by one costs
+ * more than the map's lock. What is left, or of which
+ * sc_guard_uses_userfault says no, needs SIGSEGV, and so do all pages before the thread that is
+ * told of touches runs. Are they noted as `left` or not already? Else the caller has the lock under
+ * which the kernel is told of the pages. */
+enum { SC_USERFAULTS_BRIEF_BYTES = 128 << 10, SC_USERFAULTS_LONG_BYTES = 1 << 20 };
+bool sc_userfaults_are_left(uintptr_t start, size_t size_bytes, bool left);
+void sc_userfaults_leave(uintptr_t start, size_t size_bytes, bool left);
+
 /* Sources on such pages are write-protected from now on. Where the kernel refuses, they stay
  * mprotect's. The caller has the lock under which it is told of the pages. */
 void sc_userfaults_take_sources(uintptr_t start, size_t size_bytes);
 /* Those of them that nobody keeps off are in the page tables again, whoever has taken them out. */
 void sc_userfaults_restore(uintptr_t start, size_t size_bytes);
 
-/* What the host may do with whole pages of areas that have lanes, by whichever way: long intervals
- * are mprotect's. 0 or -errno, as sc_page_access_set. */
+/* What the host may do with whole pages of areas that have lanes, by whichever way. 0 or -errno, as
+ * sc_page_access_set: an operation that was not left to mprotect is not guarded by it where the
+ * descriptor was lost just now. */
 int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access access);
 
 /* ---- for the reader of events ---- */

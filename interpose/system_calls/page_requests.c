@@ -116,6 +116,6 @@ SC_EXPORT int madvise(void *address, size_t size_bytes, int advice)
     sc_advice_before(address, size_bytes, advice, &(struct sc_culprit){"madvise", SC_SITE(), NULL});
     int result = advise(address, size_bytes, advice);
     if (result == 0 && takes_out)
-        sc_protect_restore((uintptr_t)address, size_bytes);
+        sc_protect_restore(&(struct sc_pages){(uintptr_t)address, (uintptr_t)address + size_bytes});
     return result;
 }

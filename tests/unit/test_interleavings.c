@@ -350,6 +350,20 @@ bool sc_userfaults_is_off(uintptr_t address)
     return false;
 }
 
+bool sc_userfaults_are_left(uintptr_t start, size_t size_bytes, bool left)
+{
+    (void)start;
+    (void)size_bytes;
+    return left;
+}
+
+void sc_userfaults_leave(uintptr_t start, size_t size_bytes, bool left)
+{
+    (void)start;
+    (void)size_bytes;
+    (void)left;
+}
+
 void sc_userfaults_take_sources(uintptr_t start, size_t size_bytes)
 {
     (void)start;

@@ -44,7 +44,6 @@ enum {
     BYTES = PAGES * PAGE,
     AREA_PAGES = SC_AREAS_BYTES / PAGE,
     OFTEN = 10,
-    MANY = SC_USERFAULTS_BRIEF_BYTES / PAGE,
     COLLAPSE = 25, /* MADV_COLLAPSE */
 };
 
@@ -360,22 +359,28 @@ START_TEST(a_child_has_a_page_that_was_just_given_to_mprotect)
 }
 END_TEST
 
+static void take_all_descriptors(void)
+{
+    for (int fd = 3; fd < 300; fd++)
+        close(fd);
+    int foreign = open("/dev/null", O_WRONLY);
+    for (int fd = 3; fd < 300; fd++)
+        dup2(foreign, fd);
+}
+
 /* What is off then is let go, and the rest is mprotect's. */
 START_TEST(a_descriptor_that_the_program_closes_costs_what_is_off_and_no_more)
 {
     if (!begin())
         return;
     set(0, 2, SC_ACCESS_NONE);
-    for (int fd = 3; fd < 300; fd++)
-        close(fd);
-    int foreign = open("/dev/null", O_WRONLY);
-    for (int fd = 3; fd < 300; fd++)
-        dup2(foreign, fd);
+    take_all_descriptors();
     set(0, 2, SC_ACCESS_ALL);
     while (!atomic_load(&has_ended))
         usleep(100);
     ck_assert(!faults(0));
     ck_assert(!sc_guard_uses_userfault((uintptr_t)block, PAGE, false));
+    sc_userfaults_leave((uintptr_t)block, BYTES, false);
     set(4, 1, SC_ACCESS_NONE);
     ck_assert(faults(4));
     set(4, 1, SC_ACCESS_ALL);
@@ -492,25 +497,99 @@ START_TEST(parts_of_a_huge_page_are_kept_off_alone)
 }
 END_TEST
 
-START_TEST(many_pages_are_mprotects_unless_it_is_said_otherwise)
+START_TEST(what_is_left_to_mprotect_is_mprotects_until_it_is_decided_anew)
 {
     if (!begin())
         return;
-    block = fill_area();
-    ck_assert(sc_spans_move_area(&sc_track.inflight.guards, (uintptr_t)block));
-    ck_assert(sc_userfaults_adopt_huge((uintptr_t)block));
-    ck_assert(sc_guard_uses_userfault((uintptr_t)block, MANY * PAGE, false));
-    ck_assert(!sc_guard_uses_userfault((uintptr_t)block, (MANY + 1) * PAGE, false));
-    set(0, MANY + 1, SC_ACCESS_NONE);
+    sc_userfaults_leave((uintptr_t)block, BYTES, true);
+    ck_assert(!sc_userfaults_are_left((uintptr_t)block, BYTES, false));
+    ck_assert(!sc_guard_uses_userfault((uintptr_t)block, PAGE, false));
+    set(0, PAGES, SC_ACCESS_NONE);
+    sc_userfaults_leave((uintptr_t)block, BYTES, false);
+    ck_assert(!sc_guard_uses_userfault((uintptr_t)block, PAGE, false));
     ck_assert(faults(3));
-    set(0, MANY + 1, SC_ACCESS_ALL);
-    sc_userfaults_prefer(true);
-    ck_assert(sc_guard_uses_userfault((uintptr_t)block, (MANY + 1) * PAGE, false));
-    atomic_store(&denies, true);
-    set(0, MANY + 1, SC_ACCESS_NONE);
+    set(0, PAGES, SC_ACCESS_ALL);
     ck_assert_uint_eq(atomic_load(&events), 0);
+    ck_assert(sc_guard_uses_userfault((uintptr_t)block, BYTES, false));
+    atomic_store(&denies, true);
+    set(0, PAGES, SC_ACCESS_NONE);
     ck_assert(faults(3));
     ck_assert_uint_eq(atomic_load(&events), 1);
+}
+END_TEST
+
+/* Nobody has looked whether a thread would die of it. */
+START_TEST(what_is_not_left_to_mprotect_is_not_its_own_when_the_reader_has_gone)
+{
+    if (!begin())
+        return;
+    take_all_descriptors();
+    ck_assert_int_ne(sc_userfaults_set((uintptr_t)block, BYTES, SC_ACCESS_READ), 0);
+    while (!atomic_load(&has_ended))
+        usleep(100);
+    ck_assert(!faults(1));
+}
+END_TEST
+
+/* A copy of the bytes that are still to come goes on from there. */
+START_TEST(a_result_that_becomes_a_source_lets_readers_in_and_no_writer)
+{
+    if (!begin())
+        return;
+    set(0, PAGES, SC_ACCESS_NONE);
+    memset(alias, 6, BYTES);
+    set(0, PAGES, SC_ACCESS_READ);
+    for (unsigned page = 0; page < PAGES; page++)
+        ck_assert_uint_eq(read_by(page), 6);
+    ck_assert_uint_eq(atomic_load(&events), 0);
+    ck_assert(sc_guard_uses_userfault((uintptr_t)block, BYTES, true));
+    pthread_t toucher = begin_to_touch();
+    ck_assert_uint_eq(alias[0], 6);
+    set(0, PAGES, SC_ACCESS_ALL);
+    pthread_join(toucher, NULL);
+    ck_assert_uint_eq(block[0], 1);
+    atomic_store(&holds, false);
+}
+END_TEST
+
+/* Another thread has noted sources for the memory that was here before. */
+START_TEST(what_is_noted_of_memory_that_has_gone_gives_nothing_up)
+{
+    const uint8_t sources = 0x40;
+    if (!begin_without_sources())
+        return;
+    for (unsigned page = 0; page < PAGES; page++)
+        sc_areas.marks[((uintptr_t)block - sc_areas.start) / PAGE + page] |= sources;
+    ck_assert(sc_guard_uses_userfault((uintptr_t)block, BYTES, true));
+    ck_assert_int_ne(sc_userfaults_set((uintptr_t)block, BYTES, SC_ACCESS_READ), 0);
+    ck_assert(!faults(2));
+    ck_assert(!atomic_load(&has_ended));
+    ck_assert(!sc_guard_uses_userfault((uintptr_t)block, BYTES, true));
+    ck_assert(sc_guard_uses_userfault((uintptr_t)block, BYTES, false));
+    take_sources();
+    set(0, PAGES, SC_ACCESS_READ);
+    pthread_t toucher = begin_to_touch();
+    set(0, PAGES, SC_ACCESS_ALL);
+    pthread_join(toucher, NULL);
+    atomic_store(&holds, false);
+}
+END_TEST
+
+/* MADV_REMOVE has taken it away: who waits for it has zeros. */
+START_TEST(a_page_that_is_no_more_wakes_who_waits_for_it)
+{
+    if (!begin())
+        return;
+    set(0, PAGES, SC_ACCESS_NONE);
+    pthread_t toucher = begin_to_touch();
+    ck_assert_int_eq(madvise(alias, 2 * PAGE, MADV_REMOVE), 0);
+    memset(alias + 4 * PAGE, 4, PAGE);
+    set(0, PAGES, SC_ACCESS_ALL);
+    pthread_join(toucher, NULL);
+    ck_assert_uint_eq(read_by(4), 4);
+    ck_assert(!atomic_load(&has_ended));
+    atomic_store(&holds, false);
+    ck_assert(sc_guard_uses_userfault((uintptr_t)block, PAGE, false));
 }
 END_TEST
 
@@ -522,10 +601,13 @@ START_TEST(a_long_interval_is_mprotects)
     ck_assert(sc_spans_move_area(&sc_track.inflight.guards, (uintptr_t)block));
     ck_assert(sc_userfaults_adopt_huge((uintptr_t)block));
     ck_assert(!sc_guard_uses_userfault((uintptr_t)block, SC_AREAS_BYTES, false));
+    ck_assert(sc_guard_uses_userfault((uintptr_t)block, SC_AREAS_BYTES / 4, false));
+    sc_userfaults_leave((uintptr_t)block, SC_AREAS_BYTES, true);
     set(0, AREA_PAGES, SC_ACCESS_NONE);
     ck_assert(faults(3));
     ck_assert_uint_eq(atomic_load(&events), 0);
     set(0, AREA_PAGES, SC_ACCESS_ALL);
+    sc_userfaults_leave((uintptr_t)block, PAGE, false);
     ck_assert(sc_guard_uses_userfault((uintptr_t)block, PAGE, false));
     ck_assert_uint_eq(read_by(9), 9);
 }
@@ -549,7 +631,11 @@ int main(void)
     tcase_add_test(cases, a_reader_takes_no_file_of_the_programs);
     tcase_add_test(cases, memory_that_is_given_back_is_registered_no_more);
     tcase_add_test(cases, parts_of_a_huge_page_are_kept_off_alone);
-    tcase_add_test(cases, many_pages_are_mprotects_unless_it_is_said_otherwise);
+    tcase_add_test(cases, what_is_left_to_mprotect_is_mprotects_until_it_is_decided_anew);
+    tcase_add_test(cases, what_is_not_left_to_mprotect_is_not_its_own_when_the_reader_has_gone);
+    tcase_add_test(cases, a_result_that_becomes_a_source_lets_readers_in_and_no_writer);
+    tcase_add_test(cases, what_is_noted_of_memory_that_has_gone_gives_nothing_up);
+    tcase_add_test(cases, a_page_that_is_no_more_wakes_who_waits_for_it);
     tcase_add_test(cases, a_long_interval_is_mprotects);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

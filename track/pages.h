@@ -30,8 +30,15 @@ struct sc_access_change {
     uint32_t span; /* whose turn it is */
 };
 
-/* May pages of a range be protected? No, where their access is other than plain read and write. */
-enum sc_guarding { SC_GUARDING_UNKNOWN, SC_GUARDING_ALLOWED, SC_GUARDING_FORBIDDEN };
+/* May pages of a range be protected? None, where their access is other than plain read and write.
+ * Where a stack lies in the range, those alone of which an operation uses all bytes. What comes
+ * later here is not taken back. */
+enum sc_guarding {
+    SC_GUARDING_UNKNOWN,
+    SC_GUARDING_ALLOWED,
+    SC_GUARDING_WHOLE_PAGES,
+    SC_GUARDING_FORBIDDEN
+};
 
 /* May the host read sources in a range, for snapshots and comparisons? NONE: kernels may write
  * them, or reading is slow, or the mapping is no longer the one that the driver reads. PEEKED: the

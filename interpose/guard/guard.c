@@ -232,7 +232,7 @@ static bool is_allowed(const struct sc_range_info *range)
     if (!range->range)
         return is_pageable_allowed(range);
     if (range->guarding != SC_GUARDING_UNKNOWN)
-        return range->guarding == SC_GUARDING_ALLOWED;
+        return range->guarding != SC_GUARDING_FORBIDDEN;
     uintptr_t start = range->address & ~guards()->page_mask;
     bool allowed = range->kind == SC_PINNED ||
                    (range->kind == SC_REGISTERED &&
@@ -307,6 +307,29 @@ static size_t leave_out(struct sc_op_info *op, uintptr_t start, uintptr_t end)
     return edges_are_compared(op) ? 0 : sc_shape_used_between(&op->shape, &op->fold, start, end);
 }
 
+/* Of a range that holds a stack, pages of which the operation has a part only may be the stack's:
+ * of a touch there a thread can be told by no signal, since that needs the stack. */
+static bool holds_stack(const struct sc_range_info *range)
+{
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+    if (sc_unlikely(range->range && here - range->address < range->size_bytes))
+        sc_guard_note_stack(here);
+    return range->guarding == SC_GUARDING_WHOLE_PAGES || here - range->address < range->size_bytes;
+}
+
+void sc_guard_note_stack(uintptr_t place)
+{
+    if (sc_likely(!sc_track_range_may_be_near(&sc_track, (const void *)place)) || sc_own_lock_depth)
+        return;
+    SC_KEEP_ERRNO();
+    const struct sc_range_info range = sc_track_find_range(&sc_track, place);
+    if (!range.range || range.guarding >= SC_GUARDING_WHOLE_PAGES || !is_allowed(&range))
+        return;
+    SC_TRACKED(
+        sc_guarded_set(track.inflight, range.address, range.size_bytes, SC_GUARDING_WHOLE_PAGES));
+    sc_guard_unprotect((const void *)range.address, range.size_bytes);
+}
+
 /* On other pages lies memory of which nothing is known. */
 static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_info *op,
                               struct sc_pages *pages)
@@ -321,7 +344,7 @@ static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_in
         note_unguarded(SC_NO_VERDICT_SHARED_PAGE, unwatched);
     pages->start = pages->start > own.start ? pages->start : own.start;
     pages->end = pages->end < own.end ? pages->end : own.end;
-    if (pages->start < pages->end)
+    if (pages->start < pages->end && !holds_stack(range))
         pages->end = end_of_huge_page(range, op, own.end, pages->end);
 }
 
@@ -332,8 +355,10 @@ static bool is_small_source(const struct sc_op_info *op)
 }
 
 /* Pages at the ends, of which the operation has a part only. */
-static void leave_out_disputed(struct sc_op_info *op, struct sc_pages *pages)
+static void leave_out_disputed(const struct sc_range_info *range, struct sc_op_info *op,
+                               struct sc_pages *pages)
 {
+    bool all = holds_stack(range);
     uintptr_t page_bytes = guards()->page_mask + 1;
     uintptr_t op_end = op->shape.address + sc_shape_hull_bytes(&op->shape);
     uintptr_t last = (op_end - 1) & ~guards()->page_mask;
@@ -341,13 +366,13 @@ static void leave_out_disputed(struct sc_op_info *op, struct sc_pages *pages)
     bool ends_within = (op_end & guards()->page_mask) != 0 && last < pages->end;
     size_t unwatched = 0;
     bool disputed = false;
-    if (ends_within && last != pages->start && sc_neighbours_skip(last)) {
+    if (ends_within && last != pages->start && (all || sc_neighbours_skip(last))) {
         unwatched += leave_out(op, last, last + page_bytes);
         pages->end = last;
         disputed = true;
     }
     if ((starts_within || (ends_within && last == pages->start)) &&
-        sc_neighbours_skip(pages->start)) {
+        (all || sc_neighbours_skip(pages->start))) {
         unwatched += leave_out(op, pages->start, pages->start + page_bytes);
         pages->start += page_bytes;
         disputed = true;
@@ -355,7 +380,7 @@ static void leave_out_disputed(struct sc_op_info *op, struct sc_pages *pages)
     if (disputed && is_small_source(op))
         pages->start = pages->end;
     if (unwatched)
-        note_unguarded(SC_NO_VERDICT_NEIGHBOURS, unwatched);
+        note_unguarded(all ? SC_NO_VERDICT_STACK : SC_NO_VERDICT_NEIGHBOURS, unwatched);
 }
 
 static bool is_guardable(const struct sc_op_info *op)
@@ -499,7 +524,7 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
     sc_block_areas_choose(&pages, sc_direction_writes_host(op->direction));
     leave_out_foreign(range, op, &pages);
     if (pages.start < pages.end)
-        leave_out_disputed(op, &pages);
+        leave_out_disputed(range, op, &pages);
     if (pages.start >= pages.end)
         return;
     if (sc_unlikely(sc_guard_budget) && !sc_guard_budget_allows(op->stack, site)) {

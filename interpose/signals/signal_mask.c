@@ -24,6 +24,12 @@
 
 #include "track/poison.h"
 
+#if defined __x86_64__
+#define STACK_OF(context) ((uintptr_t)(context)->uc_mcontext.gregs[REG_RSP])
+#else
+#define STACK_OF(context) ((uintptr_t)(context)->uc_mcontext.sp)
+#endif
+
 typedef int mask_function(int how, const sigset_t *set, sigset_t *old);
 typedef int number_function(int number);
 typedef int suspend_function(const sigset_t *mask);
@@ -517,8 +523,16 @@ static bool adopt_mask_of(const ucontext_t *context)
     return blocked;
 }
 
+/* The kernel reads the mask, and the thread goes on on the context's stack. */
+static void let_enter(const ucontext_t *context)
+{
+    sc_guard_unprotect(context, sizeof *context);
+    sc_guard_note_stack(STACK_OF(context));
+}
+
 SC_EXPORT int setcontext(const ucontext_t *to)
 {
+    let_enter(to);
     if (sc_sharing_is_on())
         believe_with_mask(adopt_mask_of(to), &to->uc_sigmask);
     return SC_NEXT(enter_function *, "setcontext")(to);
@@ -534,6 +548,7 @@ static __attribute__((noinline)) void resume(bool blocked, uint64_t kernels)
 /* Comes back when somebody enters `from`, on whatever thread, with the mask of this moment. */
 SC_EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to)
 {
+    let_enter(to);
     if (!sc_sharing_is_on())
         return SC_NEXT(switch_function *, "swapcontext")(from, to);
     bool blocked = sc_signal_mask_really_blocks_fault();

@@ -23,6 +23,7 @@
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
 #include "interpose/signals/signals.h"
+#include "interpose/signals/upwards.h"
 
 #include "track/poison.h"
 
@@ -139,11 +140,21 @@ static int create_masked(sc_create_function *real, pthread_t *thread,
     return result;
 }
 
+/* Where the program has a place for it, it may be in memory that is pinned. */
+static void note_stack(const pthread_attr_t *attributes)
+{
+    void *stack;
+    size_t bytes;
+    if (attributes && pthread_attr_getstack(attributes, &stack, &bytes) == 0 && stack)
+        sc_guard_note_stack((uintptr_t)stack);
+}
+
 SC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                              sc_run_function *function, void *argument)
 {
     sc_create_function *real = SC_NEXT(sc_create_function *, "pthread_create");
     sc_signals_doubt();
+    note_stack(attributes);
     bool is_ours = is_there_because_of_us((uintptr_t)function, (uintptr_t)SC_SITE());
     struct start *place = note_start(attributes, (uintptr_t)function, argument);
     sc_run_function *run = place ? begin : function;

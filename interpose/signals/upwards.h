@@ -29,6 +29,11 @@ bool sc_guard_fault(const struct sc_fault *fault);
  * call of the program's own, the child has run no handler of the library's. No lock. */
 bool sc_guard_is_done_by_child(void);
 
+/* guard/guard.c: a stack lies there, on which the thread may be in a moment. Of a range around it
+ * no page is protected from now on of which an operation uses a part only. Not within a lock of the
+ * library's. Locks: the guard's and the tracker's. */
+void sc_guard_note_stack(uintptr_t place);
+
 /* signals/signals.c: called by what notes that a thread believes SIGSEGV blocked. One that is sent
  * is to be kept then, and must not find the default action, which would kill. Takes the lock of
  * actions. */

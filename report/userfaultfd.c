@@ -25,7 +25,9 @@
 #define SYS_close_range 436
 #endif
 #define CLOSE_UNSHARED (1U << 1) /* CLOSE_RANGE_UNSHARE */
-#define USER_MODE_ONLY 1         /* UFFD_USER_MODE_ONLY, Linux 5.11 */
+#ifndef USER_MODE_ONLY
+#define USER_MODE_ONLY 1 /* UFFD_USER_MODE_ONLY, Linux 5.11; not so in tests/full_kind */
+#endif
 #define MINOR_SHMEM (1 << 10)    /* UFFD_FEATURE_MINOR_SHMEM */
 #define EXACT_ADDRESS (1 << 11)  /* UFFD_FEATURE_EXACT_ADDRESS, Linux 5.18 */
 #define THREAD_ID (1 << 8)       /* UFFD_FEATURE_THREAD_ID */

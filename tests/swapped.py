@@ -1,4 +1,4 @@
-"""Pages in flight that the machine swaps out, under either mechanism of the guard: scripts/other-kernel
+"""Pages in flight that the machine would swap out, under either mechanism of the guard: scripts/other-kernel
 KERNEL 'swap*', from Linux 5.19 on. The machine has a disk for it, and a group that is asked for its
 memory."""
 

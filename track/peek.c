@@ -149,8 +149,8 @@ void sc_peek_all(struct sc_peek_item *items, unsigned count)
 
 /* ---- comparing ---- */
 
-/* Stacks are small. Who finds no block free, as one that a handler has left by a jump never is again,
- * reads less at a time. */
+/* Stacks are small. Who finds no block free, as one that a handler has left by a jump never is
+ * again, reads less at a time. */
 enum { BLOCKS = 8, BLOCK_BYTES = 16384, PAGE_BYTES_MIN = 4096, STACK_BYTES = 256 };
 static char blocks[BLOCKS][BLOCK_BYTES];
 static _Atomic uint32_t taken_blocks; /* a bit each */
@@ -181,7 +181,8 @@ static bool equals_by(struct reader *reader, char *into, size_t most_bytes, uint
         if (read_anyhow(reader, into, address + done, piece))
             equals = memcmp(into, expected + done, piece) == 0;
         else if (most_bytes > PAGE_BYTES_MIN)
-            equals = equals_by(reader, into, PAGE_BYTES_MIN, address + done, expected + done, piece);
+            equals =
+                equals_by(reader, into, PAGE_BYTES_MIN, address + done, expected + done, piece);
     }
     return equals;
 }

@@ -1,35 +1,38 @@
 // expect: SC201 action=stalled kind=pinned certainty=observed
 // expect: SC202 action=stalled kind=pinned certainty=observed
 //
-// Two buffers in flight, of which the machine swaps the pages out meanwhile. So it does where
-// tests/swapped.py makes it, which names in RECLAIM the file by which a group gives up memory; where
-// nothing does, the pages stay.
+// Two buffers in flight, of which the machine wants the pages back meanwhile, to swap them out.
+// They are pinned, and so stay, but no page table has them any longer. So it goes where
+// tests/swapped.py makes it, which names in RECLAIM the file by which a group gives up memory.
 #include "touch.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-static bool is_out(void *block)
+/* /proc says of each page in 64 bits whether it is present. */
+static bool is_out(const void *block)
 {
-    unsigned char resident = 1;
-    void *page = (void *)((uintptr_t)block & ~(uintptr_t)4095);
-    return mincore(page, 4096, &resident) == 0 && !(resident & 1);
+    uint64_t entry = UINT64_MAX;
+    int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    off_t at = (off_t)((uintptr_t)block / 4096 * sizeof entry);
+    bool is_read = pread(file, &entry, sizeof entry, at) == (ssize_t)sizeof entry;
+    close(file);
+    return is_read && entry >> 63 == 0;
 }
 
-static void swap_out(void *source, void *target)
+static void reclaim(const void *source, const void *target)
 {
-    const char *reclaim = getenv("RECLAIM");
-    int file = reclaim ? open(reclaim, O_WRONLY | O_CLOEXEC) : -1;
-    if (!reclaim)
+    const char *group = getenv("RECLAIM");
+    int file = group ? open(group, O_WRONLY | O_CLOEXEC) : -1;
+    if (!group)
         return;
     for (int i = 0; i < 200 && !(is_out(source) && is_out(target)); i++)
         if (write(file, "64M", 3) != 3)
             usleep(1000);
+    close(file);
     if (!is_out(source) || !is_out(target))
         exit(9);
-    close(file);
 }
 
 int main(void)
@@ -46,7 +49,7 @@ int main(void)
     busy(up);
     CHECK(cudaMemcpyAsync(to, source, SMALL, cudaMemcpyHostToDevice, up));
     CHECK(cudaMemcpyAsync(target, from, SMALL, cudaMemcpyDeviceToHost, down));
-    swap_out(source, target);
+    reclaim(source, target);
     if (fixed)
         CHECK(cudaDeviceSynchronize());
     memcpy(source, target, SMALL);

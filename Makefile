@@ -183,6 +183,8 @@ CORE_OBJ    := $(call objects,$(CORE_SRC))
 LIB_OBJ     := $(CORE_OBJ) $(call objects,$(HANDS_SRC))
 LIB         := $(if $(HANDS_SRC),$(OUT)/libsafecopy.so)
 NOP_OBJ     := $(call objects,$(call sources,tests/bench/nop/*.c))
+FULL_KIND_OBJ := $(call objects,$(call sources,tests/full_kind/*.c))
+FULL_KIND   := $(if $(FULL_KIND_OBJ),$(OUT)/full_kind/libsafecopy.so)
 NOP         := $(if $(NOP_OBJ),$(OUT)/libsafecopy-nop.so)
 
 # The command shares the parsing of options and the rendering of text with the library; its first
@@ -291,7 +293,7 @@ $(OBJ)/%.o: %.c $(FLAGS)
 	@command=$$(printf %s '$(CBUILD) $(PICFLAGS) -c $<' | sed 's/[\x22\\]/\\&/g') && \
 	    printf '{"directory": "%s", "file": "$<", "command": "%s"},\n' "$$PWD" "$$command" >$@.json
 
-$(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ): private PICFLAGS := \
+$(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ) $(FULL_KIND_OBJ): private PICFLAGS := \
     -fPIC -ftls-model=initial-exec -fvisibility=hidden
 # gcc clears a record of 100 bytes by an instruction that takes longer than all else that is done
 # with it (rep stos), and each copy has some. Other compilers do not know the option.
@@ -329,15 +331,17 @@ endef
 
 # Its own functions are meant where it names them, also where the driver loads it (interpose/entry/injected.h)
 # and everybody else's come first.
-$(OUT)/libsafecopy.so: private LDFLAGS += -Wl,-Bsymbolic-functions
+$(OUT)/libsafecopy.so $(FULL_KIND): private LDFLAGS += -Wl,-Bsymbolic-functions
 # But for the mutexes: it locks its own past its own hooks (interpose/system_calls/futexes.c), and past those of a
 # sanitizer, where it waits and moves memory as well (interpose/base/sanitizers.h).
 PAST_HOOKS := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock \
     pthread_cond_wait pthread_cond_timedwait pthread_cond_signal pthread_cond_broadcast \
     memcpy memmove memset memcmp memchr memmem strlen strnlen strcmp \
     strncmp strchr strrchr strstr strspn strcspn
-$(OUT)/libsafecopy.so: private LDFLAGS += $(PAST_HOOKS:%=-Wl,--wrap=%)
+$(OUT)/libsafecopy.so $(FULL_KIND): private LDFLAGS += $(PAST_HOOKS:%=-Wl,--wrap=%)
 $(OUT)/libsafecopy.so: $(LIB_OBJ) $(wildcard interpose/entry/exports.map)
+	$(call link_shared,interpose/entry)
+$(FULL_KIND): $(filter-out $(OBJ)/report/userfaultfd.o,$(LIB_OBJ)) $(FULL_KIND_OBJ) $(wildcard interpose/entry/exports.map)
 	$(call link_shared,interpose/entry)
 $(OUT)/libsafecopy-nop.so: $(NOP_OBJ) $(wildcard tests/bench/nop/exports.map)
 	$(call link_shared,tests/bench/nop)
@@ -641,6 +645,7 @@ RUN_BY_behind-copies := all $(RACY)
 RUN_BY_ways        := all $(RACY) $(FIXED) $(T)/survival/lib/libways.so
 RUN_BY_alone       := all $(RACY) $(FIXED)
 RUN_BY_mprotect    := all $(RACY) $(FIXED) $(SURVIVAL)
+RUN_BY_full-kind   := all $(FULL_KIND) $(RACY) $(FIXED) $(SURVIVAL)
 RUN_BY_drivers     := all $(filter %_driver.racy %_driver.fixed,$(RACY) $(FIXED)) $(OLDER_DRIVERS)
 RUN_BY_cupti       := all $(CUPTI)
 RUN_BY_survival    := all $(SURVIVAL)
@@ -661,7 +666,7 @@ RUN_BY_valgrind    := all $(UNIT) $(CUPTI) $(SURVIVAL) $(RACY) $(FIXED)
 RUN_BY_aarch64     := aarch64
 RUN_BY_debug       := all $(RANDOM) $(STRESS) $(if $(filter debug,$(SUITES)),\
     debug-build $(RACY) $(FIXED) $(SURVIVAL) $(CUPTI),checked-library)
-RUN_BY_ALL         := tests debug-build $(SANITIZED) clang aarch64
+RUN_BY_ALL         := tests $(FULL_KIND) debug-build $(SANITIZED) clang aarch64
 run_by = $(if $(filter undefined,$(origin RUN_BY_$(1))),$(RUN_BY_ALL),$(RUN_BY_$(1)))
 
 built_by = $(sort $(foreach suite,$(or $(SUITES),$(1)),$(call run_by,$(suite))))
@@ -805,5 +810,5 @@ help:
 	@echo
 	@sed -n '/^#   [A-Z]/s/^#   /  /p' Makefile
 
--include $(addsuffix .d,$(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ) $(SIM_OBJ) $(GPU_OBJ) $(CROSS_OBJ) \
+-include $(addsuffix .d,$(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ) $(FULL_KIND_OBJ) $(SIM_OBJ) $(GPU_OBJ) $(CROSS_OBJ) \
     $(PROGRAMS) $(PROBES) $(TWIN_FIRST).gch $(TWIN_SHARED) $(SURVIVAL_SO) $(OTHER))

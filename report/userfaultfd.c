@@ -25,12 +25,14 @@
 #define SYS_close_range 436
 #endif
 #define CLOSE_UNSHARED (1U << 1) /* CLOSE_RANGE_UNSHARE */
-#define USER_MODE_ONLY 1         /* UFFD_USER_MODE_ONLY, Linux 5.11 */
-#define MINOR_SHMEM (1 << 10)    /* UFFD_FEATURE_MINOR_SHMEM */
-#define EXACT_ADDRESS (1 << 11)  /* UFFD_FEATURE_EXACT_ADDRESS, Linux 5.18 */
-#define THREAD_ID (1 << 8)       /* UFFD_FEATURE_THREAD_ID */
-#define WP_SHMEM (1 << 12)       /* UFFD_FEATURE_WP_HUGETLBFS_SHMEM, Linux 5.19 */
-#define NEW_DESCRIPTOR 0xAA00    /* USERFAULTFD_IOC_NEW, Linux 6.1 */
+#ifndef USER_MODE_ONLY
+#define USER_MODE_ONLY 1 /* UFFD_USER_MODE_ONLY, Linux 5.11; not so in tests/full_kind */
+#endif
+#define MINOR_SHMEM (1 << 10)   /* UFFD_FEATURE_MINOR_SHMEM */
+#define EXACT_ADDRESS (1 << 11) /* UFFD_FEATURE_EXACT_ADDRESS, Linux 5.18 */
+#define THREAD_ID (1 << 8)      /* UFFD_FEATURE_THREAD_ID */
+#define WP_SHMEM (1 << 12)      /* UFFD_FEATURE_WP_HUGETLBFS_SHMEM, Linux 5.19 */
+#define NEW_DESCRIPTOR 0xAA00   /* USERFAULTFD_IOC_NEW, Linux 6.1 */
 
 enum { FLAGS = O_CLOEXEC | O_NONBLOCK | USER_MODE_ONLY, CHILD_STACK_BYTES = 4096 };
 

@@ -13,6 +13,7 @@ import sys
 import emulated
 import groups_limit
 import run
+import swapped
 
 
 PROGRESS = 20  # checks: it is slow there
@@ -21,19 +22,22 @@ PROGRESS = 20  # checks: it is slow there
 class OtherMachine(emulated.EmulatedMachine):
     emulated = False
 
-    def __init__(self, out):
+    def __init__(self, out, options=""):
         super().__init__(out)
         self.wrapper = ()
+        self.options = options
 
 
 def main(out, patterns):
     total = run.Tally()
     machine = OtherMachine(out)
     every = [*emulated.checks(machine, run.units, bool),
-             ("memory.max", functools.partial(groups_limit.check, machine))]
+             ("memory.max", functools.partial(groups_limit.check, machine)),
+             *swapped.checks(functools.partial(OtherMachine, out))]
     checks = [(name, check) for name, check in every
               if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
-    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+    at_a_time = 1 if any(name.startswith("swap/") for name, check in checks) else os.cpu_count()
+    with concurrent.futures.ThreadPoolExecutor(max_workers=at_a_time) as pool:
         results = pool.map(lambda check: run.run_check(*check), checks)
         for number, (tally, message) in enumerate(results, 1):
             total.add(tally)

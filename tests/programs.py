@@ -91,9 +91,9 @@ class Skip(Exception):
     """Why the check cannot be made here."""
 
 
-def has_userfaultfd():
+def has_userfaultfd(user_mode_only=1):
     """Whatever a program may do with it; ../interpose/guard/userfaults.c asks for more."""
-    user_mode_only, cloexec = 1, os.O_CLOEXEC
+    cloexec = os.O_CLOEXEC
     number = {"x86_64": 323, "aarch64": 282}.get(os.uname().machine)
     fd = ctypes.CDLL(None).syscall(number, user_mode_only | cloexec) if number else -1
     if fd >= 0:
@@ -980,6 +980,18 @@ def by_mprotect():
     machine = Machine(options="guard=mprotect")
     guarded = [source for source in sources("hazard") if source.parent.name in ("touch", "graph")]
     return [check for source in guarded for check in Twin(source, machine).checks()] + \
+        pinned(machine)
+
+
+def by_full_kind():
+    """Programs with pages that the kernel waits for as well, which the library itself never asks
+    for."""
+    if not has_userfaultfd(user_mode_only=0):
+        return []
+    machine = Machine(options="guard=uffd")
+    machine.library = machine.out / "full_kind" / "libsafecopy.so"
+    touched = [source for source in sources("hazard") if source.parent.name == "touch"]
+    return [check for source in touched for check in Twin(source, machine).checks()] + \
         pinned(machine)
 
 

@@ -400,15 +400,18 @@ static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access acces
 }
 
 /* Each store to a page that was only write-protected would fault once more: all pages are made
- * ready for stores together. */
+ * ready for stores together. The program may have taken some out of the page tables: who reads
+ * events has nobody wait for these then, and us neither. */
 static long let_go(uintptr_t start, size_t size_bytes, enum sc_access from)
 {
     if (from == SC_ACCESS_NONE)
         return put_all_back(start, size_bytes, SC_ACCESS_ALL);
     uint64_t before = sc_ticks();
     long result = write_protect(start, size_bytes, false);
-    if (result == 0)
+    if (result == 0) {
+        note(start, size_bytes, SC_ACCESS_ALL, false);
         sc_kernel_call(SYS_madvise, start, size_bytes, POPULATE_WRITE);
+    }
     sc_source_costs_note(SC_SOURCE_BY_USERFAULT, size_bytes, sc_ticks() - before, false);
     return result;
 }

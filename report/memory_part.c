@@ -166,15 +166,6 @@ static void put_pool(struct sc_text *line, const struct sc_statement_pool *pool)
     sc_json_put(line, "}");
 }
 
-static void put_pools(struct sc_text *line, const struct sc_statement *statement, unsigned place)
-{
-    sc_json_put(line, "pools:[");
-    for (unsigned i = 0; i < statement->pool_count && i < POOLS_MAX; i++)
-        if (statement->pools[i].place == place)
-            put_pool(line, &statement->pools[i]);
-    sc_json_put(line, "]");
-}
-
 static void put_graphs(struct sc_text *line, const struct sc_statement_place *place)
 {
     if (!place->knows_graphs || !place->graphs_reserved_bytes)
@@ -281,7 +272,11 @@ static void put_content(struct sc_text *line, const struct sc_memory_part *part,
     const struct sc_statement_place *place = &statement->places[place_number];
     put_count(line, &place->all);
     put_kinds(line, statement, place);
-    put_pools(line, statement, place_number);
+    sc_json_put(line, "pools:[");
+    for (unsigned i = 0; i < statement->pool_count && i < POOLS_MAX; i++)
+        if (statement->pools[i].place == place_number)
+            put_pool(line, &statement->pools[i]);
+    sc_json_put(line, "]");
     put_suballocators(line, statement, place_number);
     put_exports(line, part, place_number);
 }

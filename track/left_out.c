@@ -23,8 +23,8 @@ struct uses {
     unsigned count;
 };
 
-#define EACH_USE(use, uses)                                                                        \
-    for (const struct use *use = (uses)->list; use < (uses)->list + (uses)->count; use++)
+#define EACH_USE(each, uses)                                                                       \
+    for (const struct use *each = (uses)->list; each < (uses)->list + (uses)->count; each++)
 
 struct allocation {
     uintptr_t address;
@@ -158,19 +158,14 @@ void sc_left_out_beside(struct sc_left_out *left_out, const struct sc_hazard *wh
     }
 }
 
-/* What was used at these addresses before is gone. */
-static void forget_former(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes)
+void sc_left_out_allocated(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes)
 {
+    /* What was used at these addresses before is gone. */
     unsigned kept = 0;
     EACH_USE (use, &left_out->beside)
         if (use->is.shape.address >= address + size_bytes || sc_device_use_end(&use->is) <= address)
             left_out->beside.list[kept++] = *use;
     left_out->beside.count = kept;
-}
-
-void sc_left_out_allocated(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes)
-{
-    forget_former(left_out, address, size_bytes);
     if (has_room(left_out, left_out->allocation_count < SC_LEFT_OUT_ALLOCATIONS_MAX))
         left_out->allocations[left_out->allocation_count++] =
             (struct allocation){address, size_bytes};

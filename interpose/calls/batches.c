@@ -463,14 +463,6 @@ static void begin_3d(struct batch_3d *batch, unsigned long long flags)
     begin(&batch->batch, is_valid_3d(batch, flags) && !is_on_legacy(&batch->batch));
 }
 
-static void replace_source(CUmemcpy3DOperand *src, const struct sc_batch_source *source,
-                           const void *bytes)
-{
-    src->op.ptr.ptr = (CUdeviceptr)(uintptr_t)bytes;
-    if (source->slot)
-        src->op.ptr.rowLength = src->op.ptr.layerHeight = 0; /* it is packed */
-}
-
 /* The list as the driver gets it: a copy where sources are replaced. */
 static CUDA_MEMCPY3D_BATCH_OP *made_list(const struct batch_3d *batch)
 {
@@ -480,8 +472,12 @@ static CUDA_MEMCPY3D_BATCH_OP *made_list(const struct batch_3d *batch)
     for (size_t i = 0; list && i < copies->count; i++) {
         list[i] = batch->list[i];
         sc_batch_sources_pieces(copies, i, SIZE_MAX, pieces);
-        if (pieces[0].source)
-            replace_source(&list[i].src, &copies->sources[i], pieces[0].source);
+        if (pieces[0].source) {
+            list[i].src.op.ptr.ptr = (CUdeviceptr)(uintptr_t)pieces[0].source;
+            if (copies->sources[i].slot)
+                list[i].src.op.ptr.rowLength = list[i].src.op.ptr.layerHeight =
+                    0; /* it is packed */
+        }
     }
     return list ? list : batch->list;
 }

@@ -72,15 +72,6 @@ static void wake(void)
     sc_kernel_call(SYS_futex, &sc_unaccounted_news, FUTEX_WAKE_PRIVATE, 1);
 }
 
-static void write_line(void)
-{
-    struct sc_statement *statement =
-        atomic_load(&sc_unaccounted_stops) ? NULL : sc_memory_lines_draw(true);
-    if (statement && !atomic_load(&sc_unaccounted_stops))
-        sc_report_memory(statement);
-    sc_memory_lines_give_back(statement);
-}
-
 static uint64_t next_line_ns(void)
 {
     return sc_options.memory_every_ns ? sc_now_ns() + sc_options.memory_every_ns : UINT64_MAX;
@@ -104,8 +95,13 @@ static bool work(uint64_t *line_ns)
     atomic_store(&is_writing, true);
     bool is_restless = !atomic_load(&sc_unaccounted_stops) && sc_unaccounted_look();
     bool is_due = sc_now_ns() >= *line_ns;
-    if (atomic_exchange(&is_asked, false) || is_due)
-        write_line();
+    if (atomic_exchange(&is_asked, false) || is_due) {
+        struct sc_statement *statement =
+            atomic_load(&sc_unaccounted_stops) ? NULL : sc_memory_lines_draw(true);
+        if (statement && !atomic_load(&sc_unaccounted_stops))
+            sc_report_memory(statement);
+        sc_memory_lines_give_back(statement);
+    }
     if (is_due)
         *line_ns = next_line_ns();
     atomic_store(&is_writing, false);

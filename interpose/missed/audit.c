@@ -145,13 +145,6 @@ static void say_no_records(const char *why)
         sc_warning_say("um=1 cannot be met: %s", why);
 }
 
-static void say_no_counts(void)
-{
-    const char *detail = sc_timeline_managed_detail();
-    sc_warning_say("um=1 cannot be met: CUPTI counts nothing of managed memory here%s%s",
-                   detail[0] != '\0' ? ": " : "", detail);
-}
-
 static const struct sc_timeline_request *request_records(void)
 {
     static struct sc_timeline_request request;
@@ -176,8 +169,11 @@ static void follow_records(void)
         sc_timeline_fail();
     if (sc_options.timeline && !(runs && copies))
         sc_warning_say("timeline=1 cannot be met: CUPTI gives no activity records");
-    if (sc_options.um && !(runs && managed))
-        say_no_counts();
+    if (sc_options.um && !(runs && managed)) {
+        const char *detail = sc_timeline_managed_detail();
+        sc_warning_say("um=1 cannot be met: CUPTI counts nothing of managed memory here%s%s",
+                       detail[0] != '\0' ? ": " : "", detail);
+    }
 }
 
 /* The work that is waited for may itself wait for the thread that brings us up. */

@@ -279,20 +279,15 @@ static bool is_relative(const char *tool)
     return tool[0] != '/' && strchr(tool, '/');
 }
 
-static void say_passed_over(const char *tool)
-{
-    sc_warning_say("a tool of NVTX is not loaded where the path is relative: "
-                   "NVTX_INJECTION64_PATH=%s; name the whole path, from / on",
-                   tool);
-}
-
 void sc_nvtx_start(void)
 {
     const char *tool = getenv("NVTX_INJECTION64_PATH");
     if (!tool || !tool[0] || sc_options.nvtx != SC_NVTX_AUTO)
         return;
     if (is_relative(tool))
-        say_passed_over(tool);
+        sc_warning_say("a tool of NVTX is not loaded where the path is relative: "
+                       "NVTX_INJECTION64_PATH=%s; name the whole path, from / on",
+                       tool);
     else
         atomic_store(&is_on, sc_own_threads_start(run, 0));
 }

@@ -291,10 +291,7 @@ static void drop_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint
 {
     const struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, id);
     uint32_t next = interval->next, previous = interval->previous;
-    if (previous)
-        sc_graphs_interval_at(graphs, previous)->next = next;
-    else
-        graph->first_interval = next;
+    *(previous ? &sc_graphs_interval_at(graphs, previous)->next : &graph->first_interval) = next;
     if (next)
         sc_graphs_interval_at(graphs, next)->previous = previous;
     give_interval(graphs, id);

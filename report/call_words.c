@@ -66,8 +66,7 @@ static bool read_symbol(const struct sc_report_frame *frame, char *name, size_t 
 {
     int memory = frame->symbol ? sc_file_open_memory() : -1;
     bool is_read = memory >= 0 && sc_file_read_string(memory, frame->symbol, name, size);
-    if (memory >= 0)
-        sc_file_close(memory);
+    sc_file_close(memory);
     return is_read;
 }
 
@@ -145,13 +144,6 @@ static bool is_runtimes(const struct sc_report_frame *frame, enum sc_frame_kind 
            (is_named && sc_frame_kind_of_function(name) == SC_FRAME_RUNTIME);
 }
 
-static void note_api(struct told *told)
-{
-    if (strncmp(told->name, "cuda", 4) == 0 && is_upper(told->name[4]) &&
-        strlen(told->name) < API_SIZE)
-        strcpy(told->api, told->name);
-}
-
 /* From the driver's function outwards: the runtime's that the program called, then the innermost
  * frame that is the user's. Names are looked up up to there, and no further. */
 static void read_native_frames(const struct sc_json_lines_stack *stack, struct told *told)
@@ -168,8 +160,11 @@ static void read_native_frames(const struct sc_json_lines_stack *stack, struct t
             told->place = frame;
             return;
         }
-        if (is_within_runtime)
-            note_api(told);
+        if (is_within_runtime) {
+            if (strncmp(told->name, "cuda", 4) == 0 && is_upper(told->name[4]) &&
+                strlen(told->name) < API_SIZE)
+                strcpy(told->api, told->name);
+        }
     }
 }
 

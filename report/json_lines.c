@@ -102,8 +102,7 @@ void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_st
             break;
     }
     sc_json_put(line, "]");
-    if (memory >= 0)
-        sc_file_close(memory);
+    sc_file_close(memory);
 }
 
 /* The driver's function, and the runtime's that the program called, where CUPTI told of it. */

@@ -206,14 +206,6 @@ static void tell_roll_locked(void) SC_REQUIRES(report.mutex)
     note_locked(SC_ROLL_FAILED, report.failed, NULL);
 }
 
-static void say_kept(const char *apart, const char *kept)
-{
-    char line[SC_OPTIONS_PATH_SIZE + 256];
-    struct sc_text text = sc_text_in(line, sizeof line);
-    sc_place_put_kept(&text, apart, kept);
-    sc_report_say(NULL, line);
-}
-
 static int create_file(const struct sc_options *options)
 {
     const char *kept = NULL;
@@ -224,8 +216,12 @@ static int create_file(const struct sc_options *options)
         say_failure(report.path, -fd);
         return fd;
     }
-    if (kept && options->verbosity > 0)
-        say_kept(report.path, kept);
+    if (kept && options->verbosity > 0) {
+        char line[SC_OPTIONS_PATH_SIZE + 256];
+        struct sc_text text = sc_text_in(line, sizeof line);
+        sc_place_put_kept(&text, report.path, kept);
+        sc_report_say(NULL, line);
+    }
     report.identity = sc_file_identify(fd);
     return fd;
 }
@@ -670,8 +666,7 @@ void sc_report_summary(const struct sc_report_totals *totals)
         note_locked(SC_ROLL_TOLD, is_told && summary.strict, NULL);
     }
     leave(&guard);
-    if (sites)
-        sc_pages_unmap(sites, sizeof *sites);
+    sc_pages_unmap(sites, sizeof *sites);
     if (is_told)
         print_summary(&summary, memory);
     sc_pages_unmap(memory, sizeof *memory);

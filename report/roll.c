@@ -117,10 +117,8 @@ static int open_roll(const struct roll *roll)
     int seen = open_if_unnamed(roll, O_PATH);
     int looked = seen >= 0 ? open_if_unnamed(roll, O_RDONLY) : -1;
     bool is_roll = looked >= 0 && is_marked(looked);
-    if (seen >= 0)
-        sc_file_close(seen);
-    if (looked >= 0)
-        sc_file_close(looked);
+    sc_file_close(seen);
+    sc_file_close(looked);
     return is_roll ? open_if_unnamed(roll, O_WRONLY) : -1;
 }
 

@@ -75,8 +75,7 @@ static long read_file(const char *path, char **text)
         *text = sc_pages_map((size_t)status.st_size + 1);
     if (result == 0)
         result = *text ? sc_file_read_at(fd, *text, (size_t)status.st_size, 0) : -ENOMEM;
-    if (fd >= 0)
-        sc_file_close(fd);
+    sc_file_close(fd);
     return result;
 }
 
@@ -226,8 +225,7 @@ struct sc_suppression *sc_suppressing_find(const struct sc_hazard *hazard,
     unsigned i = 0;
     while (i < entry_count && !sc_suppressions_covers(&entries[i], code, &copy, &event))
         i++;
-    if (memory >= 0)
-        sc_file_close(memory);
+    sc_file_close(memory);
     bool found = i < entry_count;
     *answer_for(hazard) = (struct answer){.copy = hazard->copy.stack,
                                           .event = hazard->event.stack,

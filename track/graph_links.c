@@ -132,8 +132,7 @@ static void make_links(struct sc_graphs *graphs, struct sc_graph *graph)
 void sc_graph_links_give(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    if (graph->links)
-        sc_arena_give(&graphs->order->arena, graph->links, links_bytes(graph));
+    sc_arena_give(&graphs->order->arena, graph->links, links_bytes(graph));
     graph->links = NULL;
 }
 

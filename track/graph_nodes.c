@@ -217,9 +217,8 @@ void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
 
 static void give_names(struct sc_graphs *graphs, struct sc_graph *graph)
 {
-    if (graph->exec.names.list)
-        sc_arena_give(&graphs->order->arena, graph->exec.names.list,
-                      graph->exec.names.count * sizeof *graph->exec.names.list);
+    sc_arena_give(&graphs->order->arena, graph->exec.names.list,
+                  graph->exec.names.count * sizeof *graph->exec.names.list);
     graph->exec.names.list = NULL;
     graph->exec.names.count = 0;
 }
@@ -246,9 +245,8 @@ void sc_graph_give_nodes(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     give_names(graphs, graph);
-    if (graph->exec.events.list)
-        sc_arena_give(&graphs->order->arena, graph->exec.events.list,
-                      graph->exec.events.capacity * sizeof *graph->exec.events.list);
+    sc_arena_give(&graphs->order->arena, graph->exec.events.list,
+                  graph->exec.events.capacity * sizeof *graph->exec.events.list);
     graph->exec.events.list = NULL;
     graph->exec.events.count = graph->exec.events.capacity = 0;
     sc_graph_give_device(graphs, graph);

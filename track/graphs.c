@@ -172,8 +172,7 @@ static bool is_hole(const struct sc_graph_use *use)
 void sc_graph_uses_give(struct sc_graphs *graphs, struct sc_graph_uses *uses)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    if (uses->list)
-        sc_arena_give(&graphs->order->arena, uses->list, uses->capacity * sizeof *uses->list);
+    sc_arena_give(&graphs->order->arena, uses->list, uses->capacity * sizeof *uses->list);
     *uses = (struct sc_graph_uses){0};
 }
 

@@ -181,9 +181,8 @@ void sc_holds_remove(struct sc_holds *holds, uint32_t id, uint64_t now_ns)
     SC_ASSERT(holds->held_bytes >= held_bytes_of(hold));
     for (uint32_t i = 0; i < hold->ticket_count; i++)
         sc_order_unreference(holds->order, hold->tickets[i].stream);
-    if (hold->tickets)
-        sc_arena_give(&holds->order->arena, hold->tickets,
-                      hold->ticket_capacity * sizeof *hold->tickets);
+    sc_arena_give(&holds->order->arena, hold->tickets,
+                  hold->ticket_capacity * sizeof *hold->tickets);
     *(hold->previous ? &sc_holds_at(holds, hold->previous)->next : &holds->oldest) = hold->next;
     *(hold->next ? &sc_holds_at(holds, hold->next)->previous : &holds->newest) = hold->previous;
     if (now_ns - hold->since_ns > holds->held_peak_ns)

@@ -58,8 +58,7 @@ struct sc_left_out *sc_left_out_new(void)
 
 void sc_left_out_free(struct sc_left_out *left_out)
 {
-    if (left_out)
-        sc_pages_unmap(left_out, sizeof *left_out);
+    sc_pages_unmap(left_out, sizeof *left_out);
 }
 
 /* What lies behind the counts is not read. */

@@ -141,9 +141,9 @@ static void take_signal(void)
         sc_warning_say("memory_signal: the program has an action for it, which stays");
 }
 
-/* Who asks for what there cannot be is told: strict would pass for want of it. */
-static void tell_of_vain_options(void)
+void sc_memory_lines_start(void)
 {
+    /* Who asks for what there cannot be is told: strict would pass for want of it. */
     const char *why = NULL;
     if (!sc_options.memory &&
         (sc_options.leaks || sc_options.memory_every_ns || sc_options.memory_signal))
@@ -152,11 +152,6 @@ static void tell_of_vain_options(void)
         why = "leaks=1 has nothing to tell without whole stacks (stacks=full, and a libunwind)";
     if (why)
         sc_warning_say("%s", why);
-}
-
-void sc_memory_lines_start(void)
-{
-    tell_of_vain_options();
     if (!sc_options.memory || !(sc_options.memory_every_ns || sc_options.memory_signal))
         return;
     sc_unaccounted_start();

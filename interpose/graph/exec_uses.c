@@ -446,8 +446,7 @@ static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
                   sc_handles_init(names) == 0;
     for (size_t i = 0; paired && i < count; i++)
         sc_handles_put(names, (uintptr_t)nodes[i], known[i]);
-    if (known)
-        sc_pages_unmap(known, count * sizeof *known);
+    sc_pages_unmap(known, count * sizeof *known);
     sc_driver_nodes_free(nodes, count);
     return paired;
 }

@@ -78,18 +78,6 @@ static void say_unmet(const char *what, const struct sc_cupti_status *status)
                    status->detail[0] ? ": " : "", status->detail);
 }
 
-static void complain(const struct sc_cupti_status *status)
-{
-    if (sc_options.cupti == SC_CUPTI_REQUIRE) {
-        sc_report_fail();
-        say_unmet("cupti=require", status);
-    }
-    if (sc_options.timeline && status->state != SC_CUPTI_YIELDED)
-        say_unmet("timeline=1", status);
-    if (sc_options.um && status->state != SC_CUPTI_YIELDED)
-        say_unmet("um=1", status);
-}
-
 static struct sc_report_cupti described(const struct sc_cupti_status *status)
 {
     return (struct sc_report_cupti){
@@ -115,7 +103,14 @@ static void tell_loss(void)
     sc_cupti_get_status(&status);
     struct sc_report_cupti cupti = described(&status);
     sc_report_cupti(&cupti);
-    complain(&status);
+    if (sc_options.cupti == SC_CUPTI_REQUIRE) {
+        sc_report_fail();
+        say_unmet("cupti=require", &status);
+    }
+    if (sc_options.timeline && status.state != SC_CUPTI_YIELDED)
+        say_unmet("timeline=1", &status);
+    if (sc_options.um && status.state != SC_CUPTI_YIELDED)
+        say_unmet("um=1", &status);
 }
 
 /* ---- records: the timeline, and managed memory ---- */

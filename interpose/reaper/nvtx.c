@@ -77,17 +77,6 @@ static struct {
 
 /* ---- showing ---- */
 
-static void name_categories(void)
-{
-    for (unsigned code = 0; code < SC_HAZARD_CODE_COUNT; code++) {
-        char words[TEXT_BYTES];
-        struct sc_text text = sc_text_in(words, sizeof words);
-        sc_text_format(&text, "%s %s", sc_hazard_code_string(code), sc_hazard_name(code));
-        nvtxDomainNameCategoryA(domain, code + 1, words);
-    }
-    nvtxDomainNameCategoryA(domain, CATEGORY_OF_STALLS, "stalled");
-}
-
 static nvtxEventAttributes_t attributes_of(uint32_t category, enum colour colour, const char *words)
 {
     return (nvtxEventAttributes_t){
@@ -254,7 +243,13 @@ static void load_and_show(void)
     domain = nvtxDomainCreateA("safecopy");
     if (!domain)
         return;
-    name_categories();
+    for (unsigned code = 0; code < SC_HAZARD_CODE_COUNT; code++) {
+        char words[TEXT_BYTES];
+        struct sc_text text = sc_text_in(words, sizeof words);
+        sc_text_format(&text, "%s %s", sc_hazard_code_string(code), sc_hazard_name(code));
+        nvtxDomainNameCategoryA(domain, code + 1, words);
+    }
+    nvtxDomainNameCategoryA(domain, CATEGORY_OF_STALLS, "stalled");
     show_all();
 }
 

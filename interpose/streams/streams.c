@@ -544,8 +544,7 @@ static void visit_streams(struct sc_context *context, bool whole, sc_visit_strea
     struct walk walk = streams_of(context, whole);
     for (unsigned i = 0; i < walk.count; i++)
         visit(argument, walk.streams[i]);
-    if (walk.streams)
-        sc_pages_unmap(walk.streams, walk.room * sizeof *walk.streams);
+    sc_pages_unmap(walk.streams, walk.room * sizeof *walk.streams);
 }
 
 void sc_streams_each(struct sc_context *context, sc_visit_stream *visit, void *argument)

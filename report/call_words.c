@@ -44,11 +44,10 @@ static bool put_part(struct sc_text *text, const char **at, struct sc_text *clas
  * allocates. */
 static void put_symbol(struct sc_text *text, const char *symbol)
 {
-    char bytes[256];
     size_t before = text->used;
     bool is_nested = strncmp(symbol, "_ZN", 3) == 0;
     const char *at = symbol + (is_nested ? 3 : 2);
-    struct sc_text class_name = sc_text_in(bytes, sizeof bytes);
+    SC_TEXT(class_name, 256);
     bool good = strncmp(symbol, "_Z", 2) == 0;
     if (is_nested && *at == 'K')
         at++;
@@ -90,8 +89,7 @@ static void put_python_frame(struct sc_text *text, const struct sc_python_frame 
 static void put_native_frame(struct sc_text *text, const struct sc_report_frame *frame,
                              const char *name)
 {
-    char plain[NAME_SIZE];
-    struct sc_text symbol = sc_text_in(plain, sizeof plain);
+    SC_TEXT(symbol, NAME_SIZE);
     sc_plain_put(&symbol, name, strlen(name));
     if (symbol.used > 0) {
         put_symbol(text, symbol.bytes);

@@ -177,14 +177,13 @@ static void put_graphs(struct sc_text *line, const struct sc_statement_place *pl
 
 static void put_uuid(struct sc_text *line, const struct sc_statement_place *place)
 {
-    char bytes[48];
-    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    SC_TEXT(text, 48);
     if (!place->has_uuid) {
         sc_json_put(line, "uuid:null");
         return;
     }
     sc_statement_put_uuid(&text, "GPU", place->uuid);
-    sc_json_put(line, "uuid:%s", bytes);
+    sc_json_put(line, "uuid:%s", text.bytes);
 }
 
 /* Writes the stack of a context, an export or a step, which have half of the line at most. */

@@ -375,9 +375,8 @@ static const char *gate(const struct listener *listener, bool asks_for_strict)
 
 static void complain_of_key(const struct listener *listener, struct slice key, bool asks_for_strict)
 {
-    char line[LINE_MAX_BYTES];
     const char *meant = meant_by(key);
-    struct sc_text text = sc_text_in(line, sizeof line);
+    SC_TEXT(text, LINE_MAX_BYTES);
     sc_text_put(&text, "unknown option ");
     put_quoted(&text, key);
     sc_text_format(&text, "%s%s%s%s%s", ignored(listener, " is ignored"),
@@ -389,8 +388,7 @@ static void complain_of_key(const struct listener *listener, struct slice key, b
 static void complain_of_value(const struct listener *listener, const struct option *option,
                               const struct slice *value, bool asks_for_strict)
 {
-    char line[LINE_MAX_BYTES];
-    struct sc_text text = sc_text_in(line, sizeof line);
+    SC_TEXT(text, LINE_MAX_BYTES);
     sc_text_format(&text, "option '%s", option->key);
     if (!value) {
         sc_text_format(&text, "' has no value%s", ignored(listener, " and is ignored"));
@@ -602,8 +600,7 @@ void sc_options_print_table(int fd)
         "Sizes take K, M, G; times take ms, s. A value cannot contain ':'.\n";
     sc_file_write(fd, head, sizeof head - 1);
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
-        char line[LINE_MAX_BYTES];
-        struct sc_text text = sc_text_in(line, sizeof line);
+        SC_TEXT(text, LINE_MAX_BYTES);
         sc_text_format(&text, "  %s", table[i].key);
         put_padding(&text, 17);
         put_values(&text, &table[i]);

@@ -154,10 +154,9 @@ static void put_note(struct sc_text *text, int32_t pid, uint64_t started, enum s
 
 bool sc_roll_note(enum sc_roll_note note, const struct sc_path_names *names, const char *path)
 {
-    char bytes[SC_OPTIONS_PATH_SIZE + 128];
     if (roll_count == 0)
         return false;
-    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    SC_TEXT(text, SC_OPTIONS_PATH_SIZE + 128);
     put_note(&text, names->pid, names->started, note, path);
     return append_to_all(&text);
 }

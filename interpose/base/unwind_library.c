@@ -40,8 +40,7 @@ void sc_unwind_library_say_skipped(int verbosity)
     if (verbosity >= 1)
         say_own_folder();
     if (verbosity >= 2) {
-        char bytes[SC_OPTIONS_PATH_SIZE];
-        struct sc_text line = sc_text_in(bytes, sizeof bytes);
+        SC_TEXT(line, SC_OPTIONS_PATH_SIZE);
         sc_text_put(&line,
                     "relative folders of LD_LIBRARY_PATH and of run paths (\".\" if one is empty) "
                     "are not searched: name them from / on, or leave them out: ");

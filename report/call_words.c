@@ -44,11 +44,10 @@ static bool put_part(struct sc_text *text, const char **at, struct sc_text *clas
  * allocates. */
 static void put_symbol(struct sc_text *text, const char *symbol)
 {
-    char bytes[256];
     size_t before = text->used;
     bool is_nested = strncmp(symbol, "_ZN", 3) == 0;
     const char *at = symbol + (is_nested ? 3 : 2);
-    struct sc_text class_name = sc_text_in(bytes, sizeof bytes);
+    SC_TEXT(class_name, 256);
     bool good = strncmp(symbol, "_Z", 2) == 0;
     if (is_nested && *at == 'K')
         at++;
@@ -66,8 +65,7 @@ static bool read_symbol(const struct sc_report_frame *frame, char *name, size_t 
 {
     int memory = frame->symbol ? sc_file_open_memory() : -1;
     bool is_read = memory >= 0 && sc_file_read_string(memory, frame->symbol, name, size);
-    if (memory >= 0)
-        sc_file_close(memory);
+    sc_file_close(memory);
     return is_read;
 }
 
@@ -91,8 +89,7 @@ static void put_python_frame(struct sc_text *text, const struct sc_python_frame 
 static void put_native_frame(struct sc_text *text, const struct sc_report_frame *frame,
                              const char *name)
 {
-    char plain[NAME_SIZE];
-    struct sc_text symbol = sc_text_in(plain, sizeof plain);
+    SC_TEXT(symbol, NAME_SIZE);
     sc_plain_put(&symbol, name, strlen(name));
     if (symbol.used > 0) {
         put_symbol(text, symbol.bytes);
@@ -145,13 +142,6 @@ static bool is_runtimes(const struct sc_report_frame *frame, enum sc_frame_kind 
            (is_named && sc_frame_kind_of_function(name) == SC_FRAME_RUNTIME);
 }
 
-static void note_api(struct told *told)
-{
-    if (strncmp(told->name, "cuda", 4) == 0 && is_upper(told->name[4]) &&
-        strlen(told->name) < API_SIZE)
-        strcpy(told->api, told->name);
-}
-
 /* From the driver's function outwards: the runtime's that the program called, then the innermost
  * frame that is the user's. Names are looked up up to there, and no further. */
 static void read_native_frames(const struct sc_json_lines_stack *stack, struct told *told)
@@ -168,8 +158,11 @@ static void read_native_frames(const struct sc_json_lines_stack *stack, struct t
             told->place = frame;
             return;
         }
-        if (is_within_runtime)
-            note_api(told);
+        if (is_within_runtime) {
+            if (strncmp(told->name, "cuda", 4) == 0 && is_upper(told->name[4]) &&
+                strlen(told->name) < API_SIZE)
+                strcpy(told->api, told->name);
+        }
     }
 }
 

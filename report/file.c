@@ -369,5 +369,6 @@ void sc_file_link(const char *path, char *target, size_t size)
 
 void sc_file_close(int fd)
 {
-    (void)RAW(SYS_close, fd);
+    if (fd >= 0)
+        (void)RAW(SYS_close, fd);
 }

@@ -106,7 +106,7 @@ bool sc_file_read_string(int memory, const char *at, char *bytes, size_t size);
 /* The absolute path that the link at `path` names; "" if the link cannot be read. */
 void sc_file_link(const char *path, char *target, size_t size);
 
-void sc_file_close(int fd);
+void sc_file_close(int fd); /* less than 0: nothing happens */
 
 /* Blocks every signal but those that the running instruction raises; restore puts `before` back. */
 void sc_file_block_signals(sigset_t *before);

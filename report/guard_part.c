@@ -52,17 +52,6 @@ static void put_sites(struct sc_text *line, const struct sc_guard_part_sites *si
     sc_json_put(line, "]");
 }
 
-static void put_budget(struct sc_text *line, const struct sc_options *options,
-                       const struct sc_guard_part_sites *sites)
-{
-    sc_json_put(line, "budget:{");
-    put_option(line, "share", options, "guard_budget");
-    sc_json_put(line, "operations:%lu guarded:%lu", sites->totals.operations,
-                sites->totals.guarded);
-    put_sites(line, sites);
-    sc_json_put(line, "}");
-}
-
 void sc_guard_part_put(struct sc_text *line, const struct sc_options *options,
                        const struct sc_report_guard *guard, const struct sc_guard_part_sites *sites)
 {
@@ -70,7 +59,13 @@ void sc_guard_part_put(struct sc_text *line, const struct sc_options *options,
     put_option(line, "option", options, "guard");
     sc_json_put(line, "mprotect:%lu userfaultfd:%lu userfaultfd_state:%s", guard->by_mprotect,
                 guard->by_userfaultfd, sc_userfaultfd_name(guard->userfaultfd));
-    if (sites)
-        put_budget(line, options, sites);
+    if (sites) {
+        sc_json_put(line, "budget:{");
+        put_option(line, "share", options, "guard_budget");
+        sc_json_put(line, "operations:%lu guarded:%lu", sites->totals.operations,
+                    sites->totals.guarded);
+        put_sites(line, sites);
+        sc_json_put(line, "}");
+    }
     sc_json_put(line, "}");
 }

@@ -102,8 +102,7 @@ void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_st
             break;
     }
     sc_json_put(line, "]");
-    if (memory >= 0)
-        sc_file_close(memory);
+    sc_file_close(memory);
 }
 
 /* The driver's function, and the runtime's that the program called, where CUPTI told of it. */
@@ -316,9 +315,8 @@ static int put_loaded_module(const struct sc_module *module, void *context)
 {
     struct module_writer *writer = context;
     struct sc_text *line = writer->line;
-    char hex[2 * 64 + 1];
     size_t before = line->used;
-    struct sc_text id = sc_text_in(hex, sizeof hex);
+    SC_TEXT(id, 2 * 64 + 1);
     for (size_t i = 0; i < module->build_id_length && i < 64; i++) {
         sc_text_format(&id, "%c%c", "0123456789abcdef"[module->build_id[i] >> 4],
                        "0123456789abcdef"[module->build_id[i] & 15]);
@@ -326,7 +324,7 @@ static int put_loaded_module(const struct sc_module *module, void *context)
     sc_json_put(line, "{");
     put_module(line, "path", module->name[0] != '\0' ? module->name : writer->names->executable,
                module->base);
-    sc_json_put(line, "base:%#lx build_id:%s}", module->base, id.used > 0 ? hex : NULL);
+    sc_json_put(line, "base:%#lx build_id:%s}", module->base, id.used > 0 ? id.bytes : NULL);
     bool is_kept = sc_json_lines_keep(line, before, RESERVE);
     writer->has_any = writer->has_any || is_kept;
     return is_kept;

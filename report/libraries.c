@@ -222,8 +222,7 @@ static bool open_all_needed(struct opening *opening, const char *path)
     }
     SC_ASSERT(opening->depth > 0);
     opening->depth--;
-    if (fd >= 0)
-        sc_file_close(fd);
+    sc_file_close(fd);
     return result == 0;
 }
 

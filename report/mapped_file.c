@@ -10,13 +10,6 @@
 
 enum { FIELDS_BEFORE_PATH = 4 };
 
-static void skip_line(struct sc_maps_reader *reader)
-{
-    int c = sc_maps_reader_next(reader);
-    while (c != '\n' && c != -1)
-        c = sc_maps_reader_next(reader);
-}
-
 /* Behind "start-end" comes " rwxp offset device inode", then blanks, then the path. */
 static void read_path(struct sc_maps_reader *reader, struct sc_text *path)
 {
@@ -46,7 +39,9 @@ static bool find_in(int fd, uintptr_t address, struct sc_text *path)
             read_path(&reader, path);
             return path->bytes[0] == '/' && !path->cut && !is_removed(path);
         }
-        skip_line(&reader);
+        int c = sc_maps_reader_next(&reader);
+        while (c != '\n' && c != -1)
+            c = sc_maps_reader_next(&reader);
     }
     return false;
 }

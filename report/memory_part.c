@@ -166,15 +166,6 @@ static void put_pool(struct sc_text *line, const struct sc_statement_pool *pool)
     sc_json_put(line, "}");
 }
 
-static void put_pools(struct sc_text *line, const struct sc_statement *statement, unsigned place)
-{
-    sc_json_put(line, "pools:[");
-    for (unsigned i = 0; i < statement->pool_count && i < POOLS_MAX; i++)
-        if (statement->pools[i].place == place)
-            put_pool(line, &statement->pools[i]);
-    sc_json_put(line, "]");
-}
-
 static void put_graphs(struct sc_text *line, const struct sc_statement_place *place)
 {
     if (!place->knows_graphs || !place->graphs_reserved_bytes)
@@ -186,14 +177,13 @@ static void put_graphs(struct sc_text *line, const struct sc_statement_place *pl
 
 static void put_uuid(struct sc_text *line, const struct sc_statement_place *place)
 {
-    char bytes[48];
-    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    SC_TEXT(text, 48);
     if (!place->has_uuid) {
         sc_json_put(line, "uuid:null");
         return;
     }
     sc_statement_put_uuid(&text, "GPU", place->uuid);
-    sc_json_put(line, "uuid:%s", bytes);
+    sc_json_put(line, "uuid:%s", text.bytes);
 }
 
 /* Writes the stack of a context, an export or a step, which have half of the line at most. */
@@ -281,7 +271,11 @@ static void put_content(struct sc_text *line, const struct sc_memory_part *part,
     const struct sc_statement_place *place = &statement->places[place_number];
     put_count(line, &place->all);
     put_kinds(line, statement, place);
-    put_pools(line, statement, place_number);
+    sc_json_put(line, "pools:[");
+    for (unsigned i = 0; i < statement->pool_count && i < POOLS_MAX; i++)
+        if (statement->pools[i].place == place_number)
+            put_pool(line, &statement->pools[i]);
+    sc_json_put(line, "]");
     put_suballocators(line, statement, place_number);
     put_exports(line, part, place_number);
 }

@@ -15,22 +15,9 @@ enum kind { BOOL, CHOICE, NUMBER, SIZE, TIME, SHARE, PATH };
  * numbers that a NUMBER may be besides, or the one word that stands for 0 in a SIZE or a SHARE.
  * NULL ends the list. */
 typedef const char *const words[5]; /* NULL behind the last */
+#define WORDS(...) ((words){__VA_ARGS__})
 static words zero_one = {"0", "1"};
-static words on_off = {"off", "on"};
-static words guard_modes = {"off", "on", "uffd", "mprotect"};
-static words modes = {"fix", "report", "off"};
-static words certainties = {"latent", "observed"};
-static words captures = {"repair", "report"};
-static words stack_modes = {"full", "site", "none"};
-static words device_modes = {"auto", "0", "1"};
-static words kernel_modes = {"off", "report", "order"};
-static words cupti_modes = {"auto", "off", "require"};
-static words nvtx_modes = {"auto", "off"};
-static words pinned_modes = {"huge", "driver"};
-static words verbosities = {"0", "1", "2", "3"};
 static words drivers_own = {"driver"};
-static words no_budget = {"off"};
-static words user_signals = {"0", "10", "12"}; /* SIGUSR1, SIGUSR2 */
 static words no_words = {NULL};
 
 struct option {
@@ -51,22 +38,22 @@ struct option {
     }
 
 static const struct option table[] = {
-    ROW("mode", CHOICE, mode, "fix", modes,
+    ROW("mode", CHOICE, mode, "fix", WORDS("fix", "report", "off"),
         "heal and report; only report, behaviour unchanged; do nothing"),
     ROW("strict", BOOL, strict, "0", zero_one,
         "1: the process exits with exitcode if a hazard was found"),
     ROW("exitcode", NUMBER, exitcode, "66", no_words, "the exit status that strict uses",
         .least = 1, .most = 255),
-    ROW("certainty", CHOICE, certainty, "latent", certainties,
+    ROW("certainty", CHOICE, certainty, "latent", WORDS("latent", "observed"),
         "the weakest hazard that strict counts"),
     ROW("halt_on_error", BOOL, halt_on_error, "0", zero_one,
         "1: abort() at the first hazard, after it is on disk"),
     ROW("report_path", PATH, report_path, "safecopy.%e.%p.jsonl", no_words,
         "the report; %p pid, %e executable, %h host, %r rank; none writes none"),
     ROW("suppressions", PATH, suppressions, "", no_words, "a file of hazards to leave out"),
-    ROW("guard", CHOICE, guard, "on", guard_modes,
+    ROW("guard", CHOICE, guard, "on", WORDS("off", "on", "uffd", "mprotect"),
         "page protection of buffers in flight; by userfaultfd where it serves, or mprotect alone"),
-    ROW("guard_budget", SHARE, guard_budget, "off", no_budget,
+    ROW("guard_budget", SHARE, guard_budget, "off", WORDS("off"),
         "the share of the time that guards may take: new call sites first, the others in turn"),
     ROW("snapshot_max", SIZE, snapshot_max_bytes, "32K", no_words,
         "H2D copies up to this size are snapshotted, not guarded; 0 disables", .least = 0,
@@ -75,43 +62,44 @@ static const struct option table[] = {
         "bytes of deferred frees before a free waits instead"),
     ROW("stall_limit", TIME, stall_limit_ns, "10s", no_words,
         "the longest that a guarded touch, or a free beyond max_held, waits"),
-    ROW("capture", CHOICE, capture, "repair", captures, "heal captures, or leave them to fail"),
-    ROW("stacks", CHOICE, stacks, "full", stack_modes,
+    ROW("capture", CHOICE, capture, "repair", WORDS("repair", "report"),
+        "heal captures, or leave them to fail"),
+    ROW("stacks", CHOICE, stacks, "full", WORDS("full", "site", "none"),
         "whole stacks, the calling frame only, none"),
     ROW("python", BOOL, python, "1", zero_one, "Python frames in stacks"),
-    ROW("device", CHOICE, device, "auto", device_modes,
+    ROW("device", CHOICE, device, "auto", WORDS("auto", "0", "1"),
         "device memory that two streams use in no order (SC501, SC502); auto: with strict=1, in "
         "mode=report and for kernels"),
-    ROW("kernels", CHOICE, kernels, "off", kernel_modes,
+    ROW("kernels", CHOICE, kernels, "off", WORDS("off", "report", "order"),
         "the same of kernels, by their parameters, and host memory that is overwritten or freed "
         "under them: reported, or put in order as well"),
-    ROW("cupti", CHOICE, cupti, "auto", cupti_modes,
+    ROW("cupti", CHOICE, cupti, "auto", WORDS("auto", "off", "require"),
         "the audit and the API names; auto: where its cost is justified"),
     ROW("timeline", BOOL, timeline, "0", zero_one,
         "exact device times of the copies of hazards, from CUPTI activity"),
     ROW("um", BOOL, um, "0", zero_one,
         "page faults on managed memory, and pages that move, from CUPTI activity; SC602 judges by "
         "them"),
-    ROW("nvtx", CHOICE, nvtx, "auto", nvtx_modes,
+    ROW("nvtx", CHOICE, nvtx, "auto", WORDS("auto", "off"),
         "hazards and stalls as marks and ranges in Nsight Systems"),
     ROW("postmortem", BOOL, postmortem, "1", zero_one,
         "what was in flight and given back when a call first fails for good"),
-    ROW("memory", BOOL, memory, "on", on_off,
+    ROW("memory", BOOL, memory, "on", WORDS("off", "on"),
         "who holds memory of the GPU and pinned memory, now and at most"),
     ROW("memory_every", TIME, memory_every_ns, "0", no_words,
         "a line of the report about memory each time so much has passed; 0: none"),
-    ROW("memory_signal", NUMBER, memory_signal, "0", user_signals,
+    ROW("memory_signal", NUMBER, memory_signal, "0", WORDS("0", "10", "12") /* SIGUSR1, SIGUSR2 */,
         "the number of a signal at which there is such a line; 0: none", .least = 34, .most = 64),
     ROW("leaks", BOOL, leaks, "0", zero_one,
         "1: memory that is never given back is a hazard (SC601), when destructors have run"),
-    ROW("pinned", CHOICE, pinned, "huge", pinned_modes, "who serves pinned allocations"),
+    ROW("pinned", CHOICE, pinned, "huge", WORDS("huge", "driver"), "who serves pinned allocations"),
     ROW("device_heap", SIZE, device_heap_bytes, "driver", drivers_own,
         "CU_LIMIT_MALLOC_HEAP_SIZE of new contexts, for malloc in kernels; driver: as it is"),
     ROW("stack_limit", SIZE, stack_limit_bytes, "driver", drivers_own,
         "CU_LIMIT_STACK_SIZE of new contexts, of each thread of a kernel"),
     ROW("printf_fifo", SIZE, printf_fifo_bytes, "driver", drivers_own,
         "CU_LIMIT_PRINTF_FIFO_SIZE of new contexts, for printf in kernels"),
-    ROW("verbosity", CHOICE, verbosity, "1", verbosities,
+    ROW("verbosity", CHOICE, verbosity, "1", WORDS("0", "1", "2", "3"),
         "0 silent, 1 a summary when there are hazards, 2 always, 3 and the trace of a debug build"),
     ROW("help", BOOL, help, "0", zero_one, "1 prints this table"),
 };
@@ -387,9 +375,8 @@ static const char *gate(const struct listener *listener, bool asks_for_strict)
 
 static void complain_of_key(const struct listener *listener, struct slice key, bool asks_for_strict)
 {
-    char line[LINE_MAX_BYTES];
     const char *meant = meant_by(key);
-    struct sc_text text = sc_text_in(line, sizeof line);
+    SC_TEXT(text, LINE_MAX_BYTES);
     sc_text_put(&text, "unknown option ");
     put_quoted(&text, key);
     sc_text_format(&text, "%s%s%s%s%s", ignored(listener, " is ignored"),
@@ -401,8 +388,7 @@ static void complain_of_key(const struct listener *listener, struct slice key, b
 static void complain_of_value(const struct listener *listener, const struct option *option,
                               const struct slice *value, bool asks_for_strict)
 {
-    char line[LINE_MAX_BYTES];
-    struct sc_text text = sc_text_in(line, sizeof line);
+    SC_TEXT(text, LINE_MAX_BYTES);
     sc_text_format(&text, "option '%s", option->key);
     if (!value) {
         sc_text_format(&text, "' has no value%s", ignored(listener, " and is ignored"));
@@ -614,8 +600,7 @@ void sc_options_print_table(int fd)
         "Sizes take K, M, G; times take ms, s. A value cannot contain ':'.\n";
     sc_file_write(fd, head, sizeof head - 1);
     for (unsigned i = 0; i < OPTION_COUNT; i++) {
-        char line[LINE_MAX_BYTES];
-        struct sc_text text = sc_text_in(line, sizeof line);
+        SC_TEXT(text, LINE_MAX_BYTES);
         sc_text_format(&text, "  %s", table[i].key);
         put_padding(&text, 17);
         put_values(&text, &table[i]);

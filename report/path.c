@@ -70,10 +70,9 @@ static uint64_t start_in(const char *path)
 
 uint64_t sc_path_find_start(int32_t pid)
 {
-    char path[32];
-    struct sc_text text = sc_text_in(path, sizeof path);
+    SC_TEXT(text, 32);
     sc_text_format(&text, "/proc/%d/stat", pid);
-    return start_in(path);
+    return start_in(text.bytes);
 }
 
 /* One that is gone has " (deleted)" behind its name, which nobody must take for a folder to make.

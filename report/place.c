@@ -93,7 +93,6 @@ static bool is_the_users(int number)
 static int open_descriptor(int number)
 {
     struct stat status;
-    char path[32];
     int known = sc_file_status_of(number, &status);
     if (known != 0)
         return known;
@@ -103,9 +102,9 @@ static int open_descriptor(int number)
         return sc_file_duplicate(number);
     if (!S_ISFIFO(status.st_mode) && !S_ISCHR(status.st_mode))
         return -ENOTSUP;
-    struct sc_text text = sc_text_in(path, sizeof path);
+    SC_TEXT(text, 32);
     sc_text_format(&text, "/proc/self/fd/%d", number);
-    return sc_file_open_existing(path, O_WRONLY);
+    return sc_file_open_existing(text.bytes, O_WRONLY);
 }
 
 /* ---- what is there ---- */
@@ -139,11 +138,11 @@ static bool is_open_only_of(int fd, uid_t owner)
  * host's name. */
 static bool is_on_this_host(const struct sc_own_report_author *author, const char *host)
 {
-    char own[sizeof author->host + 2];
-    struct sc_text text = sc_text_in(own, sizeof own);
+    SC_TEXT(text, sizeof author->host + 2);
     sc_json_put(&text, "%s", host);
     size_t length = strlen(author->host);
-    return !text.cut && text.used == length + 2 && memcmp(own + 1, author->host, length) == 0;
+    return !text.cut && text.used == length + 2 &&
+           memcmp(text.bytes + 1, author->host, length) == 0;
 }
 
 /* Not the name of a file that was made there meanwhile. */

@@ -74,11 +74,12 @@ struct guard {
     sigset_t signals;
 };
 
-static void enter(struct guard *guard) SC_ACQUIRES(report.mutex)
+static struct guard enter(void) SC_ACQUIRES(report.mutex)
 {
-    guard->error = errno;
-    sc_file_block_signals(&guard->signals);
+    struct guard guard = {.error = errno};
+    sc_file_block_signals(&guard.signals);
     pthread_mutex_lock(&report.mutex);
+    return guard;
 }
 
 static void leave(const struct guard *guard) SC_RELEASES(report.mutex)
@@ -143,10 +144,9 @@ void sc_report_say(void *context, const char *line)
 
 static void say_failure(const char *path, int error)
 {
-    char line[SC_OPTIONS_PATH_SIZE + 256];
-    struct sc_text text = sc_text_in(line, sizeof line);
+    SC_TEXT(text, SC_OPTIONS_PATH_SIZE + 256);
     sc_place_put_failure(&text, path, error);
-    sc_report_say(NULL, line);
+    sc_report_say(NULL, text.bytes);
 }
 
 /* Whether a command that shows the report has it. */
@@ -206,14 +206,6 @@ static void tell_roll_locked(void) SC_REQUIRES(report.mutex)
     note_locked(SC_ROLL_FAILED, report.failed, NULL);
 }
 
-static void say_kept(const char *apart, const char *kept)
-{
-    char line[SC_OPTIONS_PATH_SIZE + 256];
-    struct sc_text text = sc_text_in(line, sizeof line);
-    sc_place_put_kept(&text, apart, kept);
-    sc_report_say(NULL, line);
-}
-
 static int create_file(const struct sc_options *options)
 {
     const char *kept = NULL;
@@ -224,8 +216,11 @@ static int create_file(const struct sc_options *options)
         say_failure(report.path, -fd);
         return fd;
     }
-    if (kept && options->verbosity > 0)
-        say_kept(report.path, kept);
+    if (kept && options->verbosity > 0) {
+        SC_TEXT(text, SC_OPTIONS_PATH_SIZE + 256);
+        sc_place_put_kept(&text, report.path, kept);
+        sc_report_say(NULL, text.bytes);
+    }
     report.identity = sc_file_identify(fd);
     return fd;
 }
@@ -248,8 +243,7 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
         fd = create_file(options);
     errno = error;
 
-    struct guard guard;
-    enter(&guard);
+    struct guard guard = enter();
     report.options = options;
     report.fd = fd;
     if (fd < 0)
@@ -270,16 +264,14 @@ void sc_report_modules(void)
 {
     enum { LINES_MAX = 64 };
     static char bytes[32 * 1024]; /* guarded by `listing` */
-    struct guard guard;
-    struct sc_text line;
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
         return;
     for (unsigned i = 0; i < LINES_MAX && sc_modules_have_come() &&
                          !atomic_exchange_explicit(&listing, true, memory_order_acquire);
          i++) {
-        line = sc_text_in(bytes, sizeof bytes);
+        struct sc_text line = sc_text_in(bytes, sizeof bytes);
         if (sc_json_lines_modules(&line, &report.names)) {
-            enter(&guard);
+            struct guard guard = enter();
             write_line_locked(&line);
             leave(&guard);
         }
@@ -345,11 +337,10 @@ static bool use_locked(struct sc_suppression *entry) SC_REQUIRES(report.mutex)
 /* By a suppression. */
 static bool is_left_out(const struct sc_hazard *hazard)
 {
-    struct guard guard;
     struct sc_suppression *entry = NULL;
     if (!sc_suppressing_is_on())
         return false;
-    enter(&guard);
+    struct guard guard = enter();
     bool known = sc_suppressing_recall(hazard, &entry);
     bool left_out = use_locked(entry);
     leave(&guard);
@@ -358,7 +349,7 @@ static bool is_left_out(const struct sc_hazard *hazard)
 
     struct naming *naming = begin_naming();
     name_stacks(hazard, &naming->stacks);
-    enter(&guard);
+    guard = enter();
     left_out = use_locked(sc_suppressing_find(hazard, &naming->stacks));
     leave(&guard);
     end_naming(naming);
@@ -369,8 +360,7 @@ bool sc_report_suppresses(const struct sc_hazard *hazard)
 {
     if (!hazard->ignored && !is_left_out(hazard))
         return false;
-    struct guard guard;
-    enter(&guard);
+    struct guard guard = enter();
     report.counts.suppressed++;
     report.by_reason[hazard->ignored]++;
     leave(&guard);
@@ -431,9 +421,8 @@ static void tell_hazard(const struct sc_hazard *hazard)
 
 bool sc_report_hazard(const struct sc_hazard *hazard)
 {
-    struct guard guard;
     struct sc_hazard strongest = *hazard;
-    enter(&guard);
+    struct guard guard = enter();
     uint64_t count = count_locked(&strongest);
     bool writes = report.fd >= 0;
     leave(&guard);
@@ -445,7 +434,7 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
     struct naming *naming = begin_naming();
     name_stacks(hazard, &naming->stacks);
     uint64_t place = count == 1 ? sc_users_frames_hash(hazard, &naming->stacks) : 0;
-    enter(&guard);
+    guard = enter();
     if (place != 0)
         sc_hazard_counts_note_place(hazard, place);
     if (writes)
@@ -457,8 +446,7 @@ bool sc_report_hazard(const struct sc_hazard *hazard)
 
 void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_timing *timing)
 {
-    struct guard guard;
-    enter(&guard);
+    struct guard guard = enter();
     sc_hazard_counts_note_time(hazard, (int64_t)(timing->end_ns - hazard->event.time_ns));
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_timing(&line, hazard, timing);
@@ -468,8 +456,7 @@ void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_tim
 
 bool sc_report_missed(const struct sc_report_miss *miss)
 {
-    struct guard guard;
-    enter(&guard);
+    struct guard guard = enter();
     uint64_t count = sc_missed_calls_note(miss);
     bool due = report.fd >= 0 && count != 0 && (count & (count - 1)) == 0;
     leave(&guard);
@@ -478,7 +465,7 @@ bool sc_report_missed(const struct sc_report_miss *miss)
 
     struct sc_json_lines_stack stack;
     sc_json_lines_name_stack(miss->stack, &stack);
-    enter(&guard);
+    guard = enter();
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_miss(&line, miss, count, &stack);
     bool written = write_line_locked(&line);
@@ -488,8 +475,7 @@ bool sc_report_missed(const struct sc_report_miss *miss)
 
 void sc_report_cupti(const struct sc_report_cupti *cupti)
 {
-    struct guard guard;
-    enter(&guard);
+    struct guard guard = enter();
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_cupti(&line, cupti);
     write_line_locked(&line);
@@ -501,8 +487,7 @@ void sc_report_postmortem(const struct sc_postmortem *postmortem)
 {
     static char bytes[1024 * 1024]; /* guarded by the caller, which comes once */
     uint64_t by_code[SC_HAZARD_CODE_COUNT];
-    struct guard guard;
-    enter(&guard);
+    struct guard guard = enter();
     uint64_t hazards = report.counts.hazards;
     memcpy(by_code, report.by_code, sizeof by_code);
     report.postmortem = sc_postmortem_line_in_brief(postmortem);
@@ -512,15 +497,14 @@ void sc_report_postmortem(const struct sc_postmortem *postmortem)
         return;
     struct sc_text line = sc_text_in(bytes, sizeof bytes);
     sc_postmortem_line_write(&line, postmortem, hazards, by_code);
-    enter(&guard);
+    guard = enter();
     write_line_locked(&line);
     leave(&guard);
 }
 
 void sc_report_fail(void)
 {
-    struct guard guard;
-    enter(&guard);
+    struct guard guard = enter();
     report.failed = true;
     tell_roll_locked();
     leave(&guard);
@@ -528,17 +512,15 @@ void sc_report_fail(void)
 
 void sc_report_counts(struct sc_report_counts *counts)
 {
-    struct guard guard;
-    enter(&guard);
+    struct guard guard = enter();
     *counts = report.counts;
     leave(&guard);
 }
 
 void sc_report_path(char *path, size_t size)
 {
-    struct guard guard;
     struct sc_text text = sc_text_in(path, size);
-    enter(&guard);
+    struct guard guard = enter();
     sc_text_put(&text, report.fd >= 0 ? report.path : "");
     leave(&guard);
 }
@@ -651,14 +633,13 @@ static void print_summary(const struct sc_summary *summary, const struct sc_memo
 
 void sc_report_summary(const struct sc_report_totals *totals)
 {
-    struct guard guard;
     struct sc_summary summary;
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
         return;
     struct sc_guard_part_sites *sites = name_sites(totals->guard.budget);
     struct sc_memory_part *memory = name_memory(totals->memory);
     struct sc_limits_part *limits = name_limits(totals->limits);
-    enter(&guard);
+    struct guard guard = enter();
     bool is_told = false;
     if (!report.summarised) {
         report.summarised = totals->final;
@@ -670,8 +651,7 @@ void sc_report_summary(const struct sc_report_totals *totals)
         note_locked(SC_ROLL_TOLD, is_told && summary.strict, NULL);
     }
     leave(&guard);
-    if (sites)
-        sc_pages_unmap(sites, sizeof *sites);
+    sc_pages_unmap(sites, sizeof *sites);
     if (is_told)
         print_summary(&summary, memory);
     sc_pages_unmap(memory, sizeof *memory);
@@ -680,12 +660,11 @@ void sc_report_summary(const struct sc_report_totals *totals)
 
 void sc_report_memory(const struct sc_statement *statement)
 {
-    struct guard guard;
     struct sc_memory_part *memory =
         atomic_load_explicit(&report.opened, memory_order_acquire) ? name_memory(statement) : NULL;
     if (!memory)
         return;
-    enter(&guard);
+    struct guard guard = enter();
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_memory(&line, memory);
     write_line_locked(&line);
@@ -707,21 +686,19 @@ size_t sc_report_memory_text(const struct sc_statement *statement, char *bytes, 
 /* One line, so that what another thread says is not between its words. */
 static void say_oom(const struct sc_oom *oom, const struct sc_memory_part *memory)
 {
-    char bytes[1024];
-    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    SC_TEXT(text, 1024);
     sc_oom_line_say(&text, oom, memory);
-    sc_report_say(NULL, bytes);
+    sc_report_say(NULL, text.bytes);
 }
 
 void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statement)
 {
-    struct guard guard;
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
         return;
     struct sc_memory_part *memory = name_memory(statement);
     struct naming *naming = begin_naming();
     sc_json_lines_name_stack(oom->stack, &naming->stacks.copy);
-    enter(&guard);
+    struct guard guard = enter();
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_oom_line_write(&line, oom, &naming->stacks.copy, memory);
     write_line_locked(&line);
@@ -735,11 +712,10 @@ void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statemen
 void sc_report_say_aborting(const struct sc_report_totals *totals)
 {
     static bool said;
-    struct guard guard;
     struct sc_summary summary;
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
         return;
-    enter(&guard);
+    struct guard guard = enter();
     bool due =
         !said && !report.summarised && (report.counts.hazards > 0 || report.postmortem.error != 0);
     if (due) {

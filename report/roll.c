@@ -117,10 +117,8 @@ static int open_roll(const struct roll *roll)
     int seen = open_if_unnamed(roll, O_PATH);
     int looked = seen >= 0 ? open_if_unnamed(roll, O_RDONLY) : -1;
     bool is_roll = looked >= 0 && is_marked(looked);
-    if (seen >= 0)
-        sc_file_close(seen);
-    if (looked >= 0)
-        sc_file_close(looked);
+    sc_file_close(seen);
+    sc_file_close(looked);
     return is_roll ? open_if_unnamed(roll, O_WRONLY) : -1;
 }
 
@@ -156,10 +154,9 @@ static void put_note(struct sc_text *text, int32_t pid, uint64_t started, enum s
 
 bool sc_roll_note(enum sc_roll_note note, const struct sc_path_names *names, const char *path)
 {
-    char bytes[SC_OPTIONS_PATH_SIZE + 128];
     if (roll_count == 0)
         return false;
-    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    SC_TEXT(text, SC_OPTIONS_PATH_SIZE + 128);
     put_note(&text, names->pid, names->started, note, path);
     return append_to_all(&text);
 }

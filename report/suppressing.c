@@ -37,10 +37,9 @@ static void say(struct complaints *complaints, const struct sc_text *text)
 static void say_malformed(void *context, unsigned line, unsigned column, const char *what)
 {
     struct complaints *complaints = context;
-    char bytes[SC_OPTIONS_PATH_SIZE + 512];
     if (++complaints->count > COMPLAINTS_MAX)
         return;
-    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    SC_TEXT(text, SC_OPTIONS_PATH_SIZE + 512);
     sc_text_format(&text, "%s:%u:%u: %s%s", complaints->path, line, column, what,
                    complaints->count == COMPLAINTS_MAX
                        ? "; the entry is left out (there may be more)"
@@ -50,9 +49,8 @@ static void say_malformed(void *context, unsigned line, unsigned column, const c
 
 static void say_unread(struct complaints *complaints, int error)
 {
-    char bytes[SC_OPTIONS_PATH_SIZE + 256];
     complaints->count++;
-    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    SC_TEXT(text, SC_OPTIONS_PATH_SIZE + 256);
     sc_text_format(&text, "no hazard is suppressed: %s: ", complaints->path);
     if (error == EFBIG)
         sc_text_put(&text, "larger than 1 MB");
@@ -75,8 +73,7 @@ static long read_file(const char *path, char **text)
         *text = sc_pages_map((size_t)status.st_size + 1);
     if (result == 0)
         result = *text ? sc_file_read_at(fd, *text, (size_t)status.st_size, 0) : -ENOMEM;
-    if (fd >= 0)
-        sc_file_close(fd);
+    sc_file_close(fd);
     return result;
 }
 
@@ -226,8 +223,7 @@ struct sc_suppression *sc_suppressing_find(const struct sc_hazard *hazard,
     unsigned i = 0;
     while (i < entry_count && !sc_suppressions_covers(&entries[i], code, &copy, &event))
         i++;
-    if (memory >= 0)
-        sc_file_close(memory);
+    sc_file_close(memory);
     bool found = i < entry_count;
     *answer_for(hazard) = (struct answer){.copy = hazard->copy.stack,
                                           .event = hazard->event.stack,

@@ -215,15 +215,14 @@ struct parser {
 static void reject(struct parser *parser, const char *at, const char *before, struct sc_part shown,
                    const char *after)
 {
-    char what[WHAT_MAX_BYTES];
-    struct sc_text text = sc_text_in(what, sizeof what);
+    SC_TEXT(text, WHAT_MAX_BYTES);
     sc_text_put(&text, before);
     sc_plain_put(&text, shown.bytes ? shown.bytes : "",
                  shown.length < SHOWN_MAX_BYTES ? shown.length : SHOWN_MAX_BYTES);
     sc_text_put(&text, after);
     if (parser->complain)
         parser->complain(parser->context, parser->line, (unsigned)(at - parser->line_bytes) + 1,
-                         what);
+                         text.bytes);
     parser->place = SKIPPING;
 }
 
@@ -357,11 +356,10 @@ static void take_key(struct parser *parser, struct sc_part line)
         return;
     }
     if (key == KEYS) {
-        char after[64];
-        struct sc_text text = sc_text_in(after, sizeof after);
+        SC_TEXT(text, 64);
         sc_text_format(&text, "'; did you mean '%s:'?",
                        sc_nearest_word(word.bytes, word.length, key_at));
-        reject(parser, word.bytes, "an entry has no '", word, after);
+        reject(parser, word.bytes, "an entry has no '", word, text.bytes);
         return;
     }
     struct sc_part value =

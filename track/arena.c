@@ -67,7 +67,7 @@ void *sc_arena_take(struct sc_arena *arena, size_t size_bytes)
 void sc_arena_give(struct sc_arena *arena, void *block, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(arena);
-    if (is_huge(size_bytes)) {
+    if (!block || is_huge(size_bytes)) {
         sc_pages_unmap(block, size_bytes);
         return;
     }

@@ -23,7 +23,7 @@ struct sc_arena {
 };
 
 void *sc_arena_take(struct sc_arena *arena, size_t size_bytes); /* not zeroed; NULL: no memory */
-void sc_arena_give(struct sc_arena *arena, void *block, size_t size_bytes);
+void sc_arena_give(struct sc_arena *arena, void *block, size_t size_bytes); /* NULL: nothing */
 
 /* Four times as long a list, `first` records at first, with what the list of `*capacity` records
  * held, which is given back. NULL: no memory, and the list is as it was. */

@@ -32,14 +32,10 @@ static void check_in_range(struct sc_inflight *inflight, uint32_t id)
     const struct sc_range *range =
         sc_inflight_range(inflight, sc_inflight_home(inflight, &op->info));
     SC_ASSERT(op->info.range < sc_pool_unused(&inflight->ranges));
-    if (op->range_previous)
-        SC_ASSERT(sc_inflight_op(inflight, op->range_previous)->range_next == id);
-    else
-        SC_ASSERT(range->first_op == id);
-    if (op->range_next)
-        SC_ASSERT(sc_inflight_op(inflight, op->range_next)->range_previous == id);
-    else
-        SC_ASSERT(range->last_op == id);
+    SC_ASSERT(id == (op->range_previous ? sc_inflight_op(inflight, op->range_previous)->range_next
+                                        : range->first_op));
+    SC_ASSERT(id == (op->range_next ? sc_inflight_op(inflight, op->range_next)->range_previous
+                                    : range->last_op));
     SC_ASSERT(read_count(&range->op_count) > 0);
     SC_ASSERT(read_count(&range->writer_count) + read_count(&range->source_count) <=
               read_count(&range->op_count));
@@ -48,10 +44,9 @@ static void check_in_range(struct sc_inflight *inflight, uint32_t id)
 static void check_busy(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_stream *stream = sc_order_stream(inflight->order, id);
-    if (stream->busy_previous)
-        SC_ASSERT(sc_order_stream(inflight->order, stream->busy_previous)->busy_next == id);
-    else
-        SC_ASSERT(inflight->busy == id);
+    SC_ASSERT(id == (stream->busy_previous
+                         ? sc_order_stream(inflight->order, stream->busy_previous)->busy_next
+                         : inflight->busy));
     if (stream->busy_next)
         SC_ASSERT(sc_order_stream(inflight->order, stream->busy_next)->busy_previous == id);
 }
@@ -61,14 +56,11 @@ static void check_in_stream(struct sc_inflight *inflight, uint32_t id)
     const struct sc_op *op = sc_inflight_op(inflight, id);
     const struct sc_stream *stream = sc_order_stream(inflight->order, op->info.ticket.stream);
     SC_ASSERT(stream->references > 0);
-    if (op->stream_previous)
-        SC_ASSERT(sc_inflight_op(inflight, op->stream_previous)->stream_next == id);
-    else
-        SC_ASSERT(stream->first_op == id);
-    if (op->stream_next)
-        SC_ASSERT(sc_inflight_op(inflight, op->stream_next)->stream_previous == id);
-    else
-        SC_ASSERT(stream->last_op == id);
+    SC_ASSERT(id == (op->stream_previous
+                         ? sc_inflight_op(inflight, op->stream_previous)->stream_next
+                         : stream->first_op));
+    SC_ASSERT(id == (op->stream_next ? sc_inflight_op(inflight, op->stream_next)->stream_previous
+                                     : stream->last_op));
 }
 
 void sc_consistency_of_op(struct sc_inflight *inflight, uint32_t id)

@@ -4,8 +4,6 @@
 
 #include "track/poison.h"
 
-#include "track/own_pages.h"
-
 enum { LAUNCHES = 2 };
 
 static unsigned unused_count(const struct sc_frozen *frozen)
@@ -151,8 +149,7 @@ void sc_frozen_gone(struct sc_frozen *frozen, uintptr_t handle)
         if (!memory->graph && !memory->exec_count)
             drop(frozen, i);
     }
-    if (frozen->writes)
-        sc_graph_writes_forget(frozen->writes, handle);
+    sc_graph_writes_forget(&frozen->writes, handle);
 }
 
 void sc_frozen_changed(struct sc_frozen *frozen)
@@ -162,19 +159,7 @@ void sc_frozen_changed(struct sc_frozen *frozen)
         if (!frozen->memories[i].exec_count)
             drop(frozen, i);
     }
-    if (frozen->writes) /* whose node it was is not known */
-        sc_graph_writes_forget_all(frozen->writes);
-}
-
-void sc_frozen_captured(struct sc_frozen *frozen, uintptr_t graph,
-                        const struct sc_graph_write *write)
-{
-    if (!frozen->writes)
-        frozen->writes = sc_pages_map(sizeof *frozen->writes);
-    if (frozen->writes && write)
-        sc_graph_writes_set(frozen->writes, graph, write);
-    else if (frozen->writes)
-        sc_graph_writes_forget(frozen->writes, graph);
+    sc_graph_writes_forget_all(&frozen->writes); /* whose node it was is not known */
 }
 
 void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec)
@@ -185,8 +170,7 @@ void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t
         if (memory->graph == graph && memory->exec_count < SC_FROZEN_EXECS_MAX)
             memory->execs[memory->exec_count++] = exec;
     }
-    if (frozen->writes)
-        sc_graph_writes_copy(frozen->writes, graph, exec);
+    sc_graph_writes_set(&frozen->writes, exec, sc_graph_writes_find(&frozen->writes, graph));
 }
 
 static bool may_write(const struct sc_graph_write *write, int32_t thread,
@@ -200,8 +184,7 @@ static bool may_write(const struct sc_graph_write *write, int32_t thread,
 
 void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec, int32_t thread)
 {
-    const struct sc_graph_write *write =
-        frozen->writes ? sc_graph_writes_find(frozen->writes, exec) : NULL;
+    const struct sc_graph_write *write = sc_graph_writes_find(&frozen->writes, exec);
     for (unsigned i = frozen->count; i-- > 0;) {
         struct sc_frozen_memory *memory = &frozen->memories[i];
         if (memory->is_unused && !outlives(memory, has_exec(memory, exec), write))

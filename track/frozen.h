@@ -48,9 +48,9 @@ struct sc_frozen_memory {
 };
 
 struct sc_frozen {
-    struct sc_graph_writes *writes; /* of graphs and execs; NULL: of none it is known */
     unsigned count;
     struct sc_frozen_memory memories[SC_FROZEN_MAX];
+    struct sc_graph_writes writes; /* of graphs and execs */
 };
 
 /* Hazard, bytes, base, graph and whether it is unused are given. False: there is no room. */
@@ -67,16 +67,6 @@ bool sc_frozen_read(struct sc_frozen *frozen, const struct sc_device_use *use,
 
 /* Anything may have been written. Returns how many memories are forgotten that launches read. */
 unsigned sc_frozen_forget(struct sc_frozen *frozen);
-
-/* The graph was captured, and its launches write no more than that; NULL: that is not known. */
-void sc_frozen_captured(struct sc_frozen *frozen, uintptr_t graph,
-                        const struct sc_graph_write *write);
-
-/* Graphs and execs of which it is known what they write. */
-static inline unsigned sc_frozen_graphs(const struct sc_frozen *frozen)
-{
-    return frozen->writes ? frozen->writes->count : 0;
-}
 
 /* The exec is the graph's from now on, and no other's: it was made, or updated. */
 void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec);

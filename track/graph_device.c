@@ -13,10 +13,8 @@ void sc_graph_give_device(struct sc_graphs *graphs, struct sc_graph *graph)
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_arena *arena = &graphs->order->arena;
     struct sc_graph_device *device = &graph->exec.device;
-    if (device->races)
-        sc_arena_give(arena, device->races, SC_GRAPH_RACES_MAX * sizeof *device->races);
-    if (device->own)
-        sc_arena_give(arena, device->own, device->own_capacity * sizeof *device->own);
+    sc_arena_give(arena, device->races, SC_GRAPH_RACES_MAX * sizeof *device->races);
+    sc_arena_give(arena, device->own, device->own_capacity * sizeof *device->own);
     *device = (struct sc_graph_device){.own = NULL};
 }
 

@@ -95,10 +95,8 @@ void sc_graph_unlink_interval(struct sc_graphs *graphs, struct sc_graph *graph, 
     const struct sc_graph_use *unlinked = sc_graph_use_at(graph, use);
     struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, unlinked->interval);
     uint32_t previous = find_previous(graph, interval->first_use, use);
-    if (previous)
-        sc_graph_use_at(graph, previous)->interval_next = unlinked->interval_next;
-    else
-        interval->first_use = unlinked->interval_next;
+    *(previous ? &sc_graph_use_at(graph, previous)->interval_next : &interval->first_use) =
+        unlinked->interval_next;
     set_previous(graph, unlinked->interval_next, previous);
 }
 
@@ -134,8 +132,7 @@ static void make_links(struct sc_graphs *graphs, struct sc_graph *graph)
 void sc_graph_links_give(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    if (graph->links)
-        sc_arena_give(&graphs->order->arena, graph->links, links_bytes(graph));
+    sc_arena_give(&graphs->order->arena, graph->links, links_bytes(graph));
     graph->links = NULL;
 }
 

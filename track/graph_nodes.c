@@ -15,16 +15,6 @@ enum { EVENTS_MIN = 4 };
 
 /* ---- enabled, judged, told ---- */
 
-static void note_enabled(struct sc_graph *graph, uintptr_t node, bool enabled)
-{
-    if (!enabled && !graph->exec.disables)
-        graph->exec.disables = sc_handles_init(&graph->exec.disabled) == 0;
-    if (graph->exec.disables && !enabled)
-        sc_handles_put(&graph->exec.disabled, node, true);
-    else if (graph->exec.disables)
-        sc_handles_remove(&graph->exec.disabled, node);
-}
-
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, bool enabled)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -35,7 +25,12 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     if (!graph->handle)
         return;
     sc_graph_enable_inner(graphs, graph, node, enabled);
-    note_enabled(graph, node, enabled);
+    if (!enabled && !graph->exec.disables)
+        graph->exec.disables = sc_handles_init(&graph->exec.disabled) == 0;
+    if (graph->exec.disables && !enabled)
+        sc_handles_put(&graph->exec.disabled, node, true);
+    else if (graph->exec.disables)
+        sc_handles_remove(&graph->exec.disabled, node);
     sc_graph_note_stale(graph);
 }
 
@@ -192,15 +187,6 @@ void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node)
     graph->exec.device.is_left_out = graph->exec.signals = graph->exec.awaits_host = false;
 }
 
-static void give_events(struct sc_graphs *graphs, struct sc_graph *graph)
-{
-    if (graph->exec.events.list)
-        sc_arena_give(&graphs->order->arena, graph->exec.events.list,
-                      graph->exec.events.capacity * sizeof *graph->exec.events.list);
-    graph->exec.events.list = NULL;
-    graph->exec.events.count = graph->exec.events.capacity = 0;
-}
-
 static bool make_room_for_event(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     struct sc_graph_events *events = &graph->exec.events;
@@ -231,9 +217,8 @@ void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
 
 static void give_names(struct sc_graphs *graphs, struct sc_graph *graph)
 {
-    if (graph->exec.names.list)
-        sc_arena_give(&graphs->order->arena, graph->exec.names.list,
-                      graph->exec.names.count * sizeof *graph->exec.names.list);
+    sc_arena_give(&graphs->order->arena, graph->exec.names.list,
+                  graph->exec.names.count * sizeof *graph->exec.names.list);
     graph->exec.names.list = NULL;
     graph->exec.names.count = 0;
 }
@@ -260,7 +245,10 @@ void sc_graph_give_nodes(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     give_names(graphs, graph);
-    give_events(graphs, graph);
+    sc_arena_give(&graphs->order->arena, graph->exec.events.list,
+                  graph->exec.events.capacity * sizeof *graph->exec.events.list);
+    graph->exec.events.list = NULL;
+    graph->exec.events.count = graph->exec.events.capacity = 0;
     sc_graph_give_device(graphs, graph);
     if (graph->exec.disables)
         sc_handles_destroy(&graph->exec.disabled);

@@ -79,9 +79,10 @@ bool sc_graph_write_may_touch(const struct sc_graph_write *write, uintptr_t addr
 
 /* ---- graphs ---- */
 
+/* SC_GRAPH_WRITES_MAX: it is not known. */
 static unsigned place_of(const struct sc_graph_writes *writes, uintptr_t handle)
 {
-    unsigned i = 0;
+    unsigned i = handle && writes->count ? 0 : SC_GRAPH_WRITES_MAX;
     while (i < SC_GRAPH_WRITES_MAX && writes->handles[i] != handle)
         i++;
     return i;
@@ -90,8 +91,12 @@ static unsigned place_of(const struct sc_graph_writes *writes, uintptr_t handle)
 void sc_graph_writes_set(struct sc_graph_writes *writes, uintptr_t handle,
                          const struct sc_graph_write *write)
 {
-    struct sc_graph_write is = *write; /* it may be in the place that is used */
+    struct sc_graph_write is;
+    if (write)
+        is = *write; /* it may be in the place that is used */
     sc_graph_writes_forget(writes, handle);
+    if (!write)
+        return;
     writes->count += writes->handles[writes->next] == 0;
     writes->handles[writes->next] = handle;
     writes->writes[writes->next] = is;
@@ -101,22 +106,13 @@ void sc_graph_writes_set(struct sc_graph_writes *writes, uintptr_t handle,
 const struct sc_graph_write *sc_graph_writes_find(const struct sc_graph_writes *writes,
                                                   uintptr_t handle)
 {
-    unsigned i = handle && writes->count ? place_of(writes, handle) : SC_GRAPH_WRITES_MAX;
+    unsigned i = place_of(writes, handle);
     return i < SC_GRAPH_WRITES_MAX ? &writes->writes[i] : NULL;
-}
-
-void sc_graph_writes_copy(struct sc_graph_writes *writes, uintptr_t graph, uintptr_t exec)
-{
-    const struct sc_graph_write *write = sc_graph_writes_find(writes, graph);
-    if (write)
-        sc_graph_writes_set(writes, exec, write);
-    else
-        sc_graph_writes_forget(writes, exec);
 }
 
 void sc_graph_writes_forget(struct sc_graph_writes *writes, uintptr_t handle)
 {
-    unsigned i = handle && writes->count ? place_of(writes, handle) : SC_GRAPH_WRITES_MAX;
+    unsigned i = place_of(writes, handle);
     if (i == SC_GRAPH_WRITES_MAX)
         return;
     writes->handles[i] = 0;

@@ -6,7 +6,7 @@
  * graph and for its execs: as a few intervals, which may hold more than that.
  *
  * Of a graph that is not here, or not known, nothing is known. The latest SC_GRAPH_WRITES_MAX are
- * kept. Plain data in pages of its own. Locks: none; the caller's lock guards every call.
+ * kept. Plain data, of which zeros are empty. Locks: none; the caller's lock guards every call.
  */
 #ifndef SC_TRACK_GRAPH_WRITES_H
 #define SC_TRACK_GRAPH_WRITES_H
@@ -44,16 +44,13 @@ struct sc_graph_writes {
     struct sc_graph_write writes[SC_GRAPH_WRITES_MAX];
 };
 
-/* The graph or exec writes no more than that. */
+/* The graph or exec writes no more than that; NULL: that is not known. */
 void sc_graph_writes_set(struct sc_graph_writes *writes, uintptr_t handle,
                          const struct sc_graph_write *write);
 
 /* NULL: nothing is known. Good until the next change. */
 const struct sc_graph_write *sc_graph_writes_find(const struct sc_graph_writes *writes,
                                                   uintptr_t handle);
-
-/* The exec does from now on what the graph does. */
-void sc_graph_writes_copy(struct sc_graph_writes *writes, uintptr_t graph, uintptr_t exec);
 
 /* The handle names nothing any more, or something else. */
 void sc_graph_writes_forget(struct sc_graph_writes *writes, uintptr_t handle);

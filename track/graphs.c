@@ -172,8 +172,7 @@ static bool is_hole(const struct sc_graph_use *use)
 void sc_graph_uses_give(struct sc_graphs *graphs, struct sc_graph_uses *uses)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    if (uses->list)
-        sc_arena_give(&graphs->order->arena, uses->list, uses->capacity * sizeof *uses->list);
+    sc_arena_give(&graphs->order->arena, uses->list, uses->capacity * sizeof *uses->list);
     *uses = (struct sc_graph_uses){0};
 }
 
@@ -291,10 +290,7 @@ static void drop_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint
 {
     const struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, id);
     uint32_t next = interval->next, previous = interval->previous;
-    if (previous)
-        sc_graphs_interval_at(graphs, previous)->next = next;
-    else
-        graph->first_interval = next;
+    *(previous ? &sc_graphs_interval_at(graphs, previous)->next : &graph->first_interval) = next;
     if (next)
         sc_graphs_interval_at(graphs, next)->previous = previous;
     give_interval(graphs, id);

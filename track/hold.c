@@ -56,10 +56,7 @@ uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t 
     hold->since_ns = now_ns;
     hold->age = ++holds->made;
     hold->previous = holds->newest;
-    if (holds->newest)
-        sc_holds_at(holds, holds->newest)->next = id;
-    else
-        holds->oldest = id;
+    *(holds->newest ? &sc_holds_at(holds, holds->newest)->next : &holds->oldest) = id;
     holds->newest = id;
     sc_grid_insert(&holds->grid, id);
     holds->held_bytes += held_bytes_of(hold);
@@ -184,17 +181,10 @@ void sc_holds_remove(struct sc_holds *holds, uint32_t id, uint64_t now_ns)
     SC_ASSERT(holds->held_bytes >= held_bytes_of(hold));
     for (uint32_t i = 0; i < hold->ticket_count; i++)
         sc_order_unreference(holds->order, hold->tickets[i].stream);
-    if (hold->tickets)
-        sc_arena_give(&holds->order->arena, hold->tickets,
-                      hold->ticket_capacity * sizeof *hold->tickets);
-    if (hold->previous)
-        sc_holds_at(holds, hold->previous)->next = hold->next;
-    else
-        holds->oldest = hold->next;
-    if (hold->next)
-        sc_holds_at(holds, hold->next)->previous = hold->previous;
-    else
-        holds->newest = hold->previous;
+    sc_arena_give(&holds->order->arena, hold->tickets,
+                  hold->ticket_capacity * sizeof *hold->tickets);
+    *(hold->previous ? &sc_holds_at(holds, hold->previous)->next : &holds->oldest) = hold->next;
+    *(hold->next ? &sc_holds_at(holds, hold->next)->previous : &holds->newest) = hold->previous;
     if (now_ns - hold->since_ns > holds->held_peak_ns)
         holds->held_peak_ns = now_ns - hold->since_ns;
     holds->held_bytes -= held_bytes_of(hold);

@@ -150,10 +150,8 @@ static void link_to_range(struct sc_inflight *inflight, uint32_t id)
     struct sc_range *range = home_of(inflight, &op->info);
     op->range_previous = 0;
     op->range_next = range->first_op;
-    if (range->first_op)
-        sc_inflight_op(inflight, range->first_op)->range_previous = id;
-    else
-        range->last_op = id;
+    *(range->first_op ? &sc_inflight_op(inflight, range->first_op)->range_previous
+                      : &range->last_op) = id;
     note_stream(range, op->info.ticket.stream);
     range->first_op = id;
     count_on_range(inflight, range, op->info.direction, 1);
@@ -163,14 +161,10 @@ static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     struct sc_range *range = home_of(inflight, &op->info);
-    if (op->range_previous)
-        sc_inflight_op(inflight, op->range_previous)->range_next = op->range_next;
-    else
-        range->first_op = op->range_next;
-    if (op->range_next)
-        sc_inflight_op(inflight, op->range_next)->range_previous = op->range_previous;
-    else
-        range->last_op = op->range_previous;
+    *(op->range_previous ? &sc_inflight_op(inflight, op->range_previous)->range_next
+                         : &range->first_op) = op->range_next;
+    *(op->range_next ? &sc_inflight_op(inflight, op->range_next)->range_previous
+                     : &range->last_op) = op->range_previous;
     count_on_range(inflight, range, op->info.direction, -1);
 }
 
@@ -329,10 +323,8 @@ static void link_to_stream(struct sc_inflight *inflight, uint32_t id)
 
 static void leave_busy(struct sc_inflight *inflight, struct sc_stream *stream)
 {
-    if (stream->busy_previous)
-        sc_order_stream(inflight->order, stream->busy_previous)->busy_next = stream->busy_next;
-    else
-        inflight->busy = stream->busy_next;
+    *(stream->busy_previous ? &sc_order_stream(inflight->order, stream->busy_previous)->busy_next
+                            : &inflight->busy) = stream->busy_next;
     if (stream->busy_next)
         sc_order_stream(inflight->order, stream->busy_next)->busy_previous = stream->busy_previous;
 }
@@ -343,14 +335,10 @@ static void unlink_from_stream(struct sc_inflight *inflight, uint32_t id)
     struct sc_stream *stream = sc_order_stream(inflight->order, op->info.ticket.stream);
     if (stream->first_open == id)
         stream->first_open = op->stream_next;
-    if (op->stream_previous)
-        sc_inflight_op(inflight, op->stream_previous)->stream_next = op->stream_next;
-    else
-        stream->first_op = op->stream_next;
-    if (op->stream_next)
-        sc_inflight_op(inflight, op->stream_next)->stream_previous = op->stream_previous;
-    else
-        stream->last_op = op->stream_previous;
+    *(op->stream_previous ? &sc_inflight_op(inflight, op->stream_previous)->stream_next
+                          : &stream->first_op) = op->stream_next;
+    *(op->stream_next ? &sc_inflight_op(inflight, op->stream_next)->stream_previous
+                      : &stream->last_op) = op->stream_previous;
     if (!stream->first_op)
         leave_busy(inflight, stream);
 }

@@ -19,9 +19,12 @@ struct use {
 
 /* Those that were captured, or those beside the capture, in the order of the calls. */
 struct uses {
-    const struct use *list;
+    struct use *list;
     unsigned count;
 };
+
+#define EACH_USE(each, uses)                                                                       \
+    for (const struct use *each = (uses)->list; each < (uses)->list + (uses)->count; each++)
 
 struct allocation {
     uintptr_t address;
@@ -36,7 +39,8 @@ struct sc_left_out {
     size_t captured_count;  /* operations, whatever is known of them */
     bool is_full;
     uint64_t unknown;
-    unsigned node_count, node_use_count, site_count, beside_use_count, allocation_count;
+    unsigned node_count, site_count, allocation_count;
+    struct uses captured, beside;
     struct sc_hazard sites[SC_LEFT_OUT_SITES_MAX];
     struct use beside_uses[SC_LEFT_OUT_USES_MAX];
     struct allocation allocations[SC_LEFT_OUT_ALLOCATIONS_MAX];
@@ -46,19 +50,23 @@ struct sc_left_out {
 
 struct sc_left_out *sc_left_out_new(void)
 {
-    return sc_pages_map(sizeof(struct sc_left_out));
+    struct sc_left_out *left_out = sc_pages_map(sizeof *left_out);
+    if (left_out)
+        sc_left_out_clear(left_out);
+    return left_out;
 }
 
 void sc_left_out_free(struct sc_left_out *left_out)
 {
-    if (left_out)
-        sc_pages_unmap(left_out, sizeof *left_out);
+    sc_pages_unmap(left_out, sizeof *left_out);
 }
 
 /* What lies behind the counts is not read. */
 void sc_left_out_clear(struct sc_left_out *left_out)
 {
     memset(left_out, 0, offsetof(struct sc_left_out, sites));
+    left_out->captured.list = left_out->node_uses;
+    left_out->beside.list = left_out->beside_uses;
 }
 
 uint64_t sc_left_out_unknown(const struct sc_left_out *left_out)
@@ -92,12 +100,12 @@ void sc_left_out_captured(struct sc_left_out *left_out, const struct sc_hazard_c
         left_out->first_unknown = order;
     if (count == 0 ||
         !has_room(left_out, left_out->node_count < SC_LEFT_OUT_CAPTURED_MAX &&
-                                left_out->node_use_count + count <= SC_LEFT_OUT_NODE_USES_MAX))
+                                left_out->captured.count + count <= SC_LEFT_OUT_NODE_USES_MAX))
         return;
     uint32_t node = left_out->node_count++;
     left_out->nodes[node] = *what;
     for (unsigned i = 0; i < count; i++)
-        left_out->node_uses[left_out->node_use_count++] =
+        left_out->captured.list[left_out->captured.count++] =
             (struct use){sc_left_out_use(op, i), op->function, order, node};
 }
 
@@ -137,34 +145,26 @@ void sc_left_out_beside(struct sc_left_out *left_out, const struct sc_hazard *wh
         left_out->last_kernel = order;
     if (count == 0 ||
         !has_room(left_out, site < SC_LEFT_OUT_SITES_MAX &&
-                                left_out->beside_use_count + count <= SC_LEFT_OUT_USES_MAX))
+                                left_out->beside.count + count <= SC_LEFT_OUT_USES_MAX))
         return;
     if (site == left_out->site_count)
         left_out->sites[left_out->site_count++] = *what;
     for (unsigned i = 0; i < count; i++) {
         struct sc_device_use use = sc_left_out_use(op, i);
         if (!is_set_up(left_out, &use))
-            left_out->beside_uses[left_out->beside_use_count++] =
+            left_out->beside.list[left_out->beside.count++] =
                 (struct use){use, op->function, order, site};
     }
 }
 
-/* What was used at these addresses before is gone. */
-static void forget_former(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes)
-{
-    unsigned kept = 0;
-    for (unsigned i = 0; i < left_out->beside_use_count; i++) {
-        const struct sc_shape *shape = &left_out->beside_uses[i].is.shape;
-        if (shape->address >= address + size_bytes ||
-            shape->address + sc_shape_hull_bytes(shape) <= address)
-            left_out->beside_uses[kept++] = left_out->beside_uses[i];
-    }
-    left_out->beside_use_count = kept;
-}
-
 void sc_left_out_allocated(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes)
 {
-    forget_former(left_out, address, size_bytes);
+    /* What was used at these addresses before is gone. */
+    unsigned kept = 0;
+    EACH_USE (use, &left_out->beside)
+        if (use->is.shape.address >= address + size_bytes || sc_device_use_end(&use->is) <= address)
+            left_out->beside.list[kept++] = *use;
+    left_out->beside.count = kept;
     if (has_room(left_out, left_out->allocation_count < SC_LEFT_OUT_ALLOCATIONS_MAX))
         left_out->allocations[left_out->allocation_count++] =
             (struct allocation){address, size_bytes};
@@ -179,29 +179,18 @@ void sc_left_out_share(struct sc_left_out *left_out, const struct sc_left_out *o
 
 /* ---- judging ---- */
 
-static struct uses captured(const struct sc_left_out *left_out)
-{
-    return (struct uses){left_out->node_uses, left_out->node_use_count};
-}
-
-static struct uses beside(const struct sc_left_out *left_out)
-{
-    return (struct uses){left_out->beside_uses, left_out->beside_use_count};
-}
-
 bool sc_left_out_writes(const struct sc_left_out *left_out, size_t node_count,
                         struct sc_graph_write *write)
 {
     write->written.count = write->named.count = 0;
     if (left_out->is_full || left_out->first_unknown || left_out->captured_count != node_count)
         return false;
-    for (unsigned i = 0; i < left_out->node_use_count; i++) {
-        const struct sc_device_use *use = &left_out->node_uses[i].is;
-        if (use->access == SC_DEVICE_WRITES)
-            sc_graph_write_add(&write->written, use->shape.address, sc_device_use_end(use) - 1);
-        else if (use->access == SC_DEVICE_NAMES)
-            sc_graph_write_add(&write->named, use->shape.address, use->shape.address);
-    }
+    EACH_USE (use, &left_out->captured)
+        if (use->is.access == SC_DEVICE_WRITES)
+            sc_graph_write_add(&write->written, use->is.shape.address,
+                               sc_device_use_end(&use->is) - 1);
+        else if (use->is.access == SC_DEVICE_NAMES)
+            sc_graph_write_add(&write->named, use->is.shape.address, use->is.shape.address);
     return true;
 }
 
@@ -214,11 +203,11 @@ static bool has_same_bytes(const struct sc_device_use *one, const struct sc_devi
            one->fold.pitch_bytes == other->fold.pitch_bytes;
 }
 
-static bool has_name(struct uses nodes, uint32_t order, uintptr_t address)
+static bool has_name(const struct uses *nodes, uint32_t order, uintptr_t address)
 {
-    for (unsigned i = 0; i < nodes.count; i++)
-        if (nodes.list[i].order == order && nodes.list[i].is.access == SC_DEVICE_NAMES &&
-            nodes.list[i].is.shape.address == address)
+    EACH_USE (node, nodes)
+        if (node->order == order && node->is.access == SC_DEVICE_NAMES &&
+            node->is.shape.address == address)
             return true;
     return false;
 }
@@ -228,11 +217,10 @@ static bool has_name(struct uses nodes, uint32_t order, uintptr_t address)
 static bool has_all_names(const struct sc_left_out *left_out, uint32_t order, uint32_t of)
 {
     unsigned count = 0;
-    const struct uses uses = beside(left_out);
-    for (unsigned i = 0; i < uses.count; i++) {
-        if (uses.list[i].order != of)
+    EACH_USE (use, &left_out->beside) {
+        if (use->order != of)
             continue;
-        if (!has_name(captured(left_out), order, uses.list[i].is.shape.address))
+        if (!has_name(&left_out->captured, order, use->is.shape.address))
             return false;
         count++;
     }
@@ -243,36 +231,32 @@ static bool has_all_names(const struct sc_left_out *left_out, uint32_t order, ui
  * memory. */
 static bool is_variant(const struct sc_left_out *left_out, const struct use *use)
 {
-    const struct uses nodes = captured(left_out);
-    for (unsigned i = 0; use->is.access == SC_DEVICE_NAMES && i < nodes.count; i++) {
-        const struct use *node = &nodes.list[i];
-        if (node->is.access == SC_DEVICE_NAMES && node->is.shape.address == use->is.shape.address &&
+    EACH_USE (node, &left_out->captured)
+        if (use->is.access == SC_DEVICE_NAMES && node->is.access == SC_DEVICE_NAMES &&
+            node->is.shape.address == use->is.shape.address &&
             has_all_names(left_out, node->order, use->order))
             return true;
-    }
     return false;
 }
 
 /* Does the graph do the same? */
 static bool is_in_graph(const struct sc_left_out *left_out, const struct use *use)
 {
-    const struct uses nodes = captured(left_out);
-    for (unsigned i = 0; i < nodes.count; i++) {
-        const struct use *node = &nodes.list[i];
+    EACH_USE (node, &left_out->captured)
         if (node->is.access == use->is.access && node->is.direction == use->is.direction &&
             node->function == use->function && has_same_bytes(&node->is, &use->is))
             return true;
-    }
     return is_variant(left_out, use);
 }
 
 /* May one of them have written there, by a call between the two? `base`: where the allocation
  * begins; UINTPTR_MAX: what kernels may write does not count. */
-static bool is_written(struct uses uses, uint32_t behind, uint32_t before,
+static bool is_written(const struct uses *uses, uint32_t behind, uint32_t before,
                        const struct sc_device_use *memory, uintptr_t base)
 {
-    for (unsigned i = 0; i < uses.count && uses.list[i].order < before; i++)
-        if (uses.list[i].order > behind && sc_device_use_may_write(&uses.list[i].is, memory, base))
+    EACH_USE (use, uses)
+        if (use->order > behind && use->order < before &&
+            sc_device_use_may_write(&use->is, memory, base))
             return true;
     return false;
 }
@@ -291,10 +275,10 @@ static bool is_left_to_it(const struct sc_left_out *left_out, const struct use *
     bool is_named = node->is.access == SC_DEVICE_NAMES;
     if (left_out->first_unknown && left_out->first_unknown < node->order)
         return false;
-    return !is_written(captured(left_out), 0, node->order, &node->is,
+    return !is_written(&left_out->captured, 0, node->order, &node->is,
                        allocation_of(left_out, node)) &&
-           !is_written(captured(left_out), node->order, UINT32_MAX, is_named ? &use->is : &node->is,
-                       UINTPTR_MAX);
+           !is_written(&left_out->captured, node->order, UINT32_MAX,
+                       is_named ? &use->is : &node->is, UINTPTR_MAX);
 }
 
 static bool belong_together(const struct sc_left_out *left_out, const struct use *use,
@@ -305,7 +289,7 @@ static bool belong_together(const struct sc_left_out *left_out, const struct use
     if (use->is.access == SC_DEVICE_WRITES)
         return !writes && is_left_to_it(left_out, use, node);
     if (writes)
-        return node->order < use->order && !is_written(beside(left_out), node->order, use->order,
+        return node->order < use->order && !is_written(&left_out->beside, node->order, use->order,
                                                        &use->is, allocation_of(left_out, use));
     return use->is.access == SC_DEVICE_NAMES && is_result && node->order > use->order &&
            is_left_to_it(left_out, use, node);
@@ -313,23 +297,20 @@ static bool belong_together(const struct sc_left_out *left_out, const struct use
 
 static const struct use *find_node(const struct sc_left_out *left_out, const struct use *use)
 {
-    const struct uses nodes = captured(left_out);
-    for (unsigned i = 0; i < nodes.count; i++)
-        if (sc_device_uses_touch(&use->is, &nodes.list[i].is) &&
-            belong_together(left_out, use, &nodes.list[i]))
-            return is_in_graph(left_out, use) ? NULL : &nodes.list[i];
+    EACH_USE (node, &left_out->captured)
+        if (sc_device_uses_touch(&use->is, &node->is) && belong_together(left_out, use, node))
+            return is_in_graph(left_out, use) ? NULL : node;
     return NULL;
 }
 
 /* Kernels of which not all is known may use any memory, and so may operations that did not fit. */
 static bool has_to_do_with_graph(const struct sc_left_out *left_out, const struct use *use)
 {
-    const struct uses nodes = captured(left_out);
-    bool does = left_out->first_unknown || left_out->is_full ||
-                is_written(nodes, 0, UINT32_MAX, &use->is, allocation_of(left_out, use));
-    for (unsigned i = 0; !does && i < nodes.count; i++)
-        does = sc_device_uses_touch(&use->is, &nodes.list[i].is);
-    return does;
+    EACH_USE (node, &left_out->captured)
+        if (sc_device_uses_touch(&use->is, &node->is))
+            return true;
+    return left_out->first_unknown || left_out->is_full ||
+           is_written(&left_out->captured, 0, UINT32_MAX, &use->is, allocation_of(left_out, use));
 }
 
 /* Whether the graph lacks it cannot be told. */
@@ -341,19 +322,16 @@ static bool is_undecided(const struct sc_left_out *left_out, const struct use *u
 /* A kernel may have its addresses from memory. */
 static bool is_met(const struct sc_left_out *left_out, const struct use *use)
 {
-    bool met = left_out->last_kernel > use->order;
-    for (unsigned i = 0; !met && i < left_out->beside_use_count; i++)
-        met = left_out->beside_uses[i].order > use->order &&
-              sc_device_uses_touch(&left_out->beside_uses[i].is, &use->is);
-    return met;
+    EACH_USE (later, &left_out->beside)
+        if (later->order > use->order && sc_device_uses_touch(&later->is, &use->is))
+            return true;
+    return left_out->last_kernel > use->order;
 }
 
 static bool visit_left_out(const struct sc_left_out *left_out, uint32_t site,
                            sc_left_out_visit *visit, void *context)
 {
-    const struct uses uses = beside(left_out);
-    for (unsigned i = 0; i < uses.count; i++) {
-        const struct use *use = &uses.list[i];
+    EACH_USE (use, &left_out->beside) {
         const struct use *node = use->of == site ? find_node(left_out, use) : NULL;
         if (!node)
             continue;
@@ -370,12 +348,11 @@ static void visit_undecided(const struct sc_left_out *left_out, uint32_t site,
                             sc_left_out_visit *visit, void *context)
 {
     struct sc_left_out_finding finding = {.beside = &left_out->sites[site]};
-    const struct uses uses = beside(left_out);
-    for (unsigned i = 0; i < uses.count; i++) {
-        if (uses.list[i].of != site || !is_undecided(left_out, &uses.list[i]))
+    EACH_USE (use, &left_out->beside) {
+        if (use->of != site || !is_undecided(left_out, use))
             continue;
-        finding.use = &uses.list[i].is;
-        finding.is_met = is_met(left_out, &uses.list[i]);
+        finding.use = &use->is;
+        finding.is_met = is_met(left_out, use);
         visit(context, &finding);
         finding.is_further = true;
     }

@@ -21,6 +21,11 @@ struct sc_text {
 /* A text of nothing yet, of at least one byte. */
 struct sc_text sc_text_in(char *bytes, size_t size);
 
+/* Declares one in room of its own. */
+#define SC_TEXT(name, size)                                                                        \
+    char name##_room_[size];                                                                       \
+    struct sc_text name = sc_text_in(name##_room_, sizeof name##_room_)
+
 /* Goes back to an earlier `used`; what was cut since then no longer counts as cut. */
 void sc_text_rewind(struct sc_text *text, size_t used);
 

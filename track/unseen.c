@@ -53,10 +53,7 @@ static SC_CHECKER void check_list(struct sc_order *order)
 static void append(struct sc_order *order, uint32_t id)
 {
     at(order, id)->previous = order->unseen.last;
-    if (order->unseen.last)
-        at(order, order->unseen.last)->next = id;
-    else
-        order->unseen.first = id;
+    *(order->unseen.last ? &at(order, order->unseen.last)->next : &order->unseen.first) = id;
     order->unseen.last = id;
     add_to_open(order, 1);
 }
@@ -65,14 +62,8 @@ static void drop(struct sc_order *order, uint32_t id)
 {
     const struct wait *wait = at(order, id);
     uint32_t stream = wait->from.stream;
-    if (wait->previous)
-        at(order, wait->previous)->next = wait->next;
-    else
-        order->unseen.first = wait->next;
-    if (wait->next)
-        at(order, wait->next)->previous = wait->previous;
-    else
-        order->unseen.last = wait->previous;
+    *(wait->previous ? &at(order, wait->previous)->next : &order->unseen.first) = wait->next;
+    *(wait->next ? &at(order, wait->next)->previous : &order->unseen.last) = wait->previous;
     sc_pool_give(&order->unseen.waits, id);
     add_to_open(order, -1);
     SC_CHECK_OF(open_count(order), check_list(order));

@@ -49,13 +49,6 @@ static bool place(struct output *output, bool all)
     return output->placed - before > ends;
 }
 
-static void put_native(struct output *output, void *frame)
-{
-    bool is_cut = output->placed == 0 && output->count >= NATIVES_BEFORE_MAX;
-    if (!is_cut)
-        put(output, frame);
-}
-
 unsigned sc_python_merge_stacks(const struct sc_python_merge *merge, void **frames)
 {
     struct output output = {.from = merge, .frames = frames};
@@ -67,8 +60,11 @@ unsigned sc_python_merge_stacks(const struct sc_python_merge *merge, void **fram
             put(&output, merge->natives[i]);
         if (i == all_at)
             place(&output, true);
-        if (!(is_loop && place(&output, false)) && i > 0)
-            put_native(&output, merge->natives[i]);
+        if (!(is_loop && place(&output, false)) && i > 0) {
+            bool is_cut = output.placed == 0 && output.count >= NATIVES_BEFORE_MAX;
+            if (!is_cut)
+                put(&output, merge->natives[i]);
+        }
     }
     place(&output, true);
     return output.count;

@@ -30,12 +30,11 @@ struct sleep {
  * process may always be looked at. */
 static bool read_sleep(int32_t thread, struct sleep *sleep)
 {
-    char path[64];
     char line[256];
-    struct sc_text text = sc_text_in(path, sizeof path);
+    SC_TEXT(text, 64);
     sc_text_format(&text, "/proc/self/task/%d/syscall", thread);
     char *rest = line;
-    long size = sc_file_read(path, line, sizeof line - 1);
+    long size = sc_file_read(text.bytes, line, sizeof line - 1);
     line[size > 0 ? size : 0] = 0;
     sleep->number = strtol(line, &rest, 10);
     bool is_read = rest != line;
@@ -117,11 +116,10 @@ static bool selects_own(uint64_t count, uint64_t address)
 static bool epoll_has_own(int fd)
 {
     static const char key[] = "tfd:";
-    char path[64];
     char lines[1024];
-    struct sc_text text = sc_text_in(path, sizeof path);
+    SC_TEXT(text, 64);
     sc_text_format(&text, "/proc/self/fdinfo/%d", fd);
-    long size = sc_file_read(path, lines, sizeof lines - 1);
+    long size = sc_file_read(text.bytes, lines, sizeof lines - 1);
     lines[size > 0 ? size : 0] = 0;
     for (const char *at = strstr(lines, key); at; at = strstr(at + 1, key))
         if (is_own((int)strtol(at + strlen(key), NULL, 10)))

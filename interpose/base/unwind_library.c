@@ -35,23 +35,18 @@ static void say_own_folder(void)
     sc_report_say(NULL, line.bytes);
 }
 
-static void say_relative_folders(void)
-{
-    char bytes[SC_OPTIONS_PATH_SIZE];
-    struct sc_text line = sc_text_in(bytes, sizeof bytes);
-    sc_text_put(&line,
-                "relative folders of LD_LIBRARY_PATH and of run paths (\".\" if one is empty) "
-                "are not searched: name them from / on, or leave them out: ");
-    size_t before = line.used;
-    sc_libraries_put_passed_over(&line);
-    if (line.used > before)
-        sc_report_say(NULL, line.bytes);
-}
-
 void sc_unwind_library_say_skipped(int verbosity)
 {
     if (verbosity >= 1)
         say_own_folder();
-    if (verbosity >= 2)
-        say_relative_folders();
+    if (verbosity >= 2) {
+        SC_TEXT(line, SC_OPTIONS_PATH_SIZE);
+        sc_text_put(&line,
+                    "relative folders of LD_LIBRARY_PATH and of run paths (\".\" if one is empty) "
+                    "are not searched: name them from / on, or leave them out: ");
+        size_t before = line.used;
+        sc_libraries_put_passed_over(&line);
+        if (line.used > before)
+            sc_report_say(NULL, line.bytes);
+    }
 }

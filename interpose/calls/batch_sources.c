@@ -239,19 +239,14 @@ static void give_back(struct sc_slot *slot)
         sc_snapshots_return(slot);
 }
 
-static void give_back_slots(struct sc_batch_source *source)
-{
-    give_back(source->slot);
-    give_back(source->edges[0]);
-    give_back(source->edges[1]);
-}
-
 /* A range that has come or gone meanwhile may leave slots without an operation. */
 void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue_ops *ops)
 {
     struct sc_op_info *op = sc_batch_sources_op(ops);
     if (!op) {
-        give_back_slots(source);
+        give_back(source->slot);
+        give_back(source->edges[0]);
+        give_back(source->edges[1]);
         return;
     }
     op->slot = source->slot;

@@ -279,11 +279,6 @@ static void rename_failed(const struct flat_batch *batch)
     }
 }
 
-static void begin_flat(struct flat_batch *batch)
-{
-    begin(&batch->batch, is_valid(batch) && !is_on_legacy(&batch->batch));
-}
-
 static CUresult end_flat(struct flat_batch *batch, CUresult result)
 {
     if (batch->batch.captured)
@@ -307,32 +302,28 @@ static struct flat_batch flat_batch(const struct sc_call *call, CUstream stream,
     };
 }
 
-SC_PAIR(cuMemcpyBatchAsync, _ptsz,
-        (CUdeviceptr * dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
-         CUmemcpyAttributes *attributes, size_t *first, size_t attribute_count, size_t *failed,
-         CUstream stream),
-        (dsts, srcs, sizes, count, attributes, first, attribute_count, failed, stream))
-{
-    struct flat_batch batch = flat_batch(call, stream, count, failed);
-    name_arrays(&batch, dsts, srcs, sizes, attributes, first, attribute_count);
-    begin_flat(&batch);
-    struct flat_arrays made = as_made(&batch);
-    return end_flat(&batch, real(made.dsts, made.srcs, made.sizes, made.count, attributes,
-                                 made.first, attribute_count, failed, stream));
-}
+#define COPIES_RUNS(symbol, failed, parameters, arguments, ...)                                    \
+    SC_PAIR(symbol, _ptsz, parameters, arguments)                                                  \
+    {                                                                                              \
+        struct flat_batch batch = flat_batch(call, stream, count, failed);                         \
+        name_arrays(&batch, dsts, srcs, sizes, attributes, first, attribute_count);                \
+        begin(&batch.batch, is_valid(&batch) && !is_on_legacy(&batch.batch));                      \
+        struct flat_arrays made = as_made(&batch);                                                 \
+        return end_flat(&batch, real(made.dsts, made.srcs, made.sizes, made.count, attributes,     \
+                                     made.first, attribute_count, __VA_ARGS__));                   \
+    }
 
-SC_PAIR(cuMemcpyBatchAsync_v2, _ptsz,
-        (CUdeviceptr * dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
-         CUmemcpyAttributes *attributes, size_t *first, size_t attribute_count, CUstream stream),
-        (dsts, srcs, sizes, count, attributes, first, attribute_count, stream))
-{
-    struct flat_batch batch = flat_batch(call, stream, count, NULL);
-    name_arrays(&batch, dsts, srcs, sizes, attributes, first, attribute_count);
-    begin_flat(&batch);
-    struct flat_arrays made = as_made(&batch);
-    return end_flat(&batch, real(made.dsts, made.srcs, made.sizes, made.count, attributes,
-                                 made.first, attribute_count, stream));
-}
+COPIES_RUNS(cuMemcpyBatchAsync, failed,
+            (CUdeviceptr * dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
+             CUmemcpyAttributes *attributes, size_t *first, size_t attribute_count, size_t *failed,
+             CUstream stream),
+            (dsts, srcs, sizes, count, attributes, first, attribute_count, failed, stream), failed,
+            stream)
+COPIES_RUNS(cuMemcpyBatchAsync_v2, NULL,
+            (CUdeviceptr * dsts, CUdeviceptr *srcs, size_t *sizes, size_t count,
+             CUmemcpyAttributes *attributes, size_t *first, size_t attribute_count,
+             CUstream stream),
+            (dsts, srcs, sizes, count, attributes, first, attribute_count, stream), stream)
 
 /* One copy, which no piece of may go apart. Whether the driver takes it on the legacy stream is not
  * known, so it is looked at there, too. */
@@ -463,14 +454,6 @@ static void begin_3d(struct batch_3d *batch, unsigned long long flags)
     begin(&batch->batch, is_valid_3d(batch, flags) && !is_on_legacy(&batch->batch));
 }
 
-static void replace_source(CUmemcpy3DOperand *src, const struct sc_batch_source *source,
-                           const void *bytes)
-{
-    src->op.ptr.ptr = (CUdeviceptr)(uintptr_t)bytes;
-    if (source->slot)
-        src->op.ptr.rowLength = src->op.ptr.layerHeight = 0; /* it is packed */
-}
-
 /* The list as the driver gets it: a copy where sources are replaced. */
 static CUDA_MEMCPY3D_BATCH_OP *made_list(const struct batch_3d *batch)
 {
@@ -480,8 +463,12 @@ static CUDA_MEMCPY3D_BATCH_OP *made_list(const struct batch_3d *batch)
     for (size_t i = 0; list && i < copies->count; i++) {
         list[i] = batch->list[i];
         sc_batch_sources_pieces(copies, i, SIZE_MAX, pieces);
-        if (pieces[0].source)
-            replace_source(&list[i].src, &copies->sources[i], pieces[0].source);
+        if (pieces[0].source) {
+            list[i].src.op.ptr.ptr = (CUdeviceptr)(uintptr_t)pieces[0].source;
+            if (copies->sources[i].slot)
+                list[i].src.op.ptr.rowLength = list[i].src.op.ptr.layerHeight =
+                    0; /* it is packed */
+        }
     }
     return list ? list : batch->list;
 }

@@ -167,12 +167,6 @@ static void end_green(struct sc_context *context)
     sc_marks_context_gone(context);
 }
 
-static void end_green_for_good(struct sc_context *context)
-{
-    end_green(context);
-    make_loud(context);
-}
-
 void sc_context_calls_bury_ended(void)
 {
     while (sc_unlikely(atomic_load_explicit(&ended_contexts, memory_order_relaxed) != 0)) {
@@ -298,9 +292,10 @@ static struct green_ending green_begins(CUgreenCtx green)
 
 static CUresult green_ended(const struct green_ending *ending, CUresult result)
 {
-    if (ending->context && result == CUDA_SUCCESS)
-        end_green_for_good(ending->context);
-    else if (ending->context)
+    if (ending->context && result == CUDA_SUCCESS) {
+        end_green(ending->context);
+        make_loud(ending->context);
+    } else if (ending->context)
         put_back(ending->context);
     return released(result, &ending->releasing);
 }

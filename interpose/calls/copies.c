@@ -163,17 +163,6 @@ static OUT_OF_LINE const CUDA_MEMCPY2D *source_2d(struct copy *copy, const CUDA_
     return own;
 }
 
-SC_PAIR(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *sides, CUstream stream), (sides, stream))
-{
-    struct copy copy;
-    CUDA_MEMCPY2D own;
-    begin(&copy, call, &stream);
-    if (sc_issue_is_on(&copy.issue))
-        name_2d(&copy.issue, sides);
-    sides = source_2d(&copy, sides, &own);
-    return end(&copy, real(sides, stream));
-}
-
 /* The two kinds of parameters have these fields in common. */
 #define SOURCE_3D(function, parameters)                                                            \
     static OUT_OF_LINE const parameters *source_##function(                                        \
@@ -198,28 +187,21 @@ SC_PAIR(cuMemcpy2DAsync_v2, _ptsz, (const CUDA_MEMCPY2D *sides, CUstream stream)
 SOURCE_3D(3d, CUDA_MEMCPY3D)
 SOURCE_3D(3d_peer, CUDA_MEMCPY3D_PEER)
 
-SC_PAIR(cuMemcpy3DAsync_v2, _ptsz, (const CUDA_MEMCPY3D *sides, CUstream stream), (sides, stream))
-{
-    struct copy copy;
-    CUDA_MEMCPY3D own;
-    begin(&copy, call, &stream);
-    if (sc_issue_is_on(&copy.issue))
-        name_3d(&copy.issue, sides);
-    sides = source_3d(&copy, sides, &own);
-    return end(&copy, real(sides, stream));
-}
+#define OF_ROWS(symbol, function, parameters)                                                      \
+    SC_PAIR(symbol, _ptsz, (const parameters *sides, CUstream stream), (sides, stream))            \
+    {                                                                                              \
+        struct copy copy;                                                                          \
+        parameters own;                                                                            \
+        begin(&copy, call, &stream);                                                               \
+        if (sc_issue_is_on(&copy.issue))                                                           \
+            name_##function(&copy.issue, sides);                                                   \
+        sides = source_##function(&copy, sides, &own);                                             \
+        return end(&copy, real(sides, stream));                                                    \
+    }
 
-SC_PAIR(cuMemcpy3DPeerAsync, _ptsz, (const CUDA_MEMCPY3D_PEER *sides, CUstream stream),
-        (sides, stream))
-{
-    struct copy copy;
-    CUDA_MEMCPY3D_PEER own;
-    begin(&copy, call, &stream);
-    if (sc_issue_is_on(&copy.issue))
-        name_3d_peer(&copy.issue, sides);
-    sides = source_3d_peer(&copy, sides, &own);
-    return end(&copy, real(sides, stream));
-}
+OF_ROWS(cuMemcpy2DAsync_v2, 2d, CUDA_MEMCPY2D)
+OF_ROWS(cuMemcpy3DAsync_v2, 3d, CUDA_MEMCPY3D)
+OF_ROWS(cuMemcpy3DPeerAsync, 3d_peer, CUDA_MEMCPY3D_PEER)
 
 /* ---- memset and prefetch ---- */
 

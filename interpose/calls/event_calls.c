@@ -238,17 +238,6 @@ bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
     return brings;
 }
 
-/* What was noted before the call is noted once more, unless it is done by now. */
-static void join_again(struct sc_stream_record *stream, CUevent event, bool brings)
-{
-    if (brings) {
-        sc_event_calls_join(stream, event);
-    } else {
-        sc_unfinished_written(stream);
-        sc_unfinished_legacy(stream);
-    }
-}
-
 static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent event,
                        struct joining *joining, bool brings) SC_UNFOLLOWED
 {
@@ -260,7 +249,13 @@ static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent
     sc_captures_open_gate(joining->shut);
     sc_track_end_wait(&sc_track, &joining->wait, result == CUDA_SUCCESS && !captured);
     if (result == CUDA_SUCCESS && !captured) {
-        join_again(stream, event, brings);
+        /* What was noted before the call is noted once more, unless it is done by now. */
+        if (brings) {
+            sc_event_calls_join(stream, event);
+        } else {
+            sc_unfinished_written(stream);
+            sc_unfinished_legacy(stream);
+        }
         sc_marks_note_tail(stream);
     }
     return result;

@@ -44,12 +44,6 @@ static CUresult noted(CUresult result, struct sc_stack_sources *redirects,
     return result;
 }
 
-static CUresult updated(CUresult result, struct sc_stack_sources *redirects,
-                        const struct sc_call *call, CUgraphExec exec, CUgraph graph)
-{
-    return noted(result, redirects, call, exec, graph, sc_exec_uses_note_updated);
-}
-
 static struct sc_memory memory_of(CUgraphExec exec)
 {
     return (struct sc_memory){.kind = SC_MEMORY_EXEC, .name = (uintptr_t)exec};
@@ -74,24 +68,21 @@ static void tell_made(const struct sc_call *call, CUgraphExec exec)
     }
 #include "interpose/driver/api.def"
 
-CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *error,
-                           CUgraphExecUpdateResult *info)
-{
-    SC_WRAPPER(cuGraphExecUpdate);
-    sc_graph_calls_letting_go(exec);
-    struct sc_stack_sources redirects = sc_stack_sources_begin(graph);
-    CUresult result = sc_permit_refused(call, real(exec, graph, error, info));
-    return updated(result, &redirects, call, exec, graph);
-}
+#define UPDATES(symbol, parameters, arguments)                                                     \
+    CUresult symbol parameters                                                                     \
+    {                                                                                              \
+        SC_WRAPPER(symbol);                                                                        \
+        sc_graph_calls_letting_go(exec);                                                           \
+        struct sc_stack_sources redirects = sc_stack_sources_begin(graph);                         \
+        CUresult result = sc_permit_refused(call, real arguments);                                 \
+        return noted(result, &redirects, call, exec, graph, sc_exec_uses_note_updated);            \
+    }
 
-CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info)
-{
-    SC_WRAPPER(cuGraphExecUpdate_v2);
-    sc_graph_calls_letting_go(exec);
-    struct sc_stack_sources redirects = sc_stack_sources_begin(graph);
-    CUresult result = sc_permit_refused(call, real(exec, graph, info));
-    return updated(result, &redirects, call, exec, graph);
-}
+UPDATES(cuGraphExecUpdate,
+        (CUgraphExec exec, CUgraph graph, CUgraphNode *error, CUgraphExecUpdateResult *info),
+        (exec, graph, error, info))
+UPDATES(cuGraphExecUpdate_v2, (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info),
+        (exec, graph, info))
 
 /* Where a node stands, and whether it is enabled, stays as it was. */
 struct exec_change {
@@ -211,36 +202,27 @@ static CUresult reads_changed(CUresult result, CUgraphExec exec)
     return result;
 }
 
-CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
-                                        const CUDA_KERNEL_NODE_PARAMS_v1 *params)
-{
-    SC_WRAPPER(cuGraphExecKernelNodeSetParams);
-    CUresult result = real(exec, node, params);
-    if (result == CUDA_SUCCESS)
-        sc_device_nodes_kernel_changed(
-            (uintptr_t)exec, (uintptr_t)node,
-            &(struct sc_kernel_node_given){params->func, params->kernelParams, params->extra});
-    return reads_changed(result, exec);
-}
-
 /* A kernel that is no function is of a library, and found by either handle. */
 static CUfunction function_of(CUfunction function, CUkernel kernel)
 {
     return function ? function : (CUfunction)kernel;
 }
 
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec exec, CUgraphNode node,
-                                           const CUDA_KERNEL_NODE_PARAMS_v2 *params)
-{
-    SC_WRAPPER(cuGraphExecKernelNodeSetParams_v2);
-    CUresult result = real(exec, node, params);
-    if (result == CUDA_SUCCESS)
-        sc_device_nodes_kernel_changed(
-            (uintptr_t)exec, (uintptr_t)node,
-            &(struct sc_kernel_node_given){function_of(params->func, params->kern),
-                                           params->kernelParams, params->extra});
-    return reads_changed(result, exec);
-}
+#define SETS_KERNEL(symbol, type, function)                                                        \
+    CUresult symbol(CUgraphExec exec, CUgraphNode node, const type *params)                        \
+    {                                                                                              \
+        SC_WRAPPER(symbol);                                                                        \
+        CUresult result = real(exec, node, params);                                                \
+        if (result == CUDA_SUCCESS)                                                                \
+            sc_device_nodes_kernel_changed(                                                        \
+                (uintptr_t)exec, (uintptr_t)node,                                                  \
+                &(struct sc_kernel_node_given){function, params->kernelParams, params->extra});    \
+        return reads_changed(result, exec);                                                        \
+    }
+
+SETS_KERNEL(cuGraphExecKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1, params->func)
+SETS_KERNEL(cuGraphExecKernelNodeSetParams_v2, CUDA_KERNEL_NODE_PARAMS_v2,
+            function_of(params->func, params->kern))
 
 CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                       const CUDA_HOST_NODE_PARAMS *params)

@@ -137,27 +137,21 @@ static void run_callback(CUstream stream, CUresult status, void *argument)
     sc_host_functions_ran(open);
 }
 
-SC_PAIR(cuLaunchHostFunc, _ptsz, (CUstream stream, CUhostFn function, void *data),
-        (stream, function, data))
-{
-    struct launch launch;
-    begin(&launch, call, &stream);
-    if (!function || !prepare(&launch, stream, (uintptr_t)function, data))
-        return end(&launch, real(stream, function, data));
-    launch.made->function = function;
-    return end(&launch, real(stream, run_function, launch.made));
-}
+#define LAUNCHES(symbol, parameters, arguments, ...)                                               \
+    SC_PAIR(symbol, _ptsz, parameters, arguments)                                                  \
+    {                                                                                              \
+        struct launch launch;                                                                      \
+        begin(&launch, call, &stream);                                                             \
+        if (!function || !prepare(&launch, stream, (uintptr_t)function, data))                     \
+            return end(&launch, real arguments);                                                   \
+        launch.made->function = function;                                                          \
+        return end(&launch, real(stream, run_function, launch.made, ##__VA_ARGS__));               \
+    }
 
-SC_PAIR(cuLaunchHostFunc_v2, _ptsz, (CUstream stream, CUhostFn function, void *data, unsigned mode),
-        (stream, function, data, mode))
-{
-    struct launch launch;
-    begin(&launch, call, &stream);
-    if (!function || !prepare(&launch, stream, (uintptr_t)function, data))
-        return end(&launch, real(stream, function, data, mode));
-    launch.made->function = function;
-    return end(&launch, real(stream, run_function, launch.made, mode));
-}
+LAUNCHES(cuLaunchHostFunc, (CUstream stream, CUhostFn function, void *data),
+         (stream, function, data))
+LAUNCHES(cuLaunchHostFunc_v2, (CUstream stream, CUhostFn function, void *data, unsigned mode),
+         (stream, function, data, mode), mode)
 
 static CUresult end_refused(struct launch *launch, CUresult result)
 {

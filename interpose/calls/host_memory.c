@@ -185,44 +185,27 @@ static bool serve(void **address, size_t bytes, unsigned flags, const struct sc_
     return true;
 }
 
-CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned flags)
-{
-    SC_WRAPPER(cuMemHostAlloc);
-    if (serve(address, bytes, flags, call))
-        return CUDA_SUCCESS;
-    CUresult result = SC_PERMITTED(real(address, bytes, flags));
-    if (gave_back_held(result))
-        result = SC_PERMITTED(real(address, bytes, flags));
-    if (result == CUDA_SUCCESS)
-        sc_host_memory_pinned(*address, bytes, flags, call);
-    return tell_refused(call, bytes, SC_PINNED, result);
-}
+#define PINS(symbol, parameters, arguments, flags, served)                                         \
+    CUresult symbol parameters                                                                     \
+    {                                                                                              \
+        SC_WRAPPER(symbol);                                                                        \
+        if (served)                                                                                \
+            return CUDA_SUCCESS;                                                                   \
+        CUresult result = SC_PERMITTED(real arguments);                                            \
+        if (gave_back_held(result))                                                                \
+            result = SC_PERMITTED(real arguments);                                                 \
+        if (result == CUDA_SUCCESS)                                                                \
+            sc_host_memory_pinned(*address, bytes, flags, call);                                   \
+        return tell_refused(call, bytes, SC_PINNED, result);                                       \
+    }
 
+PINS(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags), (address, bytes, flags), flags,
+     serve(address, bytes, flags, call))
+PINS(cuMemAllocHost_v2, (void **address, size_t bytes), (address, bytes), 0,
+     serve(address, bytes, 0, call))
 /* The one function from before CUDA 3.2 that has nothing to do with 32-bit device addresses. The
  * driver decides what it does. */
-CUresult cuMemAllocHost(void **address, unsigned bytes)
-{
-    SC_WRAPPER(cuMemAllocHost);
-    CUresult result = SC_PERMITTED(real(address, bytes));
-    if (gave_back_held(result))
-        result = SC_PERMITTED(real(address, bytes));
-    if (result == CUDA_SUCCESS)
-        add_range(*address, bytes, SC_PINNED, call);
-    return tell_refused(call, bytes, SC_PINNED, result);
-}
-
-CUresult cuMemAllocHost_v2(void **address, size_t bytes)
-{
-    SC_WRAPPER(cuMemAllocHost_v2);
-    if (serve(address, bytes, 0, call))
-        return CUDA_SUCCESS;
-    CUresult result = SC_PERMITTED(real(address, bytes));
-    if (gave_back_held(result))
-        result = SC_PERMITTED(real(address, bytes));
-    if (result == CUDA_SUCCESS)
-        add_range(*address, bytes, SC_PINNED, call);
-    return tell_refused(call, bytes, SC_PINNED, result);
-}
+PINS(cuMemAllocHost, (void **address, unsigned bytes), (address, bytes), 0, false)
 
 CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
 {

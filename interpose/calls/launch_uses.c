@@ -166,18 +166,6 @@ static void judge_device(const struct sc_launch_uses *launch, int which,
         sc_device_uses_judge_all(uses, count, launch->call, launch->stream, launch->healing, after);
 }
 
-/* What its nodes wait for comes before all of them: which of them stand behind the wait is not
- * asked. */
-static void judge_device_behind_events(const struct sc_launch_uses *launch, int which)
-{
-    struct sc_order_call ordered;
-    sc_track_begin_launch(&sc_track, launch->exec, launch->stream->id, &ordered);
-    struct sc_point after = sc_track_call_point(&sc_track, launch->stream->id, &ordered);
-    judge_device(launch, which, &after);
-    sc_track_end(&sc_track, &ordered, false);
-    sc_track_forget_point(&sc_track, &after);
-}
-
 /* With one ticket, which is left in `moment`. False: there are none. */
 static bool note_device(const struct sc_launch_uses *launch, int which, struct sc_op_info *moment)
 {
@@ -198,9 +186,16 @@ void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which)
         judge_run(launch, &launch->known->runs.list[i]);
     if (sc_likely(!launch->has_device))
         return;
-    if (launch->awaits_events)
-        judge_device_behind_events(launch, which);
-    else
+    if (launch->awaits_events) {
+        /* What its nodes wait for comes before all of them: which of them stand behind the wait is
+         * not asked. */
+        struct sc_order_call ordered;
+        sc_track_begin_launch(&sc_track, launch->exec, launch->stream->id, &ordered);
+        struct sc_point after = sc_track_call_point(&sc_track, launch->stream->id, &ordered);
+        judge_device(launch, which, &after);
+        sc_track_end(&sc_track, &ordered, false);
+        sc_track_forget_point(&sc_track, &after);
+    } else
         judge_device(launch, which, launch->last);
 }
 

@@ -56,29 +56,20 @@ static CUresult tell_prefetched(const struct sc_call *call, const struct prefetc
     return result;
 }
 
-SC_PAIR(cuMemPrefetchBatchAsync, _ptsz,
-        (CUdeviceptr * addresses, size_t *sizes, size_t count, CUmemLocation *locations,
-         size_t *from, size_t location_count, unsigned long long flags, CUstream stream),
-        (addresses, sizes, count, locations, from, location_count, flags, stream))
-{
-    const struct prefetches all = {addresses, sizes, count, locations, from, location_count};
-    struct sc_work work;
-    sc_work_begin(&work, call, stream, SC_WORK_QUIET);
-    CUresult result = sc_work_end(
-        &work, real(addresses, sizes, count, locations, from, location_count, flags, stream));
-    return tell_prefetched(call, &all, result);
-}
+#define PREFETCHES(symbol, kind, answered)                                                         \
+    SC_PAIR(symbol, _ptsz,                                                                         \
+            (CUdeviceptr * addresses, size_t * sizes, size_t count, CUmemLocation * locations,     \
+             size_t * from, size_t location_count, unsigned long long flags, CUstream stream),     \
+            (addresses, sizes, count, locations, from, location_count, flags, stream))             \
+    {                                                                                              \
+        const struct prefetches all = {addresses, sizes, count, locations, from, location_count};  \
+        struct sc_work work;                                                                       \
+        sc_work_begin(&work, call, stream, kind);                                                  \
+        CUresult result = sc_work_end(                                                             \
+            &work, real(addresses, sizes, count, locations, from, location_count, flags, stream)); \
+        return tell_prefetched(call, &all, answered);                                              \
+    }
 
+PREFETCHES(cuMemPrefetchBatchAsync, SC_WORK_QUIET, result)
 /* What is in the memory then is anything. */
-SC_PAIR(cuMemDiscardAndPrefetchBatchAsync, _ptsz,
-        (CUdeviceptr * addresses, size_t *sizes, size_t count, CUmemLocation *locations,
-         size_t *from, size_t location_count, unsigned long long flags, CUstream stream),
-        (addresses, sizes, count, locations, from, location_count, flags, stream))
-{
-    const struct prefetches all = {addresses, sizes, count, locations, from, location_count};
-    struct sc_work work;
-    sc_work_begin(&work, call, stream, SC_WORK_KERNEL);
-    CUresult result = sc_work_end(
-        &work, real(addresses, sizes, count, locations, from, location_count, flags, stream));
-    return tell_prefetched(call, &all, sc_permit_refused(call, result));
-}
+PREFETCHES(cuMemDiscardAndPrefetchBatchAsync, SC_WORK_KERNEL, sc_permit_refused(call, result))

@@ -92,7 +92,7 @@ static void end(void) SC_RELEASES(lock)
         own += captures[i].thread == sc_thread_id();
     own_count = own;
     atomic_store_explicit(&frozen_count, frozen.count, memory_order_relaxed);
-    atomic_store_explicit(&sc_beside_graphs, sc_frozen_graphs(&frozen), memory_order_relaxed);
+    atomic_store_explicit(&sc_beside_graphs, frozen.writes.count, memory_order_relaxed);
     atomic_store_explicit(&sc_beside_concerns, capture_count + frozen.count, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
 }
@@ -105,10 +105,9 @@ static struct sc_left_out *new_left_out(void)
     struct sc_left_out *left_out = spare;
     spare = NULL;
     end_unchanged();
-    if (!left_out)
-        return sc_left_out_new();
-    sc_left_out_clear(left_out);
-    return left_out;
+    if (left_out)
+        sc_left_out_clear(left_out);
+    return left_out ? left_out : sc_left_out_new();
 }
 
 /* NULL: nothing happens. */
@@ -426,7 +425,7 @@ static __attribute__((noinline)) void note_graph_writes(const struct open_captur
     struct sc_graph_write write;
     bool is_known = is_counted && sc_left_out_writes(capture->left_out, count, &write);
     begin();
-    sc_frozen_captured(&frozen, capture->graph, is_known ? &write : NULL);
+    sc_graph_writes_set(&frozen.writes, capture->graph, is_known ? &write : NULL);
     end();
 }
 

@@ -169,13 +169,6 @@ static void pay_wait(void *argument, struct sc_stream_record *stream)
 /* Contexts that have one, the latest first; none ever leaves. */
 static _Atomic(struct sc_context *) detoured;
 
-static void add_detoured(struct sc_context *context)
-{
-    context->detours.next = atomic_load(&detoured);
-    while (!atomic_compare_exchange_weak(&detoured, &context->detours.next, context))
-        continue;
-}
-
 static bool make_private_stream(struct sc_context *context)
 {
     struct sc_context_detours *own = &context->detours;
@@ -189,8 +182,11 @@ static bool make_private_stream(struct sc_context *context)
         return false;
     sc_streams_created(handle, 0);
     own->stream = sc_streams_find(handle, false);
-    if (own->stream)
-        add_detoured(context);
+    if (own->stream) {
+        context->detours.next = atomic_load(&detoured);
+        while (!atomic_compare_exchange_weak(&detoured, &context->detours.next, context))
+            continue;
+    }
     sc_nvtx_name_stream(handle, "safecopy: detours of the legacy stream");
     return own->stream != NULL;
 }

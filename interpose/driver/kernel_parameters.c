@@ -120,22 +120,17 @@ static void take_each(struct sc_kernel_parameters *read, const struct sc_launch 
     read->is_known = read->is_known && result == CUDA_ERROR_INVALID_VALUE; /* behind the last */
 }
 
-static void take(struct sc_kernel_parameters *read, const struct sc_launch *launch)
-{
-    struct block block =
-        !launch->parameters && launch->extra ? block_of(launch) : (struct block){0};
-    if (sc_real.cuFuncGetParamInfo || sc_real.cuKernelGetParamInfo)
-        take_each(read, launch, block);
-    else
-        take_block(read, launch, block);
-}
-
 void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct sc_launch *launch)
 {
     SC_NO_CANCELLATION_POINT();
     struct sc_relaxed relaxed = sc_relaxed_begin();
     read->count = 0;
     read->is_known = true;
-    take(read, launch);
+    struct block block =
+        !launch->parameters && launch->extra ? block_of(launch) : (struct block){0};
+    if (sc_real.cuFuncGetParamInfo || sc_real.cuKernelGetParamInfo)
+        take_each(read, launch, block);
+    else
+        take_block(read, launch, block);
     sc_relaxed_end(&relaxed);
 }

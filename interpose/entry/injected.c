@@ -16,15 +16,6 @@
 /* As cuda.h has no word of it: the driver calls it inside cuInit, and nobody uses the result. */
 SC_EXPORT int InitializeInjection(void);
 
-/* What takes hooks of libc's, or has to come before the driver's call. */
-static void do_without(void)
-{
-    sc_options.guard = false;
-    sc_options.snapshot_max_bytes = 0;
-    sc_options.pinned = SC_PINNED_DRIVER;
-    sc_options.capture = SC_CAPTURE_REPORT;
-}
-
 static void *of_program(const char *name)
 {
     void *program = dlopen(NULL, RTLD_LAZY);
@@ -61,7 +52,11 @@ int InitializeInjection(void)
     if (!sc_process_wants_wrappers() || !sc_driver_attach(NULL))
         return 1;
     sc_process_note_alone();
-    do_without();
+    /* What takes hooks of libc's, or has to come before the driver's call. */
+    sc_options.guard = false;
+    sc_options.snapshot_max_bytes = 0;
+    sc_options.pinned = SC_PINNED_DRIVER;
+    sc_options.capture = SC_CAPTURE_REPORT;
     sc_audit_start();
     return 1;
 }

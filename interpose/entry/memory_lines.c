@@ -72,15 +72,6 @@ static void wake(void)
     sc_kernel_call(SYS_futex, &sc_unaccounted_news, FUTEX_WAKE_PRIVATE, 1);
 }
 
-static void write_line(void)
-{
-    struct sc_statement *statement =
-        atomic_load(&sc_unaccounted_stops) ? NULL : sc_memory_lines_draw(true);
-    if (statement && !atomic_load(&sc_unaccounted_stops))
-        sc_report_memory(statement);
-    sc_memory_lines_give_back(statement);
-}
-
 static uint64_t next_line_ns(void)
 {
     return sc_options.memory_every_ns ? sc_now_ns() + sc_options.memory_every_ns : UINT64_MAX;
@@ -104,8 +95,13 @@ static bool work(uint64_t *line_ns)
     atomic_store(&is_writing, true);
     bool is_restless = !atomic_load(&sc_unaccounted_stops) && sc_unaccounted_look();
     bool is_due = sc_now_ns() >= *line_ns;
-    if (atomic_exchange(&is_asked, false) || is_due)
-        write_line();
+    if (atomic_exchange(&is_asked, false) || is_due) {
+        struct sc_statement *statement =
+            atomic_load(&sc_unaccounted_stops) ? NULL : sc_memory_lines_draw(true);
+        if (statement && !atomic_load(&sc_unaccounted_stops))
+            sc_report_memory(statement);
+        sc_memory_lines_give_back(statement);
+    }
     if (is_due)
         *line_ns = next_line_ns();
     atomic_store(&is_writing, false);
@@ -145,9 +141,9 @@ static void take_signal(void)
         sc_warning_say("memory_signal: the program has an action for it, which stays");
 }
 
-/* Who asks for what there cannot be is told: strict would pass for want of it. */
-static void tell_of_vain_options(void)
+void sc_memory_lines_start(void)
 {
+    /* Who asks for what there cannot be is told: strict would pass for want of it. */
     const char *why = NULL;
     if (!sc_options.memory &&
         (sc_options.leaks || sc_options.memory_every_ns || sc_options.memory_signal))
@@ -156,11 +152,6 @@ static void tell_of_vain_options(void)
         why = "leaks=1 has nothing to tell without whole stacks (stacks=full, and a libunwind)";
     if (why)
         sc_warning_say("%s", why);
-}
-
-void sc_memory_lines_start(void)
-{
-    tell_of_vain_options();
     if (!sc_options.memory || !(sc_options.memory_every_ns || sc_options.memory_signal))
         return;
     sc_unaccounted_start();

@@ -73,14 +73,6 @@ static bool has_bit(const uint64_t *row, uint32_t use)
     return row[use / WORD_BITS] >> use % WORD_BITS & 1;
 }
 
-/* The uses of a node are before it, too. */
-static void set_own(const struct finding *finding)
-{
-    for (uint32_t i = 0; i < finding->use_count; i++)
-        if (finding->node_of[i] < finding->count)
-            row_of(finding, finding->node_of[i])[i / WORD_BITS] |= (uint64_t)1 << i % WORD_BITS;
-}
-
 static bool join(uint64_t *row, const uint64_t *before, uint32_t words)
 {
     bool changed = false;
@@ -110,7 +102,10 @@ static bool join_before(struct finding *finding, uint32_t node, bool *changed)
 static bool find_before(struct finding *finding)
 {
     bool changed = true, is_known = true;
-    set_own(finding);
+    /* The uses of a node are before it, too. */
+    for (uint32_t i = 0; i < finding->use_count; i++)
+        if (finding->node_of[i] < finding->count)
+            row_of(finding, finding->node_of[i])[i / WORD_BITS] |= (uint64_t)1 << i % WORD_BITS;
     for (unsigned round = 0; changed && is_known && round < ROUNDS_MAX; round++) {
         changed = false;
         for (uint32_t node = 0; is_known && node < finding->count; node++)

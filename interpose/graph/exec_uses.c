@@ -435,16 +435,6 @@ static void note_exec(struct making making, CUgraph graph, const struct sc_stack
     sc_relaxed_end(&relaxed);
 }
 
-static void keep_names(uintptr_t exec, CUgraph graph)
-{
-    size_t count = 0;
-    CUgraphNode *nodes = has_known_nodes(exec) ? sc_driver_nodes_of(graph, &count) : NULL;
-    if (!nodes)
-        return;
-    SC_TRACKED(sc_graphs_set_names(track.graphs, exec, (const uintptr_t *)nodes, (uint32_t)count));
-    sc_driver_nodes_free(nodes, count);
-}
-
 /* The driver pairs the nodes of two graphs that are built alike by their order. */
 static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
 {
@@ -456,8 +446,7 @@ static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
                   sc_handles_init(names) == 0;
     for (size_t i = 0; paired && i < count; i++)
         sc_handles_put(names, (uintptr_t)nodes[i], known[i]);
-    if (known)
-        sc_pages_unmap(known, count * sizeof *known);
+    sc_pages_unmap(known, count * sizeof *known);
     sc_driver_nodes_free(nodes, count);
     return paired;
 }
@@ -466,7 +455,13 @@ void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,
                             const struct sc_stack_sources *redirects)
 {
     note_exec((struct making){.call = call, .may_watch = true}, graph, redirects);
-    keep_names(call->graph, graph);
+    size_t count = 0;
+    CUgraphNode *nodes = has_known_nodes(call->graph) ? sc_driver_nodes_of(graph, &count) : NULL;
+    if (!nodes)
+        return;
+    SC_TRACKED(
+        sc_graphs_set_names(track.graphs, call->graph, (const uintptr_t *)nodes, (uint32_t)count));
+    sc_driver_nodes_free(nodes, count);
 }
 
 void sc_exec_uses_note_updated(const struct sc_graph_call *call, CUgraph graph,

@@ -35,20 +35,16 @@ struct sc_former sc_orphan_nodes_former(CUgraphNode node)
     return former;
 }
 
-/* Nodes without a name do this no more. */
-static void drop_former(const struct sc_former *former)
-{
-    for (uint32_t i = 0; i < former->count; i++)
-        SC_TRACKED(sc_graphs_drop_former(track.graphs, &former->uses[i]));
-    sc_reaper_graph_changed();
-}
-
 void sc_orphan_nodes_destroyed(CUgraphNode node, const struct sc_former *former)
 {
     if (former->graph && former->graph != sc_graphs_orphan((uintptr_t)node))
         SC_TRACKED(sc_graphs_drop_node(track.graphs, former->graph, (uintptr_t)node));
-    else if (former->count)
-        drop_former(former);
+    else if (former->count) {
+        /* Nodes without a name do this no more. */
+        for (uint32_t i = 0; i < former->count; i++)
+            SC_TRACKED(sc_graphs_drop_former(track.graphs, &former->uses[i]));
+        sc_reaper_graph_changed();
+    }
 }
 
 uintptr_t sc_orphan_nodes_changed(CUgraphNode node, const struct sc_former *former)

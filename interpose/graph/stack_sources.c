@@ -172,6 +172,5 @@ void sc_stack_sources_undo(const struct sc_stack_sources *redirects)
 
 void sc_stack_sources_end(struct sc_stack_sources *redirects)
 {
-    if (redirects->list)
-        sc_pages_unmap(redirects->list, redirects->capacity * sizeof *redirects->list);
+    sc_pages_unmap(redirects->list, redirects->capacity * sizeof *redirects->list);
 }

@@ -232,7 +232,6 @@ bool sc_tellers_each(const CUgraphNode *nodes, size_t count, const struct sc_tel
         found = find_all(&finding);
         sc_handles_destroy(&finding.by_node);
     }
-    if (room)
-        sc_pages_unmap(room, size_bytes);
+    sc_pages_unmap(room, size_bytes);
     return found;
 }

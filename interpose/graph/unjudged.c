@@ -101,8 +101,7 @@ static bool unjudge_around(const struct unjudging *unjudging, sc_is_such *such,
             }
         sc_handles_destroy(&visited);
     }
-    if (room)
-        sc_pages_unmap(room, 2 * count * sizeof *room);
+    sc_pages_unmap(room, 2 * count * sizeof *room);
     return found_all;
 }
 

@@ -103,12 +103,11 @@ void sc_advice_before(const void *address, size_t size_bytes, int advice,
 /* Two numbers stand for the caller; of a descriptor /proc/self/fdinfo says "Pid:\tN". */
 static bool is_own_process(int process)
 {
-    char text[64];
     if (process == OWN_THREAD || process == OWN_PROCESS)
         return true;
-    struct sc_text path = sc_text_in(text, sizeof text);
+    SC_TEXT(path, 64);
     sc_text_format(&path, "/proc/self/fdinfo/%lu", (uint64_t)process);
-    return sc_file_number(text, "\nPid:") == (uint64_t)getpid();
+    return sc_file_number(path.bytes, "\nPid:") == (uint64_t)getpid();
 }
 
 static void before_each(const struct iovec *pieces, size_t count, int advice,

@@ -138,8 +138,7 @@ static bool add_block_locked(struct sc_context *context, struct sc_staging_of_co
     struct block *block = sc_pages_map(own_bytes);
     void *memory = block ? sc_pages_map(what->bytes) : NULL;
     if (!memory || !make_readable(context, memory, what->bytes)) {
-        if (memory)
-            sc_pages_unmap(memory, what->bytes);
+        sc_pages_unmap(memory, what->bytes);
         sc_pages_unmap(block, own_bytes);
         return false;
     }

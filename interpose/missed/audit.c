@@ -78,18 +78,6 @@ static void say_unmet(const char *what, const struct sc_cupti_status *status)
                    status->detail[0] ? ": " : "", status->detail);
 }
 
-static void complain(const struct sc_cupti_status *status)
-{
-    if (sc_options.cupti == SC_CUPTI_REQUIRE) {
-        sc_report_fail();
-        say_unmet("cupti=require", status);
-    }
-    if (sc_options.timeline && status->state != SC_CUPTI_YIELDED)
-        say_unmet("timeline=1", status);
-    if (sc_options.um && status->state != SC_CUPTI_YIELDED)
-        say_unmet("um=1", status);
-}
-
 static struct sc_report_cupti described(const struct sc_cupti_status *status)
 {
     return (struct sc_report_cupti){
@@ -115,7 +103,14 @@ static void tell_loss(void)
     sc_cupti_get_status(&status);
     struct sc_report_cupti cupti = described(&status);
     sc_report_cupti(&cupti);
-    complain(&status);
+    if (sc_options.cupti == SC_CUPTI_REQUIRE) {
+        sc_report_fail();
+        say_unmet("cupti=require", &status);
+    }
+    if (sc_options.timeline && status.state != SC_CUPTI_YIELDED)
+        say_unmet("timeline=1", &status);
+    if (sc_options.um && status.state != SC_CUPTI_YIELDED)
+        say_unmet("um=1", &status);
 }
 
 /* ---- records: the timeline, and managed memory ---- */
@@ -145,13 +140,6 @@ static void say_no_records(const char *why)
         sc_warning_say("um=1 cannot be met: %s", why);
 }
 
-static void say_no_counts(void)
-{
-    const char *detail = sc_timeline_managed_detail();
-    sc_warning_say("um=1 cannot be met: CUPTI counts nothing of managed memory here%s%s",
-                   detail[0] != '\0' ? ": " : "", detail);
-}
-
 static const struct sc_timeline_request *request_records(void)
 {
     static struct sc_timeline_request request;
@@ -176,8 +164,11 @@ static void follow_records(void)
         sc_timeline_fail();
     if (sc_options.timeline && !(runs && copies))
         sc_warning_say("timeline=1 cannot be met: CUPTI gives no activity records");
-    if (sc_options.um && !(runs && managed))
-        say_no_counts();
+    if (sc_options.um && !(runs && managed)) {
+        const char *detail = sc_timeline_managed_detail();
+        sc_warning_say("um=1 cannot be met: CUPTI counts nothing of managed memory here%s%s",
+                       detail[0] != '\0' ? ": " : "", detail);
+    }
 }
 
 /* The work that is waited for may itself wait for the thread that brings us up. */

@@ -102,13 +102,6 @@ static struct sc_postmortem_operation describe(const struct sc_history_entry *en
 
 /* ---- streams ---- */
 
-static void read_entries(void)
-{
-    entry_count = 0;
-    for (unsigned i = 0; i < SC_HISTORY_RINGS; i++)
-        entry_count += sc_history_read(&sc_history.streams[i], &entries[entry_count]);
-}
-
 /* The stream with the latest operation of those that are not taken yet: the index of the operation,
  * or entry_count. What is taken has stream 0. */
 static unsigned find_latest(void)
@@ -141,7 +134,9 @@ static unsigned take_stream(uint32_t id, bool whole, struct sc_postmortem_operat
 static unsigned collect_streams(void)
 {
     unsigned count = 0, taken = 0, used = 0;
-    read_entries();
+    entry_count = 0;
+    for (unsigned i = 0; i < SC_HISTORY_RINGS; i++)
+        entry_count += sc_history_read(&sc_history.streams[i], &entries[entry_count]);
     for (unsigned first; (first = find_latest()) < entry_count; taken++) {
         uint32_t id = entries[first].stream;
         const struct sc_stream_view stream = sc_track_stream(&sc_track, id);

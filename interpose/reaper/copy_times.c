@@ -53,16 +53,6 @@ static _Atomic bool runs, stopping;
 static struct sc_copy_times_managed managed;
 static _Atomic uint64_t matched;
 
-static void take_arrived(void)
-{
-    pthread_mutex_lock(&lock);
-    for (unsigned i = 0; i < arrived_count && awaited_count < AWAITED_MAX; i++)
-        awaited[awaited_count++] = arrived[i];
-    SC_ASSERT(arrived_count <= AWAITED_MAX && awaited_count <= AWAITED_MAX);
-    arrived_count = 0;
-    pthread_mutex_unlock(&lock);
-}
-
 /* Whether one was seen complete whose record may be waiting. */
 static bool ask_awaited(void)
 {
@@ -111,7 +101,12 @@ static void flush(bool all)
 
 static void look(void)
 {
-    take_arrived();
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < arrived_count && awaited_count < AWAITED_MAX; i++)
+        awaited[awaited_count++] = arrived[i];
+    SC_ASSERT(arrived_count <= AWAITED_MAX && awaited_count <= AWAITED_MAX);
+    arrived_count = 0;
+    pthread_mutex_unlock(&lock);
     if (ask_awaited() || sc_timeline_starves() || (managed.flushed && managed.has_any()))
         flush(false);
     finish_awaited();

@@ -278,13 +278,6 @@ static bool take_word(struct sc_edges_of_context *own, struct edge *edge)
     return found;
 }
 
-/* Nobody else is to write it. */
-static void give_word(const struct edge *edge)
-{
-    if (!edge->written)
-        atomic_store(&edge->own->words[edge->index].value, 2 * edge->turn);
-}
-
 /* ---- an edge ---- */
 
 static bool can_write(void)
@@ -323,7 +316,9 @@ static bool order_by_word(struct sc_stream_record *stream, const struct sc_op_in
         return false;
     bool ordered =
         open_edge(&edge, api, op) && sc_marks_order_by(stream, &op->ticket, wait_for_word, &edge);
-    give_word(&edge);
+    /* Nobody else is to write it. */
+    if (!edge.written)
+        atomic_store(&edge.own->words[edge.index].value, 2 * edge.turn);
     return ordered;
 }
 

@@ -59,13 +59,6 @@ void sc_large_copies_await(struct sc_op_info *read)
     sc_marks_await(&read->ticket, sc_now_ns() + sc_options.stall_limit_ns);
 }
 
-/* No hold was made, or the call has waited for it. What does not end is not given back at all. */
-static void give_back(void *copy, size_t size_bytes, const struct sc_ticket *ticket)
-{
-    if (sc_marks_await(ticket, sc_now_ns() + sc_options.stall_limit_ns))
-        sc_pages_unmap(copy, size_bytes);
-}
-
 /* The hold finds the operation, and waits for it. */
 void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read)
 {
@@ -80,6 +73,10 @@ void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read
         .kind = SC_HOLD_UNMAP,
     };
     sc_take_down_ask(&request, &reader);
-    if (!sc_take_down_finish(&request, read->api))
-        give_back(copy, size_bytes, &read->ticket);
+    if (!sc_take_down_finish(&request, read->api)) {
+        /* No hold was made, or the call has waited for it. What does not end is not given back at
+         * all. */
+        if (sc_marks_await(&read->ticket, sc_now_ns() + sc_options.stall_limit_ns))
+            sc_pages_unmap(copy, size_bytes);
+    }
 }

@@ -77,17 +77,6 @@ static struct {
 
 /* ---- showing ---- */
 
-static void name_categories(void)
-{
-    for (unsigned code = 0; code < SC_HAZARD_CODE_COUNT; code++) {
-        char words[TEXT_BYTES];
-        struct sc_text text = sc_text_in(words, sizeof words);
-        sc_text_format(&text, "%s %s", sc_hazard_code_string(code), sc_hazard_name(code));
-        nvtxDomainNameCategoryA(domain, code + 1, words);
-    }
-    nvtxDomainNameCategoryA(domain, CATEGORY_OF_STALLS, "stalled");
-}
-
 static nvtxEventAttributes_t attributes_of(uint32_t category, enum colour colour, const char *words)
 {
     return (nvtxEventAttributes_t){
@@ -126,11 +115,10 @@ static void put_hazard(struct sc_text *text, const struct sc_hazard *hazard)
 /* The payload is the event's time, by which the report has the hazard. */
 static void show_mark(const struct sc_hazard *hazard)
 {
-    char words[TEXT_BYTES];
-    struct sc_text text = sc_text_in(words, sizeof words);
+    SC_TEXT(text, TEXT_BYTES);
     put_hazard(&text, hazard);
-    nvtxEventAttributes_t mark =
-        attributes_of(hazard->code + 1, hazard->certainty == SC_OBSERVED ? RED : ORANGE, words);
+    nvtxEventAttributes_t mark = attributes_of(
+        hazard->code + 1, hazard->certainty == SC_OBSERVED ? RED : ORANGE, text.bytes);
     mark.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
     mark.payload.ullValue = hazard->event.time_ns;
     nvtxDomainMarkEx(domain, &mark);
@@ -148,16 +136,15 @@ static void end_range(int32_t thread)
 
 static void begin_range(int32_t thread, const char *api)
 {
-    char words[TEXT_BYTES];
     unsigned place = 0;
     while (place < RANGES_MAX && ranges[place].thread)
         place++;
     if (place == RANGES_MAX)
         return;
-    struct sc_text text = sc_text_in(words, sizeof words);
+    SC_TEXT(text, TEXT_BYTES);
     sc_text_format(&text, "stalled: %s", api);
     put_thread(&text, thread);
-    nvtxEventAttributes_t range = attributes_of(CATEGORY_OF_STALLS, BLUE, words);
+    nvtxEventAttributes_t range = attributes_of(CATEGORY_OF_STALLS, BLUE, text.bytes);
     ranges[place].id = nvtxDomainRangeStartEx(domain, &range);
     ranges[place].thread = thread;
 }
@@ -183,12 +170,11 @@ static void show(const struct entry *entry)
 
 static void show_lost(unsigned lost)
 {
-    char words[TEXT_BYTES];
     if (lost == 0)
         return;
-    struct sc_text text = sc_text_in(words, sizeof words);
+    SC_TEXT(text, TEXT_BYTES);
     sc_text_format(&text, "marks left out, see the report: %u", lost);
-    nvtxEventAttributes_t mark = attributes_of(0, RED, words);
+    nvtxEventAttributes_t mark = attributes_of(0, RED, text.bytes);
     nvtxDomainMarkEx(domain, &mark);
 }
 
@@ -254,7 +240,12 @@ static void load_and_show(void)
     domain = nvtxDomainCreateA("safecopy");
     if (!domain)
         return;
-    name_categories();
+    for (unsigned code = 0; code < SC_HAZARD_CODE_COUNT; code++) {
+        SC_TEXT(text, TEXT_BYTES);
+        sc_text_format(&text, "%s %s", sc_hazard_code_string(code), sc_hazard_name(code));
+        nvtxDomainNameCategoryA(domain, code + 1, text.bytes);
+    }
+    nvtxDomainNameCategoryA(domain, CATEGORY_OF_STALLS, "stalled");
     show_all();
 }
 
@@ -279,20 +270,15 @@ static bool is_relative(const char *tool)
     return tool[0] != '/' && strchr(tool, '/');
 }
 
-static void say_passed_over(const char *tool)
-{
-    sc_warning_say("a tool of NVTX is not loaded where the path is relative: "
-                   "NVTX_INJECTION64_PATH=%s; name the whole path, from / on",
-                   tool);
-}
-
 void sc_nvtx_start(void)
 {
     const char *tool = getenv("NVTX_INJECTION64_PATH");
     if (!tool || !tool[0] || sc_options.nvtx != SC_NVTX_AUTO)
         return;
     if (is_relative(tool))
-        say_passed_over(tool);
+        sc_warning_say("a tool of NVTX is not loaded where the path is relative: "
+                       "NVTX_INJECTION64_PATH=%s; name the whole path, from / on",
+                       tool);
     else
         atomic_store(&is_on, sc_own_threads_start(run, 0));
 }

@@ -342,18 +342,13 @@ static bool give_back_pinned(const struct sc_release *release, const struct sc_c
     return true;
 }
 
-static void end_hold(const struct sc_release *release)
-{
-    SC_TRACKED(sc_holds_end(track.holds, release->hold));
-    if (release->kind == SC_HOLD_FREE_PINNED)
-        sc_ledger_let_go(&sc_ledger, release->age, sc_now_ns() - release->since_ns);
-}
-
 static void end_or_put_back(const struct sc_release *release, bool ended)
 {
-    if (ended)
-        end_hold(release);
-    else
+    if (ended) {
+        SC_TRACKED(sc_holds_end(track.holds, release->hold));
+        if (release->kind == SC_HOLD_FREE_PINNED)
+            sc_ledger_let_go(&sc_ledger, release->age, sc_now_ns() - release->since_ns);
+    } else
         SC_TRACKED(sc_holds_put_back(track.holds, release->hold));
     if (ended && release->kind == SC_HOLD_UNREGISTER)
         sc_reaper_wake(); /* the memory under it may go back now */

@@ -156,8 +156,7 @@ void sc_marks_context_gone(struct sc_context *context)
     sc_brief_lock_give(&spare->lock);
     for (unsigned i = 0; i < count; i++)
         end_event(context, events[i]);
-    if (events)
-        sc_pages_unmap(events, SPARE_EVENTS_BYTES);
+    sc_pages_unmap(events, SPARE_EVENTS_BYTES);
 }
 
 /* ---- marks of one stream ---- */
@@ -380,8 +379,7 @@ static bool grow(struct sc_stream_marks *marks)
         return false;
     for (unsigned i = 0; i < marks->count; i++)
         ring[i] = *mark_at(marks, i);
-    if (marks->more)
-        sc_pages_unmap(marks->more, marks->more_room * sizeof *marks->more);
+    sc_pages_unmap(marks->more, marks->more_room * sizeof *marks->more);
     marks->more = ring;
     marks->more_room = room;
     marks->first = 0;

@@ -538,19 +538,13 @@ static struct walk streams_of(struct sc_context *context, bool whole)
     return walk;
 }
 
-static void end_walk(struct walk *walk)
-{
-    if (walk->streams)
-        sc_pages_unmap(walk->streams, walk->room * sizeof *walk->streams);
-}
-
 static void visit_streams(struct sc_context *context, bool whole, sc_visit_stream *visit,
                           void *argument)
 {
     struct walk walk = streams_of(context, whole);
     for (unsigned i = 0; i < walk.count; i++)
         visit(argument, walk.streams[i]);
-    end_walk(&walk);
+    sc_pages_unmap(walk.streams, walk.room * sizeof *walk.streams);
 }
 
 void sc_streams_each(struct sc_context *context, sc_visit_stream *visit, void *argument)
@@ -610,17 +604,13 @@ void sc_streams_created(CUstream handle, uint32_t origin)
         SC_TRACKED(sc_order_set_origin(track.order, stream->id, origin));
 }
 
-static void drop_dead_marks(struct sc_stream_record *stream)
-{
-    pthread_mutex_lock(&stream->lock);
-    sc_marks_void_locked(stream);
-    pthread_mutex_unlock(&stream->lock);
-}
-
 static void bury(void *events_are_dead, struct sc_stream_record *stream)
 {
-    if (events_are_dead)
-        drop_dead_marks(stream);
+    if (events_are_dead) {
+        pthread_mutex_lock(&stream->lock);
+        sc_marks_void_locked(stream);
+        pthread_mutex_unlock(&stream->lock);
+    }
     bury_stream(stream);
 }
 

@@ -94,7 +94,7 @@ START_TEST(another_exec_that_cannot_write_it_changes_nothing)
     sc_graph_write_add(&write.written, A - SIZE, A - 1);
     sc_graph_write_add(&write.named, A + SIZE, A + SIZE);
     ck_assert_uint_eq(launch(EXEC), 0);
-    sc_frozen_captured(&frozen, OTHER, &write);
+    sc_graph_writes_set(&frozen.writes, OTHER, &write);
     sc_frozen_launched(&frozen, OTHER, OTHER_THREAD);
     ck_assert_uint_eq(launch(EXEC), 7);
 
@@ -103,7 +103,7 @@ START_TEST(another_exec_that_cannot_write_it_changes_nothing)
         write = (struct sc_graph_write){.written.count = 0};
         sc_graph_write_add(i ? &write.written : &write.named, A - 1, i ? A : A - 1);
         ck_assert_uint_eq(launch(EXEC), 0);
-        sc_frozen_captured(&frozen, OTHER, &write);
+        sc_graph_writes_set(&frozen.writes, OTHER, &write);
         sc_frozen_launched(&frozen, OTHER, OTHER_THREAD);
         ck_assert_uint_eq(launch(EXEC), 0);
         ck_assert_uint_eq(launch(EXEC), 7);
@@ -119,7 +119,7 @@ START_TEST(a_kernel_of_the_same_thread_may_write_anything)
     for (unsigned i = 0; i < 2; i++) {
         set_up();
         ck_assert_uint_eq(launch(EXEC), 0);
-        sc_frozen_captured(&frozen, OTHER, &write);
+        sc_graph_writes_set(&frozen.writes, OTHER, &write);
         sc_frozen_launched(&frozen, OTHER, OWN_THREAD);
         ck_assert_uint_eq(launch(EXEC), i == 0 ? 7 : 0);
         sc_graph_write_add(&write.named, B, B);
@@ -319,8 +319,8 @@ static bool shows(char of, const char *letters, uintptr_t graph_writes)
     frozen = (struct sc_frozen){0};
     ck_assert(sc_frozen_add(&frozen, &memory));
     sc_graph_write_add(&write.written, graph_writes, graph_writes + SIZE - 1);
-    sc_frozen_captured(&frozen, GRAPH, &write);
-    sc_frozen_captured(&frozen, OTHER_GRAPH, &write);
+    sc_graph_writes_set(&frozen.writes, GRAPH, &write);
+    sc_graph_writes_set(&frozen.writes, OTHER_GRAPH, &write);
     sc_frozen_instantiated(&frozen, GRAPH, EXEC);
     sc_frozen_instantiated(&frozen, OTHER_GRAPH, OTHER);
     for (const char *what = letters; *what; what++)

@@ -92,12 +92,14 @@ static inline double clock_us(clockid_t clock)
 /* Sleeps until the process's other threads have had so many microseconds in which none of them was
  * held up: none waited for a core, nor waits for one now. Other time counts for a sixtieth, so that
  * the sleep ends on any machine; for what busy() holds that is before the library's stall_limit is
- * near. A thread that spins, as the driver's do in a wait, has its time while it has a core.
- * Allocates nothing; for any thread, and for host functions. */
+ * near. A thread that spins, as the driver's do in a wait, has its time while it has a core. A step
+ * counts for no more than twice its length, however late this thread itself is let run: so it takes
+ * many steps, and who looks on sees that it goes on. Allocates nothing; for any thread, and for host
+ * functions. */
 static inline void sleep_patiently(unsigned us)
 {
     const double slowest = 60;
-    enum { STEP_US = 5000 }; /* more than the kernel takes to add up */
+    enum { STEP_US = 5000, MOST_US = 2 * STEP_US }; /* more than the kernel takes to add up */
     struct other_threads before = look_at_other_threads();
     for (double had_us = 0; had_us < us;) {
         double took_us = -clock_us(CLOCK_MONOTONIC);
@@ -109,7 +111,8 @@ static inline void sleep_patiently(unsigned us)
         double waited_us = now.waited_us - before.waited_us; /* less than 0: one has ended */
         double free_us = took_us - (waited_us > 0 ? waited_us : 0);
         bool is_free = ran_us >= 0.5 * now.awake * took_us && free_us > took_us / slowest;
-        had_us += is_free ? free_us : took_us / slowest;
+        double counts_us = is_free ? free_us : took_us / slowest;
+        had_us += counts_us < MOST_US ? counts_us : MOST_US;
         before = now;
     }
 }

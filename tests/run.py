@@ -56,8 +56,8 @@ BAD_COUNT = re.compile(rb"(?:failures|errors)=(\d+)")
 SKIPPED = 77
 AT_A_TIME = {  # checks to a core, where that is not one
     **dict.fromkeys(("twins", "in-place", "behind-copies", "ways", "alone"), 6),
-    **dict.fromkeys(("mprotect", "full-kind", "pinned", "cupti", "drivers", "languages"), 4),
-    **dict.fromkeys(("unit", "sim", "survival", "python", "nvtx", "debug"), 2)}
+    **dict.fromkeys(("unit", "mprotect", "full-kind", "pinned", "cupti", "drivers", "languages"), 4),
+    **dict.fromkeys(("sim", "survival", "python", "nvtx", "debug"), 2)}
 BESIDE = {"conformance", "soak"}  # run beside all others: long, and of little work
 TOLD_EVERY_S = 20
 MOST_AGAIN = 20  # more failures of one suite are not the machine's

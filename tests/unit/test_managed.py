@@ -6,10 +6,12 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
-import jsonschema
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import programs  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out")).resolve()
@@ -17,7 +19,6 @@ PROGRAM = ROOT / "out" / "tests" / "survival" / "managed_larger"
 ENVIRONMENT = {**{name: value for name, value in os.environ.items()
                   if not name.startswith(("SAFECOPY_", "LD_", "CUDA_", "GITHUB_"))},
                "LD_LIBRARY_PATH": str(OUT / "sim")}
-SCHEMA = json.loads((ROOT / "report" / "schema.json").read_text(encoding="utf-8"))
 FOUR = "devices=4:device_memory=1G"
 MB = 1 << 20
 
@@ -35,8 +36,7 @@ class Managed(unittest.TestCase):
                  "SAFECOPY_OPTIONS": f"strict=1:report_path={self.report}{options}"})
         self.assertEqual((self.run.returncode, self.run.stdout), (0, "done\n"), self.run.stderr)
         lines = [json.loads(line) for line in self.report.read_text().splitlines()]
-        for line in lines:
-            jsonschema.validate(line, SCHEMA, cls=jsonschema.Draft7Validator)
+        self.assertIsNone(programs.schema_problem(lines))
         return lines
 
     def told(self, *how, **rest):

@@ -13,10 +13,8 @@ import sys
 import tempfile
 import unittest
 
-try:
-    import jsonschema
-except ImportError:  # on a machine with a GPU
-    jsonschema = None
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import programs  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out")).resolve()
@@ -26,7 +24,6 @@ ENVIRONMENT = {**{name: value for name, value in os.environ.items()
                "LD_LIBRARY_PATH": os.environ.get("SAFECOPY_DRIVER", str(OUT / "sim"))}
 ON_GPU = "SAFECOPY_DRIVER" in os.environ
 simulated = unittest.skipIf(ON_GPU, "it is known of the simulated GPU how large it is")
-SCHEMA = json.loads((ROOT / "report" / "schema.json").read_text(encoding="utf-8"))
 KB, MB = 1 << 10, 1 << 20
 
 # Calls that are wrapped by hand: in which file of interpose/calls they tell of memory.
@@ -123,8 +120,7 @@ class Held(unittest.TestCase):
                  "SAFECOPY_OPTIONS": f"report_path={path}{options}"})
         self.assertEqual(self.run.returncode, self.status, self.run.stderr)
         lines = [json.loads(line) for line in path.read_text().splitlines()]
-        for line in lines if jsonschema else ():
-            jsonschema.validate(line, SCHEMA, cls=jsonschema.Draft7Validator)
+        self.assertIsNone(programs.schema_problem(lines))
         return lines
 
     def memory(self, *arguments, **rest):
@@ -277,8 +273,7 @@ class Held(unittest.TestCase):
                        env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
                             "SAFECOPY_OPTIONS": f"report_path={self.folder / 'r.jsonl'}"})
         lines = [json.loads(line) for line in (self.folder / "r.jsonl").read_text().splitlines()]
-        for line in lines if jsonschema else ():
-            jsonschema.validate(line, SCHEMA, cls=jsonschema.Draft7Validator)
+        self.assertIsNone(programs.schema_problem(lines))
         device, = lines[-1]["memory"]["devices"]
         return device["suballocators"]
 
@@ -344,8 +339,7 @@ class Held(unittest.TestCase):
         self.assertEqual(self.run.stdout, "0\n")  # nothing of the parent's memory
         report, = self.folder.glob("r.*.jsonl")
         lines = [json.loads(line) for line in report.read_text().splitlines()]
-        for line in lines if jsonschema else ():
-            jsonschema.validate(line, SCHEMA, cls=jsonschema.Draft7Validator)
+        self.assertIsNone(programs.schema_problem(lines))
         self.assertEqual(lines[-1]["memory"]["devices"][0]["bytes"], MB)
         return lines[-1]["memory"].get("children", [])
 

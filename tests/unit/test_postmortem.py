@@ -6,13 +6,12 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
-try:
-    import jsonschema
-except ImportError:  # on a machine with a GPU
-    jsonschema = None
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import programs  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out")).resolve()
@@ -21,7 +20,6 @@ ENVIRONMENT = {**{name: value for name, value in os.environ.items()
                   if not name.startswith(("SAFECOPY_", "LD_", "CUDA_", "GITHUB_"))},
                "LD_LIBRARY_PATH": os.environ.get("SAFECOPY_DRIVER", str(OUT / "sim")),
                "SIM_GPU": "late=1"}
-SCHEMA = json.loads((ROOT / "report" / "schema.json").read_text(encoding="utf-8"))
 
 
 class Postmortem(unittest.TestCase):
@@ -39,8 +37,7 @@ class Postmortem(unittest.TestCase):
                  "SAFECOPY_OPTIONS": f"report_path={self.path}{options}"})
         lines = [json.loads(line) for path in self.folder.glob("*.jsonl")
                  for line in path.read_text().splitlines()]
-        for line in lines if jsonschema else ():
-            jsonschema.validate(line, SCHEMA, cls=jsonschema.Draft7Validator)
+        self.assertIsNone(programs.schema_problem(lines))
         return lines
 
     def postmortems(self, name, options=""):

@@ -43,8 +43,9 @@ class Schema(unittest.TestCase):
         jsonschema.Draft7Validator.check_schema(self.schema)
 
     def test_every_line_is_valid(self):
+        valid = jsonschema.Draft7Validator(self.schema)
         for line in self.lines:
-            jsonschema.validate(line, self.schema, cls=jsonschema.Draft7Validator)
+            valid.validate(line)
 
     def test_the_lines_come_in_order(self):
         kinds = [line["type"] for line in self.lines]

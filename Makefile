@@ -300,6 +300,12 @@ $(LIB_OBJ) $(COMMAND_OBJ) $(NOP_OBJ) $(FULL_KIND_OBJ): private PICFLAGS := \
 CLEARING := -mmemset-strategy=vector_loop:512:noalign,libcall:-1:noalign
 CLEARING := $(shell $(CC) $(CLEARING) -xc -fsyntax-only /dev/null 2>/dev/null && echo $(CLEARING))
 $(LIB_OBJ): private CFLAGS += $(CLEARING)
+# What the commonest calls run lies side by side (scripts/code-layout): the linker's own script has it
+# before all else of .text. Linkers that have no such script lay the library out as they like.
+LAYOUT := interpose/entry/layout
+SCRIPT := $(OBJ)/library.ld
+$(LIB_OBJ): private CFLAGS += -ffunction-sections
+$(LIB_OBJ): $(LAYOUT)
 # A thread may begin where no memory can be had, as it may with the real libraries.
 $(SIM_OBJ): private PICFLAGS := -fPIC -pthread -ftls-model=initial-exec
 $(call objects,$(HANDS_SRC)) $(NOP_OBJ) $(SIM_OBJ): private CUDA = $(CUDA_CPPFLAGS)
@@ -339,7 +345,11 @@ PAST_HOOKS := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock \
     memcpy memmove memset memcmp memchr memmem strlen strnlen strcmp \
     strncmp strchr strrchr strstr strspn strcspn
 $(OUT)/libsafecopy.so $(FULL_KIND): private LDFLAGS += $(PAST_HOOKS:%=-Wl,--wrap=%)
-$(OUT)/libsafecopy.so: $(LIB_OBJ) $(wildcard interpose/entry/exports.map)
+$(SCRIPT): $(LAYOUT)
+	@$(LINK) $(SHARED) -Wl,--verbose -o /dev/null 2>/dev/null | awk -v layout=$< '/^=====/ { inside = !inside; next } \
+	    inside && /\*\(\.text\.unlikely/ { while ((getline line <layout) > 0) print line } inside' >$@
+$(OUT)/libsafecopy.so: private LDFLAGS += $(if $(shell test -s $(SCRIPT) && echo yes),-Wl$(comma)-T$(comma)$(SCRIPT))
+$(OUT)/libsafecopy.so: $(LIB_OBJ) $(wildcard interpose/entry/exports.map) $(SCRIPT)
 	$(call link_shared,interpose/entry)
 $(FULL_KIND): $(filter-out $(OBJ)/report/userfaultfd.o,$(LIB_OBJ)) $(FULL_KIND_OBJ) $(wildcard interpose/entry/exports.map)
 	$(call link_shared,interpose/entry)

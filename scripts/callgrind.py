@@ -15,14 +15,14 @@ SOURCE = r"""
 #include <stdlib.h>
 #include <string.h>
 #include "tests/spinning_kernel.h"
-enum { BYTES = 4096, AT_A_TIME = 200, BLOCKS = 3200 };
+enum { BYTES = 4096, AT_A_TIME = 200, BLOCKS = 3200, LARGE = 256 << 10 };
 static CUcontext context;
 static CUstream stream, other;
 static CUdeviceptr device;
 static CUmodule module;
 static CUfunction kernel;
 static CUevent event;
-static void *pinned, *heap, *blocks[BLOCKS];
+static void *pinned, *heap, *blocks[BLOCKS], *source, *target;
 static void upload(int i)
 {
     cuMemcpyHtoDAsync_v2(device, pinned, BYTES, stream);
@@ -45,6 +45,16 @@ static void download_wait(int i)
 {
     (void)i;
     cuMemcpyDtoHAsync_v2(pinned, device, BYTES, stream);
+    cuStreamSynchronize(stream);
+}
+static void pipeline(int i)
+{
+    unsigned long long ns = 0;
+    void *parameters[] = {&ns};
+    (void)i;
+    cuMemcpyHtoDAsync_v2(device, source, LARGE, stream);
+    cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL);
+    cuMemcpyDtoHAsync_v2(target, device, LARGE, stream);
     cuStreamSynchronize(stream);
 }
 static void record(int i)
@@ -104,7 +114,7 @@ static const struct {
     const char *name;
     void (*round)(int);
 } cases[] = {{"upload", upload}, {"upload-wait", upload_wait}, {"download", download},
-             {"download-wait", download_wait}, {"record", record},
+             {"download-wait", download_wait}, {"pipeline", pipeline}, {"record", record},
              {"record-wait-query", record_wait_query}, {"launch", launch}, {"launch-legacy", launch_legacy},
              {"free", free_beside},
              {"sync-idle", sync_idle}, {"allocate", allocate}, {"allocate-new", allocate_new}};
@@ -113,8 +123,9 @@ int main(int argc, char **argv)
     int rounds = argc > 2 ? atoi(argv[2]) : 0;
     if (cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) ||
         cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) ||
-        cuStreamCreate(&other, CU_STREAM_NON_BLOCKING) || cuMemAlloc_v2(&device, BYTES) ||
-        cuMemAllocHost_v2(&pinned, BYTES) || cuModuleLoadData(&module, spinning_kernel_text) ||
+        cuStreamCreate(&other, CU_STREAM_NON_BLOCKING) || cuMemAlloc_v2(&device, LARGE) ||
+        cuMemAllocHost_v2(&pinned, BYTES) || cuMemAllocHost_v2(&source, LARGE) ||
+        cuMemAllocHost_v2(&target, LARGE) || cuModuleLoadData(&module, spinning_kernel_text) ||
         cuModuleGetFunction(&kernel, module, "spin") || cuEventCreate(&event, 0))
         return 1;
     memset(pinned, 1, BYTES);

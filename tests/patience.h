@@ -94,8 +94,8 @@ static inline double clock_us(clockid_t clock)
  * the sleep ends on any machine; for what busy() holds that is before the library's stall_limit is
  * near. A thread that spins, as the driver's do in a wait, has its time while it has a core. A step
  * counts for no more than twice its length, however late this thread itself is let run: so it takes
- * many steps, and who looks on sees that it goes on. Allocates nothing; for any thread, and for host
- * functions. */
+ * many steps, and who looks on sees that it goes on. Allocates nothing; for any thread, and for
+ * host functions. */
 static inline void sleep_patiently(unsigned us)
 {
     const double slowest = 60;

@@ -43,6 +43,15 @@ static const char *place_in_module(struct sc_scratch *scratch, const struct sc_f
                             frame->offset);
 }
 
+size_t sc_frames_shown_runtimes(const struct sc_frames *frames, size_t end)
+{
+    size_t at = end;
+    while (at > 0 && frames->frames[at - 1].module &&
+           frames->frames[at - 1].kind == SC_FRAME_RUNTIME)
+        at--;
+    return end - at;
+}
+
 const char *sc_frames_shown_place(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     const char *function = name_of(scratch, frame);

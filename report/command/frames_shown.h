@@ -87,6 +87,10 @@ void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,
  * where it had made the call is not what has. */
 void sc_frames_shown_drop_inlined(struct sc_frames *frames);
 
+/* How many frames just before `end`, towards the innermost, are inside of an interpreter, libc or
+ * the like. That is not known of code that was made at run time. */
+size_t sc_frames_shown_runtimes(const struct sc_frames *frames, size_t end);
+
 /* Where a frame is, in a few words: "upload.c:31 in upload", or "upload (train+0x12)". */
 const char *sc_frames_shown_place(struct sc_scratch *scratch, const struct sc_frame *frame);
 

@@ -635,6 +635,24 @@ class Page(Reports):
         self.assertIn("<summary>in no sum <span", page)
         self.assertIn(">Since the first line</h4>", page)
 
+    def test_what_stays_the_same_is_no_picture(self):
+        def page(second_bytes):
+            held = [memory([account(3 * MB), account(MB, kind="pinned", device=None)], time_ns=10**9),
+                    memory([account(second_bytes), account(MB, kind="pinned", device=None)], time_ns=2 * 10**9)]
+            return self.page(self.write("r.jsonl", run_line(), line(held[0]), summary(held[1])))[0]
+        self.assertIn("Memory of device 0 over time", page(4 * MB))
+        self.assertNotIn("over time", page(3 * MB))
+
+    def test_a_flame_graph_folds_what_every_program_runs_on(self):
+        below_main = [native(name, "/lib/x86_64-linux-gnu/libc.so.6") for name in ("__libc_start_call_main", "_start")]
+        page, _ = self.page(self.write("r.jsonl", run_line(), summary(memory([
+            account(3 * MB, stack=[frame("load"), frame("main"), *below_main]),
+            account(MB, stack=[frame("serve"), frame("main"), *below_main])]))))
+        graph = re.search(r"(?s)<title[^>]*>Memory of device 0 now<.*?</svg>", page)[0]
+        self.assertEqual(re.findall("<g><title>(.*?)</title>", graph)[:3],
+                         ["2 frames of libc.so.6: 4 MB, 100 %", "main: 4 MB, 100 %", "load: 3 MB, 75 %"])
+        self.assertEqual(re.findall("<text[^>]*>(.*?)</text>", graph)[1], "main, 4 MB")
+
     def numbers(self, page, pattern):
         return [float(number) for number in re.findall(pattern, page)]
 

@@ -315,6 +315,24 @@ class Overview(Page):
                           "options": ["mode=report", "device_heap=64M"]})
         self.assertEqual((made["operations"], made["ended"], "doubt" in made), (20, True, False))
 
+    def test_a_note_says_what_no_column_does(self):
+        lines = [line for line in sample_lines() if line["type"] != "summary"]
+        ended = {"type": "summary", "hazards": 8, "observed": 7, "latent": 1, "suppressed": 0, "operations": 20,
+                 "by_code": {"SC201": 8}, "exit_status": 3}
+        run = self.data(as_counted([*lines, ended]))["runs"][0]
+        self.assertEqual(run["status"], 3)
+        self.assertFalse([note for note in run["notes"] if "in 20 operations" in note], run["notes"])
+        run = self.data(as_counted([*lines, {**ended, "suppressed": 2}]))["runs"][0]
+        self.assertIn("8 hazards in 20 operations, 2 suppressed, exit status 3", run["notes"])
+
+    def test_nothing_found_is_said_first(self):
+        run = sample_lines()[0]
+        ended = {"type": "summary", "hazards": 0, "observed": 0, "latent": 0, "suppressed": 0, "operations": 20,
+                 "by_code": {}, "exit_status": 0}
+        self.assertIn("<h1>No hazards were found</h1>", self.html([run, ended]))
+        self.assertIn("<h1>No hazards in what could be read</h1>", self.html([run, {"type": "what?"}]))
+        self.assertIn("<h1>4 places with hazards</h1>", self.html(sample_lines()))
+
     def test_standard_input_has_no_date(self):
         self.assertNotIn("written", self.data(sample_lines())["runs"][0])
 

@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 import many_hazards
+import memory_reports
 from test_formats import COMMAND, NASTY, ROOT, SAMPLE, as_report, sample_lines, spoilt
 
 sys.path.insert(0, str(ROOT / "tests"))
@@ -97,6 +98,14 @@ class Built(Page):
         self.assertEqual(len(self.texts(".card ol.stack")), 3)
         self.assertIn("upload::copy_async", "".join(self.texts(".card ol.stack .library")))
 
+    def test_words_are_explained_where_they_stand(self):
+        self.open(self.page(sample_lines()), height=4000)
+        self.assertIn("before the operation was complete", self.run_script(
+            "document.querySelector('.card .badge.observed').title"))
+        self.assertIn("latent: nothing kept it from coming too early", self.texts("#codes .legend")[0])
+        self.run_script("document.querySelector('.card details').open = true")
+        self.browser.settle()
+        self.assertIn("safecopy explain SC201", self.texts(".card .more code"))
 
     def test_without_a_script_it_is_a_list(self):
         path = self.page(sample_lines())
@@ -200,6 +209,46 @@ class Use(Page):
         self.run_script(f"location.hash = '#{key}'")
         self.browser.settle()
         self.assertEqual(self.run_script(CURRENT), key)
+
+
+    def test_a_place_is_copied_as_markdown(self):
+        for word in ("x", "`*<b>@all\n# "):
+            self.open(self.page(spoilt(sample_lines(), word)), height=4000)
+            self.run_script("navigator.clipboard.writeText = async text => { window.copied = text; }")
+            self.run_script("document.querySelector('.card .copy').click()")
+            self.browser.settle()
+            lines = self.run_script("window.copied").split("\n")
+            with self.subTest(word=word):
+                self.assertRegex(lines[0], r"^\*\*SC201 source-overwritten-in-flight\*\*, observed, ")
+                self.assertEqual([line[:2] for line in lines[1:6]], ["", "`" + lines[2][1], "", "- ", "- "])
+                for line in lines[2:6]:  # names stand in code
+                    self.assertRegex(line, "^(?:(?:- [A-Z][a-z ]+: |- [A-Z][a-z ]+: `[^`]*` at )?`[^`]*`)?$")
+                self.assertEqual(lines[-1], "`" + self.run_script("document.querySelector('.card').id") + "`")
+        self.assertEqual(self.texts(".card .copy")[0], "Copied")
+
+    def test_a_key_opens_all_details(self):
+        self.open(self.page(sample_lines()))
+        self.browser.press("D")
+        self.assertEqual(self.run_script("document.querySelectorAll('.card details[open]').length"), 4)
+        self.browser.press("D")
+        self.assertEqual(self.run_script("document.querySelectorAll('.card details[open]').length"), 0)
+
+    def test_a_box_of_a_flame_graph_becomes_as_wide_as_the_whole(self):
+        held = memory_reports.memory([
+            memory_reports.account(size << 20, stack=[memory_reports.native(name), memory_reports.native("main")])
+            for name, size in (("load", 3), ("serve", 1))])
+        self.open(self.page([memory_reports.run_line(), memory_reports.summary(held)]))
+        widths = "Array.from(document.querySelectorAll('.flames g'), one => [one.querySelector('text').textContent" \
+                 ".split(',')[0], one.getAttribute('class'), Number(one.querySelector('rect').getAttribute('width'))])"
+        before = self.run_script(widths)
+        self.assertEqual([row[0] for row in before if row[0] in ("main", "load", "serve")], ["main", "load", "serve"])
+        self.run_script("Array.from(document.querySelectorAll('.flames g')).find(one => "
+                        "one.querySelector('title').textContent.startsWith('serve'))"
+                        ".dispatchEvent(new MouseEvent('click'))")
+        after = {name: (kind, width) for name, kind, width in self.run_script(widths)}
+        self.assertEqual((after["main"][0], after["serve"]), ("above", ("", before[0][2])))
+        self.run_script("document.querySelector('.flames button').click()")
+        self.assertEqual([row[2] for row in self.run_script(widths)], [row[2] for row in before])
 
 
 class Large(Page):

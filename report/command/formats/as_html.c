@@ -18,8 +18,8 @@ SC_EMBED(sc_as_html_script, "report/command/formats/page.js");
 SC_EMBED(sc_as_html_body, "report/command/formats/page.html");
 
 /* Of page.js and page.css, in base 64 (tests/unit/test_page.py --write). */
-#define SCRIPT_SHA256 "lI1iJZxX5gTiADimL3rVgIxXNR61/T4l/QBsgljMIgQ="
-#define STYLE_SHA256 "GUv3p0Hfhg2FIPtygjgSVidxow2byBAU+qOkze/dyZc="
+#define SCRIPT_SHA256 "SVwdR6lNN7ObvXJmcpnvoPCn9fKg30P8lENg5OMbcl0="
+#define STYLE_SHA256 "K5Ywyb45OqsuUIJqs6o6+GPpbvb8R3/G2senXL/E+8g="
 
 enum { PLACES_MAX = 10000, LISTED_MAX = 200 };
 
@@ -36,6 +36,14 @@ static void print_head(FILE *out, const char *title)
     fprintf(out, "<style>%s</style>\n</head>\n<body>\n", sc_as_html_style);
     sc_page_part_put(out, "<header>\n<p class=\"brand\">safecopy</p>\n<h1>", title,
                      "</h1>\n</header>\n");
+}
+
+/* Where nothing was found the page begins with that, and with what may be missing. */
+static const char *title_of(struct sc_model *model)
+{
+    if (model->count > 0 || model->left_out > 0)
+        return sc_model_headline(model);
+    return model->reader->unread ? "No hazards in what could be read" : "No hazards were found";
 }
 
 /* ---- without a script ---- */
@@ -80,7 +88,7 @@ static void print_lists(FILE *out, struct sc_model *model)
 void sc_as_html(FILE *out, struct sc_model *model)
 {
     size_t shown = model->count < PLACES_MAX ? model->count : PLACES_MAX;
-    print_head(out, sc_model_headline(model));
+    print_head(out, title_of(model));
     fputs(sc_as_html_body, out);
     print_lists(out, model);
     sc_memory_section_write(out, model);

@@ -43,14 +43,18 @@ static void draw_branch(const struct graph *graph, const struct sc_memory_branch
                         int depth)
 {
     int width = (int)width_of(graph, branch), y = ROW * (depth - 1);
+    uint64_t bytes = weight_of(graph, branch);
+    const char *size = sc_shown_memory_size(graph->scratch, bytes);
     fprintf(graph->out, "<g><title>");
     sc_escape_markup(graph->out, branch->name);
     fprintf(graph->out,
-            ": %s</title><rect class=\"flame%d\" x=\"%.1f\" y=\"%d\" width=\"%d\" height=\"%d\"/>",
-            sc_shown_memory_size(graph->scratch, weight_of(graph, branch)), depth % 2, x, y,
+            ": %s, %.3g %%</title><rect class=\"flame%d\" x=\"%.1f\" y=\"%d\" width=\"%d\" "
+            "height=\"%d\"/>",
+            size, 100 * ((double)bytes / (double)graph->all), depth % 2, x, y,
             width > 1 ? width - 1 : 1, ROW - 1);
     if (width > 3 * CHARACTER_WIDTH)
-        sc_drawing_put_text(graph->out, graph->scratch, (int)x + 3, y + 13, "", branch->name,
+        sc_drawing_put_text(graph->out, graph->scratch, (int)x + 3, y + 13, "",
+                            sc_scratch_print(graph->scratch, "%s, %s", branch->name, size),
                             (size_t)(width - 6) / CHARACTER_WIDTH);
     fputs("</g>\n", graph->out);
 }
@@ -76,7 +80,7 @@ void sc_flame_graph_draw(FILE *out, struct sc_scratch *scratch, const struct sc_
     graph.all = weight_of(&graph, &tree->root);
     if (graph.all == 0)
         return;
-    fputs("<figure><figcaption>", out);
+    fputs("<figure class=\"flames\"><figcaption>", out);
     sc_escape_markup(out, title);
     fputs("</figcaption>\n", out);
     sc_drawing_begin(out, WIDTH, ROW * depth_of(&graph, &tree->root, 0), id, title,

@@ -105,6 +105,17 @@ static const char *words_of(const struct chart *chart, const struct sc_memory_pl
         sc_shown_memory_size(chart->scratch, chart->moments[chart->count - 1].bytes));
 }
 
+/* A picture of what stays the same would be a box. */
+static bool changes(const struct sc_memory_moment *moments, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (moments[i].bytes != moments[0].bytes ||
+            (moments[i].knows_used && moments[0].knows_used &&
+             moments[i].used_bytes != moments[0].used_bytes))
+            return true;
+    return false;
+}
+
 void sc_memory_chart_draw(FILE *out, struct sc_scratch *scratch,
                           const struct sc_memory_place *place,
                           const struct sc_memory_moment *moments, size_t count, const char *id)
@@ -117,7 +128,8 @@ void sc_memory_chart_draw(FILE *out, struct sc_scratch *scratch,
         chart.most = most > chart.most ? most : chart.most;
         has_used = has_used || moments[i].knows_used;
     }
-    if (count < 2 || moments[0].time_ns >= moments[count - 1].time_ns || chart.most == 0)
+    if (!changes(moments, count) || moments[0].time_ns >= moments[count - 1].time_ns ||
+        chart.most == 0)
         return;
     fputs("<figure>", out);
     sc_drawing_begin(out, WIDTH, HEIGHT, id,

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Draws `count` moments, in the order of time; nothing where there is no time between them. `id` is
+/* Draws `count` moments, in the order of time; nothing where nothing changes between them. `id` is
  * the page's alone. */
 void sc_memory_chart_draw(FILE *out, struct sc_scratch *scratch,
                           const struct sc_memory_place *place,

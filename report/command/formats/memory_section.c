@@ -1,3 +1,4 @@
+#define _GNU_SOURCE 1
 #include "report/command/formats/memory_section.h"
 
 #include "report/command/baseline.h"
@@ -15,7 +16,14 @@
 
 #include <string.h>
 
-enum { ROWS_MAX = 200, RUNS_MAX = 16, CHANGES_MAX = 16, LEAVES_MAX = 256, FRAMES_MAX = 64 };
+enum {
+    ROWS_MAX = 200,
+    RUNS_MAX = 16,
+    CHANGES_MAX = 16,
+    LEAVES_MAX = 256,
+    FRAMES_MAX = 64,
+    FOLDED_MIN = 2
+};
 
 /* ---- differences ---- */
 
@@ -185,13 +193,31 @@ static void put_owners(FILE *out, struct sc_model *model, const struct sc_memory
     sc_memory_tree_free(&tree);
 }
 
+/* Of `count` frames of an interpreter, libc or the like, up to `end`. */
+static const char *folded_name(struct sc_scratch *scratch, const struct sc_frames *stack,
+                               size_t end, size_t count)
+{
+    const char *module = basename(stack->frames[end - 1].module);
+    bool is_one = true;
+    for (size_t i = end - count; i < end; i++)
+        is_one = is_one && strcmp(basename(stack->frames[i].module), module) == 0;
+    return sc_scratch_print(scratch, "%zu frames of %s%s", count, module,
+                            is_one ? "" : " and others");
+}
+
+/* From the outermost frame on. */
 static void add_to_flame(struct sc_memory_tree *tree, const struct sc_memory_account *account)
 {
+    const struct sc_frames *stack = &account->stack;
     const char *names[FRAMES_MAX + 1];
-    size_t count = 0, frames = account->stack.count;
-    for (size_t i = 0; i < frames && i < FRAMES_MAX; i++)
-        names[count++] =
-            sc_shown_memory_frame(tree->scratch, &account->stack.frames[frames - 1 - i]);
+    size_t count = 0, folded;
+    for (size_t end = stack->count; end > 0 && count < FRAMES_MAX; end -= folded) {
+        folded = sc_frames_shown_runtimes(stack, end);
+        names[count++] = folded >= FOLDED_MIN
+                             ? folded_name(tree->scratch, stack, end, folded)
+                             : sc_shown_memory_frame(tree->scratch, &stack->frames[end - 1]);
+        folded = folded >= FOLDED_MIN ? folded : 1;
+    }
     names[count++] = account->is_rest ? account->words : account->api;
     if (account->is_own)
         sc_memory_tree_add(tree, names, count, account);

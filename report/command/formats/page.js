@@ -71,6 +71,13 @@
     return Number((ns / unit).toPrecision(3)) + " " + name;
   }
 
+  const MEANINGS = {
+    observed: "it came before the operation was complete, in one of these runs",
+    latent: "nothing kept it from coming too early: in these runs it came late enough, by luck",
+    advisory: "not wrong by itself, and worth a look",
+    suppressed: "found, and taken for granted by a suppression",
+    new: "not in the baseline", unchanged: "in the baseline as well",
+  };
   const isHealed = (hazard) => hazard.outcome.startsWith("healed");
   const isLatent = (hazard) => hazard.certainty === "latent";
 
@@ -210,7 +217,7 @@
 
   /* ---- a card ---- */
 
-  const badge = (kind, text) => el("span", { class: "badge " + kind }, text);
+  const badge = (kind, text) => el("span", { class: "badge " + kind, title: MEANINGS[kind] }, text);
 
   function factsOf(hazard) {
     return el("p", { class: "facts" },
@@ -222,7 +229,52 @@
       hazard.news ? [badge(hazard.news, hazard.news), " "] : null,
       hazard.suppression ? [badge("suppressed", "suppressed: " + hazard.suppression), " "] : null,
       el("span", { class: "count" }, hazard.count),
-      hazard.label ? [" ", el("span", {}, "during ", el("code", {}, hazard.label))] : null);
+      hazard.label ? [" ", el("span", {}, "during ", el("code", {}, hazard.label))] : null,
+      copyButton(hazard));
+  }
+
+  /* Names stand in code, so that nothing of them is Markdown. */
+  const codeText = (text) => "`" + text.replace(/[`\n]/g, "'") + "`";
+
+  function sketchText(hazard) {
+    const lines = (hazard.hint || []).map(([sign, , text]) => sign === "." ? " ..." : sign + text);
+    const ticks = Math.max(2, ...lines.flatMap((line) => line.match(/`+/g) || []).map((run) => run.length));
+    const fence = "`".repeat(ticks + 1);
+    return lines.length ? [fence + "diff", ...lines, fence] : [];
+  }
+
+  /* A place for an issue or a message. */
+  function textToCopy(hazard) {
+    const sides = hazard.sides.map((side) => "- " + roleOf(hazard, side) + ": " + codeText(side.call) +
+      (side.place ? " at " + codeText(side.place) : ""));
+    return ["**" + hazard.code + " " + hazard.name + "**, " + hazard.certainty + ", " + hazard.count, "",
+      codeText(hazard.mistake.join("")), "", ...sides, "", "What to do: " + hazard.advice + ".",
+      ...sketchText(hazard), "", codeText(hazard.key)].join("\n");
+  }
+
+  /* Where the browser gives no clipboard, from a field that is selected. */
+  async function copyText(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch (error) {
+      const field = el("textarea", { class: "copied", "aria-label": "Text to copy" });
+      field.value = text;
+      document.body.append(field);
+      field.select();
+      const done = document.execCommand("copy");
+      field.remove();
+      return done;
+    }
+  }
+
+  function copyButton(hazard) {
+    const button = el("button", { type: "button", class: "copy", title: "This place as Markdown, for an issue" }, "Copy");
+    button.addEventListener("click", async () => {
+      button.textContent = await copyText(textToCopy(hazard)) ? "Copied" : "Not copied";
+      setTimeout(() => { button.textContent = "Copy"; }, 2000);
+    });
+    return button;
   }
 
   function todoOf(hazard) {
@@ -287,7 +339,9 @@
       const times = hazard.timing ? el("p", {}, hazard.timing + ".") :
         hazard.event_ns !== undefined ? el("p", {}, "The event came " + duration(hazard.event_ns) +
           " after the call. With timeline=1 it is known when the operation was complete.") : null;
-      details.append(el("div", { class: "more" }, times, rows, origins));
+      const more = el("p", { class: "soft" }, "More on this mistake, with a program that makes it: ",
+        el("code", {}, "safecopy explain " + hazard.code));
+      details.append(el("div", { class: "more" }, times, rows, origins, more));
     };
     details.addEventListener("toggle", fillIn, { once: true });
     return details;
@@ -350,7 +404,8 @@
     });
     byId("codes").hidden = !rows.length;
     byId("codes").append(el("ul", {}, rows), el("p", { class: "legend soft" },
-      el("i", { class: "observed" }), " observed ", el("i", { class: "latent" }), " latent"));
+      el("i", { class: "observed" }), " observed: " + MEANINGS.observed + ". ", el("br"),
+      el("i", { class: "latent" }), " latent: " + MEANINGS.latent + "."));
   }
 
   function dateOf(seconds) {
@@ -384,11 +439,12 @@
       cell("Options", "options", !run.options ? "not known" : run.options.length ? run.options.map((option) =>
         [el("code", {}, option), " "]) : el("span", { class: "soft" }, "as usual")),
       cell("Operations", "count", run.operations === undefined ? "not known" : number(run.operations)),
-      cell("Hazards", "count", run.hazards === undefined ? "not known" : number(run.hazards)));
+      cell("Hazards", "count", run.hazards === undefined ? "not known" : number(run.hazards)),
+      cell("Ended", "count", !run.ended ? "did not" : run.status === undefined ? "" : "status " + run.status));
   }
 
   function putRuns() {
-    const heads = ["Run", "Written", "Version", "Device", "Options", "Operations", "Hazards"];
+    const heads = ["Run", "Written", "Version", "Device", "Options", "Operations", "Hazards", "Ended"];
     const body = el("tbody", {}, report.runs.map(rowOf));
     byId("runs").append(el("table", {}, el("thead", {}, el("tr", {}, heads.map((head) =>
       el("th", { scope: "col" }, head)))), body));
@@ -545,8 +601,14 @@
     if (details)
       details.open = !details.open;
   };
+  function toggleAll() {
+    order.forEach((hazard) => build(cards[hazard.index]));
+    const all = order.map((hazard) => cards[hazard.index].querySelector("details"));
+    const open = all.some((details) => !details.open);
+    all.forEach((details) => { details.open = open; });
+  }
   const KEYS = {
-    j: () => goTo(1), k: () => goTo(-1), d: toggleDetails, o: toPart("overview"), m: toPart("memory"),
+    D: toggleAll, j: () => goTo(1), k: () => goTo(-1), d: toggleDetails, o: toPart("overview"), m: toPart("memory"),
     "/": () => { toPart("places")(); form.search.focus(); }, "?": () => byId("keys").showModal(),
   };
 
@@ -570,6 +632,59 @@
     order.slice(0, PRINTED).forEach((hazard) => build(cards[hazard.index]));
     document.body.dataset.more = order.length > PRINTED ?
       plural(order.length - PRINTED, "more place") + " not printed: filter them first." : "";
+  }
+
+  /* ---- flame graphs ---- */
+
+  const CHARACTER_WIDTH = 7, PADDING = 3;
+
+  function boxesOf(figure) {
+    return Array.from(figure.querySelectorAll("g"), (element) => {
+      const title = element.querySelector("title").textContent, end = title.lastIndexOf(": ");
+      const rect = element.querySelector("rect"), at = (name) => Number(rect.getAttribute(name));
+      return { element, rect, x: at("x"), y: at("y"), width: at("width") + 1,
+               text: title.slice(0, end) + ", " + title.slice(end + 2) };
+    });
+  }
+
+  function place(box, x, width, kind) {
+    box.element.setAttribute("class", kind);
+    box.rect.setAttribute("x", x);
+    box.rect.setAttribute("width", Math.max(1, width - 1));
+    let label = box.element.querySelector("text");
+    if (!label) {
+      label = document.createElementNS(box.rect.namespaceURI, "text");
+      label.setAttribute("y", box.y + 13);
+      box.element.append(label);
+    }
+    label.setAttribute("x", x + PADDING);
+    label.textContent = width < 3 * CHARACTER_WIDTH ? "" :
+      box.text.slice(0, Math.floor((width - 2 * PADDING) / CHARACTER_WIDTH));
+  }
+
+  /* One box and what is below it, as wide as the whole; what called it stays above. */
+  function zoom(boxes, whole, box) {
+    const inside = (one, other) => one.x >= other.x - .6 && one.x + one.width <= other.x + other.width + .6;
+    for (const one of boxes)
+      if (one.y >= box.y && inside(one, box))
+        place(one, (one.x - box.x) * whole / box.width, one.width * whole / box.width, "");
+      else if (one.y < box.y && inside(box, one))
+        place(one, 0, whole, "above");
+      else
+        place(one, one.x, 0, "away");
+  }
+
+  function makeZoomable(figure) {
+    const whole = figure.querySelector("svg").viewBox.baseVal.width, boxes = boxesOf(figure);
+    const back = el("button", { type: "button", class: "copy", hidden: true }, "The whole");
+    const all = { x: 0, y: 0, width: whole };
+    back.addEventListener("click", () => { zoom(boxes, whole, all); back.hidden = true; });
+    figure.querySelector("figcaption").append(back);
+    for (const box of boxes)
+      box.element.addEventListener("click", () => {
+        zoom(boxes, whole, box);
+        back.hidden = false;
+      });
   }
 
   /* ---- the whole ---- */
@@ -604,6 +719,7 @@
   putParts();
   fillSelects();
   apply();
+  document.querySelectorAll(".flames").forEach(makeZoomable);
   noteWide();
   follow();
 })();

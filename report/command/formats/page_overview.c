@@ -113,11 +113,19 @@ static void add_devices(json_t *value, const json_t *line)
     json_object_set_new(value, "devices", devices);
 }
 
-static json_t *write_notes(const struct sc_run *run)
+/* Hazards, operations and the exit status have columns. */
+static bool is_in_columns(const struct sc_run *run, const char *words, const json_t *summary)
+{
+    return words == run->counts && sc_field_number(summary, "advisories") == 0 &&
+           sc_field_number(summary, "suppressed") == 0;
+}
+
+static json_t *write_notes(const struct sc_run *run, const json_t *summary)
 {
     json_t *notes = json_array();
     for (size_t i = 0; i < run->note_count; i++)
-        sc_page_json_append(notes, run->notes[i].words);
+        if (!is_in_columns(run, run->notes[i].words, summary))
+            sc_page_json_append(notes, run->notes[i].words);
     return notes;
 }
 
@@ -136,13 +144,15 @@ static json_t *write_run(struct sc_model *model, size_t index)
     add_devices(value, line);
     if (json_object_get(line, "options"))
         json_object_set_new(value, "options", write_options(json_object_get(line, "options")));
-    json_object_set_new(value, "notes", write_notes(run));
+    json_object_set_new(value, "notes", write_notes(run, summary));
     json_object_set_new(value, "ended", json_boolean(run->ended || run->replaced));
     if (json_is_object(summary)) {
         json_object_set_new(value, "hazards", json_integer(sc_field_number(summary, "hazards")));
         json_object_set_new(value, "operations",
                             json_integer(sc_field_number(summary, "operations")));
     }
+    if (json_is_integer(json_object_get(summary, "exit_status")))
+        json_object_set_new(value, "status", json_integer(sc_field_number(summary, "exit_status")));
     if (run->doubt || !run->reached)
         json_object_set_new(value, "doubt", json_true());
     return value;

@@ -279,8 +279,7 @@ static uintptr_t end_of_huge_page(const struct sc_range_info *range, const struc
                 sc_shape_hull_bytes(&op->shape) > range->size_bytes / 2;
     if (range->kind != SC_PINNED || (end < own_end && !most))
         return end;
-    if (sc_guard_uses_userfault(op->shape.address & ~guards()->page_mask, guards()->page_mask + 1,
-                                false))
+    if (sc_userfaults_have_adopted(op->shape.address & ~guards()->page_mask, 1)) /* no huge page */
         return end;
     uintptr_t mapping_end = sc_pinned_end(range->address);
     if (!mapping_end || mapping_end - range->address <= huge_mask)

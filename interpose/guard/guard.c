@@ -76,11 +76,14 @@ bool sc_guard_busy(void)
 
 void sc_guard_apply(uint64_t stream_bits)
 {
-    if (sc_likely(!sc_spans_attended && !sc_spans_may_be_unapplied(guards(), stream_bits != 0)))
+    bool attends = sc_unlikely(sc_spans_attended != 0);
+    if (sc_likely(!attends && !sc_spans_may_be_unapplied(guards(), stream_bits != 0)))
         return;
     uint64_t before = sc_guard_budget_begin();
-    sc_protect_tell();
-    sc_protect_apply(stream_bits);
+    if (attends)
+        sc_protect_tell();
+    if (sc_spans_may_be_unapplied(guards(), stream_bits != 0))
+        sc_protect_apply(stream_bits);
     sc_guard_budget_end(before);
 }
 

@@ -34,6 +34,14 @@ static void set_up(void)
     told = 0;
 }
 
+/* As on aarch64, where the kernel may have such pages. */
+static void set_up_large_pages(void)
+{
+    set_up();
+    guards.page_mask = (64 << 10) - 1;
+    page = guards.page_mask + 1;
+}
+
 static void tear_down(void)
 {
     destroy_spans(&guards);
@@ -1139,10 +1147,10 @@ START_TEST(running_ones_do_not_hide_complete_ones)
 }
 END_TEST
 
-static void add_span_tests(Suite *suite)
+static void add_tests_of_pages(Suite *suite, const char *name, SFun set_up_pages)
 {
-    TCase *group = tcase_create("spans");
-    tcase_add_checked_fixture(group, set_up, tear_down);
+    TCase *group = tcase_create(name);
+    tcase_add_checked_fixture(group, set_up_pages, tear_down);
     tcase_set_timeout(group, 120);
     tcase_add_test(group, a_span_covers_every_page_that_its_bytes_touch);
     tcase_add_test(group, nothing_is_no_span);
@@ -1169,7 +1177,13 @@ static void add_span_tests(Suite *suite)
     tcase_add_test(group, a_child_lets_go_of_what_may_be_protected);
     tcase_add_test(group, pages_agree_with_a_model);
     suite_add_tcase(suite, group);
-    group = tcase_create("areas");
+}
+
+static void add_span_tests(Suite *suite)
+{
+    add_tests_of_pages(suite, "spans", set_up);
+    add_tests_of_pages(suite, "spans, pages of 64 KB", set_up_large_pages);
+    TCase *group = tcase_create("areas");
     tcase_add_checked_fixture(group, set_up_areas, tear_down);
     tcase_add_test(group, an_interval_has_a_span_for_each_lane);
     tcase_add_test(group, an_area_gets_its_lane_while_nothing_is_there);

@@ -149,11 +149,6 @@ static void tell_beside(const struct copy *copy, bool is_detour, CUresult result
     sc_beside_uses_issued(copy->call, copy->on, &uses, false, is_detour);
 }
 
-static bool has_landed(const struct copy *copy)
-{
-    return manner_of(copy).written == SC_IN_CALL;
-}
-
 static void begin_device_work(struct sc_sync *sync, struct sc_stream_record *stream)
 {
     sc_unfinished_legacy(stream);
@@ -290,12 +285,6 @@ static void note_in_history(const struct copy *copy)
                        });
 }
 
-static void note_uses(const struct copy *copy, uint64_t place)
-{
-    const struct sc_device_uses uses = uses_of(copy);
-    sc_device_uses_note(&uses, copy->call, copy->used_on, place);
-}
-
 static bool orders_contexts(const struct copy *copy)
 {
     return copy->sides.ordered_contexts[0] || copy->sides.ordered_contexts[1];
@@ -321,8 +310,10 @@ static CUresult end(struct copy *copy, CUresult result)
         sc_marks_note_tail(copy->on);
     if (copy->on && result == CUDA_SUCCESS)
         note_in_history(copy);
-    if (copy->used_on && result == CUDA_SUCCESS && !has_landed(copy))
-        note_uses(copy, place);
+    if (copy->used_on && result == CUDA_SUCCESS && manner_of(copy).written != SC_IN_CALL) {
+        const struct sc_device_uses uses = uses_of(copy);
+        sc_device_uses_note(&uses, copy->call, copy->used_on, place);
+    }
     for (unsigned i = 0; i < 2 && copy->on && result == CUDA_SUCCESS; i++)
         if (copy->met[i])
             sc_track_put_behind(&sc_track, copy->met[i]->legacy, copy->on->id,

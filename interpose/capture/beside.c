@@ -144,11 +144,6 @@ static bool add(const struct open_capture *capture)
     return fits;
 }
 
-static uint32_t origin_of(const struct sc_stream_record *stream)
-{
-    return sc_track_stream(&sc_track, stream->id).origin;
-}
-
 /* The graph does something that was not captured. */
 static void note_unknown(struct sc_left_out *left_out)
 {
@@ -165,7 +160,7 @@ void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph, boo
                                    .graph = graph,
                                    .thread = sc_thread_id(),
                                    .device = stream->context->device,
-                                   .stream_origin = origin_of(stream),
+                                   .stream_origin = sc_track_stream(&sc_track, stream->id).origin,
                                    .left_out = new_left_out()};
     if (capture.left_out && has_nodes)
         note_unknown(capture.left_out);

@@ -87,7 +87,8 @@ static inline uint32_t *sc_accounts_cell(struct sc_accounts *accounts, enum sc_l
     return &accounts->cells[hash >> (32 - SC_ACCOUNTS_SHIFT)];
 }
 
-static inline struct sc_account *sc_accounts_find(struct sc_accounts *accounts,
+/* NULL: there is none. */
+static inline struct sc_account *sc_accounts_look(struct sc_accounts *accounts,
                                                   enum sc_ledger_kind kind, uint32_t origin)
 {
     uint32_t id = *sc_accounts_cell(accounts, kind, origin);
@@ -97,7 +98,14 @@ static inline struct sc_account *sc_accounts_find(struct sc_accounts *accounts,
             return account;
         id = account->next;
     }
-    return sc_accounts_make(accounts, kind, origin);
+    return NULL;
+}
+
+static inline struct sc_account *sc_accounts_find(struct sc_accounts *accounts,
+                                                  enum sc_ledger_kind kind, uint32_t origin)
+{
+    struct sc_account *account = sc_accounts_look(accounts, kind, origin);
+    return account ? account : sc_accounts_make(accounts, kind, origin);
 }
 
 void sc_accounts_count_backed(struct sc_accounts *accounts, uint64_t size_bytes, bool given);
@@ -106,7 +114,7 @@ void sc_accounts_count_backed(struct sc_accounts *accounts, uint64_t size_bytes,
 static inline void sc_accounts_keep_peak(const struct sc_accounts *accounts,
                                          struct sc_account *account)
 {
-    if (account->peak == accounts->peak)
+    if (__builtin_expect(account->peak == accounts->peak, 1))
         return;
     account->peak = accounts->peak;
     account->peak_bytes = account->bytes;

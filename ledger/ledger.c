@@ -146,24 +146,17 @@ static bool is_shared(enum sc_ledger_space space, enum sc_ledger_kind kind)
     return space == SC_LEDGER_MEMORY || kind == SC_LEDGER_IMPORTED;
 }
 
-/* Needs: it is of that kind. */
-static inline __attribute__((always_inline)) void
-debit_of(struct sc_ledger *ledger, const struct sc_ledger_entry *entry, enum sc_ledger_kind kind)
+static void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
     struct sc_accounts *accounts = accounts_at(ledger, entry->place);
-    sc_accounts_debit(accounts, kind, sc_accounts_at(accounts, entry->account), entry->size_bytes);
-    if (kind != SC_LEDGER_POOLED || !entry->of)
+    sc_accounts_debit(accounts, entry->kind, sc_accounts_at(accounts, entry->account),
+                      entry->size_bytes);
+    if (entry->kind != SC_LEDGER_POOLED || !entry->of)
         return;
     struct sc_ledger_pool *pool = &ledger->pools[entry->of - 1];
     sc_accounts_uncount(&pool->used, entry->size_bytes);
     forget_if_over(pool);
-}
-
-static void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
-    SC_REQUIRES(ledger->lock)
-{
-    debit_of(ledger, entry, entry->kind);
 }
 
 static void restore(struct sc_ledger *ledger, struct sc_ledger_entry *entry)
@@ -252,9 +245,8 @@ static void displace(struct sc_ledger *ledger, struct sc_ledger_entry *entry)
 }
 
 /* The entry has its name already. */
-static inline __attribute__((always_inline)) void
-credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry, const struct sc_ledger_block *block)
-    SC_REQUIRES(ledger->lock)
+static void credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
+                   const struct sc_ledger_block *block) SC_REQUIRES(ledger->lock)
 {
     struct sc_accounts *accounts = accounts_at(ledger, block->place);
     entry->size_bytes = block->size_bytes;
@@ -276,14 +268,14 @@ credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry, const struct sc_
         refer(ledger, entry, 1);
 }
 
-static inline __attribute__((always_inline)) void add(struct sc_ledger *ledger,
-                                                      const struct sc_ledger_block *block)
+/* Returns the entry; NULL: without memory, or it was there and has one reference more. */
+static struct sc_ledger_entry *add(struct sc_ledger *ledger, const struct sc_ledger_block *block)
     SC_REQUIRES(ledger->lock)
 {
     struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, block->space, block->name);
     struct sc_ledger_entry *entry = found.entry;
     if (entry && is_once_more(ledger, entry, block))
-        return;
+        return NULL;
     if (entry)
         displace(ledger, entry);
     else if (found.link)
@@ -294,26 +286,13 @@ static inline __attribute__((always_inline)) void add(struct sc_ledger *ledger,
         atomic_fetch_add_explicit(&ledger->unrecorded, 1, memory_order_relaxed);
     if (block->space == SC_LEDGER_MAPPING)
         map(ledger, block->of, block->size_bytes);
+    return entry;
 }
 
 void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *block)
 {
     take(ledger);
     add(ledger, block);
-    give(ledger);
-}
-
-void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t size_bytes,
-                             unsigned pool, unsigned place, uint32_t origin)
-{
-    take(ledger);
-    add(ledger, &(const struct sc_ledger_block){.space = SC_LEDGER_ADDRESS,
-                                                .kind = SC_LEDGER_POOLED,
-                                                .name = name,
-                                                .size_bytes = size_bytes,
-                                                .of = pool,
-                                                .origin = origin,
-                                                .place = place});
     give(ledger);
 }
 
@@ -331,6 +310,8 @@ static bool let_go(struct sc_ledger *ledger, struct sc_ledger_found found,
         refer(ledger, entry, -1);
     leaving->was = *entry;
     leaving->ends = ledger->ends;
+    leaving->pool =
+        entry->kind == SC_LEDGER_POOLED && entry->of ? handle_of_pool(ledger, entry->of) : 0;
     if (shared && (entry->references || entry->mappings))
         return true;
     debit(ledger, entry);
@@ -338,31 +319,140 @@ static bool let_go(struct sc_ledger *ledger, struct sc_ledger_found found,
     return true;
 }
 
-/* Memory of a pool, which has one reference and no context. */
-static inline void let_go_of_pool(struct sc_ledger *ledger, struct sc_ledger_found found,
-                                  struct sc_ledger_leaving *leaving) SC_REQUIRES(ledger->lock)
+static bool leave(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
+                  struct sc_ledger_leaving *leaving) SC_RELEASES(ledger->lock)
 {
-    leaving->was = *found.entry;
-    if (leaving->was.of)
-        leaving->pool = handle_of_pool(ledger, leaving->was.of);
-    debit_of(ledger, found.entry, SC_LEDGER_POOLED);
-    sc_ledger_index_drop(&ledger->index, found);
+    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, space, name);
+    bool is_known = found.entry && let_go(ledger, found, leaving);
+    give(ledger);
+    if (!is_known && leaving->was.name != name)
+        leaving->was.name = 0;
+    return is_known;
 }
 
 bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                       struct sc_ledger_leaving *leaving)
 {
     take(ledger);
-    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, space, name);
-    bool is_known = found.entry;
-    if (is_known && __builtin_expect(found.entry->kind == SC_LEDGER_POOLED, 1))
-        let_go_of_pool(ledger, found, leaving);
-    else if (is_known)
-        is_known = let_go(ledger, found, leaving);
+    return leave(ledger, space, name, leaving);
+}
+
+/* ---- memory of pools, as programs ask for it most ----
+ *
+ * A program that allocates and frees in turn gets the same addresses: the entry of one that it has
+ * freed rests where it is. A function that calls nothing need not keep registers, so what else
+ * there is to do is left to another function at the end. */
+
+static __attribute__((noinline)) void give_of_pool(struct sc_ledger *ledger, uint64_t name,
+                                                   uint64_t size_bytes, unsigned pool,
+                                                   unsigned place, uint32_t origin)
+    SC_RELEASES(ledger->lock)
+{
+    struct sc_ledger_entry *entry =
+        add(ledger, &(const struct sc_ledger_block){.space = SC_LEDGER_ADDRESS,
+                                                    .kind = SC_LEDGER_POOLED,
+                                                    .name = name,
+                                                    .size_bytes = size_bytes,
+                                                    .of = pool,
+                                                    .origin = origin,
+                                                    .place = place});
+    if (entry)
+        sc_ledger_index_note(&ledger->index, entry);
     give(ledger);
-    if (!is_known && leaving->was.name != name)
-        leaving->was.name = 0;
-    return is_known;
+}
+
+static __attribute__((noinline)) void give_of_pool_behind_others(struct sc_ledger *ledger,
+                                                                 uint64_t name, uint64_t size_bytes,
+                                                                 unsigned pool, unsigned place,
+                                                                 uint32_t origin)
+{
+    sc_brief_lock_here_await(&ledger->lock);
+    give_of_pool(ledger, name, size_bytes, pool, place, origin);
+}
+
+/* The block rested, and its account is another origin's now. NULL: there is none of that yet. */
+static inline struct sc_account *change_account(struct sc_accounts *accounts,
+                                                struct sc_ledger_entry *entry, uint32_t origin)
+{
+    struct sc_account *account = sc_accounts_look(accounts, SC_LEDGER_POOLED, origin);
+    if (account)
+        entry->account = account->id;
+    return account;
+}
+
+static inline struct sc_account *account_of(struct sc_accounts *accounts,
+                                            const struct sc_ledger_entry *entry)
+{
+    return sc_pool_at_of(&accounts->accounts, entry->account, sizeof(struct sc_account));
+}
+
+void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t size_bytes,
+                             unsigned number, unsigned place, uint32_t origin) SC_UNFOLLOWED
+{
+    if (!sc_brief_lock_here_try(&ledger->lock)) {
+        give_of_pool_behind_others(ledger, name, size_bytes, number, place, origin);
+        return;
+    }
+    struct sc_ledger_entry *entry = *sc_ledger_index_latest(&ledger->index, name);
+    struct sc_accounts *accounts = NULL;
+    struct sc_account *account = NULL;
+    struct sc_ledger_pool *pool = NULL;
+    if (entry && entry->name == name && entry->kind == SC_LEDGER_RESTS && entry->of == number &&
+        entry->place == place) {
+        pool = &ledger->pools[number - 1];
+        accounts = accounts_at(ledger, place);
+        account = account_of(accounts, entry);
+        if (__builtin_expect(account->origin != origin, 0))
+            account = change_account(accounts, entry, origin);
+    }
+    if (!account || !atomic_load_explicit(&pool->handle, memory_order_relaxed)) {
+        give_of_pool(ledger, name, size_bytes, number, place, origin);
+        return;
+    }
+    entry->kind = SC_LEDGER_POOLED;
+    entry->size_bytes = size_bytes;
+    sc_accounts_credit(accounts, SC_LEDGER_POOLED, account, size_bytes, true);
+    sc_accounts_count(&pool->used, size_bytes);
+    give(ledger);
+}
+
+static __attribute__((noinline)) void leave_of_pool(struct sc_ledger *ledger, uint64_t name,
+                                                    struct sc_ledger_leaving *leaving)
+    SC_RELEASES(ledger->lock)
+{
+    leave(ledger, SC_LEDGER_ADDRESS, name, leaving);
+}
+
+static __attribute__((noinline)) void leave_behind_others(struct sc_ledger *ledger, uint64_t name,
+                                                          struct sc_ledger_leaving *leaving)
+{
+    sc_brief_lock_here_await(&ledger->lock);
+    leave_of_pool(ledger, name, leaving);
+}
+
+void sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
+                              struct sc_ledger_leaving *leaving) SC_UNFOLLOWED
+{
+    if (!sc_brief_lock_here_try(&ledger->lock)) {
+        leave_behind_others(ledger, name, leaving);
+        return;
+    }
+    struct sc_ledger_entry *entry = *sc_ledger_index_latest(&ledger->index, name);
+    bool is_it = entry && entry->name == name && entry->kind == SC_LEDGER_POOLED && entry->of &&
+                 entry->account && !entry->is_exported;
+    struct sc_ledger_pool *pool = is_it ? &ledger->pools[entry->of - 1] : NULL;
+    if (!is_it || atomic_load_explicit(&pool->is_gone, memory_order_relaxed)) {
+        leave_of_pool(ledger, name, leaving);
+        return;
+    }
+    struct sc_accounts *accounts = accounts_at(ledger, entry->place);
+    uint64_t size_bytes = entry->size_bytes;
+    leaving->was = *entry;
+    leaving->pool = atomic_load_explicit(&pool->handle, memory_order_relaxed);
+    entry->kind = SC_LEDGER_RESTS;
+    sc_accounts_debit(accounts, SC_LEDGER_POOLED, account_of(accounts, entry), size_bytes);
+    sc_accounts_uncount(&pool->used, size_bytes);
+    give(ledger);
 }
 
 void sc_ledger_free_unknown(struct sc_ledger *ledger)

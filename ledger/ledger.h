@@ -32,7 +32,7 @@ void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *blo
 
 /* The same of memory of a pool, by its number or 0, which all programs ask for most. */
 void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t size_bytes,
-                             unsigned pool, unsigned place, uint32_t origin);
+                             unsigned number, unsigned place, uint32_t origin);
 
 /* What is known by that name. False: nothing. */
 bool sc_ledger_find(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
@@ -43,6 +43,10 @@ bool sc_ledger_find(struct sc_ledger *ledger, enum sc_ledger_space space, uint64
  * left into it already, as for a call that is replayed; zeros if it was never used. */
 bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                       struct sc_ledger_leaving *leaving);
+
+/* The same of an address that is mostly a pool's. */
+void sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
+                              struct sc_ledger_leaving *leaving);
 
 /* The driver has refused to take it: it is there as before, unless its name is another block's by
  * now, or its context has ended. */

@@ -1,5 +1,7 @@
 #include "ledger/ledger_index.h"
 
+#include <string.h>
+
 #include "track/own_pages.h"
 #include "track/poison.h"
 
@@ -59,11 +61,20 @@ __attribute__((cold)) void sc_ledger_index_grow(struct sc_ledger_index *index)
     *moved = 0;
 }
 
+void sc_ledger_index_note(struct sc_ledger_index *index, struct sc_ledger_entry *entry)
+{
+    struct sc_ledger_entry **latest = sc_ledger_index_latest(index, entry->name);
+    if (*latest && *latest != entry && (*latest)->kind == SC_LEDGER_RESTS)
+        sc_ledger_index_seek(index, SC_LEDGER_ADDRESS, (*latest)->name);
+    *latest = entry;
+}
+
 void sc_ledger_index_destroy(struct sc_ledger_index *index)
 {
     for (unsigned part = 0; part < SC_LEDGER_PARTS && index->parts[part]; part++)
         sc_pages_unmap((void *)(index->parts[part] + first_cell(part) * sizeof(uint32_t)),
                        part_bytes(part));
     sc_pool_destroy(&index->entries);
+    memset(index->latest, 0, sizeof index->latest);
     index->cells = 0;
 }

@@ -15,13 +15,20 @@
 #include "track/pool.h"
 
 /* The first part of the table has so many cells, and each later one as many as all before it. */
-enum { SC_LEDGER_CELLS_SHIFT = 10, SC_LEDGER_PARTS = 16 };
+enum { SC_LEDGER_CELLS_SHIFT = 10, SC_LEDGER_PARTS = 16, SC_LEDGER_LATEST_SHIFT = 8 };
+
+/* What an entry is that names nothing. One that rests stands where it stood, for a block that gets
+ * the same address again: to whom seeks its name it is not there, and does not come back. */
+enum { SC_LEDGER_RESTS = SC_LEDGER_KINDS, SC_LEDGER_DROPPED };
 
 struct sc_ledger_index {
     struct sc_pool entries;
     uint32_t cells; /* heads of chains; 0: there was nothing yet */
     uint32_t mask;  /* of a hash: the least power of two that is no less, less 1 */
     uintptr_t parts[SC_LEDGER_PARTS]; /* where the part's cell of number 0 would lie */
+    /* Of addresses: the entry that was noted last of each hash. It may have been dropped since, or
+     * name something else. All that rest are here. */
+    struct sc_ledger_entry *latest[1 << SC_LEDGER_LATEST_SHIFT];
 };
 
 static inline struct sc_ledger_entry *sc_ledger_index_at(struct sc_ledger_index *index, uint32_t id)
@@ -51,6 +58,16 @@ static inline uint32_t *sc_ledger_index_head(const struct sc_ledger_index *index
 
 bool sc_ledger_index_begin(struct sc_ledger_index *index); /* false: without memory */
 
+/* Takes the entry out. */
+static inline void sc_ledger_index_take_out(struct sc_ledger_index *index, uint32_t *link,
+                                            struct sc_ledger_entry *entry)
+{
+    uint32_t id = *link;
+    *link = entry->next;
+    entry->kind = SC_LEDGER_DROPPED;
+    sc_pool_give(&index->entries, id);
+}
+
 /* An entry, and the link that leads to it. NULL: there is none, and where the link is not NULL one
  * may be added there. It is good until an entry is added or dropped. */
 struct sc_ledger_found {
@@ -67,9 +84,13 @@ static inline struct sc_ledger_found sc_ledger_index_seek(struct sc_ledger_index
     uint32_t *link = sc_ledger_index_head(index, space, name), id;
     while ((id = *link) != 0) {
         struct sc_ledger_entry *entry = sc_ledger_index_at(index, id);
-        if (entry->name == name && entry->space == space)
+        bool is_it = entry->name == name && entry->space == space;
+        if (is_it && __builtin_expect(entry->kind != SC_LEDGER_RESTS, 1))
             return (struct sc_ledger_found){entry, link};
-        link = &entry->next;
+        if (is_it)
+            sc_ledger_index_take_out(index, link, entry);
+        else
+            link = &entry->next;
     }
     return (struct sc_ledger_found){NULL, link};
 }
@@ -96,13 +117,19 @@ static inline struct sc_ledger_entry *sc_ledger_index_add(struct sc_ledger_index
     return entry;
 }
 
-/* Takes the entry out. */
 static inline void sc_ledger_index_drop(struct sc_ledger_index *index, struct sc_ledger_found found)
 {
-    uint32_t id = *found.link;
-    *found.link = found.entry->next;
-    sc_pool_give(&index->entries, id);
+    sc_ledger_index_take_out(index, found.link, found.entry);
 }
+
+static inline struct sc_ledger_entry **sc_ledger_index_latest(struct sc_ledger_index *index,
+                                                              uint64_t address)
+{
+    return &index->latest[address * 0x9E3779B97F4A7C15u >> (64 - SC_LEDGER_LATEST_SHIFT)];
+}
+
+/* The latest one of its hash, from now on. */
+void sc_ledger_index_note(struct sc_ledger_index *index, struct sc_ledger_entry *entry);
 
 void sc_ledger_index_destroy(struct sc_ledger_index *index);
 

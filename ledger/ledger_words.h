@@ -72,7 +72,7 @@ enum { SC_LEDGER_POOLS = 256 };
 /* A pool of the driver's. What is in use of it is counted here, and as SC_LEDGER_POOLED. It is
  * found by its handle without a lock. */
 struct sc_ledger_pool {
-    _Atomic uint64_t handle; /* 0: a place for another one */
+    _Alignas(64) _Atomic uint64_t handle; /* 0: a place for another one */
     _Atomic bool is_gone;
     bool is_imported;
     uint8_t place;

@@ -58,7 +58,7 @@ struct sc_statement_place {
 
     bool has_uuid, knows_graphs, knows_free;
     uint8_t uuid[SC_STATEMENT_UUID_BYTES];
-    uint64_t graphs_used_bytes, graphs_reserved_bytes;
+    uint64_t graphs_used_bytes, graphs_reserved_bytes, graphs_reserved_peak_bytes;
     uint64_t free_bytes, total_bytes; /* of the device, whoever uses it */
     struct sc_statement_unaccounted unaccounted;
 };

@@ -19,11 +19,11 @@
 enum { SC_HISTORY_LENGTH = 64, SC_HISTORY_RINGS = 64 };
 
 struct sc_history_entry {
-    const char *api;             /* lives for ever */
-    uintptr_t site;              /* where the call returns to, if `stack` is 0 */
-    uint32_t stack;              /* track/stacks.h */
-    uint32_t stream;             /* the tracker's id; of memory that is given back 0 */
-    int32_t thread;              /* that made the call */
+    const char *api; /* lives for ever */
+    uintptr_t site;  /* where the call returns to, if `stack` is 0 */
+    uint32_t stack;  /* track/stacks.h */
+    uint32_t stream; /* the tracker's id; of memory given back 0, or whose work that is */
+    int32_t thread;  /* that made the call */
     enum sc_direction direction; /* SC_NO_DIRECTION: no copy and no memset */
     uint64_t ticks;              /* sc_ticks() */
     uint64_t number;   /* done once the host knows that so many of the stream's operations are */

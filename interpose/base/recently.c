@@ -7,8 +7,7 @@
 
 #include "track/poison.h"
 
-void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes,
-                            uint64_t ticks)
+void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes)
 {
     struct sc_history_entry entry = {
         .api = api,
@@ -16,7 +15,7 @@ void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size
         .stack = site ? sc_unwind_here(site) : 0,
         .thread = sc_thread_id(),
         .direction = SC_FREE,
-        .ticks = ticks ? ticks : sc_ticks(),
+        .ticks = sc_ticks(),
         .address = address,
         .size_bytes = size_bytes,
     };

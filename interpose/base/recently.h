@@ -29,15 +29,14 @@ SC_INLINED void sc_recently_issued(const char *api, void *site, uint32_t stream,
 }
 
 /* The program gives the memory back by a call that returns to `site`. The caller's stack is taken
- * (interpose/base/unwind.h). `ticks`: when, or 0: now. */
-void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes,
-                            uint64_t ticks);
+ * (interpose/base/unwind.h). */
+void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes);
 
 static inline void sc_recently_freed(const char *api, void *site, uintptr_t address,
                                      size_t size_bytes)
 {
     if (sc_likely(sc_options.postmortem) && sc_active())
-        sc_recently_note_freed(api, site, address, size_bytes, 0);
+        sc_recently_note_freed(api, site, address, size_bytes);
 }
 
 #endif

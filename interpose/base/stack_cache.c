@@ -31,31 +31,30 @@ struct key {
     uintptr_t depth;
 };
 
-struct entry {
-    struct sc_stack_known known;
-    uint32_t misses; /* since this stack came here */
-    bool learnt;
-    bool is_own; /* all places are on the stack of the thread, which is there while it runs */
-    uint8_t count;
-    uint32_t places[CALLERS_MAX + 1]; /* in words above the key's depth */
-    uintptr_t returns[CALLERS_MAX + 1];
-};
+_Static_assert((int)SC_STACK_CACHE_PLACES > (int)CALLERS_MAX,
+               "of what is stored, all but the site");
 
 /* Stacks of one hash. Several may have one key: they differ in their callers. */
 struct set {
     struct key keys[WAYS];
-    struct entry entries[WAYS];
+    struct sc_stack_cache_entry entries[WAYS];
 };
 
 struct table {
-    uint64_t closed; /* modules, when its entries were learnt */
-    uint32_t chance; /* says whose place the next stack takes */
+    struct sc_stack_cache_front front; /* first */
+    uint32_t chance;                   /* says whose place the next stack takes */
     struct set sets[SETS];
 };
 
 /* A thread's table is not thread-local itself: an object with so much of that could not be loaded
  * while the program runs (interpose/entry/injected.h). */
-static __thread struct table *table;
+__thread struct sc_stack_cache_front *sc_stack_cache_front
+    __attribute__((tls_model("initial-exec")));
+
+static struct table *own_table(void)
+{
+    return (struct table *)sc_stack_cache_front;
+}
 
 _Atomic uint64_t sc_stack_cache_closed;
 
@@ -66,9 +65,9 @@ static bool can_give_back;
 
 static void give_table(void *given)
 {
-    table = NULL;
+    sc_stack_cache_front = NULL;
     pthread_mutex_lock(&tables_lock);
-    sc_arena_give(&tables, given, sizeof *table);
+    sc_arena_give(&tables, given, sizeof(struct table));
     pthread_mutex_unlock(&tables_lock);
 }
 
@@ -80,7 +79,7 @@ static __attribute__((constructor)) void make_key(void)
 
 static bool take_table(void)
 {
-    if (table)
+    if (sc_stack_cache_front)
         return true;
     if (!can_give_back || at_thread_exit >= PLAIN_KEYS)
         return false;
@@ -90,8 +89,8 @@ static bool take_table(void)
     if (!fresh)
         return false;
     memset(fresh, 0, sizeof *fresh);
-    table = fresh;
-    pthread_setspecific(at_thread_exit, table);
+    sc_stack_cache_front = &fresh->front;
+    pthread_setspecific(at_thread_exit, fresh);
     return true;
 }
 
@@ -103,16 +102,17 @@ static uint64_t closed_so_far(void)
 /* Where a module was closed, another one's code may lie, whose frames have other sizes. */
 static void forget_if_closed(void)
 {
-    if (table->closed == closed_so_far())
+    struct table *table = own_table();
+    if (table->front.closed == closed_so_far())
         return;
     memset(table, 0, sizeof *table);
-    table->closed = closed_so_far();
+    table->front.closed = closed_so_far();
 }
 
 static struct set *set_of(const struct key *key)
 {
     uint64_t hash = ((uintptr_t)key->site ^ key->depth << 7) * 0x9E3779B97F4A7C15u;
-    return &table->sets[(hash >> 60) % SETS];
+    return &own_table()->sets[(hash >> 60) % SETS];
 }
 
 static bool has_key(const struct set *set, unsigned way, const struct key *key)
@@ -120,25 +120,11 @@ static bool has_key(const struct set *set, unsigned way, const struct key *key)
     return set->keys[way].site == key->site && set->keys[way].depth == key->depth;
 }
 
-/* From the innermost frame outward, so that no word is read beyond a caller that has changed. The
- * words are other functions' frames, of which no compiler and no sanitizer knows that we look. Two
- * at a time: an odd number has its last one twice. */
 #define NOT_CHECKED __attribute__((no_sanitize("address", "thread")))
 
-static inline NOT_CHECKED bool are_there(const struct entry *entry, uintptr_t depth)
-{
-    const uintptr_t *words = (const uintptr_t *)depth;
-    atomic_signal_fence(memory_order_seq_cst);
-    for (unsigned i = 0, count = entry->count; i < count; i += 2)
-        if (words[entry->places[i]] != entry->returns[i] ||
-            words[entry->places[i + 1]] != entry->returns[i + 1])
-            return false;
-    return true;
-}
-
 /* Another stack (a coroutine's) may end before a place that a former one reached. */
-static __attribute__((noinline)) NOT_CHECKED bool are_there_elsewhere(const struct entry *entry,
-                                                                      uintptr_t depth)
+static __attribute__((noinline)) NOT_CHECKED bool
+are_there_elsewhere(const struct sc_stack_cache_entry *entry, uintptr_t depth)
 {
     uintptr_t from = depth, word;
     for (unsigned i = 0; i < entry->count; i++) {
@@ -151,34 +137,25 @@ static __attribute__((noinline)) NOT_CHECKED bool are_there_elsewhere(const stru
     return true;
 }
 
-static NOT_CHECKED bool still_there(const struct entry *entry, uintptr_t depth)
+/* From the innermost frame outward, so that no word is read beyond a caller that has changed. */
+static NOT_CHECKED bool still_there(const struct sc_stack_cache_entry *entry, uintptr_t depth)
 {
-    return entry->is_own ? are_there(entry, depth) : are_there_elsewhere(entry, depth);
+    return entry->site ? sc_stack_cache_are_there(entry, depth) : are_there_elsewhere(entry, depth);
 }
 
-static __attribute__((noinline)) struct sc_stack_known *find_among(struct set *set,
-                                                                   const struct key *key)
+struct sc_stack_known *sc_stack_cache_find(const void *site, uintptr_t depth)
 {
-    for (unsigned way = 0; way < WAYS; way++)
-        if (has_key(set, way, key) && set->entries[way].learnt &&
-            still_there(&set->entries[way], key->depth))
-            return &set->entries[way].known;
-    return NULL;
-}
-
-/* Mostly the first one with the key, whose places are all on the thread's own stack. */
-NOT_CHECKED struct sc_stack_known *sc_stack_cache_find(const void *site, uintptr_t depth)
-{
-    if (!table || table->closed != closed_so_far())
+    if (!sc_stack_cache_front || sc_stack_cache_front->closed != closed_so_far())
         return NULL;
     const struct key key = {site, depth};
     struct set *set = set_of(&key);
-    struct entry *entry = set->entries;
-    for (const struct key *at = set->keys; at < set->keys + WAYS; at++, entry++)
-        if (at->site == site && at->depth == depth)
-            return entry->learnt && entry->is_own && are_there(entry, depth)
-                       ? &entry->known
-                       : find_among(set, &key);
+    for (unsigned way = 0; way < WAYS; way++) {
+        struct sc_stack_cache_entry *entry = &set->entries[way];
+        if (!has_key(set, way, &key) || !entry->learnt || !still_there(entry, depth))
+            continue;
+        *sc_stack_cache_latest(site, depth) = entry;
+        return &entry->known;
+    }
     return NULL;
 }
 
@@ -202,7 +179,8 @@ static size_t read_words(uintptr_t from, uintptr_t *words)
 
 /* True if every return address was met in order and no other copy of one in between. The outermost
  * frame ends the search. */
-static bool search_places(struct entry *entry, uintptr_t depth, void *const *frames, unsigned count)
+static bool search_places(struct sc_stack_cache_entry *entry, uintptr_t depth, void *const *frames,
+                          unsigned count)
 {
     uintptr_t words[CHUNK_WORDS];
     unsigned met = 0;
@@ -226,8 +204,8 @@ static bool search_places(struct entry *entry, uintptr_t depth, void *const *fra
     return false;
 }
 
-static bool take_places(struct entry *entry, uintptr_t depth, void *const *frames, unsigned count,
-                        const uintptr_t *places)
+static bool take_places(struct sc_stack_cache_entry *entry, uintptr_t depth, void *const *frames,
+                        unsigned count, const uintptr_t *places)
 {
     for (unsigned i = 0; i < count; i++) {
         uintptr_t at = (places[i] - depth) / sizeof places[i];
@@ -239,7 +217,7 @@ static bool take_places(struct entry *entry, uintptr_t depth, void *const *frame
     return true;
 }
 
-static bool is_all_own(const struct entry *entry, uintptr_t depth)
+static bool is_all_own(const struct sc_stack_cache_entry *entry, uintptr_t depth)
 {
     bool is_own = sc_own_stack_holds(depth);
     for (unsigned i = 0; i < entry->count; i++)
@@ -247,18 +225,19 @@ static bool is_all_own(const struct entry *entry, uintptr_t depth)
     return is_own;
 }
 
-static bool find_places(struct entry *entry, uintptr_t depth, void *const *frames, unsigned count,
-                        sc_stack_cache_place *place)
+static bool find_places(struct sc_stack_cache_entry *entry, const void *site, uintptr_t depth,
+                        void *const *frames, unsigned count, sc_stack_cache_place *place)
 {
     uintptr_t places[CALLERS_MAX];
     bool found = place && place(frames, count, places)
                      ? take_places(entry, depth, frames + 1, count - 1, places)
                      : search_places(entry, depth, frames + 1, count - 1);
-    if (found && entry->count % 2) {
+    for (; found && entry->count % SC_STACK_CACHE_AT_A_TIME; entry->count++) {
         entry->places[entry->count] = entry->places[entry->count - 1];
         entry->returns[entry->count] = entry->returns[entry->count - 1];
     }
-    entry->is_own = found && is_all_own(entry, depth);
+    entry->site = found && is_all_own(entry, depth) ? site : NULL;
+    entry->depth = depth;
     return found && still_there(entry, depth);
 }
 
@@ -266,13 +245,14 @@ static bool find_places(struct entry *entry, uintptr_t depth, void *const *frame
  * stacks that come in turn than have room some are then there when they come again. */
 static void take_way(struct set *set, const struct key *key, uint32_t id)
 {
+    struct table *table = own_table();
     table->chance = table->chance * 1664525u + 1013904223u;
     unsigned way = table->chance >> 16 & (WAYS - 1);
     for (unsigned i = WAYS; i-- > 0;)
         if (!set->keys[i].site)
             way = i;
     set->keys[way] = *key;
-    set->entries[way] = (struct entry){.known = {.id = id}};
+    set->entries[way] = (struct sc_stack_cache_entry){.known = {.id = id}};
 }
 
 /* A search costs some microseconds, and a stale copy may be gone next time: tried at the 2nd, 4th,
@@ -295,10 +275,10 @@ void sc_stack_cache_learn(const void *site, uintptr_t depth, uint32_t id, void *
         take_way(set, &key, id);
         return;
     }
-    struct entry *entry = &set->entries[way];
+    struct sc_stack_cache_entry *entry = &set->entries[way];
     entry->misses++;
     if (entry->misses & (entry->misses - 1))
         return;
     entry->count = (uint8_t)(count - 1);
-    entry->learnt = find_places(entry, depth, frames, count, place);
+    entry->learnt = find_places(entry, site, depth, frames, count, place);
 }

@@ -10,6 +10,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
+#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/python_stacks.h"
 #include "interpose/base/sanitizers.h"
@@ -74,6 +75,7 @@ static pthread_mutex_t choice_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool is_chosen;
 static struct unwinder unwinder; /* constant once chosen, as is the mode */
 static _Atomic int stacks_mode = SC_STACKS_SITE;
+static _Atomic bool is_plain; /* whole stacks, and the loader tells of what it closes */
 
 static struct unwinder look_up(void)
 {
@@ -102,6 +104,8 @@ static bool choose(int mode, const struct unwinder *found)
     if (first) {
         unwinder = *found;
         atomic_store_explicit(&stacks_mode, mode, memory_order_release);
+        atomic_store_explicit(&is_plain, mode == SC_STACKS_FULL && !sc_process_is_alone(),
+                              memory_order_release);
         atomic_store_explicit(&is_chosen, true, memory_order_release);
     }
     pthread_mutex_unlock(&choice_lock);
@@ -385,14 +389,6 @@ static __attribute__((noinline)) void unwind(void *argument)
                              place_frames);
 }
 
-/* A stack that is known, where nothing else is to be done; or NULL. */
-static inline struct sc_stack_known *find_known(void *site, uintptr_t depth)
-{
-    bool is_plain =
-        how_much() == SC_STACKS_FULL && !sc_process_is_alone() && !sc_python_stacks_run();
-    return sc_likely(is_plain) ? sc_stack_cache_find(site, depth) : NULL;
-}
-
 static __attribute__((noinline)) uint32_t take_some(void *site, uintptr_t depth)
 {
     SC_KEEP_ERRNO();
@@ -407,7 +403,18 @@ static __attribute__((noinline)) uint32_t take_some(void *site, uintptr_t depth)
     return sc_python_stacks_complete(trace.id);
 }
 
-static inline uint32_t take_here(void *site, uintptr_t depth)
+/* Is a stack as it is found all that there is to it? */
+static inline bool is_whole(void)
+{
+    return atomic_load_explicit(&is_plain, memory_order_relaxed) && !sc_python_stacks_run();
+}
+
+struct sc_stack_known *sc_unwind_known(const void *site, uintptr_t depth)
+{
+    return sc_likely(is_whole()) ? sc_stack_cache_recognise(site, depth) : NULL;
+}
+
+uint32_t sc_unwind_at(void *site, uintptr_t depth)
 {
     return how_much() == SC_STACKS_NONE ? 0 : take_some(site, depth);
 }
@@ -415,26 +422,22 @@ static inline uint32_t take_here(void *site, uintptr_t depth)
 __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
 {
     uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
-    const struct sc_stack_known *known = find_known(site, depth);
-    return sc_likely(known) ? known->id : take_here(site, depth);
+    const struct sc_stack_known *known = sc_unwind_known(site, depth);
+    return sc_likely(known != NULL) ? known->id : sc_unwind_at(site, depth);
 }
 
-static __attribute__((noinline)) uint32_t make_origin(struct sc_stack_known *known, const char *api,
-                                                      uint32_t stack, uint32_t label)
+/* What is kept is of the stack as it is, which nothing completes. */
+uint32_t sc_unwind_origin_at(const char *api, void *site, uint32_t label, uintptr_t depth)
 {
+    sc_own_stack_learn();
+    struct sc_stack_known *known = is_whole() ? sc_stack_cache_find(site, depth) : NULL;
+    if (known && known->api == api && known->label == label)
+        return known->origin;
+    uint32_t stack = known ? known->id : sc_unwind_at(site, depth);
     uint32_t origin = sc_origins_put(api, stack, label);
     if (known && origin)
         *known = (struct sc_stack_known){stack, origin, label, api};
     return origin;
-}
-
-__attribute__((noinline)) uint32_t sc_unwind_origin(const char *api, void *site, uint32_t label)
-{
-    uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
-    struct sc_stack_known *known = find_known(site, depth);
-    if (sc_likely(known && known->api == api && known->label == label))
-        return known->origin;
-    return make_origin(known, api, known ? known->id : take_here(site, depth), label);
 }
 
 unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max)

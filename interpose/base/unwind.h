@@ -17,6 +17,7 @@
 #include "track/frames.h"
 
 struct sc_options;
+struct sc_stack_known;
 
 /* Before the first stack. Says on stderr (verbosity permitting) what it could not load. Threads may
  * come at once: each looks for itself and finds the same. Takes the loader's lock, and none of ours
@@ -34,8 +35,16 @@ bool sc_unwind_is_deep(void);
  * frames inside of it are ours and are left out. errno is kept. */
 uint32_t sc_unwind_here(void *site);
 
-/* The same as an origin (track/origins.h) of the call `api` under the label. */
-uint32_t sc_unwind_origin(const char *api, void *site, uint32_t label);
+/* A stack that was seen before, without much ado, for what programs call most; NULL: it is not
+ * known, or not by such a look, and sc_unwind_at is to be asked of the same. `depth` is an address
+ * in the caller's own frame, the same for every call along the same path, or in that of a caller's
+ * within `site`. */
+struct sc_stack_known *sc_unwind_known(const void *site, uintptr_t depth);
+uint32_t sc_unwind_at(void *site, uintptr_t depth);
+
+/* The same as an origin (track/origins.h) of the call `api` under the label. In wrappers of the
+ * driver alone. */
+uint32_t sc_unwind_origin_at(const char *api, void *site, uint32_t label, uintptr_t depth);
 
 /* The same of an interrupted context (ucontext_t), as a signal handler has it, from its program
  * counter on. The call may run on another stack, of which it wants 12 KB. */

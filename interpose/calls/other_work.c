@@ -4,6 +4,8 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
+#include "interpose/base/stack_cache.h"
+#include "interpose/base/unwind.h"
 #include "interpose/calls/beside_uses.h"
 #include "interpose/calls/device_memory.h"
 #include "interpose/calls/device_uses.h"
@@ -26,7 +28,9 @@
 #include "interpose/ledger/memory_kinds.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
+#include "interpose/streams/simple_streams.h"
 #include "interpose/streams/streams.h"
+#include "interpose/streams/unfinished.h"
 #include "track/allocations.h"
 #include "track/points.h"
 #include "track/track_front.h"
@@ -231,9 +235,14 @@ static CUresult end_allocation(struct work *work, CUstream handle, const CUdevic
 SC_INLINED struct sc_stream_record *find_allocating(enum sc_simplicity least, CUstream handle,
                                                     bool per_thread)
 {
-    return sc_likely(!sc_track_watches_device(&sc_track) && sc_process_simplicity() >= least)
-               ? sc_streams_find(handle, per_thread)
-               : NULL;
+    if (sc_unlikely(sc_track_watches_device(&sc_track)))
+        return NULL;
+    struct sc_stream_record *stream = sc_likely((uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD)
+                                          ? sc_streams_find_simple(least, handle, 0)
+                                          : NULL;
+    if (sc_likely(stream != NULL))
+        return stream;
+    return sc_process_simplicity() >= least ? sc_streams_find(handle, per_thread) : NULL;
 }
 
 static __attribute__((noinline)) void refused_simply(const struct sc_call *call, size_t bytes,
@@ -243,13 +252,14 @@ static __attribute__((noinline)) void refused_simply(const struct sc_call *call,
     sc_memory_refused(call, &(const struct sc_memory){SC_MEMORY_POOLED, 0, bytes, pool, 0}, result);
 }
 
-SC_INLINED void end_simply(const struct sc_call *call, int device, const CUdeviceptr *address,
-                           size_t bytes, uintptr_t pool, CUresult result)
+SC_INLINED void end_simply(const char *api, void *site, bool per_thread, int device,
+                           const CUdeviceptr *address, size_t bytes, uintptr_t pool,
+                           CUresult result)
 {
     if (sc_unlikely(result != CUDA_SUCCESS))
-        refused_simply(call, bytes, pool, result);
-    else if (sc_likely(sc_booking_is_on()))
-        sc_booking_given_in_order(call, *address, bytes, device, pool);
+        refused_simply(&(const struct sc_call){api, site, per_thread}, bytes, pool, result);
+    else if (sc_likely(sc_options.memory))
+        sc_booking_given_in_order(api, site, *address, bytes, device, pool);
 }
 
 /* Another thread may destroy the stream while the driver is called. */
@@ -261,11 +271,10 @@ SC_INLINED void end_simply(const struct sc_call *call, int device, const CUdevic
             SC_HAVE(symbol) ? find_allocating(least, stream, per_thread) : NULL;                   \
         if (sc_unlikely(!on))                                                                      \
             return false;                                                                          \
-        const struct sc_call call = {api, site, per_thread};                                       \
         int device = on->context->device;                                                          \
         sc_booking_begins_in_order((uintptr_t)(pool));                                             \
         *result = sc_real.symbol arguments;                                                        \
-        end_simply(&call, device, address, bytes, (uintptr_t)(pool), *result);                     \
+        end_simply(api, site, per_thread, device, address, bytes, (uintptr_t)(pool), *result);     \
         return true;                                                                               \
     }                                                                                              \
     SC_SIMPLE_PAIR(symbol, _ptsz, parameters, arguments)                                           \
@@ -315,24 +324,36 @@ static void end_free(const struct freeing *freeing, const struct sc_call *call, 
         sc_device_memory_left(&freeing->allocation, result == CUDA_SUCCESS);
 }
 
+/* For what is told when the context is lost. */
+SC_INLINED void note_free(const char *api, void *site, const struct sc_stream_record *stream,
+                          uintptr_t address)
+{
+    uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
+    const struct sc_stack_known *known = sc_unwind_known(site, depth);
+    uint32_t stack = sc_likely(known != NULL) ? known->id : site ? sc_unwind_at(site, depth) : 0;
+    sc_work_note_free(api, site, stream, address, stack, sc_thread_id());
+}
+
 SC_INLINED bool cuMemFreeAsync_simply(enum sc_simplicity least, const char *api, void *site,
                                       bool per_thread, CUresult *result, CUdeviceptr address,
                                       CUstream handle)
 {
     bool is_plain = SC_HAVE(cuMemFreeAsync) && !sc_track_watches_device(&sc_track);
     struct sc_stream_record *stream =
-        is_plain ? sc_work_begin_quietly(least, handle, per_thread) : NULL;
+        is_plain ? sc_work_begin_free(least, handle, per_thread) : NULL;
     if (sc_unlikely(!stream))
         return false;
-    const struct sc_call call = {api, site, per_thread};
-    if (sc_likely(sc_booking_is_on()))
+    if (sc_likely(sc_options.memory))
         sc_booking_leaves_in_order(address);
     *result = sc_real.cuMemFreeAsync(address, handle);
-    uint64_t ticks = sc_work_end_quietly(&call, stream, *result);
-    if (sc_likely(ticks && sc_options.postmortem))
-        sc_recently_note_freed(api, site, address, 0, ticks);
-    if (sc_likely(address && sc_booking_is_on()))
+    if (sc_likely(address && sc_options.memory))
         sc_booking_left_in_order(address, sc_memory_is_taken(*result));
+    if (sc_unlikely(stream->kind == SC_STREAM_LEGACY))
+        sc_unfinished_legacy(stream);
+    if (sc_unlikely(*result != CUDA_SUCCESS))
+        sc_detour_refused(api, site, per_thread, *result);
+    else if (sc_likely(sc_options.postmortem))
+        note_free(api, site, stream, address);
     return true;
 }
 

@@ -193,26 +193,30 @@ void sc_work_end_simply(const char *api, void *site, bool per_thread,
                            (struct sc_history_entry){.direction = SC_NO_DIRECTION});
 }
 
-struct sc_stream_record *sc_work_begin_quietly(enum sc_simplicity least, CUstream handle,
-                                               bool per_thread)
+struct sc_stream_record *sc_work_begin_free(enum sc_simplicity least, CUstream handle,
+                                            bool per_thread)
 {
-    sc_own_stack_learn();
     struct sc_stream_record *stream = find_simple(least, handle, per_thread);
     if (!stream || !sc_marks_cover_simple(stream))
         return NULL;
-    sc_unfinished_legacy(stream);
+    if (sc_unlikely(stream->kind == SC_STREAM_LEGACY))
+        sc_unfinished_legacy(stream);
     return stream;
 }
 
-uint64_t sc_work_end_quietly(const struct sc_call *call, struct sc_stream_record *stream,
-                             CUresult result)
+__attribute__((noinline)) void sc_work_note_free(const char *api, void *site,
+                                                 const struct sc_stream_record *stream,
+                                                 uintptr_t address, uint32_t stack, int32_t thread)
 {
-    sc_unfinished_legacy(stream);
-    if (sc_unlikely(result != CUDA_SUCCESS)) {
-        sc_detour_refused(call->api, call->site, call->per_thread, result);
-        return 0;
-    }
-    uint64_t ticks = sc_ticks();
-    sc_work_note(call, stream, sc_stream_front_issued(stream->front) + 1, ticks);
-    return ticks;
+    sc_history_note(&sc_history.frees, &(const struct sc_history_entry){
+                                           .api = api,
+                                           .site = (uintptr_t)site,
+                                           .stack = stack,
+                                           .stream = stream->id,
+                                           .thread = thread,
+                                           .direction = SC_FREE,
+                                           .ticks = sc_ticks(),
+                                           .number = sc_stream_front_issued(stream->front) + 1,
+                                           .address = address,
+                                       });
 }

@@ -50,12 +50,13 @@ struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream
 void sc_work_end_simply(const char *api, void *site, bool per_thread,
                         struct sc_stream_record *stream, CUresult result);
 
-/* The same around work that has no effect on memory (SC_WORK_QUIET). The end returns the time, or 0
- * where the driver has refused the call. */
-struct sc_stream_record *sc_work_begin_quietly(enum sc_simplicity least, CUstream stream,
-                                               bool per_thread);
-uint64_t sc_work_end_quietly(const struct sc_call *call, struct sc_stream_record *stream,
-                             CUresult result);
+/* The same before the free of memory in the stream's order, which has no effect on memory. */
+struct sc_stream_record *sc_work_begin_free(enum sc_simplicity least, CUstream stream,
+                                            bool per_thread);
+
+/* For the history: the memory is freed; `stack` is the call's, and the thread the calling one. */
+void sc_work_note_free(const char *api, void *site, const struct sc_stream_record *stream,
+                       uintptr_t address, uint32_t stack, int32_t thread);
 
 /* Before work of the stream's that may write memory of which nobody says where. It may be managed
  * memory: sources there that the work comes after are compared with what they were for the last

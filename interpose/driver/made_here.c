@@ -1,17 +1,19 @@
 #include "interpose/driver/made_here.h"
 
-#include "interpose/base/own_stack.h"
-#include "interpose/base/unwind.h"
 #include "interpose/driver/call.h"
-#include "report/annotations.h"
 #include "track/origins.h"
 
 #include "track/poison.h"
 
-uint32_t sc_made_here(const struct sc_call *call)
+uint32_t sc_made_here_at(const char *api, void *site, uintptr_t depth)
 {
-    sc_own_stack_learn();
     uint32_t label = sc_annotations_label_here();
-    return call->site ? sc_unwind_origin(call->api, call->site, label)
-                      : sc_origins_put(call->api, 0, label);
+    return site ? sc_unwind_origin_at(api, site, label, depth) : sc_origins_put(api, 0, label);
+}
+
+__attribute__((noinline)) uint32_t sc_made_here(const struct sc_call *call)
+{
+    uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
+    const struct sc_stack_known *known = sc_made_here_before(call->api, call->site, depth);
+    return sc_likely(known != NULL) ? known->origin : sc_made_here_at(call->api, call->site, depth);
 }

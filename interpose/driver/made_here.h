@@ -8,8 +8,26 @@
 
 #include <stdint.h>
 
+#include "interpose/base/compiler.h"
+#include "interpose/base/stack_cache.h"
+#include "interpose/base/unwind.h"
+#include "report/annotations.h"
+
 struct sc_call;
 
 uint32_t sc_made_here(const struct sc_call *call);
+
+/* The same of a stack that was seen before; `site` and `depth` as of sc_unwind_known. NULL:
+ * sc_made_here_at is to be asked of the same. */
+SC_INLINED const struct sc_stack_known *sc_made_here_before(const char *api, void *site,
+                                                            uintptr_t depth)
+{
+    const struct sc_stack_known *known = sc_unwind_known(site, depth);
+    return sc_likely(known && known->api == api && known->label == sc_annotations_label_here())
+               ? known
+               : NULL;
+}
+
+uint32_t sc_made_here_at(const char *api, void *site, uintptr_t depth);
 
 #endif

@@ -131,6 +131,8 @@ static void ask_about_device(CUdevice device, struct sc_statement_place *place)
 {
     place->knows_graphs =
         ask_graphs(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT, &place->graphs_reserved_bytes) &&
+        ask_graphs(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH,
+                   &place->graphs_reserved_peak_bytes) &&
         ask_graphs(device, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &place->graphs_used_bytes);
     place->is_used |= place->graphs_reserved_bytes != 0;
     place->knows_free = ask_free(device, place);

@@ -6,6 +6,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/made_here.h"
+#include "interpose/driver/replaying.h"
 #include "interpose/ledger/balance.h"
 #include "interpose/streams/contexts.h"
 #include "ledger/ledger.h"
@@ -17,8 +18,7 @@
 /* Mappings begin at multiples of it. */
 enum { GRANULE_BYTES = 2 << 20 };
 
-/* The number of the pool that serves the device; 0: it is to be asked for. */
-static _Atomic unsigned current_pools[SC_LEDGER_DEVICES];
+_Atomic unsigned sc_booking_current_pools[SC_LEDGER_DEVICES];
 
 /* Where each kind is known, and as what. */
 static const struct row {
@@ -79,7 +79,7 @@ void sc_booking_pools_changed(void)
 {
     atomic_fetch_add(&sc_booking_pools_changes, 1);
     for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++)
-        atomic_store_explicit(&current_pools[i], 0, memory_order_relaxed);
+        atomic_store_explicit(&sc_booking_current_pools[i], 0, memory_order_relaxed);
 }
 
 /* Asks for the pool of a device that is not known yet. What changed while the driver was asked is
@@ -95,9 +95,9 @@ static __attribute__((noinline)) unsigned ask_pool(unsigned place)
     if (!sc_ledger_pool_number(&sc_ledger, (uintptr_t)pool, &known_place))
         sc_ledger_pool_met(&sc_ledger, (uintptr_t)pool, place, 0, false);
     unsigned number = sc_ledger_pool_number(&sc_ledger, (uintptr_t)pool, &known_place);
-    atomic_store(&current_pools[place], number);
+    atomic_store(&sc_booking_current_pools[place], number);
     if (atomic_load(&sc_booking_pools_changes) != changes)
-        atomic_store(&current_pools[place], 0);
+        atomic_store(&sc_booking_current_pools[place], 0);
     return number;
 }
 
@@ -105,7 +105,7 @@ static inline unsigned current_pool(unsigned place)
 {
     if (sc_unlikely(place == SC_LEDGER_HOST))
         return 0;
-    unsigned pool = atomic_load_explicit(&current_pools[place], memory_order_relaxed);
+    unsigned pool = atomic_load_explicit(&sc_booking_current_pools[place], memory_order_relaxed);
     return sc_likely(pool != 0) ? pool : ask_pool(place);
 }
 
@@ -255,23 +255,17 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
         book(call, memory);
 }
 
-static __attribute__((noinline)) void given_of_named_pool(const struct sc_call *call,
+__attribute__((noinline)) void sc_booking_given_otherwise(const char *api, void *site,
                                                           uintptr_t address, size_t size_bytes,
-                                                          unsigned place, uintptr_t pool)
+                                                          int device, uintptr_t pool,
+                                                          uintptr_t depth)
 {
-    unsigned number = named_pool(pool, &place);
-    sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, number, place, sc_made_here(call));
-}
-
-void sc_booking_given_in_order(const struct sc_call *call, uintptr_t address, size_t size_bytes,
-                               int device, uintptr_t pool)
-{
+    if (!sc_booking_is_on())
+        return;
     unsigned place = place_of_device(device);
-    if (pool)
-        given_of_named_pool(call, address, size_bytes, place, pool);
-    else
-        sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, current_pool(place), place,
-                                sc_made_here(call));
+    unsigned number = pool ? named_pool(pool, &place) : current_pool(place);
+    sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, number, place,
+                            sc_made_here_at(api, site, depth));
 }
 
 void sc_booking_exported(const struct sc_call *call, const struct sc_memory *memory)
@@ -288,16 +282,17 @@ void sc_booking_exported(const struct sc_call *call, const struct sc_memory *mem
 
 __thread struct sc_ledger_leaving sc_booking_leaving;
 
-void sc_booking_leaves_in_order(uintptr_t address)
+/* Behind a call before which it was told of: the address may be another thread's memory by now. */
+static bool has_left(const struct sc_memory *memory)
 {
-    sc_ledger_leaves(&sc_ledger, SC_LEDGER_ADDRESS, address, &sc_booking_leaving);
+    return sc_replaying_follows() && sc_booking_leaving.was.name == memory->name;
 }
 
 void sc_booking_leaves(const struct sc_memory *memory)
 {
     if (is_pool(memory))
         sc_balance_pool_leaves();
-    else if (memory->kind != SC_MEMORY_MAPPING)
+    else if (memory->kind != SC_MEMORY_MAPPING && !has_left(memory))
         sc_ledger_leaves(&sc_ledger, rows[memory->kind].space, memory->name, &sc_booking_leaving);
 }
 

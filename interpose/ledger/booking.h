@@ -16,7 +16,9 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+#include "interpose/driver/made_here.h"
 #include "interpose/ledger/memory_kinds.h"
+#include "ledger/ledger.h"
 #include "ledger/ledger_words.h"
 
 struct sc_call;
@@ -58,13 +60,38 @@ static inline void sc_booking_begins_in_order(uintptr_t pool)
             atomic_load_explicit(&sc_booking_pools_changes, memory_order_acquire);
 }
 
-/* The same of memory in a stream's order, of the pool or (0) of the current one of the device. */
-void sc_booking_given_in_order(const struct sc_call *call, uintptr_t address, size_t size_bytes,
-                               int device, uintptr_t pool);
-void sc_booking_leaves_in_order(uintptr_t address);
+/* The number of the pool that serves the device of that number; 0: it is to be asked for. */
+extern _Atomic unsigned sc_booking_current_pools[SC_LEDGER_DEVICES];
+
+void sc_booking_given_otherwise(const char *api, void *site, uintptr_t address, size_t size_bytes,
+                                int device, uintptr_t pool, uintptr_t depth);
+
+/* The same of memory in a stream's order, of the pool or (0) of the current one of the device. The
+ * caller's frame is that of the wrapper. */
+SC_INLINED void sc_booking_given_in_order(const char *api, void *site, uintptr_t address,
+                                          size_t size_bytes, int device, uintptr_t pool)
+{
+    uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
+    unsigned number =
+        sc_likely(!pool && (unsigned)device < SC_LEDGER_DEVICES)
+            ? atomic_load_explicit(&sc_booking_current_pools[device], memory_order_relaxed)
+            : 0;
+    const struct sc_stack_known *known =
+        sc_likely(number != 0) ? sc_made_here_before(api, site, depth) : NULL;
+    if (sc_likely(known != NULL))
+        sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, number, (unsigned)device,
+                                known->origin);
+    else
+        sc_booking_given_otherwise(api, site, address, size_bytes, device, pool, depth);
+}
 
 /* What the calling thread's call takes back. */
 extern __thread struct sc_ledger_leaving sc_booking_leaving;
+
+static inline void sc_booking_leaves_in_order(uintptr_t address)
+{
+    sc_ledger_leaves_of_pool(&sc_ledger, address, &sc_booking_leaving);
+}
 
 static inline void sc_booking_left_in_order(uintptr_t address, bool taken)
 {

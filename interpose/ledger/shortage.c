@@ -77,24 +77,25 @@ static uint64_t look_at_pools(const struct sc_statement *statement, struct sc_oo
     return unused_bytes;
 }
 
-/* What the driver takes for itself in each context is somebody else's, too. */
+/* What the driver takes for itself in each context is somebody else's, too. What graphs kept it
+ * gives up in the call, which fails nevertheless, but for cuMemAlloc (docs/driver.md). */
 static enum sc_oom_verdict judge(const struct sc_oom *oom, uint64_t of_pools, uint64_t of_graphs)
 {
     if (oom->total_bytes == 0 || oom->size_bytes == 0)
-        return of_pools > of_graphs ? SC_OOM_POOL : of_graphs ? SC_OOM_GRAPHS : SC_OOM_UNKNOWN;
+        return of_pools ? SC_OOM_POOL : SC_OOM_UNKNOWN;
     if (oom->size_bytes > oom->total_bytes)
         return SC_OOM_TOO_LARGE;
     if (oom->size_bytes <= oom->free_bytes)
-        return SC_OOM_LIMIT;
-    if (oom->size_bytes <= oom->free_bytes + of_pools + of_graphs)
-        return of_pools >= of_graphs ? SC_OOM_POOL : SC_OOM_GRAPHS;
+        return oom->size_bytes > less(oom->free_bytes, of_graphs) ? SC_OOM_GRAPHS : SC_OOM_LIMIT;
+    if (oom->size_bytes <= oom->free_bytes + of_pools)
+        return SC_OOM_POOL;
     return oom->size_bytes <= less(oom->total_bytes, oom->own_bytes) ? SC_OOM_OTHERS : SC_OOM_FULL;
 }
 
 static void look_at_device(const struct sc_statement *statement, struct sc_oom *oom)
 {
     const struct sc_statement_place *place = &statement->places[oom->place];
-    uint64_t of_graphs = less(place->graphs_reserved_bytes, place->graphs_used_bytes);
+    uint64_t of_graphs = less(place->graphs_reserved_peak_bytes, place->graphs_reserved_bytes);
     oom->own_bytes = place->all.bytes + place->graphs_reserved_bytes;
     uint64_t of_pools = look_at_pools(statement, oom);
     if (place->knows_free) {

@@ -20,6 +20,7 @@
 #include "track/history.h"
 #include "track/kernel.h"
 #include "track/now.h"
+#include "track/op_kinds.h"
 #include "track/own_lock.h"
 #include "track/stacks.h"
 #include "track/ticks.h"
@@ -66,7 +67,7 @@ static const struct lost *find(CUresult error)
 }
 
 /* How many streams have their last operations shown, whether in flight or not. */
-enum { SHOWN_WHOLE = 8, OPERATIONS_MAX = SC_HISTORY_RINGS * SC_HISTORY_LENGTH };
+enum { SHOWN_WHOLE = 8, OPERATIONS_MAX = (SC_HISTORY_RINGS + 1) * SC_HISTORY_LENGTH };
 
 enum stage { NOT_BEGUN, BEGUN, WRITTEN };
 
@@ -75,6 +76,8 @@ static _Atomic int stage;
 /* The entries of all streams: of the thread that has brought `stage` to BEGUN, as is all below. */
 static struct sc_history_entry entries[OPERATIONS_MAX];
 static unsigned entry_count;
+static struct sc_history_entry given_back[SC_HISTORY_LENGTH];
+static unsigned given_back_count;
 static struct sc_postmortem_operation operations[OPERATIONS_MAX];
 static struct sc_postmortem_operation freed[SC_HISTORY_LENGTH];
 static struct sc_postmortem_stream streams[OPERATIONS_MAX];
@@ -101,6 +104,34 @@ static struct sc_postmortem_operation describe(const struct sc_history_entry *en
 }
 
 /* ---- streams ---- */
+
+/* Among those of its stream, of which the latest comes first. */
+static void insert_entry(const struct sc_history_entry *entry)
+{
+    unsigned at = entry_count++;
+    for (unsigned i = at; i-- > 0;) {
+        if (entries[i].stream != entry->stream)
+            continue;
+        if (entries[i].ticks >= entry->ticks)
+            break;
+        entries[at] = entries[i];
+        at = i;
+    }
+    entries[at] = *entry;
+    entries[at].direction = SC_NO_DIRECTION;
+}
+
+/* Frees in the order of a stream are operations of it. */
+static void read_entries(void)
+{
+    entry_count = 0;
+    for (unsigned i = 0; i < SC_HISTORY_RINGS; i++)
+        entry_count += sc_history_read(&sc_history.streams[i], &entries[entry_count]);
+    given_back_count = sc_history_read(&sc_history.frees, given_back);
+    for (unsigned i = 0; i < given_back_count; i++)
+        if (given_back[i].stream)
+            insert_entry(&given_back[i]);
+}
 
 /* The stream with the latest operation of those that are not taken yet: the index of the operation,
  * or entry_count. What is taken has stream 0. */
@@ -134,9 +165,7 @@ static unsigned take_stream(uint32_t id, bool whole, struct sc_postmortem_operat
 static unsigned collect_streams(void)
 {
     unsigned count = 0, taken = 0, used = 0;
-    entry_count = 0;
-    for (unsigned i = 0; i < SC_HISTORY_RINGS; i++)
-        entry_count += sc_history_read(&sc_history.streams[i], &entries[entry_count]);
+    read_entries();
     for (unsigned first; (first = find_latest()) < entry_count; taken++) {
         uint32_t id = entries[first].stream;
         const struct sc_stream_view stream = sc_track_stream(&sc_track, id);
@@ -164,12 +193,10 @@ static bool is_told_twice(const struct sc_history_entry *one, const struct sc_hi
 
 static unsigned collect_frees(void)
 {
-    static struct sc_history_entry latest[SC_HISTORY_LENGTH];
     unsigned count = 0;
-    unsigned all = sc_history_read(&sc_history.frees, latest);
-    for (unsigned i = 0; i < all; i++)
-        if (i == 0 || !is_told_twice(&latest[i - 1], &latest[i]))
-            freed[count++] = describe(&latest[i], false);
+    for (unsigned i = 0; i < given_back_count; i++)
+        if (i == 0 || !is_told_twice(&given_back[i - 1], &given_back[i]))
+            freed[count++] = describe(&given_back[i], false);
     return count;
 }
 

@@ -26,7 +26,7 @@ SC_INLINED struct sc_stream_record *sc_streams_find_simple(enum sc_simplicity le
         sc_handle_pointer(sc_handles_guess(&sc_streams_by_handle, (uintptr_t)handle));
     return sc_likely(stream && stream->handle == handle &&
                      !atomic_load_explicit(&stream->gone, memory_order_relaxed) &&
-                     !sc_stream_front_has_ties(stream->front, ties))
+                     !(ties && sc_stream_front_has_ties(stream->front, ties)))
                ? stream
                : NULL;
 }

@@ -12,7 +12,7 @@ static const char *verdict_words(const char *verdict)
     static const char *const words[][2] = {
         {"full", "what the process has itself leaves too little"},
         {"pool_keeps_unused", "a pool's memory is freed behind work that is not done"},
-        {"graphs_keep_unused", "graphs' memory is freed behind work that is not done"},
+        {"graphs_keep_unused", "graphs kept memory until the call had failed"},
         {"others", "other processes, or the driver, have it"},
         {"too_large", "there never was so much"},
         {"limit", "there is enough: a limit is in the way, or no piece is large enough"},

@@ -3,10 +3,11 @@
 // needs: sim (it fills the device, on which others run)
 //
 // Allocations fail for want of memory, and the program goes on. With an argument the device is full
-// of the program's own (full), of what a pool (pool) or one of many (pools) frees behind work, or
-// of another process's (others), there never was so much (large), page-locked memory is limited
-// (host), is so in very many registrations (registrations), or is freed under a copy and wanted
-// again (held): tests/unit/test_memory.py looks at what is said of it.
+// of the program's own (full), of what a pool (pool) or one of many (pools) frees behind work, of
+// what graphs keep (graphs), or of another process's (others), there never was so much (large),
+// page-locked memory is limited (host), is so in very many registrations (registrations), or is
+// freed under a copy and wanted again (held): tests/unit/test_memory.py looks at what is said of
+// it.
 #include <cuda.h>
 
 #include <semaphore.h>
@@ -18,6 +19,7 @@ enum {
     PAGE = 4096,
     ASKED = 200 * MB,
     KEPT_FREE = 124 * MB,
+    OF_A_GRAPH = 304 * MB,
     FAILURES = 1000,
     POOLS = 20
 };
@@ -110,6 +112,39 @@ static void fill_many_pools(void)
         CHECK(cuMemPoolDestroy(pools[i]));
 }
 
+static SURVIVAL_HELPER CUgraphExec new_exec(void)
+{
+    CUDA_MEM_ALLOC_NODE_PARAMS memory = {
+        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}},
+        .bytesize = OF_A_GRAPH,
+    };
+    CUgraph graph = NULL;
+    CUgraphExec exec = NULL;
+    CUgraphNode given = NULL, taken = NULL;
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddMemAllocNode(&given, graph, NULL, 0, &memory));
+    CHECK(cuGraphAddMemFreeNode(&taken, graph, &given, 1, memory.dptr));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuGraphDestroy(graph));
+    return exec;
+}
+
+/* What graphs keep comes too late for the first of two calls. */
+static void ask_beside_graphs(void)
+{
+    CUgraphExec exec = new_exec();
+    CUdeviceptr held = 0, block = 0;
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
+    held = hold_most();
+    SHOW(cuMemAllocAsync(&block, ASKED, stream));
+    SHOW(cuMemAllocAsync(&block, ASKED, stream));
+    CHECK(cuMemFreeAsync(block, stream));
+    CHECK(cuMemFree(held));
+    CHECK(cuGraphExecDestroy(exec));
+}
+
 /* As many registrations as the second argument says, each of a page that lies apart; one more
  * fails. */
 static void register_pages(size_t count)
@@ -171,6 +206,8 @@ int main(int argc, char **argv)
         fill_many_pools();
     if (is_asked(argc, argv, "large"))
         ask_for_too_much();
+    if (is_asked(argc, argv, "graphs"))
+        ask_beside_graphs();
     if (argc > 1 && strcmp(argv[1], "others") == 0)
         SHOW(ask());
     if (argc > 2 && strcmp(argv[1], "registrations") == 0)

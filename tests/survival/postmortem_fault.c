@@ -10,7 +10,7 @@ enum { SIZE = 64 << 10, SMALL = 256, ROUNDS = 100 };
 
 int main(void)
 {
-    CUdeviceptr device = 0, old = 0;
+    CUdeviceptr device = 0, old = 0, ordered = 0;
     void *up = NULL, *down = NULL, *given_back = NULL;
     CUfunction fault = faulting_kernel();
     CUstream done = faulting_stream(), failing = faulting_stream();
@@ -30,7 +30,9 @@ int main(void)
     CHECK(cuMemFreeHost(given_back));
 
     CHECK(cuMemcpyHtoDAsync(device, up, SIZE, failing));
+    CHECK(cuMemAllocAsync(&ordered, SIZE, failing));
     CHECK(faulting_launch(fault, failing));
+    CHECK(cuMemFreeAsync(ordered, failing));
     CHECK(cuMemcpyDtoHAsync(down, device, SMALL, failing));
     SHOW(cuStreamSynchronize(failing));
     SHOW(cuStreamSynchronize(done));

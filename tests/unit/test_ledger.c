@@ -62,6 +62,14 @@ static bool leaves(enum sc_ledger_space space, uint64_t name)
     return sc_ledger_leaves(ledger, space, name, &leaving);
 }
 
+/* Of an address that is mostly a pool's. */
+static bool leaves_pool(uint64_t name)
+{
+    leaving.was.name = 0;
+    sc_ledger_leaves_of_pool(ledger, name, &leaving);
+    return leaving.was.name == name;
+}
+
 static void refuse(void)
 {
     sc_ledger_refused(ledger, &leaving);
@@ -203,7 +211,7 @@ START_TEST(a_pools_block_comes_back_if_the_driver_refuses_its_free)
 {
     sc_ledger_pool_met(ledger, 99, 0, 0, false);
     sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE);
-    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
+    ck_assert(leaves_pool(1));
     ck_assert_uint_eq(held(SC_LEDGER_POOLED), 0);
     ck_assert_uint_eq(statement.pools[0].used.bytes, 0);
     ck_assert(!take(1));
@@ -211,11 +219,11 @@ START_TEST(a_pools_block_comes_back_if_the_driver_refuses_its_free)
     ck_assert_uint_eq(held(SC_LEDGER_POOLED), 5 * MB);
     ck_assert_uint_eq(statement.pools[0].used.bytes, 5 * MB);
     ck_assert_uint_eq(account_of(SC_LEDGER_POOLED, ONE)->account.ever_bytes, 5 * MB);
-    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
+    ck_assert(leaves_pool(1));
     sc_ledger_given_of_pool(ledger, 1, 2 * MB, 1, 0, TWO); /* another thread's */
     refuse();
     ck_assert_uint_eq(held(SC_LEDGER_POOLED), 2 * MB);
-    ck_assert(take(1));
+    ck_assert(leaves_pool(1));
     ck_assert_uint_eq(held(SC_LEDGER_POOLED), 0);
     ck_assert_uint_eq(statement.pools[0].used.blocks, 0);
 }
@@ -225,7 +233,7 @@ START_TEST(what_leaves_meanwhile_loses_no_block_whose_free_the_driver_refuses)
 {
     sc_ledger_given_of_pool(ledger, 1, 5 * MB, 0, 0, ONE);
     give(SC_LEDGER_PINNED, 2, 3 * MB, TWO);
-    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
+    ck_assert(leaves_pool(1));
     ck_assert(take(2));
     refuse();
     ck_assert_uint_eq(held(SC_LEDGER_POOLED), 5 * MB);
@@ -236,13 +244,79 @@ START_TEST(a_block_that_comes_back_is_none_of_a_later_pool)
 {
     sc_ledger_pool_met(ledger, 99, 0, 0, false);
     sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE);
-    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
+    ck_assert(leaves_pool(1));
     sc_ledger_pool_gone(ledger, 99);
     sc_ledger_pool_met(ledger, 98, 0, 0, false);
     refuse();
     ck_assert_uint_eq(held(SC_LEDGER_POOLED), 5 * MB);
     ck_assert_uint_eq(statement.pools[0].handle, 98);
     ck_assert_uint_eq(statement.pools[0].used.bytes, 0);
+}
+END_TEST
+
+START_TEST(a_block_at_an_address_that_was_freed_is_its_own)
+{
+    sc_ledger_pool_met(ledger, 99, 0, 0, false);
+    sc_ledger_pool_met(ledger, 98, 1, 0, false);
+    for (unsigned i = 0; i < 3; i++) {
+        sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE);
+        ck_assert(leaves_pool(1));
+        ck_assert(!leaves_pool(1));
+        ck_assert(!sc_ledger_find(ledger, SC_LEDGER_ADDRESS, 1, &(struct sc_ledger_block){0}));
+    }
+    sc_ledger_given_of_pool(ledger, 1, 2 * MB, 1, 0, TWO);
+    ck_assert_uint_eq(held(SC_LEDGER_POOLED), 2 * MB);
+    ck_assert_uint_eq(account_of(SC_LEDGER_POOLED, TWO)->account.bytes, 2 * MB);
+    ck_assert_uint_eq(account_of(SC_LEDGER_POOLED, ONE)->account.ever_bytes, 15 * MB);
+    ck_assert(leaves_pool(1));
+    sc_ledger_given_of_pool(ledger, 1, 3 * MB, 2, 1, ONE); /* of another device's pool */
+    ck_assert_uint_eq(held(SC_LEDGER_POOLED), 0);
+    ck_assert_uint_eq(draw(1)->kinds[SC_LEDGER_POOLED].bytes, 3 * MB);
+    ck_assert(leaves_pool(1));
+    give(SC_LEDGER_DEVICE, 1, 4 * MB, ONE);
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 4 * MB);
+    sc_ledger_end_context(ledger, CONTEXT);
+    ck_assert_uint_eq(held(SC_LEDGER_DEVICE), 0);
+    sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE);
+    ck_assert_uint_eq(statement.places[0].kinds[SC_LEDGER_DEVICE].blocks, 0);
+    ck_assert(leaves_pool(1));
+    ck_assert_uint_eq(draw(0)->all.bytes + draw(1)->all.bytes, 0);
+}
+END_TEST
+
+START_TEST(a_block_that_rested_while_its_pool_ended_is_of_the_later_one)
+{
+    sc_ledger_pool_met(ledger, 99, 0, 0, false);
+    sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE);
+    ck_assert(leaves_pool(1));
+    sc_ledger_pool_gone(ledger, 99);
+    sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE); /* the pool was destroyed meanwhile */
+    ck_assert_uint_eq(held(SC_LEDGER_POOLED), 5 * MB);
+    sc_ledger_pool_met(ledger, 98, 0, 0, false);
+    ck_assert(leaves_pool(1));
+    sc_ledger_given_of_pool(ledger, 1, 1 * MB, 1, 0, ONE);
+    ck_assert_uint_eq(held(SC_LEDGER_POOLED), 1 * MB);
+    ck_assert_uint_eq(statement.pools[0].used.bytes, 1 * MB);
+}
+END_TEST
+
+/* More than can rest. */
+START_TEST(blocks_at_many_addresses_are_known_until_they_are_freed)
+{
+    enum { MANY = 5000, ROUNDS = 3 };
+    sc_ledger_pool_met(ledger, 99, 0, 0, false);
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        for (uint64_t i = 1; i <= MANY; i++)
+            sc_ledger_given_of_pool(ledger, i << 9, i, 1, 0, ONE + i % 3);
+        ck_assert_uint_eq(held(SC_LEDGER_POOLED), MANY * (MANY + 1) / 2);
+        for (uint64_t i = 1; i <= MANY; i++)
+            ck_assert(leaves_pool((round & 1 ? i : MANY + 1 - i) << 9));
+        ck_assert_uint_eq(held(SC_LEDGER_POOLED), 0);
+        for (uint64_t i = 1; i <= MANY; i++)
+            ck_assert(!leaves_pool(i << 9));
+    }
+    ck_assert_uint_eq(statement.pools[0].used.blocks, 0);
+    ck_assert_uint_le(ledger->index.entries.live, 1 << SC_LEDGER_LATEST_SHIFT);
 }
 END_TEST
 
@@ -495,7 +569,8 @@ static void *churn(void *argument)
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         unsigned slot = seed >> 33 & (SLOTS - 1);
         if (is_given[slot])
-            take(first + slot);
+            sc_ledger_leaves_of_pool(ledger, first + slot,
+                                     &(struct sc_ledger_leaving){.was.name = 0});
         else if (slot % 2)
             sc_ledger_given_of_pool(ledger, first + slot, 1000 + slot, 1, 0, 1 + slot % 8);
         else
@@ -571,6 +646,9 @@ int main(void)
     tcase_add_test(test, a_pools_block_comes_back_if_the_driver_refuses_its_free);
     tcase_add_test(test, what_leaves_meanwhile_loses_no_block_whose_free_the_driver_refuses);
     tcase_add_test(test, a_block_that_comes_back_is_none_of_a_later_pool);
+    tcase_add_test(test, a_block_at_an_address_that_was_freed_is_its_own);
+    tcase_add_test(test, a_block_that_rested_while_its_pool_ended_is_of_the_later_one);
+    tcase_add_test(test, blocks_at_many_addresses_are_known_until_they_are_freed);
     tcase_add_test(test, a_block_that_others_may_have_open_is_listed_once);
     tcase_add_test(test, what_was_missed_of_a_name_does_not_count_twice);
     tcase_add_test(test, physical_memory_lives_as_long_as_references_and_mappings);

@@ -512,6 +512,17 @@ class Held(unittest.TestCase):
         self.assertEqual(self.run.stdout, "ask() -> 2\nask() -> 0\n")
 
     @simulated
+    def test_graphs_that_keep_what_nobody_uses(self):
+        failure, = self.failures("graphs", options=":verbosity=2")
+        self.assertEqual((failure["verdict"], failure["given_back_by"], failure["unused_bytes"]),
+                         ("graphs_keep_unused", "cuDeviceGraphMemTrim", 304 * MB))
+        self.assertIn(": graphs kept memory until the call had failed, 304 MB, which "
+                      "cuDeviceGraphMemTrim gives back", self.run.stderr)
+        self.assertIn(": graphs kept memory until the call had failed, 304 MB, which", self.shown())
+        call = "cuMemAllocAsync(&block, ASKED, stream)"
+        self.assertEqual(self.run.stdout, f"{call} -> 2\n{call} -> 0\n")
+
+    @simulated
     def test_others_have_what_is_wanted(self):
         failure, = self.failures("others", gpu="device_memory=1G:others_memory=900M",
                                  options=":verbosity=2")

@@ -52,14 +52,15 @@ class Postmortem(unittest.TestCase):
         self.assertEqual(line["error"], {"code": 719, "name": "CUDA_ERROR_LAUNCH_FAILED"})
         self.assertEqual(line["call"]["api"], "cuStreamSynchronize")
         self.stack_is_of(line, line["call"], "postmortem_fault")
-        self.assertEqual(line["in_flight"], 3)
+        self.assertEqual(line["in_flight"], 4)
         failing, done = line["streams"]
         self.assertEqual([(o["api"], o["direction"], o.get("size"), o.get("in_flight"))
                           for o in failing["operations"]],
                          [("cuMemcpyDtoHAsync_v2", "D2H", 256, True),
+                          ("cuMemFreeAsync", "none", None, True),
                           ("cuLaunchKernel", "none", None, True),
                           ("cuMemcpyHtoDAsync_v2", "H2D", 65536, True)])
-        back, _, up = failing["operations"]
+        back, freed_in_order, _, up = failing["operations"]
         self.assertEqual(back["source"], up["address"])
         self.assertEqual(len(done["operations"]), 64)
         self.assertEqual([o["direction"] for o in done["operations"][:3]], ["memset", "D2D", "H2D"])
@@ -69,11 +70,13 @@ class Postmortem(unittest.TestCase):
         for stream in (failing, done):
             for operation in stream["operations"]:
                 self.stack_is_of(line, operation, "postmortem_fault")
-        pinned, device = line["frees"]
+        ordered, pinned, device = line["frees"]
+        self.assertEqual((ordered["api"], ordered["address"]),
+                         ("cuMemFreeAsync", freed_in_order["address"]))
         self.assertEqual((pinned["api"], pinned["size"]), ("cuMemFreeHost", 65536))
         self.assertEqual((device["api"], device["address"]),
                          ("cuMemFree_v2", done["operations"][0]["address"]))
-        for freed in (pinned, device):
+        for freed in (ordered, pinned, device):
             self.stack_is_of(line, freed, "postmortem_fault")
         self.assertLess(pinned["age_ns"], device["age_ns"] + 1)
 
@@ -87,9 +90,9 @@ class Postmortem(unittest.TestCase):
         first = next(i for i, line in enumerate(lines) if "the context was lost" in line)
         self.assertIn("CUDA_ERROR_LAUNCH_FAILED (719), first returned by cuStreamSynchronize at main",
                       lines[first])
-        self.assertIn("in flight: 3 operations on 1 stream; the latest cuMemcpyDtoHAsync_v2",
+        self.assertIn("in flight: 4 operations on 1 stream; the latest cuMemcpyDtoHAsync_v2",
                       lines[first + 1])
-        self.assertIn("memory given back before: 2 blocks; the latest 0x", lines[first + 2])
+        self.assertIn("memory given back before: 3 blocks; the latest 0x", lines[first + 2])
 
     def test_the_command_says_it(self):
         self.start("postmortem_fault")
@@ -98,8 +101,8 @@ class Postmortem(unittest.TestCase):
         self.assertEqual(told.returncode, 0)
         self.assertIn("    the context was lost: CUDA_ERROR_LAUNCH_FAILED (719), first returned by "
                       "cuStreamSynchronize\n      #0 main", told.stdout)
-        self.assertEqual(told.stdout.count("    in flight on stream 0x"), 3)
-        self.assertEqual(told.stdout.count("    given back: 0x"), 2)
+        self.assertEqual(told.stdout.count("    in flight on stream 0x"), 4)
+        self.assertEqual(told.stdout.count("    given back: 0x"), 3)
 
     def test_two_threads_write_one_line(self):
         for _ in range(10):
@@ -121,11 +124,11 @@ class Postmortem(unittest.TestCase):
 
     def test_nothing_changes_in_mode_report(self):
         line, = self.postmortems("postmortem_fault", ":mode=report")
-        self.assertEqual(line["in_flight"], 3)
+        self.assertEqual(line["in_flight"], 4)
 
     def test_without_stacks(self):
         line, = self.postmortems("postmortem_fault", ":stacks=none")
-        self.assertEqual(line["in_flight"], 3)
+        self.assertEqual(line["in_flight"], 4)
 
     def test_an_abort_leaves_one(self):
         line, = self.postmortems("abort")

@@ -93,10 +93,8 @@ void sc_reaper_wake(void)
 
 static unsigned freed; /* entries of the history */
 
-void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes,
-                            uint64_t ticks)
+void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes)
 {
-    ck_assert_uint_eq(ticks, 0); /* now */
     ck_assert_ptr_eq(api, culprit.api);
     ck_assert_ptr_eq(site, culprit.site);
     ck_assert_uint_eq(address, BLOCK);

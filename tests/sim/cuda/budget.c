@@ -18,17 +18,37 @@ static size_t limit_of(CUdevice device)
     return most > others ? most - others : 0;
 }
 
+static bool has_room(CUdevice device, size_t bytes)
+{
+    return bytes <= limit_of(device) - *counter_of(device);
+}
+
+static bool make_room_locked(CUdevice device, size_t bytes)
+{
+    if (!has_room(device, bytes) && device != SIM_HOST)
+        sim_pools_yield_locked(device);
+    bool had_room = has_room(device, bytes);
+    if (!had_room && device != SIM_HOST)
+        sim_graph_memory_trim_locked(device);
+    return had_room;
+}
+
+static bool take_locked(CUdevice device, size_t bytes)
+{
+    bool can = has_room(device, bytes);
+    *counter_of(device) += can ? bytes : 0;
+    return can;
+}
+
 bool sim_budget_take_locked(CUdevice device, size_t bytes)
 {
-    size_t *counter = counter_of(device);
-    if (bytes > limit_of(device) - *counter && device != SIM_HOST) {
-        sim_pools_yield_locked(device);
-        sim_graph_memory_trim_locked(device);
-    }
-    if (bytes > limit_of(device) - *counter)
-        return false;
-    *counter += bytes;
-    return true;
+    make_room_locked(device, bytes);
+    return take_locked(device, bytes);
+}
+
+bool sim_budget_take_apart_locked(CUdevice device, size_t bytes)
+{
+    return make_room_locked(device, bytes) && take_locked(device, bytes);
 }
 
 void sim_budget_give_locked(CUdevice device, size_t bytes)

@@ -64,6 +64,8 @@ void sim_memory_drop_context_locked(CUcontext context);
 #define SIM_HOST (-1)
 /* False: so much is not left. */
 bool sim_budget_take_locked(CUdevice device, size_t bytes);
+/* The same, but what graphs keep comes too late for it. */
+bool sim_budget_take_apart_locked(CUdevice device, size_t bytes);
 void sim_budget_give_locked(CUdevice device, size_t bytes);
 size_t sim_budget_free_locked(CUdevice device);
 

@@ -82,7 +82,7 @@ bool sim_pool_take_locked(CUmemoryPool pool, size_t bytes)
 {
     size_t wanted = chunks(pool->used + bytes);
     size_t more = wanted > pool->reserved ? wanted - pool->reserved : 0;
-    if (wanted < bytes || !sim_budget_take_locked(owner_of(pool), more))
+    if (wanted < bytes || !sim_budget_take_apart_locked(owner_of(pool), more))
         return false;
     pool->used += bytes;
     pool->reserved += more;

@@ -190,7 +190,7 @@ static CUresult create_locked(size_t size, const CUmemAllocationProp *prop,
                               struct sim_physical **made)
 {
     CUdevice owner = is_host(&prop->location) ? SIM_HOST : prop->location.id;
-    if (!sim_budget_take_locked(owner, size))
+    if (!sim_budget_take_apart_locked(owner, size))
         return CUDA_ERROR_OUT_OF_MEMORY;
     int file = new_file(prop, size);
     *made = file >= 0 ? add_locked(file, size, prop) : NULL;

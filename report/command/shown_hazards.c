@@ -33,6 +33,11 @@ static const struct words *words_of_code(const char *code)
     return &unknown;
 }
 
+const char *sc_shown_hazards_advice(const char *code)
+{
+    return words_of_code(code)->advice;
+}
+
 /* The row of the code comes before that of all codes. */
 static const char *outcome_of(const char *code, const char *action)
 {

@@ -13,6 +13,9 @@ struct sc_shown sc_shown_hazards_make(struct sc_scratch *scratch,
 /* "SC101 source-freed-in-flight: free at a.c:3 in f, ..." */
 const char *sc_shown_hazards_title(struct sc_scratch *scratch, const struct sc_shown *hazard);
 
+/* What to do about a hazard of this code. */
+const char *sc_shown_hazards_advice(const char *code);
+
 /* Adds what only a reader needs: title, count, outcome, advice, timing, and the words of calls. */
 void sc_shown_hazards_describe(struct sc_scratch *scratch, struct sc_shown *hazard);
 

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -216,7 +217,10 @@ class Scraped(Programs):
                    f"--web.listen-address=127.0.0.1:{port}", port=port)
 
         def samples():
-            text = ask(port, "/api/v1/query", query='{__name__=~"(safecopy|hw)_.*"}')
+            try:
+                text = ask(port, "/api/v1/query", query='{__name__=~"(safecopy|hw)_.*"}')
+            except urllib.error.HTTPError:  # it is not ready yet
+                return []
             return json.loads(text)["data"]["result"]
         self.wait_until(samples)
         written = {line for line in path.read_text().splitlines() if line and line[0] != "#"}

@@ -43,19 +43,14 @@ def fetch():
     return None, (run.stderr.strip().splitlines() or ["?"])[-1]
 
 
-@unittest.skipUnless(TraceProcessor, packages.missing("perfetto"))
 class Opened(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        path, why = fetch()
-        if not path:
-            raise unittest.SkipTest("the package perfetto is here, and the trace_processor_shell that it "
-                                    f"fetches is not: {why}; SAFECOPY_TRACE_PROCESSOR names one")
         temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(temporary.cleanup)
         trace = pathlib.Path(temporary.name) / "r.pftrace"
         trace.write_bytes(report("--format", "perfetto", SAMPLE).stdout)
-        cls.processor = TraceProcessor(trace=str(trace), config=TraceProcessorConfig(bin_path=path))
+        cls.processor = TraceProcessor(trace=str(trace), config=TraceProcessorConfig(bin_path=SHELL))
         cls.addClassCleanup(cls.processor.close)
 
     def ask(self, query):
@@ -70,4 +65,12 @@ class Opened(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if not TraceProcessor:
+        print(packages.missing("perfetto"))
+        sys.exit(77)
+    SHELL, WHY = fetch()
+    if not SHELL:
+        print("the package perfetto is here, and the trace_processor_shell that it fetches is not: "
+              f"{WHY}; SAFECOPY_TRACE_PROCESSOR names one")
+        sys.exit(77)
     unittest.main()

@@ -3,6 +3,7 @@
 
 #include "report/command/fields.h"
 #include "report/command/say.h"
+#include "report/command/shown_hazards.h"
 #include "report/command/shown_memory.h"
 #include "report/command/watch/watch_report.h"
 #include "report/plain.h"
@@ -16,7 +17,14 @@
 #define NUMBER "%" JSON_INTEGER_FORMAT
 #define PLAIN(text) sc_say_plain(text)
 
-enum { COLUMNS = 5, ROWS_USUAL = 24, COLUMNS_USUAL = 80, NEWEST = COLUMNS - 1, LINES_AROUND = 7 };
+enum {
+    COLUMNS = 5,
+    ROWS_USUAL = 24,
+    COLUMNS_USUAL = 80,
+    NEWEST = COLUMNS - 1,
+    NEWEST_MIN = 12,
+    LINES_AROUND = 8
+};
 
 static const char *const heads[COLUMNS] = {"process", "state", "hazards", "held", "newest"};
 
@@ -29,6 +37,7 @@ struct rows {
     struct row *all;
     size_t count;
     size_t widths[COLUMNS];
+    size_t columns; /* that are shown */
 };
 
 /* ---- words ---- */
@@ -189,7 +198,8 @@ static void measure(struct rows *rows)
 static struct rows make_rows(const struct sc_follow *follow, struct sc_scratch *scratch,
                              size_t most)
 {
-    struct rows rows = {.all = sc_scratch_take(scratch, (follow->count + 1) * sizeof *rows.all)};
+    struct rows rows = {.columns = COLUMNS,
+                        .all = sc_scratch_take(scratch, (follow->count + 1) * sizeof *rows.all)};
     for (const struct sc_followed *file = follow->first; file; file = file->next)
         if (file->report->shown.run)
             rows.all[rows.count++].report = file->report;
@@ -208,7 +218,7 @@ static const char *line_of(const struct rows *rows, const char *const *cells,
                            struct sc_scratch *scratch)
 {
     char *line = sc_scratch_print(scratch, "%s", "");
-    for (size_t column = 0; column < COLUMNS; column++) {
+    for (size_t column = 0; column < rows->columns; column++) {
         size_t blanks = rows->widths[column] - width_of(cells[column]);
         line = sc_scratch_print(scratch, "%s%s%s%*s", line, column > 0 ? "  " : "", cells[column],
                                 column < NEWEST ? (int)blanks : 0, "");
@@ -216,6 +226,16 @@ static const char *line_of(const struct rows *rows, const char *const *cells,
     for (size_t length = strlen(line); length > 0 && line[length - 1] == ' '; length--)
         line[length - 1] = '\0';
     return line;
+}
+
+/* The newest hazard is told below as well: there is no column of its first letters. */
+static void fit(struct rows *rows, size_t width)
+{
+    size_t before = 0;
+    for (size_t column = 0; column < NEWEST; column++)
+        before += rows->widths[column] + strlen("  ");
+    if (before + NEWEST_MIN > width)
+        rows->columns = NEWEST;
 }
 
 /* Cut between characters. */
@@ -270,7 +290,7 @@ static const struct sc_watch_report *find_newest(const struct sc_follow *follow)
 }
 
 /* "SC101 source-freed-in-flight: free at a.c:3 in f; cudaMemcpyAsync at b.c:4 in g": each of the
- * three on a line of its own. */
+ * three on a line of its own, and what to do on another. */
 static void put_newest(const struct sc_watch_report *newest, struct sc_scratch *scratch,
                        size_t width)
 {
@@ -287,13 +307,16 @@ static void put_newest(const struct sc_watch_report *newest, struct sc_scratch *
         before = "    ";
     }
     put_line(sc_scratch_print(scratch, "%s%s", before, rest), width);
+    const char *code = sc_scratch_print(scratch, "%.5s", newest->shown.newest);
+    put_line(sc_scratch_print(scratch, "    what to do: %s", sc_shown_hazards_advice(code)), width);
 }
 
 static void put_table(const struct sc_follow *follow, struct sc_scratch *scratch,
                       const struct winsize *size)
 {
     size_t most = size->ws_row > LINES_AROUND + 1 ? size->ws_row - LINES_AROUND - 1U : 1;
-    const struct rows rows = make_rows(follow, scratch, most);
+    struct rows rows = make_rows(follow, scratch, most);
+    fit(&rows, size->ws_col);
     put_line(line_of(&rows, heads, scratch), size->ws_col);
     for (size_t i = 0; i < rows.count; i++)
         put_line(line_of(&rows, rows.all[i].cells, scratch), size->ws_col);

@@ -26,21 +26,22 @@ void sc_modules_name_program(const char *path)
     sc_text_put(&text, path);
 }
 
-static size_t aligned(size_t size, size_t alignment)
+/* A property, whose note has an alignment of 8, is as long by either. */
+static size_t aligned(size_t size)
 {
-    return (size + alignment - 1) & ~(alignment - 1);
+    return (size + 3) & ~(size_t)3;
 }
 
-/* Looks for the build id among the notes at `at`, which lie in a loaded segment. */
-static void find_build_id(struct sc_module *module, const unsigned char *at, size_t size,
-                          size_t alignment)
+/* Looks for the build id among the notes at `at`, which lie in a loaded segment. lld and gold have
+ * all notes in one, with the alignment of a property. */
+static void find_build_id(struct sc_module *module, const unsigned char *at, size_t size)
 {
     ElfW(Nhdr) note;
     while (size >= sizeof note) {
         memcpy(&note, at, sizeof note);
         size_t name = sizeof note;
-        size_t description = name + aligned(note.n_namesz, alignment);
-        size_t next = description + aligned(note.n_descsz, alignment);
+        size_t description = name + aligned(note.n_namesz);
+        size_t next = description + aligned(note.n_descsz);
         if (description < name || next < description || next > size)
             return;
         if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
@@ -68,8 +69,7 @@ static struct sc_module describe(const struct dl_phdr_info *info)
         if (header->p_type == PT_LOAD && header->p_vaddr < lowest)
             lowest = header->p_vaddr;
         if (header->p_type == PT_NOTE && !module.build_id)
-            find_build_id(&module, address_of(info->dlpi_addr + header->p_vaddr), header->p_memsz,
-                          header->p_align == 8 ? 8 : 4);
+            find_build_id(&module, address_of(info->dlpi_addr + header->p_vaddr), header->p_memsz);
     }
     if (lowest != UINTPTR_MAX)
         module.base = (info->dlpi_addr + lowest) & ~((uintptr_t)getpagesize() - 1);

@@ -1,10 +1,14 @@
 #include "interpose/guard/user_touches.h"
 
+#include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "cupti_hooks/ear.h"
 #include "interpose/guard/door.h"
@@ -65,6 +69,25 @@ static void outrank_others(void)
         set_priority((int)allowed.rlim_cur);
 }
 
+/* Whoever asks first whether memory is served has an answer that does not hang on how soon the
+ * thread runs: it is waited for, but not by a process of which the thread can get nowhere. */
+enum { FIRST_WAIT_NS = 200 * 1000 * 1000 };
+static _Atomic uint32_t has_begun; /* a futex */
+
+static void tell_begun(void)
+{
+    atomic_store(&has_begun, 1);
+    sc_kernel_call(SYS_futex, &has_begun, FUTEX_WAKE_PRIVATE, 1);
+}
+
+static void await_begun(void)
+{
+    const struct timespec most = {.tv_nsec = FIRST_WAIT_NS};
+    while (atomic_load(&has_begun) == 0)
+        if (sc_kernel_call(SYS_futex, &has_begun, FUTEX_WAIT_PRIVATE, 0, &most) == -ETIMEDOUT)
+            return;
+}
+
 static void *run(void *unused)
 {
     struct sc_userfaults_event event;
@@ -72,7 +95,9 @@ static void *run(void *unused)
     sc_own_threads_enter("safecopy-touch");
     sc_own_threads_close();
     outrank_others();
-    if (!sc_userfaults_enter_reader())
+    bool serves = sc_userfaults_enter_reader();
+    tell_begun();
+    if (!serves)
         return unused;
     while (sc_userfaults_await(&event))
         answer(&event);
@@ -81,7 +106,9 @@ static void *run(void *unused)
 
 static void start(void)
 {
-    if (!sc_own_threads_start(run, SC_OWN_THREADS_SMALL))
+    if (sc_own_threads_start(run, SC_OWN_THREADS_SMALL))
+        await_begun();
+    else
         sc_userfaults_give_up();
 }
 

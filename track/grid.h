@@ -31,15 +31,16 @@ struct sc_grid_node {
     uint32_t previous[2];      /* under the lock only; 0: the head leads here */
 };
 
+/* What all threads change lies apart from what they only read. */
 struct sc_grid {
     struct sc_pool *pool;
     _Atomic uint32_t *heads; /* of chains */
     uint32_t mask;
-    uint32_t population[SC_GRID_LEVELS];
-    _Atomic uint32_t levels;  /* bit by level: somebody lives there */
-    _Atomic uint64_t version; /* odd while a change is under way */
+    _Alignas(64) _Atomic uint64_t version; /* odd while a change is under way */
     /* The bounds of all that has come since the grid was empty last. Empty: low is above high. */
     _Atomic uintptr_t low, high;
+    _Atomic uint32_t levels; /* bit by level: somebody lives there */
+    uint32_t population[SC_GRID_LEVELS];
 };
 
 #define SC_GRID_RETRY UINT32_MAX

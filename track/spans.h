@@ -45,33 +45,34 @@ struct sc_span {
     uintptr_t applied_to; /* pages before this one have been told of */
 };
 
+/* What each operation changes lies in one line, and apart from what threads only read. */
 struct sc_spans {
     struct sc_pool pool;
-    struct sc_grid grid; /* live spans */
-    uint32_t live;
-    uint32_t unapplied[SC_SPANS_LANES]; /* lists of spans */
-    _Atomic uint32_t
-        refused[SC_SPANS_LANES];      /* the same, of those that the kernel would not let go of */
-    _Atomic uint64_t unapplied_lanes; /* a bit for each lane with any of these */
-    _Atomic uint64_t ending_lanes;    /* and where there may be spans that have ended */
-    _Atomic uint64_t ending_streams[SC_SPANS_LANES]; /* whose (sc_spans_stream_bit) */
+    struct sc_grid grid;                           /* live spans */
+    _Alignas(64) _Atomic uint64_t unapplied_lanes; /* a bit for each lane with any of `unapplied` */
+    _Atomic uint64_t ending_lanes; /* and where there may be spans that have ended */
+    _Atomic uint64_t due_lanes;    /* a bit for each lane with any of `due_ended` */
     _Atomic uint32_t unapplied_count;
+    _Atomic uint32_t due;   /* how many */
+    _Atomic uint32_t told;  /* a list: spans that have ended, and whose records go back */
+    _Atomic uint32_t busy;  /* live and unapplied spans */
+    _Atomic uint32_t begun; /* spans that ever were; goes round */
+    uint32_t live;
+    uint32_t hiding; /* those of them that forbid to read; how many are unapplied */
+    uint32_t hiding_unapplied;
+    _Alignas(64) uint32_t unapplied[SC_SPANS_LANES]; /* lists of spans */
+    _Atomic uint32_t
+        refused[SC_SPANS_LANES]; /* the same, of those that the kernel would not let go of */
+    _Atomic uint64_t ending_streams[SC_SPANS_LANES];   /* whose (sc_spans_stream_bit) */
     struct sc_access_change due_begun[SC_SPANS_LANES]; /* of no bytes: nothing */
     _Atomic uint32_t due_ended[SC_SPANS_LANES];        /* lists of spans */
-    _Atomic uint64_t due_lanes;                        /* a bit for each lane with any of these */
     _Atomic uint64_t due_streams[SC_SPANS_LANES];      /* whose (sc_spans_stream_bit) */
-    _Atomic uint32_t due;                              /* how many */
-    _Atomic uint32_t told; /* a list: spans that have ended, and whose records go back */
     _Atomic uint64_t stream_lanes[64]; /* where spans live, by the bit of their stream; about */
+    struct sc_blocks ever;             /* those that were ever protected */
+    _Alignas(64) uintptr_t page_mask;  /* page size - 1 */
     _Atomic uintptr_t laned_start;     /* the memory whose areas may have lanes of their own */
     _Atomic size_t laned_bytes;
     _Atomic uint8_t lanes[SC_SPANS_AREAS_MAX];
-    _Atomic uint32_t busy; /* live and unapplied spans */
-    uint32_t hiding;       /* those of them that forbid to read; how many are unapplied */
-    uint32_t hiding_unapplied;
-    _Atomic uint32_t begun; /* spans that ever were; goes round */
-    struct sc_blocks ever;  /* those that were ever protected */
-    uintptr_t page_mask;    /* page size - 1 */
 };
 
 /* The pages that the interval touches; of no bytes within a page: that page. Needs no lock. */

@@ -35,10 +35,10 @@ enum { POLL_MIN_NS = 20 * 1000, POLL_MAX_NS = 1000 * 1000 };
 /* A snapshotted copy keeps nobody waiting: its mark gives staging memory back, and tells how sure a
  * hazard is. */
 enum {
-    MARK_BYTES_MIN = 1024 * 1024, /* takes 20 us, and the mark one */
+    MARK_BYTES_MIN = 256 * 1024,
     MARK_INTERVAL_NS = 100 * 1000,
     SNAPSHOTTED_MARK_INTERVAL_NS = 1000 * 1000,
-    SHARE = 32, /* of the time marks take no more than one part of so many */
+    SHARE = 8, /* of the time marks take no more than one part of so many */
 };
 
 static uint64_t mark_interval_ticks;
@@ -80,29 +80,22 @@ static CUresult new_stream(CUstream *stream)
 
 /* ---- events, which are kept for another time ---- */
 
-/* From another stream. */
-static void fetch_event(struct sc_stream_record *stream)
-{
-    struct sc_spare_events *spare = &stream->context->spare_events;
-    sc_brief_lock_take(&spare->lock);
-    SC_ASSERT(spare->count <= SC_SPARE_EVENTS_MAX && (spare->events || !spare->count));
-    if (spare->count)
-        stream->marks.spare[stream->marks.spare_count++] = spare->events[--spare->count];
-    sc_brief_lock_give(&spare->lock);
-}
-
-/* What the driver says, with an event if it is success. The context is current, unless there is one
- * already. */
+/* What the driver says, with an event if it is success. The context is current. */
 static CUresult make_event(struct sc_stream_record *stream, CUevent *event)
 {
     SC_ASSERT_HELD(&stream->lock);
+    struct sc_spare_events *spare = &stream->context->spare_events;
     *event = NULL;
-    if (!stream->marks.spare_count)
-        fetch_event(stream);
-    if (!stream->marks.spare_count)
-        return new_event(event);
-    *event = stream->marks.spare[--stream->marks.spare_count];
-    return CUDA_SUCCESS;
+    if (stream->marks.spare_count) {
+        *event = stream->marks.spare[--stream->marks.spare_count];
+        return CUDA_SUCCESS;
+    }
+    sc_brief_lock_take(&spare->lock);
+    SC_ASSERT(spare->count <= SC_SPARE_EVENTS_MAX && (spare->events || !spare->count));
+    if (spare->count)
+        *event = spare->events[--spare->count];
+    sc_brief_lock_give(&spare->lock);
+    return *event ? CUDA_SUCCESS : new_event(event);
 }
 
 static CUevent take_event(struct sc_stream_record *stream)
@@ -460,8 +453,6 @@ static void add_at_work(struct sc_stream_record *stream)
     bool adds = is_unmarked(stream) && can_name(stream);
     if (adds && !stream->marks.spare_count)
         pop_known(stream);
-    if (adds && !stream->marks.spare_count)
-        fetch_event(stream);
     if (adds && (stream->kind != SC_STREAM_NONBLOCKING || !stream->marks.spare_count))
         sc_marks_add_locked(stream);
     else if (adds && !atomic_load_explicit(&stream->context->gone, memory_order_acquire) &&
@@ -491,7 +482,7 @@ void sc_marks_add_family(struct sc_context *context)
 }
 
 /* Where many threads wait for the driver, a mark takes as long as their copies. Marks are rarer
- * there, and take a small part of the time, but there is one in a millisecond. */
+ * there, and take an eighth of the time at most, but there is one in a millisecond. */
 static uint64_t interval_of(const struct sc_stream_record *stream, bool snapshotted)
 {
     uint64_t least = stream->marks.took_ticks * SHARE;

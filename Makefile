@@ -305,7 +305,6 @@ $(LIB_OBJ): private CFLAGS += $(CLEARING)
 LAYOUT := interpose/entry/layout
 SCRIPT := $(OBJ)/library.ld
 $(LIB_OBJ): private CFLAGS += -ffunction-sections
-$(LIB_OBJ): $(LAYOUT)
 # A thread may begin where no memory can be had, as it may with the real libraries.
 $(SIM_OBJ): private PICFLAGS := -fPIC -pthread -ftls-model=initial-exec
 $(call objects,$(HANDS_SRC)) $(NOP_OBJ) $(SIM_OBJ): private CUDA = $(CUDA_CPPFLAGS)
@@ -345,7 +344,7 @@ PAST_HOOKS := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock \
     memcpy memmove memset memcmp memchr memmem strlen strnlen strcmp \
     strncmp strchr strrchr strstr strspn strcspn
 $(OUT)/libsafecopy.so $(FULL_KIND): private LDFLAGS += $(PAST_HOOKS:%=-Wl,--wrap=%)
-$(SCRIPT): $(LAYOUT)
+$(SCRIPT): $(LAYOUT) $(FLAGS)
 	@mkdir -p $(@D)
 	@$(LINK) $(SHARED) -Wl,--verbose -o /dev/null 2>/dev/null | awk -v layout=$< '/^=====/ { inside = !inside; next } \
 	    inside && /\*\(\.text\.unlikely/ { while ((getline line <layout) > 0) print line } inside' >$@
@@ -415,7 +414,7 @@ define build_program
 $(call say,PROG   )
 @mkdir -p $(@D)
 $(Q)$(UNLESS) $(if $(filter %.cpp,$<),$(CXXBUILD),$(CBUILD)) $(1) $(DEPS) $< $(filter %.o,$^) \
-    $(own_flags) -o $@ $(own_libs) $(PROGRAM_LIBS) $(QUICK_LD) $(IF_IT_FAILS)
+    $(QUICK_LD) $(own_flags) -o $@ $(own_libs) $(PROGRAM_LIBS) $(IF_IT_FAILS)
 endef
 
 # The fuzzers have a main of their own, unless libFuzzer brings one.

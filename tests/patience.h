@@ -98,8 +98,8 @@ static inline double clock_us(clockid_t clock)
  * host functions. */
 static inline void sleep_patiently(unsigned us)
 {
-    const double slowest = 60;
-    enum { STEP_US = 5000, MOST_US = 2 * STEP_US }; /* more than the kernel takes to add up */
+    const double slowest = 60, most_us = 10000;
+    enum { STEP_US = 5000 }; /* more than the kernel takes to add up */
     struct other_threads before = look_at_other_threads();
     for (double had_us = 0; had_us < us;) {
         double took_us = -clock_us(CLOCK_MONOTONIC);
@@ -112,7 +112,7 @@ static inline void sleep_patiently(unsigned us)
         double free_us = took_us - (waited_us > 0 ? waited_us : 0);
         bool is_free = ran_us >= 0.5 * now.awake * took_us && free_us > took_us / slowest;
         double counts_us = is_free ? free_us : took_us / slowest;
-        had_us += counts_us < MOST_US ? counts_us : MOST_US;
+        had_us += counts_us < most_us ? counts_us : most_us;
         before = now;
     }
 }

@@ -84,7 +84,7 @@ sc_stack_cache_recognise(const void *site, uintptr_t depth)
         front->closed != atomic_load_explicit(&sc_stack_cache_closed, memory_order_relaxed))
         return NULL;
     struct sc_stack_cache_entry *entry = *sc_stack_cache_latest(site, depth);
-    return entry && entry->site == site && entry->depth == depth &&
+    return entry && site && entry->site == site && entry->depth == depth &&
                    sc_stack_cache_are_there(entry, depth)
                ? &entry->known
                : NULL;

@@ -104,8 +104,7 @@ static bool choose(int mode, const struct unwinder *found)
     if (first) {
         unwinder = *found;
         atomic_store_explicit(&stacks_mode, mode, memory_order_release);
-        atomic_store_explicit(&is_plain, mode == SC_STACKS_FULL && !sc_process_is_alone(),
-                              memory_order_release);
+        atomic_store_explicit(&is_plain, mode == SC_STACKS_FULL, memory_order_release);
         atomic_store_explicit(&is_chosen, true, memory_order_release);
     }
     pthread_mutex_unlock(&choice_lock);
@@ -406,7 +405,8 @@ static __attribute__((noinline)) uint32_t take_some(void *site, uintptr_t depth)
 /* Is a stack as it is found all that there is to it? */
 static inline bool is_whole(void)
 {
-    return atomic_load_explicit(&is_plain, memory_order_relaxed) && !sc_python_stacks_run();
+    return atomic_load_explicit(&is_plain, memory_order_relaxed) && !sc_process_is_alone() &&
+           !sc_python_stacks_run();
 }
 
 struct sc_stack_known *sc_unwind_known(const void *site, uintptr_t depth)

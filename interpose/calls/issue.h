@@ -46,11 +46,11 @@ struct sc_issue {
     uintptr_t graph;                 /* that a capture adds to instead, or 0 */
     uintptr_t captured_stream;
     const struct sc_call *call;
-    unsigned host_count;
-    unsigned op_count; /* those of them that the driver uses after the call */
     struct sc_host_use host[SC_ISSUE_HOST_MAX];
     struct sc_slot *slot; /* a snapshot of the one source, or NULL */
     struct sc_device_uses uses;
+    uint8_t host_count;
+    uint8_t op_count;  /* those of them that the driver uses after the call */
     bool waits_after;  /* for itself: the memory is still registered, and the program has
                           unregistered it */
     bool joins_stream; /* returns only when the stream's earlier work and itself are done */

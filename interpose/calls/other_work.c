@@ -2,6 +2,7 @@
  * stream joins every blocking stream. On other streams there is little to do: a mark behind copies
  * that were just issued, and a note that something other than copies is at work. */
 #include "interpose/base/compiler.h"
+#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/base/stack_cache.h"
@@ -330,6 +331,8 @@ SC_INLINED void note_free(const char *api, void *site, const struct sc_stream_re
 {
     uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
     const struct sc_stack_known *known = sc_unwind_known(site, depth);
+    if (sc_unlikely(!known)) /* a thread may have made no other call */
+        sc_own_stack_learn();
     uint32_t stack = sc_likely(known != NULL) ? known->id : site ? sc_unwind_at(site, depth) : 0;
     sc_work_note_free(api, site, stream, address, stack, sc_thread_id());
 }

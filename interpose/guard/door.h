@@ -11,8 +11,10 @@
  *                 (sc_guard_apply).
  *     unprotect   which memory (sc_guard_unprotect); or that a call has just been refused, and may
  *                 be made again (sc_guard_makes_room). A hook that has much to do first asks
- * whether it has to (sc_guard_has). pin         which memory (sc_guard_pin). By whom it is served
- * decides where it is mapped (sc_guard_serves_areas), and whether a copy of its bytes is cheaper
+ * whether it has to (sc_guard_has).
+ *
+ *     pin         which memory (sc_guard_pin). By whom it is served decides where it is mapped
+ *                 (sc_guard_serves_areas), and whether a copy of its bytes is cheaper
  *                 (sc_guard_uses_userfault).
  *
  * Beside these the process has its moments, its threads have masks, and the summary has figures.

@@ -189,8 +189,6 @@ bool sc_guard_makes_room(void)
     return true;
 }
 
-/* ---- what is guarded ---- */
-
 /* ---- the process ---- */
 
 void sc_guard_process(enum sc_guard_moment moment)
@@ -319,17 +317,33 @@ static bool holds_stack(const struct sc_range_info *range)
     return range->guarding == SC_GUARDING_WHOLE_PAGES || here - range->address < range->size_bytes;
 }
 
+struct stack_range {
+    uintptr_t place;
+    struct sc_range_info range; /* result: one that has not been known to hold a stack */
+};
+
+static void note_stack_range(void *argument)
+{
+    struct stack_range *of = argument;
+    of->range = sc_track_find_range(&sc_track, of->place);
+    if (of->range.guarding >= SC_GUARDING_WHOLE_PAGES || !of->range.range ||
+        !is_allowed(&of->range))
+        of->range.size_bytes = 0;
+    else
+        SC_TRACKED(sc_guarded_set(track.inflight, of->range.address, of->range.size_bytes,
+                                  SC_GUARDING_WHOLE_PAGES));
+}
+
+/* The stack that is left may have little room. */
 void sc_guard_note_stack(uintptr_t place)
 {
-    if (sc_likely(!sc_track_range_may_be_near(&sc_track, (const void *)place)) || sc_own_lock_depth)
+    struct stack_range of = {.place = place};
+    if (sc_likely(!sc_track_range_may_be_near(&sc_track, (const void *)place)) ||
+        sc_own_lock_depth || sc_guard_is_done_by_child())
         return;
-    SC_KEEP_ERRNO();
-    const struct sc_range_info range = sc_track_find_range(&sc_track, place);
-    if (!range.range || range.guarding >= SC_GUARDING_WHOLE_PAGES || !is_allowed(&range))
-        return;
-    SC_TRACKED(
-        sc_guarded_set(track.inflight, range.address, range.size_bytes, SC_GUARDING_WHOLE_PAGES));
-    sc_guard_unprotect((const void *)range.address, range.size_bytes);
+    sc_spare_stack_call(note_stack_range, &of);
+    if (of.range.size_bytes)
+        sc_guard_unprotect((const void *)of.range.address, of.range.size_bytes);
 }
 
 /* On other pages lies memory of which nothing is known. */
@@ -536,6 +550,8 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
     bool is_source = !sc_direction_writes_host(op->direction);
     bool by_userfault = is_userfaults(range, &pages, is_source);
     if (!can_guard(&pages, by_userfault, &reason)) {
+        if (!by_userfault && sc_areas_have(pages.start))
+            sc_protect_leave(&pages, false);
         note_unguarded(reason, hull_bytes);
         return;
     }

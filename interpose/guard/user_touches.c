@@ -71,7 +71,7 @@ static void outrank_others(void)
 
 /* Whoever asks first whether memory is served has an answer that does not hang on how soon the
  * thread runs: it is waited for, but not by a process of which the thread can get nowhere. */
-enum { FIRST_WAIT_NS = 200 * 1000 * 1000 };
+enum { FIRST_WAIT_NS = 200 * 1000 * 1000, NANOSECONDS = 1000 * 1000 * 1000 };
 static _Atomic uint32_t has_begun; /* a futex */
 
 static void tell_begun(void)
@@ -82,10 +82,15 @@ static void tell_begun(void)
 
 static void await_begun(void)
 {
-    const struct timespec most = {.tv_nsec = FIRST_WAIT_NS};
-    while (atomic_load(&has_begun) == 0)
-        if (sc_kernel_call(SYS_futex, &has_begun, FUTEX_WAIT_PRIVATE, 0, &most) == -ETIMEDOUT)
-            return;
+    struct timespec until;
+    sc_kernel_call(SYS_clock_gettime, CLOCK_MONOTONIC, &until);
+    until.tv_nsec += FIRST_WAIT_NS;
+    until.tv_sec += until.tv_nsec / NANOSECONDS;
+    until.tv_nsec %= NANOSECONDS;
+    long result = 0;
+    while (atomic_load(&has_begun) == 0 && (result == 0 || result == -EINTR || result == -EAGAIN))
+        result = sc_kernel_call(SYS_futex, &has_begun, FUTEX_WAIT_BITSET_PRIVATE, 0, &until, NULL,
+                                FUTEX_BITSET_MATCH_ANY);
 }
 
 static void *run(void *unused)

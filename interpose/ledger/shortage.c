@@ -10,6 +10,7 @@
 #include "interpose/base/unwind.h"
 #include "interpose/driver/call.h"
 #include "interpose/ledger/balance.h"
+#include "interpose/ledger/memory_kinds.h"
 #include "interpose/streams/streams.h"
 #include "ledger/ledger_words.h"
 #include "ledger/statement.h"
@@ -79,6 +80,17 @@ static uint64_t look_at_pools(const struct sc_statement *statement, struct sc_oo
 
 /* What the driver takes for itself in each context is somebody else's, too. What graphs kept it
  * gives up in the call, which fails nevertheless, but for cuMemAlloc (docs/driver.md). */
+static _Atomic uint64_t graphs_told[SC_LEDGER_DEVICES]; /* the peak of which a line has told */
+
+static uint64_t given_up_by_graphs(const struct sc_oom *oom, const struct sc_memory *memory,
+                                   const struct sc_statement_place *place)
+{
+    bool may_be = memory->kind == SC_MEMORY_POOLED || memory->kind == SC_MEMORY_PHYSICAL;
+    return may_be && place->graphs_reserved_peak_bytes > atomic_load(&graphs_told[oom->place])
+               ? less(place->graphs_reserved_peak_bytes, place->graphs_reserved_bytes)
+               : 0;
+}
+
 static enum sc_oom_verdict judge(const struct sc_oom *oom, uint64_t of_pools, uint64_t of_graphs)
 {
     if (oom->total_bytes == 0 || oom->size_bytes == 0)
@@ -92,10 +104,11 @@ static enum sc_oom_verdict judge(const struct sc_oom *oom, uint64_t of_pools, ui
     return oom->size_bytes <= less(oom->total_bytes, oom->own_bytes) ? SC_OOM_OTHERS : SC_OOM_FULL;
 }
 
-static void look_at_device(const struct sc_statement *statement, struct sc_oom *oom)
+static void look_at_device(const struct sc_statement *statement, const struct sc_memory *memory,
+                           struct sc_oom *oom)
 {
     const struct sc_statement_place *place = &statement->places[oom->place];
-    uint64_t of_graphs = less(place->graphs_reserved_peak_bytes, place->graphs_reserved_bytes);
+    uint64_t of_graphs = given_up_by_graphs(oom, memory, place);
     oom->own_bytes = place->all.bytes + place->graphs_reserved_bytes;
     uint64_t of_pools = look_at_pools(statement, oom);
     if (place->knows_free) {
@@ -104,11 +117,13 @@ static void look_at_device(const struct sc_statement *statement, struct sc_oom *
     }
     oom->verdict = judge(oom, of_pools, of_graphs);
     oom->unused_bytes = oom->verdict == SC_OOM_GRAPHS ? of_graphs : of_pools;
+    if (oom->verdict == SC_OOM_GRAPHS)
+        atomic_store(&graphs_told[oom->place], place->graphs_reserved_peak_bytes);
 }
 
 /* ---- the line ---- */
 
-static void tell(struct sc_oom *oom)
+static void tell(const struct sc_memory *memory, struct sc_oom *oom)
 {
     struct sc_statement *statement = sc_pages_map(sizeof *statement);
     if (!statement)
@@ -117,7 +132,7 @@ static void tell(struct sc_oom *oom)
     if (oom->place == SC_LEDGER_HOST)
         look_at_host(statement, oom);
     else
-        look_at_device(statement, oom);
+        look_at_device(statement, memory, oom);
     sc_report_oom(oom, statement);
     sc_pages_unmap(statement, sizeof *statement);
 }
@@ -138,5 +153,5 @@ void sc_shortage_note(const struct sc_call *call, const struct sc_memory *memory
         .time_ns = sc_now_ns(),
         .stack = call->site ? sc_unwind_here(call->site) : 0,
     };
-    tell(&oom);
+    tell(memory, &oom);
 }

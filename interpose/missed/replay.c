@@ -119,7 +119,7 @@ static bool is_due(const struct replay *replay, const struct sc_missed_call *cal
     if (replay->when != BOTH && replay->when != AROUND &&
         replay->when != (entering ? BEFORE : AFTER))
         return false;
-    return entering || call->result == CUDA_SUCCESS ||
+    return entering || call->result == CUDA_SUCCESS || replay->when == AROUND ||
            (replay->wrapped && sc_driver_is_capture_error((CUresult)call->result));
 }
 

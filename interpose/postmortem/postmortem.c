@@ -188,7 +188,7 @@ static unsigned collect_streams(void)
 static bool is_told_twice(const struct sc_history_entry *one, const struct sc_history_entry *next)
 {
     return one->api == next->api && one->address == next->address && one->site == next->site &&
-           one->thread == next->thread;
+           one->thread == next->thread && !(one->stream && next->stream);
 }
 
 static unsigned collect_frees(void)

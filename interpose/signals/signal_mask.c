@@ -20,6 +20,7 @@
 #include "interpose/signals/saved_masks.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/upwards.h"
+#include "track/own_lock.h"
 #include "track/track_views.h"
 
 #include "track/poison.h"
@@ -213,10 +214,10 @@ void sc_signal_mask_begin(void)
 
 bool sc_guard_lets_faults_in(bool is_own)
 {
-    bool is_on = sc_sharing_is_on();
     if (is_own)
         sc_signal_mask_believe_unblocked();
-    else if (is_on)
+    bool is_on = sc_sharing_is_on();
+    if (is_on && !is_own)
         sc_signal_mask_begin();
     return is_on || (is_own && !sc_blocked_threads_were_found());
 }
@@ -526,7 +527,8 @@ static bool adopt_mask_of(const ucontext_t *context)
 /* The kernel reads the mask, and the thread goes on on the context's stack. */
 static void let_enter(const ucontext_t *context)
 {
-    sc_guard_unprotect(context, sizeof *context);
+    if (!sc_own_lock_depth)
+        sc_guard_unprotect(context, sizeof *context);
     sc_guard_note_stack(STACK_OF(context));
 }
 

@@ -535,6 +535,8 @@ class Held(unittest.TestCase):
     def test_registrations_that_are_too_many(self):
         """A quarter of what the kernel allows are too many, and one less is a limit of another kind."""
         most = int(pathlib.Path("/proc/sys/vm/max_map_count").read_text()) // 4
+        if most > 1 << 17:
+            self.skipTest(f"{most} registrations are too many for a test")
         for count, verdict in (most, "registrations"), (most - 1, "limit"):
             with self.subTest(count):
                 failure, = self.failures("registrations", str(count), gpu=f"host_memory={count * 4096}")

@@ -78,8 +78,8 @@ static uint64_t look_at_pools(const struct sc_statement *statement, struct sc_oo
     return unused_bytes;
 }
 
-/* What the driver takes for itself in each context is somebody else's, too. What graphs kept it
- * gives up in the call, which fails nevertheless, but for cuMemAlloc (docs/driver.md). */
+/* What graphs kept the driver gives up in the call, which fails nevertheless, but for cuMemAlloc
+ * (docs/driver.md). */
 static _Atomic uint64_t graphs_told[SC_LEDGER_DEVICES]; /* the peak of which a line has told */
 
 static uint64_t given_up_by_graphs(const struct sc_oom *oom, const struct sc_memory *memory,
@@ -91,6 +91,7 @@ static uint64_t given_up_by_graphs(const struct sc_oom *oom, const struct sc_mem
                : 0;
 }
 
+/* What the driver takes for itself in each context is somebody else's, too. */
 static enum sc_oom_verdict judge(const struct sc_oom *oom, uint64_t of_pools, uint64_t of_graphs)
 {
     if (oom->total_bytes == 0 || oom->size_bytes == 0)

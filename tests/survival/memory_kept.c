@@ -8,6 +8,7 @@
 #include <cuda.h>
 
 #include "../../include/safecopy.h"
+#include "graph_memory.h"
 #include "survival.h"
 
 enum { MB = 1 << 20, CHUNKS = 64, CHUNK = 64 * MB, EXECS = 1000, OF_A_GRAPH = 64 << 10 };
@@ -70,31 +71,13 @@ static void keep_in_the_default_pool(void)
         CHECK(cuMemFreeAsync(block, stream));
 }
 
-/* One that allocates has one exec at a time, so each is of a graph of its own. */
-static SURVIVAL_HELPER CUgraphExec new_exec(void)
-{
-    CUDA_MEM_ALLOC_NODE_PARAMS memory = {
-        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}},
-        .bytesize = OF_A_GRAPH,
-    };
-    CUgraph graph = NULL;
-    CUgraphExec exec = NULL;
-    CUgraphNode given = NULL, taken = NULL;
-    CHECK(cuGraphCreate(&graph, 0));
-    CHECK(cuGraphAddMemAllocNode(&given, graph, NULL, 0, &memory));
-    CHECK(cuGraphAddMemFreeNode(&taken, graph, &given, 1, memory.dptr));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
-    CHECK(cuGraphDestroy(graph));
-    CHECK(cuGraphLaunch(exec, stream));
-    return exec;
-}
-
 static void keep_execs(void)
 {
     static CUgraphExec execs[EXECS];
-    for (unsigned i = 0; i < EXECS; i++)
-        execs[i] = new_exec();
+    for (unsigned i = 0; i < EXECS; i++) {
+        execs[i] = new_exec_of(OF_A_GRAPH);
+        CHECK(cuGraphLaunch(execs[i], stream));
+    }
     CHECK(cuStreamSynchronize(stream));
     for (unsigned i = 0; gives_back && i < EXECS; i++)
         CHECK(cuGraphExecDestroy(execs[i]));

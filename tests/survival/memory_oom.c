@@ -12,6 +12,7 @@
 
 #include <semaphore.h>
 
+#include "graph_memory.h"
 #include "survival.h"
 
 enum {
@@ -112,28 +113,10 @@ static void fill_many_pools(void)
         CHECK(cuMemPoolDestroy(pools[i]));
 }
 
-static SURVIVAL_HELPER CUgraphExec new_exec(void)
-{
-    CUDA_MEM_ALLOC_NODE_PARAMS memory = {
-        .poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
-                      .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = 0}},
-        .bytesize = OF_A_GRAPH,
-    };
-    CUgraph graph = NULL;
-    CUgraphExec exec = NULL;
-    CUgraphNode given = NULL, taken = NULL;
-    CHECK(cuGraphCreate(&graph, 0));
-    CHECK(cuGraphAddMemAllocNode(&given, graph, NULL, 0, &memory));
-    CHECK(cuGraphAddMemFreeNode(&taken, graph, &given, 1, memory.dptr));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
-    CHECK(cuGraphDestroy(graph));
-    return exec;
-}
-
 /* What graphs keep comes too late for the first of two calls. */
 static void ask_beside_graphs(void)
 {
-    CUgraphExec exec = new_exec();
+    CUgraphExec exec = new_exec_of(OF_A_GRAPH);
     CUdeviceptr held = 0, block = 0;
     CHECK(cuGraphLaunch(exec, stream));
     CHECK(cuStreamSynchronize(stream));

@@ -239,6 +239,16 @@ static bool faults(unsigned page)
     return false;
 }
 
+/* Who writes waits until it is none any more. */
+static void touch_a_source(void)
+{
+    set(0, PAGES, SC_ACCESS_READ);
+    pthread_t toucher = begin_to_touch();
+    set(0, PAGES, SC_ACCESS_ALL);
+    pthread_join(toucher, NULL);
+    atomic_store(&holds, false);
+}
+
 START_TEST(sources_are_mprotects_until_they_are_taken)
 {
     if (!begin_without_sources())
@@ -252,11 +262,7 @@ START_TEST(sources_are_mprotects_until_they_are_taken)
     ck_assert(!faults(2));
     ck_assert_uint_eq(atomic_load(&events), 0);
     ck_assert(sc_guard_uses_userfault((uintptr_t)block, BYTES, true));
-    set(0, PAGES, SC_ACCESS_READ);
-    pthread_t toucher = begin_to_touch();
-    set(0, PAGES, SC_ACCESS_ALL);
-    pthread_join(toucher, NULL);
-    atomic_store(&holds, false);
+    touch_a_source();
 }
 END_TEST
 
@@ -567,11 +573,7 @@ START_TEST(what_is_noted_of_memory_that_has_gone_gives_nothing_up)
     ck_assert(!sc_guard_uses_userfault((uintptr_t)block, BYTES, true));
     ck_assert(sc_guard_uses_userfault((uintptr_t)block, BYTES, false));
     take_sources();
-    set(0, PAGES, SC_ACCESS_READ);
-    pthread_t toucher = begin_to_touch();
-    set(0, PAGES, SC_ACCESS_ALL);
-    pthread_join(toucher, NULL);
-    atomic_store(&holds, false);
+    touch_a_source();
 }
 END_TEST
 

@@ -346,6 +346,7 @@ PAST_HOOKS := pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock \
     strncmp strchr strrchr strstr strspn strcspn
 $(OUT)/libsafecopy.so $(FULL_KIND): private LDFLAGS += $(PAST_HOOKS:%=-Wl,--wrap=%)
 $(SCRIPT): $(LAYOUT)
+	@mkdir -p $(@D)
 	@$(LINK) $(SHARED) -Wl,--verbose -o /dev/null 2>/dev/null | awk -v layout=$< '/^=====/ { inside = !inside; next } \
 	    inside && /\*\(\.text\.unlikely/ { while ((getline line <layout) > 0) print line } inside' >$@
 $(OUT)/libsafecopy.so: private LDFLAGS += $(if $(shell test -s $(SCRIPT) && echo yes),-Wl$(comma)-T$(comma)$(SCRIPT))

@@ -39,9 +39,9 @@ static void find_build_id(struct sc_module *module, const unsigned char *at, siz
     while (size >= sizeof note) {
         memcpy(&note, at, sizeof note);
         size_t name = sizeof note;
-        size_t description = name + aligned(note.n_namesz, alignment);
-        size_t next = description + aligned(note.n_descsz, alignment);
-        if (description < name || next < description || next > size)
+        size_t description = aligned(name + note.n_namesz, alignment);
+        size_t next = aligned(description + note.n_descsz, alignment);
+        if (description < name || next < description || description + note.n_descsz > size)
             return;
         if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
             memcmp(at + name, "GNU", 4) == 0) {
@@ -49,6 +49,8 @@ static void find_build_id(struct sc_module *module, const unsigned char *at, siz
             module->build_id_length = note.n_descsz;
             return;
         }
+        if (next > size)
+            return;
         at += next;
         size -= next;
     }

@@ -49,10 +49,8 @@ static void find_build_id(struct sc_module *module, const unsigned char *at, siz
             module->build_id_length = note.n_descsz;
             return;
         }
-        if (next > size)
-            return;
         at += next;
-        size -= next;
+        size -= next < size ? next : size; /* the last one may end short of the alignment */
     }
 }
 

@@ -136,7 +136,7 @@ ifneq ($(COVERAGE),)
 OPT        := -O0
 INSTRUMENT += --coverage -fprofile-update=atomic
 endif
-ifneq ($(CHECKED),) # track/checks.h
+ifneq ($(CHECKED),) # tools/checks.h
 OPT        := -O0
 INSTRUMENT += -DSC_DEBUG -fno-omit-frame-pointer
 endif
@@ -192,8 +192,8 @@ NOP         := $(if $(NOP_OBJ),$(OUT)/libsafecopy-nop.so)
 COMMAND_SRC := $(call sources,$(addprefix report/command/,*.c formats/*.c doctor/*.c symbolizer/*.c \
     watch/*.c))
 LINKS       := $(shell sed -n 's/.*links: *\([a-z_/. ]*\).*/\1/p' report/command/main.c 2>/dev/null)
-SHARED_SRC  := $(sort $(wildcard report/options.c track/text.c $(LINKS)) \
-    $(if $(CHECKED),track/checks.c track/trace.c))
+SHARED_SRC  := $(sort $(wildcard report/options.c tools/text.c $(LINKS)) \
+    $(if $(CHECKED),tools/checks.c tools/trace.c))
 COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)
 
 # The command reads debug information by libdw (elfutils); without it there are no lines of source.

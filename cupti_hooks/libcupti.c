@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "track/objects.h"
-#include "track/text.h"
+#include "tools/objects.h"
+#include "tools/text.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { RUNTIMES_MAX = 16, CUDA_11_MINOR_MAX = 8 };
 

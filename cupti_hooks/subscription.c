@@ -9,12 +9,12 @@
 #include "cupti_hooks/libcupti.h"
 #include "cupti_hooks/resources.h"
 #include "cupti_hooks/timeline.h"
-#include "track/checks.h"
-#include "track/deadlines.h"
-#include "track/text.h"
-#include "track/trace.h"
+#include "tools/checks.h"
+#include "tools/deadlines.h"
+#include "tools/text.h"
+#include "tools/trace.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { VERSION_MIN = 13 /* of CUDA 11.0 */, YIELD_MAX_NS = 1000 * 1000 * 1000 };
 

@@ -8,13 +8,13 @@
 #include <cupti.h>
 
 #include "cupti_hooks/subscription.h"
-#include "track/checks.h"
-#include "track/deadlines.h"
-#include "track/now.h"
-#include "track/own_pages.h"
-#include "track/uncancelled.h"
+#include "tools/checks.h"
+#include "tools/deadlines.h"
+#include "tools/now.h"
+#include "tools/own_pages.h"
+#include "tools/uncancelled.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* 170 records a buffer: small ones come back sooner where copies are always in flight, since a
  * buffer with one incomplete record does not. */

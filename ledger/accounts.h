@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 #include "ledger/ledger_words.h"
-#include "track/pool.h"
-#include "track/ticks.h"
+#include "tools/pool.h"
+#include "tools/ticks.h"
 
 enum { SC_ACCOUNTS_SHIFT = 10, SC_ACCOUNTS_MAX = 1 << 16 };
 

@@ -6,10 +6,10 @@
 #include "ledger/ledger_index.h"
 #include "ledger/ledger_internal.h"
 #include "ledger/ledger_words.h"
-#include "track/brief_lock_here.h"
-#include "track/checks.h"
+#include "tools/brief_lock_here.h"
+#include "tools/checks.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 struct sc_ledger sc_ledger;
 

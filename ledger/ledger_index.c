@@ -1,7 +1,7 @@
 #include "ledger/ledger_index.h"
 
-#include "track/own_pages.h"
-#include "track/poison.h"
+#include "tools/own_pages.h"
+#include "tools/poison.h"
 
 _Static_assert(sizeof(struct sc_ledger_entry) == 40, "a million blocks take 48 MB at most");
 

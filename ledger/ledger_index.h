@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "ledger/ledger_words.h"
-#include "track/pool.h"
+#include "tools/pool.h"
 
 /* The first part of the table has so many cells, and each later one as many as all before it. */
 enum { SC_LEDGER_CELLS_SHIFT = 10, SC_LEDGER_PARTS = 16 };

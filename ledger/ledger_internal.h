@@ -7,7 +7,7 @@
 
 #include "ledger/accounts.h"
 #include "ledger/ledger_index.h"
-#include "track/brief_lock.h"
+#include "tools/brief_lock.h"
 
 /* So many contexts that ended last are known. */
 enum { SC_LEDGER_ENDS = 8 };

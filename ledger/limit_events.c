@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 const char *sc_limit_events_word(int limit)
 {

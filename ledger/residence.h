@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "ledger/ledger_words.h"
-#include "track/brief_lock.h"
+#include "tools/brief_lock.h"
 
 enum { SC_RESIDENCE_PARTS = 4096 };
 

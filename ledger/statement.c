@@ -4,11 +4,11 @@
 
 #include "ledger/accounts.h"
 #include "ledger/ledger_internal.h"
+#include "tools/own_pages.h"
+#include "tools/text.h"
 #include "track/origins.h"
-#include "track/own_pages.h"
-#include "track/text.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 void sc_statement_put_uuid(struct sc_text *text, const char *prefix, const uint8_t *uuid)
 {

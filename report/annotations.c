@@ -1,16 +1,16 @@
 #include "report/annotations.h"
 
 #include "report/file.h"
-#include "track/checks.h"
-#include "track/hazard.h"
-#include "track/pool.h"
+#include "tools/checks.h"
+#include "tools/pool.h"
+#include "words/hazard.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 struct record {
     char label[SC_LABEL_SIZE];

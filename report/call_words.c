@@ -5,11 +5,11 @@
 #include "report/json_lines.h"
 #include "report/plain.h"
 #include "report/symtab.h"
-#include "track/text.h"
+#include "tools/text.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { NAME_SIZE = 1024, API_SIZE = 128 };
 

@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "track/kernel.h"
+#include "tools/kernel.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 #define RAW(...) sc_kernel_call(__VA_ARGS__)
 

@@ -3,11 +3,11 @@
 #include "report/json.h"
 #include "report/options.h"
 #include "report/userfaultfd.h"
-#include "track/text.h"
+#include "tools/text.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* What comes behind in the line has room; a value is longer than no word of these options. */
 enum { RESERVE = 8 * 1024, OPTION_VALUE_BYTES = 32 };

@@ -1,13 +1,13 @@
 #include "report/json.h"
 
 #include "report/plain.h"
-#include "track/text.h"
+#include "tools/text.h"
 
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static void put_character(struct sc_text *text, const char *bytes, size_t length, uint32_t code)
 {

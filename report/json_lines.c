@@ -16,15 +16,15 @@
 #include "report/suppressions.h"
 #include "report/um_part.h"
 #include "report/version.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
+#include "tools/text.h"
 #include "track/no_verdicts.h"
 #include "track/origins.h"
-#include "track/text.h"
+#include "words/hazard.h"
+#include "words/hazard_words.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* Room for everything that follows a list that was filled to the brim. */
 enum { RESERVE = 1024, SYMBOL_MAX = 2048, ACCOUNTS_MAX = 10 };

@@ -4,10 +4,10 @@
 #include "report/file.h"
 #include "report/mapped_file.h"
 #include "report/needed.h"
-#include "track/checks.h"
-#include "track/objects.h"
-#include "track/own_pages.h"
-#include "track/text.h"
+#include "tools/checks.h"
+#include "tools/objects.h"
+#include "tools/own_pages.h"
+#include "tools/text.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* ---- where a module lies ---- */
 

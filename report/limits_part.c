@@ -1,9 +1,9 @@
 #include "report/limits_part.h"
 
 #include "report/json.h"
-#include "track/text.h"
+#include "tools/text.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 void sc_limits_part_name(const struct sc_limit_events *limits, struct sc_limits_part *part)
 {

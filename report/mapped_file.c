@@ -1,12 +1,12 @@
 #include "report/mapped_file.h"
 
 #include "report/file.h"
-#include "track/maps_reader.h"
-#include "track/text.h"
+#include "tools/maps_reader.h"
+#include "tools/text.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { FIELDS_BEFORE_PATH = 4 };
 

@@ -2,13 +2,13 @@
 
 #include "report/file.h"
 #include "report/options.h"
-#include "track/kernel.h"
+#include "tools/kernel.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* A line for each behind the first. Where the kernel does not say there may be some. */
 static bool has_swap(void)

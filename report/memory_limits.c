@@ -3,13 +3,13 @@
 
 #include "report/file.h"
 #include "report/json.h"
-#include "track/text.h"
+#include "tools/text.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { PATH_BYTES = 1024, GROUPS_BYTES = 4096 };
 

@@ -4,12 +4,12 @@
 #include "report/json_lines.h"
 #include "report/path.h"
 #include "report/report.h"
+#include "tools/text.h"
 #include "track/stacks.h"
-#include "track/text.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 struct known {
     const char *prefix, *name;

@@ -4,14 +4,14 @@
 #include "report/json.h"
 #include "report/memory_owner.h"
 #include "report/plain.h"
-#include "track/now.h"
+#include "tools/now.h"
+#include "tools/text.h"
+#include "tools/ticks.h"
 #include "track/origins.h"
-#include "track/text.h"
-#include "track/ticks.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { POOLS_MAX = 16 };
 

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "track/checks.h"
+#include "tools/checks.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static struct {
     const char *api;

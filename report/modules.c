@@ -2,10 +2,10 @@
 #include "report/modules.h"
 
 #include "report/report.h"
-#include "track/checks.h"
-#include "track/objects.h"
+#include "tools/checks.h"
+#include "tools/objects.h"
+#include "tools/text.h"
 #include "track/python_codes.h"
-#include "track/text.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -16,7 +16,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static char program_path[4096];
 

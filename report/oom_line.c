@@ -4,12 +4,12 @@
 #include "report/json.h"
 #include "report/json_lines.h"
 #include "report/memory_part.h"
-#include "track/text.h"
+#include "tools/text.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { ACCOUNTS_MAX = 10, RESERVE = 1024 };
 

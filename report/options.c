@@ -3,11 +3,11 @@
 #include "report/file.h"
 #include "report/nearest.h"
 #include "report/plain.h"
-#include "track/text.h"
+#include "tools/text.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum kind { BOOL, CHOICE, NUMBER, SIZE, TIME, SHARE, PATH };
 

@@ -2,11 +2,11 @@
 
 #include "report/file.h"
 #include "report/version.h"
-#include "track/text.h"
+#include "tools/text.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* A run line has 256 KB at most, and any line 1 MB (report.c). */
 enum { PIECE = 4096, FIRST_MAX = 256 * 1024, LAST_MAX = 1024 * 1024 };

@@ -2,7 +2,7 @@
 #include "report/path.h"
 
 #include "report/file.h"
-#include "track/text.h"
+#include "tools/text.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 const char *sc_path_base(const char *path)
 {

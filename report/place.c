@@ -6,8 +6,8 @@
 #include "report/options.h"
 #include "report/own_report.h"
 #include "report/path.h"
-#include "track/kernel.h"
-#include "track/text.h"
+#include "tools/kernel.h"
+#include "tools/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* Processes that start together may take a name from each other, but not for ever. */
 enum { TRIES = 16 };

@@ -3,10 +3,10 @@
 #include "ledger/limit_events.h"
 #include "report/json.h"
 #include "report/json_lines.h"
-#include "track/hazard_words.h"
-#include "track/text.h"
+#include "tools/text.h"
+#include "words/hazard_words.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { STACKS_MAX = 512 };
 

@@ -7,8 +7,8 @@
 #ifndef SC_REPORT_POSTMORTEM_LINE_H
 #define SC_REPORT_POSTMORTEM_LINE_H
 
-#include "track/hazard_event.h"
 #include "track/history.h"
+#include "words/hazard_event.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -20,12 +20,12 @@
 #include "report/suppressing.h"
 #include "report/suppressions.h"
 #include "report/users_frames.h"
-#include "track/checks.h"
+#include "tools/checks.h"
+#include "tools/own_pages.h"
+#include "tools/text.h"
+#include "tools/trace.h"
 #include "track/no_verdicts.h"
 #include "track/origins.h"
-#include "track/own_pages.h"
-#include "track/text.h"
-#include "track/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* All below `mutex` is guarded by it, but for what sc_report_open sets before `opened`. */
 static struct {

@@ -4,7 +4,7 @@
 #include "report/file.h"
 #include "report/options.h"
 #include "report/path.h"
-#include "track/text.h"
+#include "tools/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 struct roll {
     char path[64];

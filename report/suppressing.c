@@ -4,16 +4,16 @@
 #include "report/json_lines.h"
 #include "report/suppressions.h"
 #include "report/symtab.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
-#include "track/own_pages.h"
-#include "track/text.h"
+#include "tools/own_pages.h"
+#include "tools/text.h"
+#include "words/hazard.h"
+#include "words/hazard_words.h"
 
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { COMPLAINTS_MAX = 8, CACHE_SIZE = 4096, SYMBOL_MAX_BYTES = 1024 };
 

@@ -2,12 +2,12 @@
 
 #include "report/nearest.h"
 #include "report/plain.h"
-#include "track/hazard_words.h"
-#include "track/text.h"
+#include "tools/text.h"
+#include "words/hazard_words.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { WHAT_MAX_BYTES = 256, SHOWN_MAX_BYTES = 60, S_PER_DAY = 86400 };
 

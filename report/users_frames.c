@@ -2,11 +2,11 @@
 
 #include "report/frame_kinds.h"
 #include "report/json_lines.h"
-#include "track/hazard.h"
+#include "words/hazard.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {

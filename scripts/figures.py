@@ -63,7 +63,7 @@ def structs_of_an_access(codes):
 
 def assertions(codes):
     return sum(len(ASSERTION.findall(code)) for path, code in codes.items()
-               if path != "track/checks.h")
+               if path != "tools/checks.h")
 
 
 def of_interpose(texts):

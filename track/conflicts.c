@@ -1,13 +1,13 @@
 #include "track/conflicts.h"
 
-#include "track/checks.h"
+#include "tools/checks.h"
 #include "track/conflicts_internal.h"
 #include "track/kernel_flags.h"
 #include "track/ops.h"
 #include "track/order.h"
 #include "track/order_calls.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 struct conflict_visit {
     struct sc_inflight *inflight;

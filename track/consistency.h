@@ -1,5 +1,5 @@
 /* Do the tracker's lists, and what is counted of them, agree? For SC_CHECK and SC_CHECK_OF of
- * track/checks.h, after a change; builds without checks have none of it. A list that does not agree
+ * tools/checks.h, after a change; builds without checks have none of it. A list that does not agree
  * fails an assertion. Those that look at one record look at its neighbours; others walk a list.
  *
  * Locks: every function needs the owner's lock. */

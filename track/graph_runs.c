@@ -1,10 +1,10 @@
 /* Runs: the memory of an exec as a launch uses it. In host memory these are the largest pieces that
  * there are. */
-#include "track/checks.h"
+#include "tools/checks.h"
 #include "track/graphs_internal.h"
 #include "track/told.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum sort { OF_HOST, OF_DEVICE, ADDRESS };
 

@@ -25,11 +25,11 @@
 #ifndef SC_TRACK_GRAPHS_H
 #define SC_TRACK_GRAPHS_H
 
-#include "track/frames.h"
-#include "track/hazard_event.h"
-#include "track/op_kinds.h"
+#include "tools/frames.h"
+#include "tools/shape.h"
 #include "track/ordering.h"
-#include "track/shape.h"
+#include "words/hazard_event.h"
+#include "words/op_kinds.h"
 
 enum sc_graph_place;
 struct sc_graph;

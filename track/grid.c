@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "track/checks.h"
-#include "track/own_pages.h"
-#include "track/pool.h"
-#include "track/seqlock.h"
+#include "tools/checks.h"
+#include "tools/own_pages.h"
+#include "tools/pool.h"
+#include "tools/seqlock.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { RACES_MAX = 8, FILTER_STEPS_MAX = 16, CHECKED_STEPS_MAX = 64, LOOKED_AT_MAX = 256 };
 

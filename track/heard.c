@@ -2,11 +2,11 @@
 
 #include <stddef.h>
 
-#include "track/checks.h"
+#include "tools/checks.h"
 #include "track/order.h"
 #include "track/order_calls.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* ---- nodes ---- */
 

@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/points.h"
 #include "track/told.h"
+#include "words/points.h"
 
 struct sc_order;
 

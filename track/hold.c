@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-#include "track/checks.h"
+#include "tools/checks.h"
+#include "tools/now.h"
+#include "tools/trace.h"
 #include "track/conflicts.h"
 #include "track/consistency.h"
-#include "track/now.h"
 #include "track/op_info.h"
 #include "track/order.h"
-#include "track/trace.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { GRID_CELLS = 1 << 12 };
 

@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/frames.h"
-#include "track/op_kinds.h"
+#include "tools/frames.h"
+#include "tools/shape.h"
 #include "track/ordering.h"
-#include "track/pages.h"
-#include "track/points.h"
-#include "track/shape.h"
+#include "words/op_kinds.h"
+#include "words/pages.h"
+#include "words/points.h"
 
 struct sc_slot;
 

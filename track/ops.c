@@ -3,11 +3,11 @@
 
 #include <stdatomic.h>
 
+#include "tools/own_pages.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
-#include "track/own_pages.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { BLOCKS = 64, BLOCK_OPS = SC_TRACK_OPS_MAX };
 

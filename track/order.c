@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-#include "track/checks.h"
+#include "tools/checks.h"
+#include "tools/trace.h"
 #include "track/consistency.h"
 #include "track/order_calls.h"
-#include "track/trace.h"
 #include "track/unseen.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 struct entry {
     uint32_t stream;

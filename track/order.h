@@ -28,11 +28,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/arena.h"
-#include "track/points.h"
+#include "tools/arena.h"
 #include "track/staging_classes.h"
 #include "track/stream_front.h"
 #include "track/unseen_internal.h"
+#include "words/points.h"
 
 struct sc_slot;
 

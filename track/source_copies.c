@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#include "track/checks.h"
+#include "tools/checks.h"
+#include "tools/peek.h"
 #include "track/comparisons.h"
-#include "track/peek.h"
 #include "track/staging.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { COPY_BYTES = 4096, COPIES_MAX = 8192 };
 

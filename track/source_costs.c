@@ -2,7 +2,7 @@
 
 #include <stdatomic.h>
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     PAGE_SHIFT = 12,

@@ -3,12 +3,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "track/checks.h"
+#include "tools/checks.h"
+#include "tools/trace.h"
 #include "track/consistency.h"
 #include "track/spans_internal.h"
-#include "track/trace.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { CELLS = 1 << 15, LOOKS_MAX = 1000, FEW = 256 };
 

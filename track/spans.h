@@ -25,11 +25,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tools/pool.h"
 #include "track/blocks.h"
 #include "track/grid.h"
-#include "track/pages.h"
-#include "track/pool.h"
 #include "track/spans_calls.h"
+#include "words/pages.h"
 
 struct sc_span {
     struct sc_grid_node node; /* whole pages */

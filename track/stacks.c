@@ -3,9 +3,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "track/depot.h"
+#include "tools/depot.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static struct sc_depot stacks;
 

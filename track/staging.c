@@ -1,9 +1,9 @@
 #include "track/staging.h"
 
-#include "track/checks.h"
+#include "tools/checks.h"
 #include "track/order.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     SMALL_BYTES = 4096,

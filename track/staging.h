@@ -15,9 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/op_kinds.h"
-#include "track/points.h"
 #include "track/staging_classes.h"
+#include "words/op_kinds.h"
+#include "words/points.h"
 
 struct sc_fold;
 struct sc_order;

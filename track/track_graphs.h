@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/checks.h"
-#include "track/points.h"
+#include "tools/checks.h"
+#include "words/points.h"
 
 struct sc_graph;
 struct sc_graph_extra;

@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/checks.h"
-#include "track/hazard_event.h"
+#include "tools/checks.h"
 #include "track/hold_kind.h"
 #include "track/ops.h"
+#include "words/hazard_event.h"
 
 struct sc_op_info;
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/checks.h"
+#include "tools/checks.h"
 
 struct sc_ticket;
 struct SC_LOCK sc_track;

@@ -1,11 +1,11 @@
 #include "track/unseen.h"
 
-#include "track/checks.h"
+#include "tools/checks.h"
+#include "tools/trace.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/trace.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 struct wait {
     uint32_t previous, next;

@@ -2,9 +2,9 @@
 
 #include "interpose/base/own_stack.h"
 #include "interpose/base/unwind.h"
-#include "track/frames.h"
+#include "tools/frames.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 void sc_locals_learn(struct sc_running *running, uintptr_t lowest)
 {

@@ -9,11 +9,11 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "track/kernel.h"
-#include "track/maps_reader.h"
-#include "track/peek.h"
+#include "tools/kernel.h"
+#include "tools/maps_reader.h"
+#include "tools/peek.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { TAIL = 256 };
 

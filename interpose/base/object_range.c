@@ -3,9 +3,9 @@
 #include <link.h>
 #include <stddef.h>
 
-#include "track/objects.h"
+#include "tools/objects.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 struct search {
     uintptr_t address;

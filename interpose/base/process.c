@@ -3,9 +3,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "track/kernel.h"
+#include "tools/kernel.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 struct sc_options sc_options;
 struct sc_process sc_process;

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "report/options.h"
-#include "track/frames.h"
+#include "tools/frames.h"
 
 extern struct sc_options sc_options; /* constant once sc_life_start returned */
 

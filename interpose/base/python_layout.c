@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "track/peek.h"
+#include "tools/peek.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 #define OBJECTS_OF_64_BITS                                                                         \
     .object_type = 8, .type_name = 24, .bytes_size = 16, .bytes_data = 32, .string_length = 16,    \

@@ -10,11 +10,11 @@
 #include "interpose/base/python_merge.h"
 #include "interpose/base/python_walk.h"
 #include "interpose/base/spare_stack.h"
-#include "track/checks.h"
-#include "track/objects.h"
+#include "tools/checks.h"
+#include "tools/objects.h"
 #include "track/stacks.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 struct sc_python_interpreter {
     struct sc_python_layout layout;

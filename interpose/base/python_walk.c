@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "interpose/base/python_layout.h"
-#include "track/peek.h"
+#include "tools/peek.h"
 #include "track/python_codes.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     FILE_CHARACTERS_MAX = 4096,

@@ -2,10 +2,10 @@
 
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
-#include "track/op_kinds.h"
-#include "track/ticks.h"
+#include "tools/ticks.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes,
                             uint64_t ticks)

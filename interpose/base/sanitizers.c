@@ -5,9 +5,9 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
-#include "track/text.h"
+#include "tools/text.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 typedef const char *options_function(void);
 

@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "report/file.h"
-#include "track/kernel.h"
-#include "track/peek.h"
-#include "track/text.h"
+#include "tools/kernel.h"
+#include "tools/peek.h"
+#include "tools/text.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { DESCRIPTORS_MAX = 1024, ARGUMENTS = 6 };
 

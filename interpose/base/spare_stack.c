@@ -9,13 +9,13 @@
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
-#include "track/frames.h"
-#include "track/kernel.h"
-#include "track/own_lock.h"
-#include "track/own_pages.h"
-#include "track/uncancelled.h"
+#include "tools/frames.h"
+#include "tools/kernel.h"
+#include "tools/own_lock.h"
+#include "tools/own_pages.h"
+#include "tools/uncancelled.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     SHARED = 32,

@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "interpose/base/own_stack.h"
-#include "track/arena.h"
-#include "track/checks.h"
-#include "track/peek.h"
+#include "tools/arena.h"
+#include "tools/checks.h"
+#include "tools/peek.h"
 #include "track/stacks.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     SETS = 16,

@@ -19,12 +19,12 @@
 #include "interpose/base/unwinder_pipe.h"
 #include "report/options.h"
 #include "report/report.h"
-#include "track/objects.h"
+#include "tools/objects.h"
+#include "tools/uncancelled.h"
 #include "track/origins.h"
 #include "track/stacks.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* As libunwind.h declares them; its header is not needed to build, nor is it for every target. */
 typedef int backtrace_function(void **buffer, int size);

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/frames.h"
+#include "tools/frames.h"
 
 struct sc_options;
 

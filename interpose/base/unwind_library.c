@@ -5,9 +5,9 @@
 #include "report/libraries.h"
 #include "report/options.h"
 #include "report/report.h"
-#include "track/text.h"
+#include "tools/text.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* What is distributed has a libunwind with a name of its own: by its usual one it would stand for
  * the system's in what the program loads later. */

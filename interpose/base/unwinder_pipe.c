@@ -4,9 +4,9 @@
 #include <stdatomic.h>
 
 #include "interpose/base/object_range.h"
-#include "track/peek.h"
+#include "tools/peek.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* Threads may note it at once; all find the same. */
 static _Atomic uintptr_t start, end;

@@ -7,9 +7,9 @@
 #include "interpose/base/process.h"
 #include "report/options.h"
 #include "report/report.h"
-#include "track/text.h"
+#include "tools/text.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* The stack may have little room. Of threads that warn at the same time one has room for a path. */
 static char line[SC_OPTIONS_PATH_SIZE + 256];

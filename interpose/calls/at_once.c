@@ -13,17 +13,17 @@
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
 #include "report/options.h"
-#include "track/hazard_words.h"
+#include "tools/now.h"
+#include "tools/ticks.h"
 #include "track/no_verdicts.h"
-#include "track/now.h"
 #include "track/op_info.h"
 #include "track/ops.h"
-#include "track/ticks.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_parts.h"
+#include "words/hazard_words.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { LOOK_NS = 10 * 1000 * 1000 };
 

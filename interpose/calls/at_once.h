@@ -20,11 +20,11 @@
 #include <stdint.h>
 
 #include "interpose/streams/streams.h"
-#include "track/op_kinds.h"
-#include "track/pages.h"
-#include "track/shape.h"
+#include "tools/shape.h"
 #include "track/track_presence.h"
 #include "track/track_ranges.h"
+#include "words/op_kinds.h"
+#include "words/pages.h"
 
 enum sc_touch;
 struct sc_op_info;

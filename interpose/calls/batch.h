@@ -10,7 +10,7 @@
 
 #include "interpose/graph/copy_sides.h"
 #include "track/copy_manner.h"
-#include "track/points.h"
+#include "words/points.h"
 
 struct sc_batch_source;
 struct sc_call;

@@ -22,18 +22,18 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "report/options.h"
+#include "tools/shape.h"
+#include "tools/ticks.h"
 #include "track/copy_manner.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/order_calls.h"
-#include "track/pages.h"
-#include "track/shape.h"
-#include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_front.h"
 #include "track/track_order.h"
+#include "words/op_kinds.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* ---- the sides of a copy ---- */
 

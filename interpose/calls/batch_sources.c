@@ -13,19 +13,19 @@
 #include "interpose/reaper/large_copies.h"
 #include "interpose/streams/streams.h"
 #include "report/options.h"
+#include "tools/own_pages.h"
+#include "tools/shape.h"
 #include "track/copy_manner.h"
 #include "track/inflight_calls.h"
-#include "track/op_kinds.h"
 #include "track/ordering.h"
-#include "track/own_pages.h"
-#include "track/pages.h"
-#include "track/shape.h"
 #include "track/staging.h"
 #include "track/track.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
+#include "words/op_kinds.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static size_t scratch_bytes(const struct sc_batch *batch)
 {

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "interpose/calls/batch.h"
-#include "track/peek.h"
+#include "tools/peek.h"
 
 enum sc_copy_call;
 struct sc_issue;

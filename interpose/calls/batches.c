@@ -18,10 +18,10 @@
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/node_uses.h"
 #include "interpose/streams/streams.h"
-#include "track/hazard_words.h"
-#include "track/shape.h"
+#include "tools/shape.h"
+#include "words/hazard_words.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* What the wrappers have in common. */
 struct batch {

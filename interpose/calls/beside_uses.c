@@ -6,9 +6,9 @@
 #include "interpose/graph/node_uses.h"
 #include "interpose/streams/streams.h"
 #include "track/device_use.h"
-#include "track/points.h"
+#include "words/points.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* ---- copies and memsets ---- */
 

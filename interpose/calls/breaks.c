@@ -13,10 +13,10 @@
 #include "interpose/base/mappings.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
-#include "track/pages.h"
 #include "track/track_holds.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 typedef int brk_function(void *address);
 typedef void *sbrk_function(intptr_t change);

@@ -9,9 +9,9 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
-#include "track/checks.h"
+#include "tools/checks.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 struct beginning {
     struct sc_stream_record *stream;

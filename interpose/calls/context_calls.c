@@ -27,20 +27,20 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "ledger/ledger.h"
+#include "tools/checks.h"
+#include "tools/deadlines.h"
+#include "tools/now.h"
 #include "track/allocations.h"
-#include "track/checks.h"
-#include "track/deadlines.h"
 #include "track/graph_frees.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/inflight_calls.h"
-#include "track/now.h"
-#include "track/points.h"
 #include "track/track.h"
 #include "track/track_holds.h"
 #include "track/track_order.h"
+#include "words/points.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { LET_GO_NS = 100 * 1000 * 1000 };
 

@@ -11,12 +11,12 @@
 #include "interpose/ledger/managed.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
+#include "tools/shape.h"
 #include "track/device_use.h"
-#include "track/op_kinds.h"
-#include "track/shape.h"
 #include "track/track_ranges.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* What such a function needs of the stack does not stand there while the driver is called. */
 #define OUT_OF_LINE __attribute__((noinline))

@@ -14,23 +14,23 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/marks.h"
 #include "report/options.h"
+#include "tools/now.h"
+#include "tools/ticks.h"
 #include "track/allocations.h"
 #include "track/device_use.h"
-#include "track/hazard_words.h"
 #include "track/no_verdicts.h"
-#include "track/now.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/ordering.h"
-#include "track/ticks.h"
 #include "track/track_device.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_parts.h"
 #include "track/track_streams.h"
+#include "words/hazard_words.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* `after`: what it comes after besides, or NULL. */
 static struct sc_op_info describe(const struct sc_device_use *use, const struct sc_call *call,

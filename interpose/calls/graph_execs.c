@@ -18,11 +18,11 @@
 #include "track/graph_place.h"
 #include "track/graphs.h"
 #include "track/heard.h"
-#include "track/op_kinds.h"
 #include "track/ordering.h"
 #include "track/track.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* ---- made, updated, changed ---- */
 

@@ -29,19 +29,16 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
+#include "tools/ticks.h"
 #include "track/device.h"
 #include "track/graph_records.h"
 #include "track/graphs.h"
-#include "track/hazard_words.h"
 #include "track/heard.h"
 #include "track/hold_kind.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/order_calls.h"
 #include "track/ordering.h"
-#include "track/points.h"
 #include "track/stream_front.h"
-#include "track/ticks.h"
 #include "track/told.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
@@ -51,8 +48,11 @@
 #include "track/track_parts.h"
 #include "track/track_streams.h"
 #include "track/unseen.h"
+#include "words/hazard_words.h"
+#include "words/op_kinds.h"
+#include "words/points.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 struct launch {
     struct sc_launch_uses uses; /* its stream is NULL where nothing is to be done */

@@ -10,12 +10,12 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/streams.h"
-#include "track/arena.h"
-#include "track/checks.h"
-#include "track/ticks.h"
+#include "tools/arena.h"
+#include "tools/checks.h"
+#include "tools/ticks.h"
 #include "track/track_order.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 struct host_call {
     const char *api;

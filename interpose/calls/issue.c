@@ -30,8 +30,9 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
+#include "tools/shape.h"
+#include "tools/ticks.h"
 #include "track/copy_manner.h"
-#include "track/hazard_words.h"
 #include "track/history.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
@@ -41,12 +42,9 @@
 #include "track/ops.h"
 #include "track/order_calls.h"
 #include "track/ordering.h"
-#include "track/pages.h"
-#include "track/shape.h"
 #include "track/spans_calls.h"
 #include "track/staging.h"
 #include "track/stream_front.h"
-#include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_front.h"
 #include "track/track_holds.h"
@@ -56,8 +54,10 @@
 #include "track/track_ranges.h"
 #include "track/track_streams.h"
 #include "track/track_views.h"
+#include "words/hazard_words.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { TAKEN_EARLY_BYTES = 24 * 1024 };
 

@@ -26,9 +26,9 @@
 #include "interpose/driver/driver.h"
 #include "interpose/graph/host_use.h"
 #include "track/device_use.h"
-#include "track/op_kinds.h"
-#include "track/points.h"
 #include "track/track_front.h"
+#include "words/op_kinds.h"
+#include "words/points.h"
 
 enum sc_touch;
 struct sc_call;

@@ -17,12 +17,9 @@
 #include "track/device_use.h"
 #include "track/graph_records.h"
 #include "track/graphs.h"
-#include "track/hazard_words.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/ordering.h"
-#include "track/pages.h"
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_front.h"
@@ -31,8 +28,11 @@
 #include "track/track_presence.h"
 #include "track/track_ranges.h"
 #include "track/track_streams.h"
+#include "words/hazard_words.h"
+#include "words/op_kinds.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* Leaves the addresses that are of device memory, each once. */
 static void keep_device(struct sc_kernel_parameters *read)

@@ -13,22 +13,22 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "report/options.h"
+#include "tools/shape.h"
 #include "track/allocations.h"
 #include "track/device_use.h"
 #include "track/graph_records.h"
 #include "track/graphs.h"
 #include "track/hold.h"
-#include "track/op_kinds.h"
 #include "track/ordering.h"
-#include "track/pages.h"
-#include "track/shape.h"
 #include "track/told.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
 #include "track/track_order.h"
 #include "track/track_ranges.h"
+#include "words/op_kinds.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* ---- host memory: an operation for each run ---- */
 

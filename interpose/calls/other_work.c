@@ -28,11 +28,11 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "track/allocations.h"
-#include "track/points.h"
 #include "track/track_front.h"
 #include "track/track_ops.h"
+#include "words/points.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 struct work {
     struct sc_detour detour;

@@ -19,13 +19,13 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/order_calls.h"
-#include "track/points.h"
 #include "track/spans_calls.h"
 #include "track/track.h"
 #include "track/track_order.h"
 #include "track/track_streams.h"
+#include "words/points.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* What is not set here is not looked at before it is set. */
 SC_INLINED void begin(struct sc_sync *sync, const struct sc_call *call)

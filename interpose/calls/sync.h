@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "interpose/driver/driver.h"
-#include "track/points.h"
 #include "track/track_order.h"
+#include "words/points.h"
 
 struct sc_call;
 struct sc_context;

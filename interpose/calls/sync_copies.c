@@ -24,21 +24,21 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
+#include "tools/shape.h"
+#include "tools/ticks.h"
 #include "track/copy_manner.h"
 #include "track/device.h"
 #include "track/device_use.h"
 #include "track/history.h"
 #include "track/order_calls.h"
-#include "track/pages.h"
-#include "track/points.h"
-#include "track/shape.h"
-#include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_front.h"
 #include "track/track_order.h"
 #include "track/track_streams.h"
+#include "words/pages.h"
+#include "words/points.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 struct copy {
     const struct sc_call *call;

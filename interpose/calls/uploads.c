@@ -15,17 +15,17 @@
 #include "interpose/streams/simple_streams.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
+#include "tools/ticks.h"
 #include "track/history.h"
-#include "track/op_kinds.h"
 #include "track/staging.h"
 #include "track/stream_front.h"
-#include "track/ticks.h"
 #include "track/track_front.h"
 #include "track/track_ops.h"
 #include "track/track_parts.h"
 #include "track/track_uploads.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static void end(const struct sc_call *call, struct sc_stream_record *stream,
                 struct sc_upload *upload)

@@ -12,22 +12,22 @@
 #include "interpose/streams/simple_streams.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
+#include "tools/ticks.h"
 #include "track/history.h"
 #include "track/inflight_calls.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/order_calls.h"
 #include "track/stream_front.h"
-#include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_order.h"
 #include "track/track_parts.h"
 #include "track/track_presence.h"
 #include "track/track_streams.h"
 #include "track/unseen.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 void sc_work_note(const struct sc_call *call, const struct sc_stream_record *stream,
                   uint64_t number, uint64_t ticks)

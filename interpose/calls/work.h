@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "interpose/driver/driver.h"
-#include "track/points.h"
+#include "words/points.h"
 
 enum sc_simplicity;
 struct sc_call;

@@ -15,21 +15,21 @@
 #include "interpose/streams/streams.h"
 #include "report/annotations.h"
 #include "report/frame_kinds.h"
-#include "track/checks.h"
+#include "tools/checks.h"
+#include "tools/now.h"
+#include "tools/shape.h"
 #include "track/device_use.h"
 #include "track/frozen.h"
 #include "track/graph_writes.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
 #include "track/left_out.h"
 #include "track/no_verdicts.h"
-#include "track/now.h"
-#include "track/op_kinds.h"
-#include "track/shape.h"
 #include "track/track_parts.h"
 #include "track/track_streams.h"
+#include "words/hazard.h"
+#include "words/hazard_words.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* LOOKS_MAX: so many operations are looked at on behalf of the memory that is watched. */
 enum { OPEN_MAX = 64, LOOKS_MAX = 16384 };

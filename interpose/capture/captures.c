@@ -17,16 +17,16 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
-#include "track/checks.h"
-#include "track/handles.h"
-#include "track/hazard.h"
-#include "track/now.h"
-#include "track/op_kinds.h"
-#include "track/points.h"
-#include "track/trace.h"
+#include "tools/checks.h"
+#include "tools/handles.h"
+#include "tools/now.h"
+#include "tools/trace.h"
 #include "track/track_streams.h"
+#include "words/hazard.h"
+#include "words/op_kinds.h"
+#include "words/points.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { OPEN_MAX = 256 };
 

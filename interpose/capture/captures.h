@@ -13,7 +13,7 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
-#include "track/checks.h"
+#include "tools/checks.h"
 
 enum sc_action;
 enum sc_hazard_code;

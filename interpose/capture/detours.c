@@ -13,15 +13,15 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "track/checks.h"
+#include "tools/checks.h"
+#include "tools/trace.h"
 #include "track/events.h"
-#include "track/hazard_words.h"
-#include "track/points.h"
-#include "track/trace.h"
 #include "track/track.h"
 #include "track/track_order.h"
+#include "words/hazard_words.h"
+#include "words/points.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static CUevent make_event(void)
 {

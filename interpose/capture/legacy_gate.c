@@ -5,10 +5,10 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "track/checks.h"
-#include "track/now.h"
+#include "tools/checks.h"
+#include "tools/now.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { LANES = 16, LANE_BYTES = 64, PATIENCE_NS = 1000 * 1000 };
 

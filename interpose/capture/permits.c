@@ -3,9 +3,9 @@
 #include "interpose/base/process.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/streams/contexts.h"
-#include "track/hazard_words.h"
+#include "words/hazard_words.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* A wait for the whole context breaks every capture in it, whatever the modes. */
 static bool find_any(struct sc_capture *capture)

@@ -2,9 +2,9 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
-#include "track/uncancelled.h"
+#include "tools/uncancelled.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static CUresult ask(CUdeviceptr address, unsigned *type)
 {

@@ -11,10 +11,10 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver_code.h"
 #include "interpose/driver/exported_doors.h"
-#include "track/checks.h"
-#include "track/handles.h"
+#include "tools/checks.h"
+#include "tools/handles.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 struct sc_real sc_real;
 

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "interpose/driver/relaxed.h"
-#include "track/peek.h"
-#include "track/uncancelled.h"
+#include "tools/peek.h"
+#include "tools/uncancelled.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { PARAMETERS_MAX = 4096, BLOCK_BYTES_MAX = 32764, WORDS_AT_ONCE = 32 };
 

@@ -6,7 +6,7 @@
 #include "report/annotations.h"
 #include "track/origins.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 uint32_t sc_made_here(const struct sc_call *call)
 {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "interpose/driver/driver.h"
-#include "track/frames.h"
+#include "tools/frames.h"
 
 struct sc_replaying {
     struct sc_frame frame; /* of who runs a wrapper for what it notes */

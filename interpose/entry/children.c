@@ -9,10 +9,10 @@
 
 #include "ledger/statement.h"
 #include "report/file.h"
-#include "track/kernel.h"
-#include "track/text.h"
+#include "tools/kernel.h"
+#include "tools/text.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { ENTRIES_BYTES = 1024, PATH_BYTES = 96, LINK_BYTES = 256, LIST_BYTES = 1024 };
 enum { ENTRIES_MAX = 4096 }; /* of a folder that are looked at: the process is about to end */

@@ -13,10 +13,10 @@
 
 #include "interpose/base/exported.h"
 #include "interpose/base/loader.h"
-#include "track/kernel.h"
-#include "track/objects.h"
+#include "tools/kernel.h"
+#include "tools/objects.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 __thread bool sc_deep_bound_is_due;
 

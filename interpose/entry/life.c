@@ -53,18 +53,18 @@
 #include "report/report.h"
 #include "report/roll.h"
 #include "report/suppressing.h"
-#include "track/checks.h"
-#include "track/deadlines.h"
+#include "tools/checks.h"
+#include "tools/deadlines.h"
+#include "tools/own_lock.h"
+#include "tools/own_pages.h"
+#include "tools/trace.h"
+#include "tools/uncancelled.h"
 #include "track/hold.h"
-#include "track/own_lock.h"
-#include "track/own_pages.h"
-#include "track/trace.h"
 #include "track/track.h"
 #include "track/track_front.h"
 #include "track/track_parts.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { DEVICES_MAX = 64, DEVICE_NAME_BYTES = 128, UP_MAX_NS = 1000 * 1000 * 1000 };
 

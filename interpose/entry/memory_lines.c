@@ -17,12 +17,12 @@
 #include "interpose/reaper/own_threads.h"
 #include "interpose/streams/host_functions.h"
 #include "report/report.h"
-#include "track/kernel.h"
-#include "track/now.h"
-#include "track/own_lock.h"
-#include "track/own_pages.h"
+#include "tools/kernel.h"
+#include "tools/now.h"
+#include "tools/own_lock.h"
+#include "tools/own_pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { NS_IN_S = 1000 * 1000 * 1000, MS_IN_NS = 1000 * 1000 };
 enum { STOP_MS = 500, OPEN_MS = 10 * 1000, AGAIN_MS = 100 };

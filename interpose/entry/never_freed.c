@@ -8,14 +8,14 @@
 #include "ledger/ledger_words.h"
 #include "ledger/statement.h"
 #include "report/report.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
-#include "track/now.h"
-#include "track/op_kinds.h"
+#include "tools/now.h"
+#include "tools/own_pages.h"
 #include "track/origins.h"
-#include "track/own_pages.h"
+#include "words/hazard.h"
+#include "words/hazard_words.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static enum sc_buffer_kind kind_of(const struct sc_statement_account *lost)
 {

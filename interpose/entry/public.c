@@ -13,11 +13,11 @@
 #include "ledger/ledger_words.h"
 #include "report/annotations.h"
 #include "report/report.h"
-#include "track/hazard.h"
-#include "track/now.h"
+#include "tools/now.h"
 #include "track/track_front.h"
+#include "words/hazard.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* Cut between characters of UTF-8. */
 static void put_name(char name[SC_LEDGER_NAME_BYTES], const char *words)

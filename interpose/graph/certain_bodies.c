@@ -7,10 +7,10 @@
 #include "interpose/graph/conditional_bodies.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_walk.h"
-#include "track/handles.h"
-#include "track/own_pages.h"
+#include "tools/handles.h"
+#include "tools/own_pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { NODES_MAX = 4096 }; /* of a larger graph no body is certain */
 

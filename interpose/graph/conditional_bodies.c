@@ -6,13 +6,13 @@
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_walk.h"
 #include "interpose/reaper/reaper.h"
-#include "track/arena.h"
-#include "track/checks.h"
+#include "tools/arena.h"
+#include "tools/checks.h"
+#include "tools/handles.h"
 #include "track/graph_frees.h"
-#include "track/handles.h"
 #include "track/track.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { NO_BODY = UINT32_MAX };
 

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "interpose/driver/driver.h"
-#include "track/op_kinds.h"
-#include "track/shape.h"
+#include "tools/shape.h"
+#include "words/op_kinds.h"
 
 enum sc_copy_call;
 struct sc_copy_case;

@@ -11,12 +11,12 @@
 #include "track/device_use.h"
 #include "track/graph_place.h"
 #include "track/graphs.h"
-#include "track/op_kinds.h"
 #include "track/ordering.h"
 #include "track/track.h"
 #include "track/track_front.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* Where calls pass the wrappers by, a node may have changed unseen. */
 bool sc_device_nodes_are_asked(void)

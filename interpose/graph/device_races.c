@@ -7,17 +7,17 @@
 #include "interpose/graph/node_uses.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
+#include "tools/handles.h"
+#include "tools/own_pages.h"
 #include "track/conflicts.h"
 #include "track/graph_records.h"
 #include "track/graphs.h"
-#include "track/handles.h"
-#include "track/hazard_event.h"
 #include "track/op_info.h"
-#include "track/own_pages.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
+#include "words/hazard_event.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     USES_MAX = 1024,

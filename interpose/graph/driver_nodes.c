@@ -3,9 +3,9 @@
 #include <stdatomic.h>
 
 #include "interpose/driver/driver.h"
-#include "track/own_pages.h"
+#include "tools/own_pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 bool sc_driver_nodes_can_be_asked(void)
 {

@@ -17,17 +17,17 @@
 #include "interpose/graph/unjudged.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
+#include "tools/handles.h"
+#include "tools/own_pages.h"
+#include "tools/shape.h"
 #include "track/graph_records.h"
 #include "track/graphs.h"
-#include "track/handles.h"
-#include "track/op_kinds.h"
 #include "track/ordering.h"
-#include "track/own_pages.h"
-#include "track/shape.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { LOOKS_MAX = 16 };
 

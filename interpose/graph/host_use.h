@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/op_kinds.h"
-#include "track/shape.h"
+#include "tools/shape.h"
+#include "words/op_kinds.h"
 
 /* An issue has so many of them at most (interpose/calls/issue.h). */
 enum { SC_ISSUE_HOST_MAX = 2 };

@@ -17,16 +17,16 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
+#include "tools/now.h"
+#include "tools/shape.h"
 #include "track/device_use.h"
 #include "track/graphs.h"
-#include "track/now.h"
-#include "track/op_kinds.h"
-#include "track/shape.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
 #include "track/track_ranges.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static struct sc_graph_author author_of(const struct sc_graph_call *call)
 {

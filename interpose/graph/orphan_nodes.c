@@ -8,11 +8,11 @@
 #include "interpose/graph/node_uses.h"
 #include "interpose/graph/node_walk.h"
 #include "interpose/reaper/reaper.h"
+#include "tools/shape.h"
 #include "track/graph_frees.h"
-#include "track/shape.h"
 #include "track/track.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static void add_former(void *context, enum sc_direction direction, const struct sc_copy_side *side)
 {

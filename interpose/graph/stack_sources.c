@@ -10,15 +10,15 @@
 #include "interpose/graph/node_uses.h"
 #include "interpose/graph/node_walk.h"
 #include "interpose/graph/orphan_nodes.h"
+#include "tools/own_pages.h"
+#include "tools/shape.h"
 #include "track/graph_records.h"
 #include "track/graphs.h"
-#include "track/op_kinds.h"
-#include "track/own_pages.h"
-#include "track/shape.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* The type of memory stays, since an exec's node may not be updated to another one. So do the gaps
  * between rows: the copy has them, too. */

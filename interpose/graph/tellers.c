@@ -3,11 +3,11 @@
 #include <stdint.h>
 
 #include "interpose/graph/driver_nodes.h"
-#include "track/handles.h"
-#include "track/own_pages.h"
+#include "tools/handles.h"
+#include "tools/own_pages.h"
 #include "track/told.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     NO_STEP = SC_TOLD_MAX + 1, /* of a node that was looked at */

@@ -4,10 +4,10 @@
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/memory_ops.h"
 #include "interpose/graph/node_walk.h"
-#include "track/handles.h"
-#include "track/own_pages.h"
+#include "tools/handles.h"
+#include "tools/own_pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* What the driver does not tell may be anything. The exec's node does what the graph's does: the
  * kinds of operations may not be changed there. */

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "interpose/memory/pinned.h"
-#include "track/checks.h"
-#include "track/kernel.h"
+#include "tools/checks.h"
+#include "tools/kernel.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     PLACES_BITS = 11,

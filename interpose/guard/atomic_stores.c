@@ -2,9 +2,9 @@
 
 #include <stddef.h>
 
-#include "track/peek.h"
+#include "tools/peek.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 #if defined(__x86_64__)
 

@@ -1,9 +1,9 @@
 #include "interpose/guard/guard_budget.h"
 
 #include "interpose/base/process.h"
-#include "track/ticks.h"
+#include "tools/ticks.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { SECOND_NS = 1000 * 1000 * 1000 };
 

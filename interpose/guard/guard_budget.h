@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "interpose/base/compiler.h"
+#include "tools/ticks.h"
 #include "track/budget.h"
-#include "track/ticks.h"
 
 /* NULL: there is none. Set once, before the first operation. */
 extern struct sc_budget *sc_guard_budget __attribute__((visibility("hidden")));

@@ -6,13 +6,13 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "track/checks.h"
+#include "tools/checks.h"
+#include "tools/kernel.h"
+#include "tools/now.h"
 #include "track/kept_off.h"
-#include "track/kernel.h"
-#include "track/now.h"
 #include "track/track_parts.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { LOANS = 512, SEARCH_NS = 1000000 };
 

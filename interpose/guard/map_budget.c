@@ -6,10 +6,10 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/mappings.h"
 #include "report/file.h"
-#include "track/now.h"
+#include "tools/now.h"
 #include "track/track_parts.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     FREE_SPANS = 2048, /* what no process is too small for */

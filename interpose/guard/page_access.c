@@ -6,10 +6,10 @@
 #include "interpose/guard/page_protection.h"
 #include "interpose/guard/userfaults.h"
 #include "interpose/memory/areas.h"
-#include "track/pages.h"
-#include "track/ticks.h"
+#include "tools/ticks.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access)
 {

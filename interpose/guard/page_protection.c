@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "track/kernel.h"
-#include "track/pages.h"
+#include "tools/kernel.h"
+#include "tools/ticks.h"
 #include "track/source_costs.h"
-#include "track/ticks.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 int sc_page_protection_set(uintptr_t address, size_t size_bytes, enum sc_access access)
 {

@@ -11,20 +11,20 @@
 #include "interpose/guard/map_waits.h"
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/userfaults.h"
-#include "track/brief_lock.h"
-#include "track/checks.h"
+#include "tools/brief_lock.h"
+#include "tools/checks.h"
+#include "tools/kernel.h"
+#include "tools/ticks.h"
+#include "tools/trace.h"
 #include "track/grid.h"
 #include "track/guarded.h"
-#include "track/kernel.h"
 #include "track/source_costs.h"
 #include "track/spans.h"
 #include "track/spans_calls.h"
-#include "track/ticks.h"
-#include "track/trace.h"
 #include "track/track.h"
 #include "track/track_parts.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { ANSWER_PAUSE_NS = 50 * 1000, ANSWER_PAUSES = 4000 };
 

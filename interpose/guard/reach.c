@@ -3,9 +3,9 @@
 
 #include "interpose/base/operands.h"
 
-#include "track/peek.h"
+#include "tools/peek.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 size_t sc_reach_of(const struct sc_fault *fault)
 {

@@ -9,11 +9,11 @@
 #include "interpose/signals/upwards.h"
 #include "track/guarded.h"
 #include "track/inflight_calls.h"
-#include "track/pages.h"
 #include "track/track.h"
 #include "track/track_parts.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { STEPS_MAX = 32, PLACES = 64 };
 

@@ -13,11 +13,11 @@
 #include "interpose/reaper/own_threads.h"
 #include "interpose/signals/blocked_threads.h"
 #include "interpose/signals/signals.h"
-#include "track/kernel.h"
+#include "tools/kernel.h"
 #include "track/no_verdicts.h"
 #include "track/track_parts.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* From the first such touch on SIGSEGV is shared. A thread that has it blocked would die of one,
  * and so would another process that shares our memory (vfork), whose handlers are its own. */

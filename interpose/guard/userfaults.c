@@ -17,12 +17,12 @@
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
 #include "report/userfaultfd.h"
-#include "track/kernel.h"
-#include "track/pages.h"
+#include "tools/kernel.h"
+#include "tools/ticks.h"
 #include "track/source_costs.h"
-#include "track/ticks.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* Newer than the headers of some systems. */
 #ifndef SYS_close_range

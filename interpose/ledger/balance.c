@@ -12,9 +12,9 @@
 #include "ledger/ledger_words.h"
 #include "ledger/residence.h"
 #include "ledger/statement.h"
-#include "track/kernel.h"
+#include "tools/kernel.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { AWAIT_MS = 100 };
 

@@ -10,9 +10,9 @@
 #include "interpose/streams/contexts.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_words.h"
-#include "track/now.h"
+#include "tools/now.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* Mappings begin at multiples of it. */
 enum { GRANULE_BYTES = 2 << 20 };

@@ -17,17 +17,17 @@
 #include "ledger/cubin.h"
 #include "ledger/limit_events.h"
 #include "report/report.h"
-#include "track/brief_lock.h"
-#include "track/checks.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
-#include "track/kernel.h"
-#include "track/now.h"
-#include "track/op_kinds.h"
-#include "track/own_lock.h"
-#include "track/text.h"
+#include "tools/brief_lock.h"
+#include "tools/checks.h"
+#include "tools/kernel.h"
+#include "tools/now.h"
+#include "tools/own_lock.h"
+#include "tools/text.h"
+#include "words/hazard.h"
+#include "words/hazard_words.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     MEASURED_VERSION =

@@ -13,13 +13,13 @@
 #include "ledger/ledger_words.h"
 #include "ledger/residence.h"
 #include "report/report.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
-#include "track/now.h"
-#include "track/op_kinds.h"
+#include "tools/now.h"
 #include "track/origins.h"
+#include "words/hazard.h"
+#include "words/hazard_words.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static _Atomic uint32_t told; /* devices, a bit each */
 

@@ -16,11 +16,11 @@
 #include "report/file.h"
 #include "report/oom_line.h"
 #include "report/report.h"
-#include "track/now.h"
-#include "track/own_lock.h"
-#include "track/own_pages.h"
+#include "tools/now.h"
+#include "tools/own_lock.h"
+#include "tools/own_pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static _Atomic uint64_t failures;
 

@@ -16,13 +16,13 @@
 #include "ledger/ledger_words.h"
 #include "ledger/statement.h"
 #include "report/libraries.h"
-#include "track/brief_lock.h"
-#include "track/checks.h"
-#include "track/kernel.h"
-#include "track/own_pages.h"
-#include "track/text.h"
+#include "tools/brief_lock.h"
+#include "tools/checks.h"
+#include "tools/kernel.h"
+#include "tools/own_pages.h"
+#include "tools/text.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     PROCESSES_MAX = 512,

@@ -12,13 +12,13 @@
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
 #include "report/file.h"
-#include "track/kernel.h"
-#include "track/pages.h"
-#include "track/peek.h"
-#include "track/text.h"
+#include "tools/kernel.h"
+#include "tools/peek.h"
+#include "tools/text.h"
 #include "track/track_holds.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* Advice of kernels that may be newer than the headers. */
 enum {

@@ -20,7 +20,6 @@
 #include "interpose/reaper/take_down.h"
 #include "report/options.h"
 #include "track/graph_frees.h"
-#include "track/hazard_words.h"
 #include "track/hold_kind.h"
 #include "track/inflight_calls.h"
 #include "track/ops.h"
@@ -30,6 +29,7 @@
 #include "track/track_holds.h"
 #include "track/track_ranges.h"
 #include "track/track_views.h"
+#include "words/hazard_words.h"
 
 /* Where the allocator does not say how long a block is, it is as long as what is in use from its
  * first byte. */

@@ -19,14 +19,14 @@
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"
-#include "track/hazard_words.h"
 #include "track/hold_kind.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
-#include "track/pages.h"
 #include "track/track_holds.h"
+#include "words/hazard_words.h"
+#include "words/op_kinds.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* Newer than glibc 2.31's headers. */
 #ifndef MREMAP_DONTUNMAP

@@ -17,10 +17,10 @@
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"
-#include "track/pages.h"
 #include "track/track_ranges.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 typedef void *shmat_function(int segment, const void *address, int flags);
 typedef int shmdt_function(const void *address);

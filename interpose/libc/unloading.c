@@ -28,17 +28,17 @@
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/marks.h"
 #include "report/options.h"
-#include "track/hazard_words.h"
+#include "tools/now.h"
+#include "tools/objects.h"
+#include "tools/peek.h"
 #include "track/hold_kind.h"
-#include "track/now.h"
-#include "track/objects.h"
 #include "track/op_info.h"
 #include "track/ops.h"
-#include "track/pages.h"
-#include "track/peek.h"
 #include "track/track_holds.h"
+#include "words/hazard_words.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { MODULES_MAX = 16 };
 

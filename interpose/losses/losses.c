@@ -4,18 +4,18 @@
 #include "interpose/base/mappings.h"
 #include "interpose/guard/door.h"
 #include "interpose/reaper/take_down.h"
+#include "tools/own_lock.h"
 #include "track/guarded.h"
-#include "track/hazard_words.h"
 #include "track/hold_kind.h"
-#include "track/own_lock.h"
-#include "track/pages.h"
 #include "track/track.h"
 #include "track/track_front.h"
 #include "track/track_holds.h"
 #include "track/track_parts.h"
 #include "track/track_views.h"
+#include "words/hazard_words.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* Addresses end here, unless a program asks for more by a hint. */
 #if defined(__x86_64__)

@@ -10,14 +10,14 @@
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/take_down.h"
+#include "tools/shape.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
-#include "track/shape.h"
 #include "track/stacks.h"
 #include "track/track_holds.h"
 #include "track/track_views.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 __thread struct sc_returned_frames sc_returned_frames;
 

@@ -12,15 +12,15 @@
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"
-#include "track/hazard_words.h"
+#include "tools/objects.h"
 #include "track/hold_kind.h"
-#include "track/objects.h"
-#include "track/op_kinds.h"
 #include "track/ops.h"
-#include "track/pages.h"
 #include "track/track_holds.h"
+#include "words/hazard_words.h"
+#include "words/op_kinds.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     FRAMES_MAX = 4096,

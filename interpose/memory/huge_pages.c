@@ -10,9 +10,9 @@
 #include "interpose/base/process.h"
 #include "interpose/base/real_libc.h"
 #include "interpose/memory/areas.h"
-#include "track/kernel.h"
+#include "tools/kernel.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* Newer than the C library's headers. */
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14 */

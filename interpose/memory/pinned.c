@@ -14,12 +14,12 @@
 #include "interpose/streams/contexts.h"
 #include "report/mechanism.h"
 #include "report/options.h"
-#include "track/checks.h"
+#include "tools/checks.h"
+#include "tools/pool.h"
+#include "tools/uncancelled.h"
 #include "track/grid.h"
-#include "track/pool.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     SMALL_MAX = 64 << 10,   /* above, an edge shared with a neighbour is a small part of it */

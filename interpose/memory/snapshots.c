@@ -12,20 +12,20 @@
 #include "interpose/guard/door.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
-#include "track/checks.h"
-#include "track/op_kinds.h"
-#include "track/own_pages.h"
-#include "track/peek.h"
-#include "track/shape.h"
+#include "tools/checks.h"
+#include "tools/own_pages.h"
+#include "tools/peek.h"
+#include "tools/shape.h"
+#include "tools/ticks.h"
 #include "track/source_costs.h"
 #include "track/staging.h"
-#include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_ops.h"
 #include "track/track_uploads.h"
 #include "track/track_views.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { LARGER_MAX_BYTES = 256 << 10, SEVERAL_THREADS = 3 };
 

@@ -21,10 +21,10 @@
 #include "report/libraries.h"
 #include "report/options.h"
 #include "report/report.h"
-#include "track/now.h"
-#include "track/own_lock.h"
+#include "tools/now.h"
+#include "tools/own_lock.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* Auto: where a miss matters more than the nanoseconds that each call then costs, and where records
  * are asked for by themselves: the timeline, which needs the calls' numbers, and those of managed

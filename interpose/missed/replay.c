@@ -18,11 +18,11 @@
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
 #include "report/options.h"
-#include "track/frames.h"
-#include "track/op_kinds.h"
+#include "tools/frames.h"
 #include "track/track_order.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* ---- notes in place of a wrapper ---- */
 

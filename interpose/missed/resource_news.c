@@ -13,10 +13,10 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "track/points.h"
 #include "track/track_order.h"
+#include "words/points.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* What was issued on the stream while the call returned may be taken for done, as where a call is
  * followed. Waits pass by, and so will events: from now on they are followed. */

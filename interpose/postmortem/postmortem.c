@@ -17,15 +17,15 @@
 #include "interpose/streams/unfinished.h"
 #include "report/postmortem_line.h"
 #include "report/report.h"
+#include "tools/kernel.h"
+#include "tools/now.h"
+#include "tools/own_lock.h"
+#include "tools/ticks.h"
 #include "track/history.h"
-#include "track/kernel.h"
-#include "track/now.h"
-#include "track/own_lock.h"
 #include "track/stacks.h"
-#include "track/ticks.h"
 #include "track/track_streams.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* The process, or the context, has to be given up after these, as cuda.h says. That goes without
  * saying for a context that is destroyed, and the unknown error is seen to stay. */

@@ -13,12 +13,12 @@
 #include "interpose/reaper/own_threads.h"
 #include "interpose/streams/marks.h"
 #include "report/report.h"
-#include "track/checks.h"
-#include "track/deadlines.h"
-#include "track/hazard.h"
-#include "track/now.h"
+#include "tools/checks.h"
+#include "tools/deadlines.h"
+#include "tools/now.h"
+#include "words/hazard.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     AWAITED_MAX = 256,

@@ -16,15 +16,15 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "track/checks.h"
-#include "track/deadlines.h"
-#include "track/now.h"
+#include "tools/checks.h"
+#include "tools/deadlines.h"
+#include "tools/now.h"
+#include "tools/own_pages.h"
+#include "tools/ticks.h"
+#include "tools/trace.h"
 #include "track/op_info.h"
-#include "track/own_pages.h"
-#include "track/ticks.h"
-#include "track/trace.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { WORDS = 64, WRITERS = 4, OPEN_MAX = 256, PAGE_BYTES = 4096, LOOK_NS = 1000 * 1000 };
 

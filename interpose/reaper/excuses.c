@@ -8,16 +8,16 @@
 #include "interpose/streams/doubts.h"
 #include "interpose/streams/host_functions.h"
 #include "report/options.h"
-#include "track/checks.h"
+#include "tools/checks.h"
+#include "tools/now.h"
+#include "tools/own_lock.h"
+#include "tools/ticks.h"
 #include "track/no_verdicts.h"
-#include "track/now.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
-#include "track/own_lock.h"
-#include "track/ticks.h"
 #include "track/track_streams.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { ORDERS_MAX = 256, KERNELS_MAX = 64 };
 

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "track/hazard_words.h"
 #include "track/ops.h"
+#include "words/hazard_words.h"
 
 struct sc_judged {
     struct sc_ops ops;

@@ -6,17 +6,17 @@
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/marks.h"
+#include "tools/now.h"
+#include "tools/own_pages.h"
+#include "tools/peek.h"
 #include "track/hold_kind.h"
-#include "track/now.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/ordering.h"
-#include "track/own_pages.h"
-#include "track/peek.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static _Atomic uint64_t late;
 

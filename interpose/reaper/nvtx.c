@@ -25,14 +25,14 @@
 #include "interpose/reaper/own_threads.h"
 #include "report/options.h"
 #include "report/plain.h"
-#include "track/checks.h"
-#include "track/deadlines.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
-#include "track/own_lock.h"
-#include "track/text.h"
+#include "tools/checks.h"
+#include "tools/deadlines.h"
+#include "tools/own_lock.h"
+#include "tools/text.h"
+#include "words/hazard.h"
+#include "words/hazard_words.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     QUEUE_MAX = 256,

@@ -16,11 +16,11 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/door.h"
-#include "track/kernel.h"
-#include "track/own_lock.h"
-#include "track/uncancelled.h"
+#include "tools/kernel.h"
+#include "tools/own_lock.h"
+#include "tools/uncancelled.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* A sanitizer's run-time (interpose/base/sanitizers.h) gives each thread what its malloc and its
  * other interceptors need. One that lies in the executable stands before us, where no call of ours

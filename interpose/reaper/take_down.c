@@ -7,17 +7,17 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
 #include "report/options.h"
+#include "tools/trace.h"
 #include "track/graph_frees.h"
-#include "track/hazard_words.h"
 #include "track/hold_kind.h"
 #include "track/op_info.h"
 #include "track/ops.h"
-#include "track/trace.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
 #include "track/track_holds.h"
+#include "words/hazard_words.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static struct sc_hazard_event event_of(const struct sc_culprit *culprit, bool unregistered)
 {

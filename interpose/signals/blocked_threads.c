@@ -15,11 +15,11 @@
 #include "interpose/base/sanitizers.h"
 #include "interpose/base/spare_stack.h"
 #include "report/file.h"
-#include "track/kernel.h"
-#include "track/text.h"
-#include "track/ticks.h"
+#include "tools/kernel.h"
+#include "tools/text.h"
+#include "tools/ticks.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     ENTRIES_BYTES = 1024,

@@ -14,9 +14,9 @@
 #include "interpose/signals/restartable_wait.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
-#include "track/kernel.h"
+#include "tools/kernel.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 typedef int pending_function(sigset_t *set);
 typedef int wait_function(const sigset_t *set, int *number);

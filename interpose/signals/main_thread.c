@@ -8,10 +8,10 @@
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/process.h"
 #include "report/file.h"
-#include "track/kernel.h"
-#include "track/text.h"
+#include "tools/kernel.h"
+#include "tools/text.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { STATUS_BYTES = 1400, PAUSE_NS = 20 * 1000, WAIT_NS = 200 * 1000 * 1000 };
 

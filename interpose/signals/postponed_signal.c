@@ -5,9 +5,9 @@
 
 #include "interpose/base/kernel_mask.h"
 #include "interpose/signals/signal_mask.h"
-#include "track/kernel.h"
+#include "tools/kernel.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* Those that wait for the end of a lock. The C library's own end soon. */
 #define POSTPONED (SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_LIBRARYS)

@@ -26,10 +26,10 @@
 #include "interpose/signals/single_step.h"
 #include "interpose/signals/upwards.h"
 #include "report/file.h"
-#include "track/checks.h"
-#include "track/frames.h"
+#include "tools/checks.h"
+#include "tools/frames.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { SIGNALS = 64, SA_OLD_INTERRUPT = 0x20000000, STEP_LOOKS = 100 * 1000 };
 

@@ -22,7 +22,7 @@
 #include "interpose/signals/upwards.h"
 #include "track/track_views.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 #if defined __x86_64__
 #define STACK_OF(context) ((uintptr_t)(context)->uc_mcontext.gregs[REG_RSP])

@@ -23,13 +23,13 @@
 #include "interpose/signals/sigreturn.h"
 #include "interpose/signals/single_step.h"
 #include "interpose/signals/upwards.h"
-#include "track/checks.h"
-#include "track/frames.h"
-#include "track/kernel.h"
-#include "track/own_lock.h"
-#include "track/ticks.h"
+#include "tools/checks.h"
+#include "tools/frames.h"
+#include "tools/kernel.h"
+#include "tools/own_lock.h"
+#include "tools/ticks.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     ACTIONS = 64,

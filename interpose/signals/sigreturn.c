@@ -13,9 +13,9 @@
 #include "interpose/base/process.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
-#include "track/kernel.h"
+#include "tools/kernel.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 #if SC_SIGRETURN_IS_OURS
 

@@ -17,10 +17,10 @@
 #include "interpose/signals/signals.h"
 #include "interpose/signals/upwards.h"
 #include "report/file.h"
-#include "track/kernel.h"
-#include "track/now.h"
+#include "tools/kernel.h"
+#include "tools/now.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 #if defined(__x86_64__)
 

@@ -7,9 +7,9 @@
 
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
-#include "track/own_pages.h"
+#include "tools/own_pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { BUCKETS = 256, CHUNK_BYTES = 64 << 10 };
 

@@ -8,15 +8,15 @@
 #include "interpose/driver/driver.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
-#include "track/arena.h"
-#include "track/checks.h"
-#include "track/handles.h"
+#include "tools/arena.h"
+#include "tools/checks.h"
+#include "tools/handles.h"
+#include "tools/trace.h"
+#include "tools/uncancelled.h"
 #include "track/order_calls.h"
-#include "track/trace.h"
 #include "track/track.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
 

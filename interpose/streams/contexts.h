@@ -17,7 +17,7 @@
 
 #include "interpose/driver/driver.h"
 #include "interpose/streams/unfinished.h"
-#include "track/brief_lock.h"
+#include "tools/brief_lock.h"
 
 struct sc_limit_event;
 struct sc_stream_record;

@@ -6,12 +6,12 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/streams/host_functions.h"
-#include "track/checks.h"
+#include "tools/checks.h"
+#include "tools/own_lock.h"
 #include "track/order_calls.h"
-#include "track/own_lock.h"
-#include "track/points.h"
+#include "words/points.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { DOUBTS_MAX = 256, STEPS_MIN = 4 };
 

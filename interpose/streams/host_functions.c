@@ -11,13 +11,13 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
-#include "track/checks.h"
-#include "track/kernel.h"
-#include "track/now.h"
+#include "tools/checks.h"
+#include "tools/kernel.h"
+#include "tools/now.h"
+#include "tools/ticks.h"
 #include "track/op_info.h"
-#include "track/ticks.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     CALLS_MAX = 256,

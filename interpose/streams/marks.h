@@ -23,7 +23,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/streams/streams.h"
-#include "track/checks.h"
+#include "tools/checks.h"
 
 struct sc_ticket;
 struct sc_context;

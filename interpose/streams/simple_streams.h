@@ -9,7 +9,7 @@
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
-#include "track/handles.h"
+#include "tools/handles.h"
 #include "track/stream_front.h"
 
 struct sc_stream_record;

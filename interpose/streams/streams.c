@@ -10,19 +10,19 @@
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
-#include "track/arena.h"
-#include "track/checks.h"
-#include "track/handles.h"
+#include "tools/arena.h"
+#include "tools/checks.h"
+#include "tools/handles.h"
+#include "tools/own_pages.h"
+#include "tools/trace.h"
 #include "track/order_calls.h"
-#include "track/own_pages.h"
-#include "track/points.h"
 #include "track/stream_front.h"
-#include "track/trace.h"
 #include "track/track.h"
 #include "track/track_order.h"
 #include "track/track_streams.h"
+#include "words/points.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 struct sc_handles sc_streams_by_handle;

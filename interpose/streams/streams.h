@@ -22,7 +22,7 @@
 
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/unfinished.h"
-#include "track/points.h"
+#include "words/points.h"
 
 struct sc_context;
 struct sc_handles;

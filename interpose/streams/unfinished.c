@@ -3,11 +3,11 @@
 #include "interpose/base/compiler.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
-#include "track/points.h"
-#include "track/ticks.h"
+#include "tools/ticks.h"
 #include "track/track_streams.h"
+#include "words/points.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 static uint64_t get(const _Atomic uint64_t *ticks)
 {

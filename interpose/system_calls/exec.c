@@ -17,11 +17,11 @@
 #include "interpose/signals/signal_mask.h"
 #include "interpose/system_calls/exec.h"
 #include "interpose/system_calls/look.h"
-#include "track/frames.h"
-#include "track/own_lock.h"
-#include "track/pages.h"
+#include "tools/frames.h"
+#include "tools/own_lock.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 typedef int execve_function(const char *path, char *const arguments[], char *const environment[]);
 typedef int execv_function(const char *path, char *const arguments[]);

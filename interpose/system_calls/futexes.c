@@ -21,11 +21,11 @@
 #include "interpose/system_calls/keep_off.h"
 #include "interpose/system_calls/parameters.h"
 #include "interpose/system_calls/robust_mutexes.h"
+#include "tools/checks.h"
 #include "track/blocks.h"
-#include "track/checks.h"
 #include "track/track_parts.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* Most objects lie before or behind all ranges. */
 static inline bool is_among_ranges(const void *object, size_t size_bytes)

@@ -5,7 +5,7 @@
 #include "interpose/base/loader.h"
 #include "interpose/guard/loans.h"
 #include "interpose/system_calls/look.h"
-#include "track/frames.h"
+#include "tools/frames.h"
 
 #define NEXT_RECORD SC_NEXT_RECORD
 #include "interpose/system_calls/io.def"

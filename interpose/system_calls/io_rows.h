@@ -84,10 +84,10 @@
 #include "interpose/system_calls/look.h"
 #include "interpose/system_calls/own_memory.h"
 #include "interpose/system_calls/parameters.h"
-#include "track/kernel.h"
-#include "track/pages.h"
+#include "tools/kernel.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum sc_touch;
 

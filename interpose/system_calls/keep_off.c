@@ -8,15 +8,15 @@
 #include "interpose/guard/touches.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
+#include "tools/own_lock.h"
+#include "tools/uncancelled.h"
 #include "track/blocks.h"
 #include "track/kept_off.h"
-#include "track/own_lock.h"
-#include "track/pages.h"
 #include "track/track_parts.h"
 #include "track/track_views.h"
-#include "track/uncancelled.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { PAGES_MAX = 256 }; /* of one object */
 

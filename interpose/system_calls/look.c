@@ -14,15 +14,15 @@
 #include "interpose/guard/loans.h"
 #include "interpose/guard/touches.h"
 #include "interpose/system_calls/keep_off.h"
+#include "tools/kernel.h"
+#include "tools/peek.h"
+#include "tools/uncancelled.h"
 #include "track/blocks.h"
-#include "track/kernel.h"
-#include "track/pages.h"
-#include "track/peek.h"
 #include "track/track_parts.h"
 #include "track/track_views.h"
-#include "track/uncancelled.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum {
     PIECES_MAX = 1024,     /* the kernel refuses more, or ignores the rest */

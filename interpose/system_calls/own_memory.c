@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "interpose/system_calls/look.h"
-#include "track/kernel.h"
-#include "track/pages.h"
-#include "track/text.h"
+#include "tools/kernel.h"
+#include "tools/text.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* "/proc/ID/mem" or "/proc/ID/task/THREAD/mem". A child that was forked has another number, and
  * its parent's descriptor is of its parent's memory. */

@@ -23,10 +23,10 @@
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
 #include "interpose/system_calls/look.h"
-#include "track/frames.h"
-#include "track/pages.h"
+#include "tools/frames.h"
+#include "words/pages.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 /* ---- mlock ---- */
 

@@ -8,7 +8,7 @@
  * a process without pinned memory.
  *
  * Async-signal-safe and no cancellation point, as libc's is. Calls of our own do not come here
- * (track/kernel.h).
+ * (tools/kernel.h).
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -33,11 +33,11 @@
 #include "interpose/system_calls/io.h"
 #include "interpose/system_calls/keep_off.h"
 #include "interpose/system_calls/look.h"
-#include "track/frames.h"
-#include "track/kernel.h"
+#include "tools/frames.h"
+#include "tools/kernel.h"
 #include "track/track_views.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { SEAL = 462 }; /* mseal; headers may be older */
 

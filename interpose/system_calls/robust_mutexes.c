@@ -14,11 +14,11 @@
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/userfaults.h"
 #include "interpose/system_calls/keep_off.h"
-#include "track/kernel.h"
-#include "track/op_kinds.h"
-#include "track/peek.h"
+#include "tools/kernel.h"
+#include "tools/peek.h"
+#include "words/op_kinds.h"
 
-#include "track/poison.h"
+#include "tools/poison.h"
 
 enum { PRIORITY_INHERITANCE = 1, ENTRIES_BYTES = 2048 };
 

@@ -9,7 +9,7 @@
 #include "report/command/run_unjudged.h"
 #include "report/command/say.h"
 #include "report/command/verdict.h"
-#include "track/hazard_words.h"
+#include "words/hazard_words.h"
 
 #include <signal.h>
 #include <string.h>

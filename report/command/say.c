@@ -4,7 +4,7 @@
 #include "report/command/eight_bytes.h"
 #include "report/command/progress.h"
 #include "report/plain.h"
-#include "track/text.h"
+#include "tools/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

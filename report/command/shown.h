@@ -3,7 +3,7 @@
 #define SC_REPORT_COMMAND_SHOWN_H
 
 #include "report/command/frames_shown.h"
-#include "track/hazard_words.h"
+#include "words/hazard_words.h"
 
 #include <jansson.h>
 #include <stdbool.h>

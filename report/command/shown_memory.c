@@ -5,7 +5,7 @@
 #include "report/command/fingerprint.h"
 #include "report/command/model.h"
 #include "report/command/short_name.h"
-#include "track/text.h"
+#include "tools/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "report/command/reader.h"
 #include "report/command/regular_file.h"
 #include "report/path.h"
-#include "track/hazard_words.h"
+#include "words/hazard_words.h"
 
 #include <stdint.h>
 #include <stdio.h>

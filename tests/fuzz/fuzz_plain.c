@@ -3,7 +3,7 @@
  */
 #include "report/plain.h"
 #include "tests/fuzz/terminal.h"
-#include "track/text.h"
+#include "tools/text.h"
 
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-"""The rows of track/hazard.def and track/op_kinds.def, for tests in Python."""
+"""The rows of words/hazard.def and words/op_kinds.def, for tests in Python."""
 
 import pathlib
 import re

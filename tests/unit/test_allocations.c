@@ -4,9 +4,9 @@
 #include "track/allocations.h"
 #include "track/guarded.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
-#include "track/points.h"
 #include "track/track.h"
+#include "words/op_kinds.h"
+#include "words/points.h"
 
 #include <check.h>
 #include <stdlib.h>

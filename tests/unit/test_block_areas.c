@@ -17,10 +17,10 @@
 #include "report/options.h"
 #include "report/userfaultfd.h"
 #include "tests/unit/locked.h"
-#include "track/pages.h"
 #include "track/spans.h"
 #include "track/track.h"
 #include "track/tracker.h"
+#include "words/pages.h"
 
 /* Stand-ins of what is asked and told. The one area is behind the shared ones. */
 enum { BYTES = 64 << 10 };

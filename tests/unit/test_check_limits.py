@@ -29,7 +29,7 @@ at least 0 assertions
 
 at most 0 sources that reach past the guard's door
 at most 2 sources that include a header of track/
-any number of sources that include track/points.h
+any number of sources that include words/points.h
 at most 3 sources that include track/track.h
 """
 
@@ -51,9 +51,9 @@ class Tree(unittest.TestCase):
         self.check = loaded(self.root)
         self.write("scripts/limits", NOTHING)
         self.write("track/track_order.h", TRACKER)
-        self.write("track/track.c", '#include "track/points.h"\n#include "track/track.h"\n')
+        self.write("track/track.c", '#include "words/points.h"\n#include "track/track.h"\n')
         self.write("track/track.h", "struct sc_track;\n")
-        self.write("track/points.h", "struct sc_point;\n")
+        self.write("words/points.h", "struct sc_point;\n")
 
     def write(self, path, text):
         target = self.root / path
@@ -99,7 +99,7 @@ class Tree(unittest.TestCase):
         self.assertIn("track/track_order.h: 3 sources", self.problems())
 
     def test_words_that_all_speak(self):
-        self.users("track/points.h", 5)
+        self.users("words/points.h", 5)
         self.assertEqual(self.problems(), "")
 
     def test_a_header_with_a_limit_of_its_own(self):

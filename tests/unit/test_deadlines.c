@@ -1,6 +1,6 @@
 /* Waits that end, and by which clock. */
-#include "track/deadlines.h"
-#include "track/now.h"
+#include "tools/deadlines.h"
+#include "tools/now.h"
 
 #include <check.h>
 #include <dlfcn.h>

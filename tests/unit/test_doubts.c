@@ -14,13 +14,13 @@
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "tests/unit/destroy.h"
-#include "track/now.h"
+#include "tools/now.h"
+#include "tools/ticks.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/points.h"
-#include "track/ticks.h"
+#include "words/op_kinds.h"
+#include "words/points.h"
 
 #include <check.h>
 #include <pthread.h>

@@ -8,7 +8,7 @@
 #include <ucontext.h>
 
 #include "tests/emulator.h"
-#include "track/frames.h"
+#include "tools/frames.h"
 
 enum { STACK_BYTES = 4 * 1024 * 1024, SMALL_BYTES = 16 * 1024, DEEP_BYTES = 100 * 1024 };
 

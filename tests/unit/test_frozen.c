@@ -1,10 +1,10 @@
 /* track/frozen.c: when memory that launches read counts as frozen. */
+#include "tools/shape.h"
 #include "track/frozen.h"
 #include "track/graph_writes.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
-#include "track/op_kinds.h"
-#include "track/shape.h"
+#include "words/hazard.h"
+#include "words/hazard_words.h"
+#include "words/op_kinds.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 /* Device memory in track/graphs.h: what nodes do there, what they allocate and free, addresses of
  * kernels, races, and who added a node. */
 #include "tests/unit/destroy.h"
+#include "tools/handles.h"
+#include "tools/shape.h"
 #include "track/graph_frees.h"
 #include "track/graphs.h"
 #include "track/graphs_internal.h"
-#include "track/handles.h"
-#include "track/op_kinds.h"
 #include "track/order.h"
 #include "track/ordering.h"
-#include "track/shape.h"
+#include "words/op_kinds.h"
 
 #include <stdlib.h>
 

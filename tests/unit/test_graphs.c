@@ -1,14 +1,14 @@
 /* What graphs name: sentence by sentence what track/graphs.h promises. */
 #include "tests/unit/destroy.h"
+#include "tools/handles.h"
+#include "tools/shape.h"
 #include "track/graph_frees.h"
 #include "track/graphs_internal.h"
 #include "track/grid.h"
-#include "track/handles.h"
-#include "track/op_kinds.h"
 #include "track/order.h"
 #include "track/ordering.h"
-#include "track/shape.h"
 #include "track/told.h"
+#include "words/op_kinds.h"
 
 #include <check.h>
 #include <stdlib.h>

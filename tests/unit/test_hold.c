@@ -4,7 +4,7 @@
 #include "track/graphs_internal.h"
 #include "track/hold_internal.h"
 #include "track/order.h"
-#include "track/points.h"
+#include "words/points.h"
 
 #include <check.h>
 #include <stdlib.h>

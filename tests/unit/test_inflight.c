@@ -1,22 +1,22 @@
 /* Operations on host memory: shapes, ranges, conflicts, and what is retired when. */
 #include "tests/unit/destroy.h"
+#include "tools/frames.h"
+#include "tools/shape.h"
 #include "track/conflicts.h"
 #include "track/conflicts_internal.h"
-#include "track/frames.h"
 #include "track/grid.h"
 #include "track/inflight.h"
 #include "track/inflight_calls.h"
 #include "track/no_verdicts.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/pages.h"
-#include "track/points.h"
-#include "track/shape.h"
 #include "track/source_copies.h"
 #include "track/staging.h"
+#include "words/op_kinds.h"
+#include "words/pages.h"
+#include "words/points.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -6,9 +6,7 @@
 #include "track/inflight_calls.h"
 #include "track/kernel_flags.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/ordering.h"
-#include "track/points.h"
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
@@ -17,6 +15,8 @@
 #include "track/track_order.h"
 #include "track/track_ranges.h"
 #include "track/tracker.h"
+#include "words/op_kinds.h"
+#include "words/points.h"
 
 #include <check.h>
 #include <stdlib.h>

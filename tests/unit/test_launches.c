@@ -12,7 +12,6 @@
 #include "track/op_info.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/points.h"
 #include "track/told.h"
 #include "track/track.h"
 #include "track/track_device.h"
@@ -22,6 +21,7 @@
 #include "track/track_order.h"
 #include "track/track_ranges.h"
 #include "track/tracker.h"
+#include "words/points.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #include "ledger/ledger_index.h"
 #include "ledger/ledger_internal.h"
 #include "ledger/statement.h"
+#include "tools/own_pages.h"
+#include "tools/pool.h"
 #include "track/origins.h"
-#include "track/own_pages.h"
-#include "track/pool.h"
 
 #include <check.h>
 #include <pthread.h>

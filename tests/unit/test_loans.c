@@ -15,9 +15,8 @@
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
-#include "track/frames.h"
+#include "tools/frames.h"
 #include "track/guarded.h"
-#include "track/pages.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
 #include "track/track_holds.h"
@@ -25,6 +24,7 @@
 #include "track/track_order.h"
 #include "track/track_ranges.h"
 #include "track/tracker.h"
+#include "words/pages.h"
 
 enum { PAGE = 4096, STACK_BYTES = 1 << 20 };
 

@@ -13,8 +13,8 @@
 #include <time.h>
 
 #include "interpose/base/own_stack.h"
-#include "track/brief_lock.h"
-#include "track/own_lock.h"
+#include "tools/brief_lock.h"
+#include "tools/own_lock.h"
 
 static struct sc_brief_lock brief, outer;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -1,6 +1,6 @@
 /* The parser of SAFECOPY_OPTIONS: defaults, every kind of value, complaints, what is remembered. */
 #include "report/options.h"
-#include "track/hazard_words.h"
+#include "words/hazard_words.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "tests/unit/destroy.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/points.h"
 #include "track/tracker.h"
+#include "words/points.h"
 
 #include <check.h>
 #include <stdlib.h>

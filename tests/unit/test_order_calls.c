@@ -5,7 +5,7 @@
 #include "tests/unit/destroy.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/points.h"
+#include "words/points.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -205,7 +205,7 @@ class Headline(Page):
 
     def test_each_code_has_a_sentence(self):
         table = (ROOT / "report/command/mistakes.def").read_text(encoding="utf-8")
-        codes = re.findall(r"^SC_HAZARD\((SC\d+),", (ROOT / "track/hazard.def").read_text(encoding="utf-8"), re.M)
+        codes = re.findall(r"^SC_HAZARD\((SC\d+),", (ROOT / "words/hazard.def").read_text(encoding="utf-8"), re.M)
         self.assertGreater(len(codes), 20)
         self.assertEqual(re.findall(r"^SC_MISTAKE\((SC\d+),", table, re.M), codes)
         for code in codes:

@@ -1,6 +1,6 @@
 /* Text as a terminal may be shown it. */
 #include "report/plain.h"
-#include "track/text.h"
+#include "tools/text.h"
 
 #include <check.h>
 #include <stdlib.h>

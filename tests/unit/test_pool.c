@@ -1,7 +1,7 @@
 /* Pages, pools and the arena. */
-#include "track/arena.h"
-#include "track/own_pages.h"
-#include "track/pool.h"
+#include "tools/arena.h"
+#include "tools/own_pages.h"
+#include "tools/pool.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -11,14 +11,14 @@
 #include "report/postmortem_line.h"
 #include "report/report.h"
 #include "report/version.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
+#include "tools/python_lines.h"
+#include "tools/text.h"
 #include "track/no_verdicts.h"
 #include "track/origins.h"
 #include "track/python_codes.h"
-#include "track/python_lines.h"
 #include "track/stacks.h"
-#include "track/text.h"
+#include "words/hazard.h"
+#include "words/hazard_words.h"
 
 #include <check.h>
 #include <dlfcn.h>

@@ -4,10 +4,10 @@
 #include "track/grid.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/pages.h"
-#include "track/points.h"
 #include "track/spans.h"
 #include "track/staging.h"
+#include "words/pages.h"
+#include "words/points.h"
 
 #include <check.h>
 #include <pthread.h>

@@ -8,7 +8,7 @@
 
 #include "tests/emulator.h"
 #include "tests/unit/rounds.h"
-#include "track/own_pages.h"
+#include "tools/own_pages.h"
 
 #include "interpose/base/stack_cache.c" /* poisons, so it comes last */
 

@@ -12,16 +12,13 @@
 #include "interpose/reaper/take_down.h"
 #include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
-#include "track/brief_lock.h"
+#include "tools/brief_lock.h"
+#include "tools/handles.h"
 #include "track/graphs.h"
-#include "track/handles.h"
-#include "track/hazard_words.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/inflight_calls.h"
 #include "track/op_info.h"
-#include "track/pages.h"
-#include "track/points.h"
 #include "track/spans.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
@@ -29,6 +26,9 @@
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/tracker.h"
+#include "words/hazard_words.h"
+#include "words/pages.h"
+#include "words/points.h"
 
 #include <check.h>
 #include <stdlib.h>

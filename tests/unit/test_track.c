@@ -1,6 +1,7 @@
 /* The whole tracker behind its lock: sentence by sentence what track/track.h promises. */
 #include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
+#include "tools/shape.h"
 #include "track/events.h"
 #include "track/guarded.h"
 #include "track/hold.h"
@@ -9,13 +10,9 @@
 #include "track/inflight_calls.h"
 #include "track/no_verdicts.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/order.h"
 #include "track/order_calls.h"
 #include "track/ordering.h"
-#include "track/pages.h"
-#include "track/points.h"
-#include "track/shape.h"
 #include "track/staging.h"
 #include "track/track.h"
 #include "track/track_device.h"
@@ -26,6 +23,9 @@
 #include "track/track_ranges.h"
 #include "track/track_views.h"
 #include "track/tracker.h"
+#include "words/op_kinds.h"
+#include "words/pages.h"
+#include "words/points.h"
 
 #include <check.h>
 #include <errno.h>

@@ -7,11 +7,11 @@
 #include "track/op_info.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/pages.h"
-#include "track/points.h"
 #include "track/track.h"
 #include "track/track_internal.h"
 #include "track/unseen.h"
+#include "words/pages.h"
+#include "words/points.h"
 
 #include <check.h>
 #include <stdlib.h>

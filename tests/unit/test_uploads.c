@@ -7,11 +7,8 @@
 #include "track/inflight.h"
 #include "track/inflight_calls.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/pages.h"
-#include "track/points.h"
 #include "track/staging.h"
 #include "track/track.h"
 #include "track/track_device.h"
@@ -23,6 +20,9 @@
 #include "track/track_uploads.h"
 #include "track/track_views.h"
 #include "track/tracker.h"
+#include "words/op_kinds.h"
+#include "words/pages.h"
+#include "words/points.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -25,10 +25,9 @@
 #include "interpose/base/process.h"
 #include "interpose/memory/areas.h"
 
+#include "tools/ticks.h"
 #include "track/guarded.h"
-#include "track/pages.h"
 #include "track/spans.h"
-#include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
@@ -37,6 +36,7 @@
 #include "track/track_order.h"
 #include "track/track_ranges.h"
 #include "track/tracker.h"
+#include "words/pages.h"
 
 enum {
     PAGE = 4096,

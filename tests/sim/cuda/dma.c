@@ -11,7 +11,7 @@
  * none of these goes through libc.
  */
 #include "memory.h"
-#include "track/kernel.h"
+#include "tools/kernel.h"
 #include "work.h"
 
 #include <fcntl.h>

@@ -5,7 +5,7 @@
  * under a copy reads as whatever its destination already held.
  */
 #include "memory.h"
-#include "track/kernel.h"
+#include "tools/kernel.h"
 
 #include <fcntl.h>
 #include <pthread.h>

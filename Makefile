@@ -177,7 +177,7 @@ endif
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 sources = $(sort $(wildcard $(1)))
 
-CORE_SRC    := $(call sources,track/*.c ledger/*.c report/*.c)
+CORE_SRC    := $(call sources,tools/*.c words/*.c track/*.c ledger/*.c report/*.c)
 HANDS_SRC   := $(call sources,interpose/*/*.c cupti_hooks/*.c)
 CORE_OBJ    := $(call objects,$(CORE_SRC))
 LIB_OBJ     := $(CORE_OBJ) $(call objects,$(HANDS_SRC))
@@ -525,7 +525,7 @@ $(UNIT): private OPT := $(OPT:-O2=-O1)
 CHECKED_UNITS := checks pool grid handles order hold spans unseen inflight device events allocations \
     graphs take_down track
 $(UNIT): $(FLAGS)
-$(CHECKED_UNITS:%=$(T)/unit/test_%): $(filter $(OBJ)/track/%,$(CORE_OBJ))
+$(CHECKED_UNITS:%=$(T)/unit/test_%): $(filter $(foreach d,tools words track,$(OBJ)/$(d)/%),$(CORE_OBJ))
 $(filter-out $(CHECKED_UNITS:%=$(T)/unit/test_%),$(UNIT)): $(CORE_OBJ)
 # A unit test of the hands opens with lines `links: a.c b.c`, which say of which.
 linked = $(call objects,$(shell sed -n 's,^[/ ][*] links: *,,p' $(1)))

@@ -6,7 +6,7 @@ import re
 from circles import circles
 from modules import arrows, between_folders
 
-FOLDERS = ("interpose", "track", "ledger", "report", "cupti_hooks")
+FOLDERS = ("interpose", "tools", "words", "track", "ledger", "report", "cupti_hooks")
 OUTSIDE = ("interpose/", "ledger/", "report/", "cupti_hooks/")
 GUARD = ("interpose/guard/", "interpose/signals/", "interpose/system_calls/")
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|("(?:\\.|[^"\\\n])*")', re.S)

@@ -6,6 +6,7 @@
 #include "track/ops.h"
 #include "track/order.h"
 #include "track/order_calls.h"
+#include "track/ordering.h"
 
 #include "tools/poison.h"
 

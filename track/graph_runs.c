@@ -2,6 +2,7 @@
  * there are. */
 #include "tools/checks.h"
 #include "track/graphs_internal.h"
+#include "track/ordering.h"
 #include "track/told.h"
 
 #include "tools/poison.h"

@@ -27,9 +27,9 @@
 
 #include "tools/frames.h"
 #include "tools/shape.h"
-#include "track/ordering.h"
 #include "words/hazard_event.h"
 #include "words/op_kinds.h"
+#include "words/unsure.h"
 
 enum sc_graph_place;
 struct sc_graph;

@@ -9,10 +9,10 @@
 
 #include "tools/frames.h"
 #include "tools/shape.h"
-#include "track/ordering.h"
 #include "words/op_kinds.h"
 #include "words/pages.h"
 #include "words/points.h"
+#include "words/unsure.h"
 
 struct sc_slot;
 

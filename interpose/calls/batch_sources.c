@@ -17,13 +17,13 @@
 #include "tools/shape.h"
 #include "track/copy_manner.h"
 #include "track/inflight_calls.h"
-#include "track/ordering.h"
 #include "track/staging.h"
 #include "track/track.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "words/op_kinds.h"
 #include "words/pages.h"
+#include "words/unsure.h"
 
 #include "tools/poison.h"
 

@@ -21,7 +21,6 @@
 #include "track/no_verdicts.h"
 #include "track/op_info.h"
 #include "track/ops.h"
-#include "track/ordering.h"
 #include "track/track_device.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
@@ -29,6 +28,7 @@
 #include "track/track_streams.h"
 #include "words/hazard_words.h"
 #include "words/op_kinds.h"
+#include "words/unsure.h"
 
 #include "tools/poison.h"
 

@@ -18,9 +18,9 @@
 #include "track/graph_place.h"
 #include "track/graphs.h"
 #include "track/heard.h"
-#include "track/ordering.h"
 #include "track/track.h"
 #include "words/op_kinds.h"
+#include "words/unsure.h"
 
 #include "tools/poison.h"
 

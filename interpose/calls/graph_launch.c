@@ -37,7 +37,6 @@
 #include "track/hold_kind.h"
 #include "track/op_info.h"
 #include "track/order_calls.h"
-#include "track/ordering.h"
 #include "track/stream_front.h"
 #include "track/told.h"
 #include "track/track.h"
@@ -51,6 +50,7 @@
 #include "words/hazard_words.h"
 #include "words/op_kinds.h"
 #include "words/points.h"
+#include "words/unsure.h"
 
 #include "tools/poison.h"
 

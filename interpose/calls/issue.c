@@ -41,7 +41,6 @@
 #include "track/op_info.h"
 #include "track/ops.h"
 #include "track/order_calls.h"
-#include "track/ordering.h"
 #include "track/spans_calls.h"
 #include "track/staging.h"
 #include "track/stream_front.h"
@@ -56,6 +55,7 @@
 #include "track/track_views.h"
 #include "words/hazard_words.h"
 #include "words/pages.h"
+#include "words/unsure.h"
 
 #include "tools/poison.h"
 

@@ -19,7 +19,6 @@
 #include "track/graphs.h"
 #include "track/op_info.h"
 #include "track/ops.h"
-#include "track/ordering.h"
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_front.h"
@@ -31,6 +30,7 @@
 #include "words/hazard_words.h"
 #include "words/op_kinds.h"
 #include "words/pages.h"
+#include "words/unsure.h"
 
 #include "tools/poison.h"
 

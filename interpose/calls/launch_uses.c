@@ -19,7 +19,6 @@
 #include "track/graph_records.h"
 #include "track/graphs.h"
 #include "track/hold.h"
-#include "track/ordering.h"
 #include "track/told.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
@@ -27,6 +26,7 @@
 #include "track/track_ranges.h"
 #include "words/op_kinds.h"
 #include "words/pages.h"
+#include "words/unsure.h"
 
 #include "tools/poison.h"
 

@@ -11,10 +11,10 @@
 #include "track/device_use.h"
 #include "track/graph_place.h"
 #include "track/graphs.h"
-#include "track/ordering.h"
 #include "track/track.h"
 #include "track/track_front.h"
 #include "words/op_kinds.h"
+#include "words/unsure.h"
 
 #include "tools/poison.h"
 

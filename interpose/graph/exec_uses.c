@@ -22,10 +22,10 @@
 #include "tools/shape.h"
 #include "track/graph_records.h"
 #include "track/graphs.h"
-#include "track/ordering.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
 #include "words/op_kinds.h"
+#include "words/unsure.h"
 
 #include "tools/poison.h"
 

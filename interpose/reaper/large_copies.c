@@ -11,10 +11,10 @@
 #include "tools/peek.h"
 #include "track/hold_kind.h"
 #include "track/op_info.h"
-#include "track/ordering.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "words/op_kinds.h"
+#include "words/unsure.h"
 
 #include "tools/poison.h"
 

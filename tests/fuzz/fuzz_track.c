@@ -27,7 +27,6 @@
 #include "track/op_info.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/ordering.h"
 #include "track/staging.h"
 #include "track/track.h"
 #include "track/track_device.h"
@@ -41,6 +40,7 @@
 #include "words/hazard_words.h"
 #include "words/pages.h"
 #include "words/points.h"
+#include "words/unsure.h"
 
 #include "oracle.h"
 #include "tests/emulator.h"

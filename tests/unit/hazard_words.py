@@ -3,8 +3,8 @@
 import pathlib
 import re
 
-TRACK = pathlib.Path(__file__).resolve().parents[2] / "track"
-TEXT = (TRACK / "hazard.def").read_text() + (TRACK / "op_kinds.def").read_text()
+WORDS = pathlib.Path(__file__).resolve().parents[2] / "words"
+TEXT = (WORDS / "hazard.def").read_text() + (WORDS / "op_kinds.def").read_text()
 
 
 def rows(macro):

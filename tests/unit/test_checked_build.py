@@ -157,8 +157,8 @@ class NoCode(unittest.TestCase):
     def test_the_modules_of_the_checks_are_empty(self):
         if not shutil.which("size"):
             self.skipTest("no size here")
-        for name in ("checks", "trace", "consistency"):
-            shown = run("size", OUT / "obj" / "track" / f"{name}.o").stdout.splitlines()
+        for name in ("tools/checks", "tools/trace", "track/consistency"):
+            shown = run("size", OUT / "obj" / f"{name}.o").stdout.splitlines()
             self.assertEqual(shown[1].split()[:3], ["0", "0", "0"], name)
 
     def test_an_assertion_is_none(self):

@@ -16,9 +16,9 @@
 #include "track/ops.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/ordering.h"
 #include "words/op_kinds.h"
 #include "words/points.h"
+#include "words/unsure.h"
 
 enum { BASE = 0x700000000000, STREAMS = 4, OPS_MAX = 400, PLACES = 24 };
 

@@ -4,7 +4,7 @@
 #include "track/graph_place.h"
 #include "track/graphs_internal.h"
 #include "track/order.h"
-#include "track/ordering.h"
+#include "words/unsure.h"
 
 #include <check.h>
 #include <stdlib.h>

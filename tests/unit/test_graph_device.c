@@ -7,8 +7,8 @@
 #include "track/graphs.h"
 #include "track/graphs_internal.h"
 #include "track/order.h"
-#include "track/ordering.h"
 #include "words/op_kinds.h"
+#include "words/unsure.h"
 
 #include <stdlib.h>
 

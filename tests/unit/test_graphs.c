@@ -6,9 +6,9 @@
 #include "track/graphs_internal.h"
 #include "track/grid.h"
 #include "track/order.h"
-#include "track/ordering.h"
 #include "track/told.h"
 #include "words/op_kinds.h"
+#include "words/unsure.h"
 
 #include <check.h>
 #include <stdlib.h>

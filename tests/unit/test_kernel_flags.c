@@ -6,7 +6,6 @@
 #include "track/inflight_calls.h"
 #include "track/kernel_flags.h"
 #include "track/op_info.h"
-#include "track/ordering.h"
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
@@ -17,6 +16,7 @@
 #include "track/tracker.h"
 #include "words/op_kinds.h"
 #include "words/points.h"
+#include "words/unsure.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -253,7 +253,7 @@ class Sketch(Page):
         return ["{0}{2}".format(*line) for line in self.one(**more).get("hint", [])]
 
     def test_each_code_has_its_own_or_none(self):
-        for code in re.findall(r"^SC_HAZARD\((SC\d+)", (ROOT / "track" / "hazard.def").read_text(), re.M):
+        for code in re.findall(r"^SC_HAZARD\((SC\d+)", (ROOT / "words" / "hazard.def").read_text(), re.M):
             asked, lines = SKETCHES.get(code, ({}, []))
             with self.subTest(code):
                 self.assertEqual(self.hint(code=code, **asked), lines)

@@ -12,7 +12,6 @@
 #include "track/op_info.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/ordering.h"
 #include "track/staging.h"
 #include "track/track.h"
 #include "track/track_device.h"
@@ -26,6 +25,7 @@
 #include "words/op_kinds.h"
 #include "words/pages.h"
 #include "words/points.h"
+#include "words/unsure.h"
 
 #include <check.h>
 #include <errno.h>

@@ -29,6 +29,7 @@ at least 0 assertions
 
 at most 0 sources that reach past the guard's door
 at most 2 sources that include a header of track/
+at most 2 sources that include a header of words/
 any number of sources that include words/points.h
 at most 3 sources that include track/track.h
 """
@@ -101,6 +102,11 @@ class Tree(unittest.TestCase):
     def test_words_that_all_speak(self):
         self.users("words/points.h", 5)
         self.assertEqual(self.problems(), "")
+
+    def test_words_without_a_limit_of_their_own(self):
+        self.write("words/kinds.h", "enum sc_kind { SC_KIND };\n")
+        self.users("words/kinds.h", 3)
+        self.assertIn("words/kinds.h: 3 sources include it, and 2 may", self.problems())
 
     def test_a_header_with_a_limit_of_its_own(self):
         self.users("track/track.h", 2)

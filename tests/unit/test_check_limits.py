@@ -164,8 +164,9 @@ class Here(unittest.TestCase):
         counted = check.figures.counted(texts)
         includes = list(check.includes(texts))
         number = {**counted, **{own: count for _, own, _, count in includes},
-                  check.TRACK: max(count for general, own, _, count in includes
-                                   if general == check.TRACK and own not in limits)}
+                  **{of: max(count for general, own, _, count in includes
+                             if general == of and own not in limits)
+                     for of in (check.TRACK, check.WORDS)}}
         with (mock.patch.object(check.figures, "counted", lambda _: counted),
               mock.patch.object(check, "includes", lambda _: includes)):
             self.assertEqual(list(check.problems(texts, limits)), [])

@@ -136,7 +136,7 @@ ifneq ($(COVERAGE),)
 OPT        := -O0
 INSTRUMENT += --coverage -fprofile-update=atomic
 endif
-ifneq ($(CHECKED),) # track/checks.h
+ifneq ($(CHECKED),) # common/checks.h
 OPT        := -O0
 INSTRUMENT += -DSC_DEBUG -fno-omit-frame-pointer
 endif
@@ -177,7 +177,7 @@ endif
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 sources = $(sort $(wildcard $(1)))
 
-CORE_SRC    := $(call sources,track/*.c ledger/*.c report/*.c)
+CORE_SRC    := $(call sources,common/*.c track/*.c ledger/*.c report/*.c)
 HANDS_SRC   := $(call sources,interpose/*/*.c cupti_hooks/*.c)
 CORE_OBJ    := $(call objects,$(CORE_SRC))
 LIB_OBJ     := $(CORE_OBJ) $(call objects,$(HANDS_SRC))
@@ -192,8 +192,8 @@ NOP         := $(if $(NOP_OBJ),$(OUT)/libsafecopy-nop.so)
 COMMAND_SRC := $(call sources,$(addprefix report/command/,*.c formats/*.c doctor/*.c symbolizer/*.c \
     watch/*.c))
 LINKS       := $(shell sed -n 's/.*links: *\([a-z_/. ]*\).*/\1/p' report/command/main.c 2>/dev/null)
-SHARED_SRC  := $(sort $(wildcard report/options.c track/text.c $(LINKS)) \
-    $(if $(CHECKED),track/checks.c track/trace.c))
+SHARED_SRC  := $(sort $(wildcard report/options.c common/text.c $(LINKS)) \
+    $(if $(CHECKED),common/checks.c common/trace.c))
 COMMAND     := $(if $(COMMAND_SRC),$(OUT)/safecopy)
 
 # The command reads debug information by libdw (elfutils); without it there are no lines of source.
@@ -524,7 +524,7 @@ $(UNIT): private OPT := $(OPT:-O2=-O1)
 CHECKED_UNITS := checks pool grid handles order hold spans unseen inflight device events allocations \
     graphs take_down track
 $(UNIT): $(FLAGS)
-$(CHECKED_UNITS:%=$(T)/unit/test_%): $(filter $(OBJ)/track/%,$(CORE_OBJ))
+$(CHECKED_UNITS:%=$(T)/unit/test_%): $(filter $(foreach d,common track,$(OBJ)/$(d)/%),$(CORE_OBJ))
 $(filter-out $(CHECKED_UNITS:%=$(T)/unit/test_%),$(UNIT)): $(CORE_OBJ)
 # A unit test of the hands opens with lines `links: a.c b.c`, which say of which.
 linked = $(call objects,$(shell sed -n 's,^[/ ][*] links: *,,p' $(1)))

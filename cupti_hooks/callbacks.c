@@ -8,7 +8,7 @@
 #include "cupti_hooks/resources.h"
 #include "cupti_hooks/subscription.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { SHARDS = 64, PAGE_BITS = 12 };
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/frames.h"
+#include "common/frames.h"
 
 struct sc_ear {
     struct sc_frame carrying; /* the innermost wrapper, or other call of ours, under way */

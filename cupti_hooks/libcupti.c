@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "track/objects.h"
-#include "track/text.h"
+#include "common/objects.h"
+#include "common/text.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { RUNTIMES_MAX = 16, CUDA_11_MINOR_MAX = 8 };
 

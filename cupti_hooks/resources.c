@@ -2,7 +2,7 @@
 
 #include "cupti_hooks/ear.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static sc_news_told *tell_news;
 

@@ -4,17 +4,17 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "common/checks.h"
+#include "common/deadlines.h"
+#include "common/text.h"
+#include "common/trace.h"
 #include "cupti_hooks/callbacks.h"
 #include "cupti_hooks/ear.h"
 #include "cupti_hooks/libcupti.h"
 #include "cupti_hooks/resources.h"
 #include "cupti_hooks/timeline.h"
-#include "track/checks.h"
-#include "track/deadlines.h"
-#include "track/text.h"
-#include "track/trace.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { VERSION_MIN = 13 /* of CUDA 11.0 */, YIELD_MAX_NS = 1000 * 1000 * 1000 };
 

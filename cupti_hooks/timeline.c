@@ -7,14 +7,14 @@
 
 #include <cupti.h>
 
+#include "common/checks.h"
+#include "common/deadlines.h"
+#include "common/now.h"
+#include "common/own_pages.h"
+#include "common/uncancelled.h"
 #include "cupti_hooks/subscription.h"
-#include "track/checks.h"
-#include "track/deadlines.h"
-#include "track/now.h"
-#include "track/own_pages.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* 170 records a buffer: small ones come back sooner where copies are always in flight, since a
  * buffer with one incomplete record does not. */

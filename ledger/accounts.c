@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { SMALL_BYTES = 1 << 20, GRANULE_BYTES = 2 << 20 };
 

@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/pool.h"
+#include "common/ticks.h"
 #include "ledger/ledger_words.h"
-#include "track/pool.h"
-#include "track/ticks.h"
 
 enum { SC_ACCOUNTS_SHIFT = 10, SC_ACCOUNTS_MAX = 1 << 16 };
 

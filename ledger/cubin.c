@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { CALL_GRAPH = SHT_LOPROC + 1 }; /* pairs of symbols: who calls whom */
 

@@ -2,14 +2,14 @@
 
 #include <string.h>
 
+#include "common/brief_lock_here.h"
+#include "common/checks.h"
 #include "ledger/accounts.h"
 #include "ledger/ledger_index.h"
 #include "ledger/ledger_internal.h"
 #include "ledger/ledger_words.h"
-#include "track/brief_lock_here.h"
-#include "track/checks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct sc_ledger sc_ledger;
 

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "track/own_pages.h"
-#include "track/poison.h"
+#include "common/own_pages.h"
+#include "common/poison.h"
 
 _Static_assert(sizeof(struct sc_ledger_entry) == 40, "a million blocks take 48 MB at most");
 

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/pool.h"
 #include "ledger/ledger_words.h"
-#include "track/pool.h"
 
 /* The first part of the table has so many cells, and each later one as many as all before it. */
 enum { SC_LEDGER_CELLS_SHIFT = 10, SC_LEDGER_PARTS = 16, SC_LEDGER_LATEST_SHIFT = 8 };

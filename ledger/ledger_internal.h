@@ -5,9 +5,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "common/brief_lock.h"
 #include "ledger/accounts.h"
 #include "ledger/ledger_index.h"
-#include "track/brief_lock.h"
 
 /* So many contexts that ended last are known. */
 enum { SC_LEDGER_ENDS = 8 };

@@ -34,7 +34,7 @@ struct sc_ledger_count {
     uint64_t bytes;
     uint64_t peak_bytes; /* the most, */
     uint64_t blocks;
-    uint64_t peak_ticks; /* and when (track/ticks.h) */
+    uint64_t peak_ticks; /* and when (common/ticks.h) */
 };
 
 struct sc_account {

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 const char *sc_limit_events_word(int limit)
 {

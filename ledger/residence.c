@@ -3,9 +3,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct sc_residence sc_residence;
 

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/brief_lock.h"
 #include "ledger/ledger_words.h"
-#include "track/brief_lock.h"
 
 enum { SC_RESIDENCE_PARTS = 4096 };
 

@@ -2,13 +2,13 @@
 
 #include <string.h>
 
+#include "common/own_pages.h"
+#include "common/text.h"
 #include "ledger/accounts.h"
 #include "ledger/ledger_internal.h"
 #include "track/origins.h"
-#include "track/own_pages.h"
-#include "track/text.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 void sc_statement_put_uuid(struct sc_text *text, const char *prefix, const uint8_t *uuid)
 {

@@ -1,16 +1,16 @@
 #include "report/annotations.h"
 
+#include "common/checks.h"
+#include "common/hazard.h"
+#include "common/pool.h"
 #include "report/file.h"
-#include "track/checks.h"
-#include "track/hazard.h"
-#include "track/pool.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct record {
     char label[SC_LABEL_SIZE];

@@ -1,15 +1,15 @@
 #include "report/call_words.h"
 
+#include "common/text.h"
 #include "report/file.h"
 #include "report/frame_kinds.h"
 #include "report/json_lines.h"
 #include "report/plain.h"
 #include "report/symtab.h"
-#include "track/text.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { NAME_SIZE = 1024, API_SIZE = 128 };
 

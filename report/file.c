@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "track/kernel.h"
+#include "common/kernel.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 #define RAW(...) sc_kernel_call(__VA_ARGS__)
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { runtime = SC_FRAME_RUNTIME, library = SC_FRAME_LIBRARY, user = SC_FRAME_USER };
 

@@ -1,13 +1,13 @@
 #include "report/guard_part.h"
 
+#include "common/text.h"
 #include "report/json.h"
 #include "report/options.h"
 #include "report/userfaultfd.h"
-#include "track/text.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* What comes behind in the line has room; a value is longer than no word of these options. */
 enum { RESERVE = 8 * 1024, OPTION_VALUE_BYTES = 32 };

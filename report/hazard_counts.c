@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { SLOTS = 2 * SC_HAZARD_COUNTS_MAX };
 

@@ -5,7 +5,7 @@
 #ifndef SC_REPORT_HAZARD_COUNTS_H
 #define SC_REPORT_HAZARD_COUNTS_H
 
-#include "track/hazard.h"
+#include "common/hazard.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,13 +1,13 @@
 #include "report/json.h"
 
+#include "common/text.h"
 #include "report/plain.h"
-#include "track/text.h"
 
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static void put_character(struct sc_text *text, const char *bytes, size_t length, uint32_t code)
 {

@@ -1,6 +1,9 @@
 #define _GNU_SOURCE 1
 #include "report/json_lines.h"
 
+#include "common/hazard.h"
+#include "common/hazard_words.h"
+#include "common/text.h"
 #include "report/annotations.h"
 #include "report/file.h"
 #include "report/guard_part.h"
@@ -16,15 +19,12 @@
 #include "report/suppressions.h"
 #include "report/um_part.h"
 #include "report/version.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
 #include "track/no_verdicts.h"
 #include "track/origins.h"
-#include "track/text.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Room for everything that follows a list that was filled to the brim. */
 enum { RESERVE = 1024, SYMBOL_MAX = 2048, ACCOUNTS_MAX = 10 };

@@ -1,13 +1,13 @@
 #define _GNU_SOURCE 1
 #include "report/libraries.h"
 
+#include "common/checks.h"
+#include "common/objects.h"
+#include "common/own_pages.h"
+#include "common/text.h"
 #include "report/file.h"
 #include "report/mapped_file.h"
 #include "report/needed.h"
-#include "track/checks.h"
-#include "track/objects.h"
-#include "track/own_pages.h"
-#include "track/text.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* ---- where a module lies ---- */
 

@@ -1,9 +1,9 @@
 #include "report/limits_part.h"
 
+#include "common/text.h"
 #include "report/json.h"
-#include "track/text.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 void sc_limits_part_name(const struct sc_limit_events *limits, struct sc_limits_part *part)
 {

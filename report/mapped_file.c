@@ -1,12 +1,12 @@
 #include "report/mapped_file.h"
 
+#include "common/maps_reader.h"
+#include "common/text.h"
 #include "report/file.h"
-#include "track/maps_reader.h"
-#include "track/text.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { FIELDS_BEFORE_PATH = 4 };
 

@@ -1,14 +1,14 @@
 #include "report/mechanism.h"
 
+#include "common/kernel.h"
 #include "report/file.h"
 #include "report/options.h"
-#include "track/kernel.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* A line for each behind the first. Where the kernel does not say there may be some. */
 static bool has_swap(void)

@@ -1,15 +1,15 @@
 #define _GNU_SOURCE 1
 #include "report/memory_limits.h"
 
+#include "common/text.h"
 #include "report/file.h"
 #include "report/json.h"
-#include "track/text.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { PATH_BYTES = 1024, GROUPS_BYTES = 4096 };
 

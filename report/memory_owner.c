@@ -1,15 +1,15 @@
 #include "report/memory_owner.h"
 
+#include "common/text.h"
 #include "report/frame_kinds.h"
 #include "report/json_lines.h"
 #include "report/path.h"
 #include "report/report.h"
 #include "track/stacks.h"
-#include "track/text.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct known {
     const char *prefix, *name;

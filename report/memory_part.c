@@ -1,17 +1,17 @@
 #include "report/memory_part.h"
 
+#include "common/now.h"
+#include "common/text.h"
+#include "common/ticks.h"
 #include "report/annotations.h"
 #include "report/json.h"
 #include "report/memory_owner.h"
 #include "report/plain.h"
-#include "track/now.h"
 #include "track/origins.h"
-#include "track/text.h"
-#include "track/ticks.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { POOLS_MAX = 16 };
 

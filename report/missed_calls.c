@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static struct {
     const char *api;

@@ -1,11 +1,11 @@
 #define _GNU_SOURCE 1
 #include "report/modules.h"
 
+#include "common/checks.h"
+#include "common/objects.h"
+#include "common/text.h"
 #include "report/report.h"
-#include "track/checks.h"
-#include "track/objects.h"
 #include "track/python_codes.h"
-#include "track/text.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -16,7 +16,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static char program_path[4096];
 
@@ -41,8 +41,8 @@ static void find_build_id(struct sc_module *module, const unsigned char *at, siz
         memcpy(&note, at, sizeof note);
         size_t name = sizeof note;
         size_t description = name + aligned(note.n_namesz);
-        size_t next = description + aligned(note.n_descsz);
-        if (description < name || next < description || next > size)
+        size_t end = description + note.n_descsz;
+        if (description < name || end < description || end > size)
             return;
         if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
             memcmp(at + name, "GNU", 4) == 0) {
@@ -50,6 +50,9 @@ static void find_build_id(struct sc_module *module, const unsigned char *at, siz
             module->build_id_length = note.n_descsz;
             return;
         }
+        size_t next = description + aligned(note.n_descsz);
+        if (next >= size) /* the last one may end short of the alignment */
+            return;
         at += next;
         size -= next;
     }

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { GIVEN_MAX = 64, PART_MIN = 4 };
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 #if defined(__x86_64__)
 enum { OWN_MACHINE = EM_X86_64 };

@@ -1,15 +1,15 @@
 #include "report/oom_line.h"
 
+#include "common/text.h"
 #include "ledger/ledger_words.h"
 #include "report/json.h"
 #include "report/json_lines.h"
 #include "report/memory_part.h"
-#include "track/text.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { ACCOUNTS_MAX = 10, RESERVE = 1024 };
 

@@ -1,13 +1,13 @@
 #include "report/options.h"
 
+#include "common/text.h"
 #include "report/file.h"
 #include "report/nearest.h"
 #include "report/plain.h"
-#include "track/text.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum kind { BOOL, CHOICE, NUMBER, SIZE, TIME, SHARE, PATH };
 

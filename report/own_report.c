@@ -1,12 +1,12 @@
 #include "report/own_report.h"
 
+#include "common/text.h"
 #include "report/file.h"
 #include "report/version.h"
-#include "track/text.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* A run line has 256 KB at most, and any line 1 MB (report.c). */
 enum { PIECE = 4096, FIRST_MAX = 256 * 1024, LAST_MAX = 1024 * 1024 };

@@ -1,8 +1,8 @@
 #define _GNU_SOURCE 1
 #include "report/path.h"
 
+#include "common/text.h"
 #include "report/file.h"
-#include "track/text.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 const char *sc_path_base(const char *path)
 {

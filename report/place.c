@@ -1,13 +1,13 @@
 #define _GNU_SOURCE 1
 #include "report/place.h"
 
+#include "common/kernel.h"
+#include "common/text.h"
 #include "report/file.h"
 #include "report/json.h"
 #include "report/options.h"
 #include "report/own_report.h"
 #include "report/path.h"
-#include "track/kernel.h"
-#include "track/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Processes that start together may take a name from each other, but not for ever. */
 enum { TRIES = 16 };

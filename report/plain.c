@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "track/text.h"
+#include "common/text.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF. */
 static size_t character_length(const unsigned char *bytes, size_t count)

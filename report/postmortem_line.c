@@ -1,12 +1,12 @@
 #include "report/postmortem_line.h"
 
+#include "common/hazard_words.h"
+#include "common/text.h"
 #include "ledger/limit_events.h"
 #include "report/json.h"
 #include "report/json_lines.h"
-#include "track/hazard_words.h"
-#include "track/text.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { STACKS_MAX = 512 };
 

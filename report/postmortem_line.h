@@ -7,7 +7,7 @@
 #ifndef SC_REPORT_POSTMORTEM_LINE_H
 #define SC_REPORT_POSTMORTEM_LINE_H
 
-#include "track/hazard_event.h"
+#include "common/hazard_event.h"
 #include "track/history.h"
 
 #include <stdbool.h>

@@ -1,6 +1,10 @@
 #define _GNU_SOURCE 1
 #include "report/report.h"
 
+#include "common/checks.h"
+#include "common/own_pages.h"
+#include "common/text.h"
+#include "common/trace.h"
 #include "report/annotations.h"
 #include "report/file.h"
 #include "report/guard_part.h"
@@ -20,12 +24,8 @@
 #include "report/suppressing.h"
 #include "report/suppressions.h"
 #include "report/users_frames.h"
-#include "track/checks.h"
 #include "track/no_verdicts.h"
 #include "track/origins.h"
-#include "track/own_pages.h"
-#include "track/text.h"
-#include "track/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* All below `mutex` is guarded by it, but for what sc_report_open sets before `opened`. */
 static struct {

@@ -1,10 +1,10 @@
 #define _GNU_SOURCE 1
 #include "report/roll.h"
 
+#include "common/text.h"
 #include "report/file.h"
 #include "report/options.h"
 #include "report/path.h"
-#include "track/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct roll {
     char path[64];

@@ -1,20 +1,20 @@
 #include "report/summary.h"
 
+#include "common/hazard.h"
+#include "common/hazard_words.h"
+#include "common/op_kinds.h"
+#include "common/text.h"
 #include "ledger/limit_events.h"
 #include "report/call_words.h"
 #include "report/plain.h"
 #include "report/suppressing.h"
 #include "report/suppressions.h"
 #include "track/budget.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
 #include "track/no_verdicts.h"
-#include "track/op_kinds.h"
-#include "track/text.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static const char *plural(uint64_t count)
 {
@@ -227,7 +227,7 @@ static const char *outcome(const struct sc_hazard *hazard)
 {
     static const char *const outcomes[] = {
 #define SC_ACTION(action, word, outcome) [action] = outcome,
-#include "track/hazard.def"
+#include "common/hazard.def"
     };
     if (hazard->code == SC402 && hazard->action == SC_ACTION_SNAPSHOTTED &&
         hazard->copy.direction != SC_H2D)
@@ -235,7 +235,7 @@ static const char *outcome(const struct sc_hazard *hazard)
 #define SC_OUTCOME(its_code, its_action, outcome)                                                  \
     if (hazard->code == its_code && hazard->action == its_action)                                  \
         return outcome;
-#include "track/hazard.def"
+#include "common/hazard.def"
     return outcomes[hazard->action];
 }
 

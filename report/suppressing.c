@@ -1,19 +1,19 @@
 #include "report/suppressing.h"
 
+#include "common/hazard.h"
+#include "common/hazard_words.h"
+#include "common/own_pages.h"
+#include "common/text.h"
 #include "report/file.h"
 #include "report/json_lines.h"
 #include "report/suppressions.h"
 #include "report/symtab.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
-#include "track/own_pages.h"
-#include "track/text.h"
 
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { COMPLAINTS_MAX = 8, CACHE_SIZE = 4096, SYMBOL_MAX_BYTES = 1024 };
 

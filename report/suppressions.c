@@ -1,13 +1,13 @@
 #include "report/suppressions.h"
 
+#include "common/hazard_words.h"
+#include "common/text.h"
 #include "report/nearest.h"
 #include "report/plain.h"
-#include "track/hazard_words.h"
-#include "track/text.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { WHAT_MAX_BYTES = 256, SHOWN_MAX_BYTES = 60, S_PER_DAY = 86400 };
 

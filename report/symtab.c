@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 typedef ElfW(Ehdr) file_header;
 typedef ElfW(Shdr) section_header;

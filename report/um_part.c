@@ -5,7 +5,7 @@
 #include "report/json.h"
 #include "report/report.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static void put_device(struct sc_text *line, const struct sc_managed_device *device,
                        unsigned number)

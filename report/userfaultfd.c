@@ -1,7 +1,7 @@
 #include "report/userfaultfd.h"
 
+#include "common/kernel.h"
 #include "report/file.h"
-#include "track/kernel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Newer than the headers of some systems. */
 #ifndef SYS_close_range

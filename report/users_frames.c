@@ -1,12 +1,12 @@
 #include "report/users_frames.h"
 
+#include "common/hazard.h"
 #include "report/frame_kinds.h"
 #include "report/json_lines.h"
-#include "track/hazard.h"
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {

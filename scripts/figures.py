@@ -6,7 +6,7 @@ import re
 from circles import circles
 from modules import arrows, between_folders
 
-FOLDERS = ("interpose", "track", "ledger", "report", "cupti_hooks")
+FOLDERS = ("interpose", "common", "track", "ledger", "report", "cupti_hooks")
 OUTSIDE = ("interpose/", "ledger/", "report/", "cupti_hooks/")
 GUARD = ("interpose/guard/", "interpose/signals/", "interpose/system_calls/")
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|("(?:\\.|[^"\\\n])*")', re.S)
@@ -63,7 +63,7 @@ def structs_of_an_access(codes):
 
 def assertions(codes):
     return sum(len(ASSERTION.findall(code)) for path, code in codes.items()
-               if path != "track/checks.h")
+               if path != "common/checks.h")
 
 
 def of_interpose(texts):

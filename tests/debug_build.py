@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Suites with the build that checks itself (`make DEBUG=1`, track/checks.h): units in C, fuzzers,
+"""Suites with the build that checks itself (`make DEBUG=1`, common/checks.h): units in C, fuzzers,
 twins, survivors, random programs, stress. A check of the library's that fails ends the program,
 which its own check tells of.
 

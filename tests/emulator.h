@@ -22,7 +22,7 @@ enum { MAY_BE_EMULATED = 0 };
 enum { MAY_BE_EMULATED = 1 };
 #endif
 
-/* process_vm_readv, by which memory is read that may not be there (track/peek.h). */
+/* process_vm_readv, by which memory is read that may not be there (common/peek.h). */
 EMULATOR_HELPER bool kernel_peeks(void)
 {
     char from = 1;

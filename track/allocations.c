@@ -1,10 +1,10 @@
 #include "track/allocations_internal.h"
 
+#include "common/checks.h"
+#include "common/trace.h"
 #include "track/allocations.h"
-#include "track/checks.h"
-#include "track/trace.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { GRID_CELLS = 1 << 12, REMOVED_AT_ONCE = 32 };
 

@@ -2,8 +2,8 @@
 #ifndef SC_TRACK_ALLOCATIONS_INTERNAL_H
 #define SC_TRACK_ALLOCATIONS_INTERNAL_H
 
+#include "common/pool.h"
 #include "track/grid.h"
-#include "track/pool.h"
 
 struct sc_allocations {
     struct sc_pool blocks;

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* As parts of a second. */
 enum { BURSTS_PER_SECOND = 1, DEBT_SECONDS = 10, PATIENCES_PER_SECOND = 4, PROBES_MAX = 16 };

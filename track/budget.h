@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/brief_lock.h"
+#include "common/brief_lock.h"
 
 enum { SC_BUDGET_FIRST = 32, SC_BUDGET_SITES = 1024, SC_BUDGET_WHOLE = 10000 };
 

@@ -3,15 +3,15 @@
 #include <string.h>
 #include <time.h>
 
-#include "track/kernel.h"
+#include "common/kernel.h"
+#include "common/ticks.h"
 #include "track/order.h"
 #include "track/order_calls.h"
 #include "track/source_copies.h"
 #include "track/source_costs.h"
 #include "track/staging.h"
-#include "track/ticks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { MOST_BYTES = 1 << 20, LOOKS_MAX = 1024, SPINS = 100 };
 

@@ -3,7 +3,7 @@
  *
  * Operations and their slots stay until theirs are made: whoever drops one, takes its memory away
  * or lets it be made unreadable waits for that, some tens of microseconds at most. The thread that
- * compares counts as within a lock of the library's meanwhile (track/own_lock.h). What changes
+ * compares counts as within a lock of the library's meanwhile (common/own_lock.h). What changes
  * between the comparison and the next use of the lock is not seen; the copy is done by then.
  */
 #ifndef SC_TRACK_COMPARISONS_H

@@ -1,13 +1,14 @@
 #include "track/conflicts.h"
 
-#include "track/checks.h"
+#include "common/checks.h"
 #include "track/conflicts_internal.h"
 #include "track/kernel_flags.h"
 #include "track/ops.h"
 #include "track/order.h"
 #include "track/order_calls.h"
+#include "track/ordering.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct conflict_visit {
     struct sc_inflight *inflight;

@@ -2,16 +2,16 @@
 
 #ifdef SC_DEBUG
 
-#include "track/checks.h"
+#include "common/checks.h"
+#include "common/pages.h"
 #include "track/graphs_internal.h"
 #include "track/hold_internal.h"
 #include "track/inflight.h"
 #include "track/order.h"
-#include "track/pages.h"
 #include "track/spans.h"
 #include "track/spans_calls.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Reads a number that only grows under the lock. */
 static uint64_t read_number(const _Atomic uint64_t *number)

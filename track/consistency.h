@@ -1,6 +1,7 @@
 /* Do the tracker's lists, and what is counted of them, agree? For SC_CHECK and SC_CHECK_OF of
- * track/checks.h, after a change; builds without checks have none of it. A list that does not agree
- * fails an assertion. Those that look at one record look at its neighbours; others walk a list.
+ * common/checks.h, after a change; builds without checks have none of it. A list that does not
+ * agree fails an assertion. Those that look at one record look at its neighbours; others walk a
+ * list.
  *
  * Locks: every function needs the owner's lock. */
 #ifndef SC_TRACK_CONSISTENCY_H

@@ -1,6 +1,6 @@
 #include "track/copy_manner.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* With more pageable memory than this a batch breaks its promises, or is late. */
 enum { BATCHED_BYTES_MAX = 64 * 1024 };

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "track/op_kinds.h"
+#include "common/op_kinds.h"
 
 /* A call with more pageable memory than this waits for its stream. */
 enum { SC_COPY_STAGED_BYTES = 1024 * 1024 };

@@ -2,16 +2,16 @@
 
 #include <string.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
+#include "common/shape.h"
+#include "common/trace.h"
 #include "track/conflicts.h"
 #include "track/consistency.h"
 #include "track/inflight_internal.h"
 #include "track/no_verdicts.h"
 #include "track/order.h"
-#include "track/shape.h"
-#include "track/trace.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { DROPPED_AT_ONCE = 32, RETIRED_AT_ONCE = 4 };
 

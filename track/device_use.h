@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/op_kinds.h"
-#include "track/shape.h"
+#include "common/op_kinds.h"
+#include "common/shape.h"
 
 /* READS: it does nothing else there. NAMES: the address of the first byte is among a kernel's
  * parameters. */

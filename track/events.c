@@ -3,16 +3,16 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "track/brief_lock.h"
-#include "track/checks.h"
+#include "common/brief_lock.h"
+#include "common/checks.h"
+#include "common/handles.h"
+#include "common/own_lock.h"
+#include "common/trace.h"
 #include "track/events_internal.h"
-#include "track/handles.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/own_lock.h"
-#include "track/trace.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* In a spare record `handle` is what the pool keeps there, which is no handle of an event. Where
  * the point says more than a number of its stream, the handle has the bit WIDE, which no handle

@@ -2,8 +2,8 @@
 #ifndef SC_TRACK_EVENTS_INTERNAL_H
 #define SC_TRACK_EVENTS_INTERNAL_H
 
-#include "track/handles.h"
-#include "track/pool.h"
+#include "common/handles.h"
+#include "common/pool.h"
 
 struct sc_events {
     struct sc_handles records_of; /* handle -> its record */

@@ -6,7 +6,7 @@
 #include "track/heard.h"
 #include "track/order.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { GONE_AT_ONCE = 64 };
 

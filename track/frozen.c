@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { LAUNCHES = 2 };
 

@@ -27,9 +27,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/hazard.h"
 #include "track/device_use.h"
 #include "track/graph_writes.h"
-#include "track/hazard.h"
 
 /* UNUSED_MAX: of them, those that no captured work uses. */
 enum { SC_FROZEN_MAX = 48, SC_FROZEN_UNUSED_MAX = 16, SC_FROZEN_EXECS_MAX = 4 };

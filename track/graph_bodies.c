@@ -7,12 +7,12 @@
  * child's, which the new one does not tell. So all uses of the new child bear the name of the node
  * that has the child, and a change of a node inside of that one may be of any of them.
  */
-#include "track/checks.h"
+#include "common/checks.h"
 #include "track/graph_place.h"
 #include "track/graphs_internal.h"
 #include "track/told.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 void sc_graph_forget_inner(struct sc_graph *graph)
 {

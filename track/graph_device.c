@@ -1,10 +1,10 @@
 /* Device memory of an exec besides what its nodes use of it: memory that nodes allocate and free
  * themselves, and races, which are two nodes that no edges order. */
-#include "track/checks.h"
+#include "common/checks.h"
 #include "track/graphs_internal.h"
 #include "track/order.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { OWN_MIN = 4 };
 

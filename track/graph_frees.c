@@ -1,9 +1,9 @@
 /* Uses by where their memory is: what is freed, and who named it. */
 #include "track/graph_frees.h"
-#include "track/checks.h"
+#include "common/checks.h"
 #include "track/graphs_internal.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 #define EACH_INTERVAL(walk, graphs, address, size_bytes)                                           \
     SC_GRID_EACH_OF_TWO (walk, &(graphs)->grid, &(graphs)->heap_grid, address, size_bytes)

@@ -1,11 +1,11 @@
 /* Uses by their node, and what comes before a use behind an interval. */
 #include <string.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
 #include "track/graphs_internal.h"
 #include "track/order.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Fewer uses are looked at one by one, and so are more of them, these times. */
 enum { LINKED_MIN = 64, SCANS_MAX = 8 };

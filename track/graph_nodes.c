@@ -3,13 +3,13 @@
  */
 #include <string.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
 #include "track/graphs_internal.h"
 #include "track/heard.h"
 #include "track/order.h"
 #include "track/told.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { EVENTS_MIN = 4 };
 

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/handles.h"
-#include "track/points.h"
+#include "common/handles.h"
+#include "common/points.h"
 
 struct sc_graph_event;
 struct sc_graph_link;

@@ -1,10 +1,11 @@
 /* Runs: the memory of an exec as a launch uses it. In host memory these are the largest pieces that
  * there are. */
-#include "track/checks.h"
+#include "common/checks.h"
 #include "track/graphs_internal.h"
+#include "track/ordering.h"
 #include "track/told.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum sort { OF_HOST, OF_DEVICE, ADDRESS };
 

@@ -1,4 +1,4 @@
-#include "track/checks.h"
+#include "common/checks.h"
 #include "track/consistency.h"
 #include "track/graph_frees.h"
 #include "track/graphs_internal.h"
@@ -8,12 +8,12 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/trace.h"
 #include "track/copy_manner.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/trace.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { GRID_CELLS = 1 << 12, CAPACITY_MIN = 4, INTERVALS_LOOKED_AT = 8 };
 

@@ -25,11 +25,11 @@
 #ifndef SC_TRACK_GRAPHS_H
 #define SC_TRACK_GRAPHS_H
 
-#include "track/frames.h"
-#include "track/hazard_event.h"
-#include "track/op_kinds.h"
-#include "track/ordering.h"
-#include "track/shape.h"
+#include "common/frames.h"
+#include "common/hazard_event.h"
+#include "common/op_kinds.h"
+#include "common/shape.h"
+#include "common/unsure.h"
 
 enum sc_graph_place;
 struct sc_graph;

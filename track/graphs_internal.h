@@ -4,11 +4,11 @@
 #ifndef SC_TRACK_GRAPHS_INTERNAL_H
 #define SC_TRACK_GRAPHS_INTERNAL_H
 
+#include "common/handles.h"
+#include "common/pool.h"
 #include "track/graph_records.h"
 #include "track/graphs.h"
 #include "track/grid.h"
-#include "track/handles.h"
-#include "track/pool.h"
 
 /* One for each place in a list of uses. Uses are named by their index + 1; 0: none. */
 struct sc_graph_link {

@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "track/checks.h"
-#include "track/own_pages.h"
-#include "track/pool.h"
-#include "track/seqlock.h"
+#include "common/checks.h"
+#include "common/own_pages.h"
+#include "common/pool.h"
+#include "common/seqlock.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { RACES_MAX = 8, FILTER_STEPS_MAX = 16, CHECKED_STEPS_MAX = 64, LOOKED_AT_MAX = 256 };
 

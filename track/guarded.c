@@ -6,7 +6,7 @@
 #include "track/ops.h"
 #include "track/order.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 void sc_guarded_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                         enum sc_touch touch, struct sc_ops *found)

@@ -2,11 +2,11 @@
 
 #include <stddef.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
 #include "track/order.h"
 #include "track/order_calls.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* ---- nodes ---- */
 

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/points.h"
+#include "common/points.h"
 #include "track/told.h"
 
 struct sc_order;

@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct sc_history sc_history;
 

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/op_kinds.h"
+#include "common/op_kinds.h"
 
 enum { SC_HISTORY_LENGTH = 64, SC_HISTORY_RINGS = 64 };
 

@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
+#include "common/now.h"
+#include "common/trace.h"
 #include "track/conflicts.h"
 #include "track/consistency.h"
-#include "track/now.h"
 #include "track/op_info.h"
 #include "track/order.h"
-#include "track/trace.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { GRID_CELLS = 1 << 12 };
 

@@ -3,9 +3,9 @@
 #ifndef SC_TRACK_HOLD_INTERNAL_H
 #define SC_TRACK_HOLD_INTERNAL_H
 
+#include "common/pool.h"
 #include "track/grid.h"
 #include "track/hold.h"
-#include "track/pool.h"
 
 struct sc_ticket;
 

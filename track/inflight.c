@@ -3,7 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
+#include "common/own_pages.h"
+#include "common/peek.h"
+#include "common/trace.h"
 #include "track/comparisons.h"
 #include "track/conflicts.h"
 #include "track/consistency.h"
@@ -13,14 +16,11 @@
 #include "track/no_verdicts.h"
 #include "track/ops.h"
 #include "track/order.h"
-#include "track/own_pages.h"
-#include "track/peek.h"
 #include "track/source_copies.h"
 #include "track/staging.h"
-#include "track/trace.h"
 #include "track/track_uploads.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     GRID_CELLS = 1 << 16,

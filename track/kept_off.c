@@ -1,6 +1,6 @@
 #include "track/kept_off.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 typedef _Atomic uintptr_t place;
 

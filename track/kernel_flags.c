@@ -1,10 +1,10 @@
 #include "track/kernel_flags.h"
 
-#include "track/checks.h"
+#include "common/checks.h"
+#include "common/peek.h"
 #include "track/order.h"
-#include "track/peek.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { WORDS = SC_KERNEL_FLAG_BYTES_MAX / sizeof(uint64_t), LOOKS_MAX = 32, STEPS_MAX = 1024 };
 

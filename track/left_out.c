@@ -3,12 +3,12 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
+#include "common/hazard.h"
+#include "common/own_pages.h"
 #include "track/device_use.h"
 #include "track/graph_writes.h"
-#include "track/hazard.h"
-#include "track/own_pages.h"
 
 struct use {
     struct sc_device_use is;

@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/frames.h"
-#include "track/op_kinds.h"
-#include "track/ordering.h"
-#include "track/pages.h"
-#include "track/points.h"
-#include "track/shape.h"
+#include "common/frames.h"
+#include "common/op_kinds.h"
+#include "common/pages.h"
+#include "common/points.h"
+#include "common/shape.h"
+#include "common/unsure.h"
 
 struct sc_slot;
 

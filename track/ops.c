@@ -3,11 +3,11 @@
 
 #include <stdatomic.h>
 
+#include "common/op_kinds.h"
+#include "common/own_pages.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
-#include "track/own_pages.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { BLOCKS = 64, BLOCK_OPS = SC_TRACK_OPS_MAX };
 

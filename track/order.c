@@ -2,13 +2,13 @@
 
 #include <string.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
+#include "common/trace.h"
 #include "track/consistency.h"
 #include "track/order_calls.h"
-#include "track/trace.h"
 #include "track/unseen.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct entry {
     uint32_t stream;

@@ -28,8 +28,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/arena.h"
-#include "track/points.h"
+#include "common/arena.h"
+#include "common/points.h"
 #include "track/staging_classes.h"
 #include "track/stream_front.h"
 #include "track/unseen_internal.h"

@@ -1,9 +1,9 @@
 /* How surely an operation is ordered as the calls say.
  *
- * An operation keeps the reasons for which that is not certain, as bits; 0: there is none. Reasons
- * are joined by |. What a set of them comes to differs between the two sides of a conflict: the
- * later operation is held against what was issued before it, the earlier one is what later ones are
- * held against.
+ * An operation keeps the reasons for which that is not certain, as bits (common/unsure.h); 0: there
+ * is none. Reasons are joined by |. What a set of them comes to differs between the two sides of a
+ * conflict: the later operation is held against what was issued before it, the earlier one is what
+ * later ones are held against.
  *
  *     reason      as the later one   as the earlier one
  *     LEFT_OUT    possible           possible
@@ -18,20 +18,10 @@
 #ifndef SC_TRACK_ORDERING_H
 #define SC_TRACK_ORDERING_H
 
+#include "common/unsure.h"
+
 /* The less sure, the larger. */
 enum sc_ordering { SC_ORDER_CERTAIN, SC_ORDER_POSSIBLE, SC_ORDER_UNKNOWN };
-
-enum sc_unsure {
-    SC_UNSURE_LEFT_OUT = 1 << 0, /* the launch that has it may leave it out */
-    SC_UNSURE_GATED = 1 << 1,    /* it is behind a node that may wait for the program */
-    SC_UNSURE_WAITS = 1 << 2,    /* it may wait for the host in a way that is not seen: until then
-                                  * the host may touch its bytes, and order it with others */
-    SC_UNSURE_ENDS = 1 << 3, /* a node behind it may tell of its end in a way that is not seen */
-    SC_UNSURE_UNJUDGED = 1 << 4, /* the host may learn of its end, or a node before it wait, in a
-                                  * way that is not seen: it keeps its memory, and is no hazard's */
-};
-
-enum { SC_UNSURE_BITS = 5, SC_UNSURE_ALL = (1 << SC_UNSURE_BITS) - 1 };
 
 enum sc_order_side { SC_AS_LATER, SC_AS_EARLIER };
 

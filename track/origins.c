@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "track/depot.h"
+#include "common/depot.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { KEY_WORDS = 2, CHUNKS_MAX = 16 };
 

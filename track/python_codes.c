@@ -1,9 +1,9 @@
 #include "track/python_codes.h"
-#include "track/python_lines.h"
+#include "common/python_lines.h"
 
-#include "track/depot.h"
+#include "common/depot.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* A word is the mark, the id of the code, and the number of the instruction. The mark makes an
  * address that no processor takes. */

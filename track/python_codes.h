@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Addresses, but for the last three. Words alone, since it is a key (track/depot.h). */
+/* Addresses, but for the last three. Words alone, since it is a key (common/depot.h). */
 struct sc_python_identity {
     uint64_t code, file, function, table;
     uint64_t first_line;

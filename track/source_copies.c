@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
+#include "common/peek.h"
 #include "track/comparisons.h"
-#include "track/peek.h"
 #include "track/staging.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { COPY_BYTES = 4096, COPIES_MAX = 8192 };
 

@@ -2,7 +2,7 @@
 
 #include <stdatomic.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     PAGE_SHIFT = 12,

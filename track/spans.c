@@ -3,12 +3,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
+#include "common/trace.h"
 #include "track/consistency.h"
 #include "track/spans_internal.h"
-#include "track/trace.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { CELLS = 1 << 15, LOOKS_MAX = 1000, FEW = 256 };
 

@@ -25,10 +25,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/pages.h"
+#include "common/pool.h"
 #include "track/blocks.h"
 #include "track/grid.h"
-#include "track/pages.h"
-#include "track/pool.h"
 #include "track/spans_calls.h"
 
 struct sc_span {

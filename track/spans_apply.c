@@ -1,9 +1,9 @@
-#include "track/checks.h"
+#include "common/checks.h"
+#include "common/trace.h"
 #include "track/consistency.h"
 #include "track/spans_internal.h"
-#include "track/trace.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* The pages from `at` to `until` have the same live spans on them, or are `silent`: whatever
  * else lives there, nothing is to be told of them. */

@@ -3,9 +3,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "track/depot.h"
+#include "common/depot.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static struct sc_depot stacks;
 

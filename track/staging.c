@@ -1,9 +1,9 @@
 #include "track/staging.h"
 
-#include "track/checks.h"
+#include "common/checks.h"
 #include "track/order.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     SMALL_BYTES = 4096,

@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/op_kinds.h"
-#include "track/points.h"
+#include "common/op_kinds.h"
+#include "common/points.h"
 #include "track/staging_classes.h"
 
 struct sc_fold;

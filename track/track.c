@@ -1,7 +1,9 @@
 #include <errno.h>
 
+#include "common/checks.h"
+#include "common/own_lock.h"
+#include "common/trace.h"
 #include "track/allocations.h"
-#include "track/checks.h"
 #include "track/comparisons.h"
 #include "track/conflicts_internal.h"
 #include "track/consistency.h"
@@ -9,10 +11,8 @@
 #include "track/events.h"
 #include "track/kernel_flags.h"
 #include "track/order_calls.h"
-#include "track/own_lock.h"
 #include "track/source_copies.h"
 #include "track/staging.h"
-#include "track/trace.h"
 #include "track/track.h"
 #include "track/track_internal.h"
 #include "track/track_ops.h"
@@ -21,7 +21,7 @@
 #include "track/track_streams.h"
 #include "track/track_views.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { RETIRE_BATCH = 256 };
 

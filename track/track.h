@@ -24,7 +24,7 @@
 
 #include <stdbool.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
 
 struct SC_LOCK sc_track;
 

@@ -1,12 +1,12 @@
 /* The tracker's device memory: what track/device.h has, under the tracker's lock. */
 #include "track/track_device.h"
+#include "common/checks.h"
 #include "track/allocations.h"
-#include "track/checks.h"
 #include "track/device.h"
 #include "track/kernel_flags.h"
 #include "track/track_internal.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
                                uint32_t context, uint32_t origin)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
 
 struct sc_allocation;
 struct sc_op_info;

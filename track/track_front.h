@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
 
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */

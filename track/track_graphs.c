@@ -1,5 +1,6 @@
 /* The tracker's part for graphs and their launches. */
 #include "track/track_graphs.h"
+#include "common/trace.h"
 #include "track/allocations.h"
 #include "track/conflicts_internal.h"
 #include "track/device.h"
@@ -7,10 +8,9 @@
 #include "track/graph_frees.h"
 #include "track/order_calls.h"
 #include "track/told.h"
-#include "track/trace.h"
 #include "track/track_internal.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* ---- what graphs name ---- */
 

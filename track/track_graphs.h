@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/checks.h"
-#include "track/points.h"
+#include "common/checks.h"
+#include "common/points.h"
 
 struct sc_graph;
 struct sc_graph_extra;

@@ -1,13 +1,13 @@
 /* The tracker's part for memory that goes back: what is in flight on it, and what waits. */
 #include <string.h>
 
+#include "common/now.h"
 #include "track/graph_frees.h"
-#include "track/now.h"
 #include "track/track_holds.h"
 #include "track/track_internal.h"
 #include "track/track_ranges.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { DROPPED_AT_ONCE = 64 };
 

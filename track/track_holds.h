@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/checks.h"
-#include "track/hazard_event.h"
+#include "common/checks.h"
+#include "common/hazard_event.h"
 #include "track/hold_kind.h"
 #include "track/ops.h"
 

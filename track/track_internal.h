@@ -3,7 +3,7 @@
 #ifndef SC_TRACK_TRACK_INTERNAL_H
 #define SC_TRACK_TRACK_INTERNAL_H
 
-#include "track/brief_lock.h"
+#include "common/brief_lock.h"
 #include "track/tracker.h"
 
 struct sc_op_info;

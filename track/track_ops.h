@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
 #include "track/ops.h"
 
 struct sc_kernel_byte;

@@ -3,7 +3,7 @@
 #include "track/track_internal.h"
 #include "track/track_views.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
                         enum sc_buffer_kind kind, uint32_t context, uint32_t origin)

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/checks.h"
-#include "track/op_kinds.h"
-#include "track/pages.h"
+#include "common/checks.h"
+#include "common/op_kinds.h"
+#include "common/pages.h"
 
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */

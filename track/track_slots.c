@@ -9,7 +9,7 @@
 #include "track/track_ops.h"
 #include "track/track_uploads.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* To look through all streams is dear. */
 enum { FORGOTTEN_FOR_SLOT_MAX = 16, LOOK_FOR_KEPT_EVERY = 64 };

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
 
 struct sc_ticket;
 struct SC_LOCK sc_track;

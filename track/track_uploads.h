@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/checks.h"
+#include "common/checks.h"
 
 struct sc_issued;
 struct sc_slot;

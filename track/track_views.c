@@ -5,7 +5,7 @@
 #include "track/track_parts.h"
 #include "track/track_presence.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* ---- what there may be ---- */
 

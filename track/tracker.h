@@ -2,8 +2,8 @@
 #ifndef SC_TRACK_TRACKER_H
 #define SC_TRACK_TRACKER_H
 
+#include "common/brief_lock.h"
 #include "track/allocations_internal.h"
-#include "track/brief_lock.h"
 #include "track/events_internal.h"
 #include "track/graphs_internal.h"
 #include "track/hold_internal.h"

@@ -1,11 +1,11 @@
 #include "track/unseen.h"
 
-#include "track/checks.h"
+#include "common/checks.h"
+#include "common/trace.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/trace.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct wait {
     uint32_t previous, next;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/pool.h"
+#include "common/pool.h"
 
 /* A part of struct sc_order. */
 struct sc_unseen {

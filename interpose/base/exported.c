@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* As DT_GNU_HASH has it; `words` are a filter, the buckets and the chains. */
 struct hash_table {

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "track/kernel.h"
+#include "common/kernel.h"
 
 #define SC_SIGNAL_BIT(number) (UINT64_C(1) << ((number)-1))
 

@@ -8,7 +8,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/exported.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static _Atomic(sc_dlsym_function *) real_dlsym;
 static _Atomic(sc_dlvsym_function *) real_dlvsym;

@@ -1,10 +1,10 @@
 #include "interpose/base/locals.h"
 
+#include "common/frames.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/unwind.h"
-#include "track/frames.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 void sc_locals_learn(struct sc_running *running, uintptr_t lowest)
 {

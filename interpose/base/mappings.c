@@ -7,13 +7,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "common/kernel.h"
+#include "common/maps_reader.h"
+#include "common/peek.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "track/kernel.h"
-#include "track/maps_reader.h"
-#include "track/peek.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { TAIL = 256 };
 

@@ -8,7 +8,7 @@
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 typedef int set_function(pthread_attr_t *attributes, const sigset_t *mask);
 typedef int get_function(const pthread_attr_t *attributes, sigset_t *mask);

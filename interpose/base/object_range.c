@@ -3,9 +3,9 @@
 #include <link.h>
 #include <stddef.h>
 
-#include "track/objects.h"
+#include "common/objects.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct search {
     uintptr_t address;

@@ -5,7 +5,7 @@
 #include "interpose/base/instructions.h"
 #include "interpose/base/x86.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 #if defined(__x86_64__)
 

@@ -11,9 +11,9 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 
-#include "track/peek.h"
+#include "common/peek.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { ALTERNATES = 256, MAIN_BYTES_MAX = 64 << 20 };
 

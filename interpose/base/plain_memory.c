@@ -6,7 +6,7 @@
 #include "track/track.h"
 #include "track/track_parts.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static uintptr_t guarded_until(uintptr_t address, uintptr_t end)
 {

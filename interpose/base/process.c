@@ -3,9 +3,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "track/kernel.h"
+#include "common/kernel.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct sc_options sc_options;
 struct sc_process sc_process;

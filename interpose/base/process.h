@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/frames.h"
 #include "report/options.h"
-#include "track/frames.h"
 
 extern struct sc_options sc_options; /* constant once sc_life_start returned */
 

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "track/peek.h"
+#include "common/peek.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 #define OBJECTS_OF_64_BITS                                                                         \
     .object_type = 8, .type_name = 24, .bytes_size = 16, .bytes_data = 32, .string_length = 16,    \

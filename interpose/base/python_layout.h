@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/python_lines.h"
+#include "common/python_lines.h"
 
 /* How much is read of a frame, and of a code object. */
 enum { SC_PYTHON_FRAME_BYTES = 128, SC_PYTHON_CODE_BYTES = 256 };

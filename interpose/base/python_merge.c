@@ -4,7 +4,7 @@
 
 #include "track/stacks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { NATIVES_BEFORE_MAX = 48 };
 

@@ -5,16 +5,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/checks.h"
+#include "common/objects.h"
 #include "interpose/base/exported.h"
 #include "interpose/base/python_layout.h"
 #include "interpose/base/python_merge.h"
 #include "interpose/base/python_walk.h"
 #include "interpose/base/spare_stack.h"
-#include "track/checks.h"
-#include "track/objects.h"
 #include "track/stacks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct sc_python_interpreter {
     struct sc_python_layout layout;

@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/peek.h"
 #include "interpose/base/python_layout.h"
-#include "track/peek.h"
 #include "track/python_codes.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     FILE_CHARACTERS_MAX = 4096,

@@ -1,11 +1,11 @@
 #include "interpose/base/recently.h"
 
+#include "common/op_kinds.h"
+#include "common/ticks.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
-#include "track/op_kinds.h"
-#include "track/ticks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes)
 {

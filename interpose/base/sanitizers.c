@@ -3,11 +3,11 @@
 #include <dlfcn.h>
 #include <time.h>
 
+#include "common/text.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
-#include "track/text.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 typedef const char *options_function(void);
 

@@ -12,12 +12,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/kernel.h"
+#include "common/peek.h"
+#include "common/text.h"
 #include "report/file.h"
-#include "track/kernel.h"
-#include "track/peek.h"
-#include "track/text.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { DESCRIPTORS_MAX = 1024, ARGUMENTS = 6 };
 

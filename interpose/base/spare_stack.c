@@ -5,17 +5,17 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "common/frames.h"
+#include "common/kernel.h"
+#include "common/own_lock.h"
+#include "common/own_pages.h"
+#include "common/uncancelled.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
-#include "track/frames.h"
-#include "track/kernel.h"
-#include "track/own_lock.h"
-#include "track/own_pages.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     SHARED = 32,

@@ -8,13 +8,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "common/arena.h"
+#include "common/checks.h"
+#include "common/peek.h"
 #include "interpose/base/own_stack.h"
-#include "track/arena.h"
-#include "track/checks.h"
-#include "track/peek.h"
 #include "track/stacks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     SETS = 16,

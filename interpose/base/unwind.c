@@ -8,6 +8,8 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "common/objects.h"
+#include "common/uncancelled.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/own_stack.h"
@@ -20,12 +22,10 @@
 #include "interpose/base/unwinder_pipe.h"
 #include "report/options.h"
 #include "report/report.h"
-#include "track/objects.h"
 #include "track/origins.h"
 #include "track/stacks.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* As libunwind.h declares them; its header is not needed to build, nor is it for every target. */
 typedef int backtrace_function(void **buffer, int size);

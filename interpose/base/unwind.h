@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/frames.h"
+#include "common/frames.h"
 
 struct sc_options;
 struct sc_stack_known;

@@ -2,12 +2,12 @@
 
 #include <dlfcn.h>
 
+#include "common/text.h"
 #include "report/libraries.h"
 #include "report/options.h"
 #include "report/report.h"
-#include "track/text.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* What is distributed has a libunwind with a name of its own: by its usual one it would stand for
  * the system's in what the program loads later. */

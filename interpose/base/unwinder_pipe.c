@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "common/peek.h"
 #include "interpose/base/object_range.h"
-#include "track/peek.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Threads may note it at once; all find the same. */
 static _Atomic uintptr_t start, end;

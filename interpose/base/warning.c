@@ -4,12 +4,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "common/text.h"
 #include "interpose/base/process.h"
 #include "report/options.h"
 #include "report/report.h"
-#include "track/text.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* The stack may have little room. Of threads that warn at the same time one has room for a path. */
 static char line[SC_OPTIONS_PATH_SIZE + 256];

@@ -1,6 +1,6 @@
 #include "interpose/base/x86.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static bool take_prefix(struct sc_x86 *code, unsigned char byte)
 {

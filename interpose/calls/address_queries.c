@@ -9,7 +9,7 @@
 #include "track/track_holds.h"
 #include "track/track_presence.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static char pageable;
 

@@ -1,5 +1,8 @@
 #include "interpose/calls/at_once.h"
 
+#include "common/hazard_words.h"
+#include "common/now.h"
+#include "common/ticks.h"
 #include "interpose/base/process.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/replaying.h"
@@ -13,17 +16,14 @@
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
 #include "report/options.h"
-#include "track/hazard_words.h"
 #include "track/no_verdicts.h"
-#include "track/now.h"
 #include "track/op_info.h"
 #include "track/ops.h"
-#include "track/ticks.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_parts.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { LOOK_NS = 10 * 1000 * 1000 };
 

@@ -19,10 +19,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/op_kinds.h"
+#include "common/pages.h"
+#include "common/shape.h"
 #include "interpose/streams/streams.h"
-#include "track/op_kinds.h"
-#include "track/pages.h"
-#include "track/shape.h"
 #include "track/track_presence.h"
 #include "track/track_ranges.h"
 

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/points.h"
 #include "interpose/graph/copy_sides.h"
 #include "track/copy_manner.h"
-#include "track/points.h"
 
 struct sc_batch_source;
 struct sc_call;

@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+#include "common/op_kinds.h"
+#include "common/pages.h"
+#include "common/shape.h"
+#include "common/ticks.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/calls/batch.h"
@@ -24,16 +28,12 @@
 #include "report/options.h"
 #include "track/copy_manner.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/order_calls.h"
-#include "track/pages.h"
-#include "track/shape.h"
-#include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_front.h"
 #include "track/track_order.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* ---- the sides of a copy ---- */
 

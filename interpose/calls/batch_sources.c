@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+#include "common/op_kinds.h"
+#include "common/own_pages.h"
+#include "common/pages.h"
+#include "common/shape.h"
+#include "common/unsure.h"
 #include "interpose/base/plain_memory.h"
 #include "interpose/base/process.h"
 #include "interpose/calls/issue.h"
@@ -15,17 +20,12 @@
 #include "report/options.h"
 #include "track/copy_manner.h"
 #include "track/inflight_calls.h"
-#include "track/op_kinds.h"
-#include "track/ordering.h"
-#include "track/own_pages.h"
-#include "track/pages.h"
-#include "track/shape.h"
 #include "track/staging.h"
 #include "track/track.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static size_t scratch_bytes(const struct sc_batch *batch)
 {

@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/peek.h"
 #include "interpose/calls/batch.h"
-#include "track/peek.h"
 
 enum sc_copy_call;
 struct sc_issue;

@@ -7,6 +7,8 @@
  * node reads a copy of it. A driver that takes the batch (CUDA 13.5 has nodes for it) is asked
  * first, and has its way: the graph then names what the copies name.
  */
+#include "common/hazard_words.h"
+#include "common/shape.h"
 #include "interpose/calls/batch.h"
 #include "interpose/calls/batch_copies.h"
 #include "interpose/calls/batch_sources.h"
@@ -18,10 +20,8 @@
 #include "interpose/graph/copy_sides.h"
 #include "interpose/graph/node_uses.h"
 #include "interpose/streams/streams.h"
-#include "track/hazard_words.h"
-#include "track/shape.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* What the wrappers have in common. */
 struct batch {

@@ -1,14 +1,14 @@
 #include "interpose/calls/beside_uses.h"
 
+#include "common/points.h"
 #include "interpose/base/process.h"
 #include "interpose/capture/beside.h"
 #include "interpose/driver/kernel_parameters.h"
 #include "interpose/graph/node_uses.h"
 #include "interpose/streams/streams.h"
 #include "track/device_use.h"
-#include "track/points.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* ---- copies and memsets ---- */
 

@@ -8,15 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/pages.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/mappings.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
-#include "track/pages.h"
 #include "track/track_holds.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 typedef int brk_function(void *address);
 typedef void *sbrk_function(intptr_t change);

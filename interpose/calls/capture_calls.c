@@ -1,5 +1,6 @@
 /* Captures begin and end. The reaper must not record on a stream that begins one. */
 
+#include "common/checks.h"
 #include "interpose/base/process.h"
 #include "interpose/capture/beside.h"
 #include "interpose/capture/captures.h"
@@ -9,9 +10,8 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
-#include "track/checks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct beginning {
     struct sc_stream_record *stream;

@@ -4,6 +4,10 @@
  */
 #include "interpose/calls/context_calls.h"
 
+#include "common/checks.h"
+#include "common/deadlines.h"
+#include "common/now.h"
+#include "common/points.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
@@ -28,19 +32,15 @@
 #include "interpose/streams/streams.h"
 #include "ledger/ledger.h"
 #include "track/allocations.h"
-#include "track/checks.h"
-#include "track/deadlines.h"
 #include "track/graph_frees.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/inflight_calls.h"
-#include "track/now.h"
-#include "track/points.h"
 #include "track/track.h"
 #include "track/track_holds.h"
 #include "track/track_order.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { LET_GO_NS = 100 * 1000 * 1000 };
 

@@ -1,4 +1,6 @@
 /* Asynchronous copies, memsets and prefetches. */
+#include "common/op_kinds.h"
+#include "common/shape.h"
 #include "interpose/base/compiler.h"
 #include "interpose/calls/issue.h"
 #include "interpose/calls/uploads.h"
@@ -12,11 +14,9 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "track/device_use.h"
-#include "track/op_kinds.h"
-#include "track/shape.h"
 #include "track/track_ranges.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* What such a function needs of the stack does not stand there while the driver is called. */
 #define OUT_OF_LINE __attribute__((noinline))

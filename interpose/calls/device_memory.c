@@ -6,7 +6,7 @@
 #include "interpose/streams/contexts.h"
 #include "track/track.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 void sc_device_memory_note_made(const struct sc_call *call, uintptr_t address, size_t size_bytes)
 {

@@ -1,5 +1,10 @@
 #include "interpose/calls/device_uses.h"
 
+#include "common/hazard_words.h"
+#include "common/now.h"
+#include "common/op_kinds.h"
+#include "common/ticks.h"
+#include "common/unsure.h"
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
@@ -16,21 +21,16 @@
 #include "report/options.h"
 #include "track/allocations.h"
 #include "track/device_use.h"
-#include "track/hazard_words.h"
 #include "track/no_verdicts.h"
-#include "track/now.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/ops.h"
-#include "track/ordering.h"
-#include "track/ticks.h"
 #include "track/track_device.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_parts.h"
 #include "track/track_streams.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* `after`: what it comes after besides, or NULL. */
 static struct sc_op_info describe(const struct sc_device_use *use, const struct sc_call *call,

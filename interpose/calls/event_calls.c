@@ -1,6 +1,7 @@
 /* Events are recorded, and waited for by streams and contexts. */
 #include "interpose/calls/event_calls.h"
 
+#include "common/checks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/capture/captures.h"
@@ -15,7 +16,6 @@
 #include "interpose/streams/simple_streams.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "track/checks.h"
 #include "track/events.h"
 #include "track/order_calls.h"
 #include "track/stream_front.h"
@@ -25,7 +25,7 @@
 #include "track/track_presence.h"
 #include "track/track_streams.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* What a record on a stream that captures leaves the event: a mark within the capture. An external
  * one is a node, and the event means what it meant until that is launched. */

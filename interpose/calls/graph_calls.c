@@ -17,7 +17,7 @@
 #include "track/graph_frees.h"
 #include "track/track.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* ---- nodes added by hand ---- */
 

@@ -1,5 +1,7 @@
 /* Execs: made, updated, changed, destroyed. What their nodes do is noted in graph/exec_uses.h. */
 
+#include "common/op_kinds.h"
+#include "common/unsure.h"
 #include "interpose/base/process.h"
 #include "interpose/calls/graph_calls.h"
 #include "interpose/calls/memory.h"
@@ -18,11 +20,9 @@
 #include "track/graph_place.h"
 #include "track/graphs.h"
 #include "track/heard.h"
-#include "track/op_kinds.h"
-#include "track/ordering.h"
 #include "track/track.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* ---- made, updated, changed ---- */
 

@@ -3,6 +3,11 @@
  * before it runs. */
 #include <string.h>
 
+#include "common/hazard_words.h"
+#include "common/op_kinds.h"
+#include "common/points.h"
+#include "common/ticks.h"
+#include "common/unsure.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/locals.h"
 #include "interpose/base/process.h"
@@ -32,16 +37,11 @@
 #include "track/device.h"
 #include "track/graph_records.h"
 #include "track/graphs.h"
-#include "track/hazard_words.h"
 #include "track/heard.h"
 #include "track/hold_kind.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/order_calls.h"
-#include "track/ordering.h"
-#include "track/points.h"
 #include "track/stream_front.h"
-#include "track/ticks.h"
 #include "track/told.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
@@ -52,7 +52,7 @@
 #include "track/track_streams.h"
 #include "track/unseen.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct launch {
     struct sc_launch_uses uses; /* its stream is NULL where nothing is to be done */

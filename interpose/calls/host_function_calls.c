@@ -1,4 +1,7 @@
 /* Host functions: when one starts, everything before it on its stream is done. */
+#include "common/arena.h"
+#include "common/checks.h"
+#include "common/ticks.h"
 #include "interpose/calls/work.h"
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
@@ -10,12 +13,9 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/streams.h"
-#include "track/arena.h"
-#include "track/checks.h"
-#include "track/ticks.h"
 #include "track/track_order.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct host_call {
     const char *api;

@@ -8,6 +8,11 @@
  */
 #include <unistd.h>
 
+#include "common/hazard_words.h"
+#include "common/now.h"
+#include "common/op_kinds.h"
+#include "common/own_pages.h"
+#include "common/pages.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
@@ -39,14 +44,9 @@
 #include "track/allocations.h"
 #include "track/graph_frees.h"
 #include "track/guarded.h"
-#include "track/hazard_words.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/inflight_calls.h"
-#include "track/now.h"
-#include "track/op_kinds.h"
-#include "track/own_pages.h"
-#include "track/pages.h"
 #include "track/track.h"
 #include "track/track_front.h"
 #include "track/track_graphs.h"
@@ -54,7 +54,7 @@
 #include "track/track_presence.h"
 #include "track/track_ranges.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static struct sc_memory memory_of(const void *address, size_t size_bytes, enum sc_buffer_kind kind)
 {

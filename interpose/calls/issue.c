@@ -2,6 +2,11 @@
 
 #include <string.h>
 
+#include "common/hazard_words.h"
+#include "common/pages.h"
+#include "common/shape.h"
+#include "common/ticks.h"
+#include "common/unsure.h"
 #include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
@@ -31,7 +36,6 @@
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "track/copy_manner.h"
-#include "track/hazard_words.h"
 #include "track/history.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
@@ -40,13 +44,9 @@
 #include "track/op_info.h"
 #include "track/ops.h"
 #include "track/order_calls.h"
-#include "track/ordering.h"
-#include "track/pages.h"
-#include "track/shape.h"
 #include "track/spans_calls.h"
 #include "track/staging.h"
 #include "track/stream_front.h"
-#include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_front.h"
 #include "track/track_holds.h"
@@ -57,7 +57,7 @@
 #include "track/track_streams.h"
 #include "track/track_views.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { TAKEN_EARLY_BYTES = 24 * 1024 };
 

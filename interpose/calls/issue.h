@@ -21,13 +21,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/op_kinds.h"
+#include "common/points.h"
 #include "interpose/base/recently.h"
 #include "interpose/capture/beside.h"
 #include "interpose/driver/driver.h"
 #include "interpose/graph/host_use.h"
 #include "track/device_use.h"
-#include "track/op_kinds.h"
-#include "track/points.h"
 #include "track/track_front.h"
 
 enum sc_touch;

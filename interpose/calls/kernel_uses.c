@@ -2,6 +2,10 @@
 
 #include <stddef.h>
 
+#include "common/hazard_words.h"
+#include "common/op_kinds.h"
+#include "common/pages.h"
+#include "common/unsure.h"
 #include "interpose/base/process.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/issue.h"
@@ -17,12 +21,8 @@
 #include "track/device_use.h"
 #include "track/graph_records.h"
 #include "track/graphs.h"
-#include "track/hazard_words.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/ops.h"
-#include "track/ordering.h"
-#include "track/pages.h"
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_front.h"
@@ -32,7 +32,7 @@
 #include "track/track_ranges.h"
 #include "track/track_streams.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Leaves the addresses that are of device memory, each once. */
 static void keep_device(struct sc_kernel_parameters *read)

@@ -2,6 +2,10 @@
 
 #include <stddef.h>
 
+#include "common/op_kinds.h"
+#include "common/pages.h"
+#include "common/shape.h"
+#include "common/unsure.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/calls/issue.h"
@@ -18,17 +22,13 @@
 #include "track/graph_records.h"
 #include "track/graphs.h"
 #include "track/hold.h"
-#include "track/op_kinds.h"
-#include "track/ordering.h"
-#include "track/pages.h"
-#include "track/shape.h"
 #include "track/told.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
 #include "track/track_order.h"
 #include "track/track_ranges.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* ---- host memory: an operation for each run ---- */
 

@@ -8,7 +8,7 @@
 #include "interpose/ledger/managed.h"
 #include "interpose/ledger/memory_kinds.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static CUresult tell_advised(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                              CUmem_advise advice, CUmemLocation location, CUresult result)

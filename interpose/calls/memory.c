@@ -8,7 +8,7 @@
 #include "track/allocations.h"
 #include "track/track.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Mappings begin at multiples of it. */
 enum { GRANULE_BYTES = 2 << 20 };

@@ -11,7 +11,7 @@
 #include "interpose/ledger/limits.h"
 #include "interpose/ledger/memory_kinds.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* ---- sizes of arrays, without what the driver adds ---- */
 

@@ -1,6 +1,7 @@
 /* Work that uses no host memory of ours to guard, but that orders what does: a kernel on the legacy
  * stream joins every blocking stream. On other streams there is little to do: a mark behind copies
  * that were just issued, and a note that something other than copies is at work. */
+#include "common/points.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
@@ -33,11 +34,10 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/allocations.h"
-#include "track/points.h"
 #include "track/track_front.h"
 #include "track/track_ops.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct work {
     struct sc_detour detour;

@@ -7,7 +7,7 @@
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/streams.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static CUresult stream_created(CUresult result, const CUstream *handle, const struct sc_call *call)
 {

@@ -6,7 +6,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static CUcontext current_context(void)
 {

@@ -1,6 +1,7 @@
 /* Synchronises and queries, and what those copies tell that return when they are done. */
 #include "interpose/calls/sync.h"
 
+#include "common/points.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/capture/detours.h"
@@ -19,13 +20,12 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/order_calls.h"
-#include "track/points.h"
 #include "track/spans_calls.h"
 #include "track/track.h"
 #include "track/track_order.h"
 #include "track/track_streams.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* What is not set here is not looked at before it is set. */
 SC_INLINED void begin(struct sc_sync *sync, const struct sc_call *call)

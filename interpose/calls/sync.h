@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/points.h"
 #include "interpose/driver/driver.h"
-#include "track/points.h"
 #include "track/track_order.h"
 
 struct sc_call;

@@ -4,6 +4,10 @@
  * it on its stream is done. Its own bytes may still be on their way then (pageable source). For
  * copies between device addresses, and for memsets of device memory, the host does not wait: they
  * are only work. (track/copy_manner.h; docs/driver.md, Q5, Q6, Synchronous copies) */
+#include "common/pages.h"
+#include "common/points.h"
+#include "common/shape.h"
+#include "common/ticks.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/calls/at_once.h"
@@ -29,16 +33,12 @@
 #include "track/device_use.h"
 #include "track/history.h"
 #include "track/order_calls.h"
-#include "track/pages.h"
-#include "track/points.h"
-#include "track/shape.h"
-#include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_front.h"
 #include "track/track_order.h"
 #include "track/track_streams.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct copy {
     const struct sc_call *call;

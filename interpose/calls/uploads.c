@@ -1,5 +1,7 @@
 #include "interpose/calls/uploads.h"
 
+#include "common/op_kinds.h"
+#include "common/ticks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
@@ -16,16 +18,14 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "track/history.h"
-#include "track/op_kinds.h"
 #include "track/staging.h"
 #include "track/stream_front.h"
-#include "track/ticks.h"
 #include "track/track_front.h"
 #include "track/track_ops.h"
 #include "track/track_parts.h"
 #include "track/track_uploads.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static void end(const struct sc_call *call, struct sc_stream_record *stream,
                 struct sc_upload *upload)

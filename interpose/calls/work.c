@@ -1,5 +1,7 @@
 #include "interpose/calls/work.h"
 
+#include "common/op_kinds.h"
+#include "common/ticks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
@@ -15,11 +17,9 @@
 #include "track/history.h"
 #include "track/inflight_calls.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/order_calls.h"
 #include "track/stream_front.h"
-#include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_order.h"
 #include "track/track_parts.h"
@@ -27,7 +27,7 @@
 #include "track/track_streams.h"
 #include "track/unseen.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 void sc_work_note(const struct sc_call *call, const struct sc_stream_record *stream,
                   uint64_t number, uint64_t ticks)

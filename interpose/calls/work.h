@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/points.h"
 #include "interpose/driver/driver.h"
-#include "track/points.h"
 
 enum sc_simplicity;
 struct sc_call;

@@ -2,6 +2,12 @@
 
 #include <pthread.h>
 
+#include "common/checks.h"
+#include "common/hazard.h"
+#include "common/hazard_words.h"
+#include "common/now.h"
+#include "common/op_kinds.h"
+#include "common/shape.h"
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
@@ -15,21 +21,15 @@
 #include "interpose/streams/streams.h"
 #include "report/annotations.h"
 #include "report/frame_kinds.h"
-#include "track/checks.h"
 #include "track/device_use.h"
 #include "track/frozen.h"
 #include "track/graph_writes.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
 #include "track/left_out.h"
 #include "track/no_verdicts.h"
-#include "track/now.h"
-#include "track/op_kinds.h"
-#include "track/shape.h"
 #include "track/track_parts.h"
 #include "track/track_streams.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* LOOKS_MAX: so many operations are looked at on behalf of the memory that is watched. */
 enum { OPEN_MAX = 64, LOOKS_MAX = 16384 };

@@ -1,5 +1,12 @@
 #include "interpose/capture/captures.h"
 
+#include "common/checks.h"
+#include "common/handles.h"
+#include "common/hazard.h"
+#include "common/now.h"
+#include "common/op_kinds.h"
+#include "common/points.h"
+#include "common/trace.h"
 #include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
@@ -17,16 +24,9 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
-#include "track/checks.h"
-#include "track/handles.h"
-#include "track/hazard.h"
-#include "track/now.h"
-#include "track/op_kinds.h"
-#include "track/points.h"
-#include "track/trace.h"
 #include "track/track_streams.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { OPEN_MAX = 256 };
 

@@ -11,9 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/checks.h"
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
-#include "track/checks.h"
 
 enum sc_action;
 enum sc_hazard_code;

@@ -3,6 +3,10 @@
 
 #include <errno.h>
 
+#include "common/checks.h"
+#include "common/hazard_words.h"
+#include "common/points.h"
+#include "common/trace.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
@@ -13,15 +17,11 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "track/checks.h"
 #include "track/events.h"
-#include "track/hazard_words.h"
-#include "track/points.h"
-#include "track/trace.h"
 #include "track/track.h"
 #include "track/track_order.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static CUevent make_event(void)
 {

@@ -3,12 +3,12 @@
 #include <sched.h>
 #include <stdint.h>
 
+#include "common/checks.h"
+#include "common/now.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "track/checks.h"
-#include "track/now.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { LANES = 16, LANE_BYTES = 64, PATIENCE_NS = 1000 * 1000 };
 

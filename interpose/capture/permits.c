@@ -1,11 +1,11 @@
 #include "interpose/capture/permits.h"
 
+#include "common/hazard_words.h"
 #include "interpose/base/process.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/streams/contexts.h"
-#include "track/hazard_words.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* A wait for the whole context breaks every capture in it, whatever the modes. */
 static bool find_any(struct sc_capture *capture)

@@ -1,10 +1,10 @@
 #include "interpose/driver/addresses.h"
 
+#include "common/uncancelled.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static CUresult ask(CUdeviceptr address, unsigned *type)
 {

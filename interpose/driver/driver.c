@@ -5,16 +5,16 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "common/checks.h"
+#include "common/handles.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver_code.h"
 #include "interpose/driver/exported_doors.h"
-#include "track/checks.h"
-#include "track/handles.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct sc_real sc_real;
 

@@ -8,7 +8,7 @@
 #include "interpose/base/unwind.h"
 #include "interpose/driver/driver.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { CALLERS_MAX = 6 };
 

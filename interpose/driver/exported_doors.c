@@ -1,7 +1,7 @@
 #include "interpose/driver/exported_doors.h"
 #include "interpose/driver/driver.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 #if defined(__x86_64__)
 #define JUMP(door) "endbr64\n\tjmp *" door "(%rip)\n"

@@ -2,11 +2,11 @@
 
 #include <string.h>
 
+#include "common/peek.h"
+#include "common/uncancelled.h"
 #include "interpose/driver/relaxed.h"
-#include "track/peek.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { PARAMETERS_MAX = 4096, BLOCK_BYTES_MAX = 32764, WORDS_AT_ONCE = 32 };
 

@@ -3,7 +3,7 @@
 #include "interpose/driver/call.h"
 #include "track/origins.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 uint32_t sc_made_here_at(const char *api, void *site, uintptr_t depth)
 {

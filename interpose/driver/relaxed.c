@@ -2,7 +2,7 @@
 
 #include "interpose/driver/driver.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Also where nothing has captured yet: another thread may begin a capture at any moment. */
 struct sc_relaxed sc_relaxed_begin(void)

@@ -4,7 +4,7 @@
 #include "interpose/base/process.h"
 #include "report/options.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 __thread struct sc_replaying sc_replaying;
 

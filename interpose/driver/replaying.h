@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/frames.h"
 #include "interpose/driver/driver.h"
-#include "track/frames.h"
 
 struct sc_replaying {
     struct sc_frame frame; /* of who runs a wrapper for what it notes */

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/kernel.h"
+#include "common/text.h"
 #include "ledger/statement.h"
 #include "report/file.h"
-#include "track/kernel.h"
-#include "track/text.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { ENTRIES_BYTES = 1024, PATH_BYTES = 96, LINK_BYTES = 256, LIST_BYTES = 1024 };
 enum { ENTRIES_MAX = 4096 }; /* of a folder that are looked at: the process is about to end */

@@ -11,12 +11,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/kernel.h"
+#include "common/objects.h"
 #include "interpose/base/exported.h"
 #include "interpose/base/loader.h"
-#include "track/kernel.h"
-#include "track/objects.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 __thread bool sc_deep_bound_is_due;
 

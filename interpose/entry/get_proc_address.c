@@ -7,7 +7,7 @@
 #include "interpose/driver/driver.h"
 #include "interpose/driver/wrap.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static CUresult answered(CUresult result, void **function, int version)
 {

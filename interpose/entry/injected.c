@@ -11,7 +11,7 @@
 #include "interpose/missed/audit.h"
 #include "report/options.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* As cuda.h has no word of it: the driver calls it inside cuInit, and nobody uses the result. */
 SC_EXPORT int InitializeInjection(void);

@@ -15,6 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/checks.h"
+#include "common/deadlines.h"
+#include "common/own_lock.h"
+#include "common/own_pages.h"
+#include "common/trace.h"
+#include "common/uncancelled.h"
 #include "cupti_hooks/ear.h"
 #include "cupti_hooks/subscription.h"
 #include "interpose/base/compiler.h"
@@ -53,18 +59,12 @@
 #include "report/report.h"
 #include "report/roll.h"
 #include "report/suppressing.h"
-#include "track/checks.h"
-#include "track/deadlines.h"
 #include "track/hold.h"
-#include "track/own_lock.h"
-#include "track/own_pages.h"
-#include "track/trace.h"
 #include "track/track.h"
 #include "track/track_front.h"
 #include "track/track_parts.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { DEVICES_MAX = 64, DEVICE_NAME_BYTES = 128, UP_MAX_NS = 1000 * 1000 * 1000 };
 

@@ -8,6 +8,10 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "common/kernel.h"
+#include "common/now.h"
+#include "common/own_lock.h"
+#include "common/own_pages.h"
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
@@ -17,12 +21,8 @@
 #include "interpose/reaper/own_threads.h"
 #include "interpose/streams/host_functions.h"
 #include "report/report.h"
-#include "track/kernel.h"
-#include "track/now.h"
-#include "track/own_lock.h"
-#include "track/own_pages.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { NS_IN_S = 1000 * 1000 * 1000, MS_IN_NS = 1000 * 1000 };
 enum { STOP_MS = 500, OPEN_MS = 10 * 1000, AGAIN_MS = 100 };

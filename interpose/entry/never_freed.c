@@ -2,20 +2,20 @@
 
 #include <stddef.h>
 
+#include "common/hazard.h"
+#include "common/hazard_words.h"
+#include "common/now.h"
+#include "common/op_kinds.h"
+#include "common/own_pages.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_words.h"
 #include "ledger/statement.h"
 #include "report/report.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
-#include "track/now.h"
-#include "track/op_kinds.h"
 #include "track/origins.h"
-#include "track/own_pages.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static enum sc_buffer_kind kind_of(const struct sc_statement_account *lost)
 {

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "common/hazard.h"
+#include "common/now.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/entry/life.h"
@@ -13,11 +15,9 @@
 #include "ledger/ledger_words.h"
 #include "report/annotations.h"
 #include "report/report.h"
-#include "track/hazard.h"
-#include "track/now.h"
 #include "track/track_front.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Cut between characters of UTF-8. */
 static void put_name(char name[SC_LEDGER_NAME_BYTES], const char *words)

@@ -6,7 +6,7 @@
 #include "interpose/base/mappings.h"
 #include "interpose/driver/driver.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* A driver that has been torn down says so, also if nobody had used it; but the files of a device
  * are mapped only in a process that had. */

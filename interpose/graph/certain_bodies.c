@@ -4,13 +4,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/handles.h"
+#include "common/own_pages.h"
 #include "interpose/graph/conditional_bodies.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_walk.h"
-#include "track/handles.h"
-#include "track/own_pages.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { NODES_MAX = 4096 }; /* of a larger graph no body is certain */
 

@@ -2,17 +2,17 @@
 
 #include <pthread.h>
 
+#include "common/arena.h"
+#include "common/checks.h"
+#include "common/handles.h"
 #include "interpose/base/process.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_walk.h"
 #include "interpose/reaper/reaper.h"
-#include "track/arena.h"
-#include "track/checks.h"
 #include "track/graph_frees.h"
-#include "track/handles.h"
 #include "track/track.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { NO_BODY = UINT32_MAX };
 

@@ -7,7 +7,7 @@
 #include "track/device_use.h"
 #include "track/track_ranges.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct operand {
     CUmemorytype type;

@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/op_kinds.h"
+#include "common/shape.h"
 #include "interpose/driver/driver.h"
-#include "track/op_kinds.h"
-#include "track/shape.h"
 
 enum sc_copy_call;
 struct sc_copy_case;

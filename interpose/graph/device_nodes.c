@@ -1,5 +1,7 @@
 #include "interpose/graph/device_nodes.h"
 
+#include "common/op_kinds.h"
+#include "common/unsure.h"
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/kernel_parameters.h"
@@ -11,12 +13,10 @@
 #include "track/device_use.h"
 #include "track/graph_place.h"
 #include "track/graphs.h"
-#include "track/op_kinds.h"
-#include "track/ordering.h"
 #include "track/track.h"
 #include "track/track_front.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Where calls pass the wrappers by, a node may have changed unseen. */
 bool sc_device_nodes_are_asked(void)

@@ -2,6 +2,9 @@
 
 #include <stdbool.h>
 
+#include "common/handles.h"
+#include "common/hazard_event.h"
+#include "common/own_pages.h"
 #include "interpose/driver/call.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/node_uses.h"
@@ -10,14 +13,11 @@
 #include "track/conflicts.h"
 #include "track/graph_records.h"
 #include "track/graphs.h"
-#include "track/handles.h"
-#include "track/hazard_event.h"
 #include "track/op_info.h"
-#include "track/own_pages.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     USES_MAX = 1024,

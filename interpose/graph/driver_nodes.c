@@ -2,10 +2,10 @@
 
 #include <stdatomic.h>
 
+#include "common/own_pages.h"
 #include "interpose/driver/driver.h"
-#include "track/own_pages.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 bool sc_driver_nodes_can_be_asked(void)
 {

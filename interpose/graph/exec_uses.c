@@ -1,5 +1,10 @@
 #include "interpose/graph/exec_uses.h"
 
+#include "common/handles.h"
+#include "common/op_kinds.h"
+#include "common/own_pages.h"
+#include "common/shape.h"
+#include "common/unsure.h"
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
@@ -19,15 +24,10 @@
 #include "report/options.h"
 #include "track/graph_records.h"
 #include "track/graphs.h"
-#include "track/handles.h"
-#include "track/op_kinds.h"
-#include "track/ordering.h"
-#include "track/own_pages.h"
-#include "track/shape.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { LOOKS_MAX = 16 };
 

@@ -12,7 +12,7 @@
 #include "track/heard.h"
 #include "track/track.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static void know(struct sc_point *point, void *site)
 {

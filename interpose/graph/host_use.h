@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/op_kinds.h"
-#include "track/shape.h"
+#include "common/op_kinds.h"
+#include "common/shape.h"
 
 /* An issue has so many of them at most (interpose/calls/issue.h). */
 enum { SC_ISSUE_HOST_MAX = 2 };

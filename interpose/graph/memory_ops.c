@@ -1,6 +1,6 @@
 #include "interpose/graph/memory_ops.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { COUNT_MAX = 256 }; /* more are refused */
 

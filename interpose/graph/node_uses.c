@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "common/now.h"
+#include "common/op_kinds.h"
+#include "common/shape.h"
 #include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
@@ -19,14 +22,11 @@
 #include "report/options.h"
 #include "track/device_use.h"
 #include "track/graphs.h"
-#include "track/now.h"
-#include "track/op_kinds.h"
-#include "track/shape.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
 #include "track/track_ranges.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static struct sc_graph_author author_of(const struct sc_graph_call *call)
 {

@@ -3,7 +3,7 @@
 #include "interpose/graph/conditional_bodies.h"
 #include "interpose/graph/driver_nodes.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* A walk under way. */
 struct way {

@@ -1,5 +1,6 @@
 #include "interpose/graph/orphan_nodes.h"
 
+#include "common/shape.h"
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
@@ -9,10 +10,9 @@
 #include "interpose/graph/node_walk.h"
 #include "interpose/reaper/reaper.h"
 #include "track/graph_frees.h"
-#include "track/shape.h"
 #include "track/track.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static void add_former(void *context, enum sc_direction direction, const struct sc_copy_side *side)
 {

@@ -1,5 +1,8 @@
 #include "interpose/graph/stack_sources.h"
 
+#include "common/op_kinds.h"
+#include "common/own_pages.h"
+#include "common/shape.h"
 #include "interpose/base/locals.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
@@ -12,13 +15,10 @@
 #include "interpose/graph/orphan_nodes.h"
 #include "track/graph_records.h"
 #include "track/graphs.h"
-#include "track/op_kinds.h"
-#include "track/own_pages.h"
-#include "track/shape.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* The type of memory stays, since an exec's node may not be updated to another one. So do the gaps
  * between rows: the copy has them, too. */

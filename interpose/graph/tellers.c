@@ -2,12 +2,12 @@
 
 #include <stdint.h>
 
+#include "common/handles.h"
+#include "common/own_pages.h"
 #include "interpose/graph/driver_nodes.h"
-#include "track/handles.h"
-#include "track/own_pages.h"
 #include "track/told.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     NO_STEP = SC_TOLD_MAX + 1, /* of a node that was looked at */

@@ -1,13 +1,13 @@
 #include "interpose/graph/unjudged.h"
 
+#include "common/handles.h"
+#include "common/own_pages.h"
 #include "interpose/driver/driver.h"
 #include "interpose/graph/driver_nodes.h"
 #include "interpose/graph/memory_ops.h"
 #include "interpose/graph/node_walk.h"
-#include "track/handles.h"
-#include "track/own_pages.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* What the driver does not tell may be anything. The exec's node does what the graph's does: the
  * kinds of operations may not be changed there. */

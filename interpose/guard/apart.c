@@ -4,11 +4,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/checks.h"
+#include "common/kernel.h"
 #include "interpose/memory/pinned.h"
-#include "track/checks.h"
-#include "track/kernel.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     PLACES_BITS = 11,

@@ -2,9 +2,9 @@
 
 #include <stddef.h>
 
-#include "track/peek.h"
+#include "common/peek.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 #if defined(__x86_64__)
 

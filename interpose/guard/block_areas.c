@@ -19,7 +19,7 @@
 #include "track/spans.h"
 #include "track/track_parts.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     PART_MAX_BYTES = 512 << 10,

@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "track/kernel.h"
-#include "track/now.h"
+#include "common/kernel.h"
+#include "common/now.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 #define ASK_AGAIN_NS UINT64_C(10000000)
 

@@ -3,6 +3,12 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "common/op_kinds.h"
+#include "common/own_lock.h"
+#include "common/pages.h"
+#include "common/peek.h"
+#include "common/pool.h"
+#include "common/shape.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/plain_memory.h"
@@ -31,12 +37,6 @@
 #include "track/guarded.h"
 #include "track/no_verdicts.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
-#include "track/own_lock.h"
-#include "track/pages.h"
-#include "track/peek.h"
-#include "track/pool.h"
-#include "track/shape.h"
 #include "track/source_costs.h"
 #include "track/spans.h"
 #include "track/track.h"
@@ -44,7 +44,7 @@
 #include "track/track_ranges.h"
 #include "track/track_views.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { LOOKED_AT_MAX = 256 };
 

@@ -1,9 +1,9 @@
 #include "interpose/guard/guard_budget.h"
 
+#include "common/ticks.h"
 #include "interpose/base/process.h"
-#include "track/ticks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { SECOND_NS = 1000 * 1000 * 1000 };
 

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/ticks.h"
 #include "interpose/base/compiler.h"
 #include "track/budget.h"
-#include "track/ticks.h"
 
 /* NULL: there is none. Set once, before the first operation. */
 extern struct sc_budget *sc_guard_budget __attribute__((visibility("hidden")));

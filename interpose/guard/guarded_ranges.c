@@ -1,6 +1,6 @@
 #include "interpose/guard/guarded_ranges.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 struct sc_guarded_ranges sc_guarded_ranges[SC_GUARDED_RANGES_LINES];
 

@@ -4,15 +4,15 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "common/checks.h"
+#include "common/kernel.h"
+#include "common/now.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "track/checks.h"
 #include "track/kept_off.h"
-#include "track/kernel.h"
-#include "track/now.h"
 #include "track/track_parts.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { LOANS = 512, SEARCH_NS = 1000000 };
 

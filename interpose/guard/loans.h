@@ -20,8 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "track/frames.h"
-#include "track/pages.h"
+#include "common/frames.h"
+#include "common/pages.h"
 
 enum { SC_LOANS_PER_CALL = 6 };
 

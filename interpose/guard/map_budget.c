@@ -3,13 +3,13 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "common/now.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/mappings.h"
 #include "report/file.h"
-#include "track/now.h"
 #include "track/track_parts.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     FREE_SPANS = 2048, /* what no process is too small for */

@@ -2,9 +2,9 @@
 
 #include <stdatomic.h>
 
-#include "track/ticks.h"
+#include "common/ticks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* What userfaultfd takes by one thread was measured on an H200's host, for each page of a buffer.
  * By several threads it takes longer, too. */

@@ -5,7 +5,7 @@
 #include "interpose/base/compiler.h"
 #include "track/track_parts.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     PLACES = 4096,

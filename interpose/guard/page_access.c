@@ -1,15 +1,15 @@
 #include "interpose/guard/page_access.h"
 
+#include "common/pages.h"
+#include "common/ticks.h"
 #include "interpose/base/mappings.h"
 #include "interpose/guard/guarded_ranges.h"
 #include "interpose/guard/map_waits.h"
 #include "interpose/guard/page_protection.h"
 #include "interpose/guard/userfaults.h"
 #include "interpose/memory/areas.h"
-#include "track/pages.h"
-#include "track/ticks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access)
 {

@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "track/kernel.h"
-#include "track/pages.h"
+#include "common/kernel.h"
+#include "common/pages.h"
+#include "common/ticks.h"
 #include "track/source_costs.h"
-#include "track/ticks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 int sc_page_protection_set(uintptr_t address, size_t size_bytes, enum sc_access access)
 {

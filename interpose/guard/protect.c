@@ -4,6 +4,11 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "common/brief_lock.h"
+#include "common/checks.h"
+#include "common/kernel.h"
+#include "common/ticks.h"
+#include "common/trace.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/guard/apart.h"
@@ -11,20 +16,15 @@
 #include "interpose/guard/map_waits.h"
 #include "interpose/guard/page_access.h"
 #include "interpose/guard/userfaults.h"
-#include "track/brief_lock.h"
-#include "track/checks.h"
 #include "track/grid.h"
 #include "track/guarded.h"
-#include "track/kernel.h"
 #include "track/source_costs.h"
 #include "track/spans.h"
 #include "track/spans_calls.h"
-#include "track/ticks.h"
-#include "track/trace.h"
 #include "track/track.h"
 #include "track/track_parts.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { ANSWER_PAUSE_NS = 50 * 1000, ANSWER_PAUSES = 4000 };
 

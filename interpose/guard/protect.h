@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/pages.h"
+#include "common/pages.h"
 
 /* Returns when the pages of operations that the calling thread has issued are protected, and no
  * page is protected for the sake of an operation that the thread has ended, or that had ended

@@ -3,9 +3,9 @@
 
 #include "interpose/base/operands.h"
 
-#include "track/peek.h"
+#include "common/peek.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 size_t sc_reach_of(const struct sc_fault *fault)
 {

@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 
+#include "common/pages.h"
 #include "interpose/guard/door.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/protect.h"
@@ -9,11 +10,10 @@
 #include "interpose/signals/upwards.h"
 #include "track/guarded.h"
 #include "track/inflight_calls.h"
-#include "track/pages.h"
 #include "track/track.h"
 #include "track/track_parts.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { STEPS_MAX = 32, PLACES = 64 };
 

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "common/kernel.h"
 #include "cupti_hooks/ear.h"
 #include "interpose/guard/door.h"
 #include "interpose/guard/protect.h"
@@ -17,11 +18,10 @@
 #include "interpose/reaper/own_threads.h"
 #include "interpose/signals/blocked_threads.h"
 #include "interpose/signals/signals.h"
-#include "track/kernel.h"
 #include "track/no_verdicts.h"
 #include "track/track_parts.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* From the first such touch on SIGSEGV is shared. A thread that has it blocked would die of one,
  * and so would another process that shares our memory (vfork), whose handlers are its own. */

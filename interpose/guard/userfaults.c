@@ -9,6 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/kernel.h"
+#include "common/pages.h"
+#include "common/ticks.h"
 #include "interpose/base/process.h"
 #include "interpose/guard/door.h"
 #include "interpose/guard/guarded_ranges.h"
@@ -17,12 +20,9 @@
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
 #include "report/userfaultfd.h"
-#include "track/kernel.h"
-#include "track/pages.h"
 #include "track/source_costs.h"
-#include "track/ticks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Newer than the headers of some systems. */
 #ifndef SYS_close_range

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/kernel.h"
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
@@ -12,9 +13,8 @@
 #include "ledger/ledger_words.h"
 #include "ledger/residence.h"
 #include "ledger/statement.h"
-#include "track/kernel.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { AWAIT_MS = 100 };
 

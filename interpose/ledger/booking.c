@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "common/now.h"
 #include "interpose/base/compiler.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/made_here.h"
@@ -11,9 +12,8 @@
 #include "interpose/streams/contexts.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_words.h"
-#include "track/now.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Mappings begin at multiples of it. */
 enum { GRANULE_BYTES = 2 << 20 };

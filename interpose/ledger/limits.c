@@ -6,6 +6,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/brief_lock.h"
+#include "common/checks.h"
+#include "common/hazard.h"
+#include "common/hazard_words.h"
+#include "common/kernel.h"
+#include "common/now.h"
+#include "common/op_kinds.h"
+#include "common/own_lock.h"
+#include "common/text.h"
 #include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
@@ -17,17 +26,8 @@
 #include "ledger/cubin.h"
 #include "ledger/limit_events.h"
 #include "report/report.h"
-#include "track/brief_lock.h"
-#include "track/checks.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
-#include "track/kernel.h"
-#include "track/now.h"
-#include "track/op_kinds.h"
-#include "track/own_lock.h"
-#include "track/text.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     MEASURED_VERSION =

@@ -3,6 +3,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "common/hazard.h"
+#include "common/hazard_words.h"
+#include "common/now.h"
+#include "common/op_kinds.h"
 #include "cupti_hooks/timeline.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
@@ -13,13 +17,9 @@
 #include "ledger/ledger_words.h"
 #include "ledger/residence.h"
 #include "report/report.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
-#include "track/now.h"
-#include "track/op_kinds.h"
 #include "track/origins.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static _Atomic uint32_t told; /* devices, a bit each */
 

@@ -4,7 +4,7 @@
 #include "cupti_hooks/timeline.h"
 #include "ledger/ledger_words.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static struct sc_managed_counts counts;
 

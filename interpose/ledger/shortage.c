@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/now.h"
+#include "common/own_lock.h"
+#include "common/own_pages.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
@@ -17,11 +20,8 @@
 #include "report/file.h"
 #include "report/oom_line.h"
 #include "report/report.h"
-#include "track/now.h"
-#include "track/own_lock.h"
-#include "track/own_pages.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static _Atomic uint64_t failures;
 

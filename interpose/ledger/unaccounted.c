@@ -9,6 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/brief_lock.h"
+#include "common/checks.h"
+#include "common/kernel.h"
+#include "common/own_pages.h"
+#include "common/text.h"
 #include "interpose/base/process.h"
 #include "interpose/driver/made_here.h"
 #include "interpose/ledger/balance.h"
@@ -16,13 +21,8 @@
 #include "ledger/ledger_words.h"
 #include "ledger/statement.h"
 #include "report/libraries.h"
-#include "track/brief_lock.h"
-#include "track/checks.h"
-#include "track/kernel.h"
-#include "track/own_pages.h"
-#include "track/text.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     PROCESSES_MAX = 512,

@@ -6,19 +6,19 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "common/kernel.h"
+#include "common/pages.h"
+#include "common/peek.h"
+#include "common/text.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/mappings.h"
 #include "interpose/guard/door.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
 #include "report/file.h"
-#include "track/kernel.h"
-#include "track/pages.h"
-#include "track/peek.h"
-#include "track/text.h"
 #include "track/track_holds.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Advice of kernels that may be newer than the headers. */
 enum {

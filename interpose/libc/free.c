@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/hazard_words.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/real_libc.h"
@@ -20,7 +21,6 @@
 #include "interpose/reaper/take_down.h"
 #include "report/options.h"
 #include "track/graph_frees.h"
-#include "track/hazard_words.h"
 #include "track/hold_kind.h"
 #include "track/inflight_calls.h"
 #include "track/ops.h"

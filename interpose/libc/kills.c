@@ -8,7 +8,7 @@
 #include "interpose/base/loader.h"
 #include "report/roll.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 typedef int kill_function(pid_t pid, int number);
 

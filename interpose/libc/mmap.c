@@ -10,6 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/hazard_words.h"
+#include "common/op_kinds.h"
+#include "common/pages.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/mappings.h"
@@ -19,14 +22,11 @@
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"
-#include "track/hazard_words.h"
 #include "track/hold_kind.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
-#include "track/pages.h"
 #include "track/track_holds.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Newer than glibc 2.31's headers. */
 #ifndef MREMAP_DONTUNMAP

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/shm.h>
 
+#include "common/pages.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/mappings.h"
@@ -17,10 +18,9 @@
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"
-#include "track/pages.h"
 #include "track/track_ranges.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 typedef void *shmat_function(int segment, const void *address, int flags);
 typedef int shmdt_function(const void *address);

@@ -14,6 +14,11 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include "common/hazard_words.h"
+#include "common/now.h"
+#include "common/objects.h"
+#include "common/pages.h"
+#include "common/peek.h"
 #include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
@@ -28,17 +33,12 @@
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/marks.h"
 #include "report/options.h"
-#include "track/hazard_words.h"
 #include "track/hold_kind.h"
-#include "track/now.h"
-#include "track/objects.h"
 #include "track/op_info.h"
 #include "track/ops.h"
-#include "track/pages.h"
-#include "track/peek.h"
 #include "track/track_holds.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { MODULES_MAX = 16 };
 

@@ -1,21 +1,21 @@
 #include "interpose/losses/losses.h"
 
+#include "common/hazard_words.h"
+#include "common/own_lock.h"
+#include "common/pages.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/mappings.h"
 #include "interpose/guard/door.h"
 #include "interpose/reaper/take_down.h"
 #include "track/guarded.h"
-#include "track/hazard_words.h"
 #include "track/hold_kind.h"
-#include "track/own_lock.h"
-#include "track/pages.h"
 #include "track/track.h"
 #include "track/track_front.h"
 #include "track/track_holds.h"
 #include "track/track_parts.h"
 #include "track/track_views.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Addresses end here, unless a program asks for more by a hint. */
 #if defined(__x86_64__)

@@ -2,6 +2,8 @@
 
 #include <stdint.h>
 
+#include "common/op_kinds.h"
+#include "common/shape.h"
 #include "cupti_hooks/ear.h"
 #include "interpose/base/locals.h"
 #include "interpose/base/own_stack.h"
@@ -11,13 +13,11 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/take_down.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
-#include "track/shape.h"
 #include "track/stacks.h"
 #include "track/track_holds.h"
 #include "track/track_views.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 __thread struct sc_returned_frames sc_returned_frames;
 

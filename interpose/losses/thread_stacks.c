@@ -5,6 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/hazard_words.h"
+#include "common/objects.h"
+#include "common/op_kinds.h"
+#include "common/pages.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
@@ -12,15 +16,11 @@
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"
-#include "track/hazard_words.h"
 #include "track/hold_kind.h"
-#include "track/objects.h"
-#include "track/op_kinds.h"
 #include "track/ops.h"
-#include "track/pages.h"
 #include "track/track_holds.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     FRAMES_MAX = 4096,

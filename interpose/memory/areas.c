@@ -5,14 +5,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "track/brief_lock.h"
-#include "track/checks.h"
-#include "track/kernel.h"
-#include "track/own_pages.h"
+#include "common/brief_lock.h"
+#include "common/checks.h"
+#include "common/kernel.h"
+#include "common/own_pages.h"
 #include "track/spans_calls.h"
 #include "track/track_parts.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 _Static_assert((int)SC_AREAS_BYTES == (int)SC_SPANS_LANE_BYTES, "a lane has whole areas");
 _Static_assert((int)SC_AREAS_COUNT == (int)SC_SPANS_AREAS_MAX, "each area may have a lane");

@@ -7,12 +7,12 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include "common/kernel.h"
 #include "interpose/base/process.h"
 #include "interpose/base/real_libc.h"
 #include "interpose/memory/areas.h"
-#include "track/kernel.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Newer than the C library's headers. */
 #define POPULATE_WRITE 23 /* MADV_POPULATE_WRITE, Linux 5.14 */

@@ -4,6 +4,9 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "common/checks.h"
+#include "common/pool.h"
+#include "common/uncancelled.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
@@ -14,12 +17,9 @@
 #include "interpose/streams/contexts.h"
 #include "report/mechanism.h"
 #include "report/options.h"
-#include "track/checks.h"
 #include "track/grid.h"
-#include "track/pool.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     SMALL_MAX = 64 << 10,   /* above, an edge shared with a neighbour is a small part of it */

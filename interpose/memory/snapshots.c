@@ -3,6 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "common/checks.h"
+#include "common/op_kinds.h"
+#include "common/own_pages.h"
+#include "common/peek.h"
+#include "common/shape.h"
+#include "common/ticks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
@@ -12,20 +18,14 @@
 #include "interpose/guard/door.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
-#include "track/checks.h"
-#include "track/op_kinds.h"
-#include "track/own_pages.h"
-#include "track/peek.h"
-#include "track/shape.h"
 #include "track/source_costs.h"
 #include "track/staging.h"
-#include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_ops.h"
 #include "track/track_uploads.h"
 #include "track/track_views.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { LARGER_MAX_BYTES = 256 << 10, SEVERAL_THREADS = 3 };
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/now.h"
+#include "common/own_lock.h"
 #include "cupti_hooks/ear.h"
 #include "cupti_hooks/subscription.h"
 #include "cupti_hooks/timeline.h"
@@ -21,10 +23,8 @@
 #include "report/libraries.h"
 #include "report/options.h"
 #include "report/report.h"
-#include "track/now.h"
-#include "track/own_lock.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Auto: where a miss matters more than the nanoseconds that each call then costs, and where records
  * are asked for by themselves: the timeline, which needs the calls' numbers, and those of managed

@@ -17,7 +17,7 @@ CUptiResult CUPTIAPI cuptiFinalize(void);
 #include "interpose/driver/driver_code.h"
 #include "interpose/missed/audit.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { SUBSCRIBE, SUBSCRIBE_V2, FINALIZE, REGISTER, ENABLE, ENABLE_CONTEXT, DOORS };
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/frames.h"
+#include "common/op_kinds.h"
 #include "cupti_hooks/subscription.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
@@ -18,11 +20,9 @@
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
 #include "report/options.h"
-#include "track/frames.h"
-#include "track/op_kinds.h"
 #include "track/track_order.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* ---- notes in place of a wrapper ---- */
 

@@ -1,5 +1,6 @@
 #include "interpose/missed/resource_news.h"
 
+#include "common/points.h"
 #include "cupti_hooks/news.h"
 #include "cupti_hooks/subscription.h"
 #include "interpose/base/process.h"
@@ -13,10 +14,9 @@
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "track/points.h"
 #include "track/track_order.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* What was issued on the stream while the call returned may be taken for done, as where a call is
  * followed. Waits pass by, and so will events: from now on they are followed. */

@@ -6,6 +6,11 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "common/kernel.h"
+#include "common/now.h"
+#include "common/op_kinds.h"
+#include "common/own_lock.h"
+#include "common/ticks.h"
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
@@ -18,15 +23,10 @@
 #include "report/postmortem_line.h"
 #include "report/report.h"
 #include "track/history.h"
-#include "track/kernel.h"
-#include "track/now.h"
-#include "track/op_kinds.h"
-#include "track/own_lock.h"
 #include "track/stacks.h"
-#include "track/ticks.h"
 #include "track/track_streams.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* The process, or the context, has to be given up after these, as cuda.h says. That goes without
  * saying for a context that is destroyed, and the unknown error is seen to stay. */

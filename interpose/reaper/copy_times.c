@@ -6,6 +6,10 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "common/checks.h"
+#include "common/deadlines.h"
+#include "common/hazard.h"
+#include "common/now.h"
 #include "cupti_hooks/ear.h"
 #include "cupti_hooks/timeline.h"
 #include "interpose/base/process.h"
@@ -13,12 +17,8 @@
 #include "interpose/reaper/own_threads.h"
 #include "interpose/streams/marks.h"
 #include "report/report.h"
-#include "track/checks.h"
-#include "track/deadlines.h"
-#include "track/hazard.h"
-#include "track/now.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     AWAITED_MAX = 256,

@@ -5,6 +5,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "common/checks.h"
+#include "common/deadlines.h"
+#include "common/now.h"
+#include "common/own_pages.h"
+#include "common/ticks.h"
+#include "common/trace.h"
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
 #include "interpose/base/warning.h"
@@ -16,15 +22,9 @@
 #include "interpose/streams/marks.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
-#include "track/checks.h"
-#include "track/deadlines.h"
-#include "track/now.h"
 #include "track/op_info.h"
-#include "track/own_pages.h"
-#include "track/ticks.h"
-#include "track/trace.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { WORDS = 64, WRITERS = 4, OPEN_MAX = 256, PAGE_BYTES = 4096, LOOK_NS = 1000 * 1000 };
 

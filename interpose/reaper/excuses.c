@@ -3,21 +3,21 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "common/checks.h"
+#include "common/now.h"
+#include "common/op_kinds.h"
+#include "common/own_lock.h"
+#include "common/ticks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/streams/doubts.h"
 #include "interpose/streams/host_functions.h"
 #include "report/options.h"
-#include "track/checks.h"
 #include "track/no_verdicts.h"
-#include "track/now.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
-#include "track/own_lock.h"
-#include "track/ticks.h"
 #include "track/track_streams.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { ORDERS_MAX = 256, KERNELS_MAX = 64 };
 

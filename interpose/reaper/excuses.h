@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "track/points.h"
+#include "common/points.h"
 
 enum sc_no_verdict_reason;
 struct sc_op_info;

@@ -3,6 +3,16 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "common/hazard.h"
+#include "common/hazard_event.h"
+#include "common/hazard_words.h"
+#include "common/kernel.h"
+#include "common/now.h"
+#include "common/op_kinds.h"
+#include "common/pages.h"
+#include "common/points.h"
+#include "common/shape.h"
+#include "common/ticks.h"
 #include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
@@ -18,27 +28,17 @@
 #include "track/allocations.h"
 #include "track/comparisons.h"
 #include "track/graphs.h"
-#include "track/hazard.h"
-#include "track/hazard_event.h"
-#include "track/hazard_words.h"
-#include "track/kernel.h"
 #include "track/no_verdicts.h"
-#include "track/now.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/ops.h"
-#include "track/pages.h"
-#include "track/points.h"
-#include "track/shape.h"
 #include "track/spans_calls.h"
-#include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_order.h"
 #include "track/track_parts.h"
 #include "track/track_ranges.h"
 #include "track/track_streams.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { ATTENDED_MAX = 8 };
 

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "track/hazard_words.h"
+#include "common/hazard_words.h"
 #include "track/ops.h"
 
 struct sc_judged {

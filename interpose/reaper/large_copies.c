@@ -2,21 +2,21 @@
 
 #include <stdatomic.h>
 
+#include "common/now.h"
+#include "common/op_kinds.h"
+#include "common/own_pages.h"
+#include "common/peek.h"
+#include "common/unsure.h"
 #include "interpose/base/process.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/marks.h"
 #include "track/hold_kind.h"
-#include "track/now.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
-#include "track/ordering.h"
-#include "track/own_pages.h"
-#include "track/peek.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static _Atomic uint64_t late;
 

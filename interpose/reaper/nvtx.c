@@ -18,6 +18,12 @@
 #include <nvtx3/nvToolsExtCuda.h>
 #undef dlopen
 
+#include "common/checks.h"
+#include "common/deadlines.h"
+#include "common/hazard.h"
+#include "common/hazard_words.h"
+#include "common/own_lock.h"
+#include "common/text.h"
 #include "cupti_hooks/ear.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
@@ -25,14 +31,8 @@
 #include "interpose/reaper/own_threads.h"
 #include "report/options.h"
 #include "report/plain.h"
-#include "track/checks.h"
-#include "track/deadlines.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
-#include "track/own_lock.h"
-#include "track/text.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     QUEUE_MAX = 256,

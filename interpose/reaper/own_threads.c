@@ -7,6 +7,9 @@
 #include <stdint.h>
 #include <sys/prctl.h>
 
+#include "common/kernel.h"
+#include "common/own_lock.h"
+#include "common/uncancelled.h"
 #include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
@@ -16,11 +19,8 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/door.h"
-#include "track/kernel.h"
-#include "track/own_lock.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* A sanitizer's run-time (interpose/base/sanitizers.h) gives each thread what its malloc and its
  * other interceptors need. One that lies in the executable stands before us, where no call of ours

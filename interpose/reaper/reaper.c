@@ -8,6 +8,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/checks.h"
+#include "common/deadlines.h"
+#include "common/hazard.h"
+#include "common/hazard_words.h"
+#include "common/kernel.h"
+#include "common/now.h"
+#include "common/own_lock.h"
+#include "common/trace.h"
+#include "common/uncancelled.h"
 #include "cupti_hooks/ear.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
@@ -25,27 +34,18 @@
 #include "interpose/streams/marks.h"
 #include "ledger/ledger.h"
 #include "report/report.h"
-#include "track/checks.h"
-#include "track/deadlines.h"
 #include "track/graph_frees.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
-#include "track/kernel.h"
 #include "track/no_verdicts.h"
-#include "track/now.h"
 #include "track/op_info.h"
 #include "track/order_calls.h"
-#include "track/own_lock.h"
-#include "track/trace.h"
 #include "track/track.h"
 #include "track/track_holds.h"
 #include "track/track_parts.h"
 #include "track/track_presence.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     QUEUE_MAX = 256,

@@ -1,5 +1,7 @@
 #include "interpose/reaper/take_down.h"
 
+#include "common/hazard_words.h"
+#include "common/trace.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/guard/door.h"
@@ -8,16 +10,14 @@
 #include "interpose/reaper/reaper.h"
 #include "report/options.h"
 #include "track/graph_frees.h"
-#include "track/hazard_words.h"
 #include "track/hold_kind.h"
 #include "track/op_info.h"
 #include "track/ops.h"
-#include "track/trace.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
 #include "track/track_holds.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static struct sc_hazard_event event_of(const struct sc_culprit *culprit, bool unregistered)
 {

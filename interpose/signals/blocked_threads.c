@@ -9,17 +9,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/kernel.h"
+#include "common/text.h"
+#include "common/ticks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/process.h"
 #include "interpose/base/sanitizers.h"
 #include "interpose/base/spare_stack.h"
 #include "report/file.h"
-#include "track/kernel.h"
-#include "track/text.h"
-#include "track/ticks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     ENTRIES_BYTES = 1024,

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/kernel.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
@@ -14,9 +15,8 @@
 #include "interpose/signals/restartable_wait.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
-#include "track/kernel.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 typedef int pending_function(sigset_t *set);
 typedef int wait_function(const sigset_t *set, int *number);

@@ -5,13 +5,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/kernel.h"
+#include "common/text.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/process.h"
 #include "report/file.h"
-#include "track/kernel.h"
-#include "track/text.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { STATUS_BYTES = 1400, PAUSE_NS = 20 * 1000, WAIT_NS = 200 * 1000 * 1000 };
 

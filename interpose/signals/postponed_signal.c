@@ -3,11 +3,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/kernel.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/signals/signal_mask.h"
-#include "track/kernel.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Those that wait for the end of a lock. The C library's own end soon. */
 #define POSTPONED (SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_LIBRARYS)

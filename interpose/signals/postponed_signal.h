@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <ucontext.h>
 
-#include "track/own_lock.h"
+#include "common/own_lock.h"
 
 /* Can there be anything to postpone? */
 static inline bool sc_postponed_signal_is_due(void)

@@ -2,9 +2,9 @@
 
 #include <stdint.h>
 
-#include "track/kernel.h"
+#include "common/kernel.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 extern const char sc_restartable_wait_look[] __attribute__((visibility("hidden")));
 extern const char sc_restartable_wait_end[] __attribute__((visibility("hidden")));

@@ -9,7 +9,7 @@
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* The kernel's mask is the first word of sixteen; the note is the last. */
 enum { WORDS = sizeof(sigset_t) / sizeof(unsigned long) };

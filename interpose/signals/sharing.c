@@ -7,7 +7,7 @@
 
 #include "interpose/base/loader.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 extern int __sigsuspend(const sigset_t *mask);
 

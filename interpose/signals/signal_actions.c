@@ -11,6 +11,8 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "common/checks.h"
+#include "common/frames.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
@@ -26,10 +28,8 @@
 #include "interpose/signals/single_step.h"
 #include "interpose/signals/upwards.h"
 #include "report/file.h"
-#include "track/checks.h"
-#include "track/frames.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { SIGNALS = 64, SA_OLD_INTERRUPT = 0x20000000, STEP_LOOKS = 100 * 1000 };
 

@@ -10,6 +10,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "common/own_lock.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
@@ -20,10 +21,9 @@
 #include "interpose/signals/saved_masks.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/upwards.h"
-#include "track/own_lock.h"
 #include "track/track_views.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 #if defined __x86_64__
 #define STACK_OF(context) ((uintptr_t)(context)->uc_mcontext.gregs[REG_RSP])

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "track/frames.h"
+#include "common/frames.h"
 
 /* What the calling thread believes. */
 struct sc_signal_mask {

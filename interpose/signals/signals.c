@@ -9,6 +9,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "common/checks.h"
+#include "common/frames.h"
+#include "common/kernel.h"
+#include "common/own_lock.h"
+#include "common/ticks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
@@ -23,13 +28,8 @@
 #include "interpose/signals/sigreturn.h"
 #include "interpose/signals/single_step.h"
 #include "interpose/signals/upwards.h"
-#include "track/checks.h"
-#include "track/frames.h"
-#include "track/kernel.h"
-#include "track/own_lock.h"
-#include "track/ticks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     ACTIONS = 64,

@@ -53,7 +53,7 @@ struct sc_signals_lock {
 };
 struct sc_signals_lock sc_signals_lock(void);
 void sc_signals_unlock(const struct sc_signals_lock *lock);
-bool sc_signals_are_locked_here(void); /* in builds with checks (track/checks.h) alone */
+bool sc_signals_are_locked_here(void); /* in builds with checks (common/checks.h) alone */
 
 /* The program's action for SIGSEGV, under the lock: asks, or sets a new one where `action` is not
  * NULL. 0 or -1 with errno, as sigaction. */

@@ -8,14 +8,14 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "common/kernel.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/object_range.h"
 #include "interpose/base/process.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
-#include "track/kernel.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 #if SC_SIGRETURN_IS_OURS
 

@@ -8,6 +8,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "common/kernel.h"
+#include "common/now.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
@@ -17,10 +19,8 @@
 #include "interpose/signals/signals.h"
 #include "interpose/signals/upwards.h"
 #include "report/file.h"
-#include "track/kernel.h"
-#include "track/now.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 #if defined(__x86_64__)
 

@@ -25,7 +25,7 @@
 #include "interpose/signals/signals.h"
 #include "interpose/signals/upwards.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { STARTS = 64, TURNS = 10000 };
 

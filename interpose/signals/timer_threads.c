@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/own_pages.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/signal_mask.h"
-#include "track/own_pages.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { BUCKETS = 256, CHUNK_BYTES = 64 << 10 };
 

@@ -4,7 +4,7 @@
 
 #include "interpose/base/process.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 _Atomic bool sc_capturing_was_seen;
 static _Atomic uint64_t capture_version = 1;

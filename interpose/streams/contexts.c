@@ -2,21 +2,19 @@
 
 #include <errno.h>
 
+#include "common/arena.h"
+#include "common/checks.h"
+#include "common/handles.h"
+#include "common/trace.h"
+#include "common/uncancelled.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/streams.h"
-#include "track/arena.h"
-#include "track/checks.h"
-#include "track/handles.h"
-#include "track/order_calls.h"
-#include "track/trace.h"
-#include "track/track.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static pthread_mutex_t contexts_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -115,8 +113,6 @@ static struct sc_context *add_locked(CUcontext handle, const struct answers *ans
     SC_ASSERT(!context->primary || !context->primary->primary);
     context->legacy = context->legacy_stream->id;
     atomic_fetch_or(&devices, 1u << (answers->device < 31 ? answers->device : 31));
-    if (context->primary)
-        SC_TRACKED(sc_order_set_primary(track.order, context->legacy, context->primary->legacy));
     return sc_handles_put(&by_handle, (uintptr_t)handle, (uintptr_t)context) ? NULL : context;
 }
 

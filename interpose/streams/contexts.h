@@ -15,9 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/brief_lock.h"
 #include "interpose/driver/driver.h"
 #include "interpose/streams/unfinished.h"
-#include "track/brief_lock.h"
 
 struct sc_limit_event;
 struct sc_stream_record;

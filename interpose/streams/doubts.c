@@ -3,15 +3,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "common/checks.h"
+#include "common/own_lock.h"
+#include "common/points.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/streams/host_functions.h"
-#include "track/checks.h"
 #include "track/order_calls.h"
-#include "track/own_lock.h"
-#include "track/points.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { DOUBTS_MAX = 256, STEPS_MIN = 4 };
 

@@ -4,6 +4,10 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
+#include "common/checks.h"
+#include "common/kernel.h"
+#include "common/now.h"
+#include "common/ticks.h"
 #include "interpose/base/process.h"
 #include "interpose/base/sleeping_threads.h"
 #include "interpose/guard/door.h"
@@ -11,13 +15,9 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
-#include "track/checks.h"
-#include "track/kernel.h"
-#include "track/now.h"
 #include "track/op_info.h"
-#include "track/ticks.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     CALLS_MAX = 256,

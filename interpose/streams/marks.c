@@ -3,6 +3,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/brief_lock.h"
+#include "common/checks.h"
+#include "common/kernel.h"
+#include "common/now.h"
+#include "common/own_pages.h"
+#include "common/points.h"
+#include "common/ticks.h"
+#include "common/trace.h"
+#include "common/uncancelled.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
@@ -10,25 +19,16 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/unfinished.h"
-#include "track/brief_lock.h"
-#include "track/checks.h"
 #include "track/frontier.h"
-#include "track/kernel.h"
 #include "track/no_verdicts.h"
-#include "track/now.h"
 #include "track/order_calls.h"
-#include "track/own_pages.h"
-#include "track/points.h"
 #include "track/stream_front.h"
-#include "track/ticks.h"
-#include "track/trace.h"
 #include "track/track.h"
 #include "track/track_order.h"
 #include "track/track_parts.h"
 #include "track/track_streams.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { POLL_MIN_NS = 20 * 1000, POLL_MAX_NS = 1000 * 1000 };
 

@@ -21,9 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/checks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/streams/streams.h"
-#include "track/checks.h"
 
 struct sc_ticket;
 struct sc_context;

@@ -2,9 +2,9 @@
 
 #include <stddef.h>
 
+#include "common/peek.h"
 #include "interpose/base/instructions.h"
 #include "interpose/base/spare_stack.h"
-#include "track/peek.h"
 
 /* Those that wait for no thread but within an allocator or a stream of stdio, by their names in the
  * linker's table: they are not called here. C++ adds delete, and notify of a condition. */
@@ -45,7 +45,7 @@
     X(_ZNSt18condition_variable10notify_oneEv, GOES_ON)                                            \
     X(_ZNSt18condition_variable10notify_allEv, GOES_ON)
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     CODE_BYTES = 256,

@@ -5,11 +5,11 @@
 #ifndef SC_INTERPOSE_STREAMS_SIMPLE_STREAMS_H
 #define SC_INTERPOSE_STREAMS_SIMPLE_STREAMS_H
 
+#include "common/handles.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 #include "interpose/streams/streams.h"
-#include "track/handles.h"
 #include "track/stream_front.h"
 
 struct sc_stream_record;

@@ -2,6 +2,12 @@
 
 #include <errno.h>
 
+#include "common/arena.h"
+#include "common/checks.h"
+#include "common/handles.h"
+#include "common/own_pages.h"
+#include "common/points.h"
+#include "common/trace.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
@@ -10,19 +16,13 @@
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
-#include "track/arena.h"
-#include "track/checks.h"
-#include "track/handles.h"
 #include "track/order_calls.h"
-#include "track/own_pages.h"
-#include "track/points.h"
 #include "track/stream_front.h"
-#include "track/trace.h"
 #include "track/track.h"
 #include "track/track_order.h"
 #include "track/track_streams.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 struct sc_handles sc_streams_by_handle;
@@ -350,6 +350,8 @@ struct sc_stream_record *sc_streams_add_legacy(struct sc_context *context)
     struct sc_stream_record *stream =
         add_record_locked(CU_STREAM_LEGACY, SC_STREAM_LEGACY, context);
     pthread_mutex_unlock(&registry_lock);
+    if (stream && context->primary)
+        SC_TRACKED(sc_order_set_primary(track.order, stream->id, context->primary->legacy));
     return stream;
 }
 

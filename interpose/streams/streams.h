@@ -20,9 +20,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/points.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/unfinished.h"
-#include "track/points.h"
 
 struct sc_context;
 struct sc_handles;
@@ -146,7 +146,7 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle);
 void sc_streams_not_destroyed(struct sc_stream_record *stream);
 void sc_streams_destroyed(struct sc_stream_record *stream);
 
-/* For a context that is first met: its legacy stream, or NULL. */
+/* For a context that is first met: its legacy stream, or NULL. It is joined with the primary's. */
 struct sc_stream_record *sc_streams_add_legacy(struct sc_context *context);
 
 /* Calls visit for each stream of the context, with no lock held; also for per-thread default

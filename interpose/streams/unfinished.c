@@ -1,13 +1,13 @@
 #include "interpose/streams/unfinished.h"
 
+#include "common/points.h"
+#include "common/ticks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
-#include "track/points.h"
-#include "track/ticks.h"
 #include "track/track_streams.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 static uint64_t get(const _Atomic uint64_t *ticks)
 {

@@ -9,7 +9,7 @@
  * thread that came in between does not cover it, however much later it began.
  *
  * Times of work are never too early, and those from which a wait counts never too late
- * (track/ticks.h). So a wait may seem to cover less than it does, and never more.
+ * (common/ticks.h). So a wait may seem to cover less than it does, and never more.
  *
  * Lock-free but for sc_unfinished_context_waits, thread-safe, and so safe in a signal handler but
  * for that one.

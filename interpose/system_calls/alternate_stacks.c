@@ -9,7 +9,7 @@
 #include "interpose/guard/door.h"
 #include "track/track_views.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 typedef int sigaltstack_function(const stack_t *stack, stack_t *old);
 

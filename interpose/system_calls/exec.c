@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "common/frames.h"
+#include "common/own_lock.h"
+#include "common/pages.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
@@ -17,11 +20,8 @@
 #include "interpose/signals/signal_mask.h"
 #include "interpose/system_calls/exec.h"
 #include "interpose/system_calls/look.h"
-#include "track/frames.h"
-#include "track/own_lock.h"
-#include "track/pages.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 typedef int execve_function(const char *path, char *const arguments[], char *const environment[]);
 typedef int execv_function(const char *path, char *const arguments[]);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <threads.h>
 
+#include "common/checks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/sanitizers.h"
@@ -22,10 +23,9 @@
 #include "interpose/system_calls/parameters.h"
 #include "interpose/system_calls/robust_mutexes.h"
 #include "track/blocks.h"
-#include "track/checks.h"
 #include "track/track_parts.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Most objects lie before or behind all ranges. */
 static inline bool is_among_ranges(const void *object, size_t size_bytes)

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* Newer than the C library's headers. */
 #ifndef SYS_epoll_pwait2

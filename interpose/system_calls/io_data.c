@@ -1,11 +1,11 @@
 /* Hooks of the functions that move data. */
 #include "interpose/system_calls/io_rows.h"
 
+#include "common/frames.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/guard/loans.h"
 #include "interpose/system_calls/look.h"
-#include "track/frames.h"
 
 #define NEXT_RECORD SC_NEXT_RECORD
 #include "interpose/system_calls/io.def"

@@ -74,6 +74,8 @@
 #include <unistd.h>
 #include <utime.h>
 
+#include "common/kernel.h"
+#include "common/pages.h"
 #include "interpose/base/unwinder_pipe.h"
 #include "interpose/guard/data_limit.h"
 #include "interpose/guard/guard.h"
@@ -84,10 +86,8 @@
 #include "interpose/system_calls/look.h"
 #include "interpose/system_calls/own_memory.h"
 #include "interpose/system_calls/parameters.h"
-#include "track/kernel.h"
-#include "track/pages.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum sc_touch;
 

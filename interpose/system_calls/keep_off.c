@@ -2,6 +2,9 @@
 
 #include <limits.h>
 
+#include "common/own_lock.h"
+#include "common/pages.h"
+#include "common/uncancelled.h"
 #include "interpose/base/process.h"
 #include "interpose/guard/door.h"
 #include "interpose/guard/loans.h"
@@ -10,13 +13,10 @@
 #include "interpose/reaper/culprit.h"
 #include "track/blocks.h"
 #include "track/kept_off.h"
-#include "track/own_lock.h"
-#include "track/pages.h"
 #include "track/track_parts.h"
 #include "track/track_views.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { PAGES_MAX = 256 }; /* of one object */
 

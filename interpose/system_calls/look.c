@@ -9,20 +9,20 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
+#include "common/kernel.h"
+#include "common/pages.h"
+#include "common/peek.h"
+#include "common/uncancelled.h"
 #include "interpose/base/compiler.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/loans.h"
 #include "interpose/guard/touches.h"
 #include "interpose/system_calls/keep_off.h"
 #include "track/blocks.h"
-#include "track/kernel.h"
-#include "track/pages.h"
-#include "track/peek.h"
 #include "track/track_parts.h"
 #include "track/track_views.h"
-#include "track/uncancelled.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum {
     PIECES_MAX = 1024,     /* the kernel refuses more, or ignores the rest */

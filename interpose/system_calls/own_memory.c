@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/kernel.h"
+#include "common/pages.h"
+#include "common/text.h"
 #include "interpose/system_calls/look.h"
-#include "track/kernel.h"
-#include "track/pages.h"
-#include "track/text.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* "/proc/ID/mem" or "/proc/ID/task/THREAD/mem". A child that was forked has another number, and
  * its parent's descriptor is of its parent's memory. */

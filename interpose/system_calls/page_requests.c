@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <sys/mman.h>
 
+#include "common/frames.h"
+#include "common/pages.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/guard/door.h"
@@ -23,10 +25,8 @@
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
 #include "interpose/system_calls/look.h"
-#include "track/frames.h"
-#include "track/pages.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 /* ---- mlock ---- */
 

@@ -8,7 +8,7 @@
  * a process without pinned memory.
  *
  * Async-signal-safe and no cancellation point, as libc's is. Calls of our own do not come here
- * (track/kernel.h).
+ * (common/kernel.h).
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <unistd.h>
 
+#include "common/frames.h"
+#include "common/kernel.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
@@ -33,11 +35,9 @@
 #include "interpose/system_calls/io.h"
 #include "interpose/system_calls/keep_off.h"
 #include "interpose/system_calls/look.h"
-#include "track/frames.h"
-#include "track/kernel.h"
 #include "track/track_views.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { SEAL = 462 }; /* mseal; headers may be older */
 

@@ -9,16 +9,16 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "common/kernel.h"
+#include "common/op_kinds.h"
+#include "common/peek.h"
 #include "interpose/base/compiler.h"
 #include "interpose/guard/door.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/userfaults.h"
 #include "interpose/system_calls/keep_off.h"
-#include "track/kernel.h"
-#include "track/op_kinds.h"
-#include "track/peek.h"
 
-#include "track/poison.h"
+#include "common/poison.h"
 
 enum { PRIORITY_INHERITANCE = 1, ENTRIES_BYTES = 2048 };
 

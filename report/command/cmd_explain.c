@@ -19,7 +19,7 @@ static const struct row {
     const char *code, *name, *advice;
 } rows[] = {
 #define SC_HAZARD(code, name, subject, advice) {#code, name, advice},
-#include "track/hazard.def"
+#include "common/hazard.def"
 };
 
 enum { COUNT = sizeof rows / sizeof rows[0] };

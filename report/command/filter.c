@@ -102,16 +102,16 @@ static bool has_function(const char *pattern, const struct sc_shown *hazard)
 /* What a field may hold, up to a NULL. */
 static const char *const codes[] = {
 #define SC_HAZARD(code, name, subject, advice) #code,
-#include "track/hazard.def"
+#include "common/hazard.def"
     NULL};
 static const char *const names[] = {
 #define SC_HAZARD(code, name, subject, advice) name,
-#include "track/hazard.def"
+#include "common/hazard.def"
     NULL};
 static const char *const certainties[] = {"observed", "latent", NULL};
 static const char *const actions[] = {
 #define SC_ACTION(action, word, outcome) word,
-#include "track/hazard.def"
+#include "common/hazard.def"
     NULL};
 
 static const struct key {

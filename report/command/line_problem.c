@@ -92,7 +92,7 @@ static bool is_action(json_t *value)
 {
     static const char *const words[] = {
 #define SC_ACTION(action, word, outcome) word,
-#include "track/hazard.def"
+#include "common/hazard.def"
         NULL};
     return is_one_of(value, words);
 }

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE 1
 #include "report/command/run_judged.h"
 
+#include "common/hazard_words.h"
 #include "report/command/command.h"
 #include "report/command/left_running.h"
 #include "report/command/new_reports.h"
@@ -9,7 +10,6 @@
 #include "report/command/run_unjudged.h"
 #include "report/command/say.h"
 #include "report/command/verdict.h"
-#include "track/hazard_words.h"
 
 #include <signal.h>
 #include <string.h>

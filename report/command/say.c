@@ -1,10 +1,10 @@
 #define _GNU_SOURCE 1
 #include "report/command/say.h"
 
+#include "common/text.h"
 #include "report/command/eight_bytes.h"
 #include "report/command/progress.h"
 #include "report/plain.h"
-#include "track/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

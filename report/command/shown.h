@@ -2,8 +2,8 @@
 #ifndef SC_REPORT_COMMAND_SHOWN_H
 #define SC_REPORT_COMMAND_SHOWN_H
 
+#include "common/hazard_words.h"
 #include "report/command/frames_shown.h"
-#include "track/hazard_words.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -24,7 +24,7 @@ static const struct words *words_of_code(const char *code)
 {
     static const struct words table[] = {
 #define SC_HAZARD(code, name, subject, advice) {#code, name, advice, subject},
-#include "track/hazard.def"
+#include "common/hazard.def"
     };
     static const struct words unknown = {"", NULL, "see docs/hazards.md", SC_OF_COPY};
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
@@ -46,13 +46,13 @@ static const char *outcome_of(const char *code, const char *action)
         const char *code, *outcome;
     } rows[] = {
 #define SC_OUTCOME(code, action, outcome) {action, #code, outcome},
-#include "track/hazard.def"
+#include "common/hazard.def"
 #define SC_ACTION(action, word, outcome) {action, NULL, outcome},
-#include "track/hazard.def"
+#include "common/hazard.def"
     };
     static const char *const names[] = {
 #define SC_ACTION(action, word, outcome) [action] = word,
-#include "track/hazard.def"
+#include "common/hazard.def"
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strcmp(names[rows[i].action], action) == 0 &&

@@ -1,11 +1,11 @@
 #define _GNU_SOURCE 1
 #include "report/command/shown_memory.h"
 
+#include "common/text.h"
 #include "report/command/fields.h"
 #include "report/command/fingerprint.h"
 #include "report/command/model.h"
 #include "report/command/short_name.h"
-#include "track/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 #include "report/command/verdict.h"
 
+#include "common/hazard_words.h"
 #include "report/command/fields.h"
 #include "report/command/reader.h"
 #include "report/command/regular_file.h"
 #include "report/path.h"
-#include "track/hazard_words.h"
 
 #include <stdint.h>
 #include <stdio.h>

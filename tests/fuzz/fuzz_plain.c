@@ -1,9 +1,9 @@
 /* Any bytes as text for a terminal: what is shown does no harm, is no longer than promised, is cut
  * between characters, and is the same text where that did no harm.
  */
+#include "common/text.h"
 #include "report/plain.h"
 #include "tests/fuzz/terminal.h"
-#include "track/text.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* Any bytes as the line table of a code object: the reader stays in bounds, a line is never
  * negative, and two instructions of one range have one line.
  */
-#include "track/python_lines.h"
+#include "common/python_lines.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 static const char *const code_names[] = {
 #define SC_HAZARD(code, name, subject, advice) #code,
-#include "track/hazard.def"
+#include "common/hazard.def"
 };
 enum {
     FREED_SOURCE,

@@ -19,7 +19,7 @@
 #include <sys/prctl.h>
 #include <ucontext.h>
 
-#include "track/kernel.h"
+#include "common/kernel.h"
 
 enum { EDGE = 2048, IN_FLIGHT = 64 << 10, BLOCK = EDGE + IN_FLIGHT + EDGE, PAGE = 4096 };
 

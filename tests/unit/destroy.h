@@ -4,13 +4,13 @@
 #ifndef TESTS_UNIT_DESTROY_H
 #define TESTS_UNIT_DESTROY_H
 
+#include "common/own_pages.h"
 #include "track/allocations_internal.h"
 #include "track/events_internal.h"
 #include "track/graphs_internal.h"
 #include "track/hold_internal.h"
 #include "track/inflight.h"
 #include "track/order.h"
-#include "track/own_pages.h"
 #include "track/spans.h"
 #include "track/tracker.h"
 

@@ -1,10 +1,10 @@
-"""The rows of track/hazard.def and track/op_kinds.def, for tests in Python."""
+"""The rows of common/hazard.def and common/op_kinds.def, for tests in Python."""
 
 import pathlib
 import re
 
-TRACK = pathlib.Path(__file__).resolve().parents[2] / "track"
-TEXT = (TRACK / "hazard.def").read_text() + (TRACK / "op_kinds.def").read_text()
+WORDS = pathlib.Path(__file__).resolve().parents[2] / "common"
+TEXT = (WORDS / "hazard.def").read_text() + (WORDS / "op_kinds.def").read_text()
 
 
 def rows(macro):

@@ -1,11 +1,11 @@
 /* Device memory that the driver has handed out, and frees that last while others are handed it. */
+#include "common/op_kinds.h"
+#include "common/points.h"
 #include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/allocations.h"
 #include "track/guarded.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
-#include "track/points.h"
 #include "track/track.h"
 
 #include <check.h>

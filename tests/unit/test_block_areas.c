@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "common/pages.h"
 #include "interpose/base/process.h"
 #include "interpose/guard/block_areas.h"
 #include "interpose/guard/map_waits.h"
@@ -17,7 +18,6 @@
 #include "report/options.h"
 #include "report/userfaultfd.h"
 #include "tests/unit/locked.h"
-#include "track/pages.h"
 #include "track/spans.h"
 #include "track/track.h"
 #include "track/tracker.h"

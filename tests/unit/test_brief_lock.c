@@ -1,6 +1,6 @@
 /* A lock for some tens of nanoseconds: one thread at a time has it, whoever waits gets it. */
-#include "track/brief_lock.h"
-#include "track/own_lock.h"
+#include "common/brief_lock.h"
+#include "common/own_lock.h"
 
 #include <check.h>
 #include <errno.h>

@@ -30,7 +30,7 @@ class Tree(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name).resolve()
         self.arrows = loaded(self.root)
-        self.write("track/poison.h", "#pragma GCC poison malloc\n")
+        self.write("common/poison.h", "#pragma GCC poison malloc\n")
         self.write("interpose/base/low.h", PROMISE + "void sc_low(void);\n")
         self.write("interpose/base/low.c", '#include "interpose/base/low.h"\nvoid sc_low(void) {}\n')
 
@@ -107,7 +107,7 @@ class Tree(unittest.TestCase):
 
     def test_a_function_may_bear_its_modules_name_in_the_singular(self):
         self.write("track/houses_internal.h", "int sc_house_at(int id);\nint sc_houses_count(void);\n")
-        self.write("track/now.h", "int sc_coarse_now_ns(void);\n")
+        self.write("common/now.h", "int sc_coarse_now_ns(void);\n")
         self.assertEqual(self.problems(), "")
 
     def test_a_row_of_a_table_is_declared_by_the_header_that_includes_it(self):

@@ -29,7 +29,8 @@ at least 0 assertions
 
 at most 0 sources that reach past the guard's door
 at most 2 sources that include a header of track/
-any number of sources that include track/points.h
+at most 2 sources that include a header of common/
+any number of sources that include common/points.h
 at most 3 sources that include track/track.h
 """
 
@@ -51,9 +52,9 @@ class Tree(unittest.TestCase):
         self.check = loaded(self.root)
         self.write("scripts/limits", NOTHING)
         self.write("track/track_order.h", TRACKER)
-        self.write("track/track.c", '#include "track/points.h"\n#include "track/track.h"\n')
+        self.write("track/track.c", '#include "common/points.h"\n#include "track/track.h"\n')
         self.write("track/track.h", "struct sc_track;\n")
-        self.write("track/points.h", "struct sc_point;\n")
+        self.write("common/points.h", "struct sc_point;\n")
 
     def write(self, path, text):
         target = self.root / path
@@ -99,8 +100,13 @@ class Tree(unittest.TestCase):
         self.assertIn("track/track_order.h: 3 sources", self.problems())
 
     def test_words_that_all_speak(self):
-        self.users("track/points.h", 5)
+        self.users("common/points.h", 5)
         self.assertEqual(self.problems(), "")
+
+    def test_words_without_a_limit_of_their_own(self):
+        self.write("common/kinds.h", "enum sc_kind { SC_KIND };\n")
+        self.users("common/kinds.h", 3)
+        self.assertIn("common/kinds.h: 3 sources include it, and 2 may", self.problems())
 
     def test_a_header_with_a_limit_of_its_own(self):
         self.users("track/track.h", 2)
@@ -158,8 +164,9 @@ class Here(unittest.TestCase):
         counted = check.figures.counted(texts)
         includes = list(check.includes(texts))
         number = {**counted, **{own: count for _, own, _, count in includes},
-                  check.TRACK: max(count for general, own, _, count in includes
-                                   if general == check.TRACK and own not in limits)}
+                  **{of: max(count for general, own, _, count in includes
+                             if general == of and own not in limits)
+                     for of in (check.TRACK, check.COMMON)}}
         with (mock.patch.object(check.figures, "counted", lambda _: counted),
               mock.patch.object(check, "includes", lambda _: includes)):
             self.assertEqual(list(check.problems(texts, limits)), [])

@@ -82,7 +82,7 @@ sys.exit(run.run_suites(run.SUITES, ["debug"], "check"))
     @functools.cache
     def commands():
         """What make would do if the sources were changed."""
-        changed = [word for source in ("track/pool.c", "track/track.c") for word in ("-W", source)]
+        changed = [word for source in ("common/pool.c", "track/track.c") for word in ("-W", source)]
         others = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
         return run("make", "-n", "V=1", "DEBUG=1", *changed, "out/debug/libsafecopy.so", cwd=ROOT,
                    env=others).stdout.splitlines()
@@ -111,7 +111,7 @@ sys.exit(run.run_suites(run.SUITES, ["debug"], "check"))
         self.assertIn(said, ran.stdout)
 
     def test_a_count_that_is_wrong(self):
-        self.link("track/pool.c", "if (--pool->live == 0", "if (pool->live == 0")
+        self.link("common/pool.c", "if (--pool->live == 0", "if (pool->live == 0")
         self.expect_failures("check_spare")
 
     def test_a_lock_that_is_forgotten(self):
@@ -157,8 +157,8 @@ class NoCode(unittest.TestCase):
     def test_the_modules_of_the_checks_are_empty(self):
         if not shutil.which("size"):
             self.skipTest("no size here")
-        for name in ("checks", "trace", "consistency"):
-            shown = run("size", OUT / "obj" / "track" / f"{name}.o").stdout.splitlines()
+        for name in ("common/checks", "common/trace", "track/consistency"):
+            shown = run("size", OUT / "obj" / f"{name}.o").stdout.splitlines()
             self.assertEqual(shown[1].split()[:3], ["0", "0", "0"], name)
 
     def test_an_assertion_is_none(self):
@@ -171,8 +171,8 @@ class NoCode(unittest.TestCase):
             for name, text in (("with", source), ("without", bare)):
                 at = pathlib.Path(folder) / f"{name}.s"
                 ran = run("gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Werror", "-Wall", "-Wextra",
-                          f"-I{ROOT}", "-S", "-xc", "-", "-o", at, input='#include "track/checks.h"\n'
-                          '#include "track/trace.h"\n' + text)
+                          f"-I{ROOT}", "-S", "-xc", "-", "-o", at, input='#include "common/checks.h"\n'
+                          '#include "common/trace.h"\n' + text)
                 self.assertEqual(ran.returncode, 0, ran.stderr)
                 made.append(at.read_text())
             self.assertEqual(*made)

@@ -4,15 +4,15 @@
  *
  * test_checks stop   leaves a track as a debugger is to find it, and ends by SIGABRT
  */
-#include "track/brief_lock.h"
-#include "track/checks.h"
+#include "common/brief_lock.h"
+#include "common/checks.h"
+#include "common/points.h"
+#include "common/pool.h"
 #include "track/guarded.h"
 #include "track/hold.h"
 #include "track/inflight.h"
 #include "track/op_info.h"
 #include "track/order.h"
-#include "track/points.h"
-#include "track/pool.h"
 
 #include <check.h>
 #include <signal.h>
@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "track/trace.h"
+#include "common/trace.h"
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
@@ -125,8 +125,8 @@ START_TEST(a_lock_that_is_forgotten_is_found)
 {
     expect_caught(forget_the_lock, "track/order.c:", "&order->streams is used with its lock");
     expect_caught(call_with_no_lock, "test_checks.c:", "&mutex is held");
-    expect_caught(lock_twice, "track/brief_lock.c:", "lock is not held");
-    expect_caught(give_what_another_has, "track/brief_lock.c:", "lock is held");
+    expect_caught(lock_twice, "common/brief_lock.c:", "lock is not held");
+    expect_caught(give_what_another_has, "common/brief_lock.c:", "lock is held");
 }
 END_TEST
 
@@ -184,7 +184,7 @@ START_TEST(a_list_that_is_broken_is_found)
     expect_caught(break_stream_list, "track/consistency.c:", "stream");
     expect_caught(miscount_a_range, "track/inflight.c:", "op_count(range)");
     expect_caught(break_a_chain, "track/grid.c:", "previous[side_of(at)] == previous");
-    expect_caught(give_twice, "track/pool.c:", "check_spare");
+    expect_caught(give_twice, "common/pool.c:", "check_spare");
     expect_caught(break_holds, "track/consistency.c:", "bytes == holds->held_bytes");
 }
 END_TEST

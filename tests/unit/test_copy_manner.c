@@ -1,6 +1,6 @@
 /* When a copy uses its sides, and whether its call waits: the tables of docs/driver.md. */
+#include "common/op_kinds.h"
 #include "track/copy_manner.h"
-#include "track/op_kinds.h"
 
 #include <check.h>
 #include <stdlib.h>

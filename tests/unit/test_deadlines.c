@@ -1,6 +1,6 @@
 /* Waits that end, and by which clock. */
-#include "track/deadlines.h"
-#include "track/now.h"
+#include "common/deadlines.h"
+#include "common/now.h"
 
 #include <check.h>
 #include <dlfcn.h>

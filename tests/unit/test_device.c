@@ -7,18 +7,18 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "common/op_kinds.h"
+#include "common/points.h"
+#include "common/shape.h"
+#include "common/unsure.h"
 #include "tests/unit/rounds.h"
 #include "track/conflicts.h"
 #include "track/inflight.h"
 #include "track/no_verdicts.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/ops.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/ordering.h"
-#include "track/points.h"
-#include "track/shape.h"
 
 enum { BASE = 0x700000000000, STREAMS = 4, OPS_MAX = 400, PLACES = 24 };
 

@@ -4,6 +4,10 @@
  * by themselves. The functions run on a thread of the test's; time is real, and no test depends on
  * how much of it passes.
  */
+#include "common/now.h"
+#include "common/op_kinds.h"
+#include "common/points.h"
+#include "common/ticks.h"
 #include "interpose/base/process.h"
 #include "interpose/base/sleeping_threads.h"
 #include "interpose/guard/door.h"
@@ -14,13 +18,9 @@
 #include "interpose/streams/unfinished.h"
 #include "report/options.h"
 #include "tests/unit/destroy.h"
-#include "track/now.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/points.h"
-#include "track/ticks.h"
 
 #include <check.h>
 #include <pthread.h>

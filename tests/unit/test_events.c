@@ -1,11 +1,11 @@
 /* What events stand for, and who may say so without the tracker's lock. */
+#include "common/brief_lock.h"
+#include "common/points.h"
 #include "tests/unit/destroy.h"
-#include "track/brief_lock.h"
 #include "track/events.h"
 #include "track/guarded.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/points.h"
 #include "track/track.h"
 
 #include <check.h>

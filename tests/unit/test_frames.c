@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include "common/frames.h"
 #include "tests/emulator.h"
-#include "track/frames.h"
 
 enum { STACK_BYTES = 4 * 1024 * 1024, SMALL_BYTES = 16 * 1024, DEEP_BYTES = 100 * 1024 };
 

@@ -1,10 +1,10 @@
 /* track/frozen.c: when memory that launches read counts as frozen. */
+#include "common/hazard.h"
+#include "common/hazard_words.h"
+#include "common/op_kinds.h"
+#include "common/shape.h"
 #include "track/frozen.h"
 #include "track/graph_writes.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
-#include "track/op_kinds.h"
-#include "track/shape.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* Inner nodes of an exec: sentence by sentence what track/graphs.h promises. */
+#include "common/unsure.h"
 #include "tests/unit/destroy.h"
 #include "track/graph_frees.h"
 #include "track/graph_place.h"
 #include "track/graphs_internal.h"
 #include "track/order.h"
-#include "track/ordering.h"
 
 #include <check.h>
 #include <stdlib.h>

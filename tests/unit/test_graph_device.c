@@ -1,14 +1,14 @@
 /* Device memory in track/graphs.h: what nodes do there, what they allocate and free, addresses of
  * kernels, races, and who added a node. */
+#include "common/handles.h"
+#include "common/op_kinds.h"
+#include "common/shape.h"
+#include "common/unsure.h"
 #include "tests/unit/destroy.h"
 #include "track/graph_frees.h"
 #include "track/graphs.h"
 #include "track/graphs_internal.h"
-#include "track/handles.h"
-#include "track/op_kinds.h"
 #include "track/order.h"
-#include "track/ordering.h"
-#include "track/shape.h"
 
 #include <stdlib.h>
 

@@ -1,13 +1,13 @@
 /* What graphs name: sentence by sentence what track/graphs.h promises. */
+#include "common/handles.h"
+#include "common/op_kinds.h"
+#include "common/shape.h"
+#include "common/unsure.h"
 #include "tests/unit/destroy.h"
 #include "track/graph_frees.h"
 #include "track/graphs_internal.h"
 #include "track/grid.h"
-#include "track/handles.h"
-#include "track/op_kinds.h"
 #include "track/order.h"
-#include "track/ordering.h"
-#include "track/shape.h"
 #include "track/told.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 /* The interval index: cells and levels, boundaries, and readers that race with changes. */
+#include "common/pool.h"
 #include "track/grid.h"
-#include "track/pool.h"
 
 #include <check.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* The handle map: growth, removal, and readers that race with changes. */
-#include "track/handles.h"
+#include "common/handles.h"
 
 #include <check.h>
 #include <pthread.h>

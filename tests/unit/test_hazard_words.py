@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The codes and words of track/hazard.def are those of the docs and of report/schema.json."""
+"""The codes and words of common/hazard.def are those of the docs and of report/schema.json."""
 
 import json
 import pathlib

@@ -1,10 +1,10 @@
 /* Frees that wait: their order, what they wait for, and what they add up to. */
+#include "common/points.h"
 #include "tests/unit/destroy.h"
 #include "track/graph_frees.h"
 #include "track/graphs_internal.h"
 #include "track/hold_internal.h"
 #include "track/order.h"
-#include "track/points.h"
 
 #include <check.h>
 #include <stdlib.h>

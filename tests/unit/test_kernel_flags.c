@@ -1,14 +1,14 @@
 /* Kernels that have addresses of host memory: what is in flight there, and until when.
  */
+#include "common/op_kinds.h"
+#include "common/points.h"
+#include "common/unsure.h"
 #include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/guarded.h"
 #include "track/inflight_calls.h"
 #include "track/kernel_flags.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
-#include "track/ordering.h"
-#include "track/points.h"
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"

@@ -2,6 +2,7 @@
  * record, what a host node tells that runs, and what is in flight until the host has heard of it. A
  * launch is issued here as interpose/calls/graph_launch.c does.
  */
+#include "common/points.h"
 #include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/graph_frees.h"
@@ -12,7 +13,6 @@
 #include "track/op_info.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/points.h"
 #include "track/told.h"
 #include "track/track.h"
 #include "track/track_device.h"

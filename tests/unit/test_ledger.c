@@ -1,13 +1,13 @@
 /* The ledger of memory: what is held, at the peak too, by whom, and what becomes of frees that the
  * driver refuses or that others overtake. */
+#include "common/own_pages.h"
+#include "common/pool.h"
 #include "ledger/accounts.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_index.h"
 #include "ledger/ledger_internal.h"
 #include "ledger/statement.h"
 #include "track/origins.h"
-#include "track/own_pages.h"
-#include "track/pool.h"
 
 #include <check.h>
 #include <pthread.h>

@@ -1,9 +1,9 @@
 /* track/left_out.c: which work beside a capture belongs to what was captured. */
+#include "common/hazard.h"
+#include "common/shape.h"
 #include "track/device_use.h"
 #include "track/graph_writes.h"
-#include "track/hazard.h"
 #include "track/left_out.h"
-#include "track/shape.h"
 
 #include <stdlib.h>
 

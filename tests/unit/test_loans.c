@@ -12,12 +12,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/frames.h"
+#include "common/pages.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
-#include "track/frames.h"
 #include "track/guarded.h"
-#include "track/pages.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
 #include "track/track_holds.h"

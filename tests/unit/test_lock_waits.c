@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "common/brief_lock.h"
+#include "common/own_lock.h"
 #include "interpose/base/own_stack.h"
-#include "track/brief_lock.h"
-#include "track/own_lock.h"
 
 static struct sc_brief_lock brief, outer;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

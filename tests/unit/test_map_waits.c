@@ -5,7 +5,7 @@
 
 #include <check.h>
 
-#include "track/ticks.h"
+#include "common/ticks.h"
 
 enum { MANY = 200, PAGE = 4096 };
 

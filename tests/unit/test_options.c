@@ -1,6 +1,6 @@
 /* The parser of SAFECOPY_OPTIONS: defaults, every kind of value, complaints, what is remembered. */
+#include "common/hazard_words.h"
 #include "report/options.h"
-#include "track/hazard_words.h"
 
 #include <check.h>
 #include <stdlib.h>

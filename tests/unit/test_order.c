@@ -1,8 +1,8 @@
 /* The happens-before engine: every way in which the host, or a stream, comes to know something. */
+#include "common/points.h"
 #include "tests/unit/destroy.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/points.h"
 #include "track/tracker.h"
 
 #include <check.h>

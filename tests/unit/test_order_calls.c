@@ -2,10 +2,10 @@
  * order that chance finds. The driver takes a call at one moment between its begin and its end;
  * what the engine says to be done, or to come before, has to be so in the model. Calls that do not
  * overlap leave nothing open: there it has to be exactly that. */
+#include "common/points.h"
 #include "tests/unit/destroy.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/points.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -205,7 +205,7 @@ class Headline(Page):
 
     def test_each_code_has_a_sentence(self):
         table = (ROOT / "report/command/mistakes.def").read_text(encoding="utf-8")
-        codes = re.findall(r"^SC_HAZARD\((SC\d+),", (ROOT / "track/hazard.def").read_text(encoding="utf-8"), re.M)
+        codes = re.findall(r"^SC_HAZARD\((SC\d+),", (ROOT / "common/hazard.def").read_text(encoding="utf-8"), re.M)
         self.assertGreater(len(codes), 20)
         self.assertEqual(re.findall(r"^SC_MISTAKE\((SC\d+),", table, re.M), codes)
         for code in codes:
@@ -253,7 +253,7 @@ class Sketch(Page):
         return ["{0}{2}".format(*line) for line in self.one(**more).get("hint", [])]
 
     def test_each_code_has_its_own_or_none(self):
-        for code in re.findall(r"^SC_HAZARD\((SC\d+)", (ROOT / "track" / "hazard.def").read_text(), re.M):
+        for code in re.findall(r"^SC_HAZARD\((SC\d+)", (ROOT / "common" / "hazard.def").read_text(), re.M):
             asked, lines = SKETCHES.get(code, ({}, []))
             with self.subTest(code):
                 self.assertEqual(self.hint(code=code, **asked), lines)

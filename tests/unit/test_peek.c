@@ -1,5 +1,5 @@
 /* Looking at memory that may not be there, also where the kernel reads nothing for us. */
-#include "track/peek.h"
+#include "common/peek.h"
 
 #include <check.h>
 #include <errno.h>

@@ -21,8 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/text.h"
 #include "tests/emulator.h"
-#include "track/text.h"
 
 #define RUN_BEGINNING SC_REPORT_BEGINNING "1,\"version\":\"0.1.0\",\"command\":"
 #define RUN_END ",\"rank\":null,\"driver_version\":13000,\"modules\":[]}\n"

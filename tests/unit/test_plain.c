@@ -1,6 +1,6 @@
 /* Text as a terminal may be shown it. */
+#include "common/text.h"
 #include "report/plain.h"
-#include "track/text.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Pages, pools and the arena. */
-#include "track/arena.h"
-#include "track/own_pages.h"
-#include "track/pool.h"
+#include "common/arena.h"
+#include "common/own_pages.h"
+#include "common/pool.h"
 
 #include <check.h>
 #include <stdlib.h>

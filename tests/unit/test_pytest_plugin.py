@@ -175,7 +175,7 @@ class Plugin(pytest_session.Session):
         self.assertTrue(
             copy.endswith("/cuda.py:21 (Block.__init__), from test_it.py:6 (test_loop)"))
         advice = re.search(r'SC_HAZARD\(SC105,[^"]*"[^"]*",[^"]*"([^"]*)"\)',
-                           (ROOT / "track" / "hazard.def").read_text())[1]
+                           (ROOT / "common" / "hazard.def").read_text())[1]
         self.assertEqual(remedy, f"  What to do: {advice}.")
         lines = self.told_of("test_lines")
         self.assertEqual(len(lines), 8, lines)

@@ -1,8 +1,8 @@
 /* What is kept of CPython's code objects: each once, from any number of threads, as wrappers of
  * many threads meet a function at one time. Under ThreadSanitizer the suite `sanitizers` runs it.
  */
+#include "common/python_lines.h"
 #include "track/python_codes.h"
-#include "track/python_lines.h"
 
 #include <check.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* Lines from the tables of CPython's code objects, as 3.9, 3.10 and 3.12 made them of one function.
  */
-#include "track/python_lines.h"
+#include "common/python_lines.h"
 
 #include <check.h>
 #include <stdlib.h>

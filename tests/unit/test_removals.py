@@ -14,8 +14,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE, HEADING = "docs/removals.md", "# What is removed, renamed or overwritten\n"
-FOLDERS = ("cupti_hooks", "include", "interpose", "packaging", "python", "report", "scripts", "share",
-           "tests", "track")
+FOLDERS = ("common", "cupti_hooks", "include", "interpose", "ledger", "packaging", "python", "report",
+           "scripts", "share", "tests", "track")
 
 # Calls, which are indented, and flags of open(2).
 C = re.compile(r"^[ \t].*?\b(unlink|unlinkat|rename|renameat2?|rmdir|truncate|ftruncate|creat|remove|"

@@ -2,6 +2,10 @@
  * written. Each test runs in a process of its own (Check forks), in a directory of its own. The
  * lines themselves are held against report/schema.json by test_report_schema.py.
  */
+#include "common/hazard.h"
+#include "common/hazard_words.h"
+#include "common/python_lines.h"
+#include "common/text.h"
 #include "report/annotations.h"
 #include "report/json.h"
 #include "report/json_lines.h"
@@ -11,14 +15,10 @@
 #include "report/postmortem_line.h"
 #include "report/report.h"
 #include "report/version.h"
-#include "track/hazard.h"
-#include "track/hazard_words.h"
 #include "track/no_verdicts.h"
 #include "track/origins.h"
 #include "track/python_codes.h"
-#include "track/python_lines.h"
 #include "track/stacks.h"
-#include "track/text.h"
 
 #include <check.h>
 #include <dlfcn.h>

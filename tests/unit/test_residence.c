@@ -1,7 +1,7 @@
 /* Where managed memory is to lie: parts of blocks, advice that takes the place of advice, and what
  * each device is to hold. */
+#include "common/own_pages.h"
 #include "ledger/residence.h"
-#include "track/own_pages.h"
 
 #include <check.h>
 #include <stdlib.h>

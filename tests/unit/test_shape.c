@@ -1,5 +1,5 @@
 /* Shapes of copies: their runs, and how many bytes lie where, held against every byte counted. */
-#include "track/shape.h"
+#include "common/shape.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* Spans of pages and what settling them tells the kernel, against a model of pages; and staging. */
+#include "common/pages.h"
+#include "common/points.h"
 #include "tests/unit/destroy.h"
 #include "track/blocks.h"
 #include "track/grid.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/pages.h"
-#include "track/points.h"
 #include "track/spans.h"
 #include "track/staging.h"
 

@@ -6,9 +6,9 @@
 #include <execinfo.h>
 #include <stdlib.h>
 
+#include "common/own_pages.h"
 #include "tests/emulator.h"
 #include "tests/unit/rounds.h"
-#include "track/own_pages.h"
 
 #include "interpose/base/stack_cache.c" /* poisons, so it comes last */
 

@@ -3,6 +3,11 @@
  * What becomes of memory that the program takes away: deferred, waited for, or reported only. The
  * tracker is real; the report, the pages and the reaper write down that they were called.
  */
+#include "common/brief_lock.h"
+#include "common/handles.h"
+#include "common/hazard_words.h"
+#include "common/pages.h"
+#include "common/points.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/guard/door.h"
@@ -12,16 +17,11 @@
 #include "interpose/reaper/take_down.h"
 #include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
-#include "track/brief_lock.h"
 #include "track/graphs.h"
-#include "track/handles.h"
-#include "track/hazard_words.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/inflight_calls.h"
 #include "track/op_info.h"
-#include "track/pages.h"
-#include "track/points.h"
 #include "track/spans.h"
 #include "track/track.h"
 #include "track/track_graphs.h"

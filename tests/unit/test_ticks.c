@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "track/now.h"
-#include "track/ticks.h"
+#include "common/now.h"
+#include "common/ticks.h"
 
 START_TEST(ticks_become_the_time_they_were_taken)
 {

@@ -1,4 +1,6 @@
 /* Waits for the host that are not seen: what stands behind one, and until when. */
+#include "common/pages.h"
+#include "common/points.h"
 #include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/guarded.h"
@@ -7,8 +9,6 @@
 #include "track/op_info.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/pages.h"
-#include "track/points.h"
 #include "track/track.h"
 #include "track/track_internal.h"
 #include "track/unseen.h"

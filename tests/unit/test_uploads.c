@@ -1,5 +1,8 @@
 /* Uploads (track/track_uploads.h): which copies they are, and that they are operations like others.
  */
+#include "common/op_kinds.h"
+#include "common/pages.h"
+#include "common/points.h"
 #include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/comparisons.h"
@@ -7,11 +10,8 @@
 #include "track/inflight.h"
 #include "track/inflight_calls.h"
 #include "track/op_info.h"
-#include "track/op_kinds.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/pages.h"
-#include "track/points.h"
 #include "track/staging.h"
 #include "track/track.h"
 #include "track/track_device.h"

@@ -25,10 +25,10 @@
 #include "interpose/base/process.h"
 #include "interpose/memory/areas.h"
 
+#include "common/pages.h"
+#include "common/ticks.h"
 #include "track/guarded.h"
-#include "track/pages.h"
 #include "track/spans.h"
-#include "track/ticks.h"
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"

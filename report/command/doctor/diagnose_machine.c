@@ -47,7 +47,7 @@ static void of_system(struct sc_diagnosis *diagnosis, const struct sc_machine_fa
 
 /* ---- what the kernel may refuse ---- */
 
-/* Upon these the library reads memory by a pipe (track/peek.c). */
+/* Upon these the library reads memory by a pipe (common/peek.c). */
 static bool is_pipe_instead(int error)
 {
     return error == EPERM || error == ENOSYS || error == EACCES;

@@ -216,7 +216,7 @@ static void put_tool(FILE *out)
 {
     static const char *const rows[][3] = {
 #define SC_HAZARD(code, name, subject, advice) {#code, name, advice},
-#include "track/hazard.def"
+#include "common/hazard.def"
     };
     fputs("{\"driver\":{\"name\":\"libsafecopy\",\"semanticVersion\":\"" SC_VERSION
           "\",\"rules\":[",

@@ -10,8 +10,8 @@
  * A device makes no system calls that a preloaded library could see, and take for the program's: so
  * none of these goes through libc.
  */
+#include "common/kernel.h"
 #include "memory.h"
-#include "track/kernel.h"
 #include "work.h"
 
 #include <fcntl.h>

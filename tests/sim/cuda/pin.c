@@ -4,8 +4,8 @@
  * small, so that only the first ranges of up to 1 MB get one; a larger range that is unmapped
  * under a copy reads as whatever its destination already held.
  */
+#include "common/kernel.h"
 #include "memory.h"
-#include "track/kernel.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,0 +1,112 @@
+#include "common/arena.h"
+#include "common/checks.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/own_pages.h"
+
+#include "common/poison.h"
+
+enum {
+    ARENA_CHUNK_BYTES = 1 << 20,
+    ARENA_BLOCK_MIN_SHIFT = 5,
+    ARENA_BLOCK_LARGE_SHIFT = 18, /* from here on a block has pages of its own */
+};
+
+/* Too large for a class: mapped when it is taken, and unmapped when it is given back. */
+static bool is_huge(size_t size_bytes)
+{
+    return size_bytes > (size_t)1 << (SC_ARENA_CLASSES - 1);
+}
+
+static unsigned size_class(size_t size_bytes)
+{
+    unsigned shift = ARENA_BLOCK_MIN_SHIFT;
+    while (((size_t)1 << shift) < size_bytes)
+        shift++;
+    return shift;
+}
+
+static bool add_chunk(struct sc_arena *arena)
+{
+    char *pages = sc_pages_map(ARENA_CHUNK_BYTES);
+    size_t head_bytes = (size_t)1 << ARENA_BLOCK_MIN_SHIFT;
+    if (!pages)
+        return false;
+    memcpy(pages, &arena->chunks, sizeof(void *));
+    arena->chunks = pages;
+    arena->bump = pages + head_bytes;
+    arena->bump_left_bytes = ARENA_CHUNK_BYTES - head_bytes;
+    return true;
+}
+
+void *sc_arena_take(struct sc_arena *arena, size_t size_bytes)
+{
+    SC_ASSERT_GUARDED(arena);
+    if (is_huge(size_bytes))
+        return sc_pages_map(size_bytes);
+    unsigned shift = size_class(size_bytes);
+    size_t block_bytes = (size_t)1 << shift;
+    void *block = arena->free_lists[shift];
+    if (block) {
+        memcpy(&arena->free_lists[shift], block, sizeof(void *));
+        return block;
+    }
+    if (shift >= ARENA_BLOCK_LARGE_SHIFT)
+        return sc_pages_map(block_bytes);
+    if (arena->bump_left_bytes < block_bytes && !add_chunk(arena))
+        return NULL;
+    block = arena->bump;
+    SC_ASSERT(block_bytes <= arena->bump_left_bytes);
+    arena->bump += block_bytes;
+    arena->bump_left_bytes -= block_bytes;
+    return block;
+}
+
+void sc_arena_give(struct sc_arena *arena, void *block, size_t size_bytes)
+{
+    SC_ASSERT_GUARDED(arena);
+    if (!block || is_huge(size_bytes)) {
+        sc_pages_unmap(block, size_bytes);
+        return;
+    }
+    unsigned shift = size_class(size_bytes);
+    SC_ASSERT(block != NULL && block != arena->free_lists[shift]);
+    memcpy(block, &arena->free_lists[shift], sizeof(void *));
+    arena->free_lists[shift] = block;
+}
+
+void *sc_arena_grow(struct sc_arena *arena, void *list, uint32_t *capacity, size_t record_bytes,
+                    uint32_t first)
+{
+    SC_ASSERT_GUARDED(arena);
+    SC_ASSERT((list != NULL) == (*capacity != 0));
+    uint32_t more = *capacity ? *capacity * 4 : first;
+    void *larger = sc_arena_take(arena, more * record_bytes);
+    if (!larger)
+        return NULL;
+    if (list) {
+        memcpy(larger, list, *capacity * record_bytes);
+        sc_arena_give(arena, list, *capacity * record_bytes);
+    }
+    *capacity = more;
+    return larger;
+}
+
+static void unmap_list(void *first, size_t size_bytes)
+{
+    while (first) {
+        void *block = first;
+        memcpy(&first, block, sizeof(void *));
+        sc_pages_unmap(block, size_bytes);
+    }
+}
+
+void sc_arena_destroy(struct sc_arena *arena)
+{
+    for (unsigned shift = ARENA_BLOCK_LARGE_SHIFT; shift < SC_ARENA_CLASSES; shift++)
+        unmap_list(arena->free_lists[shift], (size_t)1 << shift);
+    unmap_list(arena->chunks, ARENA_CHUNK_BYTES);
+    memset(arena, 0, sizeof *arena);
+}

@@ -1,0 +1,84 @@
+#include "common/brief_lock.h"
+
+#include <linux/futex.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/checks.h"
+#include "common/kernel.h"
+#include "common/own_lock.h"
+
+#include "common/poison.h"
+
+enum { SPINS_MOST = 100, SPINS_LEAST = 10, SPINS_WEIGHT = 8 };
+
+static void pause_for_a_moment(void)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("pause" : : : "memory");
+#elif defined(__aarch64__)
+    __asm__ volatile("yield" : : : "memory");
+#endif
+}
+
+/* As long as it has helped lately, as the C library's adaptive mutex does. */
+static bool spin(struct sc_brief_lock *lock)
+{
+    uint32_t usual = atomic_load_explicit(&lock->spins, memory_order_relaxed);
+    uint32_t most = 2 * usual + SPINS_LEAST < SPINS_MOST ? 2 * usual + SPINS_LEAST : SPINS_MOST;
+    uint32_t spins = 0;
+    bool taken = false;
+    while (spins++ < most && !taken) {
+        pause_for_a_moment();
+        taken = atomic_load_explicit(&lock->state, memory_order_relaxed) == SC_BRIEF_LOCK_FREE &&
+                sc_brief_lock_grab(lock);
+    }
+    int32_t change = ((int32_t)spins - (int32_t)usual) / SPINS_WEIGHT;
+    atomic_store_explicit(&lock->spins, usual + (uint32_t)change, memory_order_relaxed);
+    return taken;
+}
+
+/* Who has slept does not know whether others do. */
+static __attribute__((noinline, cold)) void await(struct sc_brief_lock *lock)
+{
+    if (spin(lock))
+        return;
+    unsigned slept_ms = 0;
+    while (atomic_exchange_explicit(&lock->state, SC_BRIEF_LOCK_AWAITED, memory_order_acquire) !=
+           SC_BRIEF_LOCK_FREE)
+        slept_ms += sc_own_lock_sleep(&lock->state, SC_BRIEF_LOCK_AWAITED, slept_ms);
+}
+
+__attribute__((noinline, cold)) void sc_brief_lock_wake(struct sc_brief_lock *lock)
+{
+    sc_kernel_call(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1);
+}
+
+/* They are weak, for tests that say in which order threads run. */
+__attribute__((weak)) void sc_brief_lock_take(struct sc_brief_lock *lock) SC_UNFOLLOWED
+{
+    SC_ASSERT_NOT_HELD(lock);
+    sc_own_lock_enter();
+    if (__builtin_expect(!sc_brief_lock_grab(lock), 0))
+        await(lock);
+    sc_brief_lock_note(lock, true);
+}
+
+__attribute__((weak)) bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_UNFOLLOWED
+{
+    sc_own_lock_enter();
+    if (sc_brief_lock_grab(lock)) {
+        sc_brief_lock_note(lock, true);
+        return true;
+    }
+    sc_own_lock_leave();
+    return false;
+}
+
+__attribute__((weak)) void sc_brief_lock_give(struct sc_brief_lock *lock) SC_UNFOLLOWED
+{
+    SC_ASSERT_HELD(lock);
+    if (__builtin_expect(sc_brief_lock_let(lock) == SC_BRIEF_LOCK_AWAITED, 0))
+        sc_brief_lock_wake(lock);
+    sc_own_lock_leave();
+}

@@ -1,0 +1,51 @@
+/* A brief lock (brief_lock.h) that is taken and given back without a call where nobody else wants
+ * it: for what programs call most.
+ */
+#ifndef SC_TOOLS_BRIEF_LOCK_HERE_H
+#define SC_TOOLS_BRIEF_LOCK_HERE_H
+
+#include "common/brief_lock.h"
+#include "common/own_lock.h"
+
+/* False: it is taken, and sc_brief_lock_here_await comes next. */
+static inline bool sc_brief_lock_here_try(struct sc_brief_lock *lock)
+{
+    SC_ASSERT_NOT_HELD(lock);
+    sc_own_lock_enter();
+    bool is_ours = __builtin_expect(sc_brief_lock_grab(lock), 1);
+    if (is_ours)
+        sc_brief_lock_note(lock, true);
+    return is_ours;
+}
+
+static inline void sc_brief_lock_here_await(struct sc_brief_lock *lock)
+    SC_ACQUIRES(*lock) SC_UNFOLLOWED
+{
+    sc_brief_lock_take(lock);
+    sc_own_lock_leave();
+}
+
+static inline void sc_brief_lock_here_take(struct sc_brief_lock *lock)
+    SC_ACQUIRES(*lock) SC_UNFOLLOWED
+{
+    if (!sc_brief_lock_here_try(lock))
+        sc_brief_lock_here_await(lock);
+}
+
+static __attribute__((noinline, unused)) void sc_brief_lock_here_wake(struct sc_brief_lock *lock)
+{
+    sc_brief_lock_wake(lock);
+    sc_own_lock_leave();
+}
+
+/* At the end of a function it calls nothing: it goes on there. */
+static inline void sc_brief_lock_here_give(struct sc_brief_lock *lock)
+    SC_RELEASES(*lock) SC_UNFOLLOWED
+{
+    if (__builtin_expect(sc_brief_lock_let(lock) == SC_BRIEF_LOCK_AWAITED, 0))
+        sc_brief_lock_here_wake(lock);
+    else
+        sc_own_lock_leave();
+}
+
+#endif

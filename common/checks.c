@@ -1,0 +1,88 @@
+#include "common/checks.h"
+
+#ifdef SC_DEBUG
+
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/brief_lock.h"
+#include "common/kernel.h"
+#include "common/text.h"
+#include "common/trace.h"
+
+#include "common/poison.h"
+
+enum { FEW = 16, STATUS = 134 };
+
+static _Atomic int32_t process; /* the first that asked */
+
+int32_t sc_checks_thread(void)
+{
+    if (!atomic_load_explicit(&process, memory_order_relaxed))
+        atomic_store_explicit(&process, (int32_t)sc_kernel_call(SYS_getpid), memory_order_relaxed);
+    return (int32_t)sc_kernel_call(SYS_gettid);
+}
+
+/* In a child, what the forking thread had is the child's, and bears the former id. */
+bool sc_checks_is_own(int32_t owner)
+{
+    return owner == sc_checks_thread() ||
+           (owner != 0 &&
+            sc_kernel_call(SYS_getpid) != atomic_load_explicit(&process, memory_order_relaxed));
+}
+
+/* The C library notes who has a mutex. */
+int32_t sc_checks_owner_of_mutex(const pthread_mutex_t *lock)
+{
+    return lock->__data.__owner;
+}
+
+int32_t sc_checks_owner_of_brief(const struct sc_brief_lock *lock)
+{
+    return atomic_load_explicit(&lock->owner, memory_order_relaxed);
+}
+
+bool sc_checks_are_due(_Atomic uint32_t *turn, uint64_t count)
+{
+    if (count > FEW && atomic_fetch_add_explicit(turn, 1, memory_order_relaxed) < count)
+        return false;
+    atomic_store_explicit(turn, 0, memory_order_relaxed);
+    return true;
+}
+
+/* Not by abort(), which is a hook of ours: past all handlers, of the program's and of ours. */
+static _Noreturn void die(void)
+{
+    const uint64_t abort_bit = UINT64_C(1) << (SIGABRT - 1);
+    const char default_action[64] = {0}; /* the kernel's struct sigaction: SIG_DFL, no flags */
+    sc_kernel_call(SYS_rt_sigaction, SIGABRT, default_action, NULL, sizeof abort_bit);
+    sc_kernel_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &abort_bit, NULL, sizeof abort_bit);
+    sc_kernel_call(SYS_tgkill, sc_kernel_call(SYS_getpid), sc_checks_thread(), SIGABRT);
+    for (;;)
+        sc_kernel_call(SYS_exit_group, STATUS);
+}
+
+static void say(const char *file, int line, const char *function, const char *what)
+{
+    char bytes[1024];
+    struct sc_text text = sc_text_in(bytes, sizeof bytes);
+    sc_text_format(&text, "safecopy: assertion failed: %s:%d: %s: %s (thread %d)\n", file, line,
+                   function, what, sc_checks_thread());
+    sc_kernel_call(SYS_write, STDERR_FILENO, text.bytes, text.used);
+}
+
+/* A thread that fails in here again says nothing more. */
+_Noreturn void sc_checks_fail(const char *file, int line, const char *function, const char *what)
+{
+    static __thread bool has_failed;
+    if (!has_failed) {
+        has_failed = true;
+        say(file, line, function, what);
+        sc_trace_print_own();
+    }
+    die();
+}
+
+#endif

@@ -1,0 +1,116 @@
+/* The library's checks of itself, in debug builds (make DEBUG=1) alone: in any other build they are
+ * no code. A check that fails says so on stderr, with the trace of its thread (common/trace.h), and
+ * the process is aborted, whatever has been arranged for SIGABRT. May be used in signal handlers
+ * and with any lock.
+ *
+ *   SC_ASSERT(condition)            what holds whatever the program does: never what it may do
+ * wrong SC_ASSERT_HELD(&lock)           the calling thread has the lock SC_ASSERT_GUARDED(&pool)
+ * the same of the lock that SC_GUARD has named for a pool, an arena or a map; where none was named,
+ * nothing is checked SC_CHECK(statement)             the statement, of a function that checks more
+ * than a condition SC_CHECK_OF(count, statement)   the same where it looks at `count` records:
+ * always while there are few, and else at so many changes once as there are records
+ *
+ * What clang is told of locks (scripts/check-locks) is nothing to the other compilers: the function
+ * SC_REQUIRES the lock, SC_ACQUIRES or SC_RELEASES it, and a variable is SC_GUARDED_BY it. A
+ * function that is called without the lock SC_EXCLUDES it. One that begins a scope with the lock,
+ * which its caller's cleanup ends, SC_ENTERS it: clang takes the lock as held from there to the end
+ * of the caller. A function with locks that depend on more than clang follows is SC_UNFOLLOWED. */
+#ifndef SC_TOOLS_CHECKS_H
+#define SC_TOOLS_CHECKS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef SC_CHECK_LOCKS /* this header is the first one then */
+#define SC_TOLD_(attribute) __attribute__((attribute))
+#define SC_TRY_ACQUIRES(result, ...) SC_TOLD_(try_acquire_capability(result, __VA_ARGS__))
+#define SC_ACQUIRES(...) SC_TOLD_(acquire_capability(__VA_ARGS__))
+#define SC_RELEASES(...) SC_TOLD_(release_capability(__VA_ARGS__))
+#define SC_REQUIRES(...) SC_TOLD_(requires_capability(__VA_ARGS__))
+#define SC_EXCLUDES(...) SC_TOLD_(locks_excluded(__VA_ARGS__))
+#define SC_ENTERS(...) SC_TOLD_(assert_capability(__VA_ARGS__))
+#define SC_LOCK SC_TOLD_(capability("mutex"))
+#define SC_GUARDED_BY(lock) SC_TOLD_(guarded_by(lock))
+#define SC_UNFOLLOWED SC_TOLD_(no_thread_safety_analysis)
+
+typedef pthread_mutex_t sc_checks_mutex SC_LOCK;
+int sc_checks_mutex_lock(sc_checks_mutex *mutex) SC_ACQUIRES(*mutex);
+int sc_checks_mutex_unlock(sc_checks_mutex *mutex) SC_RELEASES(*mutex);
+int sc_checks_mutex_trylock(sc_checks_mutex *mutex) SC_TRY_ACQUIRES(0, *mutex);
+#define pthread_mutex_t sc_checks_mutex
+#define pthread_mutex_lock sc_checks_mutex_lock
+#define pthread_mutex_unlock sc_checks_mutex_unlock
+#define pthread_mutex_trylock sc_checks_mutex_trylock
+#else
+#define SC_TRY_ACQUIRES(result, ...)
+#define SC_ACQUIRES(...)
+#define SC_RELEASES(...)
+#define SC_REQUIRES(...)
+#define SC_EXCLUDES(...)
+#define SC_ENTERS(...)
+#define SC_LOCK
+#define SC_GUARDED_BY(lock)
+#define SC_UNFOLLOWED
+#endif
+
+struct sc_brief_lock;
+
+#ifdef SC_DEBUG
+
+enum { SC_CHECKS_ON = 1 };
+
+_Noreturn void sc_checks_fail(const char *file, int line, const char *function, const char *what);
+
+/* The id of the calling thread, asked for anew each time, as a child of fork has another one. */
+int32_t sc_checks_thread(void);
+bool sc_checks_is_own(int32_t owner); /* the calling thread, or of the one that forked */
+int32_t sc_checks_owner_of_mutex(const pthread_mutex_t *lock);
+int32_t sc_checks_owner_of_brief(const struct sc_brief_lock *lock);
+bool sc_checks_are_due(_Atomic uint32_t *turn, uint64_t count);
+
+#define SC_ASSERT_SAID_(condition, words)                                                          \
+    (__builtin_expect(!!(condition), 1) ? (void)0                                                  \
+                                        : sc_checks_fail(__FILE__, __LINE__, __func__, words))
+#define SC_OWNER_OF_(lock)                                                                         \
+    _Generic((lock), pthread_mutex_t *                                                             \
+             : sc_checks_owner_of_mutex, const pthread_mutex_t *                                   \
+             : sc_checks_owner_of_mutex, default                                                   \
+             : sc_checks_owner_of_brief)(lock)
+#define SC_ASSERT(condition) SC_ASSERT_SAID_(condition, #condition)
+#define SC_ASSERT_HELD(lock) SC_ASSERT_SAID_(sc_checks_is_own(SC_OWNER_OF_(lock)), #lock " is held")
+#define SC_ASSERT_NOT_HELD(lock)                                                                   \
+    SC_ASSERT_SAID_(SC_OWNER_OF_(lock) != sc_checks_thread(), #lock " is not held")
+#define SC_GUARD(memory, lock) ((memory)->guard = (lock))
+#define SC_ASSERT_GUARDED(memory)                                                                  \
+    SC_ASSERT_SAID_(!(memory)->guard ||                                                            \
+                        sc_checks_is_own(sc_checks_owner_of_brief((memory)->guard)),               \
+                    #memory " is used with its lock")
+#define SC_CHECK(...) __VA_ARGS__
+#define SC_CHECK_OF(count, ...)                                                                    \
+    do {                                                                                           \
+        static _Atomic uint32_t turn_;                                                             \
+        if (sc_checks_are_due(&turn_, count))                                                      \
+            __VA_ARGS__;                                                                           \
+    } while (0)
+
+#else
+
+enum { SC_CHECKS_ON = 0 };
+
+/* What is named in them counts as used. */
+#define SC_ASSERT(condition) ((void)sizeof((condition) ? 1 : 0))
+#define SC_ASSERT_HELD(lock) ((void)sizeof(lock))
+#define SC_ASSERT_NOT_HELD(lock) ((void)sizeof(lock))
+#define SC_GUARD(memory, lock) ((void)sizeof(memory))
+#define SC_ASSERT_GUARDED(memory) ((void)sizeof(memory))
+#define SC_CHECK(...)
+#define SC_CHECK_OF(count, ...) ((void)sizeof(count))
+
+#endif
+
+/* A static function that only checks name: builds without checks have none of it. */
+#define SC_CHECKER __attribute__((unused))
+
+#endif

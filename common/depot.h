@@ -1,0 +1,44 @@
+/* Records that are stored once and for ever, each named by a small id.
+ *
+ * A record is a run of words that begins with its key; records of the same key are one. Lock-free;
+ * memory comes from mmap, never from malloc, and only for a record that is new. Ids are never
+ * reused; 0 means "no record". A depot is bounded: when it is full, there is no room for another
+ * record. Safe from any thread, inside libc hooks, and in a signal handler.
+ */
+#ifndef SC_TOOLS_DEPOT_H
+#define SC_TOOLS_DEPOT_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { SC_DEPOT_BUCKETS = 1 << 14, SC_DEPOT_CHUNKS_MAX = 256, SC_DEPOT_CHUNK_BYTES = 1 << 20 };
+
+/* All zero at first. */
+struct sc_depot {
+    _Atomic uint32_t buckets[SC_DEPOT_BUCKETS];
+    _Atomic(uint64_t *) chunks[SC_DEPOT_CHUNKS_MAX];
+    _Atomic uint64_t words_used;
+};
+
+struct sc_depot_record {
+    uint64_t hash;
+    uint32_t next;
+    uint32_t key_words;
+    uint64_t words[];
+};
+
+/* Id of the record with the key, or 0. A key is a run of words of 8 bytes. */
+uint32_t sc_depot_find(struct sc_depot *depot, const void *key, uint32_t key_words);
+
+/* Room for a record of so many words, which nobody finds yet: its id, or 0. The depot takes
+ * `chunks_max` chunks at most, of SC_DEPOT_CHUNK_BYTES each. */
+uint32_t sc_depot_reserve(struct sc_depot *depot, uint64_t words, uint32_t chunks_max);
+
+/* The words of the record are written: it can be found. Returns the id of the record with this key,
+ * which may be another thread's. */
+uint32_t sc_depot_publish(struct sc_depot *depot, uint32_t id, uint32_t key_words);
+
+/* The record of an id that reserve gave. */
+struct sc_depot_record *sc_depot_at(struct sc_depot *depot, uint32_t id);
+
+#endif

@@ -1,0 +1,185 @@
+#include "common/handles.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "common/checks.h"
+
+#include "common/own_pages.h"
+#include "common/seqlock.h"
+
+#include "common/poison.h"
+
+enum { FIRST_SLOTS = 256 };
+
+static size_t table_bytes(uint32_t slots)
+{
+    return sizeof(struct sc_handle_table) + slots * sizeof(struct sc_handle_slot);
+}
+
+static struct sc_handle_table *new_table(uint32_t slots)
+{
+    struct sc_handle_table *table = sc_pages_map(table_bytes(slots));
+    if (table)
+        table->mask = slots - 1;
+    return table;
+}
+
+int sc_handles_init(struct sc_handles *handles)
+{
+    memset(handles, 0, sizeof *handles);
+    struct sc_handle_table *table = new_table(FIRST_SLOTS);
+    atomic_store_explicit(&handles->table, table, memory_order_release);
+    return table ? 0 : -ENOMEM;
+}
+
+void sc_handles_destroy(struct sc_handles *handles)
+{
+    struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
+    while (table) {
+        struct sc_handle_table *former = table->former;
+        sc_pages_unmap(table, table_bytes(table->mask + 1));
+        table = former;
+    }
+    memset(handles, 0, sizeof *handles);
+}
+
+/* The slot of the handle, or the empty slot where it would go. The bound matters to readers that
+ * race with a change only. */
+static struct sc_handle_slot *find(struct sc_handle_table *table, uintptr_t handle)
+{
+    uint32_t at = sc_handles_home(table, handle);
+    for (uint32_t probes = 0; probes < table->mask; probes++) {
+        struct sc_handle_slot *slot = &table->slots[at];
+        uintptr_t found = atomic_load_explicit(&slot->handle, memory_order_acquire);
+        if (found == handle || found == 0)
+            return slot;
+        at = (at + 1) & table->mask;
+    }
+    return &table->slots[at];
+}
+
+uint64_t sc_handles_search(struct sc_handles *handles, uintptr_t handle)
+{
+    for (;;) {
+        uint64_t version = atomic_load_explicit(&handles->version, memory_order_acquire);
+        struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_acquire);
+        struct sc_handle_slot *slot = find(table, handle);
+        uint64_t value = 0;
+        if (atomic_load_explicit(&slot->handle, memory_order_acquire) == handle)
+            value = atomic_load_explicit(&slot->value, memory_order_acquire);
+        if (!(version & 1) &&
+            atomic_load_explicit(&handles->version, memory_order_relaxed) == version)
+            return value;
+    }
+}
+
+static void set_slot(struct sc_handle_slot *slot, uintptr_t handle, uint64_t value)
+{
+    atomic_store_explicit(&slot->value, value, memory_order_release);
+    atomic_store_explicit(&slot->handle, handle, memory_order_release);
+}
+
+static uintptr_t handle_in(struct sc_handle_slot *slot)
+{
+    return atomic_load_explicit(&slot->handle, memory_order_relaxed);
+}
+
+static int grow(struct sc_handles *handles, struct sc_handle_table *old)
+{
+    struct sc_handle_table *table = new_table((old->mask + 1) * 2);
+    if (!table)
+        return -ENOMEM;
+    table->former = old;
+    for (uint32_t i = 0; i <= old->mask; i++)
+        if (handle_in(&old->slots[i]))
+            set_slot(find(table, handle_in(&old->slots[i])), handle_in(&old->slots[i]),
+                     atomic_load_explicit(&old->slots[i].value, memory_order_relaxed));
+    atomic_store_explicit(&handles->table, table, memory_order_release);
+    return 0;
+}
+
+/* As many as are counted, each where a look-up finds it. */
+static SC_CHECKER void check_table(struct sc_handles *handles)
+{
+    struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i <= table->mask; i++) {
+        uintptr_t handle = handle_in(&table->slots[i]);
+        SC_ASSERT(!handle || find(table, handle) == &table->slots[i]);
+        count += handle != 0;
+    }
+    SC_ASSERT(count == handles->count);
+    SC_ASSERT(!(atomic_load_explicit(&handles->version, memory_order_relaxed) & 1));
+}
+
+int sc_handles_put(struct sc_handles *handles, uintptr_t handle, uint64_t value)
+{
+    SC_ASSERT_GUARDED(handles);
+    SC_ASSERT(handle != 0 && value != 0);
+    struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
+    int error = 0;
+    sc_seqlock_next(&handles->version);
+    if ((handles->count + 1) * 2 > table->mask + 1)
+        error = grow(handles, table);
+    table = atomic_load_explicit(&handles->table, memory_order_relaxed);
+    struct sc_handle_slot *slot = find(table, handle);
+    bool fresh = handle_in(slot) != handle;
+    if (fresh && error && handles->count + 2 > table->mask) {
+        sc_seqlock_next(&handles->version);
+        return error;
+    }
+    set_slot(slot, handle, value);
+    handles->count += fresh;
+    sc_seqlock_next(&handles->version);
+    SC_CHECK_OF(table->mask, check_table(handles));
+    return 0;
+}
+
+/* Linear probing without tombstones: the entries behind the gap move up, so that a program that
+ * makes and destroys streams for days does not fill the table with the dead. */
+static void close_gap(struct sc_handle_table *table, uint32_t gap)
+{
+    for (uint32_t at = (gap + 1) & table->mask;; at = (at + 1) & table->mask) {
+        struct sc_handle_slot *slot = &table->slots[at];
+        uintptr_t handle = handle_in(slot);
+        if (!handle)
+            break;
+        uint32_t home = sc_handles_home(table, handle);
+        if (((at - home) & table->mask) >= ((at - gap) & table->mask)) {
+            set_slot(&table->slots[gap], handle,
+                     atomic_load_explicit(&slot->value, memory_order_relaxed));
+            gap = at;
+        }
+    }
+    set_slot(&table->slots[gap], 0, 0);
+}
+
+uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle)
+{
+    SC_ASSERT_GUARDED(handles);
+    struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
+    struct sc_handle_slot *slot = find(table, handle);
+    if (!handle || handle_in(slot) != handle)
+        return 0; /* an empty slot holds the handle 0 */
+    uint64_t value = atomic_load_explicit(&slot->value, memory_order_relaxed);
+    sc_seqlock_next(&handles->version);
+    close_gap(table, (uint32_t)(slot - table->slots));
+    handles->count--;
+    sc_seqlock_next(&handles->version);
+    SC_CHECK_OF(table->mask, check_table(handles));
+    return value;
+}
+
+void sc_handles_next(struct sc_handles_walk *walk)
+{
+    SC_ASSERT_GUARDED(walk->handles);
+    struct sc_handle_table *table =
+        atomic_load_explicit(&walk->handles->table, memory_order_relaxed);
+    for (walk->handle = 0; !walk->handle && walk->next <= table->mask; walk->next++) {
+        walk->handle = handle_in(&table->slots[walk->next]);
+        walk->value = atomic_load_explicit(&table->slots[walk->next].value, memory_order_relaxed);
+    }
+}

@@ -1,0 +1,109 @@
+/* A map from a handle of the driver (a stream, an event, a context) to a 64-bit value.
+ *
+ * Look-ups take no lock and may run on any thread; changes need the owner's lock. Handles are
+ * never 0; a value of 0 means "not there". Grows by doubling; tables that were outgrown stay
+ * mapped, because a reader may still be in them (together they are no larger than the last one).
+ */
+#ifndef SC_TOOLS_HANDLES_H
+#define SC_TOOLS_HANDLES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sc_handle_slot {
+    _Atomic uintptr_t handle;
+    _Atomic uint64_t value;
+};
+
+struct sc_handle_table {
+    uint32_t mask;
+    struct sc_handle_table *former; /* a smaller one, where a reader may still look */
+    struct sc_handle_slot slots[];
+};
+
+struct sc_handles {
+    _Atomic(struct sc_handle_table *) table;
+    _Atomic uint64_t version; /* odd while a change is under way */
+    uint32_t count;
+#ifdef SC_DEBUG
+    const struct sc_brief_lock *guard; /* as a pool's */
+#endif
+};
+
+/* 0 or -ENOMEM. */
+int sc_handles_init(struct sc_handles *handles);
+void sc_handles_destroy(struct sc_handles *handles);
+
+/* Inline, as each call of a wrapper looks its handles up: most lie where they are sought first. */
+uint64_t sc_handles_search(struct sc_handles *handles, uintptr_t handle);
+
+static inline uint32_t sc_handles_home(const struct sc_handle_table *table, uintptr_t handle)
+{
+    return (uint32_t)((uint64_t)handle * 0x9E3779B97F4A7C15u >> 32) & table->mask;
+}
+
+/* False: the handle is not where it is sought first, or the table changes. */
+static inline bool sc_handles_get_at_once(struct sc_handles *handles, uintptr_t handle,
+                                          uint64_t *value)
+{
+    uint64_t version = atomic_load_explicit(&handles->version, memory_order_acquire);
+    struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_acquire);
+    struct sc_handle_slot *slot = &table->slots[sc_handles_home(table, handle)];
+    bool is_there = atomic_load_explicit(&slot->handle, memory_order_acquire) == handle;
+    *value = atomic_load_explicit(&slot->value, memory_order_acquire);
+    return is_there && !(version & 1) &&
+           atomic_load_explicit(&handles->version, memory_order_relaxed) == version;
+}
+
+/* What lies where the handle is sought first, if that is the handle's: the value of the handle, of
+ * another one while the table changes, or 0. For who sees by the value whose it is. */
+static inline uint64_t sc_handles_guess(struct sc_handles *handles, uintptr_t handle)
+{
+    struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_acquire);
+    struct sc_handle_slot *slot = &table->slots[sc_handles_home(table, handle)];
+    return atomic_load_explicit(&slot->handle, memory_order_acquire) == handle
+               ? atomic_load_explicit(&slot->value, memory_order_acquire)
+               : 0;
+}
+
+static inline uint64_t sc_handles_get(struct sc_handles *handles, uintptr_t handle)
+{
+    uint64_t value;
+    return __builtin_expect(sc_handles_get_at_once(handles, handle, &value), 1)
+               ? value
+               : sc_handles_search(handles, handle);
+}
+
+/* The value where it is the address of a record, or NULL. */
+static inline void *sc_handle_pointer(uint64_t value)
+{
+    return (void *)(uintptr_t)value;
+}
+
+/* 0 or -ENOMEM, in which case nothing changed. Replaces the value of a known handle. */
+int sc_handles_put(struct sc_handles *handles, uintptr_t handle, uint64_t value);
+
+/* The value that was removed, or 0. */
+uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle);
+
+/* A walk over all handles. It needs the owner's lock, and the map must not change meanwhile. */
+struct sc_handles_walk {
+    uintptr_t handle; /* where the walk is; 0: it is over */
+    uint64_t value;
+    struct sc_handles *handles;
+    uint32_t next;
+};
+void sc_handles_next(struct sc_handles_walk *walk);
+static inline struct sc_handles_walk sc_handles_begin(struct sc_handles *handles)
+{
+    struct sc_handles_walk walk = {.handles = handles};
+    sc_handles_next(&walk);
+    return walk;
+}
+
+#define SC_HANDLES_EACH(walk, handles)                                                             \
+    for (struct sc_handles_walk walk = sc_handles_begin(handles); walk.handle;                     \
+         sc_handles_next(&walk))
+
+#endif

@@ -1,0 +1,89 @@
+/* What a hazard is: the record that travels from the decision to the report. Plain data; the words
+ * that are said of it are in hazard_words.h.
+ */
+#ifndef SC_WORDS_HAZARD_H
+#define SC_WORDS_HAZARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/hazard_event.h"
+#include "common/hazard_words.h"
+#include "common/op_kinds.h"
+
+/* What the program calls what it does: a test, a request, a step. The NUL is counted. */
+enum { SC_LABEL_SIZE = 256 };
+
+/* The operation whose host range was touched too early. Times are CLOCK_MONOTONIC nanoseconds;
+ * `stream` is the program's own handle value, `seq` the operation's number on that stream; `stack`
+ * is an id of track/stacks.h, 0 for none. `api` points to a string that lives for ever. */
+struct sc_hazard_copy {
+    const char *api;
+    enum sc_direction direction;
+    uintptr_t address;
+    size_t size_bytes;
+    uintptr_t stream;
+    int device;
+    uint64_t seq;
+    int32_t thread;
+    uint64_t time_ns;
+    uint32_t stack;
+    const char *runtime_api; /* the runtime function that made the call; NULL: none, or unknown */
+    uint32_t correlation_id; /* CUPTI's; 0: unknown */
+    uint32_t stream_origin;  /* track/origins.h */
+};
+
+/* One of two nodes of a graph that no edge orders. */
+struct sc_hazard_node {
+    enum sc_direction direction;
+    bool reads; /* the bytes; else it writes them */
+    uintptr_t address;
+    size_t size_bytes;
+    struct sc_hazard_event author; /* the call that added it; api NULL: not known */
+};
+
+/* SC603: a limit of a context (report/limits_part.h). name NULL: none. */
+struct sc_hazard_limit {
+    const char *name; /* as cuda.h has it; lives for ever */
+    uint64_t asked, in_force;
+    const char *kernel; /* that was launched first; lives for ever. NULL: not known */
+};
+
+struct sc_hazard {
+    enum sc_hazard_code code;
+    enum sc_certainty certainty;
+    enum sc_action action;
+    uintptr_t buffer_address;
+    size_t buffer_size_bytes;
+    enum sc_buffer_kind buffer_kind;
+    uint32_t buffer_origin; /* track/origins.h */
+    uint64_t blocks;        /* SC601: so many, which `copy` has made; SC602: in all; else 0 */
+    uint64_t room_bytes;    /* SC602: what the device of `copy` has; else 0 */
+    struct sc_hazard_copy copy;
+    struct sc_hazard_event event;
+    struct sc_hazard_event freed; /* SC401: the call that gave the memory back; api NULL: none */
+    /* SC501 of two nodes: `copy` has added the first one, or has made the exec. No bytes: of none
+     */
+    struct sc_hazard_node nodes[2];
+    struct sc_hazard_limit limit;
+    char label[SC_LABEL_SIZE]; /* what the event belongs to; "" where the program does not say */
+    unsigned
+        ignored; /* by safecopy_ignore_begin: its reason (report/annotations.h); 0: it is not */
+    bool found_later;  /* the event is the call that found a source changed, not what changed it */
+    bool may_be_meant; /* SC305: the copy reads memory that no captured work uses */
+};
+
+/* Is it reported and counted apart, and no reason to fail for? */
+static inline bool sc_hazard_is_advisory(const struct sc_hazard *hazard)
+{
+    return hazard->code >= SC602 || hazard->may_be_meant;
+}
+
+/* Is it of two nodes of one graph? */
+static inline bool sc_hazard_is_race(const struct sc_hazard *hazard)
+{
+    return hazard->nodes[0].size_bytes != 0;
+}
+
+#endif

@@ -1,0 +1,74 @@
+#include "common/hazard_words.h"
+#include "common/op_kinds.h"
+
+#include <stddef.h>
+
+#define SC_HAZARD(code, name, subject, advice)                                                     \
+    _Static_assert(sizeof name > 1 && sizeof advice > 1, #code " lacks a word");
+#include "common/hazard.def"
+
+#define WORD(words, index) word_of(words, sizeof words / sizeof *words, index)
+
+static const char *word_of(const char *const *words, size_t count, unsigned index)
+{
+    return index < count ? words[index] : "unknown";
+}
+
+const char *sc_hazard_code_string(enum sc_hazard_code code)
+{
+    static const char *const words[] = {
+#define SC_HAZARD(code, name, subject, advice) #code,
+#include "common/hazard.def"
+    };
+    return WORD(words, code);
+}
+
+const char *sc_hazard_name(enum sc_hazard_code code)
+{
+    static const char *const words[] = {
+#define SC_HAZARD(code, name, subject, advice) name,
+#include "common/hazard.def"
+    };
+    return WORD(words, code);
+}
+
+enum sc_hazard_subject sc_hazard_subject(enum sc_hazard_code code)
+{
+    static const enum sc_hazard_subject subjects[] = {
+#define SC_HAZARD(code, name, subject, advice) subject,
+#include "common/hazard.def"
+    };
+    return subjects[code];
+}
+
+const char *sc_hazard_certainty_string(enum sc_certainty certainty)
+{
+    return certainty == SC_OBSERVED ? "observed" : "latent";
+}
+
+const char *sc_hazard_action_string(enum sc_action action)
+{
+    static const char *const words[] = {
+#define SC_ACTION(action, word, outcome) word,
+#include "common/hazard.def"
+    };
+    return WORD(words, action);
+}
+
+const char *sc_hazard_buffer_kind_string(enum sc_buffer_kind kind)
+{
+    static const char *const words[] = {
+#define SC_BUFFER_KIND(kind, word) word,
+#include "common/op_kinds.def"
+    };
+    return WORD(words, kind);
+}
+
+const char *sc_hazard_direction_string(enum sc_direction direction)
+{
+    static const char *const words[] = {
+#define SC_DIRECTION(direction, word) word,
+#include "common/op_kinds.def"
+    };
+    return WORD(words, direction);
+}

@@ -1,0 +1,53 @@
+/* What is said of a hazard: codes and words.
+ *
+ * Nothing here allocates, locks or fails; every function is pure and safe in a signal handler.
+ * common/hazard.def and common/op_kinds.def have the words, which are a contract with users of the
+ * report (docs/hazards.md, report/schema.json).
+ */
+#ifndef SC_WORDS_HAZARD_WORDS_H
+#define SC_WORDS_HAZARD_WORDS_H
+
+#include <stdbool.h>
+
+enum sc_buffer_kind;
+enum sc_direction;
+
+/* In the order of docs/hazards.md; the enum is dense, the printed code is stable. */
+enum sc_hazard_code {
+#define SC_HAZARD(code, name, subject, advice) code,
+#include "common/hazard.def"
+    SC_HAZARD_CODE_COUNT
+};
+
+/* What the mistake is about: a copy in flight, a stream that captures, a node of a graph that is
+ * launched, a captured operation that other work belongs to, memory that is still held, or a limit
+ * of a context. */
+enum sc_hazard_subject {
+    SC_OF_COPY,
+    SC_OF_CAPTURE,
+    SC_OF_NODE,
+    SC_OF_NEIGHBOUR,
+    SC_OF_MEMORY,
+    SC_OF_LIMIT
+};
+
+/* observed: the operation was incomplete at that moment. latent: it happened to be complete, but
+ * nothing the program did ever established that. */
+enum sc_certainty { SC_LATENT, SC_OBSERVED };
+
+enum sc_action {
+#define SC_ACTION(action, word, outcome) action,
+#include "common/hazard.def"
+};
+
+/* The words of the report, for example "SC101", "source-freed-in-flight", "deferred". */
+const char *sc_hazard_code_string(enum sc_hazard_code code);
+const char *sc_hazard_name(enum sc_hazard_code code);
+const char *sc_hazard_certainty_string(enum sc_certainty certainty);
+const char *sc_hazard_action_string(enum sc_action action);
+const char *sc_hazard_buffer_kind_string(enum sc_buffer_kind kind);
+const char *sc_hazard_direction_string(enum sc_direction direction);
+
+enum sc_hazard_subject sc_hazard_subject(enum sc_hazard_code code);
+
+#endif

@@ -1,0 +1,73 @@
+/* System calls past the C library.
+ *
+ * The program's calls of syscall() come through a hook of ours
+ * (interpose/system_calls/raw_calls.c), and ours must not. These also keep errno, need no symbol
+ * looked up, are no cancellation points, and so may be made at any time: in signal handlers, before
+ * constructors, with any lock.
+ */
+#ifndef SC_TOOLS_KERNEL_H
+#define SC_TOOLS_KERNEL_H
+
+#include <linux/seccomp.h>
+#include <stdbool.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+/* What the kernel returns: a value, or -errno. */
+static inline long sc_kernel_call6(long number, long a, long b, long c, long d, long e, long f)
+{
+#if defined(__x86_64__)
+    register long fourth __asm__("r10") = d;
+    register long fifth __asm__("r8") = e;
+    register long sixth __asm__("r9") = f;
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "0"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth), "r"(sixth)
+                     : "rcx", "r11", "memory");
+    return result;
+#elif defined(__aarch64__)
+    register long which __asm__("x8") = number;
+    register long result __asm__("x0") = a;
+    register long second __asm__("x1") = b;
+    register long third __asm__("x2") = c;
+    register long fourth __asm__("x3") = d;
+    register long fifth __asm__("x4") = e;
+    register long sixth __asm__("x5") = f;
+    __asm__ volatile("svc 0"
+                     : "+r"(result)
+                     : "r"(which), "r"(second), "r"(third), "r"(fourth), "r"(fifth), "r"(sixth)
+                     : "memory");
+    return result;
+#else
+#error "how does this machine call its kernel?"
+#endif
+}
+
+/* With up to six arguments, numbers or pointers; those left out are 0. */
+#define sc_kernel_call(...) SC_KERNEL_CALL_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
+#define SC_KERNEL_CALL_(number, a, b, c, d, e, f, ...)                                             \
+    sc_kernel_call6(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
+
+/* In a loop that asks again and again for what another thread is about to give back. `times`: how
+ * often it has asked in vain. Who yields lets on nobody of lower priority, so later it sleeps, for
+ * a millisecond each time. */
+enum { SC_KERNEL_YIELDS = 20 };
+
+static inline void sc_kernel_give_way(unsigned times)
+{
+    const struct timespec moment = {.tv_nsec = 1000 * 1000};
+    if (times < SC_KERNEL_YIELDS)
+        sc_kernel_call(SYS_sched_yield);
+    else
+        sc_kernel_call(SYS_nanosleep, &moment, NULL);
+}
+
+/* Is there a seccomp filter, or might there be one? */
+static inline bool sc_kernel_is_filtered(void)
+{
+    return sc_kernel_call(SYS_prctl, PR_GET_SECCOMP) != SECCOMP_MODE_DISABLED;
+}
+
+#endif

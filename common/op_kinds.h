@@ -1,0 +1,29 @@
+/* What an operation is: which way it goes, and whose memory its buffer is. Plain data; the words
+ * are a contract with users of the report, as those of common/hazard.def are. */
+#ifndef SC_WORDS_OP_KINDS_H
+#define SC_WORDS_OP_KINDS_H
+
+#include <stdbool.h>
+
+enum sc_buffer_kind {
+#define SC_BUFFER_KIND(kind, word) kind,
+#include "common/op_kinds.def"
+};
+
+enum sc_direction {
+#define SC_DIRECTION(direction, word) direction,
+#include "common/op_kinds.def"
+};
+
+static inline bool sc_direction_writes_host(enum sc_direction direction)
+{
+    return direction == SC_D2H || direction == SC_MEMSET;
+}
+
+/* Could free() or munmap() take memory of this kind away? */
+static inline bool sc_ops_is_heap(enum sc_buffer_kind kind)
+{
+    return kind == SC_REGISTERED || kind == SC_PAGEABLE || kind == SC_STACK;
+}
+
+#endif

@@ -1,0 +1,40 @@
+#include "common/own_lock.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <time.h>
+
+#include "common/kernel.h"
+
+#include "common/poison.h"
+
+enum { MILLISECOND_NS = 1000 * 1000 };
+
+__thread int sc_own_lock_depth __attribute__((tls_model("initial-exec")));
+__thread void (*sc_own_lock_left)(void) __attribute__((tls_model("initial-exec")));
+
+_Atomic(sc_own_lock_look *) sc_own_lock_looks;
+
+static bool asks_again(unsigned slept_ms)
+{
+    sc_own_lock_look *look = atomic_load_explicit(&sc_own_lock_looks, memory_order_acquire);
+    return look && look(slept_ms);
+}
+
+bool sc_own_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slept_ms)
+{
+    const struct timespec moment = {.tv_nsec = MILLISECOND_NS};
+    return sc_kernel_call(SYS_futex, word, FUTEX_WAIT_PRIVATE, value,
+                          asks_again(slept_ms) ? &moment : NULL) == -ETIMEDOUT;
+}
+
+/* Mutexes cannot be waited for with a look in between, so who looks comes again and again. */
+void sc_own_lock_await(pthread_mutex_t *lock) SC_UNFOLLOWED
+{
+    for (unsigned i = 0; asks_again(i < SC_KERNEL_YIELDS ? 0 : i - SC_KERNEL_YIELDS); i++) {
+        sc_kernel_give_way(i);
+        if (pthread_mutex_trylock(lock) == 0)
+            return;
+    }
+    pthread_mutex_lock(lock);
+}

@@ -1,0 +1,22 @@
+#include "common/own_pages.h"
+
+#include <sys/mman.h>
+
+#include "common/kernel.h"
+
+#include "common/poison.h"
+
+/* System calls, since mmap, munmap and madvise are hooks of ours that take the lock which is held
+ * here. */
+void *sc_pages_map(size_t size_bytes)
+{
+    long pages = sc_kernel_call(SYS_mmap, NULL, size_bytes, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return pages < 0 ? NULL : (void *)pages;
+}
+
+void sc_pages_unmap(void *pages, size_t size_bytes)
+{
+    if (pages)
+        sc_kernel_call(SYS_munmap, pages, size_bytes);
+}

@@ -1,0 +1,15 @@
+/* Pages straight from the kernel, never from malloc: the library runs inside free() and inside
+ * driver calls, so it may not allocate with the allocator that it watches.
+ *
+ * Thread-safe; signal-safe; no lock; errno is kept.
+ */
+#ifndef SC_TOOLS_OWN_PAGES_H
+#define SC_TOOLS_OWN_PAGES_H
+
+#include <stddef.h>
+
+/* Zeroed pages, or NULL. */
+void *sc_pages_map(size_t size_bytes);
+void sc_pages_unmap(void *pages, size_t size_bytes);
+
+#endif

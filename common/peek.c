@@ -1,0 +1,200 @@
+#include "common/peek.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "common/kernel.h"
+
+#include "common/poison.h"
+
+enum { READ_END = 0, WRITE_END = 1 };
+
+/* More than 0, or what the kernel said where it stopped. It moves at most 0x7ffff000 bytes a call.
+ */
+static long read_whole(void *into, uintptr_t address, size_t size_bytes)
+{
+    long got = 1;
+    for (size_t done = 0; done < size_bytes && got > 0; done += (size_t)got) {
+        struct iovec local = {(char *)into + done, size_bytes - done};
+        struct iovec remote = {(void *)(address + done), size_bytes - done};
+        got = sc_kernel_call(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1);
+    }
+    return got;
+}
+
+bool sc_peek(void *into, uintptr_t address, size_t size_bytes)
+{
+    return read_whole(into, address, size_bytes) > 0;
+}
+
+/* ---- by a pipe ---- */
+
+/* A filter says one of these, and a kernel that has no such call the second. */
+static bool is_refused(long result)
+{
+    return result == -EPERM || result == -ENOSYS || result == -EACCES;
+}
+
+struct reader {
+    bool has_pipe;
+    int ends[2];
+    uint64_t mask; /* of the thread, which has all signals blocked as long as the pipe is open */
+};
+
+/* A handler that does not come back would leave the pipe open. */
+static bool open_pipe(struct reader *reader)
+{
+    const uint64_t all = ~UINT64_C(0);
+    sc_kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &reader->mask, sizeof all);
+    reader->has_pipe = sc_kernel_call(SYS_pipe2, reader->ends, O_CLOEXEC | O_NONBLOCK) == 0;
+    if (!reader->has_pipe)
+        sc_kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &reader->mask, NULL, sizeof all);
+    return reader->has_pipe;
+}
+
+static void close_reader(const struct reader *reader)
+{
+    if (!reader->has_pipe)
+        return;
+    sc_kernel_call(SYS_close, reader->ends[READ_END]);
+    sc_kernel_call(SYS_close, reader->ends[WRITE_END]);
+    sc_kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &reader->mask, NULL, sizeof reader->mask);
+}
+
+static bool take_out(const struct reader *reader, char *into, size_t size_bytes)
+{
+    long got = 1;
+    for (size_t done = 0; done < size_bytes && got > 0; done += (size_t)got)
+        got = sc_kernel_call(SYS_read, reader->ends[READ_END], into + done, size_bytes - done);
+    return got > 0;
+}
+
+/* As much at a time as the pipe has room for. */
+static bool move_through(const struct reader *reader, char *into, uintptr_t address,
+                         size_t size_bytes)
+{
+    long put = 1;
+    for (size_t done = 0; done < size_bytes; done += (size_t)put) {
+        put = sc_kernel_call(SYS_write, reader->ends[WRITE_END], address + done, size_bytes - done);
+        if (put <= 0 || !take_out(reader, into + done, (size_t)put))
+            return false;
+    }
+    return true;
+}
+
+static bool read_anyhow(struct reader *reader, void *into, uintptr_t address, size_t size_bytes)
+{
+    long got = reader->has_pipe ? -ENOSYS : read_whole(into, address, size_bytes);
+    if (!is_refused(got))
+        return got > 0;
+    return (reader->has_pipe || open_pipe(reader)) &&
+           move_through(reader, into, address, size_bytes);
+}
+
+bool sc_peek_anyhow(void *into, uintptr_t address, size_t size_bytes)
+{
+    struct reader reader = {.has_pipe = false};
+    bool read = read_anyhow(&reader, into, address, size_bytes);
+    close_reader(&reader);
+    return read;
+}
+
+/* ---- several places ---- */
+
+/* How many of the first items were read, or that the kernel refuses. It moves an item as a whole,
+ * but for one that is only partly there, and stops behind that. */
+static long read_some(const struct sc_peek_item *items, unsigned count)
+{
+    struct iovec local[SC_PEEK_ITEMS_MAX], remote[SC_PEEK_ITEMS_MAX];
+    for (unsigned i = 0; i < count; i++) {
+        local[i] = (struct iovec){items[i].into, items[i].size_bytes};
+        remote[i] = (struct iovec){(void *)items[i].address, items[i].size_bytes};
+    }
+    long got = sc_kernel_call(SYS_process_vm_readv, getpid(), local, count, remote, count);
+    unsigned whole = 0;
+    if (is_refused(got))
+        return got;
+    while (whole < count && got >= (long)items[whole].size_bytes)
+        got -= (long)items[whole++].size_bytes;
+    return whole;
+}
+
+static void read_each(struct sc_peek_item *items, unsigned count)
+{
+    struct reader reader = {.has_pipe = false};
+    for (unsigned i = 0; i < count; i++)
+        items[i].read = read_anyhow(&reader, items[i].into, items[i].address, items[i].size_bytes);
+    close_reader(&reader);
+}
+
+void sc_peek_all(struct sc_peek_item *items, unsigned count)
+{
+    for (unsigned at = 0; at < count;) {
+        long whole = read_some(items + at, count - at);
+        if (whole < 0) {
+            read_each(items + at, count - at);
+            return;
+        }
+        for (unsigned end = at + (unsigned)whole; at < end; at++)
+            items[at].read = true;
+        if (at < count) /* where the kernel has stopped */
+            items[at++].read = false;
+    }
+}
+
+/* ---- comparing ---- */
+
+/* Stacks are small. Who finds no block free, as one that a handler has left by a jump never is
+ * again, reads less at a time. */
+enum { BLOCKS = 8, BLOCK_BYTES = 16384, PAGE_BYTES_MIN = 4096, STACK_BYTES = 256 };
+static char blocks[BLOCKS][BLOCK_BYTES];
+static _Atomic uint32_t taken_blocks; /* a bit each */
+
+static char *take_block(void)
+{
+    for (uint32_t i = 0; i < BLOCKS; i++)
+        if (!(atomic_fetch_or_explicit(&taken_blocks, 1u << i, memory_order_acquire) & 1u << i))
+            return blocks[i];
+    return NULL;
+}
+
+static void return_block(const char *block)
+{
+    uint32_t number = (uint32_t)((block - blocks[0]) / BLOCK_BYTES);
+    atomic_fetch_and_explicit(&taken_blocks, ~(1u << number), memory_order_release);
+}
+
+/* What is not there differs from nothing: where not all can be read, each page counts by itself. */
+static bool equals_by(struct reader *reader, char *into, size_t most_bytes, uintptr_t address,
+                      const char *expected, size_t size_bytes)
+{
+    bool equals = true;
+    for (size_t done = 0, piece; equals && done < size_bytes; done += piece) {
+        piece = most_bytes - (address + done) % most_bytes; /* ends where a page does */
+        if (piece > size_bytes - done)
+            piece = size_bytes - done;
+        if (read_anyhow(reader, into, address + done, piece))
+            equals = memcmp(into, expected + done, piece) == 0;
+        else if (most_bytes > PAGE_BYTES_MIN)
+            equals =
+                equals_by(reader, into, PAGE_BYTES_MIN, address + done, expected + done, piece);
+    }
+    return equals;
+}
+
+bool sc_peek_equals(uintptr_t address, const void *expected, size_t size_bytes)
+{
+    struct reader reader = {.has_pipe = false};
+    char on_stack[STACK_BYTES], *block = take_block();
+    bool equals = equals_by(&reader, block ? block : on_stack,
+                            block ? BLOCK_BYTES : sizeof on_stack, address, expected, size_bytes);
+    close_reader(&reader);
+    if (block)
+        return_block(block);
+    return equals;
+}

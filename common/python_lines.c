@@ -1,0 +1,93 @@
+#include "common/python_lines.h"
+
+#include <stdbool.h>
+
+#include "common/poison.h"
+
+static int32_t line_of(int64_t line)
+{
+    return line > 0 && line <= INT32_MAX ? (int32_t)line : 0;
+}
+
+/* Pairs of a count of bytes and a signed step of the line after them. */
+static int32_t find_in_lnotab(const struct sc_python_lines *lines, uint32_t offset)
+{
+    int64_t line = lines->first_line;
+    uint64_t end = 0;
+    for (size_t i = 0; i + 1 < lines->table_bytes; i += 2) {
+        end += lines->table[i];
+        if (end > offset)
+            break;
+        line += (int8_t)lines->table[i + 1];
+    }
+    return line_of(line);
+}
+
+/* Pairs of a count of bytes and the signed step to their line; -128: they have none. */
+static int32_t find_in_linetable(const struct sc_python_lines *lines, uint32_t offset)
+{
+    int64_t line = lines->first_line;
+    uint64_t end = 0;
+    for (size_t i = 0; i + 1 < lines->table_bytes; i += 2) {
+        int8_t step = (int8_t)lines->table[i + 1];
+        end += lines->table[i];
+        if (step != INT8_MIN)
+            line += step;
+        if (end > offset)
+            return step != INT8_MIN ? line_of(line) : 0;
+    }
+    return 0;
+}
+
+/* Six bits a byte, the lowest first; the lowest of all is the sign. */
+static int64_t read_step(const uint8_t *at, const uint8_t *end)
+{
+    uint64_t value = 0;
+    for (unsigned shift = 0; at < end && shift < 36; shift += 6) {
+        value |= (uint64_t)(*at & 63) << shift;
+        if (!(*at++ & 64))
+            break;
+    }
+    int64_t step = (int64_t)(value >> 1);
+    return value & 1 ? -step : step;
+}
+
+static bool begins_entry(uint8_t byte)
+{
+    return (byte & 128) != 0;
+}
+
+/* Each entry begins with its kind and its length in instructions of two bytes. */
+static int32_t find_in_locations(const struct sc_python_lines *lines, uint32_t offset)
+{
+    enum { ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NO_LOCATION = 15 };
+    const uint8_t *at = lines->table, *end = at + lines->table_bytes;
+    int64_t line = lines->first_line;
+    uint64_t passed = 0;
+    while (at < end && begins_entry(*at)) {
+        unsigned kind = *at >> 3 & 15;
+        passed += 2 * ((*at++ & 7) + 1u);
+        if (kind >= ONE_LINE && kind < NO_COLUMNS)
+            line += kind - ONE_LINE;
+        if (kind == NO_COLUMNS || kind == LONG)
+            line += read_step(at, end);
+        if (passed > offset)
+            return kind != NO_LOCATION ? line_of(line) : 0;
+        while (at < end && !begins_entry(*at))
+            at++;
+    }
+    return 0;
+}
+
+int32_t sc_python_lines_find(const struct sc_python_lines *lines, uint32_t offset)
+{
+    switch (lines->format) {
+    case SC_PYTHON_LNOTAB:
+        return find_in_lnotab(lines, offset);
+    case SC_PYTHON_LINETABLE:
+        return find_in_linetable(lines, offset);
+    case SC_PYTHON_LOCATIONS:
+        return find_in_locations(lines, offset);
+    }
+    return 0;
+}

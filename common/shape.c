@@ -1,0 +1,202 @@
+#include "common/shape.h"
+
+#include "common/poison.h"
+
+static size_t inner_count(const struct sc_shape *shape, const struct sc_fold *fold)
+{
+    return fold->pitch_bytes ? (shape->width_bytes - fold->width_bytes) / fold->pitch_bytes + 1 : 1;
+}
+
+struct sc_runs sc_shape_runs_between(const struct sc_shape *shape, const struct sc_fold *fold,
+                                     uintptr_t from, uintptr_t to)
+{
+    struct sc_runs runs = {*shape, *fold, inner_count(shape, fold), from, to, 0, 0};
+    if (!fold->pitch_bytes)
+        runs.fold = (struct sc_fold){shape->width_bytes, 0};
+    if (sc_shape_is_whole(shape, fold)) {
+        runs.fold.width_bytes = sc_shape_hull_bytes(shape);
+        runs.shape.rows = runs.fold.width_bytes ? 1 : 0;
+    }
+    if (from > shape->address && runs.shape.rows > 1 && sc_shape_rows_are_apart(shape, fold))
+        runs.row = (from - shape->address) / shape->pitch_bytes;
+    return runs;
+}
+
+struct sc_runs sc_shape_runs(const struct sc_shape *shape, const struct sc_fold *fold)
+{
+    return sc_shape_runs_between(shape, fold, 0, UINTPTR_MAX);
+}
+
+/* The runs of a row that lie before the interval are passed by at once. */
+static void enter_row(struct sc_runs *runs, uintptr_t row_start)
+{
+    size_t pitch = runs->fold.pitch_bytes;
+    if (runs->inner == 0 && pitch >= runs->fold.width_bytes && pitch && runs->from > row_start)
+        runs->inner = (runs->from - row_start) / pitch;
+}
+
+bool sc_shape_next_run(struct sc_runs *runs, struct sc_run *run)
+{
+    for (; runs->row < runs->shape.rows; runs->row++, runs->inner = 0) {
+        uintptr_t row_start = runs->shape.address + runs->row * runs->shape.pitch_bytes;
+        if (row_start >= runs->to)
+            return false;
+        enter_row(runs, row_start);
+        while (runs->inner < runs->inner_count) {
+            size_t width = runs->fold.width_bytes;
+            size_t before = (runs->row * runs->inner_count + runs->inner) * width;
+            uintptr_t start = row_start + runs->inner * runs->fold.pitch_bytes;
+            uintptr_t from = start > runs->from ? start : runs->from;
+            uintptr_t to = start + width < runs->to ? start + width : runs->to;
+            runs->inner++;
+            if (from >= to)
+                continue;
+            *run = (struct sc_run){from, to - from, before + (from - start)};
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t sc_shape_folded_bytes(const struct sc_shape *shape, const struct sc_fold *fold)
+{
+    if (!sc_shape_hull_bytes(shape))
+        return 0;
+    return shape->rows * inner_count(shape, fold) * fold->width_bytes;
+}
+
+size_t sc_shape_used_between(const struct sc_shape *shape, const struct sc_fold *fold,
+                             uintptr_t from, uintptr_t to)
+{
+    struct sc_runs runs = sc_shape_runs_between(shape, fold, from, to);
+    struct sc_run run;
+    size_t bytes = 0;
+    while (sc_shape_next_run(&runs, &run))
+        bytes += run.size_bytes;
+    return bytes;
+}
+
+bool sc_shape_rows_are_apart(const struct sc_shape *shape, const struct sc_fold *fold)
+{
+    return (shape->rows <= 1 || shape->pitch_bytes >= shape->width_bytes) &&
+           (!fold->pitch_bytes || fold->pitch_bytes >= fold->width_bytes);
+}
+
+bool sc_shape_hulls_touch(const struct sc_shape *a, const struct sc_shape *b)
+{
+    return a->address < b->address + sc_shape_hull_bytes(b) &&
+           b->address < a->address + sc_shape_hull_bytes(a);
+}
+
+/* Do the rows of `many` touch the single row `one`? */
+static bool row_touches(const struct sc_shape *one, const struct sc_shape *many)
+{
+    size_t first = 0;
+    if (one->address > many->address && many->pitch_bytes)
+        first = (one->address - many->address) / many->pitch_bytes;
+    for (size_t row = first; row < many->rows && row <= first + 1; row++) {
+        uintptr_t start = many->address + row * many->pitch_bytes;
+        if (start < one->address + one->width_bytes && one->address < start + many->width_bytes)
+            return true;
+    }
+    return false;
+}
+
+/* Columns of the same pitch are compared modulo the pitch; two different pitches are walked. */
+static bool rows_touch(const struct sc_shape *a, const struct sc_shape *b)
+{
+    const struct sc_shape *fewer = a->rows <= b->rows ? a : b;
+    const struct sc_shape *other = fewer == a ? b : a;
+    size_t rows = fewer->pitch_bytes == other->pitch_bytes && fewer->rows > 2 ? 2 : fewer->rows;
+    size_t skip = 0;
+    if (rows != fewer->rows && other->address > fewer->address && fewer->pitch_bytes)
+        skip = (other->address - fewer->address) / fewer->pitch_bytes;
+    if (skip + rows > fewer->rows)
+        skip = fewer->rows - rows;
+    for (size_t row = skip; row < skip + rows; row++) {
+        struct sc_shape one = {fewer->address + row * fewer->pitch_bytes, fewer->width_bytes,
+                               fewer->width_bytes, 1};
+        if (row_touches(&one, other))
+            return true;
+    }
+    return false;
+}
+
+bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b)
+{
+    if (!sc_shape_hulls_touch(a, b))
+        return false;
+    return (a->rows <= 1 && b->rows <= 1) || rows_touch(a, b);
+}
+
+/* A row of the shape as a shape of its own: the rows within, if there are gaps. */
+static struct sc_shape slice_of(const struct sc_shape *shape, const struct sc_fold *fold,
+                                size_t row)
+{
+    uintptr_t start = shape->address + row * shape->pitch_bytes;
+    if (!fold->pitch_bytes)
+        return (struct sc_shape){start, shape->width_bytes, shape->width_bytes, 1};
+    size_t rows = (shape->width_bytes - fold->width_bytes) / fold->pitch_bytes + 1;
+    return (struct sc_shape){start, fold->width_bytes, fold->pitch_bytes, rows};
+}
+
+/* Each slice is compared with those of the shape that its hull reaches. */
+static bool slice_touches(const struct sc_shape *slice, const struct sc_shape *shape,
+                          const struct sc_fold *fold)
+{
+    uintptr_t end = slice->address + sc_shape_hull_bytes(slice);
+    size_t row = 0;
+    if (slice->address > shape->address && shape->pitch_bytes)
+        row = (slice->address - shape->address) / shape->pitch_bytes;
+    for (; row < shape->rows && shape->address + row * shape->pitch_bytes < end; row++) {
+        struct sc_shape other = slice_of(shape, fold, row);
+        if (sc_shapes_touch(slice, &other))
+            return true;
+    }
+    return false;
+}
+
+bool sc_shapes_folded_touch(const struct sc_shape *a, const struct sc_fold *a_fold,
+                            const struct sc_shape *b, const struct sc_fold *b_fold)
+{
+    if (!sc_shapes_touch(a, b))
+        return false;
+    if (!a_fold->pitch_bytes && !b_fold->pitch_bytes)
+        return true;
+    if (a->rows > b->rows)
+        return sc_shapes_folded_touch(b, b_fold, a, a_fold);
+    for (size_t row = 0; row < a->rows; row++) {
+        struct sc_shape slice = slice_of(a, a_fold, row);
+        if (slice_touches(&slice, b, b_fold))
+            return true;
+    }
+    return false;
+}
+
+/* The interval, of one row of the shape: does it meet one of the rows within? */
+static bool meets_inner_row(const struct sc_fold *fold, size_t from, size_t to)
+{
+    size_t row = from / fold->pitch_bytes * fold->pitch_bytes;
+    return from < to && (from - row < fold->width_bytes || row + fold->pitch_bytes < to);
+}
+
+bool sc_shape_row_touches_folded(const struct sc_shape *row, const struct sc_shape *shape,
+                                 const struct sc_fold *fold)
+{
+    bool touches = sc_shapes_touch(shape, row);
+    if (!touches || !fold->pitch_bytes)
+        return touches;
+    uintptr_t end = row->address + row->width_bytes;
+    size_t from = row->address > shape->address ? row->address - shape->address : 0;
+    size_t first = shape->pitch_bytes ? from / shape->pitch_bytes : 0;
+    for (size_t slice = first; slice < shape->rows && slice <= first + 1; slice++) {
+        uintptr_t start = shape->address + slice * shape->pitch_bytes;
+        if (start >= end)
+            break;
+        size_t inner_from = row->address > start ? row->address - start : 0;
+        size_t inner_to = end - start < shape->width_bytes ? end - start : shape->width_bytes;
+        if (meets_inner_row(fold, inner_from, inner_to))
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,85 @@
+/* Which bytes of memory a copy uses. Pure. */
+#ifndef SC_TOOLS_SHAPE_H
+#define SC_TOOLS_SHAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* `rows` of `width_bytes`, `pitch_bytes` apart; a plain copy has one row. The hull is what is
+ * looked up; rows decide whether two operations really touch the same bytes. Rows of no width have
+ * no bytes, however many they are. */
+struct sc_shape {
+    uintptr_t address;
+    size_t width_bytes;
+    size_t pitch_bytes;
+    size_t rows;
+};
+
+/* The gaps in the rows of a shape. The shape of a three-dimensional copy has a row for each slice.
+ * A slice is a run of rows of `width_bytes`, `pitch_bytes` apart. A pitch of 0: there are no gaps.
+ */
+struct sc_fold {
+    size_t width_bytes;
+    size_t pitch_bytes;
+};
+
+static inline size_t sc_shape_hull_bytes(const struct sc_shape *shape)
+{
+    if (!shape->rows || !shape->width_bytes)
+        return 0;
+    return (shape->rows - 1) * shape->pitch_bytes + shape->width_bytes;
+}
+
+/* The bytes of a shape as runs without a gap, in order. Everything that reads, copies or counts the
+ * bytes of a shape goes by these. A packed copy has one run behind the other. */
+struct sc_run {
+    uintptr_t address;
+    size_t size_bytes;
+    size_t before_bytes; /* of the shape, which come before the run: its place in a packed copy */
+};
+
+struct sc_runs {
+    struct sc_shape shape; /* rows that adjoin are one */
+    struct sc_fold fold;   /* of a row: `inner_count` runs of `width_bytes`, so far apart */
+    size_t inner_count;
+    uintptr_t from, to; /* what lies outside is left out */
+    size_t row, inner;  /* the next run */
+};
+
+struct sc_runs sc_shape_runs(const struct sc_shape *shape, const struct sc_fold *fold);
+struct sc_runs sc_shape_runs_between(const struct sc_shape *shape, const struct sc_fold *fold,
+                                     uintptr_t from, uintptr_t to);
+bool sc_shape_next_run(struct sc_runs *runs, struct sc_run *run); /* false: there is no other */
+
+/* How many bytes there are, without the gaps: in all, and from one address to another. */
+size_t sc_shape_folded_bytes(const struct sc_shape *shape, const struct sc_fold *fold);
+size_t sc_shape_used_between(const struct sc_shape *shape, const struct sc_fold *fold,
+                             uintptr_t from, uintptr_t to);
+static inline size_t sc_shape_used_bytes(const struct sc_shape *shape, const struct sc_fold *fold)
+{
+    return fold->pitch_bytes ? sc_shape_folded_bytes(shape, fold)
+                             : shape->rows * shape->width_bytes;
+}
+
+/* Do all bytes from the first one to the last one belong to it? */
+static inline bool sc_shape_is_whole(const struct sc_shape *shape, const struct sc_fold *fold)
+{
+    return !fold->pitch_bytes && (shape->rows == 1 || shape->pitch_bytes == shape->width_bytes);
+}
+
+/* Does no row reach into the next one? */
+bool sc_shape_rows_are_apart(const struct sc_shape *shape, const struct sc_fold *fold);
+
+bool sc_shape_hulls_touch(const struct sc_shape *a, const struct sc_shape *b);
+bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b);
+
+/* The same question about two shapes that may have gaps in their rows. */
+bool sc_shapes_folded_touch(const struct sc_shape *a, const struct sc_fold *a_fold,
+                            const struct sc_shape *b, const struct sc_fold *b_fold);
+
+/* The same question about a single row, and a shape that may have gaps in its rows. */
+bool sc_shape_row_touches_folded(const struct sc_shape *row, const struct sc_shape *shape,
+                                 const struct sc_fold *fold);
+
+#endif

@@ -1,0 +1,166 @@
+#include "common/text.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "common/poison.h"
+
+struct sc_text sc_text_in(char *bytes, size_t size)
+{
+    bytes[0] = '\0';
+    return (struct sc_text){.bytes = bytes, .size = size};
+}
+
+void sc_text_rewind(struct sc_text *text, size_t used)
+{
+    text->used = used;
+    text->cut = false;
+    text->bytes[used] = '\0';
+}
+
+void sc_text_bytes(struct sc_text *text, const char *bytes, size_t count)
+{
+    size_t room = text->size - 1 - text->used;
+    if (count > room) {
+        count = room;
+        text->cut = true;
+    }
+    memcpy(text->bytes + text->used, bytes, count);
+    text->used += count;
+    text->bytes[text->used] = '\0';
+}
+
+void sc_text_char(struct sc_text *text, char c)
+{
+    sc_text_bytes(text, &c, 1);
+}
+
+void sc_text_put(struct sc_text *text, const char *string)
+{
+    sc_text_bytes(text, string, strlen(string));
+}
+
+static void put_in_base(struct sc_text *text, uint64_t value, unsigned base)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = "0123456789abcdef"[value % base];
+        value /= base;
+    } while (value != 0);
+    sc_text_bytes(text, digits + at, sizeof digits - at);
+}
+
+static void put_signed(struct sc_text *text, int64_t value)
+{
+    if (value < 0)
+        sc_text_char(text, '-');
+    put_in_base(text, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 10);
+}
+
+static void put_unsigned(struct sc_text *text, uint64_t value, bool is_size)
+{
+    if (is_size)
+        sc_text_size(text, value);
+    else
+        put_in_base(text, value, 10);
+}
+
+const char *sc_text_directive(struct sc_text *text, const char *directive, va_list *values)
+{
+    bool is_long = false, is_size = *directive == '\'';
+    for (; *directive == '#' || *directive == 'l' || *directive == '\''; directive++)
+        is_long |= *directive == 'l';
+    switch (*directive) {
+    case 's':
+        sc_text_put(text, va_arg(*values, const char *));
+        break;
+    case 'c':
+        sc_text_char(text, (char)va_arg(*values, int));
+        break;
+    case 'd':
+        put_signed(text, is_long ? va_arg(*values, long) : va_arg(*values, int));
+        break;
+    case 'u':
+        put_unsigned(text, is_long ? va_arg(*values, unsigned long) : va_arg(*values, unsigned),
+                     is_size);
+        break;
+    case 'x':
+        sc_text_put(text, "0x");
+        put_in_base(text, va_arg(*values, unsigned long), 16);
+        break;
+    default: /* %% */
+        sc_text_char(text, *directive);
+    }
+    return directive + 1;
+}
+
+void sc_text_format_list(struct sc_text *text, const char *format, va_list *values)
+{
+    for (const char *sign; (sign = strchr(format, '%'));) {
+        sc_text_bytes(text, format, (size_t)(sign - format));
+        format = sc_text_directive(text, sign + 1, values);
+    }
+    sc_text_put(text, format);
+}
+
+void sc_text_format(struct sc_text *text, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    sc_text_format_list(text, format, &values);
+    va_end(values);
+}
+
+/* In the largest unit that leaves at least 1, with one digit after the point below 10. */
+void sc_text_size(struct sc_text *text, uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
+    uint64_t unit = 1;
+    unsigned index = 0;
+    while (index + 1 < sizeof units / sizeof units[0] && bytes / unit >= 1024) {
+        unit *= 1024;
+        index++;
+    }
+    uint64_t tenth = bytes % unit * 10 / unit;
+    sc_text_format(text, "%lu", bytes / unit);
+    if (bytes / unit < 10 && tenth != 0)
+        sc_text_format(text, ".%lu", tenth);
+    sc_text_format(text, " %s", units[index]);
+}
+
+/* strerror is not used: it reads message catalogues, and those allocate. */
+void sc_text_error(struct sc_text *text, int error)
+{
+    static const struct {
+        int error;
+        const char *words;
+    } table[] = {
+        {EACCES, "Permission denied"},
+        {EPERM, "Operation not permitted"},
+        {ENOENT, "No such file or directory"},
+        {ENOTDIR, "Not a directory"},
+        {EISDIR, "Is a directory"},
+        {ENOSPC, "No space left on device"},
+        {EDQUOT, "Disk quota exceeded"},
+        {EFBIG, "File too large"},
+        {EROFS, "Read-only file system"},
+        {EIO, "Input/output error"},
+        {EMFILE, "Too many open files"},
+        {ENFILE, "Too many open files in system"},
+        {ENAMETOOLONG, "File name too long"},
+        {ELOOP, "Too many levels of symbolic links"},
+        {EPIPE, "Broken pipe"},
+        {EBADF, "Bad file descriptor"},
+        {EBUSY, "Device or resource busy"},
+        {ETXTBSY, "Text file busy"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        if (table[i].error == error) {
+            sc_text_put(text, table[i].words);
+            return;
+        }
+    }
+    sc_text_format(text, "error %d", error);
+}

@@ -1,0 +1,57 @@
+#include "common/ticks.h"
+
+#include "common/now.h"
+
+#include "common/poison.h"
+
+enum { LEARN_NS = 50 * 1000, READINGS = 8 };
+
+struct moment {
+    uint64_t ticks;
+    uint64_t ns;
+};
+
+static struct moment first;
+static struct moment learnt; /* LEARN_NS later */
+
+/* A thread that is set aside between two clocks reads them some milliseconds apart: of several
+ * readings the closest counts. */
+static struct moment moment_now(void)
+{
+    struct moment best = {0, 0};
+    uint64_t closest = UINT64_MAX;
+    for (int i = 0; i < READINGS; i++) {
+        uint64_t ticks = sc_ticks();
+        uint64_t ns = sc_now_ns();
+        uint64_t apart = sc_ticks() - ticks;
+        if (apart < closest) {
+            closest = apart;
+            best = (struct moment){ticks + apart / 2, ns};
+        }
+    }
+    return best;
+}
+
+void sc_ticks_start(void)
+{
+    first = moment_now();
+    do
+        learnt = moment_now();
+    while (learnt.ns - first.ns < LEARN_NS || learnt.ticks == first.ticks);
+}
+
+uint64_t sc_ticks_in_ns(uint64_t ns)
+{
+    return (uint64_t)((unsigned __int128)ns * (learnt.ticks - first.ticks) /
+                      (learnt.ns - first.ns));
+}
+
+/* The longer the process runs, the better the rate is known. */
+uint64_t sc_ticks_to_ns(uint64_t ticks)
+{
+    struct moment now = moment_now();
+    if (ticks >= now.ticks)
+        return now.ns;
+    return now.ns - (uint64_t)((unsigned __int128)(now.ticks - ticks) * (now.ns - first.ns) /
+                               (now.ticks - first.ticks));
+}

@@ -1,0 +1,60 @@
+/* What the library did, in debug builds (make DEBUG=1) alone: a ring of the latest events for each
+ * thread. verbosity=3 prints all of them at the end of the process and at safecopy_dump(), a failed
+ * check those of its thread, and gdb, without a call into the process, with
+ * scripts/gdb-safecopy.py.
+ *
+ *   SC_TRACE("issue op stream bytes", op, stream, bytes);
+ *
+ * The text lives for ever; its first word names the event and the others its words, four at most,
+ * numbers or pointers. In other builds it is no code. Safe anywhere: thread-safe, no lock, errno is
+ * kept, also in a signal handler. */
+#ifndef SC_TOOLS_TRACE_H
+#define SC_TOOLS_TRACE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { SC_TRACE_WORDS = 4, SC_TRACE_EVENTS = 256 /* a power of two */ };
+
+struct sc_trace_event {
+    uint64_t number; /* of all threads' events: which came first; 0: none, or it is being written */
+    uint64_t ticks;  /* sc_ticks() */
+    const char *what;
+    uint64_t words[SC_TRACE_WORDS];
+};
+
+/* Lives for ever. A thread that begins may take over the ring of one that is gone. */
+struct sc_trace_ring {
+    struct sc_trace_ring *next; /* of all rings, the youngest first */
+    _Atomic int32_t thread;
+    _Atomic uint32_t count; /* of all that were written */
+    struct sc_trace_event events[SC_TRACE_EVENTS];
+};
+
+#ifdef SC_DEBUG
+
+enum { SC_TRACE_ON = 1 };
+
+extern _Atomic(struct sc_trace_ring *) sc_trace_rings;
+
+void sc_trace_add(const char *what, uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+void sc_trace_print(void);     /* of all threads, to stderr */
+void sc_trace_print_own(void); /* of the calling one */
+
+#define SC_TRACE(...) SC_TRACE_(__VA_ARGS__, 0, 0, 0, 0, 0)
+#define SC_TRACE_(what, a, b, c, d, ...)                                                           \
+    sc_trace_add("" what, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), (uint64_t)(d))
+
+#else
+
+enum { SC_TRACE_ON = 0 };
+
+static inline void sc_trace_print(void)
+{
+}
+
+#define SC_TRACE(...) ((void)0)
+
+#endif
+
+#endif

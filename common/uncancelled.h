@@ -1,0 +1,53 @@
+/* Blocks in which the calling thread is not cancelled: calls of CUDA and of memory are no
+ * cancellation points, so what the library does in them must be none. libunwind reads and writes a
+ * pipe, and waits are cancellation points, too.
+ *
+ * Thread-safe; signal-safe with the GNU C library; no lock; errno is kept.
+ */
+#ifndef SC_TOOLS_UNCANCELLED_H
+#define SC_TOOLS_UNCANCELLED_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "common/own_lock.h"
+
+static inline int sc_uncancelled_begin(void)
+{
+    int former = PTHREAD_CANCEL_ENABLE;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &former);
+    return former;
+}
+
+static inline void sc_uncancelled_end(const int *former)
+{
+    pthread_setcancelstate(*former, NULL);
+}
+
+/* To the end of the block. An asynchronous cancellation does not end it either, and is forgotten
+ * until the thread's next cancellation point: the GNU C library sends no second signal. */
+#define SC_UNCANCELLED()                                                                           \
+    __attribute__((cleanup(sc_uncancelled_end), unused)) const int cancel_state_ =                 \
+        sc_uncancelled_begin()
+
+/* Nothing changes for a thread that may be cancelled at any instruction. */
+static inline int sc_uncancelled_at_points_begin(void)
+{
+    int type = PTHREAD_CANCEL_DEFERRED;
+    int former = sc_uncancelled_begin();
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+    if (__builtin_expect(type == PTHREAD_CANCEL_ASYNCHRONOUS, 0)) {
+        pthread_setcanceltype(type, NULL);
+        pthread_setcancelstate(former, NULL);
+        if (sc_own_lock_depth == 0)
+            pthread_testcancel(); /* it may have come just now */
+    }
+    return former;
+}
+
+/* To the end of the block, in which there is no cancellation point. */
+#define SC_NO_CANCELLATION_POINT()                                                                 \
+    __attribute__((cleanup(sc_uncancelled_end), unused)) const int cancel_state_ =                 \
+        sc_uncancelled_at_points_begin()
+
+#endif

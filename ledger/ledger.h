@@ -34,9 +34,8 @@ void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *blo
 void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t size_bytes,
                              unsigned number, unsigned place, uint32_t origin);
 
-/* What is known by that name. False: nothing. */
-bool sc_ledger_find(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
-                    struct sc_ledger_block *block);
+/* Where the block of that name lies; -1: it is not known. */
+int sc_ledger_place_of(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name);
 
 /* The block is about to be taken back, or one reference to it: the last one takes it along. False:
  * nothing is known by that name. `leaving` stays as it is then where the block of that name has
@@ -51,9 +50,6 @@ void sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
 /* The driver has refused to take it: it is there as before, unless its name is another block's by
  * now, or its context has ended. */
 void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving);
-
-/* The driver has taken a mapping away. Returns how large it was; 0: nothing is known there. */
-uint64_t sc_ledger_unmapped(struct sc_ledger *ledger, uint64_t address);
 
 /* A block is taken back of which nothing is known. */
 void sc_ledger_free_unknown(struct sc_ledger *ledger);
@@ -71,15 +67,9 @@ void sc_ledger_exported(struct sc_ledger *ledger, enum sc_ledger_space space, ui
                         uint64_t now_ns, uint32_t origin);
 void sc_ledger_pool_exported(struct sc_ledger *ledger, uint64_t handle, uint64_t now_ns);
 
-/* Lists those that are still there; returns how many. */
-unsigned sc_ledger_list_exports(struct sc_ledger *ledger,
-                                struct sc_ledger_export list[SC_LEDGER_EXPORTS]);
-
 /* What is said last of the owner's pool at the place. Nothing reserved: it has none any more. What
  * there is no room for is dropped. */
 void sc_ledger_tell(struct sc_ledger *ledger, const struct sc_ledger_suballocator *told);
-unsigned sc_ledger_list_suballocators(struct sc_ledger *ledger,
-                                      struct sc_ledger_suballocator list[SC_LEDGER_SUBALLOCATORS]);
 
 /* One reference more to physical memory. False: it is not known. */
 bool sc_ledger_refer(struct sc_ledger *ledger, uint64_t handle);

@@ -29,9 +29,7 @@ struct sc_memory_part {
     struct sc_memory_part_owner owners[SC_MEMORY_PART_OWNERS];        /* the largest come first */
     unsigned owner_count;
     struct sc_json_lines_stack stacks[SC_STATEMENT_ACCOUNTS];
-    struct sc_json_lines_stack context_stacks[SC_STATEMENT_CONTEXTS];
-    struct sc_json_lines_stack export_stacks[SC_LEDGER_EXPORTS];
-    struct sc_json_lines_stack step_stacks[SC_STATEMENT_STEPS];
+    struct sc_json_lines_stack mention_stacks[SC_STATEMENT_MENTIONS];
 };
 
 /* Locks: takes the loader's lock. */

@@ -155,10 +155,10 @@ static bool is_pool(const struct sc_memory *memory)
 /* Where it lies, of what does not lie where the current context is. */
 static unsigned place_of_part(const struct sc_memory *memory, unsigned place)
 {
-    struct sc_ledger_block whole;
     enum sc_ledger_space space =
         memory->kind == SC_MEMORY_MAPPING ? SC_LEDGER_MEMORY : SC_LEDGER_EXTERNAL;
-    return sc_ledger_find(&sc_ledger, space, memory->of, &whole) ? whole.place : place;
+    int of_whole = sc_ledger_place_of(&sc_ledger, space, memory->of);
+    return of_whole < 0 ? place : (unsigned)of_whole;
 }
 
 static unsigned place_of(const struct sc_memory *memory, unsigned place)
@@ -301,9 +301,11 @@ void sc_booking_leaves(const struct sc_memory *memory)
 static void unmapped(const struct sc_memory *memory, bool taken)
 {
     const uint64_t end = taken ? memory->name + memory->size_bytes : 0;
-    for (uint64_t at = memory->name, size_bytes; at < end;
-         at += size_bytes ? size_bytes : GRANULE_BYTES)
-        size_bytes = sc_ledger_unmapped(&sc_ledger, at);
+    for (uint64_t at = memory->name; at < end;) {
+        struct sc_ledger_leaving gone = {.was.name = 0};
+        bool is_known = sc_ledger_leaves(&sc_ledger, SC_LEDGER_MAPPING, at, &gone);
+        at += is_known ? gone.was.size_bytes : GRANULE_BYTES;
+    }
 }
 
 static void pool_left(const struct sc_memory *memory, bool taken)

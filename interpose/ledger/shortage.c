@@ -64,7 +64,7 @@ static uint64_t look_at_pools(const struct sc_statement *statement, struct sc_oo
 {
     uint64_t unused_bytes = 0, most_bytes = 0;
     for (unsigned i = 0; i < statement->pool_count; i++) {
-        const struct sc_statement_pool *pool = &statement->pools[i];
+        const struct sc_ledger_pool *pool = &statement->pools[i];
         if (pool->place != oom->place || !pool->is_known)
             continue;
         uint64_t unused = less(pool->reserved_bytes, pool->used_bytes);

@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -120,7 +119,7 @@ static struct {
     unsigned weight;
     unsigned looks; /* that are due, for a function's first launch */
     struct sc_statement_unaccounted places[SC_LEDGER_DEVICES];
-    struct sc_statement_step steps[SC_STATEMENT_STEPS];
+    struct sc_statement_mention steps[SC_STATEMENT_STEPS];
     unsigned step_count;
 } found;
 
@@ -184,7 +183,7 @@ static uint64_t known_of(const struct sc_statement *statement, unsigned place_nu
     uint64_t bytes = place->backed_bytes + place->kinds[SC_LEDGER_ARRAY].bytes +
                      place->kinds[SC_LEDGER_PHYSICAL].bytes + place->graphs_reserved_bytes;
     for (unsigned i = 0; i < statement->pool_count; i++) {
-        const struct sc_statement_pool *pool = &statement->pools[i];
+        const struct sc_ledger_pool *pool = &statement->pools[i];
         if (pool->place == place_number && !pool->is_imported)
             bytes += pool->is_known ? pool->reserved_bytes : pool->used.bytes;
     }
@@ -211,15 +210,15 @@ static enum answer compare(unsigned place, struct sc_statement *statement, uint6
     return nvml.is_open ? CHANGING : NOT_SAID;
 }
 
-static struct sc_statement_step *step_of(unsigned place)
+static struct sc_statement_mention *step_of(unsigned place)
 {
     for (unsigned i = 0; i < found.step_count; i++)
         if (found.steps[i].place == place && found.steps[i].origin == found.origin)
             return &found.steps[i];
     if (found.step_count == SC_STATEMENT_STEPS)
         return NULL;
-    found.steps[found.step_count] =
-        (struct sc_statement_step){.place = place, .origin = found.origin};
+    found.steps[found.step_count] = (struct sc_statement_mention){
+        .what = SC_STATEMENT_STEP, .place = place, .origin = found.origin};
     return &found.steps[found.step_count++];
 }
 
@@ -228,10 +227,10 @@ static void note_locked(unsigned place, uint64_t driver_bytes, uint64_t bytes)
 {
     struct sc_statement_unaccounted *row = &found.places[place];
     uint64_t grown = less(bytes, row->bytes);
-    struct sc_statement_step *step = grown >= STEP_BYTES ? step_of(place) : NULL;
+    struct sc_statement_mention *step = grown >= STEP_BYTES ? step_of(place) : NULL;
     if (step) {
         step->bytes += grown;
-        step->times++;
+        step->count++;
     }
     row->driver_bytes = driver_bytes;
     row->bytes = bytes;
@@ -295,7 +294,7 @@ void sc_unaccounted_fill(struct sc_statement *statement)
     sc_brief_lock_take(&found.lock);
     for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++)
         statement->places[i].unaccounted = found.places[i];
-    memcpy(statement->steps, found.steps, sizeof found.steps);
-    statement->step_count = found.step_count;
+    for (unsigned i = 0; i < found.step_count; i++)
+        statement->mentions[statement->mention_count++] = found.steps[i];
     sc_brief_lock_give(&found.lock);
 }

@@ -60,8 +60,7 @@ void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind,
     SC_ASSERT(kind >= SC_LEDGER_OWN_KINDS);
     sc_accounts_keep_peak(accounts, account);
     account->given_bytes += size_bytes;
-    sc_accounts_count(&accounts->kinds[kind], size_bytes);
-    accounts->kinds[kind].blocks--;
+    sc_accounts_rise(&accounts->kinds[kind], size_bytes);
 }
 
 void sc_accounts_outlive(struct sc_accounts *accounts, bool is_reset)

@@ -22,7 +22,7 @@ enum { SC_ACCOUNTS_SHIFT = 10, SC_ACCOUNTS_MAX = 1 << 16 };
 
 struct sc_accounts {
     struct sc_ledger_count kinds[SC_LEDGER_KINDS];
-    struct sc_ledger_count all; /* of own kinds */
+    struct sc_ledger_count all; /* of own kinds, whose blocks nobody adds up */
     uint64_t small_bytes;       /* of SC_LEDGER_DEVICE, in blocks that share granules; */
     uint64_t large_bytes;       /* and in others, with the rest of their last granule */
     uint32_t peak;              /* how many there were */
@@ -57,17 +57,23 @@ static inline uint64_t sc_account_blocks(const struct sc_account *account)
     return account->given_blocks - account->freed_blocks;
 }
 
-/* Bytes and a block more, or less. True: there were never so many bytes. */
-static inline bool sc_accounts_count(struct sc_ledger_count *count, uint64_t size_bytes)
+/* Bytes more. True: there were never so many. */
+static inline bool sc_accounts_rise(struct sc_ledger_count *count, uint64_t size_bytes)
 {
     const uint64_t bytes = count->bytes + size_bytes;
     count->bytes = bytes;
-    count->blocks++;
     if (__builtin_expect(bytes <= count->peak_bytes, 1))
         return false;
     count->peak_bytes = bytes;
     count->peak_ticks = sc_ticks();
     return true;
+}
+
+/* Bytes and a block more, or less. */
+static inline void sc_accounts_count(struct sc_ledger_count *count, uint64_t size_bytes)
+{
+    count->blocks++;
+    sc_accounts_rise(count, size_bytes);
 }
 
 static inline void sc_accounts_uncount(struct sc_ledger_count *count, uint64_t size_bytes)
@@ -118,7 +124,7 @@ static inline void sc_accounts_add(struct sc_accounts *accounts, enum sc_ledger_
     sc_accounts_count(&accounts->kinds[kind], size_bytes);
     if (kind == SC_LEDGER_DEVICE)
         sc_accounts_count_backed(accounts, size_bytes, true);
-    if (kind < SC_LEDGER_OWN_KINDS && sc_accounts_count(&accounts->all, size_bytes))
+    if (kind < SC_LEDGER_OWN_KINDS && sc_accounts_rise(&accounts->all, size_bytes))
         accounts->peak++;
 }
 
@@ -144,7 +150,7 @@ static inline void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledge
     if (kind == SC_LEDGER_DEVICE)
         sc_accounts_count_backed(accounts, size_bytes, false);
     if (kind < SC_LEDGER_OWN_KINDS)
-        sc_accounts_uncount(&accounts->all, size_bytes);
+        accounts->all.bytes -= size_bytes;
 }
 
 /* The driver did not take it back. */

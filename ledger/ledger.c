@@ -377,35 +377,32 @@ void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t s
     give(ledger);
 }
 
-static __attribute__((noinline)) void leave_of_pool(struct sc_ledger *ledger, uint64_t name,
+static __attribute__((noinline)) bool leave_of_pool(struct sc_ledger *ledger, uint64_t name,
                                                     struct sc_ledger_leaving *leaving)
     SC_RELEASES(ledger->lock)
 {
-    leave(ledger, SC_LEDGER_ADDRESS, name, leaving);
+    leaving->was.name = 0;
+    return leave(ledger, SC_LEDGER_ADDRESS, name, leaving);
 }
 
-static __attribute__((noinline)) void leave_behind_others(struct sc_ledger *ledger, uint64_t name,
+static __attribute__((noinline)) bool leave_behind_others(struct sc_ledger *ledger, uint64_t name,
                                                           struct sc_ledger_leaving *leaving)
 {
     sc_brief_lock_here_await(&ledger->lock);
-    leave_of_pool(ledger, name, leaving);
+    return leave_of_pool(ledger, name, leaving);
 }
 
-void sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
+bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
                               struct sc_ledger_leaving *leaving) SC_UNFOLLOWED
 {
-    if (!sc_brief_lock_here_try(&ledger->lock)) {
-        leave_behind_others(ledger, name, leaving);
-        return;
-    }
+    if (!sc_brief_lock_here_try(&ledger->lock))
+        return leave_behind_others(ledger, name, leaving);
     struct sc_ledger_entry *entry = *sc_ledger_index_latest(&ledger->index, name);
     bool is_it = entry && entry->name == name && entry->kind == SC_LEDGER_POOLED && entry->of &&
                  !entry->is_exported;
     struct sc_ledger_pool *pool = is_it ? &ledger->pools[entry->of - 1] : NULL;
-    if (!is_it || pool->is_gone) {
-        leave_of_pool(ledger, name, leaving);
-        return;
-    }
+    if (!is_it || pool->is_gone)
+        return leave_of_pool(ledger, name, leaving);
     struct sc_accounts *accounts = accounts_at(ledger, entry->place);
     uint64_t size_bytes = entry->size_bytes;
     leaving->was = *entry;
@@ -414,6 +411,7 @@ void sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
     sc_accounts_debit(accounts, SC_LEDGER_POOLED, account_of(accounts, entry), size_bytes);
     sc_accounts_uncount(&pool->used, size_bytes);
     give(ledger);
+    return true;
 }
 
 void sc_ledger_free_unknown(struct sc_ledger *ledger)

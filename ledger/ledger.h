@@ -43,8 +43,8 @@ int sc_ledger_place_of(struct sc_ledger *ledger, enum sc_ledger_space space, uin
 bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                       struct sc_ledger_leaving *leaving);
 
-/* The same of an address that is mostly a pool's. */
-void sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
+/* The same of an address that is mostly a pool's. What `leaving` was does not matter. */
+bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
                               struct sc_ledger_leaving *leaving);
 
 /* The driver has refused to take it: it is there as before, unless its name is another block's by

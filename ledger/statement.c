@@ -110,6 +110,8 @@ static void draw_place(struct sc_ledger *ledger, struct sc_statement *statement,
     const struct sc_accounts *accounts = &ledger->places[place];
     memcpy(drawn->kinds, accounts->kinds, sizeof drawn->kinds);
     drawn->all = accounts->all;
+    for (unsigned kind = 0; kind < SC_LEDGER_OWN_KINDS; kind++)
+        drawn->all.blocks += accounts->kinds[kind].blocks;
     drawn->backed_bytes = sc_accounts_backed(accounts);
     drawn->accounts = accounts->count;
     drawn->is_used = accounts->count != 0;

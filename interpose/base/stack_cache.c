@@ -48,8 +48,9 @@ struct table {
 
 /* A thread's table is not thread-local itself: an object with so much of that could not be loaded
  * while the program runs (interpose/entry/injected.h). */
+static struct sc_stack_cache_front none = {.closed = UINT64_MAX};
 __thread struct sc_stack_cache_front *sc_stack_cache_front
-    __attribute__((tls_model("initial-exec")));
+    __attribute__((tls_model("initial-exec"))) = &none;
 
 static struct table *own_table(void)
 {
@@ -65,7 +66,7 @@ static bool can_give_back;
 
 static void give_table(void *given)
 {
-    sc_stack_cache_front = NULL;
+    sc_stack_cache_front = &none;
     pthread_mutex_lock(&tables_lock);
     sc_arena_give(&tables, given, sizeof(struct table));
     pthread_mutex_unlock(&tables_lock);
@@ -77,9 +78,17 @@ static __attribute__((constructor)) void make_key(void)
     can_give_back = pthread_key_create(&at_thread_exit, give_table) == 0;
 }
 
+static void forget(struct table *table)
+{
+    static struct sc_stack_cache_entry nothing;
+    memset(table, 0, sizeof *table);
+    for (unsigned i = 0; i < 1 << SC_STACK_CACHE_LATEST_SHIFT; i++)
+        table->front.latest[i] = &nothing;
+}
+
 static bool take_table(void)
 {
-    if (sc_stack_cache_front)
+    if (sc_stack_cache_front != &none)
         return true;
     if (!can_give_back || at_thread_exit >= PLAIN_KEYS)
         return false;
@@ -88,7 +97,7 @@ static bool take_table(void)
     pthread_mutex_unlock(&tables_lock);
     if (!fresh)
         return false;
-    memset(fresh, 0, sizeof *fresh);
+    forget(fresh);
     sc_stack_cache_front = &fresh->front;
     pthread_setspecific(at_thread_exit, fresh);
     return true;
@@ -105,7 +114,7 @@ static void forget_if_closed(void)
     struct table *table = own_table();
     if (table->front.closed == closed_so_far())
         return;
-    memset(table, 0, sizeof *table);
+    forget(table);
     table->front.closed = closed_so_far();
 }
 
@@ -145,7 +154,7 @@ static NOT_CHECKED bool still_there(const struct sc_stack_cache_entry *entry, ui
 
 struct sc_stack_known *sc_stack_cache_find(const void *site, uintptr_t depth)
 {
-    if (!sc_stack_cache_front || sc_stack_cache_front->closed != closed_so_far())
+    if (sc_stack_cache_front->closed != closed_so_far())
         return NULL;
     const struct key key = {site, depth};
     struct set *set = set_of(&key);
@@ -237,7 +246,7 @@ static bool find_places(struct sc_stack_cache_entry *entry, const void *site, ui
         entry->returns[entry->count] = entry->returns[entry->count - 1];
     }
     entry->site = found && is_all_own(entry, depth) ? site : NULL;
-    entry->depth = depth;
+    entry->depth = entry->site ? depth : 0;
     return found && still_there(entry, depth);
 }
 

@@ -36,9 +36,9 @@ enum { SC_STACK_CACHE_LATEST_SHIFT = 6, SC_STACK_CACHE_PLACES = 64, SC_STACK_CAC
 struct sc_stack_cache_entry {
     struct sc_stack_known known;
     const void *site; /* NULL: it is not all on the stack of the thread, which is there while it
-                         runs, or not learnt */
-    uintptr_t depth;
-    uint32_t misses; /* since this stack came here */
+                         runs, or not learnt; */
+    uintptr_t depth;  /* 0 then */
+    uint32_t misses;  /* since this stack came here */
     uint8_t count;
     bool learnt;
     uint32_t places[SC_STACK_CACHE_PLACES]; /* in words above the key's depth */
@@ -48,9 +48,10 @@ struct sc_stack_cache_entry {
 struct sc_stack_cache_front {
     uint64_t closed; /* modules, when its entries were learnt */
     struct sc_stack_cache_entry
-        *latest[1 << SC_STACK_CACHE_LATEST_SHIFT]; /* that were found, or NULL */
+        *latest[1 << SC_STACK_CACHE_LATEST_SHIFT]; /* that were found, or one of no site */
 };
 
+/* Where a thread has no table, one that no look finds anything in. */
 extern __thread struct sc_stack_cache_front *sc_stack_cache_front
     __attribute__((tls_model("initial-exec")));
 
@@ -80,12 +81,10 @@ static inline __attribute__((always_inline)) struct sc_stack_known *
 sc_stack_cache_recognise(const void *site, uintptr_t depth)
 {
     struct sc_stack_cache_front *front = sc_stack_cache_front;
-    if (!front ||
-        front->closed != atomic_load_explicit(&sc_stack_cache_closed, memory_order_relaxed))
+    if (front->closed != atomic_load_explicit(&sc_stack_cache_closed, memory_order_relaxed))
         return NULL;
     struct sc_stack_cache_entry *entry = *sc_stack_cache_latest(site, depth);
-    return entry && site && entry->site == site && entry->depth == depth &&
-                   sc_stack_cache_are_there(entry, depth)
+    return entry->site == site && entry->depth == depth && sc_stack_cache_are_there(entry, depth)
                ? &entry->known
                : NULL;
 }

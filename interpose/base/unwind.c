@@ -75,7 +75,7 @@ static pthread_mutex_t choice_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool is_chosen;
 static struct unwinder unwinder; /* constant once chosen, as is the mode */
 static _Atomic int stacks_mode = SC_STACKS_SITE;
-static _Atomic bool is_plain; /* whole stacks, and the loader tells of what it closes */
+_Atomic bool sc_unwind_is_plain;
 
 static struct unwinder look_up(void)
 {
@@ -104,11 +104,16 @@ static bool choose(int mode, const struct unwinder *found)
     if (first) {
         unwinder = *found;
         atomic_store_explicit(&stacks_mode, mode, memory_order_release);
-        atomic_store_explicit(&is_plain, mode == SC_STACKS_FULL, memory_order_release);
+        atomic_store_explicit(&sc_unwind_is_plain, mode == SC_STACKS_FULL, memory_order_release);
         atomic_store_explicit(&is_chosen, true, memory_order_release);
     }
     pthread_mutex_unlock(&choice_lock);
     return first;
+}
+
+void sc_unwind_note_alone(void)
+{
+    atomic_store_explicit(&sc_unwind_is_plain, false, memory_order_release);
 }
 
 static void say_what_is_missing(const struct sc_options *options, bool no_libunwind)
@@ -402,18 +407,6 @@ static __attribute__((noinline)) uint32_t take_some(void *site, uintptr_t depth)
     return sc_python_stacks_complete(trace.id);
 }
 
-/* Is a stack as it is found all that there is to it? */
-static inline bool is_whole(void)
-{
-    return atomic_load_explicit(&is_plain, memory_order_relaxed) && !sc_process_is_alone() &&
-           !sc_python_stacks_run();
-}
-
-struct sc_stack_known *sc_unwind_known(const void *site, uintptr_t depth)
-{
-    return sc_likely(is_whole()) ? sc_stack_cache_recognise(site, depth) : NULL;
-}
-
 uint32_t sc_unwind_at(void *site, uintptr_t depth)
 {
     return how_much() == SC_STACKS_NONE ? 0 : take_some(site, depth);
@@ -430,7 +423,7 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
 uint32_t sc_unwind_origin_at(const char *api, void *site, uint32_t label, uintptr_t depth)
 {
     sc_own_stack_learn();
-    struct sc_stack_known *known = is_whole() ? sc_stack_cache_find(site, depth) : NULL;
+    struct sc_stack_known *known = sc_unwind_is_whole() ? sc_stack_cache_find(site, depth) : NULL;
     if (known && known->api == api && known->label == label)
         return known->origin;
     uint32_t stack = known ? known->id : sc_unwind_at(site, depth);

@@ -11,13 +11,16 @@
 #ifndef SC_INTERPOSE_BASE_UNWIND_H
 #define SC_INTERPOSE_BASE_UNWIND_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "common/frames.h"
+#include "interpose/base/compiler.h"
+#include "interpose/base/python_stacks.h"
+#include "interpose/base/stack_cache.h"
 
 struct sc_options;
-struct sc_stack_known;
 
 /* Before the first stack. Says on stderr (verbosity permitting) what it could not load. Threads may
  * come at once: each looks for itself and finds the same. Takes the loader's lock, and none of ours
@@ -27,6 +30,19 @@ void sc_unwind_start(const struct sc_options *options);
 /* Around what may close a module. The second takes the loader's lock. */
 void sc_unwind_note_closing(void);
 void sc_unwind_note_closed(void);
+
+/* Whole stacks are taken, and the loader tells of what it closes. */
+extern _Atomic bool sc_unwind_is_plain;
+
+/* Is a stack as it is found all that there is to it? */
+static inline bool sc_unwind_is_whole(void)
+{
+    return atomic_load_explicit(&sc_unwind_is_plain, memory_order_relaxed) &&
+           !sc_python_stacks_run();
+}
+
+/* The library is not preloaded: nobody calls our dlclose. */
+void sc_unwind_note_alone(void);
 
 /* Are stacks more than one frame deep? */
 bool sc_unwind_is_deep(void);
@@ -39,7 +55,11 @@ uint32_t sc_unwind_here(void *site);
  * known, or not by such a look, and sc_unwind_at is to be asked of the same. `depth` is an address
  * in the caller's own frame, the same for every call along the same path, or in that of a caller's
  * within `site`. */
-struct sc_stack_known *sc_unwind_known(const void *site, uintptr_t depth);
+SC_INLINED struct sc_stack_known *sc_unwind_known(const void *site, uintptr_t depth)
+{
+    return sc_likely(sc_unwind_is_whole()) ? sc_stack_cache_recognise(site, depth) : NULL;
+}
+
 uint32_t sc_unwind_at(void *site, uintptr_t depth);
 
 /* The same as an origin (track/origins.h) of the call `api` under the label. In wrappers of the

@@ -30,6 +30,7 @@
 #include "interpose/ledger/memory_kinds.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
+#include "interpose/streams/marks.h"
 #include "interpose/streams/simple_streams.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
@@ -337,25 +338,45 @@ SC_INLINED void note_free(const char *api, void *site, const struct sc_stream_re
     sc_work_note_free(api, site, stream, address, stack, sc_thread_id());
 }
 
+SC_INLINED struct sc_stream_record *find_freeing(enum sc_simplicity least, CUstream handle,
+                                                 bool per_thread)
+{
+    if (sc_unlikely(sc_track_watches_device(&sc_track)))
+        return NULL;
+    if (sc_unlikely((uintptr_t)handle <= (uintptr_t)CU_STREAM_PER_THREAD))
+        return sc_work_begin_legacy_free(least, handle, per_thread);
+    struct sc_stream_record *stream =
+        sc_streams_find_simple(least, handle, SC_TIE_KIND | SC_TIE_DUE);
+    return sc_likely(stream && sc_marks_cover_simple(stream)) ? stream : NULL;
+}
+
+/* It was refused, or the ledger did not know of it. */
+static __attribute__((noinline)) void freed_otherwise(const struct sc_call *call, uintptr_t address,
+                                                      const struct sc_ledger_leaving *leaving,
+                                                      CUresult result)
+{
+    sc_booking_left_otherwise(address, leaving, sc_memory_is_taken(result));
+    if (result != CUDA_SUCCESS)
+        sc_detour_refused(call->api, call->site, call->per_thread, result);
+}
+
 SC_INLINED bool cuMemFreeAsync_simply(enum sc_simplicity least, const char *api, void *site,
                                       bool per_thread, CUresult *result, CUdeviceptr address,
                                       CUstream handle)
 {
-    bool is_plain = SC_HAVE(cuMemFreeAsync) && !sc_track_watches_device(&sc_track);
     struct sc_stream_record *stream =
-        is_plain ? sc_work_begin_free(least, handle, per_thread) : NULL;
+        SC_HAVE(cuMemFreeAsync) ? find_freeing(least, handle, per_thread) : NULL;
     if (sc_unlikely(!stream))
         return false;
-    if (sc_likely(sc_options.memory))
-        sc_booking_leaves_in_order(address);
+    struct sc_ledger_leaving leaving;
+    bool is_known =
+        sc_unlikely(!sc_options.memory) || sc_ledger_leaves_of_pool(&sc_ledger, address, &leaving);
     *result = sc_real.cuMemFreeAsync(address, handle);
-    if (sc_likely(address && sc_options.memory))
-        sc_booking_left_in_order(address, sc_memory_is_taken(*result));
     if (sc_unlikely(stream->kind == SC_STREAM_LEGACY))
         sc_unfinished_legacy(stream);
-    if (sc_unlikely(*result != CUDA_SUCCESS))
-        sc_detour_refused(api, site, per_thread, *result);
-    else if (sc_likely(sc_options.postmortem))
+    if (sc_unlikely(*result != CUDA_SUCCESS || !is_known))
+        freed_otherwise(&(const struct sc_call){api, site, per_thread}, address, &leaving, *result);
+    if (sc_likely(*result == CUDA_SUCCESS && sc_options.postmortem))
         note_free(api, site, stream, address);
     return true;
 }

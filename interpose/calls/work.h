@@ -50,9 +50,10 @@ struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream
 void sc_work_end_simply(const char *api, void *site, bool per_thread,
                         struct sc_stream_record *stream, CUresult result);
 
-/* The same before the free of memory in the stream's order, which has no effect on memory. */
-struct sc_stream_record *sc_work_begin_free(enum sc_simplicity least, CUstream stream,
-                                            bool per_thread);
+/* The same before the free of memory in the order of the legacy stream, which has no effect on
+ * memory. */
+struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream stream,
+                                                   bool per_thread);
 
 /* For the history: the memory is freed; `stack` is the call's, and the thread the calling one. */
 void sc_work_note_free(const char *api, void *site, const struct sc_stream_record *stream,

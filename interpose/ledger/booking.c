@@ -280,12 +280,13 @@ void sc_booking_exported(const struct sc_call *call, const struct sc_memory *mem
 
 /* ---- taken back ---- */
 
-__thread struct sc_ledger_leaving sc_booking_leaving;
+/* What the calling thread's call takes back. */
+static __thread struct sc_ledger_leaving own_leaving;
 
 /* Behind a call before which it was told of: the address may be another thread's memory by now. */
 static bool has_left(const struct sc_memory *memory)
 {
-    return sc_replaying_follows() && sc_booking_leaving.was.name == memory->name;
+    return sc_replaying_follows() && own_leaving.was.name == memory->name;
 }
 
 void sc_booking_leaves(const struct sc_memory *memory)
@@ -293,7 +294,7 @@ void sc_booking_leaves(const struct sc_memory *memory)
     if (is_pool(memory))
         sc_balance_pool_leaves();
     else if (memory->kind != SC_MEMORY_MAPPING && !has_left(memory))
-        sc_ledger_leaves(&sc_ledger, rows[memory->kind].space, memory->name, &sc_booking_leaving);
+        sc_ledger_leaves(&sc_ledger, rows[memory->kind].space, memory->name, &own_leaving);
 }
 
 /* The driver takes whole mappings alone. No other thread is given addresses that are mapped, so
@@ -319,16 +320,25 @@ static void pool_left(const struct sc_memory *memory, bool taken)
 
 void sc_booking_left(const struct sc_memory *memory, bool taken)
 {
-    bool is_known = sc_booking_leaving.was.name == memory->name;
+    bool is_known = own_leaving.was.name == memory->name;
     if (is_pool(memory))
         pool_left(memory, taken);
     else if (memory->kind == SC_MEMORY_MAPPING)
         unmapped(memory, taken);
     else if (!taken && is_known)
-        sc_ledger_refused(&sc_ledger, &sc_booking_leaving);
+        sc_ledger_refused(&sc_ledger, &own_leaving);
     else if (taken && !is_known && rows[memory->kind].space == SC_LEDGER_ADDRESS)
         sc_ledger_free_unknown(&sc_ledger);
-    sc_booking_leaving.was.name = 0;
+    own_leaving.was.name = 0;
+}
+
+void sc_booking_left_otherwise(uintptr_t address, const struct sc_ledger_leaving *leaving,
+                               bool taken)
+{
+    if (!address || !sc_options.memory)
+        return;
+    own_leaving = *leaving;
+    sc_booking_left(&(const struct sc_memory){SC_MEMORY_POOLED, address, 0, 0, 0}, taken);
 }
 
 static _Atomic bool process_ends;

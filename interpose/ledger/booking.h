@@ -85,20 +85,10 @@ SC_INLINED void sc_booking_given_in_order(const char *api, void *site, uintptr_t
         sc_booking_given_otherwise(api, site, address, size_bytes, device, pool, depth);
 }
 
-/* What the calling thread's call takes back. */
-extern __thread struct sc_ledger_leaving sc_booking_leaving;
-
-static inline void sc_booking_leaves_in_order(uintptr_t address)
-{
-    sc_ledger_leaves_of_pool(&sc_ledger, address, &sc_booking_leaving);
-}
-
-static inline void sc_booking_left_in_order(uintptr_t address, bool taken)
-{
-    if (sc_unlikely(!taken || sc_booking_leaving.was.name != address))
-        sc_booking_left(&(const struct sc_memory){SC_MEMORY_POOLED, address, 0, 0, 0}, taken);
-    sc_booking_leaving.was.name = 0;
-}
+/* The driver has answered the free of a pool's memory, which has left there; NULL: nothing was
+ * known of it. */
+void sc_booking_left_otherwise(uintptr_t address, const struct sc_ledger_leaving *leaving,
+                               bool taken);
 
 /* A handle of it was made for others. Needs: it is on. */
 void sc_booking_exported(const struct sc_call *call, const struct sc_memory *memory);

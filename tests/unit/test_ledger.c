@@ -65,9 +65,7 @@ static bool leaves(enum sc_ledger_space space, uint64_t name)
 /* Of an address that is mostly a pool's. */
 static bool leaves_pool(uint64_t name)
 {
-    leaving.was.name = 0;
-    sc_ledger_leaves_of_pool(ledger, name, &leaving);
-    return leaving.was.name == name;
+    return sc_ledger_leaves_of_pool(ledger, name, &leaving);
 }
 
 static void refuse(void)

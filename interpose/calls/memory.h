@@ -80,6 +80,8 @@ static inline void sc_memory_left(const struct sc_memory *memory, bool taken)
 {
     if (sc_booking_has(memory->kind) && sc_likely(sc_booking_is_on()))
         sc_booking_left(memory, taken);
+    if (memory->kind == SC_MEMORY_GRAPHS && taken)
+        sc_shortage_graphs_trimmed((CUdevice)memory->name);
     bool has_block = memory->kind == SC_MEMORY_MAPPING || memory->kind == SC_MEMORY_IMPORTED;
     if (has_block && taken && sc_unlikely(sc_track_watches_device(&sc_track)))
         sc_memory_note_left(memory);

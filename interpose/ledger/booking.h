@@ -36,6 +36,7 @@ static inline bool sc_booking_has(enum sc_memory_kind kind)
     case SC_MEMORY_GRAPHICS:
     case SC_MEMORY_NODE:
     case SC_MEMORY_TRIMMED:
+    case SC_MEMORY_GRAPHS:
         return false;
     default:
         return kind < SC_MEMORY_MULTICAST || kind == SC_MEMORY_CONTEXT;

@@ -79,14 +79,25 @@ static uint64_t look_at_pools(const struct sc_statement *statement, struct sc_oo
 }
 
 /* What graphs kept the driver gives up in the call, which fails nevertheless, but for cuMemAlloc
- * (docs/driver.md). */
-static _Atomic uint64_t graphs_told[SC_LEDGER_DEVICES]; /* the peak of which a line has told */
+ * (docs/driver.md). No call says how much that was: it is what they had at their peak, and have no
+ * more. The peak up to which that is known to have gone another way: */
+static _Atomic uint64_t graphs_gone[SC_LEDGER_DEVICES];
+
+void sc_shortage_graphs_trimmed(CUdevice device)
+{
+    cuuint64_t peak = 0;
+    if (sc_booking_is_on() && (unsigned)device < SC_LEDGER_DEVICES &&
+        sc_real.cuDeviceGetGraphMemAttribute &&
+        sc_real.cuDeviceGetGraphMemAttribute(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH, &peak) ==
+            CUDA_SUCCESS)
+        atomic_store(&graphs_gone[device], peak);
+}
 
 static uint64_t given_up_by_graphs(const struct sc_oom *oom, const struct sc_memory *memory,
                                    const struct sc_statement_place *place)
 {
     bool may_be = memory->kind == SC_MEMORY_POOLED || memory->kind == SC_MEMORY_PHYSICAL;
-    return may_be && place->graphs_reserved_peak_bytes > atomic_load(&graphs_told[oom->place])
+    return may_be && place->graphs_reserved_peak_bytes > atomic_load(&graphs_gone[oom->place])
                ? less(place->graphs_reserved_peak_bytes, place->graphs_reserved_bytes)
                : 0;
 }
@@ -119,7 +130,7 @@ static void look_at_device(const struct sc_statement *statement, const struct sc
     oom->verdict = judge(oom, of_pools, of_graphs);
     oom->unused_bytes = oom->verdict == SC_OOM_GRAPHS ? of_graphs : of_pools;
     if (oom->verdict == SC_OOM_GRAPHS)
-        atomic_store(&graphs_told[oom->place], place->graphs_reserved_peak_bytes);
+        atomic_store(&graphs_gone[oom->place], place->graphs_reserved_peak_bytes);
 }
 
 /* ---- the line ---- */

@@ -83,7 +83,8 @@ static void touch(CUdeviceptr array, size_t bytes, int device)
     CHECK(cuCtxPopCurrent(NULL));
 }
 
-/* "touch_WHICH": by the device that has not allocated them, or by each of four a quarter. */
+/* "touch_WHICH": by the device that has not allocated them, by each of four a quarter, or a page of
+ * each when one that was too large for what others leave of the device is gone. */
 static void touch_as(const char *which, CUdeviceptr first, CUdeviceptr second, size_t bytes)
 {
     if (strcmp(which, "elsewhere") == 0) {
@@ -98,6 +99,12 @@ static void touch_as(const char *which, CUdeviceptr first, CUdeviceptr second, s
         touch(first, bytes, 1);
         touch(first, bytes, 0);
         touch(first, bytes, 1);
+    } else if (strcmp(which, "pages") == 0) {
+        CUdeviceptr before = make_first(LARGE);
+        touch(before, (size_t)LARGE * MB, 0);
+        CHECK(cuMemFree(before));
+        touch(first, USED, 0);
+        touch(second + bytes / 2, USED, 0);
     } else if (strcmp(which, "to_and_fro") == 0) {
         for (int i = 0; i < 8; i++)
             touch(first, 4 * MB, i % 2);

@@ -157,6 +157,10 @@ class Managed(unittest.TestCase):
         self.assertEqual(self.told("touch_one", options=":um=1") or self.moved(0)["from_devices_bytes"],
                          768 * MB)
 
+    def test_only_the_pages_that_a_device_touches_count(self):
+        self.assertEqual(self.told("touch_pages", gpu=FOUR + ":others_memory=400M", options=":um=1"), [])
+        self.assertEqual((self.moved(0)["faults"], self.moved(0)["evicted_bytes"]), (386, 144 * MB))
+
     def test_pages_that_go_to_and_fro_are_counted(self):
         self.told("touch_to_and_fro", options=":um=1")
         self.assertEqual((self.moved(0)["faults"], self.moved(1)["faults"],

@@ -369,7 +369,7 @@ static CUresult name_of(const char **name, CUfunction function)
 
 SIM_API(cuFuncGetName, (const char **name, CUfunction hfunc), name, hfunc)
 {
-    return name_of(name, hfunc);
+    return is_kernel(hfunc) ? CUDA_ERROR_INVALID_HANDLE : name_of(name, hfunc);
 }
 
 SIM_API(cuKernelGetName, (const char **name, CUkernel hfunc), name, hfunc)

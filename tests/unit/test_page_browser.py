@@ -227,7 +227,7 @@ class Use(Page):
         self.assertEqual(self.texts(".card .copy")[0], "Copied")
 
     def test_a_key_opens_all_details(self):
-        self.open(self.page(sample_lines()))
+        self.open(self.page(sample_lines()), height=4000)
         self.browser.press("D")
         self.assertEqual(self.run_script("document.querySelectorAll('.card details[open]').length"), 4)
         self.browser.press("D")
@@ -266,6 +266,19 @@ class Large(Page):
         self.assertTrue(0 <= top < 900, top)
         self.assertEqual(len(self.texts("#list .row.current")), 1)
         self.assertGreater(self.run_script(UNBUILT), 9900)
+
+    def test_a_key_opens_the_details_of_places_that_are_built_later(self):
+        self.open(self.page("".join(many_hazards.report(10000, frames=3)).encode()))
+        for wanted in (True, False):
+            self.browser.press("D")
+            self.run_script(f"document.querySelectorAll('.card')[{7777 if wanted else 4444}].scrollIntoView()")
+            self.browser.settle()
+            with self.subTest(open=wanted):
+                self.assertGreater(self.run_script(UNBUILT), 9900)
+                self.assertEqual(set(self.run_script("Array.from(document.querySelectorAll('.card details'), "
+                                                     "one => one.open)")), {wanted})
+                self.assertEqual(self.run_script("document.querySelectorAll('.card[id] details[open] .more').length"),
+                                 self.run_script("document.querySelectorAll('.card details[open]').length"))
 
 
 class Paper(Page):

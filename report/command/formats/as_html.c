@@ -18,7 +18,7 @@ SC_EMBED(sc_as_html_script, "report/command/formats/page.js");
 SC_EMBED(sc_as_html_body, "report/command/formats/page.html");
 
 /* Of page.js and page.css, in base 64 (tests/unit/test_page.py --write). */
-#define SCRIPT_SHA256 "SVwdR6lNN7ObvXJmcpnvoPCn9fKg30P8lENg5OMbcl0="
+#define SCRIPT_SHA256 "o1y9cSmxIvNmZPRHnTqUAWXtt67oL8soEjOIQrZ3BfQ="
 #define STYLE_SHA256 "K5Ywyb45OqsuUIJqs6o6+GPpbvb8R3/G2senXL/E+8g="
 
 enum { PLACES_MAX = 10000, LISTED_MAX = 200 };

@@ -329,6 +329,8 @@
     return el("li", { class: KINDS[kind] }, words);
   })) : el("p", { class: "soft" }, "No stack is known.");
 
+  let allOpen = false; /* of cards that are not built yet as well */
+
   function detailsOf(hazard) {
     const details = el("details", {}, el("summary", {}, "Details: stacks, threads, addresses"));
     const fillIn = () => {
@@ -343,7 +345,11 @@
         el("code", {}, "safecopy explain " + hazard.code));
       details.append(el("div", { class: "more" }, times, rows, origins, more));
     };
-    details.addEventListener("toggle", fillIn, { once: true });
+    if (allOpen)
+      fillIn();
+    else
+      details.addEventListener("toggle", fillIn, { once: true });
+    details.open = allOpen;
     return details;
   }
 
@@ -602,10 +608,9 @@
       details.open = !details.open;
   };
   function toggleAll() {
-    order.forEach((hazard) => build(cards[hazard.index]));
-    const all = order.map((hazard) => cards[hazard.index].querySelector("details"));
-    const open = all.some((details) => !details.open);
-    all.forEach((details) => { details.open = open; });
+    const built = cards.map((card) => card.querySelector("details")).filter(Boolean);
+    allOpen = built.some((details) => !details.open);
+    built.forEach((details) => { details.open = allOpen; });
   }
   const KEYS = {
     D: toggleAll, j: () => goTo(1), k: () => goTo(-1), d: toggleDetails, o: toPart("overview"), m: toPart("memory"),

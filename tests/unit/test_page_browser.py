@@ -87,12 +87,14 @@ class Built(Page):
             path.write_bytes(as_report(sample_lines()))
         page = self.folder / "ranks.html"
         subprocess.run([COMMAND, "report", "--format", "html", "-o", page, *paths], cwd=ROOT, check=False)
-        for width in (360, 1400):
+        for width in (360, 800, 1400):
             self.open(page, width=width)
             with self.subTest(width=width):
                 self.assertEqual(len(self.texts("#runs tbody tr")), 64)
                 self.assertLess(self.run_script("document.getElementById('places').offsetTop"), 1600)
                 self.assertEqual(self.run_script("document.getElementById('runs').tabIndex"), 0)
+                self.assertEqual(*self.run_script("(() => { const runs = document.getElementById('runs');"
+                                                  "return [runs.scrollWidth, runs.clientWidth]; })()"))
 
     def test_a_line_of_source_goes_on_behind_a_bracket(self):
         self.open(self.page(sample_lines()), height=4000)

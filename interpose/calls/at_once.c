@@ -57,8 +57,7 @@ static void report_each(const struct sc_at_once *touch, const struct sc_ops *con
 
 /* Is the operation a kernel, or a launch, that seems to wait for what the call is about to write?
  * Notes it as waiting. */
-static bool is_found_waiting_for_program(const struct sc_op_info *op,
-                                         struct sc_excuses_stand *stand)
+static bool is_found_waiting(const struct sc_op_info *op, struct sc_excuses_stand *stand)
 {
     if (!sc_ops_is_possible(op) || op->kind == SC_DEVICE ||
         !sc_excuses_kernel_is_stuck(stand, op->ticket.stream))
@@ -81,7 +80,7 @@ enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_
             return SC_AWAITED;
         now_ns = sc_now_ns();
         if (!sc_host_functions_are_open(op)) {
-            if (is_found_waiting_for_program(op, &stand))
+            if (is_found_waiting(op, &stand))
                 return SC_AWAITS_PROGRAM;
             continue;
         }

@@ -239,8 +239,7 @@ static void count_op(struct sc_issued_call *issued, const struct sc_op_info *op)
 
 /* Must the program's own source stay as it is until the driver has read it? So in a replay, where
  * the call was made without us, and no copy could be given to the driver. */
-static bool must_wait_for_source(const struct sc_batch_source *source,
-                                 const struct sc_batch_copy *copy)
+static bool must_await(const struct sc_batch_source *source, const struct sc_batch_copy *copy)
 {
     return !(source && source->copy) && sc_batch_sources_is_late(copy) &&
            sc_options.mode == SC_MODE_FIX && sc_replaying_is_on();
@@ -293,7 +292,7 @@ static void record_copy(struct sc_batch *batch, size_t index, struct recording *
         issued->size_bytes += sc_issue_record(&issue, &ops, issued->use.stack, issued->ticks);
     for (unsigned i = 0; i < ops.count; i++)
         count_op(issued, &ops.of[i]);
-    if ((source && source->copy) || must_wait_for_source(source, &copy))
+    if ((source && source->copy) || must_await(source, &copy))
         keep_source_until_read(source, &copy, issued);
     if (issue.uses.count && sc_issue_tells_device(&issue) && copy.manner.written == SC_LATE)
         note_uses_of_device(&issue, &ops, issued);

@@ -50,7 +50,7 @@ static void report_missing(const struct batch *batch, enum sc_action action)
 
 /* Is it an access order that the driver knows? The driver checks arguments before it looks at the
  * capture, so wrong ones are left to it. */
-static bool is_known_order(CUmemcpySrcAccessOrder order)
+static bool is_order(CUmemcpySrcAccessOrder order)
 {
     return order >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && order <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
 }
@@ -212,13 +212,12 @@ static bool is_valid_flat(const struct flat_batch *batch)
                  arrays->first && batch->attribute_count &&
                  batch->attribute_count <= arrays->count && arrays->first[0] == 0;
     for (size_t i = 0; valid && i < batch->attribute_count; i++)
-        valid = is_known_order(batch->attributes[i].srcAccessOrder) &&
-                arrays->first[i] < arrays->count &&
+        valid = is_order(batch->attributes[i].srcAccessOrder) && arrays->first[i] < arrays->count &&
                 (i == 0 || arrays->first[i] > arrays->first[i - 1]);
     return valid;
 }
 
-static CUresult capture_flat_copies(struct batch *copies)
+static CUresult capture_flat(struct batch *copies)
 {
     struct flat_batch *batch = (struct flat_batch *)(void *)copies;
     CUresult result = CUDA_SUCCESS;
@@ -296,7 +295,7 @@ static void name_failed_copy(const struct flat_batch *batch)
 static CUresult end_flat(struct flat_batch *batch, CUresult result)
 {
     if (batch->batch.captured)
-        return end_in_capture(&batch->batch, result, capture_flat_copies);
+        return end_in_capture(&batch->batch, result, capture_flat);
     if (result != CUDA_SUCCESS)
         name_failed_copy(batch);
     return sc_batch_copies_end(&batch->batch.copies, result);
@@ -440,7 +439,7 @@ static bool is_valid_3d(const struct batch_3d *batch, unsigned long long flags)
 {
     bool valid = batch->list && batch->batch.copies.count && !flags;
     for (size_t i = 0; valid && i < batch->batch.copies.count; i++)
-        valid = is_known_order(batch->list[i].srcAccessOrder);
+        valid = is_order(batch->list[i].srcAccessOrder);
     return valid;
 }
 
@@ -453,7 +452,7 @@ static bool has_arrays(const struct batch_3d *batch)
     return false;
 }
 
-static CUresult capture_3d_copies(struct batch *copies)
+static CUresult capture_3d(struct batch *copies)
 {
     const struct batch_3d *batch = (const struct batch_3d *)(void *)copies;
     CUresult result = CUDA_SUCCESS;
@@ -505,8 +504,7 @@ static struct batch_3d batch_3d(const struct sc_call *call, CUstream stream, siz
 static CUresult end_3d(struct batch_3d *batch, CUresult result)
 {
     if (batch->batch.captured) {
-        capture_copies *one_by_one =
-            batch->batch.valid && !has_arrays(batch) ? capture_3d_copies : NULL;
+        capture_copies *one_by_one = batch->batch.valid && !has_arrays(batch) ? capture_3d : NULL;
         return end_in_capture(&batch->batch, result, one_by_one);
     }
     return sc_batch_copies_end(&batch->batch.copies, result);

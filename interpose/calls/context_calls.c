@@ -44,8 +44,7 @@
 /* How long make_quiet waits for the locks of a context's streams. */
 enum { STREAM_LOCK_NS = 100 * 1000 * 1000 };
 
-static _Atomic unsigned
-    ended_contexts; /* contexts that have ended without a wrapper and are not buried yet */
+static _Atomic unsigned ended_contexts; /* ended unseen, not yet buried */
 
 /* Ends the holds of the context's pinned memory, which went with the context. Nobody gives that
  * memory back any more, and a later free at the same address would wait for the hold. */

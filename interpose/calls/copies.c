@@ -43,10 +43,9 @@ static OUT_OF_LINE void add_checked_sides(struct sc_issue *issue, enum sc_direct
 {
     const struct sc_copy_side of_host = sc_copy_side_of_host(host_side, bytes);
     const struct sc_copy_side of_device = sc_copy_side_of_device(device, bytes);
-    const bool is_upload = direction == SC_H2D;
-    const struct sc_copy_sides sides = {.src = is_upload ? of_host : of_device,
-                                        .dst = is_upload ? of_device : of_host,
-                                        .is_empty = bytes == 0};
+    const bool up = direction == SC_H2D;
+    const struct sc_copy_sides sides = {
+        .src = up ? of_host : of_device, .dst = up ? of_device : of_host, .is_empty = bytes == 0};
     sc_issue_sides(issue, &sides);
 }
 
@@ -54,7 +53,7 @@ static OUT_OF_LINE void add_checked_sides(struct sc_issue *issue, enum sc_direct
 static inline void add_host_and_device(struct sc_issue *issue, enum sc_direction direction,
                                        const void *host_side, CUdeviceptr device, size_t bytes)
 {
-    const bool is_upload = direction == SC_H2D;
+    const bool up = direction == SC_H2D;
     if (!sc_issue_is_on(issue))
         return;
     if (sc_unlikely(sc_track_may_be_host(&sc_track, device))) {
@@ -63,8 +62,8 @@ static inline void add_host_and_device(struct sc_issue *issue, enum sc_direction
     }
     sc_issue_host(issue, direction, host_side, bytes);
     add_device_side(issue, direction, device, bytes);
-    sc_issue_names(issue, direction, is_upload ? device : (uintptr_t)host_side,
-                   is_upload ? (uintptr_t)host_side : device, bytes);
+    sc_issue_names(issue, direction, up ? device : (uintptr_t)host_side,
+                   up ? (uintptr_t)host_side : device, bytes);
 }
 
 struct copy {

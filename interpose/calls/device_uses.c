@@ -91,7 +91,7 @@ static void report_conflict(const struct judgement *judgement, enum sc_action ac
 
 /* May this conflict be healed? A use that only may take place is healed only where an option asks
  * for it, since other work would wait behind it, too. */
-static bool heals_conflict(const struct judgement *judgement, const struct sc_op_info *earlier)
+static bool is_healed(const struct judgement *judgement, const struct sc_op_info *earlier)
 {
     return judgement->heals && sc_hazards_heals(earlier);
 }
@@ -101,7 +101,7 @@ static void heal_by_edges(const struct judgement *judgement, const struct sc_ops
 {
     for (unsigned i = 0; i < sc_ops_kept(conflicts); i++) {
         const struct sc_op_info *earlier = &conflicts->ops[i];
-        bool ordered = heals_conflict(judgement, earlier) &&
+        bool ordered = is_healed(judgement, earlier) &&
                        sc_edges_order_after(judgement->stream, earlier, judgement->call->api);
         report_conflict(judgement, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, conflicts, i);
     }
@@ -116,8 +116,8 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
     unsigned count = sc_ops_kept(conflicts);
     for (unsigned i = 0; i < count; i++)
         report_conflict(judgement,
-                        heals_conflict(judgement, &conflicts->ops[i]) ? SC_ACTION_STALLED
-                                                                      : SC_ACTION_REPORTED,
+                        is_healed(judgement, &conflicts->ops[i]) ? SC_ACTION_STALLED
+                                                                 : SC_ACTION_REPORTED,
                         conflicts, i);
     if (!judgement->heals)
         return;
@@ -125,7 +125,7 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
     sc_nvtx_stall_begin(judgement->call->api);
     for (unsigned i = 0; i < count; i++) {
         const struct sc_op_info *earlier = &conflicts->ops[i];
-        if (!heals_conflict(judgement, earlier))
+        if (!is_healed(judgement, earlier))
             continue;
         enum sc_awaited came = sc_at_once_await(judgement->call, earlier, deadline_ns);
         if (came == SC_OVERDUE)
@@ -214,10 +214,8 @@ void sc_device_uses_set_moment(struct sc_op_info *info, const struct sc_op_info 
 }
 
 /* `op` gives ticket, stack, time and thread. */
-static struct sc_op_info describe_at_moment(const struct sc_device_use *use,
-                                            const struct sc_call *call,
-                                            struct sc_stream_record *stream,
-                                            const struct sc_op_info *op)
+static struct sc_op_info describe_at(const struct sc_device_use *use, const struct sc_call *call,
+                                     struct sc_stream_record *stream, const struct sc_op_info *op)
 {
     struct sc_op_info info = describe_use(use, call, stream, NULL);
     sc_device_uses_set_moment(&info, op);
@@ -229,8 +227,7 @@ static struct sc_op_info describe_at_moment(const struct sc_device_use *use,
 
 /* Notes that the uses need a mark. A per-thread default stream gets one now: nobody but its own
  * thread can record a mark there. */
-static void mark_uses(struct sc_stream_record *stream, const struct sc_ticket *ticket,
-                      uint64_t ticks)
+static void mark(struct sc_stream_record *stream, const struct sc_ticket *ticket, uint64_t ticks)
 {
     sc_marks_issued_on_device(stream, ticket->number);
     if (stream->owner)
@@ -250,13 +247,13 @@ struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsig
     for (unsigned done = 0; done < count;) {
         unsigned batch = 0;
         for (; batch < ISSUED_AT_ONCE && done < count; batch++, done++) {
-            infos[batch] = describe_at_moment(&uses[done], call, stream, op);
+            infos[batch] = describe_at(&uses[done], call, stream, op);
             infos[batch].ticket = ticket;
         }
         sc_track_issue_one(&sc_track, infos, batch);
         ticket = infos[0].ticket;
     }
-    mark_uses(stream, &ticket, op->ticks);
+    mark(stream, &ticket, op->ticks);
     return ticket;
 }
 
@@ -290,9 +287,9 @@ void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stre
 {
     const struct sc_device_use use = free_of(allocation);
     struct sc_op_info moment = sc_device_uses_moment(call, stream, 0);
-    struct sc_op_info info = describe_at_moment(&use, call, stream, &moment);
+    struct sc_op_info info = describe_at(&use, call, stream, &moment);
     sc_track_device_end_free(&sc_track, allocation, true, &info);
-    mark_uses(stream, &info.ticket, moment.ticks);
+    mark(stream, &info.ticket, moment.ticks);
 }
 
 void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,

@@ -29,9 +29,8 @@
 
 /* A stream that captures has recorded the event, which is now a mark within the capture. An
  * external record is a node: until the graph is launched the event means what it meant before. */
-static __attribute__((noinline)) CUresult note_captured_record(CUresult result, CUevent event,
-                                                               struct sc_stream_record *stream,
-                                                               unsigned flags)
+static __attribute__((noinline)) CUresult
+note_captured(CUresult result, CUevent event, struct sc_stream_record *stream, unsigned flags)
 {
     SC_KEEP_ERRNO();
     if (result == CUDA_SUCCESS && !(flags & CU_EVENT_RECORD_EXTERNAL)) {
@@ -111,7 +110,7 @@ static CUresult end_recording(struct recording *recording, CUresult result, CUev
                               unsigned flags)
 {
     if (recording->is_captured) {
-        note_captured_record(result, event, recording->stream, flags);
+        note_captured(result, event, recording->stream, flags);
     } else {
         if (recording->ordered.stream)
             sc_track_end_record(&sc_track, &recording->ordered, result == CUDA_SUCCESS);
@@ -171,7 +170,7 @@ void sc_event_calls_recorded(struct sc_stream_record *stream, CUevent event)
 {
     struct sc_order_call ordered;
     if (sc_streams_is_capturing(stream)) {
-        note_captured_record(CUDA_SUCCESS, event, stream, 0);
+        note_captured(CUDA_SUCCESS, event, stream, 0);
         return;
     }
     struct sc_point point;
@@ -354,8 +353,7 @@ static CUresult end_context_wait(const struct sc_call *call, struct context_wait
     SC_KEEP_ERRNO();
     sc_permit_refused(call, result);
     if (!wait->context && result == CUDA_SUCCESS && sc_active() && wait->handle)
-        wait->context =
-            sc_contexts_of(wait->handle); /* streams that are made in it later wait as well */
+        wait->context = sc_contexts_of(wait->handle); /* later streams wait */
     if (wait->context && result == CUDA_SUCCESS) {
         order_context(wait);
         /* Another thread may have waited for a stream meanwhile. */

@@ -238,12 +238,6 @@ static bool works_in_place(const struct sc_issue *issue)
     return issue->stream && issue->stream->context->reads_pageable;
 }
 
-static void add_touch(struct sc_issue *issue, enum sc_direction direction,
-                      const struct sc_shape *shape)
-{
-    sc_issue_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
-}
-
 /* Adds a use as an operation or as a touch, by `when` the driver uses the memory. The range is 0 if
  * the memory is pageable, or if another thread has unregistered it meanwhile. */
 static __attribute__((noinline)) void
@@ -259,7 +253,7 @@ add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struc
     if (when != SC_IN_CALL && (issue->graph || works_in_place(issue)))
         sc_issue_pageable(issue, direction, shape, false);
     else if (direction == SC_H2D || direction == SC_D2H)
-        add_touch(issue, direction, shape);
+        sc_issue_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
 }
 
 static void note_waits(struct sc_issue *issue, const struct sc_copy_manner *manner)
@@ -270,25 +264,25 @@ static void note_waits(struct sc_issue *issue, const struct sc_copy_manner *mann
 
 /* When the driver uses pageable memory in a copy whose other side is the device's. */
 static __attribute__((noinline)) enum sc_copy_time
-time_of_pageable_range(struct sc_issue *issue, enum sc_direction direction, size_t size_bytes)
+time_of_pageable(struct sc_issue *issue, enum sc_direction direction, size_t size_bytes)
 {
-    struct sc_copy_case copy_case = {
+    struct sc_copy_case copy = {
         .call = SC_COPY_ASYNC, .in_place = works_in_place(issue), .size_bytes = size_bytes};
-    *(direction == SC_H2D ? &copy_case.src : &copy_case.dst) = SC_PLACE_PAGEABLE;
-    const struct sc_copy_manner manner = sc_copy_manner_of(&copy_case);
+    *(direction == SC_H2D ? &copy.src : &copy.dst) = SC_PLACE_PAGEABLE;
+    const struct sc_copy_manner manner = sc_copy_manner_of(&copy);
     note_waits(issue, &manner);
     return direction == SC_H2D ? manner.read : manner.written;
 }
 
 /* When the driver uses memory that is the only host range of its operation. Nothing but a copy uses
  * pageable memory within the call. */
-static enum sc_copy_time time_of_single_range(struct sc_issue *issue, enum sc_direction direction,
-                                              size_t size_bytes)
+static enum sc_copy_time time_of_single(struct sc_issue *issue, enum sc_direction direction,
+                                        size_t size_bytes)
 {
     bool is_copy = direction == SC_H2D || direction == SC_D2H;
     if (issue->graph || !is_copy)
         return SC_LATE;
-    return time_of_pageable_range(issue, direction, size_bytes);
+    return time_of_pageable(issue, direction, size_bytes);
 }
 
 SC_INLINED void host_shape(struct sc_issue *issue, enum sc_direction direction,
@@ -303,7 +297,7 @@ SC_INLINED void host_shape(struct sc_issue *issue, enum sc_direction direction,
         add_op_on_range(issue, direction, shape, &range);
     else
         add_use_by_time(issue, direction, shape, &range,
-                        time_of_single_range(issue, direction, hull_bytes));
+                        time_of_single(issue, direction, hull_bytes));
 }
 
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
@@ -343,10 +337,9 @@ static bool are_same_manner(const struct sc_copy_manner *a, const struct sc_copy
 }
 
 /* Would the driver treat the copy the same if it read the source from pinned memory of ours? */
-static bool may_read_pinned_source(const struct sc_copy_case *copy_case,
-                                   const struct sc_copy_manner *manner)
+static bool may_read_pinned(const struct sc_copy_case *copy, const struct sc_copy_manner *manner)
 {
-    struct sc_copy_case elsewhere = *copy_case;
+    struct sc_copy_case elsewhere = *copy;
     elsewhere.src = SC_PLACE_LOCKED;
     const struct sc_copy_manner other = sc_copy_manner_of(&elsewhere);
     return are_same_manner(manner, &other);
@@ -356,14 +349,13 @@ static bool may_read_pinned_source(const struct sc_copy_case *copy_case,
  * found at the launch. */
 static struct sc_copy_manner manner_of(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
-    const struct sc_copy_case copy_case =
+    const struct sc_copy_case copy =
         sc_copy_sides_case(sides, SC_COPY_ASYNC, works_in_place(issue));
     if (issue->graph)
         return (struct sc_copy_manner){false, SC_LATE, SC_LATE};
-    const struct sc_copy_manner manner = sc_copy_manner_of(&copy_case);
+    const struct sc_copy_manner manner = sc_copy_manner_of(&copy);
     note_waits(issue, &manner);
-    issue->keeps_source =
-        copy_case.src == SC_PLACE_MANAGED && !may_read_pinned_source(&copy_case, &manner);
+    issue->keeps_source = copy.src == SC_PLACE_MANAGED && !may_read_pinned(&copy, &manner);
     return manner;
 }
 

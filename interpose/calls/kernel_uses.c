@@ -64,9 +64,8 @@ static void add_host_bytes(const struct sc_kernel_parameters *read, struct sc_ke
         sc_track_find_kernel_host(&sc_track, read->addresses, read->count, host);
 }
 
-static struct sc_op_info describe_byte(const struct sc_kernel_byte *byte,
-                                       const struct sc_call *call, struct sc_stream_record *stream,
-                                       const struct sc_point *after)
+static struct sc_op_info describe(const struct sc_kernel_byte *byte, const struct sc_call *call,
+                                  struct sc_stream_record *stream, const struct sc_point *after)
 {
     const struct sc_range_info range = sc_track_find_range(&sc_track, byte->address);
     return (struct sc_op_info){
@@ -106,7 +105,7 @@ static void judge_host(const struct sc_call *call, struct sc_stream_record *stre
                        const struct sc_kernel_host *host, const struct sc_point *after)
 {
     for (unsigned i = 0; i < host->count; i++) {
-        struct sc_op_info info = describe_byte(&host->bytes[i], call, stream, after);
+        struct sc_op_info info = describe(&host->bytes[i], call, stream, after);
         if (sc_track_may_conflict(&sc_track, info.range, info.direction, info.ticket.stream))
             judge_byte(&info, call, stream);
     }
@@ -138,7 +137,7 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
     sc_issue_on(&issue, call, stream);
     for (unsigned i = 0; i < host->count; i++) {
         struct sc_op_info *info = &infos[count];
-        *info = describe_byte(&host->bytes[i], call, stream, NULL);
+        *info = describe(&host->bytes[i], call, stream, NULL);
         sc_device_uses_set_moment(info, moment);
         info->by_graph = by_graph;
         if (!info->range) /* another thread has freed it meanwhile */

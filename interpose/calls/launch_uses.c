@@ -62,8 +62,7 @@ static void begin_run(struct sc_issue *issue, const struct sc_launch_uses *launc
         begin_known_run(issue, run);
     issue->joins_stream = false;
     issue->waits_after = false;
-    issue->is_judged =
-        launch->awaits_events; /* what stands behind such a wait is not judged later */
+    issue->is_judged = launch->awaits_events; /* it will stand behind a wait */
     uint8_t unjudged = may_be_reused(run) ? SC_UNSURE_UNJUDGED : 0;
     sc_issue_of_graph(issue, run->unsure | unjudged, launch->ticks);
     issue->place = launch->place;

@@ -26,10 +26,9 @@ struct sc_launch_uses {
     const struct sc_graph *graph; /* NULL: the graph names no host memory */
     const struct sc_point *last;  /* where the exec was last launched on another stream, which this
                                      launch comes after; or NULL */
-    struct sc_told
-        *told;      /* gets the numbers of the launch's operations; NULL: nobody asks for them */
-    uint64_t place; /* the call's place among the calls on the legacy stream */
-    uint64_t ticks; /* just before the call */
+    struct sc_told *told;         /* gets the numbers of operations; NULL: nobody asks */
+    uint64_t place;               /* the call's place among the calls on the legacy stream */
+    uint64_t ticks;               /* just before the call */
     enum sc_device_healing healing;
     bool again;         /* on the stream of the exec's last launch */
     bool awaits_events; /* a node waits for one */

@@ -22,7 +22,7 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
-#include "interpose/graph/copy_sides.h"
+#include "interpose/graph/sides_of.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/doubts.h"
 #include "interpose/streams/marks.h"
@@ -334,8 +334,7 @@ static CUresult end_call(struct copy *copy, CUresult result)
     return answer;
 }
 
-static struct sc_copy_sides copy_sides(struct sc_copy_side dst, struct sc_copy_side src,
-                                       size_t bytes)
+static struct sc_copy_sides sides_of(struct sc_copy_side dst, struct sc_copy_side src, size_t bytes)
 {
     return (struct sc_copy_sides){.src = src, .dst = dst, .is_empty = bytes == 0};
 }
@@ -343,8 +342,7 @@ static struct sc_copy_sides copy_sides(struct sc_copy_side dst, struct sc_copy_s
 /* Marks the sides as those of a peer copy, and names the contexts that it orders. Within one
  * context such a copy does not wait for non-blocking streams, against its contract (docs/driver.md,
  * Synchronous copies): it is taken to order nothing. */
-static struct sc_copy_sides serialized_sides(struct sc_copy_sides sides, CUcontext dst,
-                                             CUcontext src)
+static struct sc_copy_sides serialize(struct sc_copy_sides sides, CUcontext dst, CUcontext src)
 {
     sides.is_serialized = true;
     if (dst == src || !sc_track_watches_device(&sc_track))
@@ -355,8 +353,8 @@ static struct sc_copy_sides serialized_sides(struct sc_copy_sides sides, CUconte
     return sides;
 }
 
-static struct sc_copy_sides memset_sides(CUdeviceptr dst, size_t pitch, size_t width_bytes,
-                                         size_t rows, uint32_t fill)
+static struct sc_copy_sides fills(CUdeviceptr dst, size_t pitch, size_t width_bytes, size_t rows,
+                                  uint32_t fill)
 {
     struct sc_copy_sides sides = {
         .dst = sc_copy_side_pinned(dst, width_bytes),
@@ -413,34 +411,32 @@ static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t s
 }
 
 #define SIDES_TO_DEVICE(dst, src, bytes)                                                           \
-    copy_sides(sc_copy_side_of_device(dst, bytes), sc_copy_side_of_host(src, bytes), bytes)
+    sides_of(sc_copy_side_of_device(dst, bytes), sc_copy_side_of_host(src, bytes), bytes)
 #define SIDES_TO_HOST(dst, src, bytes)                                                             \
-    copy_sides(sc_copy_side_of_host(dst, bytes), sc_copy_side_of_device(src, bytes), bytes)
+    sides_of(sc_copy_side_of_host(dst, bytes), sc_copy_side_of_device(src, bytes), bytes)
 #define SIDES_ON_DEVICE(dst, src, bytes)                                                           \
-    copy_sides(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes)
+    sides_of(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes)
 #define SIDES_ANYWHERE(dst, src, bytes)                                                            \
-    copy_sides(sc_copy_side_unified(dst, bytes), sc_copy_side_unified(src, bytes), bytes)
+    sides_of(sc_copy_side_unified(dst, bytes), sc_copy_side_unified(src, bytes), bytes)
 #define SIDES_PEERS(dst, dst_context, src, src_context, bytes)                                     \
-    serialized_sides(SIDES_ON_DEVICE(dst, src, bytes), dst_context, src_context)
+    serialize(SIDES_ON_DEVICE(dst, src, bytes), dst_context, src_context)
 #define SIDES_PEERS_BOX(copy)                                                                      \
-    (copy)                                                                                         \
-        ? serialized_sides(sc_copy_sides_of_3d_peer(copy), (copy)->dstContext, (copy)->srcContext) \
-        : (struct sc_copy_sides)                                                                   \
+    (copy) ? serialize(sc_copy_sides_of_3d_peer(copy), (copy)->dstContext, (copy)->srcContext)     \
+           : (struct sc_copy_sides)                                                                \
     {                                                                                              \
         0                                                                                          \
     }
 #define SIDES_ROWS(copy) sc_copy_sides_of_2d(copy)
 #define SIDES_BOX(copy) sc_copy_sides_of_3d(copy)
-#define SIDES_READS_HOST(src, bytes) copy_sides(NO_SIDE, sc_copy_side_of_host(src, bytes), bytes)
-#define SIDES_WRITES_HOST(dst, bytes) copy_sides(sc_copy_side_of_host(dst, bytes), NO_SIDE, bytes)
-#define SIDES_READS_DEVICE(src, bytes) copy_sides(NO_SIDE, sc_copy_side_pinned(src, bytes), bytes)
-#define SIDES_WRITES_DEVICE(dst, bytes) copy_sides(sc_copy_side_pinned(dst, bytes), NO_SIDE, bytes)
-#define SIDES_ARRAYS(bytes) copy_sides(NO_SIDE, NO_SIDE, bytes)
+#define SIDES_READS_HOST(src, bytes) sides_of(NO_SIDE, sc_copy_side_of_host(src, bytes), bytes)
+#define SIDES_WRITES_HOST(dst, bytes) sides_of(sc_copy_side_of_host(dst, bytes), NO_SIDE, bytes)
+#define SIDES_READS_DEVICE(src, bytes) sides_of(NO_SIDE, sc_copy_side_pinned(src, bytes), bytes)
+#define SIDES_WRITES_DEVICE(dst, bytes) sides_of(sc_copy_side_pinned(dst, bytes), NO_SIDE, bytes)
+#define SIDES_ARRAYS(bytes) sides_of(NO_SIDE, NO_SIDE, bytes)
 #define SIDES_FILLS(dst, count, value)                                                             \
     SIDES_FILLS_ROWS(dst, (count) * sizeof(value), count, 1, value)
 #define SIDES_FILLS_ROWS(dst, pitch, count, rows, value)                                           \
-    memset_sides(dst, pitch, (count) * sizeof(value), rows,                                        \
-                 sc_device_use_fill(value, sizeof(value)))
+    fills(dst, pitch, (count) * sizeof(value), rows, sc_device_use_fill(value, sizeof(value)))
 #define NO_SIDE ((struct sc_copy_side){0})
 #define WITH_STREAM(...) (__VA_ARGS__, copy.stream)
 

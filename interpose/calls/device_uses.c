@@ -91,7 +91,7 @@ static void report_conflict(const struct judgement *judgement, enum sc_action ac
 
 /* May this conflict be healed? A use that only may take place is healed only where an option asks
  * for it, since other work would wait behind it, too. */
-static bool is_healed(const struct judgement *judgement, const struct sc_op_info *earlier)
+static bool heals(const struct judgement *judgement, const struct sc_op_info *earlier)
 {
     return judgement->heals && sc_hazards_heals(earlier);
 }
@@ -101,7 +101,7 @@ static void heal_by_edges(const struct judgement *judgement, const struct sc_ops
 {
     for (unsigned i = 0; i < sc_ops_kept(conflicts); i++) {
         const struct sc_op_info *earlier = &conflicts->ops[i];
-        bool ordered = is_healed(judgement, earlier) &&
+        bool ordered = heals(judgement, earlier) &&
                        sc_edges_order_after(judgement->stream, earlier, judgement->call->api);
         report_conflict(judgement, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, conflicts, i);
     }
@@ -116,8 +116,8 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
     unsigned count = sc_ops_kept(conflicts);
     for (unsigned i = 0; i < count; i++)
         report_conflict(judgement,
-                        is_healed(judgement, &conflicts->ops[i]) ? SC_ACTION_STALLED
-                                                                 : SC_ACTION_REPORTED,
+                        heals(judgement, &conflicts->ops[i]) ? SC_ACTION_STALLED
+                                                             : SC_ACTION_REPORTED,
                         conflicts, i);
     if (!judgement->heals)
         return;
@@ -125,7 +125,7 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
     sc_nvtx_stall_begin(judgement->call->api);
     for (unsigned i = 0; i < count; i++) {
         const struct sc_op_info *earlier = &conflicts->ops[i];
-        if (!is_healed(judgement, earlier))
+        if (!heals(judgement, earlier))
             continue;
         enum sc_awaited came = sc_at_once_await(judgement->call, earlier, deadline_ns);
         if (came == SC_OVERDUE)

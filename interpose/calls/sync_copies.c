@@ -22,7 +22,7 @@
 #include "interpose/driver/relaxed.h"
 #include "interpose/driver/rows.h"
 #include "interpose/driver/wrap.h"
-#include "interpose/graph/sides_of.h"
+#include "interpose/graph/copy_sides.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/doubts.h"
 #include "interpose/streams/marks.h"

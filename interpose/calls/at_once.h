@@ -36,30 +36,29 @@ struct sc_at_once {
     enum sc_touch touch;
     struct sc_shape shape;
     struct sc_fold fold;          /* of the shape's rows; a pitch of 0: no gaps */
-    const struct sc_point *after; /* what the call comes after besides its stream's work, or NULL */
+    const struct sc_point *after; /* the call comes after it as well; NULL: nothing */
 };
 
-/* Judges a touch with which at least one operation may conflict. `range`: of the first byte, or 0.
- */
+/* Judges a touch that may conflict with an operation. `range`: of the touch's first byte, or 0. */
 void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range);
 
-/* What came of a wait: the operation is complete; it is behind a host function that waits for the
- * program; or it is not complete by the deadline, and a line on stderr says that the call goes on.
- */
+/* How a wait ended. SC_AWAITED: the operation is complete. SC_AWAITS_PROGRAM: the operation is
+ * behind something that waits for the program itself. SC_OVERDUE: the operation is not complete by
+ * the deadline, and a line on stderr says that the call goes on. */
 enum sc_awaited { SC_AWAITED, SC_AWAITS_PROGRAM, SC_OVERDUE };
 
-/* Waits for the operation, which the call is to come after. It is asked once at least. */
+/* Waits for an operation that the call is to come after. Asks the device at least once. */
 enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_info *op,
                                  uint64_t deadline_ns);
 
-/* Is nothing in flight anywhere? Lock-free. */
+/* Is no operation in flight anywhere? Lock-free. */
 static inline bool sc_at_once_is_idle(void)
 {
     return !sc_track_has(&sc_track, SC_HAS_OPERATIONS);
 }
 
-/* Judges a touch. The memory need not be the host's: no operation lies on other memory. Lock-free
- * where nothing is in flight that could conflict. */
+/* Judges a touch. The memory may be the device's alone: no operation lies there. Lock-free where
+ * nothing in flight could conflict. */
 static inline void sc_at_once(const struct sc_at_once *touch)
 {
     enum sc_direction direction = touch->touch == SC_TOUCH_READ ? SC_H2D : SC_D2H;

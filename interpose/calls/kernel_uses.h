@@ -37,27 +37,30 @@ static inline bool sc_kernel_uses_are_asked(void)
     return sc_unlikely(sc_options.kernels != SC_KERNELS_OFF);
 }
 
-/* Before the launch. `host` is what it may use of host memory, for the note. */
+/* Judges a kernel that is about to be launched. `host` gets the host memory that the kernel may
+ * use, for sc_kernel_uses_note. */
 void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *launch,
                           struct sc_kernel_host *host);
 
-/* The driver has accepted the launch on the stream, which does not capture. `place`: of the call,
- * in a legacy stream, or 0. */
+/* Notes a launch that the driver has accepted, on a stream that does not capture. `place`: the
+ * call's, in a legacy stream, or 0. */
 void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *stream,
                          const struct sc_launch *launch, const struct sc_kernel_host *host,
                          uint64_t place);
 
-/* The same of a graph's launch, with the addresses of its kernel nodes. `exec`: the tracker's id.
- * `after`: what the launch comes after besides its stream, or NULL. */
+/* The same for the launch of a graph, with the addresses of its kernel nodes. `exec`: the tracker's
+ * id. `after`: what the launch comes after besides its stream's work, or NULL. */
 void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                 uint32_t exec, const struct sc_point *after,
                                 struct sc_kernel_host *host);
-/* The same for a launch of which nothing is judged: its kernels may write host memory all the same.
- * `in_order`: no kernel of it comes after what the launch as a whole does not come after. */
+/* Called instead of sc_kernel_uses_judge_graph for a launch that is not judged: its kernels may
+ * write host memory all the same, so sources there are compared. `in_order`: no kernel comes after
+ * anything that the launch as a whole does not come after. */
 void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                uint32_t exec, const struct sc_point *after, bool in_order);
-/* `moment`: of the launch (sc_device_uses_moment), with the ticket that all its uses have. Where
- * its ticks are 0 there is none yet, and there is one behind it if the kernels have a use. */
+/* Notes the kernels of a launched graph. `moment`: that of the launch's uses if some are noted
+ * already (sc_device_uses_moment), with their common ticket. Else its ticks are 0, and are set if
+ * the kernels have a use. */
 void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                uint32_t exec, const struct sc_kernel_host *host, uint64_t place,
                                struct sc_op_info *moment);

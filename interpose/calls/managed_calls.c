@@ -35,12 +35,13 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
     return tell_advised(call, address, bytes, advice, location, result);
 }
 
+/* The arguments of a prefetch of several parts. */
 struct prefetches {
     const CUdeviceptr *addresses;
     const size_t *sizes;
     size_t count;
     const CUmemLocation *locations;
-    const size_t *from; /* the part from which each location holds */
+    const size_t *from; /* for each location the index of the first part for which it holds */
     size_t location_count;
 };
 
@@ -71,5 +72,5 @@ static CUresult tell_prefetched(const struct sc_call *call, const struct prefetc
     }
 
 PREFETCHES(cuMemPrefetchBatchAsync, SC_WORK_QUIET, result)
-/* What is in the memory then is anything. */
+/* The memory's contents are undefined afterwards, as if a kernel had written there. */
 PREFETCHES(cuMemDiscardAndPrefetchBatchAsync, SC_WORK_KERNEL, sc_permit_refused(call, result))

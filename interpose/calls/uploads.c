@@ -27,8 +27,8 @@
 
 #include "common/poison.h"
 
-static void end(const struct sc_call *call, struct sc_stream_record *stream,
-                struct sc_upload *upload)
+static void record_upload(const struct sc_call *call, struct sc_stream_record *stream,
+                          struct sc_upload *upload)
 {
     SC_KEEP_ERRNO();
     SC_ISSUED(issued);
@@ -49,8 +49,8 @@ static void end(const struct sc_call *call, struct sc_stream_record *stream,
     sc_marks_issued(stream, upload->size_bytes, true, upload->ticks);
 }
 
-/* Nothing is at work that may write the source, no other device memory is watched, and whatever
- * else would have to be looked at is not there. */
+/* Is nothing at work that may write the source, no device memory watched, and no wait for the host
+ * unseen? */
 SC_INLINED bool is_simple(struct sc_stream_record *stream)
 {
     return !sc_track_watches_device(&sc_track) && !sc_track_attends(SC_ATTENDS_UNSEEN_WAITS) &&
@@ -75,7 +75,7 @@ bool sc_uploads_make(enum sc_simplicity least, const char *api, void *site, bool
         return false;
     *result = sc_real.cuMemcpyHtoDAsync_v2(target, upload.slot->bytes, size_bytes, handle);
     if (sc_likely(*result == CUDA_SUCCESS)) {
-        end(&(const struct sc_call){api, site, per_thread}, stream, &upload);
+        record_upload(&(const struct sc_call){api, site, per_thread}, stream, &upload);
     } else {
         sc_snapshots_return(upload.slot);
         sc_detour_refused(api, site, per_thread, *result);

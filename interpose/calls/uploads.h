@@ -1,6 +1,6 @@
 /* Small copies to the device out of pinned memory, in mode=fix on simple streams
- * (sc_streams_find_simple): what they are is told by a few looks, and one function makes the call
- * and notes it. Others go the way of issue.h.
+ * (sc_streams_find_simple). A few looks tell such a copy, and one function makes the call and notes
+ * it. Other copies go the way of issue.h.
  *
  * Thread-safe. Locks: none may be held. Calls the driver: not for a signal handler. errno is kept.
  */
@@ -14,8 +14,9 @@
 
 enum sc_simplicity;
 
-/* False: it is not such a copy, and nothing was done. `api`, `site`, `per_thread`: of its call
- * (interpose/driver/call.h). */
+/* Makes the upload if it is such a copy. False: it is not, and nothing was done. `least`: how
+ * simple the process must be. `api`, `site`, `per_thread`: of the call (interpose/driver/call.h).
+ */
 bool sc_uploads_make(enum sc_simplicity least, const char *api, void *site, bool per_thread,
                      CUresult *result, CUdeviceptr target, const void *source, size_t size_bytes,
                      CUstream stream);

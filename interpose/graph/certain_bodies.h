@@ -12,8 +12,9 @@
 
 #include "interpose/driver/driver.h"
 
-/* The body that is certain to run of a conditional node of the outermost graph, or of such a body.
- * NULL: none is, or that is not known. Nobody changes the graph meanwhile. */
+/* The body of a conditional node that runs in every launch. `graph`: the node's graph, which must
+ * be the outermost graph or such a body itself. Nobody may change it meanwhile. NULL: no body is
+ * certain to run, or that is not known. */
 CUgraph sc_certain_bodies_of(CUgraph graph, CUgraphNode node);
 
 #endif

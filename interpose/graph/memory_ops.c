@@ -2,7 +2,7 @@
 
 #include "common/poison.h"
 
-enum { COUNT_MAX = 256 }; /* more are refused */
+enum { COUNT_MAX = 256 }; /* the driver refuses longer lists */
 
 static struct sc_memory_ops kind_of(CUstreamBatchMemOpType operation)
 {

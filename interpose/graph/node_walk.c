@@ -11,7 +11,7 @@ struct way {
     void *context;
 };
 
-/* Each of these returns whether the walk goes on. */
+/* Each walk_ function returns whether the walk goes on. */
 static bool walk_node(const struct way *way, struct sc_walked_graph *in, CUgraphNode node);
 
 static bool walk_graph(const struct way *way, struct sc_walked_graph graph)
@@ -89,26 +89,26 @@ void sc_node_walk_node(const struct sc_node_walk *walk, void *context, CUgraphNo
     walk_node(&way, &unknown, node);
 }
 
-struct such_search {
-    sc_is_such *such;
+struct kind_search {
+    sc_is_such *is_such;
     bool found;
 };
 
-static enum sc_step look_whether_such(void *context, struct sc_walked_graph *in, CUgraphNode node,
-                                      CUgraphNodeType type)
+static enum sc_step meet_kind(void *context, struct sc_walked_graph *in, CUgraphNode node,
+                              CUgraphNodeType type)
 {
-    struct such_search *search = context;
+    struct kind_search *search = context;
     (void)in;
-    search->found = search->such(node, type);
+    search->found = search->is_such(node, type);
     if (search->found)
         return SC_STEP_STOP;
     return type == CU_GRAPH_NODE_TYPE_GRAPH ? SC_STEP_INTO : SC_STEP_OVER;
 }
 
-bool sc_node_walk_finds(CUgraphNode node, sc_is_such *such)
+bool sc_node_walk_finds(CUgraphNode node, sc_is_such *is_such)
 {
-    static const struct sc_node_walk walk = {.meet = look_whether_such};
-    struct such_search search = {such, false};
+    static const struct sc_node_walk walk = {.meet = meet_kind};
+    struct kind_search search = {is_such, false};
     sc_node_walk_node(&walk, &search, node);
     return search.found;
 }

@@ -241,7 +241,8 @@ void sc_consistency_of_spans(struct sc_spans *spans)
     }
     SC_ASSERT(count == read_count(&spans->unapplied_count));
     SC_ASSERT(hiding == spans->hiding_unapplied);
-    /* There are those that have ended and are due, or told of, besides. */
+    /* Besides these there are spans that have ended and are due, or of which the kernel was told.
+     */
     SC_ASSERT(spans->live + dead <= spans->pool.live);
     SC_ASSERT(spans->live + dead <= read_count(&spans->busy));
     SC_ASSERT(spans->hiding_unapplied <= spans->hiding);

@@ -30,7 +30,8 @@ static struct sc_history_entry unpack(_Atomic uint64_t *words)
     };
 }
 
-/* False: the place has another entry by now, or half of one. */
+/* Reads the entry with this number. False: its place has another entry by now, or one that is being
+ * written. */
 static bool read_one(struct sc_history_ring *ring, uint64_t number, struct sc_history_entry *entry)
 {
     __typeof__(&ring->entries[0]) place = &ring->entries[(number - 1) % SC_HISTORY_LENGTH];

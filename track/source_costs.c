@@ -6,12 +6,13 @@
 
 enum {
     PAGE_SHIFT = 12,
-    LATEST_PAGES = 512, /* at least half as many count */
-    TRIED_AGAIN = 32,   /* of so many sources one is kept the dearer way; */
-    TRIED_LEAST = 4096, /* of so many, where snapshots have been dearer for long */
+    LATEST_PAGES = 512, /* averages are over the latest pages: from half as many to so many */
+    TRIED_AGAIN = 32,   /* one of so many sources is kept in the more expensive way */
+    TRIED_LEAST = 4096, /* one of so many, after snapshots have been more expensive for long */
     TRIED_IN_A_ROW = 4,
     FEW_PAGES = 32,
-    TIMES_AS_LONG = 2, /* one call that was interrupted says no more than this */
+    TIMES_AS_LONG = 2, /* a page counts at most so many times the average, as a call may have been
+                          interrupted */
     GUARDED_FIRST = 64,
     UNIT = 16,
 };
@@ -21,14 +22,14 @@ static struct cost {
     _Atomic uint32_t times;
 } costs[SC_SOURCE_KEEPINGS] = {0};
 
-static _Atomic bool is_warm = true; /* what snapshots take now counts */
+static _Atomic bool is_warm = true; /* what snapshots cost now is noted */
 
-static uint64_t of(const _Atomic uint64_t *number)
+static uint64_t read_number(const _Atomic uint64_t *number)
 {
     return atomic_load_explicit(number, memory_order_relaxed);
 }
 
-static void set(_Atomic uint64_t *number, uint64_t to)
+static void set_number(_Atomic uint64_t *number, uint64_t to)
 {
     atomic_store_explicit(number, to, memory_order_relaxed);
 }
@@ -38,21 +39,21 @@ static uint64_t pages_in(size_t size_bytes)
     return (size_bytes + (1U << PAGE_SHIFT) - 1) >> PAGE_SHIFT;
 }
 
-static void count(struct cost *cost, size_t size_bytes)
+static void count_source(struct cost *cost, size_t size_bytes)
 {
-    uint64_t pages = of(&cost->pages) + pages_in(size_bytes);
+    uint64_t pages = read_number(&cost->pages) + pages_in(size_bytes);
     bool is_full = pages > LATEST_PAGES;
     if (is_full)
-        set(&cost->ticks, of(&cost->ticks) / 2);
-    set(&cost->pages, is_full ? pages / 2 : pages);
+        set_number(&cost->ticks, read_number(&cost->ticks) / 2);
+    set_number(&cost->pages, is_full ? pages / 2 : pages);
     atomic_fetch_add_explicit(&cost->times, 1, memory_order_relaxed);
 }
 
-static void add(struct cost *cost, size_t size_bytes, uint64_t ticks)
+static void add_ticks(struct cost *cost, size_t size_bytes, uint64_t ticks)
 {
-    uint64_t before = of(&cost->ticks), pages = of(&cost->pages) + 1;
+    uint64_t before = read_number(&cost->ticks), pages = read_number(&cost->pages) + 1;
     uint64_t most = TIMES_AS_LONG * (before / pages + 1) * pages_in(size_bytes);
-    set(&cost->ticks, before + (before && ticks > most ? most : ticks));
+    set_number(&cost->ticks, before + (before && ticks > most ? most : ticks));
 }
 
 void sc_source_costs_note(enum sc_source_keeping by, size_t size_bytes, uint64_t ticks,
@@ -62,19 +63,20 @@ void sc_source_costs_note(enum sc_source_keeping by, size_t size_bytes, uint64_t
         (by == SC_SOURCE_BY_SNAPSHOT && !atomic_load_explicit(&is_warm, memory_order_relaxed)))
         return;
     if (is_another)
-        count(&costs[by], size_bytes);
+        count_source(&costs[by], size_bytes);
     if (ticks)
-        add(&costs[by], size_bytes, ticks);
+        add_ticks(&costs[by], size_bytes, ticks);
 }
 
-/* The cost of a page, in UNITs of a tick; 0: it is not known yet. */
+/* The average cost of a page, in parts of a tick (UNIT of them are one); 0: not known yet. */
 static uint64_t cost_of(enum sc_source_keeping by)
 {
-    uint64_t pages = of(&costs[by].pages);
-    return pages ? of(&costs[by].ticks) * UNIT / pages : 0;
+    uint64_t pages = read_number(&costs[by].pages);
+    return pages ? read_number(&costs[by].ticks) * UNIT / pages : 0;
 }
 
-/* A guard interrupts the processors of the other threads, too, who do not measure that. */
+/* Is a snapshot cheaper than the guard? With many threads the guard also interrupts the processors
+ * of the others, which is not measured: so it counts twice. */
 static bool is_cheaper(enum sc_source_keeping guard, bool for_many)
 {
     uint64_t snapshot = cost_of(SC_SOURCE_BY_SNAPSHOT), guarded = cost_of(guard);
@@ -82,18 +84,19 @@ static bool is_cheaper(enum sc_source_keeping guard, bool for_many)
                     : snapshot && snapshot + snapshot / 2 < guarded;
 }
 
-/* What was measured long ago counts as much as what comes now. */
+/* Gives what was measured so far the weight of FEW_PAGES pages, so that new measurements count. */
 static void age(struct cost *cost)
 {
-    uint64_t pages = of(&cost->pages);
+    uint64_t pages = read_number(&cost->pages);
     if (pages <= FEW_PAGES)
         return;
-    set(&cost->ticks, of(&cost->ticks) * FEW_PAGES / pages);
-    set(&cost->pages, FEW_PAGES);
+    set_number(&cost->ticks, read_number(&cost->ticks) * FEW_PAGES / pages);
+    set_number(&cost->pages, FEW_PAGES);
 }
 
-/* Some are tried in a row. The first ones find nothing of theirs in the caches, as the others would
- * not if all had snapshots, and do not count. */
+/* Is this one of the snapshots that are tried in a row, at the end of each `every` answers? The
+ * first half of a row is not measured: their data is not in the caches, as it would be if all
+ * sources had snapshots. */
 static bool is_try(unsigned before, unsigned every)
 {
     unsigned left = every - before % every;

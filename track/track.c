@@ -97,6 +97,7 @@ void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
     unlock(track);
 }
 
+/* Begins a call on a stream that may come after work of others. */
 static __attribute__((noinline)) void begin_behind(struct sc_track *track, uint32_t stream,
                                                    struct sc_order_call *call)
 {
@@ -182,8 +183,9 @@ struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event)
     return point;
 }
 
-/* What the host knows of a stream, it knows of its plain events. Others stand for more than their
- * stream: for what that was ordered after at the moment of the record. */
+/* Does the host know all of an event's point? If the host knows all of a stream, it knows its plain
+ * events. Events with more than a number stand for more than their stream: for what that had joined
+ * when it was recorded. */
 static bool is_all_known(struct sc_track *track, const struct sc_point *point)
 {
     return point->stream && !point->legacy && !point->joined &&
@@ -200,9 +202,9 @@ void sc_track_event_news(struct sc_track *track, uintptr_t event, struct sc_poin
         *point = (struct sc_point){0};
 }
 
-/* In batches, so that no thread waits long for the lock behind a synchronise that ends a hundred
- * thousand operations. */
-static void retire(struct sc_track *track, uint32_t stream, struct sc_ops *overwritten)
+/* Retires what is known done, of the stream or with 0 of all. It does so in batches, so that no
+ * thread waits long for the lock after a synchronise that ends a hundred thousand operations. */
+static void retire_in_batches(struct sc_track *track, uint32_t stream, struct sc_ops *overwritten)
     SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
@@ -213,7 +215,7 @@ static void retire(struct sc_track *track, uint32_t stream, struct sc_ops *overw
     publish_watch(track);
 }
 
-/* What was found before is noted first. */
+/* Notes the results so far, and makes the next comparisons. */
 static __attribute__((noinline)) void compare_some(struct sc_track *track,
                                                    const struct sc_point *point,
                                                    struct sc_comparisons *comparisons)
@@ -239,7 +241,8 @@ void sc_track_compare(struct sc_track *track, const struct sc_point *point,
     while (comparisons->count && sc_comparisons_are_due(&track->order, point));
 }
 
-/* What the host hears of one stream's operations alone tells of no other's. */
+/* If the host learns only of operations of one stream, only that stream has operations to retire.
+ */
 void sc_track_known(struct sc_track *track, struct sc_point *point,
                     const struct sc_comparisons *comparisons, struct sc_ops *overwritten)
 {
@@ -250,7 +253,7 @@ void sc_track_known(struct sc_track *track, struct sc_point *point,
     if (comparisons)
         sc_comparisons_end(&track->inflight, comparisons);
     sc_order_known(&track->order, point);
-    retire(track, stream, overwritten);
+    retire_in_batches(track, stream, overwritten);
     if (!sc_unseen_none(&track->order.unseen) && sc_unseen_forget_known(&track->order))
         sc_inflight_guard_seen(&track->inflight);
     sc_order_note_all_known(&track->order, point);
@@ -325,8 +328,8 @@ void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point
         set_joined_event(track, event, point);
 }
 
-/* Does a wait for the event order nothing? That can be told without the lock where its point has no
- * clock. On a legacy stream a wait is work. */
+/* Does a wait for the event order nothing? That can be told without the lock if its point has no
+ * clock, and the stream is no legacy stream, where a wait is work. */
 static bool is_plainly_known(struct sc_track *track, uint32_t stream, uintptr_t event)
 {
     struct sc_point point;
@@ -335,9 +338,9 @@ static bool is_plainly_known(struct sc_track *track, uint32_t stream, uintptr_t 
            sc_order_point_is_known(&track->order, &point);
 }
 
-/* An event that was never recorded is nothing to wait for. Another thread may record it once more
- * meanwhile: it is the former record or a later one that is waited for, which on the same stream
- * comes after it. */
+/* A wait for an event that was never recorded orders nothing. Another thread may record the event
+ * again meanwhile. Then the stream waits for the former record or for a later one, which comes
+ * after the former one if it is on the same stream. */
 void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t event,
                          struct sc_wait *wait)
 {
@@ -363,9 +366,9 @@ void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued
         return;
     struct sc_point point;
     lock(track);
-    bool known =
+    bool is_same_stream =
         sc_events_point(&track->events, wait->event, &point) && point.stream == wait->recorded_on;
-    sc_order_end_record(&track->order, &wait->call, issued && known);
+    sc_order_end_record(&track->order, &wait->call, issued && is_same_stream);
     unlock(track);
 }
 
@@ -383,7 +386,7 @@ void sc_track_complete(struct sc_track *track, uint32_t stream, uint64_t number)
     unlock(track);
 }
 
-/* ---- what others read (track/track_views.h) ---- */
+/* ---- what other modules read (track/track_streams.h) ---- */
 
 static struct sc_stream *stream_of(struct sc_track *track, uint32_t stream)
 {
@@ -554,7 +557,7 @@ void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_hos
 
 void sc_track_issue_one(struct sc_track *track, struct sc_op_info *infos, unsigned count)
 {
-    SC_OPS(unused);
+    SC_OPS(no_overwritten);
     lock(track);
     if (infos[0].ticket.number == 0)
         sc_order_renew(&track->order, &infos[0].ticket);
@@ -563,7 +566,7 @@ void sc_track_issue_one(struct sc_track *track, struct sc_op_info *infos, unsign
         if (infos[i].kind == SC_DEVICE)
             sc_device_add(&track->inflight, &infos[i]);
         else
-            add_op(track, &infos[i], &unused);
+            add_op(track, &infos[i], &no_overwritten);
     }
     publish_watch(track);
     unlock(track);

@@ -1,4 +1,4 @@
-/* The tracker's device memory: what track/device.h has, under the tracker's lock. */
+/* The tracker's device memory: track/device.h and track/allocations.h under the tracker's lock. */
 #include "track/track_device.h"
 #include "common/checks.h"
 #include "track/allocations.h"

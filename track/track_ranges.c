@@ -1,4 +1,4 @@
-/* The tracker's ranges, and what others read of them (track/track_views.h). */
+/* The tracker's ranges, and what other modules read of them (track/track_views.h). */
 #include "track/track_ranges.h"
 #include "track/track_internal.h"
 #include "track/track_views.h"
@@ -35,8 +35,9 @@ describe_range(struct sc_track *track, uint32_t id)
     return info;
 }
 
-/* Programs copy from the same memory again and again: a thread remembers the last range, as long as
- * none came or went. In one word, since a signal handler may come in between. */
+/* The range that the thread found last, with the version of the ranges then: programs copy from the
+ * same memory again and again. It is valid as long as no range came or went. It is one word, since
+ * a signal handler may come in between. */
 static __thread _Atomic uint64_t last_range __attribute__((tls_model("initial-exec")));
 
 static uint64_t version_of_ranges(struct sc_track *track)
@@ -85,7 +86,7 @@ struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t addre
     return info;
 }
 
-/* The blocks know of most memory on the device that it is in no range. */
+/* Most device memory is known by its block to be in no range. */
 bool sc_track_may_be_host(struct sc_track *track, uintptr_t address)
 {
     struct sc_inflight *inflight = &track->inflight;
@@ -131,7 +132,7 @@ bool sc_track_may_seal(struct sc_track *track, uint32_t range, enum sc_buffer_ki
            has_sources_beside(inflight, range);
 }
 
-/* ---- what others read ---- */
+/* ---- what other modules read ---- */
 
 uint64_t sc_track_ranges_version(struct sc_track *track)
 {

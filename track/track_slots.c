@@ -1,4 +1,5 @@
-/* The tracker's part for snapshots: slots of staging memory for what operations are to read. */
+/* The tracker's part for snapshots: slots of staging memory for sources that operations are to
+ * read. */
 #include <errno.h>
 
 #include "track/blocks.h"
@@ -11,10 +12,12 @@
 
 #include "common/poison.h"
 
-/* To look through all streams is dear. */
+/* LOOK_FOR_KEPT_EVERY: streams' kept slots are called in only every so many times, since that walks
+ * all streams. */
 enum { FORGOTTEN_FOR_SLOT_MAX = 16, LOOK_FOR_KEPT_EVERY = 64 };
 
-/* Snapshots of operations that are complete make room for those of new ones. */
+/* Takes a slot. If none is left, and no block may be added, snapshots of complete operations make
+ * room for those of new ones. */
 static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *staging,
                                  const struct sc_slot_source *source,
                                  struct sc_staging_block *missing)
@@ -38,8 +41,9 @@ static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *stag
     return slot;
 }
 
-/* May something that is in flight write the source? Of its range any bytes count, which is quickly
- * seen. What is in flight in no range is other memory mostly. */
+/* May an operation in flight write the source? On its range, any operation that writes counts,
+ * which is quickly seen. Operations on no range are mostly on other memory, so their bytes are
+ * compared. */
 static bool is_written(struct sc_track *track, const struct sc_slot_source *source)
 {
     struct sc_inflight *inflight = &track->inflight;
@@ -72,7 +76,7 @@ int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
 
 /* ---- uploads ---- */
 
-/* Nothing in flight writes there, so nothing conflicts with who reads it. */
+/* Does nothing in flight write the range, so that nothing conflicts with a read of it? */
 static bool is_still(struct sc_inflight *inflight, const struct sc_range *range)
 {
     return !(atomic_load_explicit(&range->writer_count, memory_order_relaxed) |
@@ -95,10 +99,9 @@ bool sc_track_begin_upload(struct sc_track *track, struct sc_staging *staging,
     return upload->slot;
 }
 
-static __attribute__((noinline)) void issue_as_any(struct sc_track *track,
-                                                   const struct sc_upload *upload,
-                                                   struct sc_ticket *ticket,
-                                                   struct sc_issued *issued) SC_REQUIRES(*track)
+static __attribute__((noinline)) void
+issue_as_any_operation(struct sc_track *track, const struct sc_upload *upload,
+                       struct sc_ticket *ticket, struct sc_issued *issued) SC_REQUIRES(*track)
 {
     struct sc_op_info info;
     sc_inflight_describe_upload(&track->inflight, upload, &info);
@@ -109,8 +112,8 @@ static __attribute__((noinline)) void issue_as_any(struct sc_track *track,
     sc_staging_refill(upload->slot, upload->stream);
 }
 
-static __attribute__((noinline)) void compare_first(struct sc_track *track,
-                                                    const struct sc_upload *upload)
+static __attribute__((noinline)) void compare_equal_upload(struct sc_track *track,
+                                                           const struct sc_upload *upload)
 {
     struct sc_op_info info;
     sc_inflight_describe_upload(&track->inflight, upload, &info);
@@ -122,7 +125,7 @@ uint64_t sc_track_issue_upload(struct sc_track *track, const struct sc_upload *u
 {
     struct sc_ticket ticket = {.stream = upload->stream};
     if (upload->size_bytes >= SC_COMPARISONS_MIN_BYTES)
-        compare_first(track, upload);
+        compare_equal_upload(track, upload);
     lock(track);
     atomic_store_explicit(&track->operations,
                           atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
@@ -130,7 +133,7 @@ uint64_t sc_track_issue_upload(struct sc_track *track, const struct sc_upload *u
     sc_order_renew(&track->order, &ticket);
     if (!is_still(&track->inflight, sc_inflight_range(&track->inflight, upload->range)) ||
         !sc_inflight_upload(&track->inflight, upload, &ticket, &issued->overwritten))
-        issue_as_any(track, upload, &ticket, issued);
+        issue_as_any_operation(track, upload, &ticket, issued);
     unlock(track);
     return ticket.number;
 }

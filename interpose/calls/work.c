@@ -198,7 +198,7 @@ void sc_work_end_simply(const char *api, void *site, bool per_thread,
 struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream handle,
                                                    bool per_thread)
 {
-    struct sc_stream_record *stream = find_legacy(least, handle, per_thread);
+    struct sc_stream_record *stream = find_simple_legacy(least, handle, per_thread);
     if (!stream || !sc_marks_cover_simple(stream))
         return NULL;
     sc_unfinished_legacy(stream);

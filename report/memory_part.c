@@ -26,6 +26,8 @@ static const char *const kind_names[SC_LEDGER_KINDS] = {
 
 /* ---- owners ---- */
 
+/* The entry of the owner at the place, which is added if it is new. A full list gives its last
+ * entry. */
 static struct sc_memory_part_owner *find_owner(struct sc_memory_part *part, const char *name,
                                                unsigned place)
 {
@@ -59,14 +61,15 @@ static uint64_t most_of(const struct sc_memory_part_owner *owner)
     return owner->bytes > owner->peak_bytes ? owner->bytes : owner->peak_bytes;
 }
 
+/* Sorts by the most bytes that each had, the largest first (insertion sort). */
 static void sort_owners(struct sc_memory_part *part)
 {
     for (unsigned i = 1; i < part->owner_count; i++) {
         struct sc_memory_part_owner owner = part->owners[i];
-        unsigned at = i;
-        for (; at > 0 && most_of(&owner) > most_of(&part->owners[at - 1]); at--)
-            part->owners[at] = part->owners[at - 1];
-        part->owners[at] = owner;
+        unsigned rank = i;
+        for (; rank > 0 && most_of(&owner) > most_of(&part->owners[rank - 1]); rank--)
+            part->owners[rank] = part->owners[rank - 1];
+        part->owners[rank] = owner;
     }
 }
 
@@ -137,7 +140,8 @@ static uint64_t unused_bytes(const struct sc_statement_pool *pool)
     return pool->reserved_bytes > pool->used_bytes ? pool->reserved_bytes - pool->used_bytes : 0;
 }
 
-/* Readers of JSON take no number beyond this: all that there is. */
+/* Writes the release threshold of a pool. UINT64_MAX, "keep all", becomes null: readers of JSON
+ * take no number beyond INT64_MAX. */
 static void put_threshold(struct sc_text *line, uint64_t bytes)
 {
     if (bytes > INT64_MAX)
@@ -186,7 +190,8 @@ static void put_uuid(struct sc_text *line, const struct sc_statement_place *plac
     sc_json_put(line, "uuid:%s", text.bytes);
 }
 
-/* Writes the stack of a context, an export or a step, which have half of the line at most. */
+/* Writes the stack of a context, an export or a step. All of these together have half of the line
+ * at most, in equal parts. */
 static void put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack)
 {
     size_t left = line->size - line->used;
@@ -203,7 +208,8 @@ static void put_step(struct sc_text *line, const struct sc_memory_part *part, un
     sc_json_put(line, "}");
 }
 
-/* What the driver has for itself, as far as somebody looks. */
+/* Writes the memory that the driver has for itself. null: it was asked for and is not known.
+ * Nothing where nobody asked. */
 static void put_unaccounted(struct sc_text *line, const struct sc_memory_part *part, unsigned place)
 {
     const struct sc_statement_unaccounted *row = &part->statement->places[place].unaccounted;
@@ -254,12 +260,12 @@ static void put_suballocators(struct sc_text *line, const struct sc_statement *s
 {
     sc_json_put(line, "suballocators:[");
     for (unsigned i = 0; i < statement->suballocator_count; i++) {
-        const struct sc_ledger_suballocator *one = &statement->suballocators[i];
-        if (one->place == place)
+        const struct sc_ledger_suballocator *row = &statement->suballocators[i];
+        if (row->place == place)
             sc_json_put(line,
                         "{owner:%s reserved_bytes:%lu used_bytes:%lu given_back_by:%s told_ns:%lu}",
-                        one->owner, one->reserved_bytes, one->used_bytes,
-                        one->given_back_by[0] ? one->given_back_by : NULL, one->told_ns);
+                        row->owner, row->reserved_bytes, row->used_bytes,
+                        row->given_back_by[0] ? row->given_back_by : NULL, row->told_ns);
     }
     sc_json_put(line, "]");
 }
@@ -352,7 +358,7 @@ static unsigned put_accounts(struct sc_text *line, const struct sc_memory_part *
     return i;
 }
 
-/* Managed memory of which something is said. */
+/* Lists how much managed memory the latest advice or prefetch sends to each place. */
 static void put_managed(struct sc_text *line, const struct sc_statement *statement)
 {
     for (unsigned i = 0; i < SC_LEDGER_PLACES; i++) {

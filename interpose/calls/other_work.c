@@ -34,7 +34,9 @@
 #include "interpose/streams/simple_streams.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
+#include "ledger/ledger.h"
 #include "track/allocations.h"
+#include "track/stream_front.h"
 #include "track/track_front.h"
 #include "track/track_ops.h"
 

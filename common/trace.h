@@ -17,7 +17,8 @@
 enum { SC_TRACE_WORDS = 4, SC_TRACE_EVENTS = 256 /* a power of two */ };
 
 struct sc_trace_event {
-    uint64_t number; /* of all threads' events: which came first; 0: none, or it is being written */
+    uint64_t number; /* counts the events of all threads, which says which came first; 0: none, or
+                        it is being written */
     uint64_t ticks;  /* sc_ticks() */
     const char *what;
     uint64_t words[SC_TRACE_WORDS];
@@ -25,9 +26,9 @@ struct sc_trace_event {
 
 /* Lives for ever. A thread that begins may take over the ring of one that is gone. */
 struct sc_trace_ring {
-    struct sc_trace_ring *next; /* of all rings, the youngest first */
+    struct sc_trace_ring *next; /* the list of all rings, the youngest first */
     _Atomic int32_t thread;
-    _Atomic uint32_t count; /* of all that were written */
+    _Atomic uint32_t count; /* how many events were ever written */
     struct sc_trace_event events[SC_TRACE_EVENTS];
 };
 

@@ -32,6 +32,7 @@ void sc_arena_give(struct sc_arena *arena, void *block, size_t size_bytes);
  * nothing has changed. */
 void *sc_arena_grow(struct sc_arena *arena, void *list, uint32_t *capacity, size_t record_bytes,
                     uint32_t first);
-void sc_arena_destroy(struct sc_arena *arena); /* large blocks must have been given back */
+void sc_arena_destroy(struct sc_arena *arena); /* Unmaps all memory. Blocks too large for a class
+                                                  must have been given back. */
 
 #endif

@@ -31,6 +31,7 @@ static uint64_t hash_of(const void *key, uint32_t key_words)
     return hash ^ hash >> 29;
 }
 
+/* Maps the chunk if it is not. False: no memory. */
 static bool ensure_chunk(struct sc_depot *depot, uint64_t index)
 {
     if (atomic_load_explicit(&depot->chunks[index], memory_order_acquire))

@@ -43,7 +43,7 @@ struct sc_hazard_node {
     struct sc_hazard_event author; /* the call that added the node; api NULL: not known */
 };
 
-/* SC603: a limit of a context (report/limits_part.h). name NULL: none. */
+/* SC603: the limit of a context (report/limits_part.h). name NULL: none. */
 struct sc_hazard_limit {
     const char *name; /* as cuda.h names the limit; lives for ever */
     uint64_t asked, in_force;

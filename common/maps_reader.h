@@ -1,7 +1,7 @@
-/* /proc/self/maps, character by character: lines "start-end rwxp offset device inode path".
+/* Reads /proc/self/maps character by character. Its lines are "start-end rwxp offset device inode
+ * path".
  *
- * No lock; signal-safe; nothing is allocated. The caller opens the file, and closes it.
- */
+ * No lock; signal-safe; nothing is allocated. The caller opens the file, and closes it. */
 #ifndef SC_TOOLS_MAPS_READER_H
 #define SC_TOOLS_MAPS_READER_H
 

@@ -1,4 +1,4 @@
-/* The time. Thread-safe; signal-safe; no lock. */
+/* The present time. Thread-safe; signal-safe; no lock. */
 #ifndef SC_TOOLS_NOW_H
 #define SC_TOOLS_NOW_H
 

@@ -90,6 +90,8 @@ static bool move_through(const struct reader *reader, char *into, uintptr_t addr
     return true;
 }
 
+/* Copies the memory: by the kernel, or by the pipe once the kernel has refused. The pipe stays open
+ * for the next call. */
 static bool read_anyhow(struct reader *reader, void *into, uintptr_t address, size_t size_bytes)
 {
     long got = reader->has_pipe ? -ENOSYS : read_whole(into, address, size_bytes);

@@ -1,6 +1,6 @@
-/* Include last: calls that the preloaded object must not make do not compile after this line.
- * It runs inside free(), inside the driver and inside strangers' start-up code, where the
- * allocator, stdio and the loader may be half-way through something. */
+/* Include this header last: calls that the preloaded object must not make do not compile after it.
+ * The object runs inside free(), inside the driver and inside other programs' start-up code, where
+ * the allocator, stdio and the loader may be half-way through something. */
 #ifndef SC_TOOLS_POISON_H
 #define SC_TOOLS_POISON_H
 

@@ -79,6 +79,8 @@ uint32_t sc_pool_take(struct sc_pool *pool)
     return id;
 }
 
+/* Gives the memory of all chunks but the first back to the kernel, while no record is live. The
+ * pages stay mapped, and read as zeros. */
 static void release_pages(struct sc_pool *pool)
 {
     for (uint32_t i = 1; i <= sc_pool_unused(pool) >> SC_POOL_CHUNK_SHIFT && i < SC_POOL_CHUNKS_MAX;

@@ -78,11 +78,11 @@ bool sc_shape_rows_are_apart(const struct sc_shape *shape, const struct sc_fold 
 bool sc_shape_hulls_touch(const struct sc_shape *a, const struct sc_shape *b);
 bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b);
 
-/* The same question about two shapes that may have gaps in their rows. */
+/* Have two shapes, whose rows may have gaps, a common byte? */
 bool sc_shapes_folded_touch(const struct sc_shape *a, const struct sc_fold *a_fold,
                             const struct sc_shape *b, const struct sc_fold *b_fold);
 
-/* The same question about a single row, and a shape that may have gaps in its rows. */
+/* Have a single row, and a shape whose rows may have gaps, a common byte? */
 bool sc_shape_row_touches_folded(const struct sc_shape *row, const struct sc_shape *shape,
                                  const struct sc_fold *fold);
 

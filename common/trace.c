@@ -29,6 +29,7 @@ static bool is_gone(int32_t thread)
     return sc_kernel_call(SYS_tgkill, sc_kernel_call(SYS_getpid), thread, 0) == -ESRCH;
 }
 
+/* Takes over the ring of a thread that is gone; NULL: there is none. */
 static struct sc_trace_ring *take_over(int32_t thread)
 {
     struct sc_trace_ring *ring = atomic_load(&sc_trace_rings);

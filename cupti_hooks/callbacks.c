@@ -120,6 +120,8 @@ static void tell_missed(uint32_t id, const CUpti_CallbackData *data, bool enteri
     missed_handler(&call, entering);
 }
 
+/* A callback for a driver call: leaves its correlation id, and counts it as wrapped or tells that
+ * it was missed. */
 static void hear_driver(uint32_t id, const CUpti_CallbackData *data)
 {
     bool entering = data->callbackSite == CUPTI_API_ENTER;

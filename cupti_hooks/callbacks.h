@@ -13,7 +13,8 @@
 
 struct sc_missed_call;
 
-enum { SC_CBID_MAX = 2048 }; /* CUDA 13.0 has 807 in one domain and fewer in the other */
+/* Above all callback ids: CUDA 13.0 has 807 in one domain and fewer in the other. */
+enum { SC_CBID_MAX = 2048 };
 
 /* Sets the function that is told of calls that no wrapper carried. Pre: no callback has run yet. */
 void sc_callbacks_start(void (*missed)(const struct sc_missed_call *call, bool entering));

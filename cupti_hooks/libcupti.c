@@ -54,6 +54,7 @@ static void note_runtime(struct loaded *loaded, const struct dl_phdr_info *info,
         note_place(&loaded->runtimes[loaded->count++], info);
 }
 
+/* Notes the object if it is libcupti or another library of CUDA. */
 static int note_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct loaded *loaded = context;
@@ -169,6 +170,7 @@ static void *try_loader(const struct search *search)
     return found;
 }
 
+/* Looks for the file in all places, in the order of cupti_hooks/libcupti.h. */
 static void *search_for(const struct search *search)
 {
     const struct loaded *loaded = search->loaded;

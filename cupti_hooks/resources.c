@@ -44,6 +44,7 @@ static uintptr_t graph_of(const CUpti_ResourceData *data)
     return (uintptr_t)(graph->graphExec ? (void *)graph->graphExec : (void *)graph->graph);
 }
 
+/* The handle that the news is about, from the callback's data. */
 static uintptr_t handle_of(enum sc_news_kind kind, const void *about)
 {
     const CUpti_ResourceData *resource = about;

@@ -74,6 +74,7 @@ static bool find_functions(void)
            cupti.name && cupti.result_string;
 }
 
+/* Finds libcupti and its functions. Returns LISTENING if the library can subscribe. */
 static enum sc_cupti_state load_cupti(void)
 {
     sc_libcupti_find(&request->search, &library);
@@ -87,6 +88,7 @@ static enum sc_cupti_state load_cupti(void)
     return SC_CUPTI_LISTENING;
 }
 
+/* Notes as detail who holds CUPTI, or CUPTI's answer. */
 static void note_failure(CUptiResult result, const char *holder)
 {
     const char *text = NULL;

@@ -60,6 +60,8 @@ static uint8_t *memory;
 static _Atomic bool is_out[BUFFERS];
 static _Atomic unsigned out_count, next_hint;
 
+/* A buffer for CUPTI's records; NULL: all are given out. Threads begin to look at different places.
+ */
 static uint8_t *take_buffer(void)
 {
     bool has_none = atomic_load_explicit(&out_count, memory_order_relaxed) >= BUFFERS;
@@ -158,6 +160,7 @@ static void read_record_locked(const CUpti_Activity *record) SC_REQUIRES(table_l
         read_managed((const void *)record);
 }
 
+/* CUPTI asks for a buffer. NULL: it gets none, and drops the record. */
 static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *records_max)
 {
     *buffer = atomic_load(&closing) ? NULL : take_buffer();
@@ -169,6 +172,7 @@ static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *records_m
     *records_max = 0;
 }
 
+/* CUPTI gives a buffer back: reads its records. */
 static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
                                size_t valid_size)
 {

@@ -39,6 +39,8 @@ static uint64_t pages_in(size_t size_bytes)
     return (size_bytes + (1U << PAGE_SHIFT) - 1) >> PAGE_SHIFT;
 }
 
+/* Counts the source's pages. Beyond LATEST_PAGES all sums are halved, so that later pages count
+ * more. */
 static void count_source(struct cost *cost, size_t size_bytes)
 {
     uint64_t pages = read_number(&cost->pages) + pages_in(size_bytes);

@@ -450,6 +450,7 @@ void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, b
     unlock(track);
 }
 
+/* Counts operations as not watched whose sources could not be copied for a comparison. */
 static void note_uncompared(struct sc_track *track)
 {
     struct sc_unwatched *uncompared = &track->inflight.uncompared;
@@ -557,7 +558,7 @@ void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_hos
 
 void sc_track_issue_one(struct sc_track *track, struct sc_op_info *infos, unsigned count)
 {
-    SC_OPS(no_overwritten);
+    SC_OPS(unused);
     lock(track);
     if (infos[0].ticket.number == 0)
         sc_order_renew(&track->order, &infos[0].ticket);
@@ -566,7 +567,7 @@ void sc_track_issue_one(struct sc_track *track, struct sc_op_info *infos, unsign
         if (infos[i].kind == SC_DEVICE)
             sc_device_add(&track->inflight, &infos[i]);
         else
-            add_op(track, &infos[i], &no_overwritten);
+            add_op(track, &infos[i], &unused);
     }
     publish_watch(track);
     unlock(track);

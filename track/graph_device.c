@@ -126,6 +126,7 @@ void sc_graphs_settle_own(struct sc_graphs *graphs, uintptr_t handle)
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     const struct sc_graph_device *device = &graph->exec.device;
+    /* How much is freed at an address that lies in no known memory cannot be told. */
     for (uint32_t i = 0; i < device->own_count; i++)
         if (!device->own[i].size_bytes && !is_own(device, device->own[i].address, 1))
             leave_out_device(graphs, graph);

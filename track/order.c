@@ -785,6 +785,7 @@ bool sc_order_is_all_known(struct sc_order *order, uint32_t id)
            known_changes == atomic_load_explicit(&stream->changes, memory_order_acquire);
 }
 
+/* Does the host know everything in the clock to be done? */
 static bool is_clock_known(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++)

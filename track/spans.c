@@ -10,7 +10,7 @@
 
 #include "common/poison.h"
 
-enum { CELLS = 1 << 15, LOOKS_MAX = 1000, FEW = 256 };
+enum { CELLS = 1 << 15, LOOKS_MAX = 1000, FEW = 256 }; /* FEW: unapplied spans to be walked */
 
 __thread uint64_t sc_spans_own_lanes __attribute__((tls_model("initial-exec")));
 __thread uint64_t sc_spans_attended __attribute__((tls_model("initial-exec")));

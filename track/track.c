@@ -220,7 +220,7 @@ static __attribute__((noinline)) void compare_some(struct sc_track *track,
                                                    const struct sc_point *point,
                                                    struct sc_comparisons *comparisons)
 {
-    sc_own_lock_enter(); /* nobody stops the thread in between */
+    sc_own_lock_enter(); /* no signal handler stops the thread in between */
     lock(track);
     sc_comparisons_end(&track->inflight, comparisons);
     sc_comparisons_begin(&track->inflight, point, comparisons);
@@ -285,6 +285,8 @@ void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
     unlock(track);
 }
 
+/* Begins the record of an event on a stream that may have joined others. Unless the stream is a
+ * legacy one, the record is no work, and its call ends at once. */
 static __attribute__((noinline)) void begin_joined_record(struct sc_track *track, uint32_t stream,
                                                           struct sc_order_call *call,
                                                           struct sc_point *point)
@@ -471,7 +473,7 @@ __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
                                                       const struct sc_op_info *info)
 {
     struct sc_comparisons comparisons;
-    sc_own_lock_enter(); /* nobody stops the thread in between */
+    sc_own_lock_enter(); /* no signal handler stops the thread in between */
     lock(track);
     sc_comparisons_begin_equal(&track->inflight, info, &comparisons);
     unlock(track);

@@ -51,8 +51,8 @@ struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream
 void sc_work_end_simply(const char *api, void *site, bool per_thread,
                         struct sc_stream_record *stream, CUresult result);
 
-/* The same before a free of memory in the order of the legacy stream. Such a free changes no memory,
- * so it is not noted as work. */
+/* The same before a free of memory in the order of the legacy stream. Such a free changes no
+ * memory, so it is not noted as work. */
 struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream stream,
                                                    bool per_thread);
 

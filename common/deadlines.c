@@ -43,8 +43,9 @@ static bool is_past(const struct timespec *deadline)
            (now.tv_sec == deadline->tv_sec && now.tv_nsec >= deadline->tv_nsec);
 }
 
-/* pthread_mutex_clocklock is unknown to the ThreadSanitizer of gcc 12, which would find fault with
- * the unlock. The system call, since nanosleep() is a cancellation point. */
+/* Polls the lock: the ThreadSanitizer of gcc 12 does not know pthread_mutex_clocklock, and would
+ * find fault with the unlock. Sleeps by the system call, since nanosleep() is a cancellation point.
+ */
 int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline) SC_UNFOLLOWED
 {
     const struct timespec moment = {.tv_nsec = LOCK_POLL_NS};
@@ -54,6 +55,7 @@ int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline) SC_UNF
     return result == EBUSY ? ETIMEDOUT : result;
 }
 
+/* The deadline as a moment of CLOCK_REALTIME, as that clock stands now. */
 static struct timespec as_realtime(const struct timespec *deadline)
 {
     struct timespec now, real;

@@ -1,5 +1,5 @@
-/* Names for operations and for what was issued so far: plain data, by which others ask the tracker
- * of order (track/order.h). */
+/* Names for operations (tickets) and for what was issued so far (points): plain data, in which
+ * callers ask the tracker about order (track/order.h). */
 #ifndef SC_WORDS_POINTS_H
 #define SC_WORDS_POINTS_H
 
@@ -42,7 +42,7 @@ static inline bool sc_order_is_of_one_stream(const struct sc_point *point)
     return point->stream && !point->joined && point->call == 0 && point->legacy_number == 0;
 }
 
-/* A call on a stream, from before it is made until the driver has it, or has refused it. */
+/* A call on a stream, from before it is made until the driver has accepted or refused it. */
 struct sc_order_call {
     uint32_t stream; /* 0: the call did not begin, and need not be ended */
     bool is_legacy;

@@ -76,6 +76,7 @@ void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, s
     sc_grid_insert(&allocations->grid, id);
 }
 
+/* The block as callers see it. */
 static struct sc_allocation describe(struct sc_allocations *allocations, uint32_t id)
 {
     struct block *block = block_at(allocations, id);

@@ -1,4 +1,4 @@
-/* The record of all allocations, for their module and for whoever owns one. */
+/* The record of all blocks (track/allocations.h), for their module and for the tracker. */
 #ifndef SC_TRACK_ALLOCATIONS_INTERNAL_H
 #define SC_TRACK_ALLOCATIONS_INTERNAL_H
 

@@ -30,10 +30,10 @@ static inline void sc_blocks_add(struct sc_blocks *blocks, uintptr_t address, si
 static inline bool sc_blocks_may_hold(const struct sc_blocks *blocks, uintptr_t address,
                                       size_t size_bytes);
 
-/* The same question about one address, without a loop. */
+/* May the address lie in a block of the set? Without a loop. */
 static inline bool sc_blocks_may_hold_one(const struct sc_blocks *blocks, uintptr_t address);
 
-/* True only if the interval lies before or behind all blocks of the set. */
+/* Does the interval from `first` to `last` lie before or behind all blocks of the set? */
 static inline bool sc_blocks_are_beyond(const struct sc_blocks *blocks, uintptr_t first,
                                         uintptr_t last);
 

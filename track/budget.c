@@ -126,6 +126,7 @@ bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, ui
     if (!allowed) {
         note_vain_locked(budget, site);
     } else {
+        /* a site that had asked in vain in this round waits no more */
         budget->waiting -= site->waits_in == budget->round && site->round != budget->round;
         site->round = budget->round;
         site->vain_since = 0;
@@ -142,6 +143,8 @@ static bool comes_before(const struct sc_budget_site *a, const struct sc_budget_
     return a->operations - a->guarded > b->operations - b->guarded;
 }
 
+/* Inserts the site into the sorted list of at most `room` sites. Returns how many there are then.
+ */
 static unsigned insert_site(struct sc_budget_site *sites, unsigned count, unsigned room,
                             const struct sc_budget_site *site)
 {

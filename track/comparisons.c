@@ -25,8 +25,8 @@ static bool is_worth_it(struct sc_inflight *inflight, const struct sc_op *op)
            sc_source_copies_can_read(inflight, info, info->shape.address, size_bytes);
 }
 
-static void begin_one(struct sc_inflight *inflight, struct sc_comparisons *comparisons,
-                      struct sc_op *op)
+static void begin_comparison(struct sc_inflight *inflight, struct sc_comparisons *comparisons,
+                             struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
     atomic_fetch_add_explicit(&inflight->comparing, 1, memory_order_relaxed);
@@ -63,7 +63,7 @@ static void begin_on(struct sc_inflight *inflight, struct sc_stream *stream,
             return;
         }
         if (is_worth_it(inflight, op)) {
-            begin_one(inflight, comparisons, op);
+            begin_comparison(inflight, comparisons, op);
             left_bytes -= size_bytes;
         }
         id = op->stream_next;
@@ -102,7 +102,7 @@ void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op
     uint32_t id = sc_inflight_find_equal(inflight, info);
     comparisons->count = 0;
     if (id && is_worth_it(inflight, sc_inflight_op(inflight, id)))
-        begin_one(inflight, comparisons, sc_inflight_op(inflight, id));
+        begin_comparison(inflight, comparisons, sc_inflight_op(inflight, id));
 }
 
 void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons)

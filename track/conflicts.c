@@ -99,6 +99,7 @@ static void visit_range_ops(struct sc_inflight *inflight, const struct sc_range 
         visit_conflict(search, id);
 }
 
+/* Visits the operations in the grids whose hulls overlap that of the later operation. */
 static void visit_grid_ops(struct sc_grid *grid, struct sc_grid *behind,
                            struct conflict_visit *search)
 {

@@ -12,7 +12,7 @@
 
 #include "common/op_kinds.h"
 
-/* A call with more pageable memory than this waits for its stream. */
+/* A call that copies more pageable memory than this waits for its stream. */
 enum { SC_COPY_STAGED_BYTES = 1024 * 1024 };
 
 /* The call that makes the copy. Each access order of a batch counts as a call of its own. */
@@ -27,8 +27,7 @@ enum sc_copy_call {
 
 enum sc_copy_place {
     SC_PLACE_DEVICE,
-    SC_PLACE_MANAGED, /* managed memory that the call names by a unified address or as the device's
-                       */
+    SC_PLACE_MANAGED,         /* managed memory, named by a unified address or as the device's */
     SC_PLACE_MANAGED_AS_HOST, /* managed memory that the call names as the host's */
     SC_PLACE_LOCKED,          /* pinned or registered memory, whatever the call names it */
     SC_PLACE_PAGEABLE,

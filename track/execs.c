@@ -1,4 +1,4 @@
-/* Execs: made, known by name, launched; and their host nodes. */
+/* Execs: how they are made and launched, their uses, and their host nodes. */
 #include <string.h>
 
 #include "track/graph_frees.h"

@@ -37,6 +37,7 @@ static const struct sc_device_use *bytes_of(const struct sc_frozen_memory *memor
     return memory->is_set ? &memory->set : &memory->memory;
 }
 
+/* Does the use have all bytes of the other one? */
 static bool covers(const struct sc_device_use *whole, const struct sc_device_use *part)
 {
     if (!sc_shape_is_whole(&whole->shape, &whole->fold))
@@ -85,7 +86,9 @@ static bool outlives(struct sc_frozen_memory *memory, bool is_own,
                                      memory->base);
 }
 
-static bool shows(const struct sc_frozen_memory *memory, const struct sc_device_use *read)
+/* Does the copy to the host show that a launch should have written the memory: does it read nothing
+ * but what was set, after a launch? */
+static bool reveals(const struct sc_frozen_memory *memory, const struct sc_device_use *read)
 {
     return memory->is_unused && memory->launches && sc_device_uses_touch(read, &memory->memory) &&
            covers(&memory->set, read);
@@ -95,7 +98,7 @@ bool sc_frozen_read(struct sc_frozen *frozen, const struct sc_device_use *use,
                     struct sc_hazard *hazard)
 {
     unsigned i = 0;
-    while (i < frozen->count && !shows(&frozen->memories[i], use))
+    while (i < frozen->count && !reveals(&frozen->memories[i], use))
         i++;
     if (use->access != SC_DEVICE_READS || use->direction != SC_D2H || i == frozen->count)
         return false;
@@ -176,6 +179,7 @@ void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t
     sc_graph_writes_set(&frozen->writes, exec, sc_graph_writes_find(&frozen->writes, graph));
 }
 
+/* May a launch by this thread, of an exec that writes so, write the memory? */
 static bool may_write(const struct sc_graph_write *write, int32_t thread,
                       const struct sc_frozen_memory *memory)
 {

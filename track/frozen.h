@@ -74,7 +74,7 @@ unsigned sc_frozen_forget(struct sc_frozen *frozen);
  * other's. */
 void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec);
 
-/* The handle of a graph or an exec names nothing any more. */
+/* The graph or exec of the handle is gone. */
 void sc_frozen_gone(struct sc_frozen *frozen, uintptr_t handle);
 
 /* Some graph was changed: it has other nodes than were captured, or they have other parameters. So

@@ -46,6 +46,7 @@ bool sc_graphs_own(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
     return true;
 }
 
+/* Do the bytes overlap memory of known size that a node allocates or frees? */
 static bool is_own(const struct sc_graph_device *device, uintptr_t address, size_t size_bytes)
 {
     for (uint32_t i = 0; i < device->own_count; i++) {
@@ -57,6 +58,7 @@ static bool is_own(const struct sc_graph_device *device, uintptr_t address, size
     return false;
 }
 
+/* Does a node of the exec allocate the memory with this address? */
 static bool is_allocated_here(const struct sc_graph_device *device, uintptr_t address)
 {
     for (uint32_t i = 0; i < device->own_count; i++) {
@@ -124,6 +126,7 @@ void sc_graphs_settle_own(struct sc_graphs *graphs, uintptr_t handle)
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     const struct sc_graph_device *device = &graph->exec.device;
+    /* How much is freed at an address that lies in no known memory cannot be told. */
     for (uint32_t i = 0; i < device->own_count; i++)
         if (!device->own[i].size_bytes && !is_own(device, device->own[i].address, 1))
             leave_out_device(graphs, graph);

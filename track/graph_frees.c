@@ -75,6 +75,7 @@ bool sc_graphs_name(struct sc_graphs *graphs, uintptr_t address, size_t size_byt
     return false;
 }
 
+/* Marks the use as freed, or as freed no longer if its memory was only unregistered. */
 static void mark_use(const struct freed *freed, struct sc_graph *graph, struct sc_graph_use *use)
 {
     struct sc_graph_extra *extra = NULL;

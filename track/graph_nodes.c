@@ -1,6 +1,5 @@
-/* What is kept of single nodes besides the memory that they use: whether they are enabled and
- * judged, what they tell, the events that they record and wait for, their names.
- */
+/* What is kept for single nodes besides the memory that they use: whether they are enabled and
+ * judged, what they tell, the events that they record and wait for, and their names. */
 #include <string.h>
 
 #include "common/checks.h"

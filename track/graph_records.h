@@ -61,10 +61,10 @@ struct sc_exec {
     bool has_kernels;          /* some nodes are kernels, also in bodies and child graphs */
     /* The point behind its last launch; holds a reference to its stream's id. */
     struct sc_point last_launch;
-    struct sc_graph_names names; /* of the nodes, in the driver's order */
+    struct sc_graph_names names; /* names of the nodes, in the driver's order */
     struct sc_graph_events events;
     struct sc_graph_device device; /* device memory that nodes allocate and free, and races */
-    struct sc_heard *heard;        /* host nodes; NULL: none is known */
+    struct sc_heard *heard;        /* its host nodes (track/heard.h); NULL: none is known */
     bool disables;                 /* some node was disabled once */
     /* If so: the nodes that are disabled now; an update leaves them disabled. */
     struct sc_handles disabled;
@@ -72,8 +72,8 @@ struct sc_exec {
     struct sc_handles inner; /* if so: each inner node -> the node directly around it */
 };
 
-/* A use that was dropped leaves a hole in the list: a disabled use of no bytes, whose
- * interval_next is the next hole. New uses fill the holes first. */
+/* A graph or an exec. A use that was dropped leaves a hole in the list: a disabled use of no bytes,
+ * whose interval_next is the next hole. New uses fill the holes first. */
 struct sc_graph {
     uintptr_t handle;
     struct sc_graph_uses uses;   /* with the holes; if there are only holes, count is 0 */

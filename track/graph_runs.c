@@ -65,6 +65,7 @@ static void sort_from(const struct sc_graph_uses *runs, uint32_t first)
     }
 }
 
+/* Can the two uses be one run: of the same kind in all respects, and adjoining or overlapping? */
 static bool continues(const struct sc_graph_use *earlier, const struct sc_graph_use *use)
 {
     return earlier->direction == use->direction && earlier->kind == use->kind &&
@@ -166,6 +167,7 @@ static void make_host_runs(struct sc_graphs *graphs, struct sc_graph_uses *runs,
     runs->count = kept;
 }
 
+/* Appends kernels' addresses, sorted, each once. */
 static void append_addresses(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                              const struct sc_graph_uses *uses)
 {

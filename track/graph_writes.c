@@ -38,6 +38,7 @@ static unsigned find_interval(const struct sc_graph_write_intervals *intervals, 
     return i;
 }
 
+/* Inserts an interval that overlaps no other one. */
 static void insert_new(struct sc_graph_write_intervals *intervals, uintptr_t first, uintptr_t last)
 {
     if (intervals->count == SC_GRAPH_INTERVALS_MAX)

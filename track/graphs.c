@@ -60,6 +60,7 @@ static bool is_orphan(uintptr_t handle)
     return handle == sc_graphs_orphan(handle);
 }
 
+/* The id of the graph, which is made known if it is not; 0: no memory. */
 static uint32_t find_or_make(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);

@@ -50,13 +50,13 @@ struct sc_graph_author {
     uint32_t stack;
 };
 
-/* What one node does with memory of either space. */
+/* What one node does with memory of the host or of a device. */
 struct sc_graph_use {
     uintptr_t node; /* 0: not known */
     struct sc_shape shape;
     struct sc_graph_author author;
     uint32_t range;    /* id of the range in the tracker; 0: none */
-    uint32_t origin;   /* of the range (track/origins.h) */
+    uint32_t origin;   /* origin of the range (track/origins.h) */
     uint32_t extra;    /* id of its struct sc_graph_extra, or 0 */
     uint32_t interval; /* id of the interval that it lies behind, or 0 */
     /* The next use behind the same interval, as its index + 1. For device memory: how many uses of

@@ -29,10 +29,10 @@ struct sc_graph_interval {
 
 struct sc_graphs {
     struct sc_pool pool, intervals, extras;
-    struct sc_grid grid;      /* of memory that only the driver frees */
-    struct sc_grid heap_grid; /* of memory that free() or munmap() could take away */
+    struct sc_grid grid;      /* intervals of memory that only the driver frees */
+    struct sc_grid heap_grid; /* intervals of memory that free() or munmap() could take away */
     struct sc_handles by_handle;
-    struct sc_handles by_node; /* nodes of graphs that are no execs -> handle */
+    struct sc_handles by_node; /* nodes of graphs that are no execs -> handle of the graph */
     struct sc_handles copies;  /* addresses of copies */
     struct sc_order *order;
     _Atomic uint32_t orphan_count;
@@ -44,7 +44,7 @@ static inline struct sc_graph *sc_graphs_at(struct sc_graphs *graphs, uint32_t g
     return sc_pool_at(&graphs->pool, graph);
 }
 
-/* False only if no graph names host memory in the interval. Lock-free. */
+/* May a graph name host memory in the interval? False only if none does. Lock-free. */
 static inline bool sc_graphs_may_name(struct sc_graphs *graphs, uintptr_t address,
                                       size_t size_bytes)
 {

@@ -19,6 +19,7 @@ static unsigned cell_shift(int level)
     return 12 + SC_GRID_STEP_SHIFT * (unsigned)level;
 }
 
+/* The finest level whose cells are at least as large. */
 static int level_of(size_t size_bytes)
 {
     if (size_bytes <= (size_t)1 << cell_shift(0))
@@ -82,7 +83,8 @@ static void set_level(struct sc_grid *grid, int level, bool lived_in)
     atomic_store_explicit(&grid->levels, levels, memory_order_release);
 }
 
-/* The levels to look at: for (levels = levels_of(grid); levels; levels &= levels - 1). */
+/* The populated levels, for loops of the form: for (levels = levels_of(grid); levels; levels &=
+ * levels - 1). */
 static uint32_t levels_of(struct sc_grid *grid)
 {
     return atomic_load_explicit(&grid->levels, memory_order_acquire);
@@ -333,6 +335,7 @@ uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t si
     return cells;
 }
 
+/* Begins the walk over a grid: level by level, or over the whole table if that is shorter. */
 static void enter_grid(struct sc_grid_walk *walk, struct sc_grid *grid)
 {
     SC_ASSERT_GUARDED(grid->pool);

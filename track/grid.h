@@ -52,7 +52,7 @@ void sc_grid_destroy(struct sc_grid *grid);
 void sc_grid_insert(struct sc_grid *grid, uint32_t id);
 void sc_grid_remove(struct sc_grid *grid, uint32_t id);
 
-/* The item that contains `address`, 0 for none, or SC_GRID_RETRY. */
+/* The item that contains the address, or 0. Without the lock also SC_GRID_RETRY. */
 uint32_t sc_grid_point(struct sc_grid *grid, uintptr_t address);
 uint32_t sc_grid_point_locked(struct sc_grid *grid, uintptr_t address);
 

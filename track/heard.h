@@ -80,7 +80,7 @@ void sc_heard_drop(struct sc_order *order, struct sc_heard_node *node);
 /* The driver has taken the record in place of the one that the node had, if any. */
 void sc_heard_replace(struct sc_order *order, struct sc_heard_node *node);
 
-/* The node as the next launch has it, or NULL. */
+/* The record that the node has for the next launch, or NULL. */
 struct sc_heard_node *sc_heard_find(const struct sc_heard *heard, uintptr_t node);
 
 /* The exec is gone, or has other nodes: no further launch has the records. *heard is NULL

@@ -20,7 +20,7 @@ enum { SC_HISTORY_LENGTH = 64, SC_HISTORY_RINGS = 64 };
 
 struct sc_history_entry {
     const char *api; /* lives for ever */
-    uintptr_t site;  /* where the call returns to, if `stack` is 0 */
+    uintptr_t site;  /* if `stack` is 0: where the call returns to */
     uint32_t stack;  /* track/stacks.h */
     uint32_t stream; /* the tracker's id; for memory given back: the stream that frees it, or 0 */
     int32_t thread;  /* of the thread that made the call */
@@ -29,7 +29,7 @@ struct sc_history_entry {
     uint64_t number;   /* the operation is done when the host knows so many operations of the stream
                           to be done */
     uintptr_t address; /* of the memory that is written or given back; 0: not known */
-    uintptr_t source;  /* of a copy; 0: none, or not known */
+    uintptr_t source;  /* source of a copy; 0: none, or not known */
     size_t size_bytes; /* 0: not known */
 };
 
@@ -61,7 +61,7 @@ struct sc_history {
     struct sc_history_ring frees;
 };
 
-/* The process's own. Tests make others. All zero is empty. */
+/* The process's history; tests make others. All zero is empty. */
 extern struct sc_history sc_history;
 
 static inline void sc_history_put(_Atomic uint64_t *words, enum sc_history_word word,

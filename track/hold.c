@@ -277,6 +277,7 @@ struct latest_tickets {
     unsigned count, max;
 };
 
+/* The place of the stream in the list, which is sorted by stream. */
 static unsigned place_of(const struct latest_tickets *latest, uint32_t stream)
 {
     unsigned low = 0;

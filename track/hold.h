@@ -44,7 +44,7 @@ void sc_holds_remove(struct sc_holds *holds, uint32_t hold, uint64_t now_ns);
 /* Ends a hold at the present time. */
 void sc_holds_end(struct sc_holds *holds, uint32_t hold);
 
-/* Whoever has taken the hold puts it back, to be taken later. */
+/* Puts back a hold that was taken, so that it is taken again later. */
 void sc_holds_put_back(struct sc_holds *holds, uint32_t hold);
 
 /* Is there still a hold with this id and this age? Ids are reused; ages are not. */
@@ -73,7 +73,7 @@ unsigned sc_holds_before(struct sc_holds *holds, const struct sc_op_info *info,
 
 struct sc_hold_totals {
     uint64_t peak_bytes; /* the most that was held at a time */
-    uint64_t peak_ns;    /* the longest that one free waited */
+    uint64_t peak_ns;    /* the longest time that a hold lasted */
 };
 struct sc_hold_totals sc_holds_totals(struct sc_holds *holds);
 

@@ -82,7 +82,8 @@ static void set_node(struct sc_grid_node *node, uintptr_t address, size_t size_b
     atomic_store_explicit(&node->size_bytes, size_bytes, memory_order_release);
 }
 
-/* Changed under the lock only; atomic for those who look without it. */
+/* Adds to a count that is changed under the lock only; it is atomic for readers without the lock.
+ */
 static void add_to(_Atomic uint32_t *count, int change)
 {
     uint32_t value = atomic_load_explicit(count, memory_order_relaxed) + (uint32_t)change;
@@ -122,6 +123,7 @@ static inline uint32_t writer_count(const struct sc_range *range)
     return atomic_load_explicit(&range->writer_count, memory_order_relaxed);
 }
 
+/* Adds the change, 1 or -1, to the range's counts for an operation of this direction. */
 static inline void count_on_range(struct sc_inflight *inflight, struct sc_range *range,
                                   enum sc_direction direction, int change)
 {
@@ -323,6 +325,7 @@ static void link_to_stream(struct sc_inflight *inflight, uint32_t id)
         stream->first_open = id;
 }
 
+/* Takes the stream out of the list of busy streams. */
 static void leave_busy(struct sc_inflight *inflight, struct sc_stream *stream)
 {
     *(stream->busy_previous ? &sc_order_stream(inflight->order, stream->busy_previous)->busy_next
@@ -534,6 +537,7 @@ void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t
             sc_ops_add_judged(found, &walk.op->info);
 }
 
+/* Does such a touch of the interval come too early for some operation? */
 static bool any_too_early(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                           enum sc_touch touch)
 {
@@ -1008,6 +1012,7 @@ static bool has_returned(const struct sc_op_info *info)
            caller != info->local.frame.caller;
 }
 
+/* Adds the operation to `overwritten` if its function has returned, or its source has changed. */
 static void judge_source(struct sc_inflight *inflight, struct sc_op *op, struct sc_ops *overwritten)
 {
     op->info.returned = has_returned(&op->info);
@@ -1033,6 +1038,7 @@ static void compare_ahead(struct sc_inflight *inflight, uint32_t id, unsigned li
     sc_source_copies_look(ops, count);
 }
 
+/* Judges the source of an operation that is known done, together with others where that pays. */
 static void judge_known_op(struct sc_inflight *inflight, uint32_t id, unsigned limit,
                            struct sc_ops *overwritten)
 {

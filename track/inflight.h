@@ -37,7 +37,7 @@ struct sc_range {
     _Atomic uint32_t context;
     _Atomic uint32_t op_count;
     _Atomic uint32_t writer_count; /* operations among them that write host memory */
-    _Atomic uint32_t source_count; /* and those that are copies to the device */
+    _Atomic uint32_t source_count; /* operations among them that are copies to the device */
     /* The stream of all its operations; 0: they are of several streams. */
     _Atomic uint32_t only_stream;
     _Atomic uint32_t guarding;  /* enum sc_guarding */
@@ -94,8 +94,8 @@ struct sc_inflight {
     struct sc_grid range_grid;
     struct sc_blocks range_blocks;  /* where ranges are or were */
     _Atomic uint32_t managed_count; /* ranges of managed memory */
-    uint32_t managed_source_count;  /* operations that read such memory */
-    struct sc_grid op_grid;         /* operations on ranges that only the driver frees */
+    uint32_t managed_source_count;  /* operations that read managed memory */
+    struct sc_grid op_grid;         /* operations on memory that only the driver frees */
     struct sc_grid heap_grid;   /* operations on memory that free() or munmap() could take away */
     struct sc_grid device_grid; /* operations on device memory */
     struct sc_spans guards;
@@ -159,7 +159,8 @@ static inline bool sc_inflight_has_sources(struct sc_inflight *inflight, uint32_
                                 memory_order_relaxed) != 0;
 }
 
-/* Is it pinned memory on whose first or last page other pinned memory may lie? Lock-free. */
+/* Is the range pinned memory that may share its first or last page with other pinned memory?
+ * Lock-free. */
 static inline bool sc_inflight_is_neighbour(const struct sc_inflight *inflight,
                                             const struct sc_range *range)
 {
@@ -230,10 +231,10 @@ uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op
  * source has to be looked at anew. */
 bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t op, bool guarded);
 
-/* A walk over the operations not known done whose hulls overlap an interval. No operation may come
- * or go while it goes on. */
+/* A walk over the operations in flight, not known done, whose hulls overlap an interval. No
+ * operation may be added or dropped during the walk. */
 struct sc_inflight_walk {
-    struct sc_op *op; /* where the walk is; NULL: it is over */
+    struct sc_op *op; /* the present operation; NULL: the walk is over */
     struct sc_inflight *inflight;
     struct sc_grid_walk at;
 };
@@ -288,7 +289,7 @@ void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t 
  * no other. */
 void sc_inflight_guard_seen(struct sc_inflight *inflight);
 
-/* The operation is no longer guarded at all. */
+/* Ends the guard of the operation. */
 void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t op);
 
 /* The stream has been seen complete up to its field `complete`. Operations up to there become

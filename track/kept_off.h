@@ -45,7 +45,7 @@ struct sc_kept_pages {
 bool sc_kept_off_find(const struct sc_kept_off *kept, uintptr_t start, uintptr_t end,
                       uintptr_t page_mask, struct sc_kept_pages *found);
 
-/* ---- looking for one page is what every pthread_mutex_lock may do ---- */
+/* ---- inline, since every pthread_mutex_lock may look for a page ---- */
 
 static inline size_t sc_kept_off_set_of(uintptr_t page)
 {

@@ -353,6 +353,7 @@ static bool visit_left_out(const struct sc_left_out *left_out, uint32_t site,
     return false;
 }
 
+/* Visits the site's uses of which nobody can tell whether the graph lacks them. */
 static void visit_undecided(const struct sc_left_out *left_out, uint32_t site,
                             sc_left_out_visit *visit, void *context)
 {

@@ -30,7 +30,7 @@ struct sc_op_info {
     struct sc_ticket ticket;
     struct sc_fold fold;
     const char *api; /* lives for ever */
-    uint32_t origin; /* of the range (track/origins.h) */
+    uint32_t origin; /* origin of the range (track/origins.h) */
     int32_t thread;
     uint64_t ticks; /* sc_ticks() at issue */
     uintptr_t guard_address;
@@ -72,7 +72,7 @@ static inline bool sc_ops_is_kernel(const struct sc_op_info *info)
     return info->direction == SC_NO_DIRECTION;
 }
 
-/* Does an operation on device memory merely read it? */
+/* Does the operation, on device memory, merely read it? */
 static inline bool sc_ops_merely_reads(const struct sc_op_info *info)
 {
     return info->direction == SC_D2H || info->reads_device;

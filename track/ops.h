@@ -1,4 +1,4 @@
-/* Operations that were found, as a list: plain data. */
+/* Lists of operations that a look-up has found: plain data. */
 #ifndef SC_TRACK_OPS_H
 #define SC_TRACK_OPS_H
 
@@ -9,8 +9,9 @@ struct sc_op_info;
 
 enum { SC_TRACK_OPS_MAX = 8 };
 
-/* Operations that were found, by value: they may be gone by now. Most look-ups find nothing, and
- * some threads have small stacks, so what is found lies in a block of its own until sc_ops_end. */
+/* A list of found operations, by value, since they may be gone by now. Most look-ups find nothing,
+ * and some threads have small stacks. So what is found lies in a block of its own until sc_ops_end.
+ */
 struct sc_ops {
     unsigned count;         /* how many there were; the first SC_TRACK_OPS_MAX are kept */
     struct sc_op_info *ops; /* NULL: none is kept */

@@ -203,6 +203,7 @@ union pair {
     char room[sizeof(struct sc_clock) + 2 * sizeof(struct entry)];
 };
 
+/* Makes that clock in `pair`, sorted by stream. */
 static const struct sc_clock *pair_of(const struct sc_point *point, union pair *pair)
 {
     struct entry own = {point->stream, point->number, point->legacy ? 0 : point->call};
@@ -397,6 +398,7 @@ bool sc_order_is_behind(struct sc_order *order, uint32_t id)
            read_relaxed(&stream->seen_version) != read_relaxed(&legacy->behind_version);
 }
 
+/* The call takes the next place among the legacy stream's calls. */
 static void begin_legacy(struct sc_order *order, struct sc_stream *stream,
                          struct sc_order_call *call)
 {
@@ -730,7 +732,7 @@ void sc_order_wait_context(struct sc_order *order, uint32_t context, const struc
     drop_clock(order, waited);
 }
 
-static void know_clock(struct sc_order *order, const struct sc_clock *clock)
+static void note_clock_known(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++) {
         struct sc_stream *stream = sc_order_stream(order, clock->entries[i].stream);
@@ -740,12 +742,12 @@ static void know_clock(struct sc_order *order, const struct sc_clock *clock)
     }
 }
 
-static __attribute__((noinline)) void know_pair(struct sc_order *order,
-                                                const struct sc_point *point)
+static __attribute__((noinline)) void note_point_known(struct sc_order *order,
+                                                       const struct sc_point *point)
 {
     union pair pair;
-    know_clock(order, pair_of(point, &pair));
-    know_clock(order, point->joined);
+    note_clock_known(order, pair_of(point, &pair));
+    note_clock_known(order, point->joined);
 }
 
 void sc_order_known(struct sc_order *order, const struct sc_point *point)
@@ -753,7 +755,7 @@ void sc_order_known(struct sc_order *order, const struct sc_point *point)
     SC_ASSERT_GUARDED(&order->streams);
     SC_TRACE("known stream number", point->stream, point->number);
     if (!sc_order_is_of_one_stream(point)) {
-        know_pair(order, point);
+        note_point_known(order, point);
         return;
     }
     raise_to(&sc_order_stream(order, point->stream)->done, point->number);
@@ -783,6 +785,7 @@ bool sc_order_is_all_known(struct sc_order *order, uint32_t id)
            known_changes == atomic_load_explicit(&stream->changes, memory_order_acquire);
 }
 
+/* Does the host know everything in the clock to be done? */
 static bool is_clock_known(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++)
@@ -838,6 +841,7 @@ static void signal_clock(struct sc_order *order, const struct sc_clock *clock, u
         signal_entry(order, &clock->entries[i], clock->entries[i].stream == own);
 }
 
+/* From the first signal on, each stream has the tie SC_TIE_SIGNALS. */
 static void note_signals(struct sc_order *order)
 {
     if (sc_order_attends(order, SC_ATTENDS_SIGNALS))

@@ -1,26 +1,25 @@
 /* What is ordered after what: the happens-before engine.
  *
- * Every stream numbers its operations. A ticket names one operation; a point names "everything
+ * Every stream numbers its operations. A ticket names one operation. A point names "everything
  * issued on this stream so far" together with all that it had waited for. Points flow from streams
  * into events (record), from events into streams (wait) and into the host frontier (a synchronise
  * that returned, a query that succeeded). An operation is known done when the host frontier covers
  * it. Threads are assumed to synchronise among themselves, so there is one host frontier for the
  * process.
  *
- * A call to the driver lasts, and other threads call meanwhile. Nobody knows which of two calls
- * that overlap the driver had first. What ended before a call began, the driver had before that
- * call. So a call notes, when it begins, what has ended. When the call has ended, its stream learns
- * of that, and its operations get their numbers.
+ * A call to the driver takes time, and other threads call meanwhile. If two calls overlap, nobody
+ * knows which the driver handled first. A call that ended before another one began was handled
+ * before it. So a call notes, when it begins, what has ended. When the call has ended, its stream
+ * learns of that, and its operations get their numbers.
  *
  * The legacy stream of a context joins, and is joined by, every blocking stream. To merge a
  * thousand clocks at each call there would be slow, so the calls of the legacy stream are counted
  * as they begin. An operation on a blocking stream remembers its epoch: how many of these calls had
- * begun when the driver had the operation. The operation is done once a call after those is done.
+ * begun when the driver took the operation. The operation is done once a later legacy call is done.
  * Work on a blocking stream comes after every legacy call that had ended before.
  *
  * Locks: every function needs the owner's lock, except those that say "lock-free". Numbers start at
- * 1; stream id 0 is no stream.
- */
+ * 1; stream id 0 is no stream. */
 #ifndef SC_TRACK_ORDER_H
 #define SC_TRACK_ORDER_H
 
@@ -66,7 +65,7 @@ struct sc_stream {
                                        the stream to be done */
     struct sc_clock *due; /* what its context was told to wait for and the stream's next operation
                              has to join; NULL: nothing */
-    uint32_t context;     /* id of the context's legacy stream, for every kind */
+    uint32_t context;     /* id of the context's legacy stream; a legacy stream's own id */
     /* On the legacy stream of a green context: that of the primary context; else 0. */
     uint32_t primary;
     int device;
@@ -74,8 +73,8 @@ struct sc_stream {
     uintptr_t handle;        /* the driver's handle, as the program knows it */
     _Atomic uint32_t origin; /* track/origins.h */
     bool removed;
-    /* Operations in flight and held frees that name this stream, and on a legacy stream all other
-     * streams of its context, whose tickets name it. */
+    /* How many records name this stream: operations in flight, holds, waits, last launches. On a
+     * legacy stream also the other streams of its context, since their tickets name it. */
     uint32_t references;
     uint32_t next_spare;
     struct sc_clock *joined;
@@ -103,7 +102,7 @@ struct sc_stream {
 struct sc_order {
     struct sc_pool streams;
     struct sc_arena arena;
-    uint32_t spare; /* removed streams that nothing refers to */
+    uint32_t spare; /* a list of removed streams that nothing refers to, by next_spare */
     struct sc_unseen unseen;
     _Atomic uint32_t attends; /* enum sc_attends */
     /* A stream may have sources that are compared without the lock. */
@@ -275,7 +274,7 @@ static inline bool sc_order_known_done(struct sc_order *order, const struct sc_t
     return sc_order_known_done_on(order, sc_order_stream(order, ticket->stream), ticket);
 }
 
-/* Lock-free: known done, or seen complete. */
+/* Lock-free: is the operation known done, or was it seen complete? */
 static inline bool sc_order_complete(struct sc_order *order, const struct sc_ticket *ticket)
 {
     struct sc_stream *stream = sc_order_stream(order, ticket->stream);

@@ -189,6 +189,8 @@ static bool windows_hold(struct sc_inflight *inflight, const struct sc_op_info *
     return !end || window_holds(inflight, info, start, end, kept);
 }
 
+/* Does the source still hold its bytes from `from` to `to`? In the cheapest way that is possible.
+ */
 static bool interval_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
                            uintptr_t from, uintptr_t to, const struct kept *kept)
 {

@@ -10,10 +10,10 @@ enum {
     TRIED_AGAIN = 32,   /* one of so many sources is kept in the more expensive way */
     TRIED_LEAST = 4096, /* one of so many, after snapshots have been more expensive for long */
     TRIED_IN_A_ROW = 4,
-    FEW_PAGES = 32,
-    TIMES_AS_LONG = 2, /* a page counts at most so many times the average, as a call may have been
-                          interrupted */
-    GUARDED_FIRST = 64,
+    FEW_PAGES = 32,     /* the weight that old measurements get, in pages */
+    TIMES_AS_LONG = 2,  /* a page counts at most so many times the average, as a call may have been
+                           interrupted */
+    GUARDED_FIRST = 64, /* so many sources are guarded before snapshots are considered */
     UNIT = 16,
 };
 
@@ -39,6 +39,8 @@ static uint64_t pages_in(size_t size_bytes)
     return (size_bytes + (1U << PAGE_SHIFT) - 1) >> PAGE_SHIFT;
 }
 
+/* Counts the source's pages. Beyond LATEST_PAGES all sums are halved, so that later pages count
+ * more. */
 static void count_source(struct cost *cost, size_t size_bytes)
 {
     uint64_t pages = read_number(&cost->pages) + pages_in(size_bytes);
@@ -117,7 +119,7 @@ bool sc_source_costs_prefer_snapshots(enum sc_source_keeping guard, bool for_man
     if (is_cheaper(guard, for_many)) {
         atomic_store_explicit(&gap, TRIED_AGAIN, memory_order_relaxed);
         atomic_store_explicit(&is_warm, true, memory_order_relaxed);
-        return before % TRIED_AGAIN != TRIED_AGAIN - 1;
+        return before % TRIED_AGAIN != TRIED_AGAIN - 1; /* the last one measures the guard */
     }
     unsigned every = atomic_load_explicit(&gap, memory_order_relaxed);
     bool tries = is_try(before, every);

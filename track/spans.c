@@ -10,7 +10,7 @@
 
 #include "common/poison.h"
 
-enum { CELLS = 1 << 15, LOOKS_MAX = 1000, FEW = 256 };
+enum { CELLS = 1 << 15, LOOKS_MAX = 1000, FEW = 256 }; /* FEW: unapplied spans to be walked */
 
 __thread uint64_t sc_spans_own_lanes __attribute__((tls_model("initial-exec")));
 __thread uint64_t sc_spans_attended __attribute__((tls_model("initial-exec")));
@@ -63,6 +63,7 @@ uint64_t sc_spans_lane_bits(const struct sc_spans *spans, uintptr_t address, siz
     return lanes & ~UINT64_C(1);
 }
 
+/* Where the next area begins; `end`: there is none. */
 static uintptr_t next_area(const struct sc_spans *spans, uintptr_t page, uintptr_t end)
 {
     size_t bytes = atomic_load_explicit(&spans->laned_bytes, memory_order_acquire);
@@ -181,6 +182,7 @@ static void note_lane(struct sc_spans *spans, uint32_t id)
                           memory_order_relaxed);
 }
 
+/* Adds a span of pages in one lane. Returns it, or `next` if there is no memory. */
 static uint32_t add_in_lane(struct sc_spans *spans, struct sc_span_owner owner,
                             struct sc_pages pages, enum sc_access access, uint32_t next)
 {
@@ -382,6 +384,7 @@ void sc_spans_let_go_inherited(struct sc_spans *spans, uint32_t span)
     atomic_store(&sc_spans_at(spans, span)->used, false);
 }
 
+/* Has any record, whose pages may be protected, a page of the interval? */
 static bool any_record_has(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     struct sc_access_change pages;

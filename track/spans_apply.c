@@ -57,7 +57,7 @@ static struct piece next_piece(struct sc_spans *spans, const struct sc_span *spa
         .until = sc_span_end(span),
         .access = SC_ACCESS_ALL,
     };
-    if (spans->live == (uint32_t)span->live)
+    if (spans->live == (uint32_t)span->live) /* no other span lives */
         piece.access = span->live ? span->access : SC_ACCESS_ALL;
     else
         SC_GRID_EACH (walk, &spans->grid, piece.at, piece.until - piece.at)

@@ -146,6 +146,7 @@ struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes)
     return slot;
 }
 
+/* Puts the slot into its class's list: in front, or at the end if its operation is not complete. */
 static void give_slot(struct sc_slot *slot, bool complete)
 {
     SC_ASSERT(slot->size_class < SC_STAGING_CLASSES && !slot->has_stream);

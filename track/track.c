@@ -220,7 +220,7 @@ static __attribute__((noinline)) void compare_some(struct sc_track *track,
                                                    const struct sc_point *point,
                                                    struct sc_comparisons *comparisons)
 {
-    sc_own_lock_enter(); /* nobody stops the thread in between */
+    sc_own_lock_enter(); /* no signal handler stops the thread in between */
     lock(track);
     sc_comparisons_end(&track->inflight, comparisons);
     sc_comparisons_begin(&track->inflight, point, comparisons);
@@ -285,6 +285,8 @@ void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
     unlock(track);
 }
 
+/* Begins the record of an event on a stream that may have joined others. Unless the stream is a
+ * legacy one, the record is no work, and its call ends at once. */
 static __attribute__((noinline)) void begin_joined_record(struct sc_track *track, uint32_t stream,
                                                           struct sc_order_call *call,
                                                           struct sc_point *point)
@@ -450,6 +452,7 @@ void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, b
     unlock(track);
 }
 
+/* Counts operations as not watched whose sources could not be copied for a comparison. */
 static void note_uncompared(struct sc_track *track)
 {
     struct sc_unwatched *uncompared = &track->inflight.uncompared;
@@ -470,7 +473,7 @@ __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
                                                       const struct sc_op_info *info)
 {
     struct sc_comparisons comparisons;
-    sc_own_lock_enter(); /* nobody stops the thread in between */
+    sc_own_lock_enter(); /* no signal handler stops the thread in between */
     lock(track);
     sc_comparisons_begin_equal(&track->inflight, info, &comparisons);
     unlock(track);
@@ -557,7 +560,7 @@ void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_hos
 
 void sc_track_issue_one(struct sc_track *track, struct sc_op_info *infos, unsigned count)
 {
-    SC_OPS(no_overwritten);
+    SC_OPS(unused);
     lock(track);
     if (infos[0].ticket.number == 0)
         sc_order_renew(&track->order, &infos[0].ticket);
@@ -566,7 +569,7 @@ void sc_track_issue_one(struct sc_track *track, struct sc_op_info *infos, unsign
         if (infos[i].kind == SC_DEVICE)
             sc_device_add(&track->inflight, &infos[i]);
         else
-            add_op(track, &infos[i], &no_overwritten);
+            add_op(track, &infos[i], &unused);
     }
     publish_watch(track);
     unlock(track);

@@ -15,7 +15,7 @@ extern struct sc_track sc_track; /* the process's own */
 /* The front of struct sc_track. */
 struct sc_track_front {
     _Atomic uint32_t libc_watch; /* not 0: free and munmap must look closer */
-    bool watches_device;         /* set before the first stream is added */
+    bool watches_device; /* device memory is watched; set before the first stream is added */
 };
 
 /* Must free and munmap look closer? One load. */

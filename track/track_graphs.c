@@ -1,4 +1,4 @@
-/* The tracker's part for graphs and their launches. */
+/* The tracker's functions for graphs and their launches. */
 #include "track/track_graphs.h"
 #include "common/trace.h"
 #include "track/allocations.h"
@@ -118,6 +118,8 @@ static void unjudge_told(struct sc_track *track, uint32_t exec, uint32_t stream)
     }
 }
 
+/* What a node tells of that tells of all steps up to this one; `before`: the point before the
+ * launch. */
 static struct sc_point point_of_steps(const struct sc_point *before, const struct sc_told *told,
                                       unsigned steps)
 {

@@ -1,4 +1,5 @@
-/* The tracker's part for memory that is given back: what is in flight on it, and what waits. */
+/* The tracker's functions for memory that is given back: what is in flight on it, and what waits.
+ */
 #include <string.h>
 
 #include "common/now.h"

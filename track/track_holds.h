@@ -30,9 +30,9 @@ struct sc_take_down {
     uint64_t max_held_bytes;
     /* The call, for hazards of launches of graphs that name the memory. */
     struct sc_hazard_event by;
-    bool (*hurts)(const struct sc_op_info *op); /* which operations the call hurts; NULL: all */
+    bool (*hurts)(const struct sc_op_info *op); /* does the call hurt the operation? NULL: all */
     bool passes_kernels;                        /* memory that only kernels may use is not held */
-    bool stays;   /* the memory stays the program's: the operations remain tracked */
+    bool stays;   /* the memory stays the program's, and the operations remain tracked */
     bool settles; /* before a wait, holds on the memory stop waiting for graphs, since the memory
                      becomes something else (sc_holds_forget_graphs) */
     /* results */

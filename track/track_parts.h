@@ -14,7 +14,8 @@ struct sc_no_verdicts;
 struct sc_spans;
 
 struct sc_track_parts {
-    const _Atomic uint32_t *attends; /* enum sc_attends (track/stream_front.h) */
+    /* What calls have to look at: enum sc_attends (track/stream_front.h). */
+    const _Atomic uint32_t *attends;
     struct sc_events *events;
     struct sc_no_verdicts *no_verdicts;
     struct sc_spans *guards;

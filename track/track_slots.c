@@ -1,5 +1,5 @@
-/* The tracker's part for snapshots: slots of staging memory for sources that operations are to
- * read. */
+/* The tracker's functions for snapshots: they take slots of staging memory for sources that
+ * operations are to read. */
 #include <errno.h>
 
 #include "track/blocks.h"
@@ -99,6 +99,8 @@ bool sc_track_begin_upload(struct sc_track *track, struct sc_staging *staging,
     return upload->slot;
 }
 
+/* Issues the upload like any other operation: something writes its source, or an equal operation
+ * was not issued as an upload. */
 static __attribute__((noinline)) void
 issue_as_any_operation(struct sc_track *track, const struct sc_upload *upload,
                        struct sc_ticket *ticket, struct sc_issued *issued) SC_REQUIRES(*track)

@@ -33,9 +33,9 @@ bool sc_track_range_may_be_near(struct sc_track *track, const void *object);
 
 /* Counts changes of the ranges; odd while one is under way. */
 uint64_t sc_track_ranges_version(struct sc_track *track);
-/* Is the address in a range that may not be guarded? */
+/* Is the address in a range whose guarding is forbidden? */
 bool sc_track_is_guarding_forbidden(struct sc_track *track, uintptr_t address);
-/* May the host read sources in the range by itself? */
+/* May the host read sources in the range directly (SC_SNAPSHOTS_PLAIN)? */
 bool sc_track_is_plainly_readable(struct sc_track *track, uint32_t range);
 
 #endif

@@ -163,6 +163,7 @@ static bool is_behind(struct sc_order *order, uint32_t stream, const struct sc_p
            (after && sc_order_point_covers(after, &first));
 }
 
+/* The bit of the wait in marks; several waits may have the same bit. */
 static uint64_t bit_of(const struct wait *wait)
 {
     return (uint64_t)1 << wait->place % SC_UNSEEN_BITS;

@@ -181,9 +181,10 @@ static void put_memory(struct sc_text *text, const struct sc_hazard *hazard)
                    hazard->buffer_size_bytes, kind_of(hazard));
     if (hazard->room_bytes)
         sc_text_format(text,
-                       "for device %d, which has %'lu: the rest lies on the host, and on no other "
+                       "for device %d, which has %'lu: %'lu lies on the host, and on no other "
                        "GPU\n    most of it ",
-                       hazard->copy.device, hazard->room_bytes);
+                       hazard->copy.device, hazard->room_bytes,
+                       hazard->buffer_size_bytes - hazard->room_bytes);
     sc_text_put(text, "by ");
     put_call(text, CALL_OF(hazard->copy), " at ");
 }

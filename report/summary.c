@@ -384,7 +384,9 @@ static void put_heap(struct sc_text *text, const struct sc_postmortem_brief *bri
                    "    a kernel that calls malloc gets NULL when the heap (%'lu) is used up: ",
                    user->in_force);
     put_name(text, user->kernel[0] != '\0' ? user->kernel : user->api);
-    sc_call_words_put_place(text, " uses it, launched at ", user->stack);
+    sc_call_words_put_place(
+        text, user->by == SC_LIMIT_BY_MODULE ? " calls it, loaded at " : " uses it, launched at ",
+        user->stack);
     sc_text_char(text, '\n');
 }
 

@@ -25,7 +25,7 @@ enum { SC_RESIDENCE_PARTS = 4096 };
 enum {
     SC_RESIDENCE_ANYWHERE = -1, /* nobody has said anything */
     SC_RESIDENCE_HOST = -2,
-    SC_RESIDENCE_UNKNOWN = -3, /* there was no room to cut the part, or for such a device */
+    SC_RESIDENCE_UNKNOWN = -3, /* discarded; no room to cut the part, or for such a device */
 };
 
 struct sc_residence_part {

@@ -123,6 +123,8 @@ static void put_heap(struct writing *writing, const struct sc_limit_event *user)
     sc_json_put(writing->line, "heap:{limit:%lu kernel:%s api:%s thread:%d time_ns:%lu",
                 user->in_force, user->kernel[0] != '\0' ? user->kernel : NULL, user->api,
                 user->thread, user->time_ns);
+    if (user->by == SC_LIMIT_BY_MODULE)
+        sc_json_put(writing->line, "is_module:true");
     put_stack(writing, user->stack);
     sc_json_put(writing->line, "}");
 }

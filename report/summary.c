@@ -181,9 +181,10 @@ static void put_memory(struct sc_text *text, const struct sc_hazard *hazard)
                    hazard->buffer_size_bytes, kind_of(hazard));
     if (hazard->room_bytes)
         sc_text_format(text,
-                       "for device %d, which has %'lu: the rest lies on the host, and on no other "
+                       "for device %d, which has %'lu: %'lu lies on the host, and on no other "
                        "GPU\n    most of it ",
-                       hazard->copy.device, hazard->room_bytes);
+                       hazard->copy.device, hazard->room_bytes,
+                       hazard->buffer_size_bytes - hazard->room_bytes);
     sc_text_put(text, "by ");
     put_call(text, CALL_OF(hazard->copy), " at ");
 }
@@ -383,7 +384,9 @@ static void put_heap(struct sc_text *text, const struct sc_postmortem_brief *bri
                    "    a kernel that calls malloc gets NULL when the heap (%'lu) is used up: ",
                    user->in_force);
     put_name(text, user->kernel[0] != '\0' ? user->kernel : user->api);
-    sc_call_words_put_place(text, " uses it, launched at ", user->stack);
+    sc_call_words_put_place(
+        text, user->by == SC_LIMIT_BY_MODULE ? " calls it, loaded at " : " uses it, launched at ",
+        user->stack);
     sc_text_char(text, '\n');
 }
 

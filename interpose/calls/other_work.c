@@ -455,16 +455,3 @@ SC_PAIR(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream
         sc_permit_refused(call, result);
     return sc_detour_end(&work.detour, result);
 }
-
-/* The driver does not take the call on the legacy stream (cuda.h). The memory's contents are
- * undefined afterwards, as if a kernel had written there. */
-SC_PAIR(cuMemDiscardBatchAsync, _ptsz,
-        (CUdeviceptr * addresses, size_t *sizes, size_t count, unsigned long long flags,
-         CUstream stream),
-        (addresses, sizes, count, flags, stream))
-{
-    struct sc_work work;
-    sc_work_begin(&work, call, stream, SC_WORK_KERNEL);
-    return sc_permit_refused(call,
-                             sc_work_end(&work, real(addresses, sizes, count, flags, stream)));
-}

@@ -105,17 +105,37 @@ static struct sc_limit_event describe(const struct sc_call *call, enum sc_limit_
     };
 }
 
+/* The latest one of the same limit, or else one of a context that has ended, which may go. A launch
+ * stays where it is: its context knows it. */
+static struct sc_limit_event *find_passed_locked(const struct sc_limit_event *event)
+    SC_REQUIRES(noted.lock)
+{
+    struct sc_limit_event *same = NULL, *ended = NULL;
+    for (unsigned i = 0; i < noted.all.count; i++) {
+        struct sc_limit_event *one = &noted.all.events[i];
+        if (one->by == SC_LIMIT_BY_LAUNCH)
+            continue;
+        if (one->context_ended)
+            ended = one;
+        else if (one->limit == event->limit && one->context == event->context &&
+                 (!same || one->time_ns > same->time_ns))
+            same = one;
+    }
+    return same ? same : ended;
+}
+
 /* Where it stays; NULL: there is no room. */
 static const struct sc_limit_event *note(const struct sc_limit_event *event)
 {
     struct sc_limit_event *kept = NULL;
-    unsigned most =
-        SC_LIMIT_EVENTS - (event->by == SC_LIMIT_BY_LAUNCH ? 0 : SC_LIMIT_EVENTS_FOR_LAUNCHES);
+    bool is_launch = event->by == SC_LIMIT_BY_LAUNCH;
+    unsigned most = SC_LIMIT_EVENTS - (is_launch ? 0 : SC_LIMIT_EVENTS_FOR_LAUNCHES);
     sc_brief_lock_take(&noted.lock);
+    noted.all.left_out += noted.all.count >= most;
     if (noted.all.count < most)
         kept = &noted.all.events[noted.all.count++];
-    else
-        noted.all.left_out++;
+    else if (!is_launch)
+        kept = find_passed_locked(event);
     if (kept)
         *kept = *event;
     sc_brief_lock_give(&noted.lock);
@@ -131,6 +151,17 @@ void sc_limits_context_ended(const struct sc_context *context)
     sc_brief_lock_give(&noted.lock);
 }
 
+static void sort(struct sc_limit_events *limits)
+{
+    for (unsigned i = 1; i < limits->count; i++) {
+        const struct sc_limit_event event = limits->events[i];
+        unsigned at = i;
+        for (; at > 0 && limits->events[at - 1].time_ns > event.time_ns; at--)
+            limits->events[at] = limits->events[at - 1];
+        limits->events[at] = event;
+    }
+}
+
 bool sc_limits_draw(struct sc_limit_events *limits)
 {
     if (sc_own_lock_depth)
@@ -138,6 +169,7 @@ bool sc_limits_draw(struct sc_limit_events *limits)
     sc_brief_lock_take(&noted.lock);
     *limits = noted.all;
     sc_brief_lock_give(&noted.lock);
+    sort(limits);
     return limits->count > 0 || limits->module_count > 0;
 }
 
@@ -193,15 +225,57 @@ static void claim_modules(const struct sc_call *call)
     sc_own_stack_learn();
     uint32_t stack = sc_unwind_here(call->site);
     const struct sc_context *context = sc_contexts_current();
+    uint64_t heap_bytes = in_force(CU_LIMIT_MALLOC_HEAP_SIZE);
     sc_brief_lock_take(&noted.lock);
     for (struct sc_limit_module *module; (module = find_unclaimed_locked()) != NULL;) {
         module->api = call->api;
         module->runtime_api = sc_ear_runtime_api();
         module->stack = stack;
+        module->heap_bytes = heap_bytes;
         if (module->device < 0 && context) /* nobody had met it yet */
             module->device = context->device;
     }
     sc_brief_lock_give(&noted.lock);
+}
+
+/* Behind the last call that has set it in the context, or else when the module was loaded. */
+static uint64_t heap_bytes_locked(const struct sc_context *context,
+                                  const struct sc_limit_module *module) SC_REQUIRES(noted.lock)
+{
+    const struct sc_limit_event any = {.limit = CU_LIMIT_MALLOC_HEAP_SIZE,
+                                       .context = (uintptr_t)context->handle};
+    const struct sc_limit_event *last = find_passed_locked(&any);
+    return last && last->context == any.context ? last->in_force : module->heap_bytes;
+}
+
+/* Nobody knows which launch has used the heap. Of a module that was loaded there may have been one.
+ */
+static const struct sc_limit_event *describe_module(const struct sc_context *context)
+{
+    static struct sc_limit_event may_use; /* one context's has a post-mortem */
+    sc_brief_lock_take(&noted.lock);
+    for (unsigned i = 0; i < noted.all.module_count && !may_use.api; i++) {
+        const struct sc_limit_module *module = &noted.all.modules[i];
+        if (module->device != context->device || !module->api)
+            continue;
+        may_use = (struct sc_limit_event){.api = module->api,
+                                          .runtime_api = module->runtime_api,
+                                          .thread = module->thread,
+                                          .stack = module->stack,
+                                          .time_ns = module->time_ns,
+                                          .by = SC_LIMIT_BY_MODULE,
+                                          .in_force = heap_bytes_locked(context, module)};
+        memcpy(may_use.kernel, module->caller, sizeof may_use.kernel);
+    }
+    sc_brief_lock_give(&noted.lock);
+    return may_use.api ? &may_use : NULL;
+}
+
+const struct sc_limit_event *sc_limits_heap_user(const struct sc_context *context)
+{
+    const struct sc_context *owner = context->primary ? context->primary : context;
+    const struct sc_limit_event *user = atomic_load(&owner->heap_user);
+    return user ? user : describe_module(owner);
 }
 
 /* ---- options ---- */
@@ -358,7 +432,8 @@ static bool is_late(const struct sc_limit_event *set)
 {
     bool may_be =
         set->limit == CU_LIMIT_MALLOC_HEAP_SIZE || set->limit == CU_LIMIT_PRINTF_FIFO_SIZE;
-    if (!may_be || set->result != CUDA_ERROR_INVALID_VALUE || !try_asking(1))
+    if (!may_be || set->result != CUDA_ERROR_INVALID_VALUE || set->asked == set->in_force ||
+        !try_asking(1))
         return false;
     bool late = is_fixed((CUlimit)set->limit);
     atomic_store(&asking, false);

@@ -34,6 +34,8 @@ void sc_managed_advised(const struct sc_call *call, CUdeviceptr address, size_t 
 void sc_managed_prefetched(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                            CUmemLocation location);
 
+void sc_managed_discarded(CUdeviceptr address, size_t bytes);
+
 /* The location that the arguments from before CUDA 12.2 name. */
 CUmemLocation sc_managed_location(CUdevice device);
 

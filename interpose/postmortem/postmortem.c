@@ -17,6 +17,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
+#include "interpose/ledger/limits.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
@@ -212,17 +213,22 @@ static void write_line(struct sc_postmortem *postmortem)
     sc_report_modules();
 }
 
+/* A kernel writes to what malloc gave it, or looks and gives up: assert, __trap. */
+static bool may_come_of_null(CUresult error)
+{
+    return error == CUDA_ERROR_ILLEGAL_ADDRESS || error == CUDA_ERROR_ASSERT ||
+           error == CUDA_ERROR_LAUNCH_FAILED;
+}
+
 /* In the context that has got the error. */
 static const struct sc_limit_event *find_heap_user(const struct lost *lost)
 {
     CUcontext handle = NULL;
-    if (lost->error != CUDA_ERROR_ILLEGAL_ADDRESS ||
-        sc_real.cuCtxGetCurrent(&handle) != CUDA_SUCCESS || !handle)
+    if (!may_come_of_null(lost->error) || sc_real.cuCtxGetCurrent(&handle) != CUDA_SUCCESS ||
+        !handle)
         return NULL;
     const struct sc_context *context = sc_contexts_known(handle);
-    if (context && context->primary)
-        context = context->primary;
-    return context ? atomic_load(&context->heap_user) : NULL;
+    return context ? sc_limits_heap_user(context) : NULL;
 }
 
 static void tell(const struct lost *lost, const char *api, void *site)

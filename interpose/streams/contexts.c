@@ -80,6 +80,11 @@ static void ask_lineage(struct answers *answers)
 static _Atomic uint32_t
     devices; /* a bit each, of those that had a context ever; 31: and later ones */
 
+void sc_contexts_made_on(CUdevice device)
+{
+    atomic_fetch_or(&devices, 1u << (device < 31 ? device : 31));
+}
+
 int sc_contexts_only_device(void)
 {
     uint32_t met = atomic_load_explicit(&devices, memory_order_relaxed);
@@ -112,7 +117,7 @@ static struct sc_context *add_locked(CUcontext handle, const struct answers *ans
         return NULL;
     SC_ASSERT(!context->primary || !context->primary->primary);
     context->legacy = context->legacy_stream->id;
-    atomic_fetch_or(&devices, 1u << (answers->device < 31 ? answers->device : 31));
+    sc_contexts_made_on(answers->device);
     return sc_handles_put(&by_handle, (uintptr_t)handle, (uintptr_t)context) ? NULL : context;
 }
 

@@ -107,7 +107,10 @@ bool sc_contexts_has_lost(uint32_t stream);
 /* The primary context of the device if it is alive and was met before, or NULL. */
 CUcontext sc_contexts_primary(CUdevice device);
 
-/* The one device on which contexts were met, ever, or -1. Lock-free. */
+/* The device has one, which nobody may have met yet. Lock-free. */
+void sc_contexts_made_on(CUdevice device);
+
+/* The one device that has had contexts, as far as known, or -1. Lock-free. */
 int sc_contexts_only_device(void);
 
 /* A context of the device that was met before and that nobody is about to end, or NULL. No call of

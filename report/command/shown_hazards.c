@@ -153,11 +153,12 @@ static void describe_held(struct sc_scratch *scratch, struct sc_shown *hazard)
                          plural(blocks), room ? "" : " still held", size_in_words(scratch, buffer),
                          sc_field_string(buffer, "kind", "?"));
     if (room)
-        words = sc_scratch_print(
-            scratch,
-            "%s, for device " NUMBER ", which has " NUMBER
-            " bytes: the rest lies on the host, and on no other GPU; most of it",
-            words, sc_field_number(json_object_get(hazard->record, "copy"), "device"), room);
+        words = sc_scratch_print(scratch,
+                                 "%s, for device " NUMBER ", which has " NUMBER " bytes: " NUMBER
+                                 " lie on the host, and on no other GPU; most of it",
+                                 words,
+                                 sc_field_number(json_object_get(hazard->record, "copy"), "device"),
+                                 room, sc_field_number(buffer, "size") - room);
     hazard->copy.words =
         sc_scratch_print(scratch, "%s%s by %s", words, room ? "" : ",", hazard->copy.api);
 }

@@ -6,9 +6,11 @@
 // one then, which is too late. It says what else there is: nothing (late), a limit that the program
 // sets in time (early), the primary context (primary), or one that is green (green), a reset and
 // the same once more (reset), many functions (many), many modules that call malloc (many_heaps),
-// many calls that set a limit (sets), a module out of a file (cubin FILE), a launch that nothing
-// comes behind (none), a wait for the ledger to have so many MB (waits MB), a callback that hears
-// of errors (logs), a context that is lost by a bad address behind it all (fault).
+// many calls that set a limit (sets), and contexts that do (contexts), a kernel of a library
+// (library), the value that is in force (same), a module out of a file (cubin FILE), a launch that
+// nothing comes behind (none), a wait for the ledger to have so many MB (waits MB), a callback that
+// hears of errors (logs), a context that is lost by a bad address behind it all (fault), where a
+// graph has launched the kernel, too (graph), or by a kernel that gives up (gives_up).
 // tests/unit/test_limits.py looks at what the report says.
 #include <cuda.h>
 #include <unistd.h>
@@ -18,7 +20,7 @@
 
 #define PTX ".version 7.0\n.target sm_70\n.address_size 64\n"
 
-enum { MB = 1 << 20, MANY = 200, HEAPS = 19, SETS = 60, PATIENCE_S = 60 };
+enum { MB = 1 << 20, MANY = 200, HEAPS = 19, SETS = 61, CONTEXTS = 50, PATIENCE_S = 60 };
 
 static const char heap[] = PTX ".extern .func (.param .b64 r) malloc (.param .b64 n)\n;\n"
                                ".visible .entry take()\n{\n"
@@ -26,6 +28,7 @@ static const char heap[] = PTX ".extern .func (.param .b64 r) malloc (.param .b6
                                "st.param.b64 [n0], %rd1;\n.param .b64 r0;\ncall.uni (r0), malloc, "
                                "(n0);\nld.param.b64 %rd2, [r0];\n}\nret;\n}\n";
 static const char plain[] = PTX ".visible .entry nothing()\n{\nret;\n}\n"
+                                ".visible .entry fault()\n{\ntrap;\n}\n"
                                 ".visible .entry store_at_null()\n{\n.reg .b64 %rd<2>;\n"
                                 "mov.u64 %rd1, 0;\nst.global.u64 [%rd1], %rd1;\nret;\n}\n";
 
@@ -50,6 +53,35 @@ static SURVIVAL_HELPER void launch(const char *image, const char *name)
     CHECK(cuModuleLoadData(&module, image));
     CHECK(cuModuleGetFunction(&function, module, name));
     CHECK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+}
+
+static SURVIVAL_HELPER void launch_of_library(void)
+{
+    CUlibrary library = NULL;
+    CUkernel kernel = NULL;
+    CHECK(cuLibraryLoadData(&library, heap, NULL, NULL, 0, NULL, NULL, 0));
+    CHECK(cuLibraryGetKernel(&kernel, library, "take"));
+    CHECK(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+}
+
+static SURVIVAL_HELPER void launch_by_graph(void)
+{
+    CUmodule module = NULL;
+    CUDA_KERNEL_NODE_PARAMS kernel = {.gridDimX = 1,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = 1,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1};
+    CUgraph graph = NULL;
+    CUgraphNode node = NULL;
+    CUgraphExec exec = NULL;
+    CHECK(cuModuleLoadData(&module, heap));
+    CHECK(cuModuleGetFunction(&kernel.func, module, "take"));
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddKernelNode(&node, graph, NULL, 0, &kernel));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuGraphLaunch(exec, NULL));
 }
 
 static SURVIVAL_HELPER void set(size_t bytes)
@@ -97,6 +129,16 @@ static SURVIVAL_HELPER void set_often(void)
 {
     for (int i = 0; i < SETS; i++)
         CHECK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 2048 + 1024 * (size_t)(i % 2)));
+}
+
+static SURVIVAL_HELPER void make_contexts(void)
+{
+    for (int i = 0; i < CONTEXTS; i++) {
+        CUcontext context = NULL;
+        CHECK(cuCtxCreate(&context, NULL, 0, 0));
+        CHECK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 2048));
+        CHECK(cuCtxDestroy(context));
+    }
 }
 
 static void CUDA_CB count_error(void *count, CUlogLevel level, char *message, size_t length)
@@ -155,9 +197,18 @@ int main(int argc, char **argv)
         load_heaps();
     if (does(argc, argv, "sets"))
         set_often();
+    if (does(argc, argv, "contexts"))
+        make_contexts();
     if (does(argc, argv, "cubin"))
         load_file(argv[2]);
-    use_heap(argc > 1 && !does(argc, argv, "none"));
+    if (does(argc, argv, "graph"))
+        launch_by_graph();
+    else if (does(argc, argv, "library"))
+        launch_of_library();
+    if (!does(argc, argv, "graph"))
+        use_heap(argc > 1 && !does(argc, argv, "none") && !does(argc, argv, "same"));
+    if (does(argc, argv, "same"))
+        set(8 * MB);
     if (does(argc, argv, "reset")) {
         CHECK(cuDevicePrimaryCtxReset(0));
         make(true, false);
@@ -171,8 +222,8 @@ int main(int argc, char **argv)
     }
     if (does(argc, argv, "logs"))
         printf("errors that were heard: %d\n", errors);
-    if (does(argc, argv, "fault")) {
-        launch(plain, "store_at_null");
+    if (does(argc, argv, "fault") || does(argc, argv, "graph") || does(argc, argv, "gives_up")) {
+        launch(plain, does(argc, argv, "gives_up") ? "fault" : "store_at_null");
         printf("synchronise -> %d\n", (int)cuCtxSynchronize());
         return 0;
     }

@@ -127,6 +127,8 @@ int main(int argc, char **argv)
     CHECK(cuDevicePrimaryCtxRetain(&contexts[0], 0));
     CHECK(cuCtxSetCurrent(contexts[0]));
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    if (strcmp(how, "other_made") == 0)
+        CHECK(cuDevicePrimaryCtxRetain(&contexts[1], 1));
     if (strcmp(how, "other_context") == 0) {
         CHECK(cuDevicePrimaryCtxRetain(&contexts[1], 1));
         CHECK(cuCtxPushCurrent(contexts[1]));
@@ -150,6 +152,11 @@ int main(int argc, char **argv)
     } else if (strcmp(how, "moved") == 0) { /* the first one makes room */
         prefetch(first, mb, 0);
         prefetch(first, mb, CU_DEVICE_CPU);
+        prefetch(second, mb, 0);
+    } else if (strcmp(how, "discard") == 0) { /* the first one lies nowhere then */
+        size_t bytes = mb * MB;
+        prefetch(first, mb, 0);
+        CHECK(cuMemDiscardBatchAsync(&first, &bytes, 1, 0, stream));
         prefetch(second, mb, 0);
     } else if (strcmp(how, "batch") == 0) {
         prefetch_batch(first, second, mb, 0);

@@ -22,9 +22,8 @@ uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle);
 void sc_graphs_attach(struct sc_graphs *graphs, uint32_t graph);
 void sc_graphs_remove(struct sc_graphs *graphs, uint32_t graph);
 
-/* Notes a signal: the host may learn, unseen, when the exec's last launch is done. Returns the
- * stream of that launch; 0: there was none. */
-uint32_t sc_graphs_signal_launch(struct sc_graphs *graphs, uintptr_t handle);
+/* Notes a signal: the host may learn, unseen, when the exec's last launch is done. */
+void sc_graphs_signal_launch(struct sc_graphs *graphs, uintptr_t handle);
 
 /* Does any graph name host memory in the interval? */
 bool sc_graphs_name(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);

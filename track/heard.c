@@ -164,7 +164,7 @@ static unsigned give_up_oldest(struct sc_order *order, struct sc_heard *heard)
         return 0;
     unsigned place = oldest->call.open;
     struct sc_point point = point_of(oldest, SC_TOLD_MAX);
-    sc_order_signal(order, &point);
+    sc_order_signal_past(order, &point);
     sc_order_release(order, &point);
     free_launch(order, oldest);
     return place;

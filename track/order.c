@@ -800,8 +800,9 @@ bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *poin
     return is_clock_known(order, pair_of(point, &pair)) && is_clock_known(order, point->joined);
 }
 
-/* The signal covers the entry. `own`: the signal is on the entry's stream itself; where a signal of
- * another stream would stand on this stream is not known. */
+/* The signal covers the entry. `own`: the signal is on the entry's stream itself; a signal of
+ * another stream comes after an event behind the entry's operations. The library's mark of the last
+ * of these may stand behind the event, and marks of earlier ones cannot. */
 static void signal_entry(struct sc_order *order, const struct entry *entry, bool own)
 {
     struct sc_stream *stream = sc_order_stream(order, entry->stream);
@@ -809,7 +810,7 @@ static void signal_entry(struct sc_order *order, const struct entry *entry, bool
     if (read_relaxed(&stream->signalled) >= entry->number)
         return;
     stream->signals[stream->signal_count++ % SC_SIGNALS_KEPT] =
-        (struct sc_signal){entry->number, own};
+        (struct sc_signal){entry->number, own ? entry->number : entry->number - 1};
     raise_to(&stream->signalled, entry->number);
 }
 
@@ -851,6 +852,21 @@ static void note_signals(struct sc_order *order)
         set_tie(sc_order_stream(order, id), SC_TIE_SIGNALS, true);
 }
 
+static void note_past(struct sc_order *order, const struct sc_clock *clock)
+{
+    for (uint32_t i = 0; clock && i < clock->count; i++)
+        raise_to(&sc_order_stream(order, clock->entries[i].stream)->signalled_past,
+                 clock->entries[i].number);
+}
+
+void sc_order_signal_past(struct sc_order *order, const struct sc_point *point)
+{
+    union pair pair;
+    note_past(order, pair_of(point, &pair));
+    note_past(order, point->joined);
+    sc_order_signal(order, point);
+}
+
 void sc_order_signal(struct sc_order *order, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -863,27 +879,17 @@ void sc_order_signal(struct sc_order *order, const struct sc_point *point)
         signal_blocking(order, point->stream);
 }
 
-/* What a signal of another stream surely covers. It comes after an event behind operation
- * signal->number. The library's mark of that last operation may stand behind the event, and marks
- * of earlier operations cannot. */
-static uint64_t surely_covered(const struct sc_signal *signal, const struct sc_ticket *ticket)
-{
-    return signal->number > ticket->number ? signal->number - 1 : 0;
-}
-
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&order->streams);
     const struct sc_stream *stream = sc_order_stream(order, ticket->stream);
     uint64_t count = stream->signal_count;
     uint64_t oldest = count > SC_SIGNALS_KEPT ? count - SC_SIGNALS_KEPT : 0;
-    for (uint64_t i = oldest; i < count; i++) {
+    for (uint64_t i = oldest; i < count && stream->signalled_past < ticket->number; i++) {
         const struct sc_signal *signal = &stream->signals[i % SC_SIGNALS_KEPT];
-        if (signal->number < ticket->number)
-            continue;
-        if (i == oldest && oldest > 0)
-            return 0; /* an earlier signal may have been forgotten */
-        return signal->own ? signal->number : surely_covered(signal, ticket);
+        bool is_first = i > oldest || oldest == 0; /* an earlier signal may have been forgotten */
+        if (signal->number >= ticket->number)
+            return is_first && signal->marked >= ticket->number ? signal->marked : 0;
     }
     return 0;
 }
@@ -943,10 +949,10 @@ struct sc_point sc_order_begin_to_wait(struct sc_order *order, uint32_t stream,
 }
 
 void sc_order_call_signals(struct sc_order *order, uint32_t stream,
-                           const struct sc_order_call *call)
+                           const struct sc_order_call *call, bool is_past)
 {
     struct sc_point point = sc_order_point_before(order, stream, call);
-    sc_order_signal(order, &point);
+    (is_past ? sc_order_signal_past : sc_order_signal)(order, &point);
     sc_order_release(order, &point);
     sc_order_issue(order, stream);
 }

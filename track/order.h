@@ -39,7 +39,7 @@ struct sc_slot;
  * `number` operations of a stream are done. */
 struct sc_signal {
     uint64_t number;
-    bool own; /* the signal is on this stream itself, right behind operation `number` */
+    uint64_t marked; /* up to here, marks that lead stand before the signal */
 };
 
 enum { SC_SIGNALS_KEPT = 16 }; /* signals kept for each stream */
@@ -95,6 +95,7 @@ struct sc_stream {
     /* Owned by track/staging.c: of each class a slot for the stream's next snapshot, or NULL. */
     _Atomic(struct sc_slot *) kept_slots[SC_STAGING_CLASSES];
     uint64_t signal_count;
+    _Atomic uint64_t signalled_past; /* as `signalled`, by what may have been before any mark */
     struct sc_signal signals[SC_SIGNALS_KEPT]; /* the latest signals, in the order in which they
                                                   raised `signalled` */
 };
@@ -194,6 +195,9 @@ bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *poin
  * of a legacy stream, each of its blocking streams passes a number. So marks that are recorded
  * there later have larger numbers than what comes before the signal. */
 void sc_order_signal(struct sc_order *order, const struct sc_point *point);
+
+/* The same where the host may have learnt already: no mark stands before the signal for sure. */
+void sc_order_signal_past(struct sc_order *order, const struct sc_point *point);
 
 /* Lock-free: is there anything of this kind that calls have to look at? */
 static inline bool sc_order_attends(struct sc_order *order, enum sc_attends what)

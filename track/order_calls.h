@@ -29,9 +29,9 @@ struct sc_point sc_order_begin_to_wait(struct sc_order *order, uint32_t stream,
 
 /* The call is work that may tell the host, unseen, that all it comes after is done. The call has a
  * number of its own, so that marks which are recorded behind it stand for more than the host may
- * have heard of. */
+ * have heard of. `is_past`: the driver has carried the call out. */
 void sc_order_call_signals(struct sc_order *order, uint32_t stream,
-                           const struct sc_order_call *call);
+                           const struct sc_order_call *call, bool is_past);
 
 /* Makes `green` a green context of `primary` (ids of their legacy streams). A wait for the primary
  * context waits for its green ones as well, and not the other way round. */

@@ -70,7 +70,7 @@ SC_INLINED CUresult set_event(CUresult result, CUevent event, bool known, struct
  * event then counts as a hazard only if the mark shows it to be incomplete. */
 static __attribute__((noinline)) void mark_before_event(struct sc_stream_record *stream)
 {
-    sc_marks_cover(stream);
+    sc_marks_cover(stream, stream);
     SC_TRACKED(sc_order_pass(track.order, stream->id));
 }
 

@@ -160,16 +160,8 @@ CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned co
 
 void sc_graph_calls_letting_go(const void *exec)
 {
-    if (!atomic_load_explicit(&has_user_objects, memory_order_relaxed) || !sc_active())
-        return;
-    uint32_t id = SC_TRACKED(sc_graphs_signal_launch(track.graphs, (uintptr_t)exec));
-    struct sc_stream_record *stream = id ? sc_streams_of_id(id) : NULL;
-    if (!stream)
-        return;
-    pthread_mutex_lock(&stream->lock);
-    if (stream->id == id && !sc_contexts_is_quiet(stream->context)) /* or recycled */
-        sc_marks_add_locked(stream);
-    pthread_mutex_unlock(&stream->lock);
+    if (atomic_load_explicit(&has_user_objects, memory_order_relaxed) && sc_active())
+        SC_TRACKED(sc_graphs_signal_launch(track.graphs, (uintptr_t)exec));
 }
 
 /* ---- graphs ---- */

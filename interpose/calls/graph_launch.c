@@ -215,7 +215,8 @@ static void note_signals(const struct launch *launch)
     if (!launch->signals)
         return;
     sc_track_begin_launch(&sc_track, launch->uses.exec, launch->uses.stream->id, &ordered);
-    SC_TRACKED(sc_order_call_signals(track.order, launch->uses.stream->id, &ordered));
+    SC_TRACKED(sc_order_call_signals(track.order, launch->uses.stream->id, &ordered,
+                                     sc_replaying_follows()));
     sc_track_end(&sc_track, &ordered, false);
 }
 

@@ -71,15 +71,6 @@ static enum sc_before before_what(unsigned kind)
     return kind & SC_WORK_OF_DEVICE ? SC_BEFORE_DEVICE_WORK : SC_BEFORE_WORK;
 }
 
-/* Puts a mark behind each blocking stream: a signal of the legacy stream tells of their work as
- * well. */
-static void mark_before_signal(void *unused, struct sc_stream_record *stream)
-{
-    (void)unused;
-    if (stream->kind == SC_STREAM_BLOCKING && !sc_streams_is_capturing(stream))
-        sc_marks_cover(stream);
-}
-
 void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream handle, unsigned kind)
 {
     sc_own_stack_learn();
@@ -104,11 +95,10 @@ void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream ha
         seal_managed(call, stream, NULL,
                      sc_track_unseen_behind(&sc_track, stream->id, NULL).waits == 0);
     sc_marks_before_work(stream, before_what(kind));
-    if (kind & SC_WORK_SIGNALS && stream->kind == SC_STREAM_LEGACY)
-        sc_streams_each(stream->context, mark_before_signal, NULL);
     sc_track_begin(&sc_track, stream->id, &work->ordered);
     if (kind & SC_WORK_SIGNALS)
-        SC_TRACKED(sc_order_call_signals(track.order, stream->id, &work->ordered));
+        SC_TRACKED(
+            sc_order_call_signals(track.order, stream->id, &work->ordered, sc_replaying_follows()));
     work->stream = stream;
 }
 

@@ -17,6 +17,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
+#include "interpose/driver/replaying.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/unfinished.h"
 #include "track/frontier.h"
@@ -359,12 +360,22 @@ static void forget_tail(struct sc_stream_marks *marks)
     atomic_store_explicit(&marks->tail_ticks, 0, memory_order_relaxed);
 }
 
-static void set_newest(struct sc_stream_marks *marks, CUevent event, uint64_t number)
+/* Does an event that is recorded there come before what the stream is given next? Where the legacy
+ * stream or the context may hold the stream up, nobody promises that (docs/driver.md, Q25). */
+static bool is_in_order(const struct sc_stream_record *stream)
 {
+    return stream->kind == SC_STREAM_NONBLOCKING && !sc_unfinished_gate_ticks(stream->context);
+}
+
+/* Something that other threads have issued meanwhile, or a signal, may come before the event. */
+static void set_newest(struct sc_stream_record *stream, CUevent event, uint64_t number)
+{
+    struct sc_stream_marks *marks = &stream->marks;
     *newest(marks) = (struct sc_mark){
         .event = event,
         .number = number,
         .loose = atomic_load_explicit(&marks->loose, memory_order_relaxed),
+        .leads = is_in_order(stream) && sc_track_issued(&sc_track, stream->id) == number,
     };
     atomic_store_explicit(&marks->marked, number, memory_order_relaxed);
     forget_tail(marks);
@@ -416,7 +427,7 @@ static void record_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->l
         result = record_behind(stream, event);
     if (result == CUDA_SUCCESS) {
         stream->marks.count += !full;
-        set_newest(&stream->marks, event, number);
+        set_newest(stream, event, number);
         SC_CHECK_OF(stream->marks.count, check_marks(stream));
         return;
     }
@@ -529,10 +540,31 @@ static bool needs_mark(const struct sc_stream_marks *marks, enum sc_before what)
            (what == SC_BEFORE_SIGNAL && is_behind_marks(marks, &marks->of_device));
 }
 
-void sc_marks_cover(struct sc_stream_record *stream)
+/* One that stands for less than was issued may have been passed by an earlier signal. */
+static void have_wait(struct sc_stream_record *stream, const struct sc_stream_record *before)
 {
+    pthread_mutex_lock(&stream->lock);
+    struct sc_mark *mark = stream->marks.count ? newest(&stream->marks) : NULL;
+    if (mark && !mark->leads && !is_unmarked(stream) && !sc_contexts_is_quiet(stream->context))
+        mark->leads = sc_real.cuStreamWaitEvent(before->handle, mark->event, 0) == CUDA_SUCCESS;
+    pthread_mutex_unlock(&stream->lock);
+}
+
+void sc_marks_cover(struct sc_stream_record *stream, struct sc_stream_record *before)
+{
+    if (sc_replaying_follows()) /* what is recorded now is behind it */
+        return;
     if (needs_mark(&stream->marks, SC_BEFORE_SIGNAL))
         add_at_work(stream);
+    if (stream != before || !is_in_order(stream))
+        have_wait(stream, before);
+}
+
+/* The legacy stream's signal tells of what is on each blocking stream as well. */
+static void cover_blocking(void *legacy, struct sc_stream_record *stream)
+{
+    if (stream->kind == SC_STREAM_BLOCKING && !sc_streams_is_capturing(stream))
+        sc_marks_cover(stream, legacy);
 }
 
 void sc_marks_note_tail_of_thread(struct sc_stream_record *stream)
@@ -543,7 +575,11 @@ void sc_marks_note_tail_of_thread(struct sc_stream_record *stream)
 void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
 {
     struct sc_stream_marks *marks = &stream->marks;
-    if (sc_unlikely(needs_mark(marks, what))) {
+    if (what == SC_BEFORE_SIGNAL) {
+        sc_marks_cover(stream, stream);
+        if (stream->kind == SC_STREAM_LEGACY)
+            sc_streams_each(stream->context, cover_blocking, stream);
+    } else if (sc_unlikely(needs_mark(marks, what))) {
         add_at_work(stream);
     } else if (is_behind_marks(marks, &marks->owed)) {
         uint64_t owed = atomic_load_explicit(&marks->owed, memory_order_relaxed);
@@ -705,6 +741,17 @@ bool sc_marks_stand_close(const struct sc_ticket *ticket)
     return close;
 }
 
+static struct sc_mark *leading_mark(struct sc_stream_marks *marks, uint64_t first, uint64_t last)
+{
+    for (unsigned i = 0; i < marks->count; i++) {
+        struct sc_mark *mark = mark_at(marks, i);
+        if (mark->leads && mark->number >= first && mark->number <= last)
+            return mark;
+    }
+    return NULL;
+}
+
+/* An answer that is refused shows nothing. */
 bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
 {
     struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
@@ -713,14 +760,13 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
         return false;
     pthread_mutex_lock(&stream->lock);
     if (stream->id == ticket->stream && !sc_contexts_is_quiet(stream->context)) {
-        sc_marks_poll_locked(stream);
-        for (unsigned i = 0; i < stream->marks.count && !shown; i++) {
-            uint64_t number = mark_at(&stream->marks, i)->number;
-            shown = number >= ticket->number && number <= last;
-        }
+        struct sc_relaxed relaxed = sc_relaxed_begin();
+        struct sc_mark *mark = leading_mark(&stream->marks, ticket->number, last);
+        shown = mark && sc_real.cuEventQuery(mark->event) == CUDA_ERROR_NOT_READY;
+        sc_relaxed_end(&relaxed);
     }
     pthread_mutex_unlock(&stream->lock);
-    return shown && !sc_track_is_complete(&sc_track, ticket);
+    return shown;
 }
 
 /* The first event behind the operation, recorded now if there is none. Lock held. */

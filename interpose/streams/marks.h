@@ -44,8 +44,9 @@ void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks);
 void sc_marks_issued_on_device(struct sc_stream_record *stream, uint64_t number);
 
 /* Other work is about to follow on the stream. Before work of the device, which hardly ever waits
- * for the host, snapshotted operations need no mark. Before a signal all operations do: what the
- * host may hear of is a hazard only where a mark before the signal says that it is incomplete. */
+ * for the host, snapshotted operations need no mark. Before a signal all operations do, also those
+ * of blocking streams before one of the legacy stream: what the host may hear of is a hazard only
+ * where a mark for which the signal waits says that it is incomplete. */
 enum sc_before { SC_BEFORE_DEVICE_WORK, SC_BEFORE_WORK, SC_BEFORE_SIGNAL };
 void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what);
 
@@ -71,8 +72,9 @@ SC_INLINED bool sc_marks_cover_simple(const struct sc_stream_record *stream)
            atomic_load_explicit(&marks->marked, memory_order_relaxed);
 }
 
-/* Sees to it that a mark is behind all operations of the stream, as before a signal. */
-void sc_marks_cover(struct sc_stream_record *stream);
+/* Sees to it that a mark is behind all operations of the stream, and that what `before` is given
+ * next comes after the mark. */
+void sc_marks_cover(struct sc_stream_record *stream, struct sc_stream_record *before);
 
 /* Notes the time of work on a per-thread default stream. */
 void sc_marks_note_tail_of_thread(struct sc_stream_record *stream);
@@ -167,8 +169,8 @@ bool sc_marks_stand_close(const struct sc_ticket *ticket);
  * is held while it sleeps: a signal handler may leave it. */
 bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns);
 
-/* Does a mark that stands before all the stream did behind its operation `last` say that operation
- * `ticket` is incomplete? Only a stream's own marks can. */
+/* Does a mark behind operation `ticket` and no later one than `last`, for which signals wait, say
+ * that it has not passed? */
 bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last);
 
 /* Inserts the edge "later work on `stream` comes after the operation", false if it cannot. */

@@ -33,6 +33,7 @@ struct sc_mark {
     CUevent event;
     uint64_t number; /* of the last operation before it */
     uint64_t loose;  /* of the last one, of those behind the former mark, with other work between */
+    bool leads;      /* signals that come after the operations come after the mark */
 };
 
 enum {

@@ -22,6 +22,7 @@ int main(void)
     CHECK(cuModuleGetFunction(&kernel, module, "spin"));
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
 
+    driver_busy(stream);
     for (unsigned i = 0; i < RESULTS; i++) {
         CHECK(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
         CHECK(cuMemcpyDtoHAsync(results + i, from + i, 1, stream));

@@ -57,6 +57,7 @@ static const struct key {
     {"late_limit", SETS(late_limit_ns), time_units, 0, DAY_NS},
     {"seed", SETS(seed), plain, 0, UINT64_MAX},
     {"kernel", SETS(kernel_ns), time_units, 0, DAY_NS},
+    {"aside", SETS(aside_ns), time_units, 0, DAY_NS},
     {"pageable_access", SETS(pageable_access), plain, 0, 1},
     {"managed_apart", SETS(managed_apart), plain, 0, 1},
     {"bandwidth", SETS(bandwidth), size_units, 0, UINT64_MAX},

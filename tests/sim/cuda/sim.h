@@ -39,6 +39,7 @@ struct sim_options {
     uint64_t late_limit_ns;
     uint64_t seed;
     uint64_t kernel_ns;
+    uint64_t aside_ns;
     bool pageable_access;
     bool managed_apart;
     uint64_t bandwidth;            /* bytes a second; 0 is infinite */

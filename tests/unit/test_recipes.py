@@ -7,6 +7,7 @@ import pathlib
 import tempfile
 import unittest
 
+import memory_reports
 import packages
 from perfetto_tables import Tables
 from recipes import blocks, perfetto_queries, statements
@@ -50,6 +51,9 @@ class DuckDB(unittest.TestCase):
             for rank in range(RANKS):
                 (folder / f"{rank}.jsonl").write_bytes(
                     rank_report(rank, rank != KILLED, (0, 1) if rank == ODD else (0,)))
+            (folder / "holds.jsonl").write_bytes(memory_reports.as_report([
+                memory_reports.run_line(), memory_reports.summary(memory_reports.memory(
+                    [memory_reports.account(1 << 20, device=0), memory_reports.account(2 << 20, device=1)]))]))
             with (folder / f"{KILLED}.jsonl").open("a") as cut:
                 cut.write('{"type": "hazard", "code": "SC1')
             before = os.getcwd()
@@ -59,6 +63,7 @@ class DuckDB(unittest.TestCase):
             answers = [connection.execute(one).fetchall() for one in statements(query)]
         self.assertEqual(answers[2], [("SC101", "free", "cuMemcpyHtoDAsync_v2", RANKS, RANKS + 1)])
         self.assertEqual([row[0] for row in answers[3]], [str(KILLED)])
+        self.assertEqual(answers[4], [("train", 1, 3 << 20)])
 
 
 if __name__ == "__main__":

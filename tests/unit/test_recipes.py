@@ -11,7 +11,7 @@ import memory_reports
 import packages
 from perfetto_tables import Tables
 from recipes import blocks, perfetto_queries, statements
-from test_formats import SAMPLE, report
+from test_formats import SAMPLE, as_report, report, sample_lines
 from test_merged import KILLED, ODD, RANKS, rank_report
 
 try:
@@ -35,10 +35,25 @@ def check_answers(case, answers):
                       ("memory of host", 67108864)])
 
 
+def late_copy():
+    """The trace of a copy that began on the device when what came too early was over."""
+    run, hazard, timing, *_ = sample_lines()
+    late = {**timing, "device_start_ns": 7_000_000, "device_end_ns": 9_000_000, "remaining_ns": 6_000_000}
+    return report("--format", "perfetto", "-", stdin=as_report([run, hazard, late])).stdout
+
+
+def check_flows_of_late_copy(case, flows):
+    call, event = "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", "SC201 touch"
+    case.assertEqual(flows, [(call, event), (event, call + " H2D")])
+
+
 class Perfetto(unittest.TestCase):
     def test_queries(self):
         tables = Tables(report("--format", "perfetto", SAMPLE).stdout)
         check_answers(self, [tables.query(query) for query in perfetto_queries()])
+
+    def test_a_flow_leads_to_a_copy_that_ran_later(self):
+        check_flows_of_late_copy(self, Tables(late_copy()).query(perfetto_queries()[3]))
 
 
 @unittest.skipUnless(duckdb, packages.missing("duckdb"))

@@ -258,10 +258,15 @@ static const char *time_of(struct sc_scratch *scratch, double ns)
     return sc_scratch_print(scratch, "%.1f us", ns / 1e3);
 }
 
+/* All of its times are of one occurrence, which need not be that of the last line. */
 static void take_timing(struct sc_shown *hazard)
 {
     const json_t *timing = json_object_get(hazard->record, "timing");
     hazard->is_timed = json_is_object(timing);
+    if (!hazard->is_timed)
+        return;
+    hazard->copy.time_ns = sc_field_number(timing, "copy_time_ns");
+    hazard->event.time_ns = sc_field_number(timing, "event_time_ns");
     hazard->start_ns = sc_field_number(timing, "device_start_ns");
     hazard->end_ns = sc_field_number(timing, "device_end_ns");
 }

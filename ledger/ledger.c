@@ -53,17 +53,19 @@ static struct sc_ledger_pool *find_room(struct sc_ledger *ledger) SC_REQUIRES(le
     return ledger->pools_ever < SC_LEDGER_POOLS ? &ledger->pools[ledger->pools_ever++] : NULL;
 }
 
-void sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned place, uint32_t origin,
-                        bool is_imported)
+unsigned sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned *place,
+                            uint32_t origin, bool is_imported)
 {
     take(ledger);
-    struct sc_ledger_pool *pool = find_pool(ledger, handle) ? NULL : find_room(ledger);
-    if (pool)
+    struct sc_ledger_pool *pool = find_pool(ledger, handle), *known = pool;
+    if (!pool && (pool = find_room(ledger)) != NULL)
         *pool = (struct sc_ledger_pool){.handle = handle,
-                                        .place = (uint8_t)place,
+                                        .place = (uint8_t)*place,
                                         .origin = origin,
                                         .is_imported = is_imported};
+    *place = known ? known->place : *place;
     give(ledger);
+    return pool ? (unsigned)(pool - ledger->pools) + 1 : 0;
 }
 
 unsigned sc_ledger_pool_number(struct sc_ledger *ledger, uint64_t handle, unsigned *place)
@@ -246,7 +248,7 @@ static struct sc_ledger_entry *add(struct sc_ledger *ledger, const struct sc_led
     if (entry)
         credit(ledger, entry, block);
     else
-        ledger->sums.unrecorded++;
+        ledger->sums[SC_LEDGER_UNRECORDED]++;
     if (block->space == SC_LEDGER_MAPPING)
         map(ledger, block->of, block->size_bytes);
     return entry;
@@ -414,10 +416,10 @@ bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
     return true;
 }
 
-void sc_ledger_free_unknown(struct sc_ledger *ledger)
+void sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what)
 {
     take(ledger);
-    ledger->sums.unknown_frees++;
+    ledger->sums[what]++;
     give(ledger);
 }
 
@@ -543,17 +545,10 @@ void sc_ledger_hold(struct sc_ledger *ledger, uint64_t age, uint64_t size_bytes,
 void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns)
 {
     struct sc_ledger_leaving gone = {.was.name = 0};
-    bool is_longest = sc_ledger_leaves(ledger, SC_LEDGER_HOLD, age, &gone);
+    bool is_known = sc_ledger_leaves(ledger, SC_LEDGER_HOLD, age, &gone);
     take(ledger);
-    if (is_longest && held_ns > ledger->sums.longest_ns)
-        ledger->sums.longest_ns = held_ns;
-    give(ledger);
-}
-
-void sc_ledger_settled(struct sc_ledger *ledger)
-{
-    take(ledger);
-    ledger->sums.settled++;
+    if (is_known && held_ns > ledger->sums[SC_LEDGER_LONGEST_NS])
+        ledger->sums[SC_LEDGER_LONGEST_NS] = held_ns;
     give(ledger);
 }
 

@@ -51,15 +51,12 @@ bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
  * now, or its context has ended. */
 void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving);
 
-/* A block is taken back of which nothing is known. */
-void sc_ledger_free_unknown(struct sc_ledger *ledger);
+/* One more of these. */
+void sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what);
 
 /* Page-locked memory that the program has given back is held, and goes back after `held_ns`. */
 void sc_ledger_hold(struct sc_ledger *ledger, uint64_t age, uint64_t size_bytes, uint32_t origin);
 void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns);
-
-/* A call that failed was made once more when held memory had been waited for. */
-void sc_ledger_settled(struct sc_ledger *ledger);
 
 /* A handle of the block, or of the pool, was made for others. Sixteen such blocks are known at a
  * time. */
@@ -81,13 +78,13 @@ void sc_ledger_end_context(struct sc_ledger *ledger, uint32_t context);
  * with a context stays. */
 void sc_ledger_outlive(struct sc_ledger *ledger, unsigned place, bool is_reset);
 
-/* A pool was made, or imported, or is met for the first time. */
-void sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned place, uint32_t origin,
-                        bool is_imported);
-
-/* The pool's number, by which it is known for as long as there is memory of it or it is not gone,
- * and the place of its memory. 0: it is not known. */
+/* The pool's number, by which it is known for as long as there is memory of it or it is not gone;
+ * 0: it is not known. The place of its memory is written where it was known. */
 unsigned sc_ledger_pool_number(struct sc_ledger *ledger, uint64_t handle, unsigned *place);
+
+/* A pool was made, or imported, or is met for the first time, at that place. Returns its number. */
+unsigned sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned *place,
+                            uint32_t origin, bool is_imported);
 
 /* The pool was destroyed: what is in use of it stays. */
 void sc_ledger_pool_gone(struct sc_ledger *ledger, uint64_t handle);

@@ -23,7 +23,7 @@ struct sc_ledger {
     struct sc_ledger_suballocator suballocators[SC_LEDGER_SUBALLOCATORS]; /* the first ones */
     uint32_t ended[SC_LEDGER_ENDS];
     unsigned ends; /* of contexts */
-    struct sc_ledger_sums sums;
+    uint64_t sums[SC_LEDGER_SUMS];
 };
 
 /* Is the block still there? */

@@ -128,11 +128,12 @@ struct sc_ledger_suballocator {
 };
 
 /* Counts of the whole process. */
-struct sc_ledger_sums {
-    uint64_t unknown_frees; /* of names that are not in the ledger */
-    uint64_t unrecorded;    /* blocks that there was no memory for: they are not counted */
-    uint64_t settled;       /* calls that were made once more when held memory had gone */
-    uint64_t longest_ns;    /* that any was held, of what has gone back */
+enum sc_ledger_sum {
+    SC_LEDGER_UNKNOWN_FREES, /* of names that are not in the ledger */
+    SC_LEDGER_UNRECORDED,    /* blocks that there was no memory for: they are not counted */
+    SC_LEDGER_SETTLED,       /* calls that were made once more when held memory had gone */
+    SC_LEDGER_LONGEST_NS,    /* that any was held, of what has gone back */
+    SC_LEDGER_SUMS
 };
 
 struct sc_ledger_block {

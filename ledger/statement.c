@@ -145,7 +145,7 @@ void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
             statement->pools[statement->pool_count++] = ledger->pools[i];
     draw_exports(ledger, statement);
     memcpy(statement->suballocators, ledger->suballocators, sizeof statement->suballocators);
-    statement->sums = ledger->sums;
+    memcpy(statement->sums, ledger->sums, sizeof statement->sums);
     sc_brief_lock_give(&ledger->lock);
 }
 

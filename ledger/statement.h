@@ -100,8 +100,14 @@ struct sc_statement {
     struct sc_statement_share shares[SC_STATEMENT_SHARES + SC_LEDGER_PLACES];
     unsigned share_count; /* behind which each place has one for the rest */
     struct sc_ledger_suballocator suballocators[SC_LEDGER_SUBALLOCATORS];
-    struct sc_ledger_sums sums;
+    uint64_t sums[SC_LEDGER_SUMS];
 };
+
+/* 0 where there is less. */
+static inline uint64_t sc_statement_less(uint64_t from, uint64_t what)
+{
+    return from > what ? from - what : 0;
+}
 
 struct sc_text;
 

@@ -11,6 +11,8 @@
 
 #include "common/poison.h"
 
+enum { PATH_BYTES = 4096 };
+
 struct known {
     const char *prefix, *name;
 };
@@ -36,12 +38,14 @@ static const struct known libraries[] = {
     {"xla_cuda", "JAX"},
     {"xla_extension", "JAX"},
     {"libtensorflow", "TensorFlow"},
+    {NULL, NULL},
 };
 
 /* By how the names of Python packages begin. */
 static const struct known packages[] = {
     {"cupy", "CuPy"}, {"torch", "PyTorch"}, {"jax", "JAX"},   {"numba", "Numba"},
     {"warp", "Warp"}, {"rmm", "RMM"},       {"cudf", "cuDF"}, {"tensorflow", "TensorFlow"},
+    {NULL, NULL},
 };
 
 /* The folders in which Python packages lie. */
@@ -71,63 +75,40 @@ static bool is_binding(const char *name)
     return false;
 }
 
-static bool name_known(const struct known *known, size_t count, const char *begins, char *name,
-                       size_t size)
+/* Returns the name that is known by the first characters, or NULL. The last entry has none. */
+static const char *known_name(const struct known *known, const char *begins)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(begins, known[i].prefix, strlen(known[i].prefix)) == 0) {
-            put_name(name, size, known[i].name, strlen(known[i].name));
-            return true;
-        }
-    return false;
+    while (known->prefix && strncmp(begins, known->prefix, strlen(known->prefix)) != 0)
+        known++;
+    return known->name;
 }
 
-#define NAME_KNOWN(known, begins, name, size)                                                      \
-    name_known(known, sizeof(known) / sizeof(known)[0], begins, name, size)
-
-/* Writes the name of the Python package that the path lies in. False: it lies in none. */
-static bool name_package(const char *path, size_t length, char *name, size_t size)
+/* Returns the rest of the path that begins with a Python package, or NULL. */
+static const char *in_package(const char *path)
 {
-    char copy[1024];
-    put_name(copy, sizeof copy, path, length);
-    for (size_t i = 0; i < sizeof package_folders / sizeof package_folders[0]; i++) {
-        const char *found = strstr(copy, package_folders[i]);
-        if (!found)
-            continue;
-        found += strlen(package_folders[i]);
-        if (!NAME_KNOWN(packages, found, name, size))
-            put_name(name, size, found, strcspn(found, "/"));
-        return true;
-    }
-    return false;
-}
-
-static void name_module(const char *path, char *name, size_t size)
-{
-    const char *base = sc_path_base(path);
-    if (!NAME_KNOWN(libraries, base, name, size) && !name_package(path, strlen(path), name, size))
-        put_name(name, size, base, strlen(base));
+    const char *found = NULL;
+    for (size_t i = 0; i < sizeof package_folders / sizeof package_folders[0] && !found; i++)
+        if ((found = strstr(path, package_folders[i])) != NULL)
+            found += strlen(package_folders[i]);
+    return found;
 }
 
 /* Writes the owner that the frame tells. False: it tells nothing, as frames of CUDA, libc, the
  * interpreter, Python's own library and bindings. */
 static bool name_frame(const struct sc_report_frame *frame, char *name, size_t size)
 {
-    const char *file = frame->python.file;
-    if (!frame->is_python) {
-        if (!frame->module ||
-            sc_frame_kind_of_path(frame->module, strlen(frame->module)) == SC_FRAME_RUNTIME)
-            return false;
-        name_module(frame->module, name, size);
-        return !is_binding(name);
-    }
-    if (sc_frame_kind_of_path(file, frame->python.file_bytes) == SC_FRAME_RUNTIME)
+    char path[PATH_BYTES];
+    const char *file = frame->is_python ? frame->python.file : frame->module;
+    size_t length = frame->is_python ? frame->python.file_bytes : file ? strlen(file) : 0;
+    if (!file || sc_frame_kind_of_path(file, length) == SC_FRAME_RUNTIME)
         return false;
-    if (!name_package(file, frame->python.file_bytes, name, size)) {
-        char copy[1024];
-        put_name(copy, sizeof copy, file, frame->python.file_bytes);
-        put_name(name, size, sc_path_base(copy), strlen(sc_path_base(copy)));
-    }
+    put_name(path, sizeof path, file, length);
+    const char *base = sc_path_base(path), *package = in_package(path);
+    const char *known = frame->is_python ? NULL : known_name(libraries, base);
+    if (!known && package)
+        known = known_name(packages, package);
+    const char *part = known ? known : package ? package : base;
+    put_name(name, size, part, known ? strlen(known) : strcspn(part, "/"));
     return !is_binding(name);
 }
 

@@ -109,16 +109,11 @@ static void put_kinds(struct sc_text *line, const struct sc_statement *statement
         if (kind == SC_LEDGER_DEVICE)
             sc_json_put(line, "backed_bytes:%lu", place->backed_bytes);
         if (kind == SC_LEDGER_HELD)
-            sc_json_put(line, "longest_ns:%lu settled:%lu", statement->sums.longest_ns,
-                        statement->sums.settled);
+            sc_json_put(line, "longest_ns:%lu settled:%lu", statement->sums[SC_LEDGER_LONGEST_NS],
+                        statement->sums[SC_LEDGER_SETTLED]);
         sc_json_put(line, "}");
     }
     sc_json_put(line, "}");
-}
-
-static uint64_t unused_bytes(const struct sc_ledger_pool *pool)
-{
-    return pool->reserved_bytes > pool->used_bytes ? pool->reserved_bytes - pool->used_bytes : 0;
 }
 
 /* Readers of JSON take no number beyond this: all that there is. */
@@ -141,10 +136,11 @@ static void put_pool(struct sc_text *line, const struct sc_ledger_pool *pool)
         sc_json_put(line, "exported_ns:%lu", pool->exported_ns);
     put_count(line, &pool->used);
     if (pool->is_known) {
+        uint64_t unused_bytes = sc_statement_less(pool->reserved_bytes, pool->used_bytes);
         sc_json_put(line, "reserved_bytes:%lu reserved_peak_bytes:%lu unused_bytes:%lu",
-                    pool->reserved_bytes, pool->reserved_peak_bytes, unused_bytes(pool));
+                    pool->reserved_bytes, pool->reserved_peak_bytes, unused_bytes);
         put_threshold(line, pool->threshold_bytes);
-        if (unused_bytes(pool) > 0)
+        if (unused_bytes)
             sc_json_put(line, "given_back_by:'cuMemPoolTrimTo'");
     }
     sc_json_put(line, "}");
@@ -358,7 +354,7 @@ void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part,
     put_children(line, statement);
     uint64_t shown = put_accounts(line, part, max, reserve);
     sc_json_put(line, "accounts_left_out:%lu unknown_frees:%lu unrecorded:%lu}", accounts - shown,
-                statement->sums.unknown_frees, statement->sums.unrecorded);
+                statement->sums[SC_LEDGER_UNKNOWN_FREES], statement->sums[SC_LEDGER_UNRECORDED]);
 }
 
 /* ---- for people ---- */

@@ -225,10 +225,19 @@ SC_VERSIONS(cuCtxDestroy, cuCtxDestroy_v2, (CUcontext handle), (handle))
     return result;
 }
 
+/* A primary context is known to the ledger by its device. */
+static struct sc_memory primary_of(CUdevice device)
+{
+    return (struct sc_memory){SC_MEMORY_CONTEXT, (uintptr_t)device + 1, 0, 0, 0};
+}
+
 SC_VERSIONS(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, (CUdevice device), (device))
 {
+    const struct sc_memory memory = primary_of(device);
     struct sc_context *context = take_ending(primary_context(device));
+    sc_memory_leaves(call, &memory);
     CUresult result = end_taken(context, real(device));
+    sc_memory_left(&memory, sc_memory_is_taken(result));
     if (result == CUDA_SUCCESS)
         sc_booking_device_reset(device);
     return result;
@@ -240,11 +249,14 @@ struct releasing {
     CUdevice device;
     CUcontext handle;
     struct sc_context *context; /* NULL: not known, and nothing is to be done */
+    struct sc_memory memory;
 };
 
-static struct releasing begin_release(CUdevice device)
+static struct releasing begin_release(const struct sc_call *call, CUdevice device)
 {
-    struct releasing releasing = {.device = device, .handle = primary_context(device)};
+    struct releasing releasing = {
+        .device = device, .handle = primary_context(device), .memory = primary_of(device)};
+    sc_memory_leaves(call, &releasing.memory);
     if (releasing.handle)
         releasing.context = sc_contexts_known(releasing.handle);
     if (releasing.context) {
@@ -258,22 +270,23 @@ static CUresult end_release(CUresult result, const struct releasing *releasing)
 {
     unsigned flags = 0;
     int alive = 1;
-    if (result == CUDA_SUCCESS)
-        sc_booking_primary_released(releasing->device);
-    if (!releasing->context)
+    if (!releasing->memory.name)
         return result;
-    if (result == CUDA_SUCCESS &&
+    bool is_last =
+        result == CUDA_SUCCESS && sc_active() &&
         sc_real.cuDevicePrimaryCtxGetState(releasing->device, &flags, &alive) == CUDA_SUCCESS &&
-        !alive)
+        !alive;
+    sc_memory_left(&releasing->memory, is_last);
+    if (releasing->context && is_last)
         end_taken(take_ending(releasing->handle), result);
-    else
+    else if (releasing->context)
         make_loud(releasing->context);
     return result;
 }
 
 SC_VERSIONS(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device))
 {
-    struct releasing releasing = begin_release(device);
+    struct releasing releasing = begin_release(call, device);
     return end_release(real(device), &releasing);
 }
 
@@ -286,7 +299,7 @@ struct green_ending {
 
 /* Begins the end of a green context, which waits for nothing. Its work gets marks while they can
  * still be recorded. */
-static struct green_ending begin_green_end(CUgreenCtx green)
+static struct green_ending begin_green_end(const struct sc_call *call, CUgreenCtx green)
 {
     CUcontext handle = sc_contexts_of_green(green);
     struct green_ending ending = {.context = NULL};
@@ -294,7 +307,7 @@ static struct green_ending begin_green_end(CUgreenCtx green)
     if (!ending.context)
         return ending;
     sc_marks_add_all(ending.context);
-    ending.releasing = begin_release(ending.context->device);
+    ending.releasing = begin_release(call, ending.context->device);
     ending.context = take_and_quiet(handle);
     return ending;
 }
@@ -312,6 +325,6 @@ static CUresult finish_green_end(const struct green_ending *ending, CUresult res
 CUresult cuGreenCtxDestroy(CUgreenCtx green)
 {
     SC_WRAPPER(cuGreenCtxDestroy);
-    struct green_ending ending = begin_green_end(green);
+    struct green_ending ending = begin_green_end(call, green);
     return finish_green_end(&ending, real(green));
 }

@@ -42,6 +42,7 @@
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/contexts.h"
 #include "ledger/ledger.h"
+#include "ledger/ledger_words.h"
 #include "track/allocations.h"
 #include "track/graph_frees.h"
 #include "track/guarded.h"
@@ -171,7 +172,7 @@ static bool awaited_held_memory(CUresult result)
         sc_options.stall_limit_ns < HELD_WAIT_NS ? sc_options.stall_limit_ns : HELD_WAIT_NS;
     uint64_t until_ns = atomic_load(&was_in_vain) ? 0 : sc_now_ns() + longest_ns;
     atomic_store(&was_in_vain, !await_held(sc_contexts_of_memory(), until_ns));
-    sc_ledger_settled(&sc_ledger);
+    sc_ledger_count(&sc_ledger, SC_LEDGER_SETTLED);
     return true;
 }
 

@@ -10,6 +10,7 @@
 #ifndef SC_INTERPOSE_CALLS_MEMORY_H
 #define SC_INTERPOSE_CALLS_MEMORY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,7 +49,7 @@ static inline void sc_memory_given(const struct sc_call *call, const struct sc_m
     if (sc_booking_has(memory->kind) && sc_likely(sc_booking_is_on()))
         sc_booking_given(call, memory);
     if (sc_memory_is_others(memory->kind))
-        sc_booking_count_shared();
+        atomic_fetch_add_explicit(&sc_booking_shared, 1, memory_order_relaxed);
     bool is_watched = sc_memory_is_on_device(memory->kind) && sc_track_watches_device(&sc_track);
     if (memory->kind <= SC_MEMORY_MANAGED && (sc_unlikely(is_watched) || sc_beside_is_asked()))
         sc_memory_note_given(call, memory);
@@ -92,7 +93,7 @@ static inline void sc_memory_left(const struct sc_memory *memory, bool taken)
 /* The call has made a handle of the memory for other processes, which may keep the memory. */
 static inline void sc_memory_exported(const struct sc_call *call, const struct sc_memory *memory)
 {
-    sc_booking_count_shared();
+    atomic_fetch_add_explicit(&sc_booking_shared, 1, memory_order_relaxed);
     if (sc_booking_is_on())
         sc_booking_exported(call, memory);
 }

@@ -35,6 +35,7 @@
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
 #include "ledger/ledger.h"
+#include "ledger/ledger_words.h"
 #include "track/allocations.h"
 #include "track/stream_front.h"
 #include "track/track_front.h"

@@ -100,18 +100,14 @@ unsigned sc_booking_place(const struct sc_memory *memory);
 /* The place of a device, of -1 the host's. */
 unsigned sc_booking_place_of_device(int device);
 
-/* Memory was opened from another process, or handed out for one; and how often that was. */
-void sc_booking_count_shared(void);
-uint64_t sc_booking_shared(void);
+/* How often memory was opened from another process, or handed out for one. */
+extern _Atomic uint64_t sc_booking_shared;
 
 /* Which pool serves a device may have changed. */
 void sc_booking_pools_changed(void);
 
 /* The context is gone, and its memory with it. */
 void sc_booking_context_ended(const struct sc_context *context);
-
-/* The device's primary context has one reference less, which may have been the last. */
-void sc_booking_primary_released(int device);
 
 /* The process ends: contexts that end now are the runtime's own business. */
 void sc_booking_process_ends(void);

@@ -48,6 +48,7 @@ enum sc_memory_kind {
     SC_MEMORY_LIMIT,
     SC_MEMORY_USER_OBJECT,
     SC_MEMORY_CHECKPOINT,
+    SC_MEMORY_KINDS
 };
 
 struct sc_memory {

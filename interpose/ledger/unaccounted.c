@@ -132,28 +132,19 @@ void sc_unaccounted_start(void)
 
 /* How much a call of this kind takes: of several calls between two looks the heaviest is named. 0:
  * it does not matter. */
-static unsigned weight_of(enum sc_memory_kind kind)
-{
-    switch (kind) {
-    case SC_MEMORY_CONTEXT:
-        return 4;
-    case SC_MEMORY_LIMIT:
-        return 3;
-    case SC_MEMORY_MODULE:
-    case SC_MEMORY_LINK:
-    case SC_MEMORY_PEER:
-        return 2;
-    case SC_MEMORY_FUNCTION:
-    case SC_MEMORY_FUNCTION_SETTING:
-        return 1;
-    default:
-        return 0;
-    }
-}
+static const uint8_t weights[SC_MEMORY_KINDS] = {
+    [SC_MEMORY_CONTEXT] = 4,
+    [SC_MEMORY_LIMIT] = 3,
+    [SC_MEMORY_MODULE] = 2,
+    [SC_MEMORY_LINK] = 2,
+    [SC_MEMORY_PEER] = 2,
+    [SC_MEMORY_FUNCTION] = 1,
+    [SC_MEMORY_FUNCTION_SETTING] = 1,
+};
 
 void sc_unaccounted_note(const struct sc_call *call, enum sc_memory_kind kind)
 {
-    unsigned weight = weight_of(kind);
+    unsigned weight = weights[kind];
     if (!atomic_load_explicit(&is_on, memory_order_relaxed) || !weight || !sc_active())
         return;
     uint32_t origin = sc_made_here(call);
@@ -170,11 +161,6 @@ void sc_unaccounted_note(const struct sc_call *call, enum sc_memory_kind kind)
 }
 
 /* ---- looking ---- */
-
-static uint64_t less(uint64_t from, uint64_t what)
-{
-    return from > what ? from - what : 0;
-}
 
 /* What the driver takes for what the ledger knows of. */
 static uint64_t known_of(const struct sc_statement *statement, unsigned place_number)
@@ -203,7 +189,7 @@ static enum answer compare(unsigned place, struct sc_statement *statement, uint6
             return NOT_SAID;
         sc_balance_draw(statement, !stops());
         uint64_t known = known_of(statement, place);
-        *unaccounted = less(*driver_bytes, known);
+        *unaccounted = sc_statement_less(*driver_bytes, known);
         if (ask_nvml(&statement->places[place], &behind) && *driver_bytes == behind)
             return behind >= known ? SAID : NOT_SAID;
     }
@@ -226,7 +212,7 @@ static void note_locked(unsigned place, uint64_t driver_bytes, uint64_t bytes)
     SC_REQUIRES(found.lock)
 {
     struct sc_statement_unaccounted *row = &found.places[place];
-    uint64_t grown = less(bytes, row->bytes);
+    uint64_t grown = sc_statement_less(bytes, row->bytes);
     struct sc_statement_mention *step = grown >= STEP_BYTES ? step_of(place) : NULL;
     if (step) {
         step->bytes += grown;

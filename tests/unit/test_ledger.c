@@ -206,7 +206,7 @@ END_TEST
 
 START_TEST(a_pools_block_comes_back_if_the_driver_refuses_its_free)
 {
-    sc_ledger_pool_met(ledger, 99, 0, 0, false);
+    sc_ledger_pool_met(ledger, 99, &(unsigned){0}, 0, false);
     sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE);
     ck_assert(leaves_pool(1));
     ck_assert_uint_eq(held(SC_LEDGER_POOLED), 0);
@@ -239,11 +239,11 @@ END_TEST
 
 START_TEST(a_block_that_comes_back_is_none_of_a_later_pool)
 {
-    sc_ledger_pool_met(ledger, 99, 0, 0, false);
+    sc_ledger_pool_met(ledger, 99, &(unsigned){0}, 0, false);
     sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE);
     ck_assert(leaves_pool(1));
     sc_ledger_pool_gone(ledger, 99);
-    sc_ledger_pool_met(ledger, 98, 0, 0, false);
+    sc_ledger_pool_met(ledger, 98, &(unsigned){0}, 0, false);
     refuse();
     ck_assert_uint_eq(held(SC_LEDGER_POOLED), 5 * MB);
     ck_assert_uint_eq(statement.pools[0].handle, 98);
@@ -253,8 +253,8 @@ END_TEST
 
 START_TEST(a_block_at_an_address_that_was_freed_is_its_own)
 {
-    sc_ledger_pool_met(ledger, 99, 0, 0, false);
-    sc_ledger_pool_met(ledger, 98, 1, 0, false);
+    sc_ledger_pool_met(ledger, 99, &(unsigned){0}, 0, false);
+    sc_ledger_pool_met(ledger, 98, &(unsigned){1}, 0, false);
     for (unsigned i = 0; i < 3; i++) {
         sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE);
         ck_assert(leaves_pool(1));
@@ -283,13 +283,13 @@ END_TEST
 
 START_TEST(a_block_that_rested_while_its_pool_ended_is_of_the_later_one)
 {
-    sc_ledger_pool_met(ledger, 99, 0, 0, false);
+    sc_ledger_pool_met(ledger, 99, &(unsigned){0}, 0, false);
     sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE);
     ck_assert(leaves_pool(1));
     sc_ledger_pool_gone(ledger, 99);
     sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE); /* the pool was destroyed meanwhile */
     ck_assert_uint_eq(held(SC_LEDGER_POOLED), 5 * MB);
-    sc_ledger_pool_met(ledger, 98, 0, 0, false);
+    sc_ledger_pool_met(ledger, 98, &(unsigned){0}, 0, false);
     ck_assert(leaves_pool(1));
     sc_ledger_given_of_pool(ledger, 1, 1 * MB, 1, 0, ONE);
     ck_assert_uint_eq(held(SC_LEDGER_POOLED), 1 * MB);
@@ -301,7 +301,7 @@ END_TEST
 START_TEST(blocks_at_many_addresses_are_known_until_they_are_freed)
 {
     enum { MANY = 5000, ROUNDS = 3 };
-    sc_ledger_pool_met(ledger, 99, 0, 0, false);
+    sc_ledger_pool_met(ledger, 99, &(unsigned){0}, 0, false);
     for (uint64_t round = 0; round < ROUNDS; round++) {
         for (uint64_t i = 1; i <= MANY; i++)
             sc_ledger_given_of_pool(ledger, i << 9, i, 1, 0, ONE + i % 3);
@@ -440,8 +440,8 @@ END_TEST
 
 START_TEST(a_pool_knows_what_of_it_is_in_use)
 {
-    sc_ledger_pool_met(ledger, 97, 2, 0, false);
-    sc_ledger_pool_met(ledger, 99, 0, 0, false);
+    sc_ledger_pool_met(ledger, 97, &(unsigned){2}, 0, false);
+    sc_ledger_pool_met(ledger, 99, &(unsigned){0}, 0, false);
     unsigned place = 0;
     ck_assert_uint_eq(sc_ledger_pool_number(ledger, 97, &place), 1);
     ck_assert_uint_eq(place, 2);
@@ -456,7 +456,7 @@ START_TEST(a_pool_knows_what_of_it_is_in_use)
     ck_assert_uint_eq(statement.pools[0].used.bytes, 3 * MB);
     sc_ledger_pool_gone(ledger, 99);
     ck_assert_uint_eq(sc_ledger_pool_number(ledger, 99, &place), 0);
-    sc_ledger_pool_met(ledger, 99, 1, 0, false);
+    sc_ledger_pool_met(ledger, 99, &(unsigned){1}, 0, false);
     draw(0);
     ck_assert_uint_eq(statement.pool_count, 2); /* the old one is in use, and gone */
     take(1);
@@ -586,7 +586,7 @@ START_TEST(sixteen_threads_count_to_the_byte)
     pthread_t threads[THREADS];
     uint64_t sum = 0, of_accounts = 0;
     void *left;
-    sc_ledger_pool_met(ledger, 99, 0, 0, false);
+    sc_ledger_pool_met(ledger, 99, &(unsigned){0}, 0, false);
     for (uintptr_t i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, churn, (void *)i), 0);
     for (unsigned i = 0; i < THREADS; i++) {

@@ -16,8 +16,8 @@
 
 struct SC_LOCK sc_brief_lock {
     _Atomic uint32_t state;
-    _Atomic uint32_t spins; /* about how often a thread has to look until the lock is free; spinning
-                               longer does not help */
+    _Atomic uint32_t spins; /* an average of how often threads lately had to look until the lock was
+                               free: spinning longer does not help */
 #ifdef SC_DEBUG
     _Atomic int32_t owner; /* the thread that has it */
 #endif

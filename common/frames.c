@@ -97,8 +97,8 @@ bool sc_frame_is_passed(const struct sc_frame *note)
 }
 #endif
 
-/* The same for a stack that may be unmapped: the kernel reads it. If the kernel refuses, the note
- * is believed. */
+/* Is the return address still in its place, on a stack that may be unmapped? The kernel reads it.
+ * If the kernel refuses, the note is believed. */
 static bool may_be_there(const struct sc_frame *note)
 {
     uintptr_t word;

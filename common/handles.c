@@ -149,7 +149,7 @@ static void close_gap(struct sc_handle_table *table, uint32_t gap)
         if (!handle)
             break;
         uint32_t home = sc_handles_home(table, handle);
-        if (((at - home) & table->mask) >= ((at - gap) & table->mask)) {
+        if (((at - home) & table->mask) >= ((at - gap) & table->mask)) { /* found from the gap */
             set_slot(&table->slots[gap], handle,
                      atomic_load_explicit(&slot->value, memory_order_relaxed));
             gap = at;

@@ -389,8 +389,8 @@ static void leave(void)
     uint64_t until_ns = sc_now_ns() + LEAVE_MAX_S * UINT64_C(1000000000);
     SC_UNCANCELLED();
     disable_kinds();
-    flush(true);
-    for (; atomic_load(&out_count) && sc_now_ns() < until_ns; flush(true))
+    flush(/*all*/ true);
+    for (; atomic_load(&out_count) && sc_now_ns() < until_ns; flush(/*all*/ true))
         nanosleep(&moment, NULL);
 }
 

@@ -142,7 +142,7 @@ size_t sc_allocations_free(struct sc_allocations *allocations, uintptr_t address
 {
     const struct sc_allocation block = sc_allocations_begin_free(allocations, address);
     if (block.size_bytes)
-        sc_allocations_end_free(allocations, &block, true);
+        sc_allocations_end_free(allocations, &block, /*freed*/ true);
     return block.size_bytes;
 }
 

@@ -26,6 +26,7 @@ static uint32_t read_count(const _Atomic uint32_t *count)
 
 /* ---- operations ---- */
 
+/* Asserts that the operation's neighbours in its range's list link back to it. */
 static void check_in_range(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_op *op = sc_inflight_op(inflight, id);
@@ -51,6 +52,7 @@ static void check_busy(struct sc_inflight *inflight, uint32_t id)
         SC_ASSERT(sc_order_stream(inflight->order, stream->busy_next)->busy_previous == id);
 }
 
+/* Asserts that the operation's neighbours in its stream's list link back to it. */
 static void check_in_stream(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_op *op = sc_inflight_op(inflight, id);

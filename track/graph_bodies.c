@@ -122,7 +122,7 @@ static void lose_use(struct sc_graph *graph, uint32_t use)
 {
     struct sc_graph_use *lost = sc_graph_use_at(graph, use);
     if (!sc_graph_is_address(lost))
-        sc_graph_enable_use(graph, lost, false);
+        sc_graph_enable_use(graph, lost, /*enabled*/ false);
 }
 
 /* Disables the uses that the inner node may have besides those under its name: uses of a node

@@ -371,6 +371,8 @@ void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t id)
     op->first_span = 0;
 }
 
+/* Copies the parts of the source that nobody guards, to be compared. If they cannot be copied, the
+ * operation is counted as not compared. */
 static void copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 {
     if (sc_source_copies_copy_edges(inflight, op))

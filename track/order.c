@@ -234,8 +234,8 @@ void sc_order_init(struct sc_order *order)
     sc_unseen_init(order);
 }
 
-/* Takes a spare id for a new stream. The new stream's numbers begin above those of the former
- * stream, so that the former one's points never cover its work. */
+/* Takes a spare id for a new stream. Its numbers go on behind those of the former stream, all of
+ * which count as done. So the former stream's points never cover the new one's work. */
 static uint32_t take_spare(struct sc_order *order)
 {
     uint32_t id = order->spare;
@@ -532,7 +532,7 @@ void sc_order_work(struct sc_order *order, uint32_t stream)
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_order_call call;
     sc_order_begin(order, stream, &call);
-    sc_order_end(order, &call, true);
+    sc_order_end(order, &call, /*issued*/ true);
 }
 
 struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_order_call *call)
@@ -732,6 +732,7 @@ void sc_order_wait_context(struct sc_order *order, uint32_t context, const struc
     drop_clock(order, waited);
 }
 
+/* The host knows everything in the clock to be done. */
 static void note_clock_known(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++) {

@@ -261,7 +261,7 @@ void sc_staging_renew(struct sc_slot *slot, const struct sc_ticket *ticket)
     if (!is_complete(slot)) {
         struct sc_slot *next = list->first;
         if (!next || !is_complete(next)) {
-            give_slot(slot, false);
+            give_slot(slot, /*complete*/ false);
             sc_staging_refill(slot, ticket->stream);
             return;
         }

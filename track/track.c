@@ -295,7 +295,7 @@ static __attribute__((noinline)) void begin_joined_record(struct sc_track *track
     sc_order_begin(&track->order, stream, call);
     *point = sc_order_call_point(&track->order, call);
     if (sc_order_stream(&track->order, stream)->kind != SC_STREAM_LEGACY)
-        sc_order_end_record(&track->order, call, true);
+        sc_order_end_record(&track->order, call, /*issued*/ true);
     unlock(track);
 }
 
@@ -491,7 +491,7 @@ static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct
 {
     SC_ASSERT_HELD(&track->lock);
     sc_order_renew(&track->order, &info->ticket);
-    sc_conflicts_find(&track->inflight, info, false, &issued->conflicts);
+    sc_conflicts_find(&track->inflight, info, /*awaited*/ false, &issued->conflicts);
     add_op(track, info, &issued->overwritten);
 }
 
@@ -505,7 +505,7 @@ void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct s
             sc_track_compare_equal(track, &infos[i]);
     lock(track);
     if (call->stream)
-        sc_order_end(&track->order, call, true);
+        sc_order_end(&track->order, call, /*issued*/ true);
     atomic_store_explicit(&track->operations,
                           atomic_load_explicit(&track->operations, memory_order_relaxed) + count,
                           memory_order_relaxed);

@@ -108,7 +108,7 @@ issue_as_any_operation(struct sc_track *track, const struct sc_upload *upload,
     struct sc_op_info info;
     sc_inflight_describe_upload(&track->inflight, upload, &info);
     info.ticket = *ticket;
-    sc_conflicts_find(&track->inflight, &info, false, &issued->conflicts);
+    sc_conflicts_find(&track->inflight, &info, /*awaited*/ false, &issued->conflicts);
     if (!sc_inflight_add(&track->inflight, &info, &issued->overwritten))
         sc_staging_keep(upload->slot, ticket);
     sc_staging_refill(upload->slot, upload->stream);

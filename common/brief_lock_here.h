@@ -38,7 +38,8 @@ static __attribute__((noinline, unused)) void sc_brief_lock_here_wake(struct sc_
     sc_own_lock_leave();
 }
 
-/* At the end of a function the rare case is a tail call: no registers are saved for it. */
+/* Gives the lock back. At the end of a function the rare case, that somebody sleeps for the lock,
+ * is a tail call: no registers are saved for it. */
 static inline void sc_brief_lock_here_give(struct sc_brief_lock *lock)
     SC_RELEASES(*lock) SC_UNFOLLOWED
 {

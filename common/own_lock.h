@@ -69,7 +69,7 @@ static inline void sc_own_lock_leave(void)
  * lock is free. If the wait is given up, the function does not return
  * (interpose/base/spare_stack.h). */
 typedef bool sc_own_lock_look(unsigned slept_ms);
-/* That function; NULL: there is none. */
+/* The function of this type that threads call; NULL: none. */
 extern _Atomic(sc_own_lock_look *) sc_own_lock_looks;
 
 /* Sleeps while the futex has the value. True: a millisecond has passed, in vain. */

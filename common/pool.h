@@ -34,8 +34,9 @@ void sc_pool_init(struct sc_pool *pool, size_t record_bytes);
 /* Takes a zeroed record; 0: memory or ids are used up. */
 uint32_t sc_pool_take(struct sc_pool *pool);
 
-/* The same, but the record holds what it held before: for large records that are filled anyway.
- * Members that somebody reads without the lock are to be stored with release. */
+/* Takes a record that holds what it held before; 0: memory or ids are used up. For large records
+ * that are filled anyway. Members that somebody reads without the lock are to be stored with
+ * release. */
 static inline uint32_t sc_pool_take_as_is(struct sc_pool *pool);
 /* Takes a record that was never handed out; 0: memory or ids are used up. For sc_pool_take_as_is,
  * which counts it. */
@@ -53,6 +54,7 @@ static inline uint32_t sc_pool_unused(const struct sc_pool *pool)
     return atomic_load_explicit(&pool->unused, memory_order_acquire);
 }
 
+/* The record of the id. */
 static inline void *sc_pool_at(struct sc_pool *pool, uint32_t id)
 {
     char *chunk =
@@ -60,8 +62,8 @@ static inline void *sc_pool_at(struct sc_pool *pool, uint32_t id)
     return chunk + (size_t)(id & ((1u << SC_POOL_CHUNK_SHIFT) - 1)) * pool->record_bytes;
 }
 
-/* The same for a caller that knows the size of a record at compile time, so that the compiler can
- * simplify the address. */
+/* The record of the id, for a caller that knows the size of a record at compile time: the compiler
+ * can simplify the address. */
 static inline void *sc_pool_at_of(struct sc_pool *pool, uint32_t id, size_t record_bytes)
 {
     char *chunk =

@@ -43,7 +43,8 @@ static inline uint64_t sc_ticks_not_early(void)
     return sc_ticks();
 }
 
-/* Not late: not taken after later instructions of the thread have begun. */
+/* Ticks for comparing times of two threads. Not late: not taken after later instructions of the
+ * thread have begun. */
 static inline uint64_t sc_ticks_not_late(void)
 {
     uint64_t ticks = sc_ticks();

@@ -30,8 +30,8 @@ static inline void sc_uncancelled_end(const int *former)
     __attribute__((cleanup(sc_uncancelled_end), unused)) const int cancel_state_ =                 \
         sc_uncancelled_begin()
 
-/* As sc_uncancelled_begin. Nothing changes for a thread that may be cancelled at any instruction:
- * there is no cancellation point to take from it. */
+/* Begins a block in which the thread is not cancelled at cancellation points. Nothing changes for a
+ * thread that may be cancelled at any instruction. */
 static inline int sc_uncancelled_at_points_begin(void)
 {
     int type = PTHREAD_CANCEL_DEFERRED;

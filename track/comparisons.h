@@ -84,7 +84,7 @@ static inline void sc_comparisons_await(struct sc_op *op)
     if (__builtin_expect(atomic_load_explicit(&op->comparing, memory_order_acquire), 0))
         sc_comparisons_await_op(op);
 }
-/* The same for all sources. */
+/* Waits until nobody compares any source. Under the lock, so that nobody begins to. */
 void sc_comparisons_await_all(struct sc_inflight *inflight);
 
 #endif

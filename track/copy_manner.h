@@ -43,7 +43,8 @@ struct sc_copy_case {
 
 enum sc_copy_time {
     SC_IN_CALL, /* before the call returns */
-    SC_TAKEN,   /* this driver does so before the call returns; its contract lets it do so later */
+    SC_TAKEN,   /* this driver uses the bytes before the call returns; its contract lets it do so
+                   later */
     SC_LATE,    /* in the stream's order */
 };
 

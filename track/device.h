@@ -30,7 +30,7 @@ void sc_device_add(struct sc_inflight *inflight, const struct sc_op_info *info);
 /* Marks the stream's operations behind the number as standing behind an unseen wait
  * (SC_UNSURE_WAITS). */
 void sc_device_unsee(struct sc_inflight *inflight, uint32_t stream, uint64_t number);
-/* Takes that mark away from the stream's operations behind the number that were issued at this
+/* Takes the mark of sc_device_unsee away from those of these operations that were issued at this
  * time. */
 void sc_device_see(struct sc_inflight *inflight, uint32_t stream, uint64_t number, uint64_t ticks);
 

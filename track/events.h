@@ -31,7 +31,8 @@ bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_
  * does it then. */
 bool sc_events_set_plain(struct sc_events *events, uintptr_t event, const struct sc_point *point);
 
-/* The same for the point `number` of a stream without ties (track/track_streams.h). */
+/* The event was recorded on a stream without ties (track/track_streams.h), and stands for the point
+ * `number` of that stream from now on. False: nothing was done, as for sc_events_set_plain. */
 bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t stream,
                           uint64_t number, uint64_t work_ticks);
 
@@ -41,8 +42,8 @@ bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t st
  * held. False: the event was never recorded. */
 bool sc_events_point(struct sc_events *events, uintptr_t event, struct sc_point *point);
 
-/* The same as sc_events_set_plain for any point; ends the point. Without memory the event becomes
- * unknown: a wait for it orders nothing. */
+/* The event was recorded, and stands for the point from now on, as sc_events_set_plain says. Ends
+ * the point. Without memory the event becomes unknown: a wait for it orders nothing. */
 void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t event,
                    struct sc_point *point);
 

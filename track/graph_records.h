@@ -69,7 +69,7 @@ struct sc_exec {
     /* If so: the nodes that are disabled now; an update leaves them disabled. */
     struct sc_handles disabled;
     bool has_inner;          /* there are inner nodes */
-    struct sc_handles inner; /* if so: each inner node -> the node directly around it */
+    struct sc_handles inner; /* if has_inner: each inner node -> the node directly around it */
 };
 
 /* A graph or an exec. A use that was dropped leaves a hole in the list: a disabled use of no bytes,

@@ -94,8 +94,8 @@ struct sc_graph_extra {
 /* A node of an exec that records an event, or waits for one. */
 struct sc_graph_event {
     uintptr_t node;
-    uintptr_t inner; /* the inner node that does so, if `node` is the node of the outermost graph
-                        around it; else 0 */
+    uintptr_t inner; /* the inner node that records or waits, if `node` is the node of the outermost
+                        graph around it; else 0 */
     uintptr_t event;
     bool waits;
     uint8_t tells;  /* the node tells up to this step; 0: of nothing */
@@ -225,7 +225,8 @@ void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr
 void sc_graphs_doubt_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                           unsigned unsure);
 
-/* The same for many nodes in one pass over the uses. `nodes`: maps each node to its reasons. */
+/* Adds reasons why the order of many nodes' uses is not certain, in one pass over the uses.
+ * `nodes`: maps each node to its reasons. */
 void sc_graphs_doubt_nodes(struct sc_graphs *graphs, uintptr_t handle, struct sc_handles *nodes);
 
 /* Sets the step that tells of the node's uses, except of kernels' addresses. False: the node has no
@@ -277,7 +278,7 @@ bool sc_graphs_hears(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node);
 /* The driver calls the node's function directly, and not by our record: the runs of the exec can no
  * longer be told apart. */
 void sc_graphs_lose_heard(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node);
-/* As sc_heard_begin. `exec`: its id. */
+/* Begins a launch of the exec for its host nodes (sc_heard_begin). `exec`: the exec's id. */
 struct sc_heard_launch *sc_graphs_begin_heard(struct sc_graphs *graphs, uint32_t exec,
                                               const struct sc_point *before,
                                               const struct sc_heard_call *call, unsigned *given_up);

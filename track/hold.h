@@ -57,7 +57,7 @@ void sc_holds_leave(struct sc_holds *holds, uint32_t hold, uint64_t age);
 /* The memory of the interval is about to become something else: holds there no longer wait for
  * graphs. */
 void sc_holds_forget_graphs(struct sc_holds *holds, uintptr_t address, size_t size_bytes);
-/* The same for memory of a context that is gone. */
+/* The context is gone: holds of its memory no longer wait for graphs. */
 void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context);
 
 /* Holds on the interval wait for this operation, too: it belongs to a launch that uses freed

@@ -212,8 +212,9 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
                      struct sc_ops *overwritten);
 void sc_inflight_drop(struct sc_inflight *inflight, uint32_t op);
 
-/* The same for an upload with this ticket, if nothing in flight writes the range. False: an equal
- * operation was not issued as an upload, or there is no memory; nothing was done. */
+/* Adds an upload with this ticket, as sc_inflight_add does, if nothing in flight writes the range.
+ * False: an equal operation was not issued as an upload, or there is no memory; nothing was done.
+ */
 struct sc_upload;
 bool sc_inflight_upload(struct sc_inflight *inflight, const struct sc_upload *upload,
                         const struct sc_ticket *ticket, struct sc_ops *overwritten);

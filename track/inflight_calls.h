@@ -33,9 +33,9 @@ void sc_inflight_list(struct sc_inflight *inflight, uintptr_t address, size_t si
 void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                       struct sc_ops *overwritten);
 
-/* The same for managed memory, which any work of the device may write: seals all sources in managed
- * memory that the work comes after. `later` names the work's stream, and what else it comes after.
- * NULL: seals all of them. */
+/* Seals all sources in managed memory that work of the device comes after: any work may write such
+ * memory. `later` names the work's stream, and what else it comes after. NULL: seals all of them.
+ * Overwritten ones are added to `overwritten`. */
 void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_info *later,
                               struct sc_ops *overwritten);
 

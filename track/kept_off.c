@@ -88,7 +88,7 @@ static uintptr_t first_place(const struct sc_kept_off *kept, uintptr_t start, ui
     return first;
 }
 
-/* The same, by looking for each page of the interval. */
+/* The first page in the interval, by looking for each page of it; `end`: there is none. */
 static uintptr_t first_page(const struct sc_kept_off *kept, uintptr_t start, uintptr_t end,
                             uintptr_t page_mask)
 {

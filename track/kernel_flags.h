@@ -24,7 +24,8 @@ uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range);
 /* May the host have heard by a flag that the operation, a kernel's possible use, is done? */
 bool sc_kernel_flags_have_told(struct sc_inflight *inflight, uint32_t op);
 
-/* The same question of any operation; false for what is no kernel's. */
+/* May the host have heard by a flag that the operation is done? False for operations that are no
+ * kernel's. */
 static inline bool sc_kernel_flags_tell(struct sc_inflight *inflight, uint32_t op)
 {
     return __builtin_expect(sc_ops_is_kernel(&sc_inflight_op(inflight, op)->info), 0) &&

@@ -148,7 +148,8 @@ static bool runs_hold(struct sc_inflight *inflight, const struct sc_op_info *inf
     return true;
 }
 
-/* The same for a small interval, which is read at once with the gaps between its runs. */
+/* Does the source still hold its bytes in a small interval? The interval is read at once, with the
+ * gaps between its runs. */
 static bool window_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
                          uintptr_t from, uintptr_t to, const struct kept *kept)
 {
@@ -163,8 +164,8 @@ static bool window_holds(struct sc_inflight *inflight, const struct sc_op_info *
     return true;
 }
 
-/* The same for memory that only the kernel can read. Neighbouring runs are read together as
- * windows, to make few system calls. */
+/* Does the source, which only the kernel can read, still hold its bytes from `from` to `to`?
+ * Neighbouring runs are read together as windows, to make few system calls. */
 static bool windows_hold(struct sc_inflight *inflight, const struct sc_op_info *info,
                          uintptr_t from, uintptr_t to, const struct kept *kept)
 {
@@ -227,8 +228,8 @@ static bool edge_holds(struct sc_inflight *inflight, const struct sc_op_info *in
            still_holds(inflight, info, address, info->edges[edge]->bytes, info->edge_bytes[edge]);
 }
 
-/* The same for the parts of a source without a snapshot of the whole: its edges and the copied
- * pages. */
+/* Do the parts of a source that has no snapshot of the whole still hold their bytes: its edges, and
+ * the copied pages? */
 static __attribute__((noinline)) bool parts_hold(struct sc_inflight *inflight,
                                                  const struct sc_op *op)
 {

@@ -14,7 +14,8 @@ void sc_source_copies_init(struct sc_inflight *inflight);
 /* Copies the pages of the source that nobody guards: the first and the last page, or all of a small
  * source. False: there is no memory, or the source cannot be read, and is not compared there. */
 bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op);
-/* The same for the pages of the operation's span that the interval touches. */
+/* Copies the source's bytes on those pages of the span that the interval touches. False: as for
+ * sc_source_copies_copy_edges. */
 bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
                                  uintptr_t start, uintptr_t end);
 /* Gives the operation's slots back to staging memory. */

@@ -36,7 +36,7 @@ struct sc_span {
     uint32_t op;              /* the operation's id (track/inflight.h) */
     uint32_t stream;          /* the operation's */
     uint32_t next;            /* the next span of the same operation */
-    uint32_t unapplied_next;
+    uint32_t unapplied_next;  /* in one of the lists of struct sc_spans */
     enum sc_access access;
     bool live;
     bool unapplied;
@@ -51,26 +51,28 @@ struct sc_spans {
     struct sc_pool pool;
     struct sc_grid grid;                           /* live spans */
     _Alignas(64) _Atomic uint64_t unapplied_lanes; /* a bit for each lane with any of `unapplied` */
-    _Atomic uint64_t ending_lanes; /* of these, the lanes where spans may have ended */
-    _Atomic uint64_t due_lanes;    /* a bit for each lane with any of `due_ended` */
-    _Atomic uint32_t unapplied_count;
-    _Atomic uint32_t due;   /* how many changes are due */
+    /* A bit for each lane with unapplied spans of which some may have ended. */
+    _Atomic uint64_t ending_lanes;
+    _Atomic uint64_t due_lanes;       /* a bit for each lane with any of `due_ended` */
+    _Atomic uint32_t unapplied_count; /* also of spans that were set aside (refused) */
+    _Atomic uint32_t due;             /* how many changes are due */
     _Atomic uint32_t told;  /* a list of ended spans of which the kernel was told; their records go
                                back to the pool */
     _Atomic uint32_t busy;  /* how many spans are live, or ended and unapplied */
     _Atomic uint32_t begun; /* how many spans ever began; wraps round */
-    uint32_t live;
-    uint32_t hiding; /* how many live spans forbid to read, and how many unapplied ones do */
-    uint32_t hiding_unapplied;
-    _Alignas(64) uint32_t unapplied[SC_SPANS_LANES]; /* lists of spans */
+    uint32_t live;          /* how many spans are live */
+    uint32_t hiding;        /* spans that forbid to read, until their end is applied */
+    uint32_t hiding_unapplied;                       /* how many of these are unapplied */
+    _Alignas(64) uint32_t unapplied[SC_SPANS_LANES]; /* lists of unapplied spans */
     /* Lists of ended spans whose pages the kernel refused to let go. */
     _Atomic uint32_t refused[SC_SPANS_LANES];
-    /* Of spans that have ended (sc_spans_stream_bit). */
+    /* Streams of unapplied spans that have ended (sc_spans_stream_bit). */
     _Atomic uint64_t ending_streams[SC_SPANS_LANES];
     struct sc_access_change due_begun[SC_SPANS_LANES]; /* a change that is due because a span began;
                                                           of no bytes: none */
-    _Atomic uint32_t due_ended[SC_SPANS_LANES];        /* lists of spans */
-    _Atomic uint64_t due_streams[SC_SPANS_LANES];      /* of these (sc_spans_stream_bit) */
+    _Atomic uint32_t due_ended[SC_SPANS_LANES];        /* lists of ended spans that are due */
+    /* Streams of spans in due_ended (sc_spans_stream_bit). */
+    _Atomic uint64_t due_streams[SC_SPANS_LANES];
     /* The lanes where spans of streams with this bit live; a hint. */
     _Atomic uint64_t stream_lanes[64];
     struct sc_blocks ever;            /* blocks of pages that were ever protected */
@@ -149,7 +151,8 @@ bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_chan
  * protected, returns the operation, whose spans have to end. If pages were to be let go, returns 0:
  * the span is set aside, and stays counted as unapplied. */
 uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change);
-/* Has spans that were set aside applied once more. Returns whether there were any. */
+/* Makes the spans that the kernel refused to let go, and that were set aside, unapplied once more.
+ * Returns whether there were any. */
 bool sc_spans_retry(struct sc_spans *spans, unsigned lane);
 
 /* Are there spans that were set aside? Lock-free, and exact for the thread that tells the kernel of

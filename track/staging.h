@@ -92,7 +92,8 @@ void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket);
 /* Gives back a slot that was taken and not used. */
 void sc_staging_return(struct sc_slot *slot);
 
-/* As sc_staging_give, but the ticket's stream may keep the slot for its next snapshot. */
+/* Gives a slot back as sc_staging_give does, but the ticket's stream may keep the slot for its next
+ * snapshot. */
 void sc_staging_keep(struct sc_slot *slot, const struct sc_ticket *ticket);
 
 /* Takes the slot of this size that the stream has kept, or NULL. Lock-free. So a thread with a

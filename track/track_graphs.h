@@ -46,8 +46,8 @@ const struct sc_graph_extra *sc_track_graph_extra(struct sc_track *track,
  * was: each launch leaves a point behind it, with the exec. Launches without work wait for none
  * (docs/driver.md, what counts as queued). */
 
-/* As sc_track_begin, for a launch: it also comes after the exec's last launch, and after the events
- * for which its nodes wait. */
+/* Begins a launch as a call that is work on the stream (sc_track_begin). It also comes after the
+ * exec's last launch, and after the events for which its nodes wait. */
 void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t stream,
                            struct sc_order_call *call) SC_EXCLUDES(*track);
 

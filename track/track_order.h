@@ -45,8 +45,9 @@ void sc_track_put_behind(struct sc_track *track, uint32_t stream, uint32_t other
 
 /* The event's point; empty if it was never recorded. */
 struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event) SC_EXCLUDES(*track);
-/* The same for a wait by the host: the point is empty if the host knew all of it before. `behind`:
- * in any case the stream on which the event was recorded, and the point's work_ticks. */
+/* Stores the event's point, for a wait by the host; an empty point if the host knew all of it
+ * before. `behind`: in any case the stream on which the event was recorded, and the point's
+ * work_ticks. */
 struct sc_behind {
     uint32_t stream; /* 0: not known */
     uint64_t work_ticks;

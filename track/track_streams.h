@@ -24,8 +24,9 @@ struct sc_stream_view sc_track_stream(struct sc_track *track, uint32_t stream);
 /* The number of the stream's last operation. */
 uint64_t sc_track_issued(struct sc_track *track, uint32_t stream);
 
-/* As sc_order_complete, sc_order_known_done, sc_order_is_due and sc_order_is_all_known
- * (track/order.h). */
+/* Is the operation complete; is it known done; is something due to the stream; does the host know
+ * all of the stream's work to be done? The functions called sc_order_* in track/order.h say more.
+ */
 bool sc_track_is_complete(struct sc_track *track, const struct sc_ticket *ticket);
 bool sc_track_is_known_done(struct sc_track *track, const struct sc_ticket *ticket);
 bool sc_track_is_due(struct sc_track *track, uint32_t stream);

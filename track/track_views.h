@@ -24,7 +24,8 @@ enum sc_near {
 };
 /* May something of these kinds (enum sc_near) lie in the interval? False only if nothing does. */
 bool sc_track_may_have(struct sc_track *track, unsigned what, uintptr_t address, size_t size_bytes);
-/* The same for SC_NEAR_HEAP, quicker: every free() beside copies in flight calls it. */
+/* May something of SC_NEAR_HEAP lie in the interval? Quicker than sc_track_may_have, since every
+ * free() beside copies in flight calls it. */
 bool sc_track_heap_may_have(struct sc_track *track, uintptr_t address, size_t size_bytes);
 
 /* May a range be near the object? For callers that come too often to look further. The object's

@@ -406,8 +406,8 @@ static void yield_state(_Atomic int *what)
     atomic_compare_exchange_strong(what, &listening, SC_CUPTI_YIELDED);
 }
 
-/* If a flush of the library's has the lock for too long, since it waits for a driver call of the
- * program, this goes on without the lock: two threads call CUPTI then. */
+/* A flush of the library's may have the lock for long, since it waits for a driver call of the
+ * program. Then this goes on without the lock, and two threads call CUPTI. */
 bool sc_timeline_yield(void) SC_UNFOLLOWED
 {
     atomic_store(&tool_was_first, true);

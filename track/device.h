@@ -4,9 +4,10 @@
  * memory they are in no list of their stream, and are forgotten in another way.
  *
  * An operation is forgotten when it is known done, and when a later one stands for it. A later
- * operation stands for it if it comes after it and has all of its bytes, does not merely read (or
- * both do), and is certain to take place (or neither is). Whatever is unordered with the earlier
- * one is then unordered with the later one, too. The latest SC_DEVICE_OPS_MAX are kept.
+ * operation stands for an earlier one that it comes after and of which it has all bytes. It must
+ * not merely read, unless the earlier one does so too. It must be certain to take place, unless the
+ * earlier one is not certain, either. Whatever is unordered with the earlier one is then unordered
+ * with the later one, too. The latest SC_DEVICE_OPS_MAX are kept.
  *
  * An operation is a struct sc_op_info of kind SC_DEVICE. Its range is 0; it has no guard and no
  * snapshot.

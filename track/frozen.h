@@ -9,9 +9,9 @@
  * Memory that no captured work uses is read by no launch. If the work was meant for each launch,
  * the program shows that: it sets the memory to something else, launches the graph, and has the
  * host read what it has set itself. It expects the launch to have written there. So such memory
- * waits for a memset of all its bytes to another value, a launch, and a copy to the host of nothing
- * but what was set, in this order. Whatever else may read or write it meanwhile (each kernel may,
- * and each other graph) speaks for the program.
+ * waits for three things, in this order: a memset of all its bytes to another value, a launch, and
+ * a copy to the host of nothing but what was set. Whatever else may read or write it meanwhile
+ * (each kernel may, and each other graph) speaks for the program.
  *
  * Whoever writes frozen memory must be known. A launch of another exec may write it, unless it is
  * known what that exec writes (graph_writes.h); then the launches before it do not count any more.

@@ -2,9 +2,9 @@
  * such a node by the name of that outermost node. But a program changes inner nodes one by one. So
  * a use knows its own node as well, and the exec knows which node each inner node is inside of.
  *
- * A node that was given another child graph goes on to know its inner nodes by the names of the
- * first child's nodes, and the new child does not tell these. So all uses of the new child bear the
- * name of the node that has the child, and a change of a node inside of it may concern any of these
+ * If a node is given another child graph, programs go on to name its inner nodes by the first
+ * child's nodes, and the new child does not tell these names. So all uses of the new child bear the
+ * name of the node that has the child. A change of a node inside of that may concern any of these
  * uses. */
 #include "common/checks.h"
 #include "track/graph_place.h"

@@ -59,8 +59,8 @@ struct sc_graph_use *sc_graph_uses_append(struct sc_graphs *graphs, struct sc_gr
 void sc_graph_uses_give(struct sc_graphs *graphs, struct sc_graph_uses *uses);
 
 /* The first use of the node, and the next use of the same node; 0: there is none. Node 0 has none.
- * If nodes of a graph with many uses are looked for again and again, the graph gets links, so that
- * a look-up costs only what the node has. */
+ * A graph with many uses gets links when its nodes are looked for again and again: then a look-up
+ * costs only what the node has. */
 uint32_t sc_graph_first_of(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node);
 uint32_t sc_graph_next_of(const struct sc_graph *graph, uint32_t use);
 

@@ -3,14 +3,14 @@
  * Every item lies on the finest level whose cells are at least its size (4 KB, 16 KB, 64 KB ... 256
  * TB, more than a process can map). So it touches at most two cells. Each cell has a chain in one
  * hash table. Insert, remove and a look-up of one address cost O(1) for any number of items. A
- * look-up of an interval costs the number of cells that the interval covers on each populated
- * level, or one pass over the table if that is cheaper.
+ * look-up of an interval costs the number of cells that it covers on each populated level, or one
+ * pass over the table if that is cheaper.
  *
- * An entry of a chain is an item's id, with bit 31 telling whether it is the item's first or second
- * cell, so that both may be in one chain. Items are records of a pool that begin with a struct
- * sc_grid_node. Changes need the owner's lock. sc_grid_point and sc_grid_may_overlap take no lock,
- * from any thread. A version counter tells a reader that it raced with a change. After a few races
- * sc_grid_point returns SC_GRID_RETRY, and the caller repeats it under the lock. */
+ * An entry of a chain is an item's id. Bit 31 of it tells whether this is the item's first or
+ * second cell, so that both may be in one chain. Items are records of a pool that begin with a
+ * struct sc_grid_node. Changes need the owner's lock. sc_grid_point and sc_grid_may_overlap take no
+ * lock, from any thread. A version counter tells a reader that it raced with a change. After a few
+ * races sc_grid_point returns SC_GRID_RETRY, and the caller repeats it under the lock. */
 #ifndef SC_TRACK_GRID_H
 #define SC_TRACK_GRID_H
 

@@ -10,10 +10,10 @@
  *     a kernel has an address in memory    that a copy or memset captured earlier writes, or that a
  *                                          copy to the host captured later reads
  *
- * Work that the graph does as well is not left out. Such is an operation of the same direction on
- * the same bytes, the same kernel with the same address, or another kernel with the same addresses,
- * two at least. Examples are a first upload, where the graph uploads for its next launch; work that
- * is run once to warm up; kernels that are tried one after the other.
+ * Work that the graph does as well is not left out. The graph does the same if it has an operation
+ * of the same direction on the same bytes, the same kernel with the same address, or another kernel
+ * with the same two or more addresses. Examples are a first upload, where the graph uploads for its
+ * next launch; work that is run once to warm up; kernels that are tried one after the other.
  *
  * Captured work that reads what earlier captured work has written sees that work's bytes in each
  * launch, and nothing that ran beside. The same holds from the second launch on if a captured copy

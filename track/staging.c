@@ -246,8 +246,8 @@ void sc_staging_refill(const struct sc_slot *slot, uint32_t id)
         sc_staging_return(next);
 }
 
-/* If the slot is still read, it goes to the end of the list, and the stream keeps the first slot of
- * the list instead, if that is complete. So `taken` does not change. */
+/* A slot that is still read goes to the end of the list. The stream then keeps the first slot of
+ * the list instead, if that is complete, and `taken` does not change. */
 void sc_staging_renew(struct sc_slot *slot, const struct sc_ticket *ticket)
 {
     struct sc_order *order = slot->staging->order;

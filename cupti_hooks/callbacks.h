@@ -32,7 +32,8 @@ bool sc_callbacks_is_named(const char *runtime_function);
 void CUPTIAPI sc_callbacks_hear(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                 const void *about);
 
-/* Stores how many audited calls wrappers carried, and how many no wrapper carried. */
+/* Stores the number of audited calls that wrappers carried, and of those that no wrapper carried.
+ */
 void sc_callbacks_counts(uint64_t *wrapped, uint64_t *missed);
 
 #endif

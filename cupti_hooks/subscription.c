@@ -138,7 +138,7 @@ static void enable_named(CUpti_CallbackDomain domain, bool (*wants)(const char *
     }
 }
 
-static void enable(CUpti_CallbackDomain domain, uint32_t id)
+static void enable_callback(CUpti_CallbackDomain domain, uint32_t id)
 {
     cupti.enable(1, subscriber, domain, id);
 }
@@ -157,7 +157,7 @@ static void start_locked(void) SC_REQUIRES(lock)
     sc_resources_start(request->told);
     enable_named(CUPTI_CB_DOMAIN_DRIVER_API, sc_callbacks_is_audited, sc_callbacks_audit);
     enable_named(CUPTI_CB_DOMAIN_RUNTIME_API, sc_callbacks_is_named, NULL);
-    sc_resources_each(enable);
+    sc_resources_each(enable_callback);
     if (request->records)
         sc_timeline_start(library.handle, request->symbol, request->records);
     atomic_store(&sc_ear_open, true);

@@ -101,7 +101,8 @@ void sc_cupti_child(void);
 void sc_cupti_get_status(struct sc_cupti_status *status);
 const char *sc_cupti_state_string(enum sc_cupti_state state);
 
-/* Stores how many audited calls wrappers carried, and how many no wrapper carried. */
+/* Stores the number of audited calls that wrappers carried, and of those that no wrapper carried.
+ */
 void sc_cupti_counts(uint64_t *wrapped, uint64_t *missed);
 
 #endif

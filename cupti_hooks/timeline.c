@@ -164,7 +164,7 @@ static void read_record_locked(const CUpti_Activity *record) SC_REQUIRES(table_l
 static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *records_max)
 {
     *buffer = atomic_load(&closing) ? NULL : take_buffer();
-    if (*buffer && !atomic_load(&on)) { /* leave() counts it, or is seen here */
+    if (*buffer && !atomic_load(&on)) { /* give_up_records() counts it, or is seen here */
         give_buffer(*buffer);
         *buffer = NULL;
     }
@@ -383,7 +383,7 @@ void sc_timeline_flush(bool all)
  * running copies. Records of work in flight would go to whoever registers next, in a buffer of
  * ours, so they are given up. A thread that was just given a buffer may not have told CUPTI of it
  * yet, so flushes are repeated for a while. */
-static void leave(void)
+static void give_up_records(void)
 {
     const struct timespec moment = {.tv_nsec = LEAVE_POLL_NS};
     uint64_t until_ns = sc_now_ns() + LEAVE_MAX_S * UINT64_C(1000000000);
@@ -414,7 +414,7 @@ bool sc_timeline_yield(void) SC_UNFOLLOWED
     bool locked = lock_in_time();
     bool leaves = atomic_load(&on);
     if (leaves) {
-        leave();
+        give_up_records();
         yield_state(&state);
         yield_state(&managed_state);
     }

@@ -20,7 +20,7 @@ void sc_budget_start(struct sc_budget *budget, uint32_t share, uint64_t ticks_pe
 
 /* ---- sites ---- */
 
-static uint64_t scatter(uint64_t key)
+static uint64_t hash_of(uint64_t key)
 {
     key *= UINT64_C(0x9e3779b97f4a7c15);
     return key ^ key >> 32;
@@ -30,7 +30,7 @@ static struct sc_budget_site *find_locked(struct sc_budget *budget, uint64_t key
     SC_REQUIRES(budget->lock)
 {
     SC_ASSERT_HELD(&budget->lock);
-    for (uint64_t slot = scatter(key), probes = 0; probes < PROBES_MAX; slot++, probes++) {
+    for (uint64_t slot = hash_of(key), probes = 0; probes < PROBES_MAX; slot++, probes++) {
         struct sc_budget_site *site = &budget->sites[slot % SC_BUDGET_SITES];
         if (site->key == key)
             return site;

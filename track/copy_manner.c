@@ -62,16 +62,16 @@ static enum sc_copy_place place_of(const struct sc_copy_case *asked, enum sc_cop
     return asked->in_place && is_staged ? SC_PLACE_LOCKED : place;
 }
 
-static struct sc_copy_manner cell(enum sc_copy_call call, const struct sc_copy_case *asked)
+static struct sc_copy_manner manner_at(enum sc_copy_call call, const struct sc_copy_case *asked)
 {
     return manners[cells[call][place_of(asked, asked->src)][place_of(asked, asked->dst)]];
 }
 
 /* A large source is staged only when the stream has come to the copy, and the call waits for that.
  */
-static struct sc_copy_manner async(const struct sc_copy_case *asked)
+static struct sc_copy_manner async_manner(const struct sc_copy_case *asked)
 {
-    struct sc_copy_manner manner = cell(SC_COPY_ASYNC, asked);
+    struct sc_copy_manner manner = manner_at(SC_COPY_ASYNC, asked);
     if (manner.read == SC_IN_CALL && asked->size_bytes > SC_COPY_STAGED_BYTES)
         manner.waits = true;
     return manner;
@@ -84,9 +84,9 @@ static bool is_small(const struct sc_copy_case *asked)
 
 /* For large copies, and for devices that work in place, the contract counts, and not what this
  * driver does. */
-static struct sc_copy_manner batch(const struct sc_copy_case *asked)
+static struct sc_copy_manner batch_manner(const struct sc_copy_case *asked)
 {
-    struct sc_copy_manner manner = cell(asked->call, asked);
+    struct sc_copy_manner manner = manner_at(asked->call, asked);
     if (asked->call == SC_COPY_BATCH_DURING_CALL)
         return asked->in_place || (!manner.waits && !is_small(asked)) ? manners[READ] : manner;
     return manner.read == SC_TAKEN && !is_small(asked) ? manners[LATE] : manner;
@@ -98,11 +98,11 @@ struct sc_copy_manner sc_copy_manner_of(const struct sc_copy_case *asked)
     switch (asked->call) {
     case SC_COPY_ASYNC:
     case SC_COPY_NODE:
-        return async(asked);
+        return async_manner(asked);
     case SC_COPY_SYNC:
-        return cell(SC_COPY_SYNC, asked);
+        return manner_at(SC_COPY_SYNC, asked);
     default:
-        return batch(asked);
+        return batch_manner(asked);
     }
 }
 

@@ -38,7 +38,7 @@ static bool is_done(struct sc_inflight *inflight, const struct sc_op_info *info)
 
 /* ---- what a later one stands for ---- */
 
-static bool contains(const struct sc_op_info *outer, const struct sc_op_info *inner)
+static bool contains_bytes(const struct sc_op_info *outer, const struct sc_op_info *inner)
 {
     size_t offset = inner->shape.address - outer->shape.address;
     size_t outer_bytes = sc_shape_hull_bytes(&outer->shape);
@@ -59,7 +59,7 @@ static bool stands_for(struct sc_inflight *inflight, const struct sc_op_info *la
                        const struct sc_op_info *earlier)
 {
     return (!sc_ops_merely_reads(later) || sc_ops_merely_reads(earlier)) &&
-           may_take_the_place(later, earlier) && contains(later, earlier) &&
+           may_take_the_place(later, earlier) && contains_bytes(later, earlier) &&
            sc_conflicts_covers(inflight->order, later, &earlier->ticket);
 }
 

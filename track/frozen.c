@@ -76,8 +76,8 @@ static bool keeps_waiting(struct sc_frozen_memory *memory, const struct sc_devic
 
 /* Does memory that no captured work uses go on waiting after a launch? It does if the graph's own
  * exec is known not to write there. Other execs may read the memory. */
-static bool outlives(struct sc_frozen_memory *memory, bool is_own,
-                     const struct sc_graph_write *write)
+static bool waits_after_launch(struct sc_frozen_memory *memory, bool is_own,
+                               const struct sc_graph_write *write)
 {
     const struct sc_shape *bytes = &bytes_of(memory)->shape;
     memory->launches += memory->is_set;
@@ -194,7 +194,7 @@ void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec, int32_t thread
     const struct sc_graph_write *write = sc_graph_writes_find(&frozen->writes, exec);
     for (unsigned i = frozen->count; i-- > 0;) {
         struct sc_frozen_memory *memory = &frozen->memories[i];
-        if (memory->is_unused && !outlives(memory, has_exec(memory, exec), write))
+        if (memory->is_unused && !waits_after_launch(memory, has_exec(memory, exec), write))
             drop_memory(frozen, i);
         else if (memory->is_unused)
             continue;

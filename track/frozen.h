@@ -30,7 +30,8 @@
 #include "track/device_use.h"
 #include "track/graph_writes.h"
 
-/* SC_FROZEN_UNUSED_MAX: how many of these may be memories that no captured work uses. */
+/* The most memories that wait at a time; the most of these that no captured work uses; the most
+ * execs that are known of one. */
 enum { SC_FROZEN_MAX = 48, SC_FROZEN_UNUSED_MAX = 16, SC_FROZEN_EXECS_MAX = 4 };
 
 struct sc_frozen_memory {

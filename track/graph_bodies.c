@@ -21,7 +21,7 @@ void sc_graph_forget_inner(struct sc_graph *graph)
 }
 
 void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t inner,
-                          uintptr_t node_around)
+                          uintptr_t around)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     uint32_t id = sc_graphs_make_exec(graphs, handle);
@@ -29,7 +29,7 @@ void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
     if (graph && !graph->exec.has_inner)
         graph->exec.has_inner = sc_handles_init(&graph->exec.inner) == 0;
     if (graph && graph->exec.has_inner)
-        sc_handles_put(&graph->exec.inner, inner, node_around);
+        sc_handles_put(&graph->exec.inner, inner, around);
 }
 
 /* The most nodes around an inner one. The limit ends a walk in a circle: an updated exec knows its

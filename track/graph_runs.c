@@ -66,7 +66,7 @@ static void sort_from(const struct sc_graph_uses *runs, uint32_t first)
 }
 
 /* Can the two uses be one run: of the same kind in all respects, and adjoining or overlapping? */
-static bool continues(const struct sc_graph_use *earlier, const struct sc_graph_use *use)
+static bool continues_run(const struct sc_graph_use *earlier, const struct sc_graph_use *use)
 {
     return earlier->direction == use->direction && earlier->kind == use->kind &&
            earlier->range == use->range && earlier->unsure == use->unsure &&
@@ -75,7 +75,7 @@ static bool continues(const struct sc_graph_use *earlier, const struct sc_graph_
            use->shape.address <= sc_graph_use_end(earlier);
 }
 
-static void extend(struct sc_graph_use *earlier, const struct sc_graph_use *use)
+static void extend_run(struct sc_graph_use *earlier, const struct sc_graph_use *use)
 {
     if (sc_graph_use_end(use) > sc_graph_use_end(earlier))
         earlier->shape.width_bytes = sc_graph_use_end(use) - earlier->shape.address;
@@ -88,8 +88,8 @@ static void append_run(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                        const struct sc_graph_use *use)
 {
     struct sc_graph_use *last = runs->count ? &runs->list[runs->count - 1] : NULL;
-    if (last && last->shape.address <= use->shape.address && continues(last, use))
-        extend(last, use);
+    if (last && last->shape.address <= use->shape.address && continues_run(last, use))
+        extend_run(last, use);
     else
         sc_graph_uses_append(graphs, runs, use);
 }
@@ -159,8 +159,8 @@ static void make_host_runs(struct sc_graphs *graphs, struct sc_graph_uses *runs,
     append_uses(graphs, runs, uses, OF_HOST, unsure);
     sort_from(runs, 0);
     for (uint32_t i = 0; i < runs->count; i++) {
-        if (kept && continues(&runs->list[kept - 1], &runs->list[i]))
-            extend(&runs->list[kept - 1], &runs->list[i]);
+        if (kept && continues_run(&runs->list[kept - 1], &runs->list[i]))
+            extend_run(&runs->list[kept - 1], &runs->list[i]);
         else
             runs->list[kept++] = runs->list[i];
     }

@@ -350,7 +350,7 @@ static void enter_grid(struct sc_grid_walk *walk, struct sc_grid *grid)
 }
 
 /* Moves the walk to the next chain. False: there is none. */
-static bool advance(struct sc_grid_walk *walk)
+static bool advance_walk(struct sc_grid_walk *walk)
 {
     if (++walk->cell >= walk->end_cell && walk->levels) {
         walk->level = lowest(walk->levels);
@@ -387,7 +387,7 @@ void sc_grid_next(struct sc_grid_walk *walk)
                 return;
         }
         walk->id = 0;
-        if (advance(walk))
+        if (advance_walk(walk))
             continue;
         if (!walk->behind)
             return;

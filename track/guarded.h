@@ -22,8 +22,8 @@ struct sc_inflight;
 struct sc_ops;
 struct sc_ticket;
 
-/* Stores in `found` the operations, guarded now, that such a touch of the interval comes too early
- * for. */
+/* Stores in `found` the operations for which such a touch of the interval comes too early, as far
+ * as they are guarded now. */
 void sc_guarded_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                         enum sc_touch touch, struct sc_ops *found);
 

@@ -409,7 +409,7 @@ static __attribute__((noinline)) void guard_pages(struct sc_inflight *inflight, 
         copy_edges(inflight, op);
 }
 
-static inline void guard(struct sc_inflight *inflight, uint32_t id)
+static inline void guard_op(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     op->cut = false;
@@ -431,7 +431,7 @@ void sc_inflight_guard_seen(struct sc_inflight *inflight)
                 continue;
             set_awaits_guard(inflight, op, false);
             if (!op->retained || inflight->guard_until_known)
-                guard(inflight, id);
+                guard_op(inflight, id);
         }
 }
 
@@ -691,7 +691,7 @@ static void renew_op(struct sc_inflight *inflight, uint32_t id, const struct sc_
     if (!guarded_alike || stands_behind_wait(inflight, op)) {
         if (op->first_span || op->awaits_guard)
             sc_inflight_unguard(inflight, id);
-        guard(inflight, id);
+        guard_op(inflight, id);
     } else if (op->info.shares_pages) {
         copy_edges(inflight, op);
     }
@@ -822,7 +822,7 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
     link_key(inflight, id);
     link_to_stream(inflight, id);
     count_managed_source(inflight, info, 1);
-    guard(inflight, id);
+    guard_op(inflight, id);
     SC_CHECK(check_op(inflight, id));
     return true;
 }

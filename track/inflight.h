@@ -68,10 +68,10 @@ struct sc_op {
     bool is_upload; /* only those fields of `info` are set that sc_inflight_upload sets */
 };
 
-/* An operation that was seen complete, so that its pages may be touched. The pages of the latest
- * such operations stay protected, since the next operation often wants them protected again. */
-enum { SC_RELEASED_MAX = 1024 };
+enum { SC_RELEASED_MAX = 1024 }; /* released operations whose pages stay protected */
 
+/* A released operation: it was seen complete, so that its pages may be touched. The pages of the
+ * latest ones stay protected, since the next operation often wants them protected again. */
 struct sc_released {
     uint32_t op; /* 0: none */
     /* The ticket's number then; another number now: the operation was issued again. */
@@ -269,7 +269,7 @@ bool sc_inflight_retire(struct sc_inflight *inflight, uint32_t stream, unsigned 
 void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
                                  const struct sc_op_info *later, struct sc_ops *overwritten);
 
-/* Adds to `found` the operations that such a touch of one of these bytes comes too early for. They
+/* Adds to `found` the operations for which such a touch of one of these bytes comes too early. They
  * are not known done, guarded somewhere, and to be judged. */
 void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                          enum sc_touch touch, struct sc_ops *found);

@@ -119,8 +119,8 @@ static inline uint64_t sc_no_verdicts_for(const struct sc_no_verdicts *counts, u
     return sum;
 }
 
-/* What may have been a hazard: touches of memory in flight, and operations that conflicted with
- * another one unless an unseen order helped. */
+/* What may have been a hazard: touches of memory in flight, and operations that conflict with
+ * another one if no order exists that was not seen. */
 static inline uint64_t sc_no_verdicts_suspected(const struct sc_no_verdicts *counts)
 {
     static const enum sc_no_verdict_reason reasons[] = {

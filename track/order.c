@@ -360,7 +360,8 @@ static uint64_t next_number(struct sc_stream *stream)
 }
 
 /* Merges the clock into what the stream has joined. False: out of memory. */
-static bool join(struct sc_order *order, struct sc_stream *stream, const struct sc_clock *clock)
+static bool join_clock(struct sc_order *order, struct sc_stream *stream,
+                       const struct sc_clock *clock)
 {
     const struct sc_clock *former = stream->joined;
     if (!merge_into(order, &stream->joined, clock))
@@ -379,7 +380,7 @@ static bool join(struct sc_order *order, struct sc_stream *stream, const struct 
 /* The legacy stream's next call comes after what its blocking streams have waited for. */
 static void join_awaited(struct sc_order *order, struct sc_stream *legacy)
 {
-    if (!legacy->awaited || !join(order, legacy, legacy->awaited))
+    if (!legacy->awaited || !join_clock(order, legacy, legacy->awaited))
         return;
     drop_clock(order, legacy->awaited);
     legacy->awaited = NULL;
@@ -444,7 +445,7 @@ void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
 static bool join_and_hand_on(struct sc_order *order, struct sc_stream *stream,
                              const struct sc_clock *clock)
 {
-    return join(order, stream, clock) &&
+    return join_clock(order, stream, clock) &&
            (stream->kind != SC_STREAM_BLOCKING ||
             merge_into(order, &legacy_of(order, stream)->awaited, clock));
 }

@@ -87,7 +87,7 @@ static bool is_cheaper(enum sc_source_keeping guard, bool for_many)
 }
 
 /* Gives what was measured so far the weight of FEW_PAGES pages, so that new measurements count. */
-static void age(struct cost *cost)
+static void age_cost(struct cost *cost)
 {
     uint64_t pages = read_number(&cost->pages);
     if (pages <= FEW_PAGES)
@@ -103,7 +103,7 @@ static bool is_try(unsigned before, unsigned every)
 {
     unsigned left = every - before % every;
     if (left == TRIED_IN_A_ROW)
-        age(&costs[SC_SOURCE_BY_SNAPSHOT]);
+        age_cost(&costs[SC_SOURCE_BY_SNAPSHOT]);
     if (left <= TRIED_IN_A_ROW)
         atomic_store_explicit(&is_warm, left <= TRIED_IN_A_ROW / 2, memory_order_relaxed);
     return left <= TRIED_IN_A_ROW;

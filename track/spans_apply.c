@@ -254,7 +254,7 @@ void sc_spans_begin_due(struct sc_spans *spans, uint32_t id)
     struct sc_access_change *begun = &spans->due_begun[sc_spans_lane_of(spans, span)];
     struct piece piece;
     if (!is_attended(spans, span) || begun->size_bytes || !is_simple(spans, id, &piece))
-        return;
+        return; /* at most one beginning is due in a lane */
     if (must_tell(span, &piece)) {
         atomic_fetch_add(&spans->due, 1);
         *begun = (struct sc_access_change){piece.at, piece.until - piece.at, piece.access, id};

@@ -19,7 +19,7 @@ enum { SC_COPY_STAGED_BYTES = 1024 * 1024 };
 enum sc_copy_call {
     SC_COPY_ASYNC,
     SC_COPY_SYNC,
-    SC_COPY_NODE, /* a node of a graph; what is meant is the launch */
+    SC_COPY_NODE, /* a node of a graph; the call is the launch */
     SC_COPY_BATCH_STREAM,
     SC_COPY_BATCH_DURING_CALL,
     SC_COPY_BATCH_ANY,

@@ -41,7 +41,7 @@ struct sc_frozen_memory {
     uintptr_t graph;             /* 0: it is destroyed */
     unsigned exec_count;
     uintptr_t execs[SC_FROZEN_EXECS_MAX]; /* at most so many; further execs are not known */
-    unsigned launches;                    /* since the memory was written last */
+    unsigned launches;                    /* how many have come since the memory was last written */
     bool is_unused;                       /* no captured work uses the memory */
     bool is_set;                          /* a memset of all its bytes came since: `set` */
     struct sc_device_use set;

@@ -336,7 +336,7 @@ enum { SC_RUNS_ALL = -1, SC_RUNS_FREE = -2, SC_RUNS_GATED = -3, SC_RUNS_IN_FLIGH
 bool sc_graphs_run_is(const struct sc_graph_use *run, int which);
 
 /* The graph's use of the same bytes in the same direction; NULL: none. Begins to look behind the
- * use that was found last, since execs are told in the order of their graph. */
+ * use that was found last, so that look-ups in the graph's order are quick. */
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use);
 

@@ -84,8 +84,9 @@ unsigned sc_holds_awaited(struct sc_holds *holds);
  */
 unsigned sc_holds_awaited_streams(struct sc_holds *holds, uint32_t after, struct sc_ticket *tickets,
                                   unsigned max);
-/* Is there a hold that the reaper has to end, or one that still waits for an operation? A hold that
- * the driver's own calls end keeps the reaper busy only until its operations are complete. */
+/* Is there a hold that the reaper has to end, or one that still waits for an operation? A hold of
+ * memory that goes back to the driver keeps the reaper busy only until its operations are complete.
+ */
 bool sc_holds_have_work(struct sc_holds *holds);
 
 /* A hold that overlaps the interval and matches the mask (enum sc_hold_mask), or 0. */

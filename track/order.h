@@ -73,8 +73,9 @@ struct sc_stream {
     uintptr_t handle;        /* the driver's handle, as the program knows it */
     _Atomic uint32_t origin; /* track/origins.h */
     bool removed;
-    /* How many records name this stream: operations in flight, holds, waits, last launches. On a
-     * legacy stream also the other streams of its context, since their tickets name it. */
+    /* How many records refer to this stream: operations in flight, holds, unseen waits, last
+     * launches, slots. On a legacy stream also the other streams of its context, whose tickets name
+     * it. */
     uint32_t references;
     uint32_t next_spare;
     struct sc_clock *joined;

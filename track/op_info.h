@@ -52,15 +52,15 @@ struct sc_op_info {
                                 known */
     enum sc_access access;   /* what the host may do with the guarded pages */
     bool is_guard_chosen;    /* guard_address, guard_bytes and `access` were decided already */
-    bool is_compared_whole;  /* a small source: all of its rows are compared where it is not guarded
-                              */
+    /* A small source: all of its rows are compared where it is not guarded. */
+    bool is_compared_whole;
     bool shares_pages; /* its first and last page, or a whole small source, are compared if they are
                           not guarded */
     bool copied;       /* the device reads a copy of the whole source that is not compared */
     bool by_graph;     /* it was issued by the launch of a graph */
     uint8_t unsure;    /* why its order is not certain: enum sc_unsure, as bits */
-    bool taken; /* the driver had read the source when the call returned: a hazard with it is latent
-                 */
+    /* The driver had read the source when the call returned: a hazard with it is latent. */
+    bool taken;
     bool reads_device; /* SC_D2D: this is the source's side */
     bool stable;       /* only the host can have changed its bytes since the issue */
     bool returned; /* SC_STACK: the function had returned when the operation was found known done */

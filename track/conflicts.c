@@ -139,8 +139,8 @@ static void visit_host(struct conflict_visit *search)
         visit_host_ops(range, no_range, search);
 }
 
-bool sc_conflicts_find_some(struct sc_inflight *inflight, const struct sc_op_info *info,
-                            bool awaited, struct sc_ops *found)
+bool sc_conflicts_search(struct sc_inflight *inflight, const struct sc_op_info *info, bool awaited,
+                         struct sc_ops *found)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct conflict_visit search = {inflight, info, found, awaited, false};

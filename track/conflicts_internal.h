@@ -22,8 +22,8 @@ static inline bool sc_conflicts_may_be(struct sc_inflight *inflight, const struc
 }
 
 /* The search itself. `found` NULL: ends at the first conflict, and returns whether there is one. */
-bool sc_conflicts_find_some(struct sc_inflight *inflight, const struct sc_op_info *info,
-                            bool awaited, struct sc_ops *found);
+bool sc_conflicts_search(struct sc_inflight *inflight, const struct sc_op_info *info, bool awaited,
+                         struct sc_ops *found);
 
 /* Adds to `found` the operations that conflict with `info`, which is not issued yet or has just
  * been issued on info->ticket.stream. `awaited`: only those that the host would have to wait for,
@@ -32,14 +32,13 @@ static inline void sc_conflicts_find(struct sc_inflight *inflight, const struct 
                                      bool awaited, struct sc_ops *found)
 {
     if (sc_conflicts_may_be(inflight, info))
-        sc_conflicts_find_some(inflight, info, awaited, found);
+        sc_conflicts_search(inflight, info, awaited, found);
 }
 
 /* Does an operation in flight conflict with `info`? */
 static inline bool sc_conflicts_any(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
-    return sc_conflicts_may_be(inflight, info) &&
-           sc_conflicts_find_some(inflight, info, false, NULL);
+    return sc_conflicts_may_be(inflight, info) && sc_conflicts_search(inflight, info, false, NULL);
 }
 
 #endif

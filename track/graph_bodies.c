@@ -150,7 +150,7 @@ struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t h
     unsigned seen = 0;
     while (use) {
         uint32_t next = next_inner(graphs, graph, use, inner);
-        sc_graph_take_flags(&flags, &seen, sc_graph_use_at(graph, use));
+        sc_graph_add_flags(&flags, &seen, sc_graph_use_at(graph, use));
         sc_graphs_drop_use(graphs, graph, use);
         use = next;
     }

@@ -99,8 +99,8 @@ uint8_t sc_graph_told_by(const struct sc_graph *graph, uintptr_t node)
 }
 
 /* Kernels' addresses are skipped: they are of no step (sc_graphs_tell_of). */
-void sc_graph_take_flags(struct sc_graph_flags *flags, unsigned *seen,
-                         const struct sc_graph_use *use)
+void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
+                        const struct sc_graph_use *use)
 {
     if (sc_graph_is_address(use))
         return;
@@ -121,7 +121,7 @@ struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle
     struct sc_graph_flags flags = {.tells = sc_graph_told_by(graph, node)};
     unsigned seen = 0;
     for (uint32_t use = first; use; use = sc_graph_next_of(graph, use))
-        sc_graph_take_flags(&flags, &seen, sc_graph_use_at(graph, use));
+        sc_graph_add_flags(&flags, &seen, sc_graph_use_at(graph, use));
     if (first) /* the first use may be an inner node's, which has flags of its own */
         flags.disabled = sc_graph_is_disabled(graph, node);
     flags.unsure &= (uint16_t) ~(SC_UNSURE_LEFT_OUT | SC_UNSURE_LEFT_OUT << SC_UNSURE_OF_DEVICE);

@@ -90,8 +90,8 @@ void sc_graph_enable_use(struct sc_graph *graph, struct sc_graph_use *use, bool 
 /* Adds to the node's flags what the use contributes. Only the first use of each space (host,
  * device) counts. `seen` has a bit for each space met so far, and is 0 at first. Kernels' addresses
  * contribute nothing. */
-void sc_graph_take_flags(struct sc_graph_flags *flags, unsigned *seen,
-                         const struct sc_graph_use *use);
+void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
+                        const struct sc_graph_use *use);
 
 /* May the graph be given this use of device memory? */
 bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_use *use);

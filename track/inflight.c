@@ -1037,7 +1037,7 @@ static void compare_ahead(struct sc_inflight *inflight, uint32_t id, unsigned li
         ops[count++] = op;
         id = op->stream_next;
     }
-    sc_source_copies_look(ops, count);
+    sc_source_copies_compare(ops, count);
 }
 
 /* Judges the source of an operation that is known done, together with others where that pays. */

@@ -854,6 +854,7 @@ static void note_signals(struct sc_order *order)
         set_tie(sc_order_stream(order, id), SC_TIE_SIGNALS, true);
 }
 
+/* The clock's entries are covered by a signal that may have come before any mark. */
 static void note_past(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++)

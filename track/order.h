@@ -39,7 +39,7 @@ struct sc_slot;
  * `number` operations of a stream are done. */
 struct sc_signal {
     uint64_t number;
-    uint64_t marked; /* up to here, marks that lead stand before the signal */
+    uint64_t marked; /* marks of operations up to this number surely stand before the signal */
 };
 
 enum { SC_SIGNALS_KEPT = 16 }; /* signals kept for each stream */
@@ -96,7 +96,8 @@ struct sc_stream {
     /* Owned by track/staging.c: of each class a slot for the stream's next snapshot, or NULL. */
     _Atomic(struct sc_slot *) kept_slots[SC_STAGING_CLASSES];
     uint64_t signal_count;
-    _Atomic uint64_t signalled_past; /* as `signalled`, by what may have been before any mark */
+    /* As `signalled`, by signals that may have come before any mark. */
+    _Atomic uint64_t signalled_past;
     struct sc_signal signals[SC_SIGNALS_KEPT]; /* the latest signals, in the order in which they
                                                   raised `signalled` */
 };
@@ -197,7 +198,8 @@ bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *poin
  * there later have larger numbers than what comes before the signal. */
 void sc_order_signal(struct sc_order *order, const struct sc_point *point);
 
-/* The same where the host may have learnt already: no mark stands before the signal for sure. */
+/* Notes a signal that may be over: the host may have learnt already that everything in the point is
+ * done. No mark stands before such a signal for sure. */
 void sc_order_signal_past(struct sc_order *order, const struct sc_point *point);
 
 /* Lock-free: is there anything of this kind that calls have to look at? */

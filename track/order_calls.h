@@ -57,8 +57,8 @@ void sc_order_pass(struct sc_order *order, uint32_t stream);
 /* Lock-free: may the host have learnt by a signal that the operation is done? */
 bool sc_order_signalled(struct sc_order *order, const struct sc_ticket *ticket);
 
-/* The number up to which the first signal behind the operation surely covers the operation's
- * stream; 0: that cannot be told. */
+/* How far marks surely stand before the first signal behind the operation: the number up to which
+ * operations of its stream have such marks; 0: its own mark may stand behind the signal. */
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket);
 
 /* Is the operation done when everything in the point is done? */

@@ -362,7 +362,7 @@ static bool is_looked_at(const struct sc_op *op)
            sc_shape_hull_bytes(&info->shape) <= COPY_BYTES;
 }
 
-void sc_source_copies_look(struct sc_op *const *ops, unsigned count)
+void sc_source_copies_compare(struct sc_op *const *ops, unsigned count)
 {
     static char found[SC_PEEK_ITEMS_MAX][COPY_BYTES]; /* under the owner's lock */
     struct sc_peek_item items[SC_PEEK_ITEMS_MAX];

@@ -25,7 +25,7 @@ void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op
 
 /* Compares the sources of several operations, at most SC_PEEK_ITEMS_MAX, at once where that saves
  * system calls. The results hold until the lock is given back. */
-void sc_source_copies_look(struct sc_op *const *ops, unsigned count);
+void sc_source_copies_compare(struct sc_op *const *ops, unsigned count);
 
 /* May the source's bytes be read directly, without asking the kernel? The answer holds until the
  * lock is given back, if nothing else is issued on its pages meanwhile. */

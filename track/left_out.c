@@ -14,7 +14,7 @@ struct use {
     struct sc_device_use what;
     uintptr_t function;
     uint32_t order; /* the place of its call among the thread's calls since the capture began */
-    uint32_t of;    /* captured: the index of its node; beside the capture: the index of its site */
+    uint32_t owner; /* captured: the index of its node; beside the capture: the index of its site */
 };
 
 /* The captured uses, or those beside the capture, in the order of the calls. */
@@ -216,13 +216,13 @@ static bool has_name(const struct uses *nodes, uint32_t order, uintptr_t address
     return false;
 }
 
-/* Has the captured kernel `order` all addresses that the kernel `of` beside the capture has, and
+/* Has the captured kernel `order` all addresses that the kernel `beside` the capture has, and
  * are these at least two? */
-static bool has_all_names(const struct sc_left_out *left_out, uint32_t order, uint32_t of)
+static bool has_all_names(const struct sc_left_out *left_out, uint32_t order, uint32_t beside)
 {
     unsigned count = 0;
     EACH_USE (use, &left_out->beside) {
-        if (use->order != of)
+        if (use->order != beside)
             continue;
         if (!has_name(&left_out->captured, order, use->what.shape.address))
             return false;
@@ -341,12 +341,12 @@ static bool visit_left_out(const struct sc_left_out *left_out, uint32_t site,
                            sc_left_out_visit *visit, void *context)
 {
     EACH_USE (use, &left_out->beside) {
-        const struct use *node = use->of == site ? find_node(left_out, use) : NULL;
+        const struct use *node = use->owner == site ? find_node(left_out, use) : NULL;
         if (!node)
             continue;
         visit(context, &(struct sc_left_out_finding){.beside = &left_out->sites[site],
                                                      .use = &use->what,
-                                                     .captured = &left_out->nodes[node->of],
+                                                     .captured = &left_out->nodes[node->owner],
                                                      .captured_use = &node->what});
         return true;
     }
@@ -359,7 +359,7 @@ static void visit_undecided(const struct sc_left_out *left_out, uint32_t site,
 {
     struct sc_left_out_finding finding = {.beside = &left_out->sites[site]};
     EACH_USE (use, &left_out->beside) {
-        if (use->of != site || !is_undecided(left_out, use))
+        if (use->owner != site || !is_undecided(left_out, use))
             continue;
         finding.use = &use->what;
         finding.is_met = is_used_later(left_out, use);

@@ -203,7 +203,7 @@ union pair {
     char room[sizeof(struct sc_clock) + 2 * sizeof(struct entry)];
 };
 
-/* Makes that clock in `pair`, sorted by stream. */
+/* The clock of the point's own two entries, sorted by stream, which is made in `pair`. */
 static const struct sc_clock *pair_of(const struct sc_point *point, union pair *pair)
 {
     struct entry own = {point->stream, point->number, point->legacy ? 0 : point->call};

@@ -306,8 +306,8 @@ static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t address,
 }
 
 /* May a page of the interval be unreadable because of a span that has ended, of which the kernel
- * was not told yet? Lane 0 may have so many unapplied spans that they are not walked; nothing is
- * due there. */
+ * was not told yet? An interval in several lanes is not looked up, nor one in lane 0 if many spans
+ * are unapplied: then the counts answer. Nothing is due in lane 0. */
 static bool may_hide_still(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     unsigned lane = sc_spans_lane(spans, address);

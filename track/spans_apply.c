@@ -109,6 +109,7 @@ static void set_unused(struct sc_spans *spans, uint32_t id)
     atomic_fetch_sub_explicit(&spans->busy, 1, memory_order_relaxed);
 }
 
+/* The kernel was told of all of the span. If the span has ended, its record is no longer used. */
 static void finish_applying(struct sc_spans *spans, uint32_t id)
 {
     set_applied(spans, id);

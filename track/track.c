@@ -183,9 +183,9 @@ struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event)
     return point;
 }
 
-/* Does the host know all of an event's point? If the host knows all of a stream, it knows its plain
- * events. Events with more than a number stand for more than their stream: for what that had joined
- * when it was recorded. */
+/* Does the host know all of an event's point? If it knows all of the stream, and the point is only
+ * a number of the stream, it does. Other points also stand for what the stream had joined when the
+ * event was recorded. */
 static bool is_all_known(struct sc_track *track, const struct sc_point *point)
 {
     return point->stream && !point->legacy && !point->joined &&

@@ -57,8 +57,8 @@ static inline bool sc_at_once_is_idle(void)
     return !sc_track_has(&sc_track, SC_HAS_OPERATIONS);
 }
 
-/* Judges a touch. The memory may be the device's alone: no operation lies there. Lock-free where
- * nothing in flight could conflict. */
+/* Judges a touch. The memory may also be the device's, where no operation on host memory lies.
+ * Lock-free where nothing in flight could conflict. */
 static inline void sc_at_once(const struct sc_at_once *touch)
 {
     enum sc_direction direction = touch->touch == SC_TOUCH_READ ? SC_H2D : SC_D2H;

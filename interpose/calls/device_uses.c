@@ -136,6 +136,7 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
     sc_nvtx_stall_end();
 }
 
+/* Reports what one use conflicts with, and heals it. */
 static void judge_use(const struct judgement *judgement, enum sc_device_healing healing)
 {
     SC_OPS(conflicts);
@@ -187,7 +188,8 @@ void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_alloc
         .kind = SC_DEVICE,
         .origin = allocation->origin,
     };
-    judge_use(&(struct judgement){call, NULL, &info, may_heal(), true}, SC_HEALED_BY_WAIT);
+    judge_use(&(struct judgement){call, NULL, &info, may_heal(), /*waits=*/true},
+              SC_HEALED_BY_WAIT);
 }
 
 struct sc_op_info sc_device_uses_moment(const struct sc_call *call,

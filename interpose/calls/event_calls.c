@@ -91,6 +91,7 @@ struct recording {
     struct sc_point point;
 };
 
+/* Begins the record of an event, and takes what the event will stand for. */
 static void begin_recording(struct recording *recording, const struct sc_call *call,
                             CUstream *stream)
 {
@@ -106,6 +107,7 @@ static void begin_recording(struct recording *recording, const struct sc_call *c
         recording->point.work_ticks = sc_unfinished_before_event(on);
 }
 
+/* Ends the record: if the driver has accepted it, the event stands for that. */
 static CUresult end_recording(struct recording *recording, CUresult result, CUevent event,
                               unsigned flags)
 {
@@ -322,6 +324,7 @@ struct context_wait {
     struct sc_point point;      /* what the context waits for */
 };
 
+/* Begins a context's wait for an event: leaves marks and fences behind the work of its streams. */
 static struct context_wait begin_context_wait(CUcontext handle, CUevent event)
 {
     SC_KEEP_ERRNO();

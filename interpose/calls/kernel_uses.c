@@ -64,6 +64,7 @@ static void add_host_bytes(const struct sc_kernel_parameters *read, struct sc_ke
         sc_track_find_kernel_host(&sc_track, read->addresses, read->count, host);
 }
 
+/* The operation that the launch's use of this byte is. */
 static struct sc_op_info describe(const struct sc_kernel_byte *byte, const struct sc_call *call,
                                   struct sc_stream_record *stream, const struct sc_point *after)
 {

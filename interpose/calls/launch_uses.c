@@ -124,6 +124,7 @@ static uint32_t reissue_unchanged(const struct sc_launch_uses *launch, uint32_t 
 
 /* ---- device memory ---- */
 
+/* The use of device memory that a run of the exec is. */
 static struct sc_device_use device_use(struct sc_graphs *graphs, const struct sc_graph_use *run)
 {
     return (struct sc_device_use){

@@ -58,6 +58,7 @@ static struct sc_stream_record *default_stream(const struct copy *copy)
     return sc_active() ? sc_streams_find(NULL, copy->call->per_thread) : NULL;
 }
 
+/* Judges what the call does to host memory at this side. */
 static void judge_side(const struct copy *copy, struct sc_stream_record *stream,
                        enum sc_touch touch, const struct sc_copy_side *side)
 {
@@ -158,6 +159,7 @@ static void begin_device_work(struct sc_sync *sync, struct sc_stream_record *str
     sc_marks_note_tail(stream);
 }
 
+/* Begins the copy in the thread's default stream. */
 static void begin_call(struct copy *copy)
 {
     struct sc_stream_record *stream = copy->sides.is_empty ? NULL : default_stream(copy);
@@ -309,6 +311,7 @@ static void order_contexts(const struct copy *copy)
     SC_TRACKED(sc_device_forget_of(track.inflight, contexts, 3));
 }
 
+/* Notes what the copy did, when the driver has answered. */
 static CUresult end_call(struct copy *copy, CUresult result)
 {
     uint64_t place = sc_order_place(&copy->sync.ordered);
@@ -353,6 +356,7 @@ static struct sc_copy_sides serialize(struct sc_copy_sides sides, CUcontext dst,
     return sides;
 }
 
+/* The sides of a memset. */
 static struct sc_copy_sides fills(CUdeviceptr dst, size_t pitch, size_t width_bytes, size_t rows,
                                   uint32_t fill)
 {

@@ -27,6 +27,7 @@
 
 #include "common/poison.h"
 
+/* Records an upload that the driver has accepted. */
 static void record_upload(const struct sc_call *call, struct sc_stream_record *stream,
                           struct sc_upload *upload)
 {

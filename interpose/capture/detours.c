@@ -414,6 +414,7 @@ static void ask_foreign(struct query *query, struct sc_stream_record *stream)
     query->incomplete |= !sc_unfinished_is_done(stream, tail);
 }
 
+/* Asks whether the stream's work is done, by events of ours or by a query. */
 static void ask_stream(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     struct query *query = argument;

@@ -18,7 +18,8 @@
 void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle handle,
                                        bool has_value, unsigned value);
 
-/* Notes the bodies of a node that was added to the graph. Without memory they stay unknown. */
+/* Notes the bodies of a node that was added to the graph. If there is no memory, they stay
+ * unknown. */
 void sc_conditional_bodies_note(CUgraph graph, CUgraphNode node,
                                 const CUDA_CONDITIONAL_NODE_PARAMS *params);
 

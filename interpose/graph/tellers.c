@@ -119,6 +119,7 @@ static unsigned whole_steps(const struct search *search, const struct walked *wa
     return steps;
 }
 
+/* Takes the node out of its step: it is not judged. */
 static void unjudge(struct search *search, uint32_t at)
 {
     struct place *place = &search->places[at];
@@ -204,6 +205,7 @@ static bool tell_with_earlier(struct search *search, uint32_t teller)
 
 /* ---- a graph ---- */
 
+/* Fills in the places, and finds the tellers. */
 static bool note_places(struct search *search)
 {
     const struct sc_tellers *tellers = search->tellers;

@@ -114,7 +114,7 @@ bool sc_contexts_has_lost(uint32_t stream);
 /* The primary context of the device if it is alive and was met before, or NULL. */
 CUcontext sc_contexts_primary(CUdevice device);
 
-/* Notes that the device has a context, which nobody may have met yet. Lock-free. */
+/* Notes that the device has a context, which may not have been met yet. Lock-free. */
 void sc_contexts_made_on(CUdevice device);
 
 /* The only device that ever had a context, as far as known; -1: there is none, or several.

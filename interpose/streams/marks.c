@@ -250,6 +250,7 @@ static bool thread_can_name(const struct sc_stream_record *stream)
     return !stream->gone && (!stream->owner || stream->owner == sc_thread_id());
 }
 
+/* Removes the oldest mark. */
 static void pop_mark(struct sc_stream_record *stream)
 {
     SC_TRACE("mark-pop stream count", stream->id, stream->marks.count);

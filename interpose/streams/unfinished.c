@@ -134,6 +134,7 @@ void sc_unfinished_legacy(struct sc_stream_record *stream)
         raise_to(&stream->context->unfinished.legacy_ticks, sc_ticks_not_early());
 }
 
+/* On the legacy stream an event is work, and in the stream's own queue. */
 void sc_unfinished_record(struct sc_stream_record *stream)
 {
     if (stream->kind != SC_STREAM_LEGACY)
@@ -264,6 +265,7 @@ static bool is_of_host(const struct sc_joined_work *joined)
     return atomic_load_explicit(&joined->is_of_host, memory_order_relaxed);
 }
 
+/* Is all joined work done? `host_only`: only host functions count. */
 static __attribute__((noinline)) bool are_joined_done(struct sc_stream_record *stream,
                                                       bool host_only)
 {
@@ -289,6 +291,8 @@ static struct sc_joined_work *find_joined_place(struct sc_stream_record *stream,
     return place;
 }
 
+/* Adds work of the stream `id` to what is joined. An entry has UINT64_MAX while it is changed,
+ * since readers take no lock. False: there is no room. */
 static bool add_joined(struct sc_stream_record *stream, uint32_t id, uint64_t work_ticks,
                        bool of_host)
 {

@@ -94,7 +94,7 @@ static void add_destination(struct sc_issue *issue, const struct sc_copy_side *d
     else if (dst->known)
         sc_issue_host_shape(issue, SC_D2H, &dst->shape);
     else
-        sc_issue_pageable(issue, SC_D2H, &dst->shape, false);
+        sc_issue_pageable(issue, SC_D2H, &dst->shape, /*is_there=*/false);
 }
 
 /* Finds the copy's manner, and names both sides. */

@@ -146,7 +146,7 @@ enum sc_copy_call sc_batch_sources_call(const struct sc_batch_copy *copy)
 bool sc_batch_sources_is_late(const struct sc_batch_copy *copy)
 {
     const struct sc_copy_case asked =
-        sc_copy_sides_case(&copy->sides, sc_batch_sources_call(copy), false);
+        sc_copy_sides_case(&copy->sides, sc_batch_sources_call(copy), /*in_place=*/false);
     return sc_copy_manner_breaks_promise(&asked);
 }
 

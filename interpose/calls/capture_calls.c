@@ -57,7 +57,7 @@ SC_PAIR(cuStreamBeginCapture, _ptsz, (CUstream stream), (stream))
 
 SC_PAIR(cuStreamBeginCapture_v2, _ptsz, (CUstream stream, CUstreamCaptureMode mode), (stream, mode))
 {
-    struct beginning beginning = begin_capture(call, stream, mode, false);
+    struct beginning beginning = begin_capture(call, stream, mode, /*to_graph=*/false);
     return end_begin(&beginning, real(stream, mode));
 }
 
@@ -66,7 +66,7 @@ SC_PAIR(cuStreamBeginCaptureToGraph, _ptsz,
          const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode),
         (stream, graph, dependencies, edges, count, mode))
 {
-    struct beginning beginning = begin_capture(call, stream, mode, true);
+    struct beginning beginning = begin_capture(call, stream, mode, /*to_graph=*/true);
     beginning.into = graph;
     return end_begin(&beginning, real(stream, graph, dependencies, edges, count, mode));
 }
@@ -78,7 +78,7 @@ SC_PAIR(cuStreamBeginRecaptureToGraph, _ptsz,
          void *data),
         (stream, mode, graph, changed, data))
 {
-    struct beginning beginning = begin_capture(call, stream, mode, true);
+    struct beginning beginning = begin_capture(call, stream, mode, /*to_graph=*/true);
     beginning.into = graph;
     CUresult result = real(stream, mode, graph, changed, data);
     if (result == CUDA_SUCCESS && beginning.stream)

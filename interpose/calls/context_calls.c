@@ -106,7 +106,7 @@ static void end_context(struct sc_context *context)
     sc_snapshots_context_gone(context);
     sc_pinned_context_gone(context);
     sc_captures_context_gone(context);
-    sc_streams_bury(context, true);
+    sc_streams_bury(context, /*events_are_dead=*/true);
     sc_marks_context_gone(context);
 }
 
@@ -171,7 +171,7 @@ static void end_green(struct sc_context *context)
 {
     if (atomic_exchange(&context->gone, true))
         atomic_fetch_sub(&ended_contexts, 1);
-    sc_streams_bury(context, false);
+    sc_streams_bury(context, /*events_are_dead=*/false);
     sc_marks_context_gone(context);
 }
 

@@ -126,7 +126,7 @@ static __attribute__((noinline)) void set_composed_event(CUevent event, uint32_t
                                                          uint64_t number, uint64_t work_ticks)
 {
     struct sc_point point = {.stream = stream, .number = number, .work_ticks = work_ticks};
-    set_event(CUDA_SUCCESS, event, true, &point);
+    set_event(CUDA_SUCCESS, event, /*known=*/true, &point);
 }
 
 /* Records the event on a simple stream: the event then stands for one number of that stream. */
@@ -177,8 +177,8 @@ void sc_event_calls_recorded(struct sc_stream_record *stream, CUevent event)
     }
     struct sc_point point;
     begin_record(stream, &ordered, &point);
-    sc_track_end_record(&sc_track, &ordered, true);
-    set_event(CUDA_SUCCESS, event, true, &point);
+    sc_track_end_record(&sc_track, &ordered, /*issued=*/true);
+    set_event(CUDA_SUCCESS, event, /*known=*/true, &point);
 }
 
 SC_VERSIONS(cuEventDestroy, cuEventDestroy_v2, (CUevent event), (event))

@@ -440,7 +440,7 @@ static bool may_be_kept(const struct giving_back *giving, const struct sc_range_
 static void tell_left(const struct giving_back *giving)
 {
     sc_memory_leaves(giving->call, &giving->memory);
-    sc_memory_left(&giving->memory, true);
+    sc_memory_left(&giving->memory, /*taken=*/true);
 }
 
 /* Returns `kept`. If the memory was kept back, ends the permit: the driver, which would have

@@ -252,7 +252,7 @@ add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struc
     if (!range->range && issue->stream && sc_issue_is_kept_registered(shape))
         issue->waits_after = true;
     if (when != SC_IN_CALL && (issue->graph || works_in_place(issue)))
-        sc_issue_pageable(issue, direction, shape, false);
+        sc_issue_pageable(issue, direction, shape, /*is_there=*/false);
     else if (direction == SC_H2D || direction == SC_D2H)
         sc_issue_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
 }
@@ -416,7 +416,7 @@ static __attribute__((noinline)) void report_unordered_left(const struct sc_issu
                                                             const struct sc_op_info *op)
 {
     SC_OPS(left);
-    sc_track_conflicts(&sc_track, op, false, &left);
+    sc_track_conflicts(&sc_track, op, /*awaited=*/false, &left);
     report_unordered(issue, SC_ACTION_REPORTED, &left, next_number(issue->stream));
 }
 
@@ -429,7 +429,7 @@ static __attribute__((noinline)) void order_after_conflicts(const struct sc_issu
     struct sc_op_info op;
     describe_op(issue, use, &op);
     op.unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, issue->after);
-    sc_track_conflicts(&sc_track, &op, false, &conflicts);
+    sc_track_conflicts(&sc_track, &op, /*awaited=*/false, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_ops single = sc_ops_one(&conflicts, i);
         if (order_after_one(issue, &op, &single))

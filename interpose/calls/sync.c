@@ -68,7 +68,7 @@ void sc_sync_begin_stream(struct sc_sync *sync, const struct sc_call *call, CUst
 static bool may_take_early(struct sc_stream_record *stream)
 {
     return stream->kind == SC_STREAM_LEGACY ? sc_track_is_due(&sc_track, stream->id)
-                                            : sc_unfinished_is_hidden(stream, true);
+                                            : sc_unfinished_is_hidden(stream, /*known=*/true);
 }
 
 /* Makes the stream wait in its own queue, unless the driver has carried the copy out already. */

@@ -532,7 +532,7 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool sn
 
 void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks)
 {
-    sc_marks_issued(stream, MARK_BYTES_MIN, false, now_ticks);
+    sc_marks_issued(stream, MARK_BYTES_MIN, /*snapshotted=*/false, now_ticks);
 }
 
 static bool is_behind_marks(const struct sc_stream_marks *marks, const _Atomic uint64_t *number)

@@ -568,12 +568,12 @@ static void visit_streams(struct sc_context *context, bool is_whole, sc_visit_st
 
 void sc_streams_each(struct sc_context *context, sc_visit_stream *visit, void *argument)
 {
-    visit_streams(context, false, visit, argument);
+    visit_streams(context, /*is_whole=*/false, visit, argument);
 }
 
 void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, void *argument)
 {
-    visit_streams(context, true, visit, argument);
+    visit_streams(context, /*is_whole=*/true, visit, argument);
 }
 
 /* Removes the handle if it still names this stream. Returns whether it did: of several threads, one

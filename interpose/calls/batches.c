@@ -1,11 +1,11 @@
-/* Batch copies, outside of captures (batch_copies.h) and in them. A single copy with attributes is
- * a batch of one.
+/* Batch copies, on streams that capture and on others (batch_copies.h). A single copy with
+ * attributes is a batch of one.
  *
- * In a capture a driver refuses a batch with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, the capture
- * goes on, and the graph lacks the copies (SC304). With capture=repair each becomes a node, in
- * order. A source with order DURING_API_CALL is the caller's again when the call returns, so the
- * node reads a copy of it. A driver that takes the batch (CUDA 13.5 has nodes for it) is asked
- * first, and has its way: the graph then names what the copies name.
+ * On a stream that captures, a driver refuses a batch with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
+ * The capture goes on, and the graph lacks the copies (SC304). With capture=repair each copy
+ * becomes a node, in order. A source with order DURING_API_CALL is the caller's again when the call
+ * returns, so its node reads a copy of it. The driver is asked first: one that takes the batch
+ * (CUDA 13.5 has nodes for it) makes its own nodes, and the graph then names what the copies name.
  */
 #include "common/hazard_words.h"
 #include "common/shape.h"

@@ -1,11 +1,11 @@
-/* The driver's contexts as the tracker's.
+/* Records of the driver's contexts.
  *
- * A context is met at the first use of one of its streams. Its tracker's id is that of its legacy
- * stream. Records are never freed, since streams point to them.
+ * A context is met at the first use of one of its streams. In the tracker its id is that of its
+ * legacy stream. Records are never freed, since streams point to them.
  *
  * Lock: that of the contexts, taken inside of a stream's and outside of the streams' registry
- * (interpose/streams/streams.h). No libc hook takes it. Thread-safe; only what says "lock-free" is
- * for a signal handler.
+ * (interpose/streams/streams.h). No libc hook takes it. Thread-safe; in a signal handler only
+ * functions that say "lock-free".
  */
 #ifndef SC_INTERPOSE_STREAMS_CONTEXTS_H
 #define SC_INTERPOSE_STREAMS_CONTEXTS_H

@@ -42,6 +42,8 @@ static void count_unjudged_touches(enum sc_no_verdict_reason reason, unsigned co
     sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, count);
 }
 
+/* Reports each conflict, except with a kernel that waits for the program. Such conflicts, and those
+ * that were not kept, count as not judged. */
 static void report_each(const struct sc_at_once *touch, const struct sc_ops *conflicts, bool heals)
 {
     for (unsigned i = 0; i < sc_ops_kept(conflicts); i++)

@@ -1,17 +1,17 @@
 /* Host memory that a call of the driver reads or writes before it returns: synchronous copies and
- * memsets, and asynchronous copies as far as the driver stages or completes them in the call.
+ * memsets, and the part of an asynchronous copy that the driver stages or completes in the call.
  *
- * Such a touch is held against the operations in flight on the same bytes, as a touch of the
- * program's own is (SC201, SC202, SC203, SC403). But it is held against them by order: an operation
- * that the call's stream comes after is done by then. In mode=fix the host waits for the others
- * before the call is made, at most stall_limit. An edge in the stream would not do, since the
- * driver takes the bytes of pageable memory in the call.
+ * Such a touch is judged against the operations in flight on the same bytes, as a touch of the
+ * program's own is (SC201, SC202, SC203, SC403). But the order in the call's stream counts: an
+ * operation that the stream comes after is done by then. In mode=fix the host waits for the other
+ * operations before the call is made, at most stall_limit. An edge in the stream would be too late,
+ * since the driver takes the bytes of pageable memory in the call.
  *
- * Nothing is judged where the order may exist and not be seen: where the call or the operation is
- * behind what waits for the host (interpose/streams/unfinished.h).
+ * Nothing is judged if an order may exist that cannot be seen: if the call or the operation is
+ * behind work that waits for the host (interpose/streams/unfinished.h).
  *
- * Locks: none may be held. errno is kept. Calls the driver where something is found: not for a
- * signal handler.
+ * Locks: none may be held. errno is kept. Calls the driver if something is found: not for a signal
+ * handler.
  */
 #ifndef SC_INTERPOSE_CALLS_AT_ONCE_H
 #define SC_INTERPOSE_CALLS_AT_ONCE_H
@@ -57,8 +57,8 @@ static inline bool sc_at_once_is_idle(void)
     return !sc_track_has(&sc_track, SC_HAS_OPERATIONS);
 }
 
-/* Judges a touch. The memory may be the device's alone: no operation lies there. Lock-free where
- * nothing in flight could conflict. */
+/* Judges a touch. The memory may also be the device's, where no operation on host memory lies.
+ * Lock-free where nothing in flight could conflict. */
 static inline void sc_at_once(const struct sc_at_once *touch)
 {
     enum sc_direction direction = touch->touch == SC_TOUCH_READ ? SC_H2D : SC_D2H;

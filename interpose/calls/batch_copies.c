@@ -37,6 +37,7 @@
 
 /* ---- the sides of a copy ---- */
 
+/* The side at the address, by what is known of the address already. */
 static struct sc_copy_side look_up(CUdeviceptr address, size_t size_bytes, enum sc_batch_side is)
 {
     switch (is) {
@@ -71,6 +72,7 @@ static void add_pageable_source(struct sc_issue *issue, const struct sc_batch_co
         issue->host[at].taken = read == SC_TAKEN;
 }
 
+/* Names the source as a touch or as an operation, by when this driver reads it. */
 static void add_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
                        enum sc_copy_time read)
 {
@@ -83,6 +85,7 @@ static void add_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
         add_pageable_source(issue, copy, read);
 }
 
+/* Names the destination likewise, by when this driver writes it. */
 static void add_destination(struct sc_issue *issue, const struct sc_copy_side *dst,
                             enum sc_copy_time written)
 {
@@ -91,9 +94,10 @@ static void add_destination(struct sc_issue *issue, const struct sc_copy_side *d
     else if (dst->known)
         sc_issue_host_shape(issue, SC_D2H, &dst->shape);
     else
-        sc_issue_pageable(issue, SC_D2H, &dst->shape, false);
+        sc_issue_pageable(issue, SC_D2H, &dst->shape, /*is_there=*/false);
 }
 
+/* Finds the copy's manner, and names both sides. */
 static void add_sides(struct sc_issue *issue, struct sc_batch_copy *copy)
 {
     const struct sc_copy_sides *sides = &copy->sides;
@@ -147,6 +151,7 @@ static void note_sides(struct sc_batch *batch, size_t index, const struct sc_bat
     source->dst_is = known_side(&copy->sides.dst);
 }
 
+/* Judges every copy before the call, and replaces sources. */
 static void judge_all(struct sc_batch *batch)
 {
     struct sc_batch_gathered gathered;
@@ -193,6 +198,8 @@ static bool is_stream_idle(const struct sc_batch *batch)
     return result == CUDA_SUCCESS;
 }
 
+/* Notes the copy's uses of device memory, with the ticket of its operation on host memory if it has
+ * one. */
 static void note_uses_of_device(const struct sc_issue *issue, const struct sc_issue_ops *ops,
                                 const struct sc_issued_call *issued)
 {
@@ -269,6 +276,7 @@ static void keep_source_until_read(struct sc_batch_source *source, const struct 
         sc_large_copies_count_late();
 }
 
+/* Records what one copy of an accepted batch does with memory. */
 static void record_copy(struct sc_batch *batch, size_t index, struct recording *recording)
 {
     struct sc_issue issue;

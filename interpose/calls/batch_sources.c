@@ -146,7 +146,7 @@ enum sc_copy_call sc_batch_sources_call(const struct sc_batch_copy *copy)
 bool sc_batch_sources_is_late(const struct sc_batch_copy *copy)
 {
     const struct sc_copy_case asked =
-        sc_copy_sides_case(&copy->sides, sc_batch_sources_call(copy), false);
+        sc_copy_sides_case(&copy->sides, sc_batch_sources_call(copy), /*in_place=*/false);
     return sc_copy_manner_breaks_promise(&asked);
 }
 
@@ -182,6 +182,7 @@ static bool gather_source(struct sc_batch_gathered *gathered, struct sc_batch *b
     return true;
 }
 
+/* Takes a snapshot of the source. False: none was taken. */
 static bool take_snapshot(struct sc_batch *batch, size_t index, const struct sc_op_info *op)
 {
     struct sc_batch_source *source = sc_batch_sources_at(batch, index);
@@ -286,6 +287,7 @@ static void keep_refused_slot(const struct sc_batch *batch, struct sc_slot *slot
     sc_track_issue(&sc_track, &none, &read, 1, &issued);
 }
 
+/* Keeps all that the device may read instead of the source. */
 static void keep_refused_source(const struct sc_batch *batch, struct sc_batch_source *source)
 {
     struct sc_slot *const slots[] = {source->slot, source->edges[0], source->edges[1]};

@@ -1,9 +1,10 @@
 /* Sources of a batch that the device reads elsewhere than the program says (batch_copies.h).
  *
- * In mode=fix a small source is read from a snapshot. A large pageable one has its whole pages
- * guarded. What lies before and behind them, on pages that hold other memory too, is read from
- * snapshots: the copy is made in pieces. What cannot be guarded since it may be on a stack, and
- * what the driver would read late against its contract, is read from a copy of the library's.
+ * In mode=fix a small source is read from a snapshot. Of a large pageable source the whole pages
+ * are guarded; its bytes before and behind these lie on pages with other memory, and are read from
+ * snapshots: the copy is made in pieces. Two kinds of sources are read from a copy of the
+ * library's: those that may be on a stack, which cannot be guarded, and those that the driver would
+ * read late, against its contract.
  *
  * Locks: none may be held. Not for a signal handler. errno may change.
  */

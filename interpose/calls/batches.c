@@ -1,11 +1,11 @@
-/* Batch copies, outside of captures (batch_copies.h) and in them. A single copy with attributes is
- * a batch of one.
+/* Batch copies, on streams that capture and on others (batch_copies.h). A single copy with
+ * attributes is a batch of one.
  *
- * In a capture a driver refuses a batch with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, the capture
- * goes on, and the graph lacks the copies (SC304). With capture=repair each becomes a node, in
- * order. A source with order DURING_API_CALL is the caller's again when the call returns, so the
- * node reads a copy of it. A driver that takes the batch (CUDA 13.5 has nodes for it) is asked
- * first, and has its way: the graph then names what the copies name.
+ * On a stream that captures, a driver refuses a batch with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
+ * The capture goes on, and the graph lacks the copies (SC304). With capture=repair each copy
+ * becomes a node, in order. A source with order DURING_API_CALL is the caller's again when the call
+ * returns, so its node reads a copy of it. The driver is asked first: one that takes the batch
+ * (CUDA 13.5 has nodes for it) makes its own nodes, and the graph then names what the copies name.
  */
 #include "common/hazard_words.h"
 #include "common/shape.h"
@@ -217,6 +217,7 @@ static bool is_valid_flat(const struct flat_batch *batch)
     return valid;
 }
 
+/* Captures the copies one by one, until one is refused. */
 static CUresult capture_flat(struct batch *copies)
 {
     struct flat_batch *batch = (struct flat_batch *)(void *)copies;
@@ -238,6 +239,8 @@ enum { SCRATCH_BYTES = (3 * SC_BATCH_PIECES_MAX + 1) * sizeof(size_t) };
 
 _Static_assert(sizeof(CUdeviceptr) == sizeof(size_t), "one size for every element");
 
+/* Writes the arrays for the driver: an element for each piece of a copy, and for each attribute the
+ * index of its first piece. */
 static void write_pieces(struct flat_batch *batch, struct flat_arrays *made)
 {
     const struct flat_arrays *arrays = &batch->arrays;
@@ -259,6 +262,7 @@ static void write_pieces(struct flat_batch *batch, struct flat_arrays *made)
     made->count = piece_count;
 }
 
+/* The program's arrays, or arrays in the scratch memory if sources are replaced. */
 static struct flat_arrays arrays_for_driver(struct flat_batch *batch)
 {
     size_t room = batch->arrays.count * SC_BATCH_PIECES_MAX;
@@ -377,6 +381,7 @@ static struct sc_fold operand_fold(const CUmemcpy3DOperand *operand, const CUext
     return (struct sc_fold){0, 0};
 }
 
+/* One side of a copy. An array is no host memory. */
 static struct sc_copy_side operand_side(const CUmemcpy3DOperand *operand, const CUextent3D *extent,
                                         enum sc_batch_side is)
 {
@@ -452,6 +457,7 @@ static bool has_arrays(const struct batch_3d *batch)
     return false;
 }
 
+/* Captures the copies one by one, until one is refused. */
 static CUresult capture_3d(struct batch *copies)
 {
     const struct batch_3d *batch = (const struct batch_3d *)(void *)copies;

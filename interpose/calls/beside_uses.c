@@ -39,6 +39,7 @@ void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_re
 
 /* ---- kernels ---- */
 
+/* Tells the thread's captures of a launch: one that a capture takes, or one that runs beside. */
 static void tell_launch(const struct sc_call *call, const struct sc_launch *launch, bool is_detour)
 {
     struct sc_kernel_parameters read;

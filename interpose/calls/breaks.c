@@ -28,6 +28,7 @@ struct heap {
     uintptr_t start; /* 0: there is none */
 };
 
+/* Looks for the heap among the mappings. Returns whether to go on. */
 static bool find_heap(void *context, uintptr_t start, uintptr_t end, const char *access,
                       const char *rest)
 {

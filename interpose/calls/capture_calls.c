@@ -22,6 +22,7 @@ struct beginning {
     CUgraph into;     /* the program's graph that is captured into; NULL: a new one */
 };
 
+/* Shuts the gate and notes the capture, before the driver begins it. */
 static struct beginning begin_capture(const struct sc_call *call, CUstream handle,
                                       CUstreamCaptureMode mode, bool to_graph) SC_UNFOLLOWED
 {
@@ -36,6 +37,7 @@ static struct beginning begin_capture(const struct sc_call *call, CUstream handl
     return beginning;
 }
 
+/* The driver has begun the capture, or has refused it. */
 static CUresult end_begin(const struct beginning *beginning, CUresult result) SC_UNFOLLOWED
 {
     if (beginning->stream)
@@ -55,7 +57,7 @@ SC_PAIR(cuStreamBeginCapture, _ptsz, (CUstream stream), (stream))
 
 SC_PAIR(cuStreamBeginCapture_v2, _ptsz, (CUstream stream, CUstreamCaptureMode mode), (stream, mode))
 {
-    struct beginning beginning = begin_capture(call, stream, mode, false);
+    struct beginning beginning = begin_capture(call, stream, mode, /*to_graph=*/false);
     return end_begin(&beginning, real(stream, mode));
 }
 
@@ -64,7 +66,7 @@ SC_PAIR(cuStreamBeginCaptureToGraph, _ptsz,
          const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode),
         (stream, graph, dependencies, edges, count, mode))
 {
-    struct beginning beginning = begin_capture(call, stream, mode, true);
+    struct beginning beginning = begin_capture(call, stream, mode, /*to_graph=*/true);
     beginning.into = graph;
     return end_begin(&beginning, real(stream, graph, dependencies, edges, count, mode));
 }
@@ -76,7 +78,7 @@ SC_PAIR(cuStreamBeginRecaptureToGraph, _ptsz,
          void *data),
         (stream, mode, graph, changed, data))
 {
-    struct beginning beginning = begin_capture(call, stream, mode, true);
+    struct beginning beginning = begin_capture(call, stream, mode, /*to_graph=*/true);
     beginning.into = graph;
     CUresult result = real(stream, mode, graph, changed, data);
     if (result == CUDA_SUCCESS && beginning.stream)
@@ -84,6 +86,7 @@ SC_PAIR(cuStreamBeginRecaptureToGraph, _ptsz,
     return end_begin(&beginning, result);
 }
 
+/* The driver has ended the capture, or has refused to. */
 static CUresult end_capture(CUresult result, struct sc_stream_record *stream, uintptr_t graph)
 {
     sc_capturing_changed();

@@ -71,8 +71,8 @@ static void end_memory(const struct sc_context *context)
     sc_holds_forget_graphs_of(track.holds, context->legacy);
 }
 
-/* Makes all work of the context known done. Takes only locks of the tracker, the guard and the
- * reaper. */
+/* Makes all work of the context known done, and its memory void. Takes only locks of the tracker,
+ * the guard and the reaper. */
 static void end_work(const struct sc_context *context)
 {
     struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
@@ -97,6 +97,7 @@ void sc_context_calls_told_end(CUcontext handle)
         end_work(context);
 }
 
+/* Ends all that was kept for the context, when the driver has ended it. */
 static void end_context(struct sc_context *context)
 {
     if (atomic_exchange(&context->gone, true))
@@ -105,7 +106,7 @@ static void end_context(struct sc_context *context)
     sc_snapshots_context_gone(context);
     sc_pinned_context_gone(context);
     sc_captures_context_gone(context);
-    sc_streams_bury(context, true);
+    sc_streams_bury(context, /*events_are_dead=*/true);
     sc_marks_context_gone(context);
 }
 
@@ -170,7 +171,7 @@ static void end_green(struct sc_context *context)
 {
     if (atomic_exchange(&context->gone, true))
         atomic_fetch_sub(&ended_contexts, 1);
-    sc_streams_bury(context, false);
+    sc_streams_bury(context, /*events_are_dead=*/false);
     sc_marks_context_gone(context);
 }
 
@@ -252,6 +253,7 @@ struct releasing {
     struct sc_memory memory;
 };
 
+/* The release may be the last one, which ends the context: makes the context quiet. */
 static struct releasing begin_release(const struct sc_call *call, CUdevice device)
 {
     struct releasing releasing = {
@@ -266,6 +268,7 @@ static struct releasing begin_release(const struct sc_call *call, CUdevice devic
     return releasing;
 }
 
+/* Ends the context if that was the last release. */
 static CUresult end_release(CUresult result, const struct releasing *releasing)
 {
     unsigned flags = 0;

@@ -1,4 +1,4 @@
-/* Contexts that end on a way that no wrapper saw (missed/resource_news.h).
+/* Contexts that end in a way that no wrapper sees (missed/resource_news.h).
  *
  * Thread-safe. Locks: none is taken that is held over calls of the driver. Not for a signal
  * handler.

@@ -105,6 +105,7 @@ static struct sc_copy_sides captured_sides(CUdeviceptr dst, CUdeviceptr src, siz
 typedef void find_sides(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
                         bool in_place);
 
+/* Names both sides, which `find` finds without asking the driver more than it must. */
 static OUT_OF_LINE void add_found_sides(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src,
                                         size_t bytes, find_sides *find)
 {
@@ -216,6 +217,7 @@ static bool is_used_as_host(const struct sc_issue *issue, CUdeviceptr address)
             sc_address_is_pageable(address));
 }
 
+/* Names the memory that a memset fills. */
 static void add_memset(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size_t width,
                        size_t height, uint32_t fill)
 {

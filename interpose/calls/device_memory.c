@@ -28,7 +28,7 @@ static __thread struct {
  * which has failed: nothing ran behind it. */
 static struct sc_allocation begin_leaving(uintptr_t address)
 {
-    sc_device_memory_left(&leaving.allocation, false);
+    sc_device_memory_left(&leaving.allocation, /*freed=*/false);
     leaving.address = address;
     leaving.allocation = SC_TRACKED(sc_allocations_begin_free(track.allocations, address));
     return leaving.allocation;

@@ -136,10 +136,11 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
     sc_nvtx_stall_end();
 }
 
+/* Reports what one use conflicts with, and heals it. */
 static void judge_use(const struct judgement *judgement, enum sc_device_healing healing)
 {
     SC_OPS(conflicts);
-    sc_track_conflicts(&sc_track, judgement->use, false, &conflicts);
+    sc_track_conflicts(&sc_track, judgement->use, /*awaited=*/false, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_op_info *earlier = &conflicts.ops[i];
         if (!earlier->origin)
@@ -187,7 +188,8 @@ void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_alloc
         .kind = SC_DEVICE,
         .origin = allocation->origin,
     };
-    judge_use(&(struct judgement){call, NULL, &info, may_heal(), true}, SC_HEALED_BY_WAIT);
+    judge_use(&(struct judgement){call, NULL, &info, may_heal(), /*waits=*/true},
+              SC_HEALED_BY_WAIT);
 }
 
 struct sc_op_info sc_device_uses_moment(const struct sc_call *call,
@@ -231,7 +233,7 @@ static void mark(struct sc_stream_record *stream, const struct sc_ticket *ticket
 {
     sc_marks_issued_on_device(stream, ticket->number);
     if (stream->owner)
-        sc_marks_issued(stream, 0, false, ticks);
+        sc_marks_issued(stream, 0, /*snapshotted=*/false, ticks);
 }
 
 /* How many descriptions stand on the stack at a time. */
@@ -288,7 +290,7 @@ void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stre
     const struct sc_device_use use = free_of(allocation);
     struct sc_op_info moment = sc_device_uses_moment(call, stream, 0);
     struct sc_op_info info = describe_at(&use, call, stream, &moment);
-    sc_track_device_end_free(&sc_track, allocation, true, &info);
+    sc_track_device_end_free(&sc_track, allocation, /*freed=*/true, &info);
     mark(stream, &info.ticket, moment.ticks);
 }
 

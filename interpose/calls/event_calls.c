@@ -91,6 +91,7 @@ struct recording {
     struct sc_point point;
 };
 
+/* Begins the record of an event, and takes what the event will stand for. */
 static void begin_recording(struct recording *recording, const struct sc_call *call,
                             CUstream *stream)
 {
@@ -106,6 +107,7 @@ static void begin_recording(struct recording *recording, const struct sc_call *c
         recording->point.work_ticks = sc_unfinished_before_event(on);
 }
 
+/* Ends the record: if the driver has accepted it, the event stands for that. */
 static CUresult end_recording(struct recording *recording, CUresult result, CUevent event,
                               unsigned flags)
 {
@@ -124,7 +126,7 @@ static __attribute__((noinline)) void set_composed_event(CUevent event, uint32_t
                                                          uint64_t number, uint64_t work_ticks)
 {
     struct sc_point point = {.stream = stream, .number = number, .work_ticks = work_ticks};
-    set_event(CUDA_SUCCESS, event, true, &point);
+    set_event(CUDA_SUCCESS, event, /*known=*/true, &point);
 }
 
 /* Records the event on a simple stream: the event then stands for one number of that stream. */
@@ -175,8 +177,8 @@ void sc_event_calls_recorded(struct sc_stream_record *stream, CUevent event)
     }
     struct sc_point point;
     begin_record(stream, &ordered, &point);
-    sc_track_end_record(&sc_track, &ordered, true);
-    set_event(CUDA_SUCCESS, event, true, &point);
+    sc_track_end_record(&sc_track, &ordered, /*issued=*/true);
+    set_event(CUDA_SUCCESS, event, /*known=*/true, &point);
 }
 
 SC_VERSIONS(cuEventDestroy, cuEventDestroy_v2, (CUevent event), (event))
@@ -322,6 +324,7 @@ struct context_wait {
     struct sc_point point;      /* what the context waits for */
 };
 
+/* Begins a context's wait for an event: leaves marks and fences behind the work of its streams. */
 static struct context_wait begin_context_wait(CUcontext handle, CUevent event)
 {
     SC_KEEP_ERRNO();

@@ -145,7 +145,7 @@ static void end_change(const struct exec_change *change)
     if (flags->unsure)
         sc_graphs_doubt_node(track.graphs, exec, change->node, flags->unsure);
     if (flags->disabled)
-        sc_graphs_enable_node(track.graphs, exec, change->node, false);
+        sc_graphs_enable_node(track.graphs, exec, change->node, /*enabled=*/false);
 }
 
 /* Lets the changed node use a copy of ours instead of a stack, as its uses do
@@ -283,9 +283,9 @@ static void note_params(const struct exec_change *change, const CUgraphNodeParam
     if (child)
         note_child(by, node, child);
     else if (params->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
-        sc_exec_uses_note_event(by, (uintptr_t)node, params->eventRecord.event, false);
+        sc_exec_uses_note_event(by, (uintptr_t)node, params->eventRecord.event, /*waits=*/false);
     else if (params->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
-        sc_exec_uses_note_event(by, (uintptr_t)node, params->eventWait.event, true);
+        sc_exec_uses_note_event(by, (uintptr_t)node, params->eventWait.event, /*waits=*/true);
     else if (params->type == CU_GRAPH_NODE_TYPE_KERNEL)
         sc_device_nodes_kernel_changed(
             by->graph, sc_graph_call_node(by, node),

@@ -143,7 +143,7 @@ static bool is_order_before_seen(const struct launch *launch)
     sc_track_begin_launch(&sc_track, launch->uses.exec, launch->uses.stream->id, &ordered);
     struct sc_point after = sc_track_call_point(&sc_track, launch->uses.stream->id, &ordered);
     bool is_seen = sc_track_unseen_behind(&sc_track, launch->uses.stream->id, &after).waits == 0;
-    sc_track_end(&sc_track, &ordered, false);
+    sc_track_end(&sc_track, &ordered, /*issued=*/false);
     sc_track_forget_point(&sc_track, &after);
     return is_seen;
 }
@@ -217,7 +217,7 @@ static void note_signals(const struct launch *launch)
     sc_track_begin_launch(&sc_track, launch->uses.exec, launch->uses.stream->id, &ordered);
     SC_TRACKED(sc_order_call_signals(track.order, launch->uses.stream->id, &ordered,
                                      sc_replaying_follows()));
-    sc_track_end(&sc_track, &ordered, false);
+    sc_track_end(&sc_track, &ordered, /*issued=*/false);
 }
 
 /* Begins to note runs of the exec's host nodes. If that is impossible, the launch counts as one
@@ -426,6 +426,7 @@ static void forget_what_is_told(struct launch *launch)
     sc_host_functions_dropped(launch->host_call);
 }
 
+/* Notes a launch that the driver has answered. */
 static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgraphExec exec,
                                                      CUstream stream, CUresult result)
 {

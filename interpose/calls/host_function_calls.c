@@ -38,6 +38,7 @@ static struct sc_arena calls_arena SC_GUARDED_BY(calls_lock);
 /* Records whose functions have run; guarded by calls_lock. */
 static struct host_call *spare_calls;
 
+/* A spare record, or a new one; NULL: there is no memory. */
 static struct host_call *take_call(void)
 {
     pthread_mutex_lock(&calls_lock);
@@ -110,6 +111,7 @@ static void note_earlier_done(struct host_call *call)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
+/* What the driver calls in the place of the program's function. */
 static void run_function(void *argument)
 {
     struct host_call *call = argument;

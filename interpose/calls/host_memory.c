@@ -371,7 +371,7 @@ static bool free_is_deferred(struct giving_back *giving, const struct sc_range_i
     if (!sc_take_down_make(&taken, SC105, &giving->culprit))
         return false;
     book_held(&taken, range);
-    if (sc_take_down_passes(&taken))
+    if (sc_take_down_passes(&taken)) /* nothing to be waited for is in flight */
         giving->result = wait_as_the_driver_does(giving->call);
     return true;
 }
@@ -440,7 +440,7 @@ static bool may_be_kept(const struct giving_back *giving, const struct sc_range_
 static void tell_left(const struct giving_back *giving)
 {
     sc_memory_leaves(giving->call, &giving->memory);
-    sc_memory_left(&giving->memory, true);
+    sc_memory_left(&giving->memory, /*taken=*/true);
 }
 
 /* Returns `kept`. If the memory was kept back, ends the permit: the driver, which would have

@@ -61,6 +61,7 @@
 
 enum { TAKEN_EARLY_BYTES = 24 * 1024 };
 
+/* Leaves out the fields that are set before they are read. */
 SC_INLINED void init_issue(struct sc_issue *issue, const struct sc_call *call,
                            struct sc_stream_record *stream)
 {
@@ -251,7 +252,7 @@ add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struc
     if (!range->range && issue->stream && sc_issue_is_kept_registered(shape))
         issue->waits_after = true;
     if (when != SC_IN_CALL && (issue->graph || works_in_place(issue)))
-        sc_issue_pageable(issue, direction, shape, false);
+        sc_issue_pageable(issue, direction, shape, /*is_there=*/false);
     else if (direction == SC_H2D || direction == SC_D2H)
         sc_issue_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
 }
@@ -320,6 +321,7 @@ void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const vo
                         &(struct sc_shape){(uintptr_t)address, size_bytes, size_bytes, 1});
 }
 
+/* Names one side of a copy, with its fold. */
 static void add_side(struct sc_issue *issue, enum sc_direction direction,
                      const struct sc_copy_side *side, enum sc_copy_time when)
 {
@@ -414,7 +416,7 @@ static __attribute__((noinline)) void report_unordered_left(const struct sc_issu
                                                             const struct sc_op_info *op)
 {
     SC_OPS(left);
-    sc_track_conflicts(&sc_track, op, false, &left);
+    sc_track_conflicts(&sc_track, op, /*awaited=*/false, &left);
     report_unordered(issue, SC_ACTION_REPORTED, &left, next_number(issue->stream));
 }
 
@@ -427,7 +429,7 @@ static __attribute__((noinline)) void order_after_conflicts(const struct sc_issu
     struct sc_op_info op;
     describe_op(issue, use, &op);
     op.unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, issue->after);
-    sc_track_conflicts(&sc_track, &op, false, &conflicts);
+    sc_track_conflicts(&sc_track, &op, /*awaited=*/false, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_ops single = sc_ops_one(&conflicts, i);
         if (order_after_one(issue, &op, &single))
@@ -582,6 +584,7 @@ void sc_issue_judge_touches(const struct sc_issue *issue)
         judge_touches(issue);
 }
 
+/* Judges and orders all that was named, before the call. */
 SC_INLINED void make_ready(struct sc_issue *issue)
 {
     if (sc_unlikely(sc_replaying_prepares())) {
@@ -633,6 +636,7 @@ SC_INLINED const struct sc_host_use *first_op(const struct sc_issue *issue)
     return issue->op_count ? &issue->host[issue->host[0].in_call] : NULL;
 }
 
+/* Takes a snapshot of the source; NULL: none may or can be taken. */
 SC_INLINED const void *snapshot(struct sc_issue *issue)
 {
     const struct sc_host_use *use = first_op(issue);
@@ -781,6 +785,7 @@ SC_INLINED void report_late(const struct sc_issue *issue, const struct sc_issued
         sc_hazards_report_overwritten(&issued->overwritten, SC_CULPRIT_OF(issue->call));
 }
 
+/* Records the operations with their guards, reports what was found, and sums them up. */
 SC_INLINED struct recorded record_ops(struct sc_issue *issue, struct sc_issue_ops *ops,
                                       uint32_t stack, uint64_t now_ticks)
 {
@@ -866,6 +871,7 @@ static __attribute__((noinline)) void note_unrecorded(const struct sc_issue *iss
         note_device_work(issue);
 }
 
+/* Notes an accepted call: operations, history, queue, mark, and uses of device memory. */
 SC_INLINED void record_issue(struct sc_issue *issue)
 {
     struct sc_issue_ops ops;

@@ -64,6 +64,7 @@ static void add_host_bytes(const struct sc_kernel_parameters *read, struct sc_ke
         sc_track_find_kernel_host(&sc_track, read->addresses, read->count, host);
 }
 
+/* The operation that the launch's use of this byte is. */
 static struct sc_op_info describe(const struct sc_kernel_byte *byte, const struct sc_call *call,
                                   struct sc_stream_record *stream, const struct sc_point *after)
 {
@@ -90,7 +91,7 @@ static void judge_byte(const struct sc_op_info *info, const struct sc_call *call
                        struct sc_stream_record *stream)
 {
     SC_OPS(conflicts);
-    sc_track_conflicts(&sc_track, info, false, &conflicts);
+    sc_track_conflicts(&sc_track, info, /*awaited=*/false, &conflicts);
     const struct sc_later later = {
         .ticket = {.stream = stream->id, .number = sc_track_issued(&sc_track, stream->id) + 1}};
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
@@ -203,7 +204,7 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
     struct sc_op_info moment = {0};
     if (read.count > 0 || host->count > 0)
         moment = sc_device_uses_moment(call, stream, place);
-    note_host(call, stream, host, false, &moment);
+    note_host(call, stream, host, /*by_graph=*/false, &moment);
     note_device(call, stream, &read, &moment);
 }
 
@@ -235,7 +236,7 @@ void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_rec
         judge_device(call, stream, &read, after);
     }
     judge_host(call, stream, host, after);
-    seal_host(call, stream, host, after, true);
+    seal_host(call, stream, host, after, /*in_order=*/true);
 }
 
 void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_record *stream,
@@ -257,7 +258,7 @@ void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_reco
     SC_KEEP_ERRNO();
     if (host->count > 0)
         *moment = sc_device_uses_moment(call, stream, place);
-    note_host(call, stream, host, true, moment);
+    note_host(call, stream, host, /*by_graph=*/true, moment);
     for (uint32_t index = 0;
          sc_track_watches_device(&sc_track) && read_addresses(&read, exec, &index);) {
         keep_device(&read);

@@ -1,19 +1,19 @@
 /* What launches of kernels may do with memory (kernels=report, order). A use of device memory is
- * held against what copies, memsets and frees of other streams do there (SC501, SC502). A use of
- * pinned or registered memory is an operation in flight, as the source of a copy is (SC1xx, SC201,
- * SC204, SC403).
+ * judged against copies, memsets and frees of other streams (SC501, SC502). A use of pinned or
+ * registered memory is an operation in flight, as the source of a copy is (SC1xx, SC201, SC204,
+ * SC403).
  *
- * A kernel may use the memory that an address among its parameters lies in. It is taken to use the
- * byte at that address and to change nothing. So it conflicts with what writes, allocates or frees
- * that byte in no order. It never conflicts with another kernel or with what merely reads. Memory
- * that is taken for flags (track/kernel_flags.h) is kept, and nothing is held against the kernel
- * there.
+ * If a parameter of a kernel may be an address, the kernel may use the memory there. It is taken to
+ * use the byte at that address and to change nothing. So it conflicts with work in no order that
+ * writes, allocates or frees that byte. It never conflicts with another kernel or with work that
+ * merely reads. Memory that is taken for flags (track/kernel_flags.h) is kept, and nothing there is
+ * held against the kernel.
  *
- * That a kernel may write, from the address on to the end of the memory, counts for sources of
- * copies before it alone: they are compared when it is launched, and no more behind it (SC201).
+ * That a kernel may also write, from the address to the end of the memory, counts only for sources
+ * of earlier copies: they are compared when the kernel is launched, and not later (SC201).
  *
- * Locks: none may be held. errno is kept. What judges and notes calls the driver about the kernel's
- * parameters: not for a signal handler.
+ * Locks: none may be held. errno is kept. The functions that judge and note ask the driver about
+ * the kernel's parameters: not for a signal handler.
  */
 #ifndef SC_INTERPOSE_CALLS_KERNEL_USES_H
 #define SC_INTERPOSE_CALLS_KERNEL_USES_H

@@ -57,7 +57,7 @@ static void begin_run(struct sc_issue *issue, const struct sc_launch_uses *launc
     const struct sc_shape hull = {run->shape.address, hull_bytes, hull_bytes, 1};
     sc_issue_on(issue, launch->call, launch->stream);
     if (run->freed)
-        sc_issue_pageable(issue, run->direction, &hull, false);
+        sc_issue_pageable(issue, run->direction, &hull, /*is_there=*/false);
     else
         begin_known_run(issue, run);
     issue->joins_stream = false;
@@ -124,6 +124,7 @@ static uint32_t reissue_unchanged(const struct sc_launch_uses *launch, uint32_t 
 
 /* ---- device memory ---- */
 
+/* The use of device memory that a run of the exec is. */
 static struct sc_device_use device_use(struct sc_graphs *graphs, const struct sc_graph_use *run)
 {
     return (struct sc_device_use){
@@ -200,7 +201,7 @@ void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which)
         sc_track_begin_launch(&sc_track, launch->exec, launch->stream->id, &ordered);
         struct sc_point after = sc_track_call_point(&sc_track, launch->stream->id, &ordered);
         judge_device(launch, which, &after);
-        sc_track_end(&sc_track, &ordered, false);
+        sc_track_end(&sc_track, &ordered, /*issued=*/false);
         sc_track_forget_point(&sc_track, &after);
     } else
         judge_device(launch, which, launch->last);
@@ -273,7 +274,7 @@ void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_inf
     if (!launch->graph)
         return;
     sc_guard_apply(SC_GUARD_OWN);
-    sc_marks_issued(launch->stream, size_bytes, false, launch->ticks);
+    sc_marks_issued(launch->stream, size_bytes, /*snapshotted=*/false, launch->ticks);
     if (!is_noted)
         SC_TRACKED(sc_graphs_launched(track.graphs, launch->graph->handle, launch->stream->id));
 }

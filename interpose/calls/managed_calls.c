@@ -45,6 +45,7 @@ struct prefetches {
     size_t location_count;
 };
 
+/* Tells of each part, with its location. */
 static CUresult tell_prefetched(const struct sc_call *call, const struct prefetches *all,
                                 CUresult result)
 {

@@ -43,6 +43,7 @@ SC_INLINED void init_sync(struct sc_sync *sync, const struct sc_call *call)
     sync->point.joined = NULL;
 }
 
+/* Takes what a wait for the stream covers, as of now. */
 SC_INLINED void wait_for_stream(struct sc_sync *sync)
 {
     sync->on = true;
@@ -67,7 +68,7 @@ void sc_sync_begin_stream(struct sc_sync *sync, const struct sc_call *call, CUst
 static bool may_take_early(struct sc_stream_record *stream)
 {
     return stream->kind == SC_STREAM_LEGACY ? sc_track_is_due(&sc_track, stream->id)
-                                            : sc_unfinished_is_hidden(stream, true);
+                                            : sc_unfinished_is_hidden(stream, /*known=*/true);
 }
 
 /* Makes the stream wait in its own queue, unless the driver has carried the copy out already. */
@@ -93,6 +94,7 @@ void sc_sync_begin_copy(struct sc_sync *sync, const struct sc_call *call,
     sc_doubts_wait_begins(&sync->point);
 }
 
+/* Takes what a wait for the context covers; NULL: for nothing. */
 static void begin_context_wait(struct sc_sync *sync, const struct sc_call *call,
                                struct sc_context *context)
 {

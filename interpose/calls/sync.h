@@ -1,8 +1,8 @@
-/* What calls that wait tell the host frontier.
+/* Calls that wait: what they tell the host frontier.
  *
- * Before the call, sc_sync_begin_* notes what is issued by now. After a call that succeeded,
- * sc_sync_end notes that all of it is done. Sources that were overwritten meanwhile are reported,
- * and pages are let go.
+ * Before the call, sc_sync_begin_* notes what is issued by now. After a successful call,
+ * sc_sync_end notes that all of it is done, reports sources that were overwritten meanwhile, and
+ * lets pages go.
  *
  * Thread-safe. Locks: none may be held. sc_sync_end keeps errno. Not for a signal handler.
  */

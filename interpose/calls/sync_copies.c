@@ -58,6 +58,7 @@ static struct sc_stream_record *default_stream(const struct copy *copy)
     return sc_active() ? sc_streams_find(NULL, copy->call->per_thread) : NULL;
 }
 
+/* Judges what the call does to host memory at this side. */
 static void judge_side(const struct copy *copy, struct sc_stream_record *stream,
                        enum sc_touch touch, const struct sc_copy_side *side)
 {
@@ -85,7 +86,7 @@ static void judge_sides(const struct copy *copy)
 
 static struct sc_copy_manner manner_of(const struct copy *copy)
 {
-    return sc_copy_sides_manner(&copy->sides, SC_COPY_SYNC, false);
+    return sc_copy_sides_manner(&copy->sides, SC_COPY_SYNC, /*in_place=*/false);
 }
 
 /* Does the call return only when its stream's earlier work is done? */
@@ -148,7 +149,7 @@ static void tell_beside(const struct copy *copy, bool is_detour, CUresult result
     if (!sc_beside_is_asked() || !copy->on || result != CUDA_SUCCESS)
         return;
     const struct sc_device_uses uses = uses_of(copy);
-    sc_beside_uses_issued(copy->call, copy->on, &uses, false, is_detour);
+    sc_beside_uses_issued(copy->call, copy->on, &uses, /*is_async=*/false, is_detour);
 }
 
 static void begin_device_work(struct sc_sync *sync, struct sc_stream_record *stream)
@@ -158,6 +159,7 @@ static void begin_device_work(struct sc_sync *sync, struct sc_stream_record *str
     sc_marks_note_tail(stream);
 }
 
+/* Begins the copy in the thread's default stream. */
 static void begin_call(struct copy *copy)
 {
     struct sc_stream_record *stream = copy->sides.is_empty ? NULL : default_stream(copy);
@@ -178,7 +180,7 @@ static void begin_call(struct copy *copy)
  * would wait for. The copy was judged as one in the legacy stream. */
 static void begin_in_detour(struct copy *copy, CUstream handle)
 {
-    struct sc_stream_record *stream = sc_streams_find(handle, false);
+    struct sc_stream_record *stream = sc_streams_find(handle, /*per_thread=*/false);
     seal_target(copy);
     if (!stream)
         return;
@@ -273,7 +275,7 @@ static bool begin_copy_or_detour(struct copy *copy)
 static CUresult end_in_detour(struct copy *copy, CUresult result)
 {
     CUresult waited = result == CUDA_SUCCESS ? sc_sync_stream(copy->call, copy->stream) : result;
-    tell_beside(copy, true, result);
+    tell_beside(copy, /*is_detour=*/true, result);
     return sc_detour_end(&copy->detour, sc_wrap_answered(copy->call, waited));
 }
 
@@ -309,10 +311,11 @@ static void order_contexts(const struct copy *copy)
     SC_TRACKED(sc_device_forget_of(track.inflight, contexts, 3));
 }
 
+/* Notes what the copy did, when the driver has answered. */
 static CUresult end_call(struct copy *copy, CUresult result)
 {
     uint64_t place = sc_order_place(&copy->sync.ordered);
-    tell_beside(copy, false, result);
+    tell_beside(copy, /*is_detour=*/false, result);
     sc_sync_end(&copy->sync, result);
     if (copy->on && !copy->sync.on)
         sc_marks_note_tail(copy->on);
@@ -353,6 +356,7 @@ static struct sc_copy_sides serialize(struct sc_copy_sides sides, CUcontext dst,
     return sides;
 }
 
+/* The sides of a memset. */
 static struct sc_copy_sides fills(CUdeviceptr dst, size_t pitch, size_t width_bytes, size_t rows,
                                   uint32_t fill)
 {

@@ -27,6 +27,7 @@
 
 #include "common/poison.h"
 
+/* Records an upload that the driver has accepted. */
 static void record_upload(const struct sc_call *call, struct sc_stream_record *stream,
                           struct sc_upload *upload)
 {
@@ -46,7 +47,7 @@ static void record_upload(const struct sc_call *call, struct sc_stream_record *s
                                                  .source = upload->source,
                                                  .size_bytes = upload->size_bytes});
     sc_guard_apply(SC_GUARD_OWN);
-    sc_marks_issued(stream, upload->size_bytes, true, upload->ticks);
+    sc_marks_issued(stream, upload->size_bytes, /*snapshotted=*/true, upload->ticks);
 }
 
 /* Is nothing at work that may write the source, no device memory watched, and no wait for the host

@@ -102,6 +102,7 @@ static void unlock_beside(void) SC_RELEASES(beside_lock)
 
 /* ---- captures ---- */
 
+/* The record for a new capture: the spare one, or a new one. */
 static struct sc_left_out *new_left_out(void)
 {
     lock_beside();
@@ -201,6 +202,7 @@ void sc_beside_forget(const struct sc_stream_record *stream)
 
 /* ---- operations ---- */
 
+/* The operation, as a hazard names one. */
 static struct sc_hazard_copy describe_copy(const struct sc_beside_op *op)
 {
     return (struct sc_hazard_copy){
@@ -235,6 +237,7 @@ void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
     unlock_unchanged();
 }
 
+/* The hazard that work beside a capture may turn out to be. */
 static struct sc_hazard describe_beside(const struct sc_beside_op *op)
 {
     struct sc_culprit culprit = {op->call->api, op->call->site, NULL};
@@ -284,6 +287,7 @@ static bool check_reads(const struct sc_beside_op *op, struct sc_hazard *hazard)
     return found;
 }
 
+/* Reports that the operation has read what a launch should have written. */
 static void report_read(const struct sc_beside_op *op, struct sc_hazard *hazard)
 {
     int device = hazard->copy.device;
@@ -363,6 +367,7 @@ static const struct sc_device_use *watched_memory(const struct sc_left_out_findi
     return is_used ? finding->captured_use : finding->use;
 }
 
+/* Watches the finding's memory: later launches and reads show whether the work was a hazard. */
 static void watch_memory(const struct sc_left_out_finding *finding, const struct sc_hazard *hazard,
                          uintptr_t graph)
 {

@@ -157,6 +157,7 @@ uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream)
     return graph;
 }
 
+/* Removes the capture that began on the stream. False: none is open. */
 static bool remove_capture(const struct sc_stream_record *stream)
 {
     unsigned i = 0;

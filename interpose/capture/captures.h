@@ -56,8 +56,9 @@ static inline bool sc_captures_any_open(void)
 
 /* Called before the driver begins a capture. The capture counts as open from now on: a call of
  * another thread can break it before this thread learns that it has begun. Leaves marks behind what
- * was issued on the stream. Returns the capture's name; 0: there is no room. Locks: the stream's
- * lock is held on return. */
+ * was issued on the stream. `to_graph`: the program has made
+ * the graph that is captured into. Returns the capture's name; 0: there is no room. Locks: the
+ * stream's lock is held on return. */
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
                                bool to_graph, const struct sc_call *call) SC_ACQUIRES(stream->lock);
 

@@ -192,7 +192,7 @@ static bool make_private_stream(struct sc_context *context)
         sc_real.cuStreamCreate(&handle, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
         return false;
     sc_streams_created(handle, 0);
-    own->stream = sc_streams_find(handle, false);
+    own->stream = sc_streams_find(handle, /*per_thread=*/false);
     if (own->stream) {
         context->detours.next = atomic_load(&detoured);
         while (!atomic_compare_exchange_weak(&detoured, &context->detours.next, context))
@@ -229,7 +229,7 @@ static bool order_before(struct sc_context *context)
         struct sc_order_call call; /* a call that the driver never gets: only its point is wanted */
         struct sc_point before;
         sc_track_begin_record(&sc_track, context->legacy, &call, &before);
-        sc_track_end_record(&sc_track, &call, false);
+        sc_track_end_record(&sc_track, &call, /*issued=*/false);
         sc_streams_each(context, come_after, &edges);
         /* also after what streams that were destroyed meanwhile have left */
         come_after_legacy(context, &edges);
@@ -414,6 +414,7 @@ static void ask_foreign(struct query *query, struct sc_stream_record *stream)
     query->incomplete |= !sc_unfinished_is_done(stream, tail);
 }
 
+/* Asks whether the stream's work is done, by events of ours or by a query. */
 static void ask_stream(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     struct query *query = argument;

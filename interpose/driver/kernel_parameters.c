@@ -35,6 +35,7 @@ static void add_word(struct sc_kernel_parameters *read, uintptr_t word)
         read->is_known = false;
 }
 
+/* Adds all aligned words of `bytes` that may be addresses. */
 static void add_words(struct sc_kernel_parameters *read, const struct sc_launch *launch,
                       const char *bytes, size_t size_bytes)
 {

@@ -31,8 +31,7 @@ struct sc_launch {
     CUfunction function;
     void *const *parameters;
     void *const *extra;
-    bool is_accepted; /* the driver has accepted the launch, and has read what the arguments point
-                         to */
+    bool is_accepted; /* the driver has read what the arguments point to */
 };
 
 /* Reads the addresses among the launch's parameters. Parameters that cannot be read are left out:

@@ -23,7 +23,7 @@ struct sc_replaying {
 
 extern __thread struct sc_replaying sc_replaying;
 
-/* Does the thread run a wrapper for what it notes? */
+/* Does the thread run a wrapper for what it notes, in a replay? */
 static inline bool sc_replaying_is_on(void)
 {
     return sc_frame_is_noted(&sc_replaying.frame);

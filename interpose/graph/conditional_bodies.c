@@ -55,6 +55,7 @@ static struct sc_conditional_bodies *find_locked(CUgraphNode node) SC_REQUIRES(b
     return (struct sc_conditional_bodies *)(uintptr_t)sc_handles_get(&by_node, (uintptr_t)node);
 }
 
+/* Takes the node's bodies out of the map; NULL: none are known. */
 static struct sc_conditional_bodies *remove_locked(CUgraphNode node) SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);

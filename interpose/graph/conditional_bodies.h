@@ -1,7 +1,7 @@
 /* Bodies of conditional nodes: graphs that belong to a node, and live and end with it.
  *
- * The driver names a body only once, to whoever adds the node. The driver clones no graph that has
- * such nodes, so what is noted where a node is added is all.
+ * The driver names a node's bodies only once, to whoever adds the node, so they are noted then. It
+ * clones no graph that has such nodes, so no other way leads to bodies.
  *
  * Locks: one of its own, a leaf; no driver call is made under it. Not for a signal handler.
  */
@@ -18,7 +18,8 @@
 void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle handle,
                                        bool has_value, unsigned value);
 
-/* Notes the bodies of a node that was added to the graph. Without memory they stay unknown. */
+/* Notes the bodies of a node that was added to the graph. If there is no memory, they stay
+ * unknown. */
 void sc_conditional_bodies_note(CUgraph graph, CUgraphNode node,
                                 const CUDA_CONDITIONAL_NODE_PARAMS *params);
 

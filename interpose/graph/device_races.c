@@ -156,6 +156,7 @@ static struct sc_graph_use with_author(const struct search *search, uint32_t at,
     return use;
 }
 
+/* Notes each pair of uses that clash and are in no order. */
 static void note_races(const struct search *search, const struct sc_call *call)
 {
     struct sc_graph_race race = {.made.api = NULL};
@@ -174,6 +175,7 @@ static void note_races(const struct search *search, const struct sc_call *call)
 
 /* ---- the memory for it ---- */
 
+/* Fills the tables of places, and finds the place of each use's node. */
 static bool index_nodes(struct search *search, sc_name_of *name_of, const void *context)
 {
     bool named = true;
@@ -224,6 +226,7 @@ static void find_in_pages(struct search *search, const struct sc_call *call, sc_
     sc_pages_unmap(pages, size_bytes);
 }
 
+/* Collects the exec's uses of device memory, but for addresses of kernels. */
 static void collect_uses(struct search *search)
 {
     const struct sc_graph_uses *uses = &search->exec->uses;

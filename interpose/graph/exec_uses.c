@@ -194,6 +194,7 @@ static void note_signal(const struct place *place, CUgraphNodeType type)
 
 /* ---- the walk over the nodes ---- */
 
+/* Notes a copy or memset: both sides, in host and in device memory. */
 static void note_memory(struct place *place, CUgraphNodeType type)
 {
     struct sc_copy_sides sides;
@@ -206,6 +207,7 @@ static void note_memory(struct place *place, CUgraphNodeType type)
                              is_certain(place) ? 0 : SC_UNSURE_LEFT_OUT);
 }
 
+/* Notes that there is a kernel, and the addresses among its parameters. */
 static void note_kernel(const struct place *place)
 {
     struct making *making = place->making;
@@ -240,6 +242,7 @@ static void note_inner(const struct place *place)
             sc_graphs_note_inner(track.graphs, place->call->graph, (uintptr_t)place->node, around));
 }
 
+/* Notes a node that the walk meets, by its type. */
 static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
                               CUgraphNodeType type)
 {
@@ -449,6 +452,7 @@ static void note_redirected(const struct sc_stack_sources *redirects, const stru
                                 name_of(making, redirects->list[i].top));
 }
 
+/* Notes all nodes of a new or updated exec. */
 static void note_exec(struct making making, CUgraph graph, const struct sc_stack_sources *redirects)
 {
     const struct sc_graph_call *call = making.call;

@@ -28,6 +28,7 @@
 
 #include "common/poison.h"
 
+/* The call, as the author of uses. */
 static struct sc_graph_author author_of(const struct sc_graph_call *call)
 {
     return (struct sc_graph_author){

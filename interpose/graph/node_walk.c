@@ -14,6 +14,7 @@ struct way {
 /* Each walk_ function returns whether the walk goes on. */
 static bool walk_node(const struct way *way, struct sc_walked_graph *in, CUgraphNode node);
 
+/* Walks over the graph's nodes. */
 static bool walk_graph(const struct way *way, struct sc_walked_graph graph)
 {
     size_t count = 0;
@@ -28,6 +29,7 @@ static bool walk_graph(const struct way *way, struct sc_walked_graph graph)
     return goes_on;
 }
 
+/* Walks over a graph that is inside of the node. */
 static bool walk_inside(const struct way *way, const struct sc_walked_graph *in, CUgraphNode node,
                         CUgraph graph, CUgraph base)
 {
@@ -56,6 +58,7 @@ static bool walk_bodies(const struct way *way, const struct sc_walked_graph *in,
     return goes_on;
 }
 
+/* Visits the node, and walks over what is inside of it. */
 static bool walk_node(const struct way *way, struct sc_walked_graph *in, CUgraphNode node)
 {
     const struct sc_node_walk *walk = way->walk;
@@ -77,6 +80,7 @@ void sc_node_walk_graph(const struct sc_node_walk *walk, void *context, CUgraph 
                         CUgraphNode top)
 {
     const struct way way = {walk, context};
+    /* A graph with a node around it counts as inside of that node. */
     walk_graph(&way,
                (struct sc_walked_graph){
                    .graph = graph, .base = graph, .top = top, .around = top, .depth = top != NULL});
@@ -94,6 +98,7 @@ struct kind_search {
     bool found;
 };
 
+/* Stops at the first node for which `is_such` holds. Bodies are left out. */
 static enum sc_step meet_kind(void *context, struct sc_walked_graph *in, CUgraphNode node,
                               CUgraphNodeType type)
 {

@@ -1,13 +1,13 @@
-/* Orphan nodes: only the driver knows their graph, and the program has changed them, or has added
+/* Orphan nodes: nodes whose graph only the driver knows. The program has changed them, or has added
  * them to a child graph by that graph's own handle.
  *
- * No call of the driver leads from a node to its graph. To ask all graphs for their nodes would be
- * to look into graphs that other threads are changing. So what an orphan names is kept under the
- * node itself (track/graphs.h). A graph is asked for its orphans where it ends, or becomes part of
- * another: then nobody but the calling thread may change the graph.
+ * No call of the driver leads from a node to its graph. All graphs cannot be searched for it, since
+ * other threads may be changing them. So what an orphan names is kept under the node itself
+ * (track/graphs.h). A graph is asked for its orphans when it ends, or becomes part of another: then
+ * nobody but the calling thread may change it.
  *
- * Nothing happens before the library is active.
- * Locks: the tracker's inside. Not for a signal handler: the driver is called.
+ * Nothing happens before the library is active. Locks: the tracker's inside. Not for a signal
+ * handler: the driver is called.
  */
 #ifndef SC_INTERPOSE_GRAPH_ORPHAN_NODES_H
 #define SC_INTERPOSE_GRAPH_ORPHAN_NODES_H

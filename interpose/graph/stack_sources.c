@@ -57,6 +57,8 @@ static bool redirect_side(const struct sc_walked_graph *in, CUgraphNode node,
     return true;
 }
 
+/* Points the sides of a copy node at their copies, if they are on a stack, and keeps what the node
+ * had before. */
 static void redirect_node(struct sc_stack_sources *redirects, const struct sc_walked_graph *in,
                           CUgraphNode node)
 {
@@ -155,6 +157,7 @@ struct sc_stack_sources sc_stack_sources_begin(CUgraph graph)
 {
     static const struct sc_node_walk walk = {.meet = redirect_copy};
     struct sc_stack_sources redirects = {0};
+    /* No more nodes can be redirected than there are uses. */
     if (sc_active() && sc_driver_nodes_can_be_asked())
         redirects.capacity = refresh_with_bodies(graph);
     sc_orphan_nodes_each(graph, refresh_orphan, &redirects.capacity);

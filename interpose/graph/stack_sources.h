@@ -47,7 +47,8 @@ struct sc_running sc_stack_sources_look(void);
 bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
                                   const struct sc_graph_extra *extra, struct sc_running *running);
 
-/* The same question. If the frame runs, the copy of a source is brought up to date. */
+/* As sc_stack_sources_frame_lives. If the frame runs, the copy of a source is brought up to date.
+ */
 bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                               struct sc_running *running);
 

@@ -119,6 +119,7 @@ static unsigned whole_steps(const struct search *search, const struct walked *wa
     return steps;
 }
 
+/* Takes the node out of its step: it is not judged. */
 static void unjudge(struct search *search, uint32_t at)
 {
     struct place *place = &search->places[at];
@@ -160,7 +161,7 @@ static bool find_steps(struct search *search, uint32_t teller, struct walked *wa
         return true;
     if (++search->whole_walks > WHOLE_WALKS_MAX)
         return false;
-    *walked = walk_before(search, teller, true);
+    *walked = walk_before(search, teller, /*is_whole=*/true);
     *steps = whole_steps(search, walked);
     return true;
 }
@@ -193,7 +194,7 @@ static bool tell_with_earlier(struct search *search, uint32_t teller)
     uint32_t count = 0;
     search->open[count++] = teller;
     while (count) {
-        struct walked walked = walk_before(search, search->open[count - 1], false);
+        struct walked walked = walk_before(search, search->open[count - 1], /*is_whole=*/false);
         if (walked.before != NOWHERE && count < search->count)
             search->open[count++] = walked.before;
         else if (!note_told(search, search->open[--count], walked))
@@ -204,6 +205,7 @@ static bool tell_with_earlier(struct search *search, uint32_t teller)
 
 /* ---- a graph ---- */
 
+/* Fills in the places, and finds the tellers. */
 static bool note_places(struct search *search)
 {
     const struct sc_tellers *tellers = search->tellers;

@@ -143,6 +143,7 @@ static void warn_no_records(const char *why)
         sc_warning_say("um=1 cannot be met: %s", why);
 }
 
+/* The records that the options ask for; NULL: none. */
 static const struct sc_timeline_request *request_records(void)
 {
     static struct sc_timeline_request request;
@@ -273,6 +274,7 @@ static void describe_timeline(const struct sc_cupti_status *cupti,
     timeline->matched = sc_copy_times_matched();
 }
 
+/* What the summary says of managed memory. */
 static void describe_um(const struct sc_cupti_status *cupti, struct sc_report_um *um)
 {
     struct sc_timeline_counts counts;

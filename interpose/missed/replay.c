@@ -47,7 +47,7 @@ static void add_wait(const struct sc_call *call, CUstream handle, CUevent event)
     struct sc_wait just_made; /* the wait began without a wrapper */
     sc_event_calls_join(stream, event);
     sc_track_begin_wait(&sc_track, stream->id, (uintptr_t)event, &just_made);
-    sc_track_end_wait(&sc_track, &just_made, true);
+    sc_track_end_wait(&sc_track, &just_made, /*issued=*/true);
 }
 
 /* ---- what to do, from the rows of api.def ---- */

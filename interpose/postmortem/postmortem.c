@@ -202,7 +202,7 @@ static unsigned collect_frees(void)
     unsigned count = 0;
     for (unsigned i = 0; i < given_back_count; i++)
         if (i == 0 || !is_told_twice(&given_back[i - 1], &given_back[i]))
-            freed[count++] = describe(&given_back[i], false);
+            freed[count++] = describe(&given_back[i], /*in_flight=*/false);
     return count;
 }
 

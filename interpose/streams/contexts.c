@@ -92,6 +92,7 @@ int sc_contexts_only_device(void)
     return met && !(met & (met - 1)) && met != 1u << 31 ? __builtin_ctz(met) : -1;
 }
 
+/* Makes the record of a context that was not met before; NULL: there is no memory. */
 static struct sc_context *add_locked(CUcontext handle, const struct facts *facts)
     SC_REQUIRES(contexts_lock)
 {

@@ -1,11 +1,11 @@
-/* The driver's contexts as the tracker's.
+/* Records of the driver's contexts.
  *
- * A context is met at the first use of one of its streams. Its tracker's id is that of its legacy
- * stream. Records are never freed, since streams point to them.
+ * A context is met at the first use of one of its streams. In the tracker its id is that of its
+ * legacy stream. Records are never freed, since streams point to them.
  *
  * Lock: that of the contexts, taken inside of a stream's and outside of the streams' registry
- * (interpose/streams/streams.h). No libc hook takes it. Thread-safe; only what says "lock-free" is
- * for a signal handler.
+ * (interpose/streams/streams.h). No libc hook takes it. Thread-safe; in a signal handler only
+ * functions that say "lock-free".
  */
 #ifndef SC_INTERPOSE_STREAMS_CONTEXTS_H
 #define SC_INTERPOSE_STREAMS_CONTEXTS_H
@@ -114,7 +114,7 @@ bool sc_contexts_has_lost(uint32_t stream);
 /* The primary context of the device if it is alive and was met before, or NULL. */
 CUcontext sc_contexts_primary(CUdevice device);
 
-/* Notes that the device has a context, which nobody may have met yet. Lock-free. */
+/* Notes that the device has a context, which may not have been met yet. Lock-free. */
 void sc_contexts_made_on(CUdevice device);
 
 /* The only device that ever had a context, as far as known; -1: there is none, or several.

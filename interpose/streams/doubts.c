@@ -143,6 +143,8 @@ static void clear_function(struct doubt *doubt, uint64_t launched)
         doubt->functions[i].is_cleared |= doubt->functions[i].launched == launched;
 }
 
+/* A function that returns while the thread is still in the call that touches has not waited for
+ * what the thread does afterwards. */
 void sc_doubts_function_returned(unsigned call, bool is_plain)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))

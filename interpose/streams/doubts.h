@@ -35,7 +35,7 @@ void sc_doubts_call_begins(uint64_t before);
 
 /* Called on the thread of a host function that has returned, before the stream goes on. `call`: as
  * sc_host_functions_launched gave it. `is_plain`: the function is known by now to wait for nobody.
- * A load where there is no doubt. */
+ * Costs one load if there is no doubt. */
 void sc_doubts_function_returned(unsigned call, bool is_plain);
 
 /* Looks what the functions do; called about every millisecond until they have returned. Some system

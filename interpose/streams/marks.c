@@ -250,6 +250,7 @@ static bool thread_can_name(const struct sc_stream_record *stream)
     return !stream->gone && (!stream->owner || stream->owner == sc_thread_id());
 }
 
+/* Removes the oldest mark. */
 static void pop_mark(struct sc_stream_record *stream)
 {
     SC_TRACE("mark-pop stream count", stream->id, stream->marks.count);
@@ -531,7 +532,7 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool sn
 
 void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks)
 {
-    sc_marks_issued(stream, MARK_BYTES_MIN, false, now_ticks);
+    sc_marks_issued(stream, MARK_BYTES_MIN, /*snapshotted=*/false, now_ticks);
 }
 
 static bool is_behind_marks(const struct sc_stream_marks *marks, const _Atomic uint64_t *number)

@@ -70,6 +70,7 @@ enum manner {
 FUNCTIONS(X)
 #undef X
 
+/* UNKNOWN: the function is none of those that are listed. */
 static enum manner manner_of(uintptr_t function)
 {
     static const struct {
@@ -119,7 +120,7 @@ static struct sc_instruction instruction_at(struct walk *walk, uintptr_t pc)
 
 /* ---- ways ---- */
 
-/* How a path ends. A trap does not count as an end: the program never gets there. */
+/* How a path ends, the worst last. A trap is a place that the program never gets to. */
 enum end { TRAP, RETURNS, MAY_WAIT };
 
 /* One path through the code, and what is known on it. */
@@ -239,6 +240,7 @@ static enum end follow_both(struct walk *walk, const struct way *way, uintptr_t 
     return end > others ? end : others;
 }
 
+/* Follows the path to its end. Returns the worst end of all paths that branch off from it. */
 static enum end follow(struct walk *walk, struct way way)
 {
     enum end end;

@@ -15,8 +15,9 @@
 struct sc_stream_record;
 
 /* As sc_streams_find, for a process that is at least so simple and a stream without these ties
- * (enum sc_ties). NULL: look closer. The handle is only looked for where the table is searched
- * first: the record says which stream it is of. */
+ * (enum sc_ties). NULL: look closer. Only one
+ * place of the table is looked at, where another stream's record may be found. So the record's own
+ * handle is compared. */
 SC_INLINED struct sc_stream_record *sc_streams_find_simple(enum sc_simplicity least,
                                                            CUstream handle, unsigned ties)
 {

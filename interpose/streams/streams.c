@@ -171,6 +171,7 @@ static void link_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lo
     SC_ASSERT(*stream->link_of_context == stream);
 }
 
+/* Takes the stream out of its context's list. */
 static void unlink_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -322,6 +323,7 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     pthread_mutex_unlock(&stream->lock);
 }
 
+/* Makes a record for a stream that is met first; NULL: there is no memory. */
 static struct sc_stream_record *add_record_locked(CUstream handle, enum sc_stream_kind kind,
                                                   struct sc_context *context)
     SC_REQUIRES(registry_lock)
@@ -365,6 +367,8 @@ struct sc_stream_record *sc_streams_add_legacy(struct sc_context *context)
     return stream;
 }
 
+/* The calling thread's default stream in the current context, which is made known at its first use.
+ */
 static struct sc_stream_record *find_per_thread(void)
 {
     struct sc_context *context = sc_contexts_current();
@@ -564,12 +568,12 @@ static void visit_streams(struct sc_context *context, bool is_whole, sc_visit_st
 
 void sc_streams_each(struct sc_context *context, sc_visit_stream *visit, void *argument)
 {
-    visit_streams(context, false, visit, argument);
+    visit_streams(context, /*is_whole=*/false, visit, argument);
 }
 
 void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, void *argument)
 {
-    visit_streams(context, true, visit, argument);
+    visit_streams(context, /*is_whole=*/true, visit, argument);
 }
 
 /* Removes the handle if it still names this stream. Returns whether it did: of several threads, one
@@ -585,6 +589,7 @@ static bool remove_name(struct sc_stream_record *stream, CUstream handle)
     return taken;
 }
 
+/* The stream is gone, with its context or in a way that no wrapper saw. */
 static void bury_stream(struct sc_stream_record *stream)
 {
     set_gone(stream, true);

@@ -1,4 +1,4 @@
-/* The driver's streams as the tracker's.
+/* Records of the driver's streams.
  *
  * A stream is made known when it is created, or at its first use if it came in another way. The
  * legacy stream of each context, and the per-thread default stream of each thread and context, are

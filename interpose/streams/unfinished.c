@@ -98,7 +98,7 @@ static void note_host_work(struct sc_stream_record *stream, uint64_t now, bool i
 
 uint64_t sc_unfinished_work(struct sc_stream_record *stream)
 {
-    return note_work(stream, true);
+    return note_work(stream, /*is_own=*/true);
 }
 
 uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream)
@@ -112,7 +112,7 @@ uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream)
 uint64_t sc_unfinished_host_work(struct sc_stream_record *stream)
 {
     uint64_t now = sc_unfinished_work(stream);
-    note_host_work(stream, now, true);
+    note_host_work(stream, now, /*is_own=*/true);
     return now;
 }
 
@@ -125,7 +125,7 @@ static void note_join(struct sc_stream_record *stream, bool is_own)
 
 void sc_unfinished_join(struct sc_stream_record *stream)
 {
-    note_join(stream, true);
+    note_join(stream, /*is_own=*/true);
 }
 
 void sc_unfinished_legacy(struct sc_stream_record *stream)
@@ -134,6 +134,7 @@ void sc_unfinished_legacy(struct sc_stream_record *stream)
         raise_to(&stream->context->unfinished.legacy_ticks, sc_ticks_not_early());
 }
 
+/* On the legacy stream an event is work, and in the stream's own queue. */
 void sc_unfinished_record(struct sc_stream_record *stream)
 {
     if (stream->kind != SC_STREAM_LEGACY)
@@ -264,6 +265,7 @@ static bool is_of_host(const struct sc_joined_work *joined)
     return atomic_load_explicit(&joined->is_of_host, memory_order_relaxed);
 }
 
+/* Is all joined work done? `host_only`: only host functions count. */
 static __attribute__((noinline)) bool are_joined_done(struct sc_stream_record *stream,
                                                       bool host_only)
 {
@@ -289,6 +291,8 @@ static struct sc_joined_work *find_joined_place(struct sc_stream_record *stream,
     return place;
 }
 
+/* Adds work of the stream `id` to what is joined. An entry has UINT64_MAX while it is changed,
+ * since readers take no lock. False: there is no room. */
 static bool add_joined(struct sc_stream_record *stream, uint32_t id, uint64_t work_ticks,
                        bool of_host)
 {
@@ -333,7 +337,7 @@ static bool is_by_itself(struct sc_stream_record *stream)
     struct sc_context_unfinished *all = &stream->context->unfinished;
     if (sc_track_is_due(&sc_track, stream->id) || stream->kind == SC_STREAM_LEGACY)
         return false;
-    return stream->kind == SC_STREAM_NONBLOCKING || family_work_is_done(all, false) ||
+    return stream->kind == SC_STREAM_NONBLOCKING || family_work_is_done(all, /*host_only=*/false) ||
            get(&all->legacy_ticks) <= get(&all->family.done_ticks);
 }
 
@@ -388,7 +392,7 @@ SC_INLINED bool nothing_is_at_work(struct sc_stream_record *stream, bool host_on
 
 bool sc_unfinished_is_clear(struct sc_stream_record *stream)
 {
-    return nothing_is_at_work(stream, false);
+    return nothing_is_at_work(stream, /*host_only=*/false);
 }
 
 /* Kernels write pageable memory only if the device uses it in place; else only host functions do. A
@@ -396,8 +400,8 @@ bool sc_unfinished_is_clear(struct sc_stream_record *stream)
 bool sc_unfinished_spares_pageable(struct sc_stream_record *stream)
 {
     if (stream->context->reads_pageable)
-        return nothing_is_at_work(stream, false);
-    return no_host_work_ever() || nothing_is_at_work(stream, true);
+        return nothing_is_at_work(stream, /*host_only=*/false);
+    return no_host_work_ever() || nothing_is_at_work(stream, /*host_only=*/true);
 }
 
 void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks)

@@ -120,7 +120,7 @@ class Files(Watching):
             MB, kind="pinned", device=None)])))
         self.wait_for(process, "holds 3 GB, 1 MB page-locked")
         self.write("a.jsonl", summary())
-        self.wait_for(process, "ended, status 0: 1 hazards in 5 operations")
+        self.wait_for(process, "ended, status 0: 1 hazard in 5 operations")
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE_S)
         self.assertEqual((process.returncode, err), (1, ""))

@@ -18,7 +18,7 @@ SC_EMBED(sc_as_html_script, "report/command/formats/page.js");
 SC_EMBED(sc_as_html_body, "report/command/formats/page.html");
 
 /* Of page.js and page.css, in base 64 (tests/unit/test_page.py --write). */
-#define SCRIPT_SHA256 "pDusp/5dhXz7Co5Ff2wI93+ZaCBkWD5RPLu2sBJ4U4Y="
+#define SCRIPT_SHA256 "w9hIW2NvKb+gwqyoUJQ6X7tO3pYnWKuHMkBSiTtcwaM="
 #define STYLE_SHA256 "6UMuk9iMBfcFf+CLuHeH41A1xTaAYTANbUMPmnPFBF4="
 
 enum { PLACES_MAX = 10000, LISTED_MAX = 200 };

@@ -342,7 +342,7 @@
         el("h4", {}, roleOf(hazard, side)), el("p", {}, side.words), stackOf(side.stack)));
       const origins = hazard.origins.map((origin) => el("section", {},
         el("h4", {}, "Origin"), el("p", {}, origin.words), stackOf(origin.stack)));
-      const times = hazard.timing ? el("p", {}, hazard.timing + ".") :
+      const times = hazard.timing ? el("p", {}, hazard.timing[0].toUpperCase() + hazard.timing.slice(1) + ".") :
         hazard.event_ns !== undefined ? el("p", {}, "The event came " + duration(hazard.event_ns) +
           " after the call. With timeline=1 it is known when the operation was complete.") : null;
       const more = el("p", { class: "soft" }, "More on this mistake, with a program that makes it: ",

@@ -191,6 +191,10 @@ void sc_residence_ask(struct sc_residence *residence, uint64_t address, uint64_t
         part->place = is_cut ? place : SC_RESIDENCE_UNKNOWN;
         part->asked_by = place == SC_RESIDENCE_ANYWHERE ? 0 : asked_by;
         part->order = order;
+        if (part->place != SC_RESIDENCE_NOWHERE)
+            continue;
+        part->user = 0;
+        part->is_evicted = false;
     }
     join_all_locked(residence, from, at);
     sc_brief_lock_give(&residence->lock);
@@ -263,9 +267,10 @@ void sc_residence_hear(struct sc_residence *residence, enum sc_residence_news ne
 
 static bool is_to_hold(const struct sc_residence_part *part, int device, int only_device)
 {
-    if (part->place != SC_RESIDENCE_ANYWHERE)
+    if (part->place != SC_RESIDENCE_ANYWHERE && part->place != SC_RESIDENCE_NOWHERE)
         return part->place == device;
-    return part->user ? part->user == device + 1 : only_device == device;
+    return part->user ? part->user == device + 1
+                      : part->place == SC_RESIDENCE_ANYWHERE && only_device == device;
 }
 
 static void add(struct sc_residence_sum *sum, const struct sc_residence_part *part)

@@ -163,6 +163,18 @@ START_TEST(what_was_evicted_counts_until_a_block_of_the_device_goes)
 }
 END_TEST
 
+START_TEST(what_lies_nowhere_is_nobodys_until_a_device_touches_it)
+{
+    give(AT, 8 * KB, CONTEXT);
+    hear(SC_RESIDENCE_COME, AT, 8 * KB, 1);
+    sc_residence_ask(residence, AT, 4 * KB, SC_RESIDENCE_NOWHERE, 0);
+    ck_assert_uint_eq(held(0, 0), 0);
+    ck_assert_uint_eq(held(1, NO_DEVICE), 4 * KB);
+    hear(SC_RESIDENCE_COME, AT, KB, 1);
+    ck_assert_uint_eq(held(1, NO_DEVICE), 5 * KB);
+}
+END_TEST
+
 START_TEST(who_asked_last_is_known_whatever_the_order_of_addresses)
 {
     give(AT, 4 * KB, CONTEXT);
@@ -250,6 +262,7 @@ int main(void)
     tcase_add_test(test, only_the_pages_that_a_device_has_had_last_count);
     tcase_add_test(test, a_record_of_a_fault_stands_for_some_pages_that_nobody_has_touched);
     tcase_add_test(test, what_was_evicted_counts_until_a_block_of_the_device_goes);
+    tcase_add_test(test, what_lies_nowhere_is_nobodys_until_a_device_touches_it);
     tcase_add_test(test, who_asked_last_is_known_whatever_the_order_of_addresses);
     tcase_add_test(test, advice_of_several_blocks_leaves_the_space_between_them_alone);
     tcase_add_test(test, a_context_takes_its_blocks_along_and_no_other);

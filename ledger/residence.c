@@ -9,9 +9,9 @@
 
 struct sc_residence sc_residence;
 
-/* Where a device faults twice, what lies so near between is taken for touched: one record tells of
- * many faults (docs/driver.md). */
-enum { NEAR_BYTES = 16 << 20 };
+/* What one record of a fault stands for, in memory that a device is the first to touch: 5 MB where
+ * it touches all, and up to 13 MB (docs/driver.md). */
+enum { FAULTED_BYTES = 8 << 20 };
 
 static uint64_t end_of(const struct sc_residence_part *part)
 {
@@ -191,6 +191,10 @@ void sc_residence_ask(struct sc_residence *residence, uint64_t address, uint64_t
         part->place = is_cut ? place : SC_RESIDENCE_UNKNOWN;
         part->asked_by = place == SC_RESIDENCE_ANYWHERE ? 0 : asked_by;
         part->order = order;
+        if (part->place != SC_RESIDENCE_NOWHERE)
+            continue;
+        part->user = 0;
+        part->is_evicted = false;
     }
     join_all_locked(residence, from, at);
     sc_brief_lock_give(&residence->lock);
@@ -202,23 +206,29 @@ struct range {
     uint64_t address, end;
 };
 
-/* As far as the device has touched near it, and nobody has between. */
-static void stretch_locked(const struct sc_residence *residence, uint32_t at, unsigned user,
-                           struct range *range)
+/* Records do not say which pages those are, nor are their addresses spread over all: the next ones
+ * of the block that nobody is known to have touched. */
+static void choose_faulted_locked(const struct sc_residence *residence, uint32_t at, unsigned user,
+                                  struct range *range)
 {
-    const struct sc_residence_part *parts = residence->parts, *here = &parts[at];
-    const struct sc_residence_part *before = here, *behind = here;
-    if (here->user)
+    const struct sc_residence_part *parts = residence->parts;
+    uint32_t first = at;
+    if (parts[at].user && parts[at].user != user)
         return;
-    if (at > 0 && here[-1].block == here->block)
-        before--;
-    if (at + 1 < residence->count && here[1].block == here->block)
-        behind++;
-    if (before->user == user && range->address - end_of(before) < NEAR_BYTES)
-        range->address = end_of(before);
-    if (behind->user == user && behind->address - range->address < NEAR_BYTES &&
-        behind->address > range->end)
-        range->end = behind->address;
+    while (first > 0 && parts[first - 1].block == parts[at].block)
+        first--;
+    uint32_t i = at;
+    while (i < residence->count && parts[i].block == parts[at].block && parts[i].user)
+        i++;
+    if (i == residence->count || parts[i].block != parts[at].block)
+        for (i = first; i < at && parts[i].user;)
+            i++;
+    if (parts[i].user)
+        return;
+    range->address = i == at ? range->address : parts[i].address;
+    range->end = end_of(&parts[i]);
+    if (range->end - range->address > FAULTED_BYTES)
+        range->end = range->address + FAULTED_BYTES;
 }
 
 static void move_locked(struct sc_residence *residence, enum sc_residence_news news,
@@ -247,7 +257,7 @@ void sc_residence_hear(struct sc_residence *residence, enum sc_residence_news ne
     uint32_t at = find_locked(residence, address);
     if (at < residence->count && residence->parts[at].address <= address) {
         if (news == SC_RESIDENCE_FAULT)
-            stretch_locked(residence, at, device + 1, &range);
+            choose_faulted_locked(residence, at, device + 1, &range);
         move_locked(residence, news, &range, residence->parts[at].block, device + 1);
     }
     sc_brief_lock_give(&residence->lock);
@@ -257,9 +267,10 @@ void sc_residence_hear(struct sc_residence *residence, enum sc_residence_news ne
 
 static bool is_to_hold(const struct sc_residence_part *part, int device, int only_device)
 {
-    if (part->place != SC_RESIDENCE_ANYWHERE)
+    if (part->place != SC_RESIDENCE_ANYWHERE && part->place != SC_RESIDENCE_NOWHERE)
         return part->place == device;
-    return part->user ? part->user == device + 1 : only_device == device;
+    return part->user ? part->user == device + 1
+                      : part->place == SC_RESIDENCE_ANYWHERE && only_device == device;
 }
 
 static void add(struct sc_residence_sum *sum, const struct sc_residence_part *part)

@@ -25,7 +25,8 @@ enum { SC_RESIDENCE_PARTS = 4096 };
 enum {
     SC_RESIDENCE_ANYWHERE = -1, /* nobody has said anything */
     SC_RESIDENCE_HOST = -2,
-    SC_RESIDENCE_UNKNOWN = -3, /* discarded; no room to cut the part, or for such a device */
+    SC_RESIDENCE_UNKNOWN = -3, /* there was no room to cut the part, or for such a device */
+    SC_RESIDENCE_NOWHERE = -4, /* no device has its pages, as long as none is seen to */
 };
 
 struct sc_residence_part {
@@ -71,7 +72,7 @@ void sc_residence_given(struct sc_residence *residence, const struct sc_residenc
 void sc_residence_taken(struct sc_residence *residence, uint64_t address);
 void sc_residence_end_context(struct sc_residence *residence, uint32_t context);
 
-/* From now on the part is to lie there, or anywhere. */
+/* From now on the part is to lie there, or anywhere, or lies nowhere. */
 void sc_residence_ask(struct sc_residence *residence, uint64_t address, uint64_t size_bytes,
                       int place, uint32_t asked_by);
 

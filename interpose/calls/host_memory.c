@@ -221,6 +221,8 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
         sc_host_memory_managed(*address, bytes, call);
+    if (result == CUDA_SUCCESS && flags == CU_MEM_ATTACH_HOST)
+        sc_managed_lies_nowhere(*address, bytes);
     return tell_refused(call, bytes, SC_MANAGED, result);
 }
 

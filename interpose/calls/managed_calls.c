@@ -87,6 +87,6 @@ SC_PAIR(cuMemDiscardBatchAsync, _ptsz,
     sc_work_begin(&work, call, stream, SC_WORK_KERNEL);
     CUresult result = sc_work_end(&work, real(addresses, sizes, count, flags, stream));
     for (size_t i = 0; result == CUDA_SUCCESS && i < count; i++)
-        sc_managed_discarded(addresses[i], sizes[i]);
+        sc_managed_lies_nowhere(addresses[i], sizes[i]);
     return sc_permit_refused(call, result);
 }

@@ -11,7 +11,6 @@
 #include "interpose/ledger/booking.h"
 #include "interpose/ledger/limits.h"
 #include "interpose/ledger/memory_kinds.h"
-#include "interpose/streams/contexts.h"
 
 #include "common/poison.h"
 
@@ -126,7 +125,6 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
 
 static void context_made(const struct sc_call *call, uintptr_t handle, CUdevice device, int primary)
 {
-    sc_contexts_made_on(device);
     sc_memory_given(call, &(const struct sc_memory){SC_MEMORY_CONTEXT, handle, 0, 0, device + 1});
     sc_memory_reserved(call, SC_MEMORY_CONTEXT);
     if (sc_unlikely(sc_limits_are_wanted()))

@@ -205,6 +205,8 @@ static void book(const struct sc_call *call, const struct sc_memory *memory)
         .place = place,
     };
     sc_ledger_given(&sc_ledger, &block);
+    if (memory->kind == SC_MEMORY_CONTEXT)
+        sc_contexts_made_on((CUdevice)place);
 }
 
 /* Arrays of others' memory are none of our own. */

@@ -57,6 +57,20 @@ static void begin_asking_alone(void)
         sc_kernel_call(SYS_nanosleep, &pause, NULL);
 }
 
+/* And while no call of the program's sets a limit: none takes so long, but one that a signal
+ * handler has jumped out of is under way for good. */
+static void begin_setting_alone(void)
+{
+    enum { TRIES = 5000 };
+    const struct timespec pause = {0, PAUSE_NS};
+    begin_asking_alone();
+    for (int i = 0; i < TRIES && atomic_load(&changing); i++) {
+        atomic_store(&asking, false);
+        sc_kernel_call(SYS_nanosleep, &pause, NULL);
+        begin_asking_alone();
+    }
+}
+
 /* False: another thread asks, or sets a limit besides so many of our own, or it would be heard. */
 static bool try_asking(int own)
 {
@@ -105,23 +119,29 @@ static struct sc_limit_event describe(const struct sc_call *call, enum sc_limit_
     };
 }
 
-/* The latest one of the same limit, or else one of a context that has ended, which may go. A launch
- * stays where it is: its context knows it. */
-static struct sc_limit_event *find_passed_locked(const struct sc_limit_event *event)
+/* The latest call that has set the limit in the context, which lives; NULL: there was none. */
+static struct sc_limit_event *find_last_locked(int limit, uintptr_t context) SC_REQUIRES(noted.lock)
+{
+    struct sc_limit_event *last = NULL;
+    for (unsigned i = 0; i < noted.all.count; i++) {
+        struct sc_limit_event *event = &noted.all.events[i];
+        if (event->by != SC_LIMIT_BY_LAUNCH && event->limit == limit && event->context == context &&
+            !event->context_ended && (!last || event->time_ns > last->time_ns))
+            last = event;
+    }
+    return last;
+}
+
+/* In place of one that has passed: of the same limit, or of a context that has ended. A launch
+ * stays where it is, which its context knows. */
+static struct sc_limit_event *take_place_locked(const struct sc_limit_event *event)
     SC_REQUIRES(noted.lock)
 {
-    struct sc_limit_event *same = NULL, *ended = NULL;
-    for (unsigned i = 0; i < noted.all.count; i++) {
-        struct sc_limit_event *one = &noted.all.events[i];
-        if (one->by == SC_LIMIT_BY_LAUNCH)
-            continue;
-        if (one->context_ended)
-            ended = one;
-        else if (one->limit == event->limit && one->context == event->context &&
-                 (!same || one->time_ns > same->time_ns))
-            same = one;
-    }
-    return same ? same : ended;
+    struct sc_limit_event *last = find_last_locked(event->limit, event->context);
+    for (unsigned i = 0; i < noted.all.count && !last; i++)
+        if (noted.all.events[i].context_ended && noted.all.events[i].by != SC_LIMIT_BY_LAUNCH)
+            last = &noted.all.events[i];
+    return last;
 }
 
 /* Where it stays; NULL: there is no room. */
@@ -135,7 +155,7 @@ static const struct sc_limit_event *note(const struct sc_limit_event *event)
     if (noted.all.count < most)
         kept = &noted.all.events[noted.all.count++];
     else if (!is_launch)
-        kept = find_passed_locked(event);
+        kept = take_place_locked(event);
     if (kept)
         *kept = *event;
     sc_brief_lock_give(&noted.lock);
@@ -242,10 +262,9 @@ static void claim_modules(const struct sc_call *call)
 static uint64_t heap_bytes_locked(const struct sc_context *context,
                                   const struct sc_limit_module *module) SC_REQUIRES(noted.lock)
 {
-    const struct sc_limit_event any = {.limit = CU_LIMIT_MALLOC_HEAP_SIZE,
-                                       .context = (uintptr_t)context->handle};
-    const struct sc_limit_event *last = find_passed_locked(&any);
-    return last && last->context == any.context ? last->in_force : module->heap_bytes;
+    const struct sc_limit_event *last =
+        find_last_locked(CU_LIMIT_MALLOC_HEAP_SIZE, (uintptr_t)context->handle);
+    return last ? last->in_force : module->heap_bytes;
 }
 
 /* Nobody knows which launch has used the heap. Of a module that was loaded there may have been one.
@@ -324,11 +343,22 @@ bool sc_limits_are_due(int primary)
             !is_alive);
 }
 
+/* Another thread has met the same new context, and has done so, or the program has by now. */
+static bool was_set(CUlimit limit, const struct sc_context *context)
+{
+    sc_brief_lock_take(&noted.lock);
+    bool was = context && find_last_locked((int)limit, (uintptr_t)context->handle);
+    sc_brief_lock_give(&noted.lock);
+    return was;
+}
+
 static void apply_one(const struct sc_call *call, const struct wish *wish)
 {
+    const struct sc_context *context = sc_contexts_current();
+    if (was_set(wish->limit, context))
+        return;
     CUresult result = sc_real.cuCtxSetLimit(wish->limit, wished_bytes(wish));
-    struct sc_limit_event set =
-        describe(call, SC_LIMIT_BY_OPTION, sc_contexts_current(), (int)wish->limit);
+    struct sc_limit_event set = describe(call, SC_LIMIT_BY_OPTION, context, (int)wish->limit);
     set.asked = wished_bytes(wish);
     set.result = (int)result;
     note(&set);
@@ -340,9 +370,11 @@ static void apply_one(const struct sc_call *call, const struct wish *wish)
 static void apply_all(const struct sc_call *call)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
+    begin_setting_alone();
     for (unsigned i = 0; i < WISHES; i++)
         if (wished_bytes(&wishes[i]))
             apply_one(call, &wishes[i]);
+    atomic_store(&asking, false);
     sc_relaxed_end(&relaxed);
 }
 

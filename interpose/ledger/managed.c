@@ -259,11 +259,10 @@ void sc_managed_prefetched(const struct sc_call *call, CUdeviceptr address, size
     ask(call, address, bytes, place_of(location));
 }
 
-/* It takes no room until somebody uses it: nothing is said of it. */
-void sc_managed_discarded(CUdeviceptr address, size_t bytes)
+void sc_managed_lies_nowhere(CUdeviceptr address, size_t bytes)
 {
     if (is_on() && sc_managed_is_there())
-        sc_residence_ask(&sc_residence, address, bytes, SC_RESIDENCE_UNKNOWN, 0);
+        sc_residence_ask(&sc_residence, address, bytes, SC_RESIDENCE_NOWHERE, 0);
 }
 
 void sc_managed_context_ended(const struct sc_context *context)

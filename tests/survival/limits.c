@@ -7,12 +7,14 @@
 // sets in time (early), the primary context (primary), or one that is green (green), a reset and
 // the same once more (reset), many functions (many), many modules that call malloc (many_heaps),
 // many calls that set a limit (sets), and contexts that do (contexts), a kernel of a library
-// (library), the value that is in force (same), a module out of a file (cubin FILE), a launch that
-// nothing comes behind (none), a wait for the ledger to have so many MB (waits MB), a callback that
-// hears of errors (logs), a context that is lost by a bad address behind it all (fault), where a
-// graph has launched the kernel, too (graph), or by a kernel that gives up (gives_up).
+// (library), the value that is in force (same), two threads that meet the primary context at a
+// time, of which the first sets the limit (threads), a module out of a file (cubin FILE), a launch
+// that nothing comes behind (none), a wait for the ledger to have so many MB (waits MB), a callback
+// that hears of errors (logs), a context that is lost by a bad address behind it all (fault), where
+// a graph has launched the kernel, too (graph), or by a kernel that gives up (gives_up).
 // tests/unit/test_limits.py looks at what the report says.
 #include <cuda.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "../../include/safecopy.h"
@@ -178,9 +180,35 @@ static CUcontext make(bool is_primary, bool is_green)
     return context;
 }
 
+static void *meet(void *sets)
+{
+    CHECK(cuCtxSetCurrent(make(true, false)));
+    if (sets)
+        CHECK(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 32 * MB));
+    return NULL;
+}
+
+/* The second one begins while the context is made, and is handed it a little later. */
+static SURVIVAL_HELPER void meet_both(void)
+{
+    pthread_t first, second;
+    bool sets = true;
+    pthread_create(&first, NULL, meet, &sets);
+    usleep(20 * 1000);
+    pthread_create(&second, NULL, meet, NULL);
+    pthread_join(first, NULL);
+    pthread_join(second, NULL);
+    make(true, false);
+    print("met");
+}
+
 int main(int argc, char **argv)
 {
     CHECK(cuInit(0));
+    if (does(argc, argv, "threads")) {
+        meet_both();
+        return 0;
+    }
     int errors = 0;
     if (does(argc, argv, "logs"))
         CHECK(cuLogsRegisterCallback(count_error, &errors, NULL));

@@ -4,6 +4,7 @@
 // behaves with the library as without it; what is told of the arrays, tests/unit/test_managed.py
 // looks at (SIM_GPU=devices=4:device_memory=1G).
 #include <cuda.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +22,12 @@ enum { MB = 1 << 20, LARGE = 768, SMALL = 400, USED = 1 << 12 };
 
 static CUcontext contexts[4];
 static CUstream stream;
+static bool is_hosts; /* the first array */
 
 static __attribute__((noinline)) CUdeviceptr make_first(size_t mb)
 {
     CUdeviceptr array = 0;
-    CHECK(cuMemAllocManaged(&array, mb * MB, CU_MEM_ATTACH_GLOBAL));
+    CHECK(cuMemAllocManaged(&array, mb * MB, is_hosts ? CU_MEM_ATTACH_HOST : CU_MEM_ATTACH_GLOBAL));
     return array;
 }
 
@@ -123,6 +125,7 @@ int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "plain";
     size_t mb = argc > 2 && strcmp(argv[2], "small") == 0 ? SMALL : LARGE;
+    is_hosts = strcmp(how, "for_host") == 0;
     CHECK(cuInit(0));
     CHECK(cuDevicePrimaryCtxRetain(&contexts[0], 0));
     CHECK(cuCtxSetCurrent(contexts[0]));

@@ -90,6 +90,12 @@ class Limits(unittest.TestCase):
         self.assertEqual((last["asked"], last["result"], last["in_force"]), (64 * MB, 1, 32 * MB))
         self.assertNotIn("itself sets", self.lines(options=WISHES) and self.run.stderr)
 
+    @simulated
+    def test_it_wins_where_another_thread_meets_the_context_later(self):
+        lines = self.lines("threads", options=WISHES, SIM_GPU="retain=60ms")
+        self.assertIn(f"met: heap {32 * MB}, stack {4 * KB}, fifo {16 * MB}\n", self.run.stdout)
+        self.assertEqual(len(self.events(lines, "option")), 3)
+
     def test_what_the_driver_refuses_is_told_once(self):
         lines = self.lines("reset", options=":stack_limit=1G")
         self.assertEqual(self.run.stderr.count(f"safecopy: stack_limit: the driver refuses 1 GB as "

@@ -83,7 +83,7 @@ class Managed(unittest.TestCase):
     def test_what_fits_is_not_told_of(self):
         for how in (("plain", "small"), ("prefetch", "small"), ("prefer", "small"),
                     ("in_turn",), ("moved",), ("tiles",), ("prefer_apart",), ("prefer_parts",),
-                    ("prefer_host",), ("batch_apart",), ("discard",)):
+                    ("prefer_host",), ("batch_apart",), ("discard",), ("for_host",)):
             with self.subTest(how):
                 self.assertEqual(self.told(*how), [])
                 self.assertEqual(self.run.stderr, "")

@@ -119,24 +119,23 @@ START_TEST(only_the_pages_that_a_device_has_had_last_count)
 }
 END_TEST
 
-/* Of one block that has so many MB in which device 1 faults at two pages. */
-static uint64_t faulted_bytes(uint64_t apart)
+START_TEST(a_record_of_a_fault_stands_for_some_pages_that_nobody_has_touched)
 {
     give(AT, 64 * MB, CONTEXT);
-    hear(SC_RESIDENCE_FAULT, AT, KB, 1);
-    hear(SC_RESIDENCE_FAULT, AT + apart, KB, 1);
-    return held(1, NO_DEVICE);
-}
-
-START_TEST(what_lies_between_faults_that_are_near_was_touched)
-{
-    ck_assert_uint_eq(faulted_bytes(4 * MB), 4 * MB + KB);
-    ck_assert_uint_eq(faulted_bytes(40 * MB), 2 * KB);
-    hear(SC_RESIDENCE_FAULT, AT + 30 * MB, KB, 1); /* before one that it is near to */
-    ck_assert_uint_eq(held(1, NO_DEVICE), 10 * MB + 2 * KB);
-    hear(SC_RESIDENCE_COME, AT + 8 * MB, KB, 2); /* another's lies between */
-    hear(SC_RESIDENCE_FAULT, AT + 12 * MB, KB, 1);
-    ck_assert_uint_eq(held(1, NO_DEVICE), 10 * MB + 3 * KB);
+    give(AT + 64 * MB, 64 * MB, CONTEXT);
+    hear(SC_RESIDENCE_FAULT, AT + 60 * MB, KB, 1); /* none of the block behind it */
+    ck_assert_uint_eq(held(1, NO_DEVICE), 4 * MB);
+    hear(SC_RESIDENCE_FAULT, AT + 60 * MB, KB, 1);
+    ck_assert_uint_eq(held(1, NO_DEVICE), 12 * MB);
+    hear(SC_RESIDENCE_FAULT, AT + 4 * MB, KB, 2); /* another one has had the page last */
+    ck_assert_uint_eq(held(1, NO_DEVICE), 12 * MB - KB);
+    ck_assert_uint_eq(held(2, NO_DEVICE), KB);
+    for (int i = 0; i < 10; i++)
+        hear(SC_RESIDENCE_FAULT, AT + 63 * MB, KB, 1);
+    ck_assert_uint_eq(held(1, NO_DEVICE), 64 * MB - KB);
+    hear(SC_RESIDENCE_COME, AT + 2 * MB, 8 * MB, 2); /* which says more */
+    ck_assert_uint_eq(held(2, NO_DEVICE), 8 * MB);
+    ck_assert_uint_eq(held(1, NO_DEVICE), 56 * MB);
 }
 END_TEST
 
@@ -161,6 +160,18 @@ START_TEST(what_was_evicted_counts_until_a_block_of_the_device_goes)
     hear(SC_RESIDENCE_COME, AT + 4 * KB, KB, 1); /* it is back */
     ck_assert_uint_eq(held(1, NO_DEVICE), 4 * KB);
     ck_assert_uint_eq(sums[1].evicted_bytes, 0);
+}
+END_TEST
+
+START_TEST(what_lies_nowhere_is_nobodys_until_a_device_touches_it)
+{
+    give(AT, 8 * KB, CONTEXT);
+    hear(SC_RESIDENCE_COME, AT, 8 * KB, 1);
+    sc_residence_ask(residence, AT, 4 * KB, SC_RESIDENCE_NOWHERE, 0);
+    ck_assert_uint_eq(held(0, 0), 0);
+    ck_assert_uint_eq(held(1, NO_DEVICE), 4 * KB);
+    hear(SC_RESIDENCE_COME, AT, KB, 1);
+    ck_assert_uint_eq(held(1, NO_DEVICE), 5 * KB);
 }
 END_TEST
 
@@ -249,8 +260,9 @@ int main(void)
     tcase_add_test(test, the_latest_advice_counts_and_parts_are_joined_again);
     tcase_add_test(test, what_devices_touch_is_theirs_until_somebody_says_where_it_is_to_lie);
     tcase_add_test(test, only_the_pages_that_a_device_has_had_last_count);
-    tcase_add_test(test, what_lies_between_faults_that_are_near_was_touched);
+    tcase_add_test(test, a_record_of_a_fault_stands_for_some_pages_that_nobody_has_touched);
     tcase_add_test(test, what_was_evicted_counts_until_a_block_of_the_device_goes);
+    tcase_add_test(test, what_lies_nowhere_is_nobodys_until_a_device_touches_it);
     tcase_add_test(test, who_asked_last_is_known_whatever_the_order_of_addresses);
     tcase_add_test(test, advice_of_several_blocks_leaves_the_space_between_them_alone);
     tcase_add_test(test, a_context_takes_its_blocks_along_and_no_other);

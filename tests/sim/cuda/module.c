@@ -374,7 +374,7 @@ SIM_API(cuFuncGetName, (const char **name, CUfunction hfunc), name, hfunc)
 
 SIM_API(cuKernelGetName, (const char **name, CUkernel hfunc), name, hfunc)
 {
-    return name_of(name, of_kernel(hfunc));
+    return is_kernel(hfunc) ? name_of(name, of_kernel(hfunc)) : CUDA_ERROR_INVALID_HANDLE;
 }
 
 /* Of a kernel whose module is no PTX the driver knows the parameters, and this one does not. */

@@ -65,6 +65,7 @@ static const struct key {
     {"late_batch", SETS(late_batch), plain, 0, 1},
     {"region", SETS(region), size_units, SIM_REGION_MIN, UINT64_C(1) << 40},
     {"return", SETS(return_ns), time_units, 0, DAY_NS},
+    {"retain", SETS(retain_ns), time_units, 0, DAY_NS},
     {"driver", SETS(driver), plain, 12000, 13990},
     {"host_memory", SETS(host_memory), size_units, 0, UINT64_C(1) << 44},
     {"others_memory", SETS(others_memory), size_units, 0, UINT64_C(1) << 44},

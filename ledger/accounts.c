@@ -54,15 +54,6 @@ struct sc_account *sc_accounts_find(struct sc_accounts *accounts, enum sc_ledger
     return account ? account : make(accounts, kind, origin);
 }
 
-void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind,
-                      struct sc_account *account, uint64_t size_bytes)
-{
-    SC_ASSERT(kind >= SC_LEDGER_OWN_KINDS);
-    sc_accounts_keep_peak(accounts, account);
-    account->given_bytes += size_bytes;
-    sc_accounts_rise(&accounts->kinds[kind], size_bytes);
-}
-
 void sc_accounts_outlive(struct sc_accounts *accounts, bool is_reset)
 {
     for (uint32_t id = 1; id <= accounts->count; id++) {

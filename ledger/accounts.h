@@ -163,8 +163,4 @@ static inline void sc_accounts_restore(struct sc_accounts *accounts, enum sc_led
     sc_accounts_add(accounts, kind, size_bytes);
 }
 
-/* A block turns out to be larger, of a kind that is not the process's own. */
-void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind,
-                      struct sc_account *account, uint64_t size_bytes);
-
 #endif

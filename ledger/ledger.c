@@ -175,9 +175,11 @@ static void map(struct sc_ledger *ledger, uint64_t handle, uint64_t size_bytes)
     entry->mappings++;
     if (entry->size_bytes || entry->kind != SC_LEDGER_IMPORTED)
         return;
+    struct sc_accounts *accounts = &ledger->places[entry->place];
     entry->size_bytes = size_bytes;
-    sc_accounts_grow(&ledger->places[entry->place], entry->kind,
-                     account_of(&ledger->places[entry->place], entry), size_bytes);
+    sc_accounts_keep_peak(accounts, account_of(accounts, entry));
+    account_of(accounts, entry)->given_bytes += size_bytes;
+    sc_accounts_rise(&accounts->kinds[entry->kind], size_bytes);
 }
 
 /* It is counted no more, and what it is a mapping of has one less. */

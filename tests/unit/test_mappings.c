@@ -39,7 +39,7 @@ static uintptr_t disguised(uintptr_t address, uintptr_t end)
 static enum kind kind_now(uintptr_t address, size_t size_bytes, bool by_reading)
 {
     int fd = open_mappings();
-    know(0, 0, NOT_PLAIN);
+    remember_stretch(0, 0, NOT_PLAIN);
     enum kind kind = by_reading ? kind_by_reading(fd, address, address + size_bytes, disguised)
                                 : kind_between(fd, address, address + size_bytes, disguised);
     close_mappings(fd);

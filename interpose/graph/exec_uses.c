@@ -499,7 +499,7 @@ void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,
 void sc_exec_uses_note_updated(const struct sc_graph_call *call, CUgraph graph,
                                const struct sc_stack_sources *redirects)
 {
-    struct sc_handles names;
+    struct sc_handles names; /* valid if paired: else nodes have no names to watch them by */
     bool paired = pair_names(call->graph, graph, &names);
     note_exec((struct making){.call = call, .names = paired ? &names : NULL, .may_watch = paired},
               graph, redirects);

@@ -187,7 +187,8 @@ static bool may_precede(struct call *call, const struct sc_op_info *op)
     return !atomic_load(&call->is_plain);
 }
 
-/* The same for the calls without a slot, of which it is not known when they were launched. */
+/* May the operation be behind a call that has no slot? It is not known when such calls were
+ * launched, so only their streams count. */
 static bool unlisted_may_precede(const struct sc_op_info *op)
 {
     if (atomic_load_explicit(&all_unlisted, memory_order_relaxed) == 0)

@@ -596,6 +596,7 @@ void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
     } else if (sc_unlikely(needs_mark(marks, what))) {
         add_mark_at_work(stream);
     } else if (is_behind_marks(marks, &marks->owed)) {
+        /* The work will stand between these operations and their mark. */
         uint64_t owed = atomic_load_explicit(&marks->owed, memory_order_relaxed);
         atomic_store_explicit(&marks->loose, owed, memory_order_relaxed);
     }

@@ -80,6 +80,7 @@ static struct sc_later later_operation(const struct judgement *judgement)
     return (struct sc_later){.ticket = next};
 }
 
+/* Reports conflict number `i` (SC501, SC502). */
 static void report_conflict(const struct judgement *judgement, enum sc_action action,
                             const struct sc_ops *conflicts, unsigned i)
 {

@@ -310,6 +310,7 @@ unsigned sc_host_functions_steps(uint64_t launched)
 
 /* ---- learning ---- */
 
+/* Was the function found to wait before? */
 static bool is_known_to_wait(uintptr_t function)
 {
     for (unsigned i = 0; i < LEARNT_MAX && function; i++)
@@ -318,6 +319,7 @@ static bool is_known_to_wait(uintptr_t function)
     return false;
 }
 
+/* The function waits for the program, now and whenever it runs again. */
 static void note_waits(struct call *call)
 {
     uintptr_t function = atomic_load(&call->function);
@@ -381,6 +383,7 @@ void sc_host_functions_look(uint64_t waits_since_ns)
             look_at_call(&calls[i], waits_since_ns);
 }
 
+/* Was the operation behind this past call, which returned only after the touch? */
 static bool had_preceded(const struct past *entry, const struct sc_op_info *op,
                          uint64_t touched_ticks)
 {

@@ -72,6 +72,7 @@ static CUresult new_event(CUevent *event)
     return sc_real.cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
 }
 
+/* Creates a blocking stream, for a marker. */
 static CUresult new_stream(CUstream *stream)
 {
     struct creation creation = {NULL, CUDA_ERROR_OUT_OF_MEMORY};
@@ -358,6 +359,7 @@ static bool is_lost(CUresult answer)
     }
 }
 
+/* Records the event behind the stream's work. */
 static CUresult record_event_behind(struct sc_stream_record *stream, CUevent event)
 {
     CUstream marker = NULL;

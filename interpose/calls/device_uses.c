@@ -71,7 +71,7 @@ struct judgement {
     bool waits; /* the host waits for the call's own operation as well */
 };
 
-/* The call's own place: the next operation of its stream. */
+/* The call's own place: the next operation of its stream; no number if the call waits. */
 static struct sc_later later_operation(const struct judgement *judgement)
 {
     struct sc_ticket next = {.stream = judgement->stream ? judgement->stream->id : 0};
@@ -80,6 +80,7 @@ static struct sc_later later_operation(const struct judgement *judgement)
     return (struct sc_later){.ticket = next};
 }
 
+/* Reports conflict number `i` (SC501, SC502). */
 static void report_conflict(const struct judgement *judgement, enum sc_action action,
                             const struct sc_ops *conflicts, unsigned i)
 {
@@ -239,6 +240,7 @@ static void mark(struct sc_stream_record *stream, const struct sc_ticket *ticket
 /* How many descriptions stand on the stack at a time. */
 enum { ISSUED_AT_ONCE = 4 };
 
+/* All uses of a call are one operation: the first of them get a number, which the others take. */
 struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsigned count,
                                          const struct sc_call *call,
                                          struct sc_stream_record *stream,

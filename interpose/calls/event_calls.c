@@ -74,6 +74,7 @@ static __attribute__((noinline)) void mark_before_event(struct sc_stream_record 
     SC_TRACKED(sc_order_pass(track.order, stream->id));
 }
 
+/* Notes the record as a call on its stream, and takes the point that the event will stand for. */
 SC_INLINED void begin_record(struct sc_stream_record *stream, struct sc_order_call *ordered,
                              struct sc_point *point)
 {

@@ -11,7 +11,7 @@
 #include "interpose/driver/driver.h"
 
 /* The exec is about to be destroyed or changed. Its user objects may end when its last launch is
- * done, and their destructors tell the host so: puts a mark behind that launch. */
+ * done, and their destructors may tell the host so, unseen: notes a signal. */
 void sc_graph_calls_letting_go(const void *exec);
 
 /* Around the driver's call that destroys a graph or an exec. sc_graph_calls_destroying detaches

@@ -52,6 +52,7 @@ static struct sc_memory exec_memory(CUgraphExec exec)
     return (struct sc_memory){.kind = SC_MEMORY_EXEC, .name = (uintptr_t)exec};
 }
 
+/* Tells the ledger of a new exec; NULL: there is none. */
 static void book_exec(const struct sc_call *call, CUgraphExec exec)
 {
     const struct sc_memory memory = exec_memory(exec);

@@ -361,6 +361,7 @@ static struct sc_copy_manner manner_of(struct sc_issue *issue, const struct sc_c
     return manner;
 }
 
+/* Names for the history what the copy reads and writes. */
 static void name_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
     const struct sc_shape *dst = &sides->dst.shape, *src = &sides->src.shape;
@@ -452,6 +453,8 @@ static __attribute__((noinline)) void order_after_all_held(const struct sc_issue
         sc_marks_order_after(issue->stream, &tickets[i]);
 }
 
+/* Orders a launch behind the operations that hold memory which the graph uses though it was freed.
+ */
 SC_INLINED void order_after_held(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     if (issue->by_graph && use->kind == SC_PAGEABLE &&
@@ -493,6 +496,7 @@ SC_INLINED bool may_conflict(const struct sc_issue *issue, const struct sc_host_
     return sc_track_may_conflict(&sc_track, use->range, use->direction, issue->stream->id);
 }
 
+/* Orders a use after what may write the same memory, or be written by the use (mode=fix). */
 SC_INLINED void order_use(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     bool has_known_writers = may_conflict(issue, use);

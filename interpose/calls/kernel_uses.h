@@ -54,8 +54,8 @@ void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_rec
                                 uint32_t exec, const struct sc_point *after,
                                 struct sc_kernel_host *host);
 /* Called instead of sc_kernel_uses_judge_graph for a launch that is not judged: its kernels may
- * write host memory all the same, so sources there are compared. `in_order`: no kernel comes after
- * anything that the launch as a whole does not come after. */
+ * write host memory all the same, so sources there are compared. `in_order` false: a kernel may
+ * come after more than the launch as a whole does, as behind a wait for an event. */
 void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                uint32_t exec, const struct sc_point *after, bool in_order);
 /* Notes the kernels of a launched graph. `moment`: that of the launch's uses if some are noted

@@ -39,6 +39,8 @@ static bool may_be_reused(const struct sc_graph_use *run)
     return run->freed && (sc_options.mode != SC_MODE_FIX || sc_replaying_is_on());
 }
 
+/* Names a run whose memory was not freed: a touch if the launch reads it before it returns, else an
+ * operation. */
 static void begin_known_run(struct sc_issue *issue, const struct sc_graph_use *run)
 {
     const struct sc_graph_extra *extra = sc_track_graph_extra(&sc_track, run);
@@ -164,6 +166,7 @@ static uint32_t next_uses(const struct sc_launch_uses *launch, int which, uint32
     return count;
 }
 
+/* Judges the launch's uses of device memory, as many at a time as there is room for. */
 static void judge_device(const struct sc_launch_uses *launch, int which,
                          const struct sc_point *after)
 {

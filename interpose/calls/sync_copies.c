@@ -152,6 +152,7 @@ static void tell_beside(const struct copy *copy, bool is_detour, CUresult result
     sc_beside_uses_issued(copy->call, copy->on, &uses, /*is_async=*/false, is_detour);
 }
 
+/* Begins a copy for which the host does not wait. */
 static void begin_device_work(struct sc_sync *sync, struct sc_stream_record *stream)
 {
     sc_unfinished_legacy(stream);

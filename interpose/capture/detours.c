@@ -60,6 +60,7 @@ static bool lock_if(bool (*is_wanted)(const struct sc_stream_record *),
     return wanted;
 }
 
+/* Leaves a fence behind the stream's work, if the stream does not capture. */
 static void leave_fence(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;

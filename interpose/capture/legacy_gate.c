@@ -40,6 +40,7 @@ static bool is_occupied(void)
     return false;
 }
 
+/* Waits while `holds` is true, a millisecond at most. */
 static void wait_while(bool (*holds)(void))
 {
     uint64_t end_ns = sc_now_ns() + WAIT_NS;

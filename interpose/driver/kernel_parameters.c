@@ -87,6 +87,7 @@ static struct block block_of(const struct sc_launch *launch)
     return block;
 }
 
+/* Adds the words of the parameter of this index. */
 static void add_parameter(struct sc_kernel_parameters *read, const struct sc_launch *launch,
                           size_t index, size_t size_bytes)
 {

@@ -198,6 +198,7 @@ static void ask_in_place(struct sc_copy_side *side)
         set_pageable(side, sc_address_is_pageable(side->shape.address));
 }
 
+/* Finds what the tracker knows of the side. The driver is not asked yet. */
 static void find_side(struct sc_copy_side *side, CUdeviceptr address, size_t size_bytes)
 {
     side->shape = (struct sc_shape){address, size_bytes, size_bytes, 1};

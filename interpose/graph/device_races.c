@@ -253,6 +253,7 @@ void sc_device_races_find(const struct sc_graph_call *made, CUgraph graph, const
                             .nodes = nodes,
                             .count = (uint32_t)count};
     size_t size_bytes = USES_MAX * sizeof *search.uses;
+    /* The first test is of an overflow: places have 32 bits. */
     if (count != search.count || !search.exec || search.exec->device_count < 2 ||
         search.exec->device_count > USES_MAX)
         return;

@@ -303,6 +303,7 @@ static void unjudge_for_teller(void *context, CUgraphNode node)
     unjudge_around(context, node, SC_BEFORE_SIGNAL);
 }
 
+/* Does the exec use memory that is judged? */
 static bool names_memory(uintptr_t exec)
 {
     SC_TRACK_SCOPE(track);
@@ -319,6 +320,7 @@ static bool has_known_nodes(uintptr_t exec)
     return names || known->heard || known->has_inner;
 }
 
+/* Puts the node into the step, for sc_tellers_each. */
 static bool tell_of(void *context, CUgraphNode node, unsigned step)
 {
     const struct level *level = context;
@@ -326,6 +328,7 @@ static bool tell_of(void *context, CUgraphNode node, unsigned step)
                                         name_of(level->making, node), step));
 }
 
+/* Notes up to which step the node tells, for sc_tellers_each. */
 static void let_tell(void *context, CUgraphNode node, unsigned step)
 {
     const struct level *level = context;
@@ -340,6 +343,7 @@ static bool is_host(CUgraphNode node)
            type == CU_GRAPH_NODE_TYPE_HOST;
 }
 
+/* Is the node a host node whose runs are seen? */
 static bool is_watched(const struct level *level, CUgraphNode node)
 {
     return level->making->has_hosts && is_host(node) &&
@@ -499,7 +503,7 @@ void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,
 void sc_exec_uses_note_updated(const struct sc_graph_call *call, CUgraph graph,
                                const struct sc_stack_sources *redirects)
 {
-    struct sc_handles names;
+    struct sc_handles names; /* valid if paired: else nodes have no names to watch them by */
     bool paired = pair_names(call->graph, graph, &names);
     note_exec((struct making){.call = call, .names = paired ? &names : NULL, .may_watch = paired},
               graph, redirects);

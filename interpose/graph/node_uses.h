@@ -89,9 +89,9 @@ struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction directio
 void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
                       const struct sc_fold *fold);
 
-/* Fills in the author of a use of a node that a walk has met, and what few uses have (`extra`). A
- * child graph is asked first, if the program knows it by its handle, then the base. If neither
- * knows the use, nothing is changed. */
+/* Fills in the author of a use of a node that a walk has met, and in `extra` what few uses have: a
+ * stack's frame, a copy. A child graph is asked first, if the program knows it by its handle, then
+ * the base. If neither knows the use, nothing is changed. */
 void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
                             struct sc_graph_use *use, struct sc_graph_extra *extra);
 

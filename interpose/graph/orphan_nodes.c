@@ -110,6 +110,7 @@ void sc_orphan_nodes_name_children(void)
     atomic_store_explicit(&has_named_children, true, memory_order_relaxed);
 }
 
+/* False: no graph can have any, so that none has to be walked over. */
 static bool may_have_orphans(void)
 {
     bool may = atomic_load_explicit(&has_named_children, memory_order_relaxed) ||

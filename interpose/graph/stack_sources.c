@@ -129,6 +129,7 @@ static size_t refresh_graph(uintptr_t graph)
     return known->uses.count;
 }
 
+/* Called for each graph of the walk: brings its copies up to date. */
 static void end_graph(void *uses, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                       size_t count)
 {

@@ -217,6 +217,7 @@ static bool note_places(struct search *search)
     return noted;
 }
 
+/* Finds what each teller tells of. False: it takes too long, or there is no memory. */
 static bool find_all(struct search *search)
 {
     bool found = note_places(search);

@@ -28,6 +28,7 @@ static void end_unwrapped_wait(struct sc_point *point, const char *api)
     sc_cupti_widen();
 }
 
+/* The host has waited for the stream, as CUPTI tells. */
 static void stream_waited(CUstream handle)
 {
     struct sc_stream_record *stream = sc_streams_known(handle);
@@ -38,6 +39,7 @@ static void stream_waited(CUstream handle)
     end_unwrapped_wait(&point, "cuStreamSynchronize");
 }
 
+/* The host has waited for the context, as CUPTI tells. */
 static void context_waited(CUcontext handle)
 {
     struct sc_context *context = sc_contexts_known(handle);

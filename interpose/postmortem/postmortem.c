@@ -98,6 +98,7 @@ static bool is_done(const struct sc_history_entry *entry)
     return record && sc_unfinished_is_done(record, entry->ticks);
 }
 
+/* The entry as the line has it. An entry without a stack gets a stack of its call site alone. */
 static struct sc_postmortem_operation describe(const struct sc_history_entry *entry, bool in_flight)
 {
     void *site = (void *)entry->site;

@@ -187,7 +187,8 @@ static bool may_precede(struct call *call, const struct sc_op_info *op)
     return !atomic_load(&call->is_plain);
 }
 
-/* The same for the calls without a slot, of which it is not known when they were launched. */
+/* May the operation be behind a call that has no slot? It is not known when such calls were
+ * launched, so only their streams count. */
 static bool unlisted_may_precede(const struct sc_op_info *op)
 {
     if (atomic_load_explicit(&all_unlisted, memory_order_relaxed) == 0)
@@ -309,6 +310,7 @@ unsigned sc_host_functions_steps(uint64_t launched)
 
 /* ---- learning ---- */
 
+/* Was the function found to wait before? */
 static bool is_known_to_wait(uintptr_t function)
 {
     for (unsigned i = 0; i < LEARNT_MAX && function; i++)
@@ -317,6 +319,7 @@ static bool is_known_to_wait(uintptr_t function)
     return false;
 }
 
+/* The function waits for the program, now and whenever it runs again. */
 static void note_waits(struct call *call)
 {
     uintptr_t function = atomic_load(&call->function);
@@ -380,6 +383,7 @@ void sc_host_functions_look(uint64_t waits_since_ns)
             look_at_call(&calls[i], waits_since_ns);
 }
 
+/* Was the operation behind this past call, which returned only after the touch? */
 static bool had_preceded(const struct past *entry, const struct sc_op_info *op,
                          uint64_t touched_ticks)
 {

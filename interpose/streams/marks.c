@@ -72,6 +72,7 @@ static CUresult new_event(CUevent *event)
     return sc_real.cuEventCreate(event, CU_EVENT_DISABLE_TIMING);
 }
 
+/* Creates a blocking stream, for a marker. */
 static CUresult new_stream(CUstream *stream)
 {
     struct creation creation = {NULL, CUDA_ERROR_OUT_OF_MEMORY};
@@ -358,6 +359,7 @@ static bool is_lost(CUresult answer)
     }
 }
 
+/* Records the event behind the stream's work. */
 static CUresult record_event_behind(struct sc_stream_record *stream, CUevent event)
 {
     CUstream marker = NULL;
@@ -370,14 +372,15 @@ static void forget_tail(struct sc_stream_marks *marks)
     atomic_store_explicit(&marks->tail_ticks, 0, memory_order_relaxed);
 }
 
-/* Does an event that is recorded there come before what the stream is given next? Where the legacy
- * stream or the context may hold the stream up, nobody promises that (docs/driver.md, Q25). */
+/* Does an event that is recorded on the stream come before the stream's later work? That is not
+ * promised if the legacy stream or the context may hold the stream up (docs/driver.md, Q25). */
 static bool is_in_order(const struct sc_stream_record *stream)
 {
     return stream->kind == SC_STREAM_NONBLOCKING && !sc_unfinished_gate_ticks(stream->context);
 }
 
-/* Something that other threads have issued meanwhile, or a signal, may come before the event. */
+/* Fills in the newest mark. If another thread has issued something meanwhile, a signal of that may
+ * come before the mark, so the mark does not lead. */
 static void set_newest(struct sc_stream_record *stream, CUevent event, uint64_t number)
 {
     struct sc_stream_marks *marks = &stream->marks;
@@ -552,8 +555,9 @@ static bool needs_mark(const struct sc_stream_marks *marks, enum sc_before what)
            (what == SC_BEFORE_SIGNAL && is_behind_marks(marks, &marks->of_device));
 }
 
-/* One that stands for less than was issued may have been passed by an earlier signal. */
-static void have_wait(struct sc_stream_record *stream, const struct sc_stream_record *before)
+/* Makes later work of `before` wait for the stream's newest mark, unless the mark leads already. A
+ * mark behind which something was issued is left out: an earlier signal may have come before it. */
+static void wait_for_newest(struct sc_stream_record *stream, const struct sc_stream_record *before)
 {
     pthread_mutex_lock(&stream->lock);
     struct sc_mark *mark = stream->marks.count ? newest_mark(&stream->marks) : NULL;
@@ -564,15 +568,15 @@ static void have_wait(struct sc_stream_record *stream, const struct sc_stream_re
 
 void sc_marks_cover(struct sc_stream_record *stream, struct sc_stream_record *before)
 {
-    if (sc_replaying_follows()) /* what is recorded now is behind it */
+    if (sc_replaying_follows()) /* a mark would be behind the signal */
         return;
     if (needs_mark(&stream->marks, SC_BEFORE_SIGNAL))
         add_mark_at_work(stream);
     if (stream != before || !is_in_order(stream))
-        have_wait(stream, before);
+        wait_for_newest(stream, before);
 }
 
-/* The legacy stream's signal tells of what is on each blocking stream as well. */
+/* Adds a mark to a blocking stream: a signal of the legacy stream tells of its work as well. */
 static void cover_blocking(void *legacy, struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_BLOCKING && !sc_streams_is_capturing(stream))
@@ -594,6 +598,7 @@ void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
     } else if (sc_unlikely(needs_mark(marks, what))) {
         add_mark_at_work(stream);
     } else if (is_behind_marks(marks, &marks->owed)) {
+        /* The work will stand between these operations and their mark. */
         uint64_t owed = atomic_load_explicit(&marks->owed, memory_order_relaxed);
         atomic_store_explicit(&marks->loose, owed, memory_order_relaxed);
     }
@@ -756,6 +761,7 @@ bool sc_marks_stand_close(const struct sc_ticket *ticket)
     return close;
 }
 
+/* A mark that leads, with a number from `first` to `last`; NULL: there is none. */
 static struct sc_mark *leading_mark(struct sc_stream_marks *marks, uint64_t first, uint64_t last)
 {
     for (unsigned i = 0; i < marks->count; i++) {
@@ -766,7 +772,7 @@ static struct sc_mark *leading_mark(struct sc_stream_marks *marks, uint64_t firs
     return NULL;
 }
 
-/* An answer that is refused shows nothing. */
+/* The mark itself is asked. If the question is refused, nothing is shown. */
 bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
 {
     struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);

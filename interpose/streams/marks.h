@@ -44,10 +44,11 @@ void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks);
  * something conflicts with it. */
 void sc_marks_issued_on_device(struct sc_stream_record *stream, uint64_t number);
 
-/* Other work is about to follow on the stream. Before work of the device, which hardly ever waits
- * for the host, snapshotted operations need no mark. Before a signal all operations do, also those
- * of blocking streams before one of the legacy stream: what the host may hear of is a hazard only
- * where a mark for which the signal waits says that it is incomplete. */
+/* Adds a mark if one is needed before other work that is about to follow on the stream. Before work
+ * of the device, which hardly ever waits for the host, snapshotted operations need no mark. Before
+ * a signal all operations need one; before a signal of the legacy stream those of the blocking
+ * streams, too. The host may hear of them by the signal, and then only a mark for which the signal
+ * waits can show that they are incomplete. */
 enum sc_before { SC_BEFORE_DEVICE_WORK, SC_BEFORE_WORK, SC_BEFORE_SIGNAL };
 void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what);
 
@@ -73,8 +74,8 @@ SC_INLINED bool sc_marks_cover_simple(const struct sc_stream_record *stream)
            atomic_load_explicit(&marks->marked, memory_order_relaxed);
 }
 
-/* Sees to it that a mark is behind all operations of the stream, and that what `before` is given
- * next comes after the mark. */
+/* Adds a mark behind the stream's operations, unless there is one. Later work of the stream
+ * `before` comes after the mark. */
 void sc_marks_cover(struct sc_stream_record *stream, struct sc_stream_record *before);
 
 /* Notes the time of work on a per-thread default stream. */
@@ -172,8 +173,8 @@ bool sc_marks_stand_close(const struct sc_ticket *ticket);
  * a signal handler may leave the function. */
 bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns);
 
-/* Does a mark behind operation `ticket` and no later one than `last`, for which signals wait, say
- * that it has not passed? */
+/* Does a mark show that operation `ticket` is incomplete? The mark must be behind the operation,
+ * and not behind operation `last`, and signals must wait for it. */
 bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last);
 
 /* Makes later work on `stream` wait for the operation. False: that is impossible. */

@@ -226,7 +226,7 @@ static int is_taken(const struct way *way, enum sc_instruction_condition conditi
 }
 
 /* Follows both ways of a branch. A branch behind a sleep by which the function returns either way
- * may be a poll: it may wait. */
+ * may be a poll: it may wait. Of two ends the worse counts. */
 static enum end follow_both(struct walk *walk, const struct way *way, uintptr_t target)
 {
     struct way other = *way;

@@ -518,6 +518,7 @@ struct walk {
     struct sc_stream_record **streams;
 };
 
+/* Is the stream one of those that the walk visits? */
 static bool is_walked(const struct walk *walk, const struct sc_stream_record *stream)
 {
     if (walk->is_whole)

@@ -35,7 +35,7 @@ struct sc_mark {
     uint64_t number; /* of the last operation before it */
     uint64_t loose;  /* the last operation, of those behind the former mark, that other work follows
                         before this mark */
-    bool leads;      /* signals that come after the operations come after the mark */
+    bool leads;      /* a signal behind the operations comes after the mark as well */
 };
 
 /* How many marks a stream has room for at first, and at most; how many spare events it keeps. */

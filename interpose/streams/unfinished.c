@@ -87,6 +87,7 @@ SC_INLINED uint64_t note_work(struct sc_stream_record *stream, bool is_own)
     return now;
 }
 
+/* Notes that the work may be a host function. */
 static void note_host_work(struct sc_stream_record *stream, uint64_t now, bool is_own)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;

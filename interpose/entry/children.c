@@ -17,10 +17,10 @@
 enum { ENTRIES_BYTES = 1024, PATH_BYTES = 96, LINK_BYTES = 256, LIST_BYTES = 1024 };
 enum { ENTRIES_MAX = 4096 }; /* of a folder that are looked at: the process is about to end */
 
-/* True: the walk is over. */
+/* Is given each entry of a folder. True: the walk is over. */
 typedef bool visitor(void *context, const char *folder, const char *name);
 
-static bool walk(const char *folder, visitor *visit, void *context)
+static bool walk_folder(const char *folder, visitor *visit, void *context)
 {
     _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
     bool is_over = false;
@@ -48,8 +48,9 @@ static const char *path_of(char path[PATH_BYTES], const char *folder, const char
     return path;
 }
 
-/* Wherever the devices' files lie. */
-static bool is_of_a_device(void *unused, const char *folder, const char *name)
+/* A visitor of /proc/PID/fd: is the descriptor that of a GPU's file? The path may lie below another
+ * root. */
+static bool is_device_file(void *unused, const char *folder, const char *name)
 {
     char path[PATH_BYTES], target[LINK_BYTES];
     (void)unused;
@@ -57,11 +58,12 @@ static bool is_of_a_device(void *unused, const char *folder, const char *name)
     return strstr(target, "/dev/nvidia");
 }
 
-static void add(struct sc_statement *statement, const char *pid)
+/* Adds the child to the statement, if it has a device open. */
+static void add_child(struct sc_statement *statement, const char *pid)
 {
     char path[PATH_BYTES];
     if (statement->child_count == SC_STATEMENT_CHILDREN ||
-        !walk(path_of(path, "/proc", pid, "/fd"), is_of_a_device, NULL))
+        !walk_folder(path_of(path, "/proc", pid, "/fd"), is_device_file, NULL))
         return;
     struct sc_statement_child *child = &statement->children[statement->child_count++];
     child->pid = atoi(pid);
@@ -70,7 +72,8 @@ static void add(struct sc_statement *statement, const char *pid)
     child->name[size > 0 ? strcspn(child->name, "\n") : 0] = '\0';
 }
 
-/* The children that a thread has forked, as "1 2 3 ". */
+/* A visitor of /proc/self/task: adds the children that the thread has forked, which its file lists
+ * as "1 2 3 ". */
 static bool add_of_thread(void *statement, const char *folder, const char *name)
 {
     char path[PATH_BYTES], list[LIST_BYTES + 1];
@@ -78,12 +81,12 @@ static bool add_of_thread(void *statement, const char *folder, const char *name)
     list[size > 0 ? size : 0] = '\0';
     for (char *pid = list, *end; (end = strchr(pid, ' ')) != NULL; pid = end + 1) {
         *end = '\0';
-        add(statement, pid);
+        add_child(statement, pid);
     }
     return false;
 }
 
 void sc_children_find(struct sc_statement *statement)
 {
-    walk("/proc/self/task", add_of_thread, statement);
+    walk_folder("/proc/self/task", add_of_thread, statement);
 }

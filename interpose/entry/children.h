@@ -1,4 +1,4 @@
-/* Children that live when the process ends, and have a device open: what they have of it stays.
+/* Children that live when the process ends, and have a device open: their memory on it stays.
  *
  * System calls alone: no lock, no allocation. errno is kept. Signal-safe.
  */
@@ -7,7 +7,7 @@
 
 struct sc_statement;
 
-/* Names them in the statement: the first ones that the kernel lists. */
+/* Lists such children in the statement, the first ones that the kernel names. */
 void sc_children_find(struct sc_statement *statement);
 
 #endif

@@ -20,15 +20,15 @@
 
 __thread bool sc_deep_bound_is_due;
 
-/* The loader's list grows at its end. So many objects at its beginning are done, as long as none
- * was closed since. */
+/* How many objects at the beginning of the loader's list are done. The list grows at its end, so
+ * the number is valid as long as no object was closed since. */
 static _Atomic unsigned long long objects_done, closed_then;
 
 struct object {
-    size_t index; /* in the loader's list */
-    unsigned long long closed;
+    size_t index;              /* in the loader's list */
+    unsigned long long closed; /* objects closed so far, by the loader's count */
     uintptr_t start, end;
-    uintptr_t sealed_start, sealed_end; /* read-only since the loader was through */
+    uintptr_t sealed_start, sealed_end; /* made read-only by the loader (RELRO) */
     char name[PATH_MAX];
     const ElfW(Sym) * symbols;
     const char *names;
@@ -65,7 +65,7 @@ struct search {
     size_t left;
 };
 
-static int look_at(struct dl_phdr_info *info, size_t size, void *argument)
+static int describe_if_reached(struct dl_phdr_info *info, size_t size, void *argument)
 {
     struct search *search = argument;
     (void)size;
@@ -79,11 +79,11 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *argument)
     return 1;
 }
 
-/* False: the list has no more. */
-static bool find(struct object *object)
+/* Finds the object with object->index in the loader's list. False: the list is shorter. */
+static bool find_object(struct object *object)
 {
     struct search search = {object, object->index};
-    return sc_objects_visit(look_at, &search) != 0;
+    return sc_objects_visit(describe_if_reached, &search) != 0;
 }
 
 /* ---- one object ---- */
@@ -100,42 +100,46 @@ enum {
 #error "what does this machine call its relocations?"
 #endif
 
+/* Is the slot filled with the plain address of a symbol? */
 static bool is_of_function(const ElfW(Rela) * relocation)
 {
     unsigned type = (unsigned)ELF64_R_TYPE(relocation->r_info);
     return type == FUNCTION_SLOT || ((type == DATA_SLOT || type == WORD) && !relocation->r_addend);
 }
 
-static bool protect(const struct object *object, int protection)
+static bool protect_sealed(const struct object *object, int protection)
 {
     return sc_kernel_call(SYS_mprotect, object->sealed_start,
                           object->sealed_end - object->sealed_start, protection) == 0;
 }
 
-static void store(const struct object *object, uintptr_t slot, void *function)
+static void store_into_slot(const struct object *object, uintptr_t slot, void *function)
 {
     bool is_sealed = slot - object->sealed_start < object->sealed_end - object->sealed_start;
-    if (is_sealed && !protect(object, PROT_READ | PROT_WRITE))
+    if (is_sealed && !protect_sealed(object, PROT_READ | PROT_WRITE))
         return;
     atomic_store_explicit((_Atomic(void *) *)slot, function, memory_order_release);
     if (is_sealed)
-        protect(object, PROT_READ);
+        protect_sealed(object, PROT_READ);
 }
 
-/* A slot that holds anything else was filled by the program, by a tool, or for another version. One
- * that leads into the object itself is not bound yet: the first call will do that. */
-static bool holds(const struct object *object, uintptr_t slot, const void *function)
+/* Does the slot lead to `function`, or is it not bound yet? An unbound slot leads into the object
+ * itself, and the first call would bind it. Any other content comes from the program, from a tool,
+ * or from another version, and stays. */
+static bool is_bound_to(const struct object *object, uintptr_t slot, const void *function)
 {
     uintptr_t held = atomic_load_explicit((_Atomic(uintptr_t) *)slot, memory_order_acquire);
     return held == (uintptr_t)function || held - object->start < object->end - object->start;
 }
 
+/* Binds the slot to what dlsym answers with our hooks in place, if that is not what the loader
+ * answers. */
 static void bind_slot(const struct object *object, uintptr_t slot, const char *name)
 {
     void *found = sc_exported_by_us(name) ? sc_loader_symbol(object->handle, name) : NULL;
     void *wanted = found ? dlsym(object->handle, name) : NULL;
-    if (wanted && wanted != found && holds(object, slot, found))
-        store(object, slot, wanted);
+    if (wanted && wanted != found && is_bound_to(object, slot, found))
+        store_into_slot(object, slot, wanted);
 }
 
 static void bind_each(const struct object *object, const ElfW(Rela) * first, size_t size_bytes,
@@ -148,7 +152,7 @@ static void bind_each(const struct object *object, const ElfW(Rela) * first, siz
     }
 }
 
-/* The loader relocates the addresses that it finds there. */
+/* Binds all slots of an object. The loader has relocated the addresses in its dynamic section. */
 static void bind_object(struct object *object, const struct link_map *map)
 {
     const void *data = NULL, *calls = NULL;
@@ -186,8 +190,9 @@ static void bind_object(struct object *object, const struct link_map *map)
 
 /* ---- all of them ---- */
 
-/* The handle keeps the object from being closed meanwhile, and is not to be had before the loader
- * is through with it. The program itself has no name, and was not opened. */
+/* Binds one object of the list. A handle keeps it from being closed meanwhile, and can be had only
+ * when the loader has finished with the object. The program itself has no name, and was not opened.
+ */
 static void bind_found(struct object *object)
 {
     typedef int close_function(void *handle);
@@ -203,15 +208,16 @@ static void bind_found(struct object *object)
     SC_NEXT(close_function *, "dlclose")(object->handle);
 }
 
+/* Binds all objects that have come since the last time. */
 static void bind_new(void)
 {
     struct object object = {.index = 0};
-    if (!find(&object))
+    if (!find_object(&object))
         return;
     unsigned long long closed = object.closed;
     if (closed == atomic_load(&closed_then))
         object.index = atomic_load(&objects_done);
-    for (; find(&object); object.index++)
+    for (; find_object(&object); object.index++)
         bind_found(&object);
     if (object.closed != closed)
         return;

@@ -1,10 +1,10 @@
-/* dlsym and dlvsym, the doors that ctypes, Numba, JAX and the static CUDA runtime come through, and
- * dlopen, by which a program may go round them (deep_bound.h).
+/* Hooks of dlsym and dlvsym, by which ctypes, Numba, JAX and the static CUDA runtime reach the
+ * driver, and of dlopen, by which a program may get past them (deep_bound.h).
  *
- * The rules of this file: it is always built -O2 without sanitizers or coverage, because the doors
- * must be left by a tail call. The real one looks at its return address to learn who asks, and a
- * frame of ours between the two would answer RTLD_NEXT and RTLD_DEFAULT, and search the RUNPATH,
- * for the wrong object. Nothing here may allocate: allocators call dlsym while they start.
+ * The rules of this file: it is always built with -O2 and without sanitizers or coverage, because
+ * these hooks must be left by a tail call. The real function looks at its return address to learn
+ * which object asks. With a frame of ours in between, RTLD_NEXT, RTLD_DEFAULT and the RUNPATH would
+ * be those of the wrong object. Nothing here may allocate: allocators call dlsym while they start.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -18,9 +18,10 @@
 #include "interpose/guard/door.h"
 #include "interpose/missed/cupti_doors.h"
 
-/* Our exported wrappers must not make a program believe in a driver that is not there. When there
- * is none, the failed look-up behind us has also set dlerror(), and its NULL is the answer. Never a
- * tail call: it is this object that must be asking for what comes after it. */
+/* Is our wrapper the only function of that name? Then there is no driver, and our exported wrapper
+ * must not make the program believe in one. The failed look-up behind us has set dlerror(), and its
+ * NULL is the answer. The look-up must not be a tail call, since this object must be the one that
+ * asks for what comes after it. */
 static bool is_only_ours(const char *name)
 {
     if (!sc_driver_wraps(name) || sc_driver_attach(NULL))
@@ -35,8 +36,9 @@ static bool is_of_cuda(const char *name)
     return name[0] == 'c' && name[1] == 'u';
 }
 
-/* It may be that of a library with functions of the same names, which are none of our business. The
- * handle of the program itself finds our wrappers first. */
+/* The answer for a function of the driver's name. What was found may belong to a library with
+ * functions of the same names, which is none of our business. The handle of the program itself
+ * finds our wrappers first. */
 static void *driver_symbol(void *handle, const char *name, void *found)
 {
     if (sc_unlikely(sc_cupti_doors_is_cupti(name)))
@@ -48,16 +50,17 @@ static void *driver_symbol(void *handle, const char *name, void *found)
     return sc_driver_wrapper_of(found);
 }
 
-/* What others look for in this library itself, and in every other one that they load. */
+/* Functions that others look up in this library itself, and in every other one that they load: no
+ * hooks. */
 static bool is_no_hook(const char *name)
 {
     return sc_exported_is(name, "InitializeInjection") ||
            sc_exported_is(name, "__asan_default_options");
 }
 
-/* A hook of what this libc lacks stands before nothing, and a program that asks whether there is
- * such a function goes another way without. The failed look-up leaves its word in dlerror(). Who
- * asks from within a look-up, an allocator say, is let through. */
+/* Is there no function behind the hook, since this libc lacks it? A program that asks whether the
+ * function exists then gets NULL, and goes another way. The failed look-up has set dlerror(). A
+ * question from within a look-up, as of an allocator, is not answered in this way. */
 static bool hides_nothing(const char *name, const void *hook)
 {
     return hook && !sc_loader_is_looking() && sc_loader_is_absent(name) &&
@@ -69,9 +72,9 @@ static bool is_absent(const char *name)
     return hides_nothing(name, sc_exported_by_us(name));
 }
 
-/* A handle of libc leads past its hooks. Only what our hook itself calls is replaced: a function of
- * that name that belongs to another library, to an interposer, or is of another version, is what
- * was asked for. */
+/* The answer for a libc function through a real handle, which leads past our hooks. It becomes our
+ * hook only if the hook itself would call what was found. A function of that name of another
+ * library or interposer, or of another version, is what was asked for. */
 static void *hook_of(const char *name, void *found)
 {
     void *hook = is_no_hook(name) ? NULL : sc_exported_by_us(name);
@@ -80,7 +83,7 @@ static void *hook_of(const char *name, void *found)
     return hook && sc_loader_behind(name) == found ? hook : found;
 }
 
-/* What is found through a real handle does not depend on the caller, and may be looked at. */
+/* The answer for a real handle, for which it does not matter who asks. */
 static __attribute__((noinline)) void *replaced(void *handle, const char *name, void *found)
 {
     if (!found)
@@ -122,8 +125,8 @@ SC_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
     return real(handle, name);
 }
 
-/* A function without a version, as ours are, is none of those that RTLD_DEFAULT means. The first
- * libc in sight is everybody's, also ours. */
+/* Our hook for dlvsym(RTLD_DEFAULT), which finds no function without a version, as ours are; NULL:
+ * no hook. The first libc in sight is everybody's, also ours. */
 static __attribute__((noinline)) void *default_hook(const char *name, const char *version)
 {
     void *hook = sc_exported_by_us(name);

@@ -1,7 +1,7 @@
-/* cuInit and cuGetProcAddress, the doors that the CUDA runtime comes through.
+/* Wrappers of cuInit and cuGetProcAddress, by which the CUDA runtime reaches the driver.
  *
- * The real driver chooses by name, version and flags; whatever exact variant it returns is looked
- * up among our wrappers by its address. What we do not wrap passes through untouched.
+ * The real driver chooses a function by name, version and flags. The wrapper of exactly that
+ * function is found by its address. A function that we do not wrap is returned as it is.
  */
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
@@ -9,7 +9,7 @@
 
 #include "common/poison.h"
 
-static CUresult answered(CUresult result, void **function, int version)
+static CUresult answer_with_wrapper(CUresult result, void **function, int version)
 {
     sc_driver_note_version(version);
     if (result == CUDA_SUCCESS && function && *function)
@@ -20,14 +20,14 @@ static CUresult answered(CUresult result, void **function, int version)
 CUresult cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags)
 {
     SC_WRAPPER(cuGetProcAddress);
-    return answered(real(name, function, version, flags), function, version);
+    return answer_with_wrapper(real(name, function, version, flags), function, version);
 }
 
 CUresult cuGetProcAddress_v2(const char *name, void **function, int version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult *status)
 {
     SC_WRAPPER(cuGetProcAddress_v2);
-    return answered(real(name, function, version, flags, status), function, version);
+    return answer_with_wrapper(real(name, function, version, flags, status), function, version);
 }
 
 CUresult cuInit(unsigned flags)

@@ -14,10 +14,11 @@
 
 #include "common/poison.h"
 
-/* As cuda.h has no word of it: the driver calls it inside cuInit, and nobody uses the result. */
+/* The driver calls this within cuInit, and ignores the result. cuda.h does not declare it. */
 SC_EXPORT int InitializeInjection(void);
 
-static void *of_program(const char *name)
+/* What the program itself finds by that name. */
+static void *find_for_program(const char *name)
 {
     void *program = dlopen(NULL, RTLD_LAZY);
     void *found = program ? sc_loader_symbol(program, name) : NULL;
@@ -27,19 +28,19 @@ static void *of_program(const char *name)
     return found;
 }
 
-/* Preloaded, its functions are the program's, cuInit at least where the program has no stub of it;
- * injected, the program cannot see it. */
+/* If the library is preloaded the program finds its functions, cuInit at least unless it has a stub
+ * of its own. An injected library is not visible to the program. */
 bool sc_is_preloaded(void)
 {
-    return of_program("cuInit") == (void *)cuInit ||
-           of_program("InitializeInjection") == (void *)InitializeInjection;
+    return find_for_program("cuInit") == (void *)cuInit ||
+           find_for_program("InitializeInjection") == (void *)InitializeInjection;
 }
 
-/* From another file. */
+/* Is another copy of the library preloaded, from another file? */
 static bool is_copy_preloaded(void)
 {
     Dl_info where;
-    void *other = of_program("InitializeInjection");
+    void *other = find_for_program("InitializeInjection");
     const char *name = other && dladdr(other, &where) ? where.dli_fname : NULL;
     const char *slash = name ? strrchr(name, '/') : NULL;
     return slash && strncmp(slash + 1, "libsafecopy", strlen("libsafecopy")) == 0;
@@ -54,7 +55,7 @@ int InitializeInjection(void)
         return 1;
     sc_process_note_alone();
     sc_unwind_note_alone();
-    /* What takes hooks of libc's, or has to come before the driver's call. */
+    /* Options off that need hooks of libc's, or work before the driver's call. */
     sc_options.guard = false;
     sc_options.snapshot_max_bytes = 0;
     sc_options.pinned = SC_PINNED_DRIVER;

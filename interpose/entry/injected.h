@@ -1,7 +1,7 @@
-/* Without a preload: CUDA_INJECTION64_PATH=libsafecopy.so has the driver load the library.
+/* The library without a preload: CUDA_INJECTION64_PATH=libsafecopy.so has the driver load it.
  *
- * Then no call comes through a wrapper, and no function of libc comes through a hook. All that is
- * known is what CUPTI's callbacks tell (replay.h). Hazards of CUDA's own frees, of unordered
+ * Then no call comes through a wrapper, and no function of libc's through a hook. Everything that
+ * is known comes from CUPTI's callbacks (replay.h). Hazards of CUDA's own frees, of unordered
  * operations and of captures are reported, and frees wait for what is in flight.
  *
  * Thread-safe, not signal-safe.

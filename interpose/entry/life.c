@@ -68,7 +68,7 @@
 
 enum { DEVICES_MAX = 64, DEVICE_NAME_BYTES = 128, UP_MAX_NS = 1000 * 1000 * 1000 };
 
-enum { UNKNOWN = -1 }; /* an exit status */
+enum { UNKNOWN = -1 }; /* an exit status that is not known */
 
 enum { LAST_ROOM_BYTES = 96 << 10 };
 
@@ -76,8 +76,8 @@ static pthread_once_t started = PTHREAD_ONCE_INIT;
 static pthread_mutex_t up_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool up;
 static _Atomic bool summarised;
-static struct sc_statement *asked; /* while the driver could be; NULL: this is still to come */
-static int quick_status = UNKNOWN; /* where our quick_exit is not the one that was called */
+static struct sc_statement *asked; /* drawn while the driver could be asked; NULL: not yet */
+static int quick_status = UNKNOWN; /* the status of quick_exit; UNKNOWN: our hook was not called */
 static bool tells_no_use;          /* verbosity=2, and this process is no forked child */
 
 /* ---- start ---- */
@@ -106,7 +106,8 @@ static const char *options_text(void)
     return text ? text : first_options;
 }
 
-/* A setuid program trusts nobody's environment, and the loader would not let us in anyway. */
+/* Reads the options, and starts what they want. In a setuid program mode is off: it trusts nobody's
+ * environment, and the loader would not load us anyway. */
 static void read_options(void)
 {
     sc_options_defaults(&sc_options);
@@ -140,7 +141,7 @@ static void read_options(void)
                    judges);
 }
 
-/* By way of our own hooks, as other waits of ours. */
+/* Finds the functions for waits until a time, by way of our own hooks like all our waits. */
 static void find_clock_waits(void)
 {
     sc_cond_clockwait_function *cond =
@@ -150,8 +151,8 @@ static void find_clock_waits(void)
     sc_deadlines_use(cond, sc_loader_behind("sem_clockwait") ? sem_clockwait : NULL);
 }
 
-/* A thread in a constructor, which has the loader's lock, may wait for `started`: what takes that
- * lock comes after it. */
+/* A thread in a constructor, which has the loader's lock, may wait for `started`. So everything
+ * that takes that lock comes after pthread_once. */
 void sc_life_start(void)
 {
     SC_KEEP_ERRNO();
@@ -184,6 +185,7 @@ static void open_report(void)
 
 static void at_cuda_exit(int status, void *argument);
 
+/* CUDA has come up: opens the report and makes wrappers and hooks work. */
 static void become_active(void)
 {
     SC_TRACE("cuda-up");
@@ -191,24 +193,24 @@ static void become_active(void)
     sc_balance_start();
     sc_limits_start();
     if (!sc_process_is_alone())
-        sc_audit_start(); /* before on_exit, so that libcupti's own handlers run after ours */
+        sc_audit_start(); /* before on_exit, so that libcupti's own exit handlers run after ours */
     on_exit(at_cuda_exit, NULL);
     sc_nvtx_start();
     sc_guard_process(SC_GUARD_USES_CUDA);
     sc_process_uses_cuda(sc_ear_is_open());
 }
 
-/* Coming up takes the loader's lock. A constructor that calls cuInit has that one already, so it
- * does not wait for ever, and goes on before we are up. */
+/* Waits for the lock, UP_MAX_NS at most. Coming up takes the loader's lock, which a constructor
+ * that calls cuInit has already. So it does not wait for ever, and goes on before we are up. */
 static int lock_in_time(pthread_mutex_t *lock) SC_TRY_ACQUIRES(0, *lock)
 {
     struct timespec until = sc_deadline_in(UP_MAX_NS);
     return sc_lock_until(lock, &until);
 }
 
-static void come_up(void)
+static void come_up_once(void)
 {
-    if (!sc_driver_attach(NULL)) /* waits for the thread that is filling the table */
+    if (!sc_driver_attach(NULL)) /* waits while another thread fills the table */
         return;
     if (lock_in_time(&up_lock) != 0)
         return;
@@ -226,13 +228,13 @@ void sc_life_cuda_is_up(void)
 {
     if (sc_likely(atomic_load_explicit(&up, memory_order_acquire)) || !sc_process_wants_wrappers())
         return;
-    if (sc_cupti_is_asking()) /* libcupti calls cuInit itself, while we come up */
+    if (sc_cupti_is_asking()) /* libcupti itself calls cuInit while we come up */
         return;
     SC_KEEP_ERRNO();
     SC_NO_CANCELLATION_POINT();
     sc_own_stack_learn();
     sc_spare_stack_start();
-    come_up();
+    come_up_once();
 }
 
 /* ---- fork ---- */
@@ -241,10 +243,10 @@ void sc_life_cuda_is_up(void)
  * before that is a process like any other. Only the calling thread lives on, and a lock of another
  * thread's is never released: no hook of an inactive process takes one.
  *
- * Nor is one held over fork to have the child find all in order. Between our handler and the fork
- * itself come those of other libraries and the allocator, who wait for their own locks; whoever has
- * those may be waiting for ours. */
-static void in_child(void)
+ * Nor do we hold our locks over fork, to have the child find everything in order. Between our
+ * handler and the fork come those of other libraries and of the allocator, which wait for their own
+ * locks. Whoever has those may be waiting for ours. */
+static void prepare_child(void)
 {
     tells_no_use = false;
     sc_process_forked();
@@ -261,7 +263,7 @@ static void in_child(void)
     sc_report_child();
 }
 
-/* Runs no handler, and so not ours; it may be called in a handler of a signal. */
+/* _Fork runs no handlers of fork, so ours is called here. It may be called in a signal handler. */
 typedef pid_t fork_function(void);
 
 SC_EXPORT pid_t _Fork(void);
@@ -270,14 +272,14 @@ SC_EXPORT pid_t _Fork(void)
     pid_t child = SC_NEXT(fork_function *, "_Fork")();
     SC_KEEP_ERRNO();
     if (child == 0)
-        in_child();
+        prepare_child();
     return child;
 }
 
 /* ---- exit ---- */
 
-/* What is left of a status when the process is gone: exit(256) is success. */
-static int seen_outside(int status)
+/* An exit status as the parent sees it: exit(256) is success. */
+static int status_outside(int status)
 {
     return status & 0xff;
 }
@@ -323,7 +325,7 @@ static void print_trace(void)
         sc_report_say(NULL, "verbosity=3: this build has no trace; one of `make DEBUG=1` has");
 }
 
-/* `asks`: the driver may be asked. */
+/* Writes a `summary` line. `final`: it is the last one. `asks`: the driver may be asked. */
 static void write_summary(int status, bool final, bool asks)
 {
     struct sc_report_totals totals = totals_of(status, final);
@@ -333,7 +335,7 @@ static void write_summary(int status, bool final, bool asks)
     totals.memory = asked ? asked : drawn;
     struct sc_limit_events *limits = sc_pages_map(sizeof *limits);
     totals.limits = limits && sc_limits_draw(limits) ? limits : NULL;
-    if (!sc_own_lock_depth) /* what the reaper has written lines of */
+    if (!sc_own_lock_depth) /* for lines that the reaper has written */
         sc_report_modules();
     sc_report_summary(&totals);
     sc_memory_lines_give_back(drawn);
@@ -341,7 +343,8 @@ static void write_summary(int status, bool final, bool asks)
     print_trace();
 }
 
-/* `comes_again`: what is never freed shows behind this, and the last summary with it. */
+/* Writes the last summary; with `comes_again` a preliminary one, as memory that is never freed will
+ * show only later. */
 static void summarise(int status, bool asks, bool comes_again)
 {
     if (comes_again) {
@@ -355,19 +358,19 @@ static void summarise(int status, bool asks, bool comes_again)
 
 void sc_life_dump(void)
 {
-    write_summary(UNKNOWN, false, false);
+    write_summary(UNKNOWN, /*final*/ false, /*asks*/ false);
 }
 
 size_t sc_life_memory(char *json, size_t size)
 {
-    struct sc_statement *memory = sc_memory_lines_draw(true);
+    struct sc_statement *memory = sc_memory_lines_draw(/*asks*/ true);
     size_t length = memory ? sc_report_memory_text(memory, json, size) : 0;
     sc_memory_lines_give_back(memory);
     return length;
 }
 
-/* The calling thread is at its end, and may be on a stack of a few KB: a handler may end the
- * process where a stack has overflowed. */
+/* Calls the function at the end of the process. The thread may be on a stack of a few KB, as a
+ * handler may end the process where a stack has overflowed. */
 static void call_at_last(sc_spare_function *function, void *argument)
 {
     if (sc_own_stack_has(LAST_ROOM_BYTES))
@@ -376,9 +379,10 @@ static void call_at_last(sc_spare_function *function, void *argument)
         sc_spare_stack_call_alone(function, argument);
 }
 
+/* The end of the process: arguments and result of end_all. */
 struct ending {
-    int status;       /* also the result */
-    bool unsubscribe; /* before the driver's own handlers */
+    int status;       /* the process's own; result: the one to end with */
+    bool unsubscribe; /* the driver can still be asked: its exit handlers have not run */
 };
 
 static void stop_showing(void *unused)
@@ -387,13 +391,13 @@ static void stop_showing(void *unused)
     sc_nvtx_stop();
 }
 
+/* Ends what runs, gives the last verdicts, and writes the summary. */
 static void end_all(void *argument)
 {
     struct ending *ending = argument;
     sc_audit_close();
     sc_memory_lines_stop();
-    if (!sc_own_lock_depth) { /* or else a signal handler that interrupted us: the locks are taken
-                               */
+    if (!sc_own_lock_depth) { /* or else a signal handler interrupted us: the locks are taken */
         sc_reaper_stop();
         sc_guard_process(SC_GUARD_ENDS);
         sc_copy_times_stop();
@@ -407,9 +411,9 @@ static void end_all(void *argument)
     summarise(ending->status, ending->unsubscribe, ending->unsubscribe && sc_options.leaks);
 }
 
-/* The status to end with, after the last verdicts and the summary. Only the process that used CUDA
- * has anything to say; a child of vfork shares our memory but not our pid. A thread that has been
- * cancelled ends the process all the same. */
+/* Concludes the process, and returns the status to end with. Only the process that used CUDA has
+ * anything to say; a child of vfork shares our memory but not our pid. A cancelled thread ends the
+ * process as well. */
 static int conclude(int status, bool unsubscribe)
 {
     SC_TRACE("conclude status", status);
@@ -422,28 +426,29 @@ static int conclude(int status, bool unsubscribe)
     return ending.status;
 }
 
+/* Concludes the process, and makes wrappers and hooks inert. */
 static int finish(int status)
 {
-    int final_status = conclude(status, false);
+    int final_status = conclude(status, /*unsubscribe*/ false);
     if (sc_life_is_ours())
         sc_process_stops();
     return final_status;
 }
 
-/* Registered when CUDA came up, behind the driver's own handlers, so it runs before them: the
- * device can still be asked, and threads that go on calling CUDA meet nothing torn down while we
- * write. Hooks go on after it: what destructors free in flight is held until the process is gone.
- */
+/* Registered when CUDA came up, after the driver's own handlers, so it runs before them. The device
+ * can still be asked, and threads that go on calling CUDA find nothing torn down while we write.
+ * Hooks go on after it: what destructors free in flight is held until the process is gone. */
 static void at_cuda_exit(int status, void *argument)
 {
     (void)argument;
-    int own = seen_outside(status);
-    int final_status = conclude(own, true);
+    int own = status_outside(status);
+    int final_status = conclude(own, /*unsubscribe*/ true);
     if (final_status != own)
         exit(final_status);
 }
 
-/* A run of which nothing was seen must not pass for one in which all was well. */
+/* Reports that CUDA was used past us: a run of which nothing was seen must not pass for one in
+ * which all was well. */
 static void tell_unreached(int status)
 {
     sc_life_start();
@@ -457,7 +462,8 @@ static void tell_unreached(int status)
                       "was protected or looked for (docs/limits.md)");
 }
 
-/* A second copy of the library says nothing of what the first one sees. */
+/* Says that nothing was seen in this process, if so. A second copy of the library does not say so
+ * of what the first one sees. */
 static void tell_nothing_seen(int status)
 {
     if (atomic_load(&up) || !(sc_process_is_alone() || sc_is_preloaded()))
@@ -468,8 +474,8 @@ static void tell_nothing_seen(int status)
         sc_report_say(NULL, "loaded, and saw no use of CUDA in this process");
 }
 
-/* Where a handler of a signal ends the process, or another thread is within the library for good,
- * nobody can be asked. */
+/* Reports memory that was never freed (SC601). Not if a signal handler within a lock of ours ends
+ * the process. */
 static void tell_never_freed(void *unused)
 {
     (void)unused;
@@ -477,11 +483,12 @@ static void tell_never_freed(void *unused)
         sc_never_freed_tell();
 }
 
-/* Registered first, so it runs last; late hazards can still change the status. */
+/* The exit handler that was registered first, so it runs last. Late hazards can still change the
+ * status. */
 static void at_exit(int status, void *argument)
 {
     (void)argument;
-    int own = seen_outside(status);
+    int own = status_outside(status);
     tell_nothing_seen(own);
     if (sc_options.leaks && sc_options.memory && !sc_process_is_alone() && sc_life_is_ours() &&
         !atomic_load(&summarised))
@@ -500,7 +507,7 @@ static void at_quick_exit_last(void)
 
 typedef void exit_function(int status);
 
-static __attribute__((noreturn)) void end_with(exit_function *real, int status)
+static __attribute__((noreturn)) void call_real_exit(exit_function *real, int status)
 {
     real(status);
     __builtin_unreachable();
@@ -508,23 +515,23 @@ static __attribute__((noreturn)) void end_with(exit_function *real, int status)
 
 int sc_life_finish(int status)
 {
-    return finish(seen_outside(status));
+    return finish(status_outside(status));
 }
 
 SC_EXPORT void _exit(int status)
 {
-    end_with(SC_NEXT(exit_function *, "_exit"), sc_life_finish(status));
+    call_real_exit(SC_NEXT(exit_function *, "_exit"), sc_life_finish(status));
 }
 
 SC_EXPORT void _Exit(int status)
 {
-    end_with(SC_NEXT(exit_function *, "_Exit"), sc_life_finish(status));
+    call_real_exit(SC_NEXT(exit_function *, "_Exit"), sc_life_finish(status));
 }
 
 SC_EXPORT void quick_exit(int status)
 {
-    quick_status = seen_outside(status);
-    end_with(SC_NEXT(exit_function *, "quick_exit"), status);
+    quick_status = status_outside(status);
+    call_real_exit(SC_NEXT(exit_function *, "quick_exit"), status);
 }
 
 static void show_all(void *unused)
@@ -533,7 +540,7 @@ static void show_all(void *unused)
     sc_nvtx_await();
 }
 
-/* A child of vfork goes on as another process. */
+/* sc_life_is_ours: a child of vfork goes on as another process, and has nothing to write. */
 void sc_life_may_vanish(void)
 {
     SC_KEEP_ERRNO();
@@ -545,7 +552,7 @@ void sc_life_may_vanish(void)
     sc_spare_stack_call_last(show_all, NULL);
 }
 
-/* As a shell shows the signal. */
+/* The exit status by which a shell shows SIGABRT. */
 enum { ABORTED = 128 + SIGABRT };
 
 static void say_what_was_found(void)
@@ -554,7 +561,8 @@ static void say_what_was_found(void)
     sc_report_say_aborting(&totals);
 }
 
-/* To halt at a hazard is no abort of the program's, and says so by itself. */
+/* Prints what was found, as the program aborts. An abort by halt_on_error has been explained
+ * already. */
 static void say_aborting(void)
 {
     if (!sc_own_lock_depth && !sc_options.halt_on_error && sc_life_is_ours())
@@ -577,7 +585,8 @@ SC_EXPORT void abort(void)
     __builtin_unreachable();
 }
 
-/* What the options will say when they are read: until CUDA is used, nobody is told of mistakes. */
+/* Will the options want the library to work? They are only read when CUDA is used: until then
+ * nobody is told of mistakes. */
 static bool wants_to_work(void)
 {
     return sc_options_find_choice(options_text(), "mode") != SC_MODE_OFF && !getauxval(AT_SECURE);
@@ -602,7 +611,7 @@ static __attribute__((constructor)) void construct(void)
     begin_by_options();
     sc_report_note_descriptors();
     sc_roll_take(getauxval(AT_SECURE) ? NULL : getenv(SC_ROLL_VARIABLE));
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, NULL, prepare_child);
     on_exit(at_exit, NULL);
     at_quick_exit(at_quick_exit_last);
 }

@@ -1,6 +1,6 @@
-/* What the entry asks of start and exit; lower folders ask by base/upcalls.h.
+/* What other files of entry/ ask of start and exit. Lower folders ask through base/upcalls.h.
  *
- * Thread-safe. Locks: none may be held by who calls sc_life_dump, and none matters to the others.
+ * Thread-safe. Locks: a caller of sc_life_dump may hold none; for the others locks do not matter.
  * Not for a signal handler.
  */
 #ifndef SC_INTERPOSE_ENTRY_LIFE_H
@@ -9,18 +9,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Does, or would, the library do nothing in this process, by mode=off? Reads the environment until
- * CUDA is used. */
+/* Does the library do nothing in this process, now or when CUDA is used, because of mode=off? Reads
+ * the environment until CUDA is used. */
 bool sc_life_is_off(void);
 
-/* Has this very process used CUDA, under our eyes? */
+/* Has this very process used CUDA, with the library watching? */
 bool sc_life_is_ours(void);
 
-/* Writes a summary line; the process goes on. */
+/* Writes a `summary` line; the process goes on. */
 void sc_life_dump(void);
 
-/* What is held of memory, as `{"memory":{...}}`: its length, or 0 where it does not fit. Asks the
- * driver; no lock of the library's may be held. */
+/* Writes what memory is held to `json`, as `{"memory":{...}}`. Returns its length, or 0 if it does
+ * not fit. Asks the driver; no lock of the library's may be held. */
 size_t sc_life_memory(char *json, size_t size);
 
 #endif

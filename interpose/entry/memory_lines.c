@@ -28,9 +28,9 @@ enum { NS_IN_S = 1000 * 1000 * 1000, MS_IN_NS = 1000 * 1000 };
 enum { STOP_MS = 500, OPEN_MS = 10 * 1000, AGAIN_MS = 100 };
 
 static _Atomic bool is_writing;
-static _Atomic bool is_asked; /* by the signal */
+static _Atomic bool is_asked; /* the signal asks for a line */
 
-/* In a handler of a signal its signal is blocked. */
+/* Are any signals blocked, as in a signal handler? */
 static bool has_blocked_signals(void)
 {
     uint64_t mask = 0;
@@ -38,8 +38,8 @@ static bool has_blocked_signals(void)
     return mask != 0;
 }
 
-/* A thread that has been interrupted may be within the driver, with its locks, and so may one that
- * runs a host function: to ask would be to wait for itself. */
+/* May this thread ask the driver? Not if it was interrupted within the driver, or runs a host
+ * function: it would wait for itself. */
 static bool may_ask(void)
 {
     if (sc_own_lock_is_own_thread())
@@ -48,7 +48,7 @@ static bool may_ask(void)
            !has_blocked_signals();
 }
 
-/* A thread that is within a lock of ours may hold one of the ledger's. */
+/* sc_own_lock_depth: a thread within a lock of ours may hold the ledger's. */
 struct sc_statement *sc_memory_lines_draw(bool asks)
 {
     bool is_on = sc_options.memory && (!sc_own_lock_depth || sc_own_lock_is_own_thread());
@@ -65,8 +65,8 @@ void sc_memory_lines_give_back(struct sc_statement *statement)
     sc_pages_unmap(statement, sizeof *statement);
 }
 
-/* Wakes the thread, which waits for news of another kind as well. */
-static void wake(void)
+/* Wakes the thread, which also waits for news of memory that is unaccounted for. */
+static void wake_thread(void)
 {
     atomic_fetch_add(&sc_unaccounted_news, 1);
     sc_kernel_call(SYS_futex, &sc_unaccounted_news, FUTEX_WAKE_PRIVATE, 1);
@@ -77,7 +77,7 @@ static uint64_t next_line_ns(void)
     return sc_options.memory_every_ns ? sc_now_ns() + sc_options.memory_every_ns : UINT64_MAX;
 }
 
-/* Until `until_ns`, or until there is news. */
+/* Sleeps until `until_ns`, or until there is other news than `news`. */
 static void sleep_once(uint32_t news, uint64_t until_ns)
 {
     uint64_t now_ns = sc_now_ns();
@@ -89,15 +89,15 @@ static void sleep_once(uint32_t news, uint64_t until_ns)
     sc_own_threads_open();
 }
 
-/* Looks, and writes a line where one is due. True: it is to look again soon. */
-static bool work(uint64_t *line_ns)
+/* Looks at unaccounted memory, and writes a `memory` line if one is due. True: look again soon. */
+static bool look_once(uint64_t *line_ns)
 {
     atomic_store(&is_writing, true);
     bool is_restless = !atomic_load(&sc_unaccounted_stops) && sc_unaccounted_look();
     bool is_due = sc_now_ns() >= *line_ns;
     if (atomic_exchange(&is_asked, false) || is_due) {
         struct sc_statement *statement =
-            atomic_load(&sc_unaccounted_stops) ? NULL : sc_memory_lines_draw(true);
+            atomic_load(&sc_unaccounted_stops) ? NULL : sc_memory_lines_draw(/*asks*/ true);
         if (statement && !atomic_load(&sc_unaccounted_stops))
             sc_report_memory(statement);
         sc_memory_lines_give_back(statement);
@@ -108,14 +108,14 @@ static bool work(uint64_t *line_ns)
     return is_restless;
 }
 
-static void *run(void *unused)
+static void *run_thread(void *unused)
 {
     SC_CARRY();
     sc_own_threads_enter_driver("safecopy-memory");
     uint64_t line_ns = next_line_ns();
     while (!atomic_load(&sc_unaccounted_stops)) {
         uint32_t news = atomic_load(&sc_unaccounted_news);
-        uint64_t again_ns = work(&line_ns) ? sc_now_ns() + AGAIN_MS * MS_IN_NS : UINT64_MAX;
+        uint64_t again_ns = look_once(&line_ns) ? sc_now_ns() + AGAIN_MS * MS_IN_NS : UINT64_MAX;
         sleep_once(news, again_ns < line_ns ? again_ns : line_ns);
     }
     return unused;
@@ -125,11 +125,11 @@ static void on_signal(int unused)
 {
     (void)unused;
     atomic_store(&is_asked, true);
-    wake();
+    wake_thread();
 }
 
-/* A handler of the program's own stays, and so does what ignores the signal. */
-static void take_signal(void)
+/* Installs the handler of memory_signal. An action of the program's, ignoring included, stays. */
+static void set_handler(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK}, old;
     int number = sc_options.memory_signal;
@@ -143,7 +143,7 @@ static void take_signal(void)
 
 void sc_memory_lines_start(void)
 {
-    /* Who asks for what there cannot be is told: strict would pass for want of it. */
+    /* A user who asks for lines that cannot be is told: strict would pass for want of them. */
     const char *why = NULL;
     if (!sc_options.memory &&
         (sc_options.leaks || sc_options.memory_every_ns || sc_options.memory_signal))
@@ -155,15 +155,15 @@ void sc_memory_lines_start(void)
     if (!sc_options.memory || !(sc_options.memory_every_ns || sc_options.memory_signal))
         return;
     sc_unaccounted_start();
-    take_signal();
-    sc_own_threads_start(run, 0);
+    set_handler();
+    sc_own_threads_start(run_thread, 0);
 }
 
 void sc_memory_lines_stop(void)
 {
     const struct timespec pause = {0, MS_IN_NS};
     atomic_store(&sc_unaccounted_stops, true);
-    wake();
+    wake_thread();
     const int most_ms = atomic_load(&sc_unaccounted_opens) ? OPEN_MS : STOP_MS;
     for (int i = 0; i < most_ms && atomic_load(&is_writing); i++)
         sc_kernel_call(SYS_nanosleep, &pause, NULL);

@@ -19,7 +19,7 @@
 
 #include "common/poison.h"
 
-/* Cut between characters of UTF-8. */
+/* Copies the name, cut between UTF-8 characters if it does not fit. */
 static void put_name(char name[SC_LEDGER_NAME_BYTES], const char *words)
 {
     size_t length = strnlen(words, SC_LEDGER_NAME_BYTES - 1);

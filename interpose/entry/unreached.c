@@ -8,8 +8,9 @@
 
 #include "common/poison.h"
 
-/* A driver that has been torn down says so, also if nobody had used it; but the files of a device
- * are mapped only in a process that had. */
+/* Asks for the current context, which fails if the driver was never initialised. A driver that has
+ * been torn down says only that, used or not. But a device's files are mapped only in a process
+ * that has used one. */
 bool sc_unreached_was_used(void)
 {
     CUcontext context = NULL;

@@ -1,4 +1,4 @@
-/* CUDA that was used, and of which no call came through the library.
+/* Was CUDA used in a process of which no call came through the library?
  *
  * A tool may stand between the program and the driver (Nsight Compute does). A program may have a
  * loader of its own, or libcuda in another namespace. Nothing was looked for in such a process, and

@@ -20,7 +20,7 @@
 
 #include "common/poison.h"
 
-/* Advice of kernels that may be newer than the headers. */
+/* Numbers that older headers lack. */
 enum {
     DONTNEED_LOCKED = 24,
     GUARD_INSTALL = 102,
@@ -28,7 +28,7 @@ enum {
     OWN_PROCESS = -10001, /* PIDFD_SELF_THREAD_GROUP */
     SYSTEM_CALL = 440,    /* process_madvise */
     PIECES_MAX = 1024,
-    CHUNK = 16, /* pieces, on the stack */
+    CHUNK = 16, /* pieces that are read at a time */
 };
 
 /* Which mappings lose their pages. */
@@ -53,11 +53,14 @@ static enum loss loss_by(int advice)
 struct loss_search {
     uintptr_t address, end;
     enum loss loss;
-    bool is_guarded; /* what may not be written may have been so before */
+    bool is_guarded; /* some pages are guarded: the program may have made them writable */
     bool found;
 };
 
-static bool loses(const struct loss_search *search, const char *access, const char *rest)
+/* Does the mapping lose its pages? A file's private pages that nobody can have changed do not
+ * count. */
+static bool is_lost_in_mapping(const struct loss_search *search, const char *access,
+                               const char *rest)
 {
     bool is_file = strchr(rest, '/') != NULL;
     if (search->loss == LOSES_PRIVATE && is_file && access[1] != 'w' && !search->is_guarded)
@@ -65,25 +68,25 @@ static bool loses(const struct loss_search *search, const char *access, const ch
     return search->loss & (access[3] == 'p' ? LOSES_PRIVATE : LOSES_SHARED);
 }
 
-static bool look_for_loss(void *context, uintptr_t start, uintptr_t end, const char *access,
+static bool visit_mapping(void *context, uintptr_t start, uintptr_t end, const char *access,
                           const char *rest)
 {
     struct loss_search *search = context;
     if (start < search->end && end > search->address)
-        search->found |= loses(search, access, rest);
+        search->found |= is_lost_in_mapping(search, access, rest);
     return start < search->end && !search->found;
 }
 
-/* True, too, where the kernel does not say. */
+/* Do any pages of the interval get lost? True also where the kernel does not say. */
 static bool is_lost(const void *address, size_t size_bytes, enum loss loss)
 {
     uintptr_t start = (uintptr_t)address;
     bool is_guarded = sc_guard_has(address, size_bytes);
     struct loss_search search = {start, start + size_bytes, loss, is_guarded, false};
-    return !sc_mappings_each(look_for_loss, &search) || search.found;
+    return !sc_mappings_each(visit_mapping, &search) || search.found;
 }
 
-/* Allocators give this advice all the time, so each question is dearer than the one before. */
+/* Allocators give this advice all the time, so the cheap questions come first. */
 void sc_advice_before(const void *address, size_t size_bytes, int advice,
                       const struct sc_culprit *culprit)
 {
@@ -100,7 +103,8 @@ void sc_advice_before(const void *address, size_t size_bytes, int advice,
 
 /* ---- process_madvise ---- */
 
-/* Two numbers stand for the caller; of a descriptor /proc/self/fdinfo says "Pid:\tN". */
+/* Does the descriptor mean this process? Two numbers stand for the caller. For a descriptor
+ * /proc/self/fdinfo says "Pid:\tN". */
 static bool is_own_process(int process)
 {
     if (process == OWN_THREAD || process == OWN_PROCESS)
@@ -110,8 +114,9 @@ static bool is_own_process(int process)
     return sc_file_number(path.bytes, "\nPid:") == (uint64_t)getpid();
 }
 
-static void before_each(const struct iovec *pieces, size_t count, int advice,
-                        const struct sc_culprit *culprit)
+/* Does for each piece what has to be done before the advice. */
+static void prepare_each(const struct iovec *pieces, size_t count, int advice,
+                         const struct sc_culprit *culprit)
 {
     struct iovec some[CHUNK];
     for (size_t done = 0; done < count; done += CHUNK) {
@@ -123,8 +128,8 @@ static void before_each(const struct iovec *pieces, size_t count, int advice,
     }
 }
 
-/* Kernels from 6.13 on take any advice for the process itself. The C library may lack the function,
- * which is the system call and nothing else. */
+/* The function is the system call and nothing else; the C library may lack it. Linux 6.13 and later
+ * takes any advice for the process itself. */
 SC_EXPORT ssize_t process_madvise(int process, const struct iovec *pieces, size_t count, int advice,
                                   unsigned flags);
 SC_EXPORT ssize_t process_madvise(int process, const struct iovec *pieces, size_t count, int advice,
@@ -132,8 +137,8 @@ SC_EXPORT ssize_t process_madvise(int process, const struct iovec *pieces, size_
 {
     if (loss_by(advice) != LOSES_NONE && flags == 0 && count <= PIECES_MAX &&
         sc_losses_are_watched() && is_own_process(process))
-        before_each(pieces, count, advice,
-                    &(struct sc_culprit){"process_madvise", SC_SITE(), NULL});
+        prepare_each(pieces, count, advice,
+                     &(struct sc_culprit){"process_madvise", SC_SITE(), NULL});
     ssize_t result = sc_kernel_call(SYSTEM_CALL, process, pieces, count, advice, flags);
     if (result >= 0)
         return result;

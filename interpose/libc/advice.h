@@ -1,13 +1,13 @@
-/* madvise and process_madvise: advice by which pages lose what is in them.
+/* madvise and process_madvise: advice by which pages lose their contents.
  *
  * A device keeps the pages that it has pinned. When the program drops them from its mapping, a copy
  * to the device still reads the old bytes, and a copy from the device lands where nobody looks, as
- * after munmap. In pageable memory the driver finds new pages, of zeros. So the call waits.
- * Afterwards a registration is of other pages than the host sees: nothing is guarded or compared
- * there.
+ * after munmap. In pageable memory the driver finds new pages of zeros. So the call waits. After
+ * it, registered memory has other pages for the device than for the host: nothing is guarded or
+ * compared there.
  *
- * - MADV_DONTNEED, MADV_DONTNEED_LOCKED, MADV_FREE: private pages are lost, but for a file's that
- *   nobody can have changed. Shared ones remain their file's, and the next touch finds them.
+ * - MADV_DONTNEED, MADV_DONTNEED_LOCKED, MADV_FREE: private pages are lost, except those of a file
+ *   that nobody can have changed. Shared pages stay their file's, and the next touch finds them.
  * - MADV_REMOVE: shared pages are lost, for everybody.
  * - MADV_GUARD_INSTALL: the mapping's pages are lost, and the access to them.
  * - MADV_COLD, MADV_PAGEOUT: nothing is lost. Pinned pages stay, and others come back with what was
@@ -25,7 +25,8 @@
 
 struct sc_culprit;
 
-/* The culprit is about to give the advice by madvise. May wait. */
+/* Called before the advice is given: settles and leaves alone the pages that would be lost. May
+ * wait. */
 void sc_advice_before(const void *address, size_t size_bytes, int advice,
                       const struct sc_culprit *culprit);
 

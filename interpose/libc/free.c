@@ -1,9 +1,9 @@
 /* free, realloc and reallocarray.
  *
- * With nothing in flight on memory that free() could take away, free is one load and a jump. The
+ * If nothing is in flight on memory that free() could take away, free is one load and a jump. The
  * hooks make no CUDA call, because the driver calls free with its own locks held, and they unwind
- * only when they have found a hazard. They work before any constructor has run: the loader itself
- * calls free as soon as this object is there.
+ * only when they have found a hazard. They work before any constructor has run: the loader calls
+ * free as soon as this object is loaded.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -31,8 +31,7 @@
 #include "track/track_ranges.h"
 #include "track/track_views.h"
 
-/* Where the allocator does not say how long a block is, it is as long as what is in use from its
- * first byte. */
+/* The block's length if the allocator does not tell it: what is in use from its first byte on. */
 static __attribute__((noinline)) size_t bytes_in_use(void *block)
 {
     struct sc_range_info range = sc_track_find_range(&sc_track, (uintptr_t)block);
@@ -45,7 +44,8 @@ static inline size_t block_bytes(void *block)
     return sc_likely(ask != NULL) ? ask(block) : bytes_in_use(block);
 }
 
-/* Something lies in the block's cells of the index. True: the block is taken care of. */
+/* Something may be in flight on the block. True: the free is deferred, and the caller must not
+ * free. */
 static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
                                                  const struct sc_culprit *culprit)
 {
@@ -56,7 +56,7 @@ static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
         .kind = SC_HOLD_FREE,
     };
     if (sc_track_is_held(&sc_track, request.address, 1, SC_HOLDS_FREED | SC_HOLDS_STARTING)) {
-        /* A second free: glibc says so, once it is one. */
+        /* A second free. Once the first one is made, glibc reports it. */
         sc_reaper_settle(request.address, 1, culprit->api);
         return false;
     }
@@ -74,8 +74,8 @@ static __attribute__((noinline)) bool may_be_deferred(void *block, size_t size_b
            defer_free(block, size_bytes, &(struct sc_culprit){"free", site, NULL});
 }
 
-/* What most blocks fail comes first: the look at the index. Not inline, so that free saves no
- * register. */
+/* The look at the index comes first, which most blocks pass as free of operations. Not inline, so
+ * that free saves no register. */
 static __attribute__((noinline)) void free_watched(void *block, void *site)
 {
     size_t size_bytes = block_bytes(block);
@@ -93,6 +93,7 @@ SC_EXPORT void free(void *block)
         sc_real_libc_free(block);
 }
 
+/* Waits for what is in flight on the memory, as part of the culprit's call. */
 static void stall_for(uintptr_t address, size_t size_bytes, const struct sc_culprit *culprit)
 {
     SC_TAKE_DOWN request = {
@@ -104,7 +105,7 @@ static void stall_for(uintptr_t address, size_t size_bytes, const struct sc_culp
     sc_take_down_make(&request, SC_HAZARD_CODE_COUNT, culprit);
 }
 
-/* In flight, or by a graph. */
+/* Is the memory in use: in flight, or named by a graph? */
 static bool is_used(uintptr_t address, size_t size_bytes, struct sc_ops *found)
 {
     SC_TRACK_SCOPE(track);
@@ -112,8 +113,8 @@ static bool is_used(uintptr_t address, size_t size_bytes, struct sc_ops *found)
     return found->count != 0 || sc_graphs_name(track.graphs, address, size_bytes);
 }
 
-/* Moves a block whose old place is still being read. False: nothing is in flight, or the caller
- * goes on as if we were not there. */
+/* Moves a block whose old place is still being read. False: nothing is in flight, or the block
+ * cannot be moved and the wait is over; the caller makes the real call. */
 static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_culprit *culprit,
                               void **moved)
 {
@@ -137,20 +138,20 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
         .size_bytes = old_bytes,
         .hold = true,
         .kind = SC_HOLD_FREE,
-        .max_held_bytes = UINT64_MAX, /* its successor exists already */
+        .max_held_bytes = UINT64_MAX, /* not limited: the new block exists already */
     };
     if (!sc_take_down_make(&request, SC_HAZARD_CODE_COUNT, culprit))
-        sc_real_libc_free(block); /* became complete meanwhile */
+        sc_real_libc_free(block); /* the operations have become complete meanwhile */
     *moved = fresh;
     return true;
 }
 
-static inline bool must_look(void)
+static inline bool must_watch_realloc(void)
 {
     return is_watching() && sc_active() && !sc_is_inside();
 }
 
-static bool defer_unless_far(void *block, const struct sc_culprit *culprit)
+static bool defer_if_near(void *block, const struct sc_culprit *culprit)
 {
     SC_KEEP_ERRNO();
     size_t size_bytes = block_bytes(block);
@@ -158,14 +159,15 @@ static bool defer_unless_far(void *block, const struct sc_culprit *culprit)
            defer_free(block, size_bytes, culprit);
 }
 
-/* The answer for a block that is deferred: NULL, and errno as it was, which is what glibc
- * returns. */
+/* realloc(block, 0), which frees. A deferred free answers as glibc does: NULL, with errno
+ * unchanged. */
 static void *free_by_realloc(void *block, const struct sc_culprit *culprit)
 {
-    return defer_unless_far(block, culprit) ? NULL : sc_real_libc_realloc(block, 0);
+    return defer_if_near(block, culprit) ? NULL : sc_real_libc_realloc(block, 0);
 }
 
-/* The block moves, or not, as the allocator likes; a graph may name its old place. */
+/* realloc of a block that may be in flight. If the allocator moves the block, graphs that name its
+ * old place are told. */
 static void *realloc_watched(void *block, size_t size_bytes, const char *api, void *site)
 {
     struct sc_culprit culprit = {api, site, NULL};
@@ -187,7 +189,7 @@ static void *realloc_watched(void *block, size_t size_bytes, const char *api, vo
 
 SC_EXPORT void *realloc(void *block, size_t size_bytes)
 {
-    if (must_look() && block)
+    if (must_watch_realloc() && block)
         return realloc_watched(block, size_bytes, "realloc", SC_SITE());
     return sc_real_libc_realloc(block, size_bytes);
 }
@@ -199,7 +201,7 @@ SC_EXPORT void *reallocarray(void *block, size_t count, size_t size_bytes)
         errno = ENOMEM;
         return NULL;
     }
-    if (must_look() && block)
+    if (must_watch_realloc() && block)
         return realloc_watched(block, bytes, "reallocarray", SC_SITE());
     return sc_real_libc_realloc(block, bytes);
 }

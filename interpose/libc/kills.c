@@ -1,5 +1,5 @@
-/* Who ends other processes of a run knows why their reports have no end: `safecopy run` is told
- * (report/roll.h), and does not call them unknown. */
+/* Hooks of kill and killpg. A process that kills another one of its run tells `safecopy run` so
+ * (report/roll.h), which then knows why that one's report has no end. */
 #include <signal.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -12,16 +12,16 @@
 
 typedef int kill_function(pid_t pid, int number);
 
-/* Those that people send to end a process, and that end it unless it does something else. */
+/* Is it a signal by which people end a process, unless the process handles it? */
 static bool is_to_end(int number)
 {
     return number == SIGTERM || number == SIGKILL || number == SIGINT || number == SIGHUP ||
            number == SIGQUIT || number == SIGABRT;
 }
 
-/* Before the signal is sent: afterwards nobody may know when the process began. A group is noted by
- * its leader. */
-static void note(pid_t pid, int number)
+/* Notes that the process is killed. Before the signal is sent, as afterwards its start may not be
+ * known. A group is noted by its leader. */
+static void note_killed(pid_t pid, int number)
 {
     if (!sc_roll_is_there() || !is_to_end(number) || pid == 0 || pid == -1 || pid == getpid())
         return;
@@ -30,12 +30,12 @@ static void note(pid_t pid, int number)
 
 SC_EXPORT int kill(pid_t pid, int number)
 {
-    note(pid, number);
+    note_killed(pid, number);
     return SC_NEXT(kill_function *, "kill")(pid, number);
 }
 
 SC_EXPORT int killpg(pid_t group, int number)
 {
-    note(group, number);
+    note_killed(group, number);
     return SC_NEXT(kill_function *, "killpg")(group, number);
 }

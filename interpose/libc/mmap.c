@@ -1,9 +1,9 @@
-/* munmap, mremap, mprotect, mseal, and mmap over memory in flight.
+/* Hooks of munmap, mremap, mprotect, mseal, and mmap, for memory in flight.
  *
- * A mapping that goes away under a copy stays until the copy is complete; one that must move,
- * shrink or be replaced waits. Access that is taken away hurts what the driver itself reads and
- * writes for the device, pageable memory; of registered memory the device has the pages. The
- * driver's own unmapping passes through while we are inside of it.
+ * A mapping that is unmapped under a copy stays until the copy is complete. A call that moves,
+ * shrinks or replaces a mapping waits. To take access away hurts pageable memory, which the driver
+ * itself reads and writes for the device; of registered memory the device has the pages. Unmapping
+ * by the driver passes through while we are inside of a call of our own.
  */
 #include <stdarg.h>
 #include <stdint.h>
@@ -40,18 +40,19 @@ typedef void *mremap_function(void *address, size_t old_bytes, size_t new_bytes,
 typedef void *mmap_function(void *address, size_t size_bytes, int protection, int flags, int fd,
                             off_t offset);
 
-#define NEXT(name) SC_NEXT(name##_function *, #name)
+#define REAL(name) SC_NEXT(name##_function *, #name)
 
-/* The call; and once more, where it has failed for want of mappings that the guard had. */
+/* Makes the call, and makes it again if it failed for want of mappings, and the guard could give
+ * some back. */
 #define WITH_ROOM(call)                                                                            \
     ({                                                                                             \
         __typeof__(call) result_ = (call);                                                         \
         (intptr_t) result_ == -1 && sc_guard_makes_room() ? (call) : result_;                      \
     })
 
-/* Nothing is in flight, guarded or known before CUDA is used, with mode=off, and in a forked child.
- */
-static bool is_no_concern(void)
+/* Is there nothing to do? So it is before CUDA is used, with mode=off, and in a forked child, where
+ * nothing is in flight, guarded or known. */
+static bool is_idle(void)
 {
     return sc_unlikely(!sc_active()) && !sc_guard_has(NULL, SIZE_MAX);
 }
@@ -72,7 +73,7 @@ static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_
 
 bool sc_mmap_unmap(void *address, size_t size_bytes, void *site)
 {
-    if (is_no_concern())
+    if (is_idle())
         return false;
     size_t whole = sc_losses_whole_pages(size_bytes);
     if (whole == 0 || !sc_losses_are_pages(address, whole))
@@ -91,17 +92,18 @@ SC_EXPORT int munmap(void *address, size_t size_bytes)
 {
     if (sc_mmap_unmap(address, size_bytes, SC_SITE()))
         return 0;
-    return WITH_ROOM(NEXT(munmap)(address, size_bytes));
+    return WITH_ROOM(REAL(munmap)(address, size_bytes));
 }
 
 /* ---- mremap ---- */
 
 struct remapping {
-    char *address, *target;      /* the target means something with MREMAP_FIXED only */
-    size_t old_bytes, new_bytes; /* whole pages; of 0 old bytes the pages are mapped once more */
+    char *address, *target;      /* `target` is used with MREMAP_FIXED only */
+    size_t old_bytes, new_bytes; /* whole pages; 0 old bytes: the pages are mapped a second time */
     int flags;
 };
 
+/* Would the kernel accept the call? */
 static bool is_valid(const struct remapping *remapping)
 {
     const int known = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
@@ -118,16 +120,17 @@ static bool is_valid(const struct remapping *remapping)
             (remapping->target >= end || target_end <= remapping->address));
 }
 
-static void lose(void *address, size_t size_bytes, const struct sc_culprit *culprit)
+/* The mapping's memory goes: settles it, and has it guarded and compared no more. */
+static void settle_and_leave(void *address, size_t size_bytes, const struct sc_culprit *culprit)
 {
     if (size_bytes && sc_losses_may_matter(address, size_bytes))
         sc_losses_settle(address, size_bytes, culprit);
     sc_losses_leave_alone(address, size_bytes, SC_SNAPSHOTS_NONE);
 }
 
-/* Whether a mapping that grows has to move is for the kernel to say, and nothing that a program can
- * know: one that may move counts as moved. One that grows where it is must be a single mapping, and
- * pages that we protect part it. */
+/* Does what must happen before mremap. Whether a growing mapping moves is the kernel's choice, so
+ * one that may move counts as moved. A mapping that grows in place must be a single one for the
+ * kernel, and protected pages would split it. */
 static void before_mremap(const struct remapping *remapping, const struct sc_culprit *culprit)
 {
     char *address = remapping->address;
@@ -136,19 +139,19 @@ static void before_mremap(const struct remapping *remapping, const struct sc_cul
     bool moves = (remapping->flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) ||
                  (new_bytes > old_bytes && (remapping->flags & MREMAP_MAYMOVE));
     if (moves)
-        lose(address, old_bytes, culprit);
+        settle_and_leave(address, old_bytes, culprit);
     else if (new_bytes < old_bytes)
-        lose(address + new_bytes, old_bytes - new_bytes, culprit);
+        settle_and_leave(address + new_bytes, old_bytes - new_bytes, culprit);
     else if (new_bytes > old_bytes)
         sc_losses_leave_alone(address, old_bytes, SC_SNAPSHOTS_PLAIN);
     if (remapping->flags & MREMAP_FIXED)
-        lose(remapping->target, new_bytes, culprit);
+        settle_and_leave(remapping->target, new_bytes, culprit);
 }
 
 void sc_mmap_remap(void *address, size_t old_bytes, size_t new_bytes, int flags, void *target,
                    void *site)
 {
-    if (is_no_concern())
+    if (is_idle())
         return;
     struct remapping remapping = {address, target, sc_losses_whole_pages(old_bytes),
                                   sc_losses_whole_pages(new_bytes), flags};
@@ -163,27 +166,27 @@ SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int fl
     void *target = flags & (MREMAP_FIXED | MREMAP_DONTUNMAP) ? va_arg(arguments, void *) : NULL;
     va_end(arguments);
     sc_mmap_remap(address, old_bytes, new_bytes, flags, target, SC_SITE());
-    return WITH_ROOM(NEXT(mremap)(address, old_bytes, new_bytes, flags, target));
+    return WITH_ROOM(REAL(mremap)(address, old_bytes, new_bytes, flags, target));
 }
 
 /* ---- mmap ---- */
 
 void sc_mmap_map(void *address, size_t size_bytes, int flags, void *site)
 {
-    if (is_no_concern())
+    if (is_idle())
         return;
     size_t whole = sc_losses_whole_pages(size_bytes);
     if (!(flags & MAP_FIXED) || (flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE ||
         whole == 0 || !sc_losses_are_pages(address, whole))
         return;
-    lose(address, whole, &(struct sc_culprit){"mmap", site, NULL});
+    settle_and_leave(address, whole, &(struct sc_culprit){"mmap", site, NULL});
 }
 
 static void *map(void *address, size_t size_bytes, int protection, int flags, int fd,
                  off64_t offset, void *site)
 {
     sc_mmap_map(address, size_bytes, flags, site);
-    return WITH_ROOM(NEXT(mmap)(address, size_bytes, protection, flags, fd, offset));
+    return WITH_ROOM(REAL(mmap)(address, size_bytes, protection, flags, fd, offset));
 }
 
 SC_EXPORT void *mmap(void *address, size_t size_bytes, int protection, int flags, int fd,
@@ -210,10 +213,11 @@ static bool is_written_pageable(const struct sc_op_info *op)
     return op->kind == SC_PAGEABLE && sc_direction_writes_host(op->direction);
 }
 
-/* A page that may be written may be read. */
+/* Taking access away hurts copies of pageable memory: without PROT_READ all of them, else those
+ * that write. A page that may be written may also be read. */
 void sc_mmap_protect(const char *api, void *address, size_t size_bytes, int protection, void *site)
 {
-    if (is_no_concern())
+    if (is_idle())
         return;
     size_t whole = sc_losses_whole_pages(size_bytes);
     if (whole == 0 || !sc_losses_are_pages(address, whole))
@@ -225,7 +229,7 @@ void sc_mmap_protect(const char *api, void *address, size_t size_bytes, int prot
     sc_losses_leave_alone(address, whole, SC_SNAPSHOTS_PEEKED);
 }
 
-/* What is sealed has the access that it has for good. */
+/* A sealed mapping keeps its access for good, so no page of it may be guarded then. */
 void sc_mmap_seal(void *address, size_t size_bytes)
 {
     size_t whole = sc_losses_whole_pages(size_bytes);
@@ -236,11 +240,11 @@ void sc_mmap_seal(void *address, size_t size_bytes)
 SC_EXPORT int mprotect(void *address, size_t size_bytes, int protection)
 {
     sc_mmap_protect("mprotect", address, size_bytes, protection, SC_SITE());
-    return WITH_ROOM(NEXT(mprotect)(address, size_bytes, protection));
+    return WITH_ROOM(REAL(mprotect)(address, size_bytes, protection));
 }
 
 SC_EXPORT int pkey_mprotect(void *address, size_t size_bytes, int protection, int key)
 {
     sc_mmap_protect("pkey_mprotect", address, size_bytes, protection, SC_SITE());
-    return WITH_ROOM(NEXT(pkey_mprotect)(address, size_bytes, protection, key));
+    return WITH_ROOM(REAL(pkey_mprotect)(address, size_bytes, protection, key));
 }

@@ -1,9 +1,9 @@
-/* System V shared memory: shmat and shmdt.
+/* Hooks of System V shared memory: shmat and shmdt.
  *
- * shmdt over memory in flight waits and is never deferred: how many have a segment attached is seen
- * by other processes, and may be what they wait for. What it unmaps is known to the kernel alone,
- * which is asked for its mappings; no size is remembered, since parts may have been unmapped, moved
- * or replaced meanwhile. The kernel is not asked where nothing is registered or in flight.
+ * shmdt of memory in flight waits and is never deferred: other processes see how many have a
+ * segment attached, and may wait for that. Only the kernel knows what it unmaps, and is asked for
+ * its mappings. No size is remembered, since parts may have been unmapped, moved or replaced
+ * meanwhile. The kernel is not asked if nothing is registered or in flight.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,15 +38,16 @@ struct attached {
     char file[FILE_BYTES]; /* device, inode and path, which all of them share */
 };
 
-/* A segment's file is in no folder that a program could have put one in. */
+/* Is it the file of a segment? Its path begins where no program can have put a file. */
 static bool is_segment(const char *file)
 {
     const char *path = strchr(file, '/');
     return path && strncmp(path, "/SYSV", 5) == 0;
 }
 
-/* As the kernel does: a mapping counts if it shows what lies so far behind the segment's start as
- * itself lies behind the address, and the first one says which segment it is. */
+/* A visitor of mappings, which chooses them as the kernel's shmdt does. A mapping counts if its
+ * offset in the segment equals its distance from the address. The first one says which segment it
+ * is. */
 static bool note_mapping(void *context, uintptr_t start, uintptr_t end, const char *access,
                          const char *rest)
 {
@@ -66,8 +67,8 @@ static bool note_mapping(void *context, uintptr_t start, uintptr_t end, const ch
     return true;
 }
 
-/* Where the kernel's list cannot be read, for want of a descriptor, what is registered there is
- * taken for all of it. */
+/* Finds the mappings. If the kernel's list cannot be read, for want of a descriptor, the memory
+ * registered there is taken for all of it. */
 static struct attached find_attached(const void *address)
 {
     struct attached attached = {.address = (uintptr_t)address};
@@ -90,8 +91,8 @@ static void before_detaching(const void *address, const struct sc_culprit *culpr
         return;
     if (sc_losses_may_matter(start, size_bytes)) {
         sc_losses_settle(start, size_bytes, culprit);
-        /* Unless something is attached there again by the time of a launch. */
-        sc_take_down_tell_graphs(attached.start, size_bytes, true, culprit);
+        /* Launches of graphs are told, unless something is attached there again by then. */
+        sc_take_down_tell_graphs(attached.start, size_bytes, /*unregistered*/ true, culprit);
     }
     sc_losses_leave_alone(start, size_bytes, SC_SNAPSHOTS_NONE);
 }
@@ -105,7 +106,7 @@ SC_EXPORT int shmdt(const void *address)
 
 /* ---- shmat ---- */
 
-/* 0 where the kernel would not attach it. */
+/* The segment's size in whole pages; 0: the kernel would not attach it. */
 static size_t segment_bytes(int segment)
 {
     int saved = errno;
@@ -115,7 +116,8 @@ static size_t segment_bytes(int segment)
     return sc_losses_whole_pages(size_bytes);
 }
 
-/* With SHM_REMAP whatever lies at the address is replaced, as by mmap(MAP_FIXED). */
+/* Does what must happen before shmat with SHM_REMAP, which replaces whatever lies at the address,
+ * as mmap(MAP_FIXED) does. */
 static void before_attaching(int segment, const void *address, int flags,
                              const struct sc_culprit *culprit)
 {
@@ -131,8 +133,9 @@ static void before_attaching(int segment, const void *address, int flags,
     sc_losses_leave_alone(start, size_bytes, SC_SNAPSHOTS_NONE);
 }
 
-/* The kernel gives out a place that was free. What is still known to be in flight or registered
- * there was unmapped on a way that no hook sees, and what a graph named there is there again. */
+/* The kernel has attached the segment at a place that was free. Memory still known to be in flight
+ * or registered there was unmapped in a way that no hook sees. Memory there that a graph names
+ * exists again. */
 static void after_attaching(int segment, const void *place)
 {
     uintptr_t start = (uintptr_t)place;

@@ -1,15 +1,15 @@
-/* dlclose of a module whose static data is in flight.
+/* The hook of dlclose, for a module whose static data is in flight.
  *
- * The loader says whether a module goes: it counts who has the module open and who needs it. It
- * unmaps the module by itself. Before that the module's destructors run, and a correct module waits
- * in them for its copies. The last of those without a priority calls __cxa_finalize, which the
- * compiler links into each module. Behind that call, mode=fix waits for what is still in flight on
- * the module. It is a hazard only if the module is gone afterwards.
+ * Only the loader knows whether a module goes: it counts who has the module open and who needs it.
+ * It unmaps the module by itself. Before that the module's destructors run, and a correct module
+ * waits in them for its copies. The last destructor without a priority calls __cxa_finalize, which
+ * the compiler links into each module. After that call, mode=fix waits for what is still in flight
+ * on the module. It is a hazard only if the module is gone afterwards.
  *
- * That wait holds the loader's lock, so a copy that waits for a thread which needs it is waited for
- * until stall_limit. A module without destructors is waited for before the loader's own call. One
- * whose destructors do not call __cxa_finalize is reported, and not waited for. A copy that the
- * module's own code had issued is reported with frames that have no name any more.
+ * That wait holds the loader's lock. So if a copy waits for a thread that needs the lock, the wait
+ * lasts until stall_limit. A module without destructors is waited for before the loader's own call.
+ * A module whose destructors do not call __cxa_finalize is reported, and not waited for. A copy
+ * that the module's own code has issued is reported with frames that have no names any more.
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -47,12 +47,12 @@ typedef void finalize_function(void *handle);
 
 struct module {
     uintptr_t start, end; /* of its pages */
-    uintptr_t dynamic;    /* where its dynamic section lies, as the loader's record of it says */
-    bool waited;          /* for what was in flight there, as was judged before */
+    uintptr_t dynamic;    /* the address of its dynamic section, as in the loader's record */
+    bool waited;          /* what was in flight there was judged, and then waited for */
     struct sc_judged judged;
 };
 
-/* Those that something is in flight in, or registered; one that is too many is not looked at. */
+/* Modules in which something is in flight or registered, as many as there is room for. */
 struct modules {
     unsigned count;
     struct module list[MODULES_MAX];
@@ -61,7 +61,7 @@ struct modules {
 /* The modules of the innermost dlclose under way on this thread. */
 static __thread struct modules *closing;
 
-static struct module describe(const struct dl_phdr_info *info)
+static struct module describe_module(const struct dl_phdr_info *info)
 {
     struct module module = {.start = UINTPTR_MAX};
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
@@ -78,25 +78,27 @@ static struct module describe(const struct dl_phdr_info *info)
     return module;
 }
 
-/* The program itself has no name, and is never closed. */
-static int note_used(struct dl_phdr_info *info, size_t size, void *context)
+/* A visitor of objects: adds a module that is used. The program itself has no name, and is never
+ * closed. */
+static int add_if_used(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct modules *modules = context;
     (void)size;
     if (!info->dlpi_name || !*info->dlpi_name || modules->count == MODULES_MAX)
         return 0;
-    struct module module = describe(info);
+    struct module module = describe_module(info);
     if (module.start < module.end &&
         sc_track_meets(&sc_track, module.start, module.end - module.start))
         modules->list[modules->count++] = module;
     return 0;
 }
 
-static int note_there(struct dl_phdr_info *info, size_t size, void *context)
+/* A visitor of objects: looks for the same module. */
+static int find_same(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct module *sought = context;
     (void)size;
-    struct module module = describe(info);
+    struct module module = describe_module(info);
     bool found = module.start == sought->start && module.dynamic == sought->dynamic;
     if (found)
         sought->dynamic = 0;
@@ -106,11 +108,12 @@ static int note_there(struct dl_phdr_info *info, size_t size, void *context)
 static bool is_gone(const struct module *module)
 {
     struct module sought = {.start = module->start, .dynamic = module->dynamic};
-    sc_objects_visit(note_there, &sought);
+    sc_objects_visit(find_same, &sought);
     return sought.dynamic != 0;
 }
 
-/* A handle is the loader's record of the module, or nothing that may be looked into. */
+/* Is the handle the module's? A handle is the loader's record of the module; a wrong one may be no
+ * address, so it is peeked at. */
 static bool is_of_handle(const struct module *module, const void *handle)
 {
     struct link_map map;
@@ -118,7 +121,7 @@ static bool is_of_handle(const struct module *module, const void *handle)
            (uintptr_t)map.l_ld == module->dynamic;
 }
 
-static struct sc_take_down take_down(const struct module *module)
+static struct sc_take_down take_down_of(const struct module *module)
 {
     return (struct sc_take_down){
         .address = module->start,
@@ -137,18 +140,18 @@ static bool has_destructors(const struct module *module)
     return entry && entry->d_tag != DT_NULL;
 }
 
-/* What is beyond the first operations that a look finds, the reaper waits for. */
+/* A look finds only so many operations: the reaper waits for the rest. */
 static void wait_for_rest(const struct module *module)
 {
-    SC_TAKE_DOWN request = take_down(module);
+    SC_TAKE_DOWN request = take_down_of(module);
     request.hold = true;
     request.stays = true;
     sc_take_down_ask(&request, NULL);
     sc_take_down_finish(&request, "dlclose");
 }
 
-/* Was any of them incomplete? This thread asks the device itself: the reaper wants the loader's
- * lock to report, which is held here. */
+/* Waits for the operations. Returns whether any was incomplete. This thread asks the device itself:
+ * the reaper would need the loader's lock to report, which is held here. */
 static bool await_all(const struct sc_ops *ops)
 {
     uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
@@ -165,11 +168,12 @@ static bool await_all(const struct sc_ops *ops)
     return waited;
 }
 
-/* The verdicts are given before the wait, after which all is complete. */
-static __attribute__((noinline)) void wait_for(struct module *module)
+/* Judges what is in flight on the module, and waits for it. Verdicts come before the wait, as after
+ * it everything is complete. */
+static __attribute__((noinline)) void judge_and_wait(struct module *module)
 {
     SC_CARRY();
-    SC_TAKE_DOWN request = take_down(module);
+    SC_TAKE_DOWN request = take_down_of(module);
     request.stays = true;
     sc_take_down_ask(&request, NULL);
     if (module->waited || request.found.count == 0)
@@ -183,9 +187,10 @@ static __attribute__((noinline)) void wait_for(struct module *module)
         wait_for_rest(module);
 }
 
+/* The module is gone: reports what was in flight on it. */
 static void after_unmapping(const struct module *module, const struct sc_culprit *culprit)
 {
-    SC_TAKE_DOWN request = take_down(module);
+    SC_TAKE_DOWN request = take_down_of(module);
     struct sc_buffer buffer = {request.address, request.size_bytes};
     sc_take_down_ask(&request, culprit);
     if (module->waited)
@@ -196,9 +201,9 @@ static void after_unmapping(const struct module *module, const struct sc_culprit
     sc_losses_leave_alone((const void *)module->start, buffer.size_bytes, SC_SNAPSHOTS_NONE);
 }
 
-/* What of the modules is guarded is let go: pages that the loader unmaps may be somebody else's
- * when it is through. */
-static void let_go(const struct modules *modules)
+/* Lets go of guarded pages of the modules: pages that the loader unmaps may be somebody else's when
+ * it returns. */
+static void let_go_of_pages(const struct modules *modules)
 {
     for (unsigned i = 0; i < modules->count; i++) {
         const struct module *module = &modules->list[i];
@@ -211,16 +216,16 @@ static void wait_for_closed(struct modules *modules, const void *handle)
     for (unsigned i = 0; i < modules->count; i++)
         if (sc_options.mode == SC_MODE_FIX && is_of_handle(&modules->list[i], handle) &&
             !has_destructors(&modules->list[i]))
-            wait_for(&modules->list[i]);
+            judge_and_wait(&modules->list[i]);
 }
 
 static __attribute__((noinline)) int close_watched(void *handle, const struct sc_culprit *culprit)
 {
     struct modules modules = {.count = 0};
     struct modules *outer = closing;
-    sc_objects_visit(note_used, &modules);
+    sc_objects_visit(add_if_used, &modules);
     wait_for_closed(&modules, handle);
-    let_go(&modules);
+    let_go_of_pages(&modules);
     closing = &modules;
     int result = SC_NEXT(dlclose_function *, "dlclose")(handle);
     closing = outer;
@@ -236,10 +241,10 @@ static void destructors_ended(struct modules *modules, uintptr_t address)
 {
     for (unsigned i = 0; sc_options.mode == SC_MODE_FIX && i < modules->count; i++)
         if (address - modules->list[i].start < modules->list[i].end - modules->list[i].start)
-            wait_for(&modules->list[i]);
+            judge_and_wait(&modules->list[i]);
 }
 
-/* `handle` lies in the module whose destructors these are; NULL stands for all. */
+/* `handle` lies in the module whose destructors end; NULL stands for all modules. */
 SC_EXPORT void __cxa_finalize(void *handle);
 SC_EXPORT void __cxa_finalize(void *handle)
 {

@@ -17,7 +17,7 @@
 
 #include "common/poison.h"
 
-/* Addresses end here, unless a program asks for more by a hint. */
+/* The end of the address space, unless a program asks for more by a hint. */
 #if defined(__x86_64__)
 static const uintptr_t ADDRESSES_END = (uintptr_t)1 << 47;
 #else

@@ -1,10 +1,10 @@
-/* What every hook does through which the program loses memory, or what is in it, other than by
- * free: unmapping, detaching, dropping pages, the end of a thread.
+/* What every hook does by which the program loses memory or its contents other than by free:
+ * unmapping, detaching, dropping pages, the end of a thread.
  *
- * The hook looks whether the call could matter, which is one relaxed load where nothing is in
- * flight. It settles the memory. It sees to it that pages which become something else are neither
- * guarded nor compared any more. Then it makes the real call. A call that the kernel would refuse
- * is left to the kernel, with nothing of this done.
+ * The hook first looks whether the call could matter, which is one relaxed load if nothing is in
+ * flight. It settles the memory: waits for what is in flight. It has pages that become something
+ * else guarded and compared no more. Then it makes the real call. For a call that the kernel would
+ * refuse it only does the last step.
  *
  * Nothing here calls CUDA or changes errno. Thread safe, not signal safe. Locks: no lock of the
  * library may be held; the guard's, the tracker's, the reaper's and the report's are taken, one
@@ -40,11 +40,12 @@ static inline bool sc_losses_are_watched(void)
 }
 
 /* Could something be in flight there, or held, or named by a graph, that libc can take away?
- * Lock-free; false only if not. Always false where hooks stand aside, and where the thread could
- * not wait for the reaper: within one of the library's own locks, and on the reaper itself. */
+ * Lock-free; true where that is not sure. Always false where hooks stand aside, and where the
+ * thread could not wait for the reaper: within one of the library's own locks, and on the reaper
+ * itself. */
 bool sc_losses_may_matter(const void *address, size_t size_bytes);
 
-/* The same, or could something be registered there? */
+/* The same, or could memory be registered there? */
 bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes);
 
 /* Reports what is in flight there (SC104). In mode=fix waits for that and for what is held there,
@@ -56,11 +57,11 @@ void sc_losses_settle_some(const void *address, size_t size_bytes,
                            bool (*hurts)(const struct sc_op_info *op),
                            const struct sc_culprit *culprit);
 
-/* Limits how sources there are read from now on, since the driver goes on reading registered pages
+/* Limits how sources there are read from now on: the driver goes on reading registered pages
  * whatever becomes of their mapping. True: ranges may lie there. */
 bool sc_losses_limit_snapshots(const void *address, size_t size_bytes, enum sc_snapshots snapshots);
 
-/* The mapping is about to become something else: its pages are not guarded any more. To let them go
+/* The mapping is about to become something else: has its pages guarded no more. To let them go
  * later would undo what the program does with them. */
 void sc_losses_forbid_guarding(const void *address, size_t size_bytes);
 

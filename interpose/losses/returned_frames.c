@@ -21,6 +21,7 @@
 
 __thread struct sc_returned_frames sc_returned_frames;
 
+/* Widens the interval in which locals of this thread may be in flight. */
 static void widen(uintptr_t low, uintptr_t high)
 {
     struct sc_returned_frames *known = &sc_returned_frames;
@@ -43,7 +44,8 @@ void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *know
 
 /* ---- the look ---- */
 
-/* Below this the thread's stack is that of the library and what called it, not of the program. */
+/* The lowest address of the program's part of the stack. Below lie the library and the wrapper that
+ * called it. */
 static uintptr_t lowest_of_program(void)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -51,7 +53,7 @@ static uintptr_t lowest_of_program(void)
     return sc_own_stack_holds(wrapper) && wrapper > here ? wrapper : here;
 }
 
-/* Only while the thread looks. */
+/* Set only during a look. */
 static __thread struct sc_running running;
 
 static bool is_gone(const struct sc_op_info *op)

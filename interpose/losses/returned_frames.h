@@ -1,7 +1,8 @@
-/* Locals in flight whose function has returned: nothing is freed, and no page is touched that could
- * be protected. So the thread itself looks before it waits, when its functions can be told from its
- * stack: what lies below the caller is gone, and so is a frame whose return address is. What
- * another thread waits for is judged when it is known done (track/inflight.h).
+/* Finds locals in flight whose function has returned. No call frees them, and no page of a stack
+ * can be protected. So the thread itself looks before it waits, while its stack tells which
+ * functions run: a local below the caller's frame is gone, and so is one whose frame's return
+ * address is. For operations that another thread waits for, this is judged when they are known done
+ * (track/inflight.h).
  *
  * Thread safe, not signal safe; errno is kept. No lock of the library may be held.
  */
@@ -15,22 +16,22 @@
 struct sc_op_info;
 struct sc_unwind_owner;
 
-/* Where locals of this thread lie that may be in flight; empty: there are none. */
+/* The interval in which locals of this thread may be in flight; empty: there are none. */
 struct sc_returned_frames {
     uintptr_t low, high;
 };
 extern __thread struct sc_returned_frames sc_returned_frames
     __attribute__((tls_model("initial-exec")));
 
-/* Notes whose local it is that the operation uses, which the calling thread is about to record: of
- * kind SC_STACK. `known` is of the last local of the same call, and all 0 at first. */
+/* Notes in an operation of kind SC_STACK, which the calling thread is about to record, whose local
+ * it uses. `known` is the frame of the last local of the same call, and all 0 at first. */
 void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *known);
 
-/* Reports operations of this thread whose local is gone (SC201; SC203 where the device writes it),
- * which are tracked no more. */
+/* Reports operations of this thread whose local is gone (SC201, or SC203 if the device writes it),
+ * and drops them from the tracker. */
 void sc_returned_frames_report(void);
 
-/* The thread is about to wait, in a wrapper. One load where it has no local in flight. */
+/* Called when the thread is about to wait, in a wrapper. One load if it has no local in flight. */
 static inline void sc_returned_frames_look(void)
 {
     if (sc_unlikely(sc_returned_frames.high != 0))

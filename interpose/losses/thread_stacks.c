@@ -24,18 +24,19 @@
 
 enum {
     FRAMES_MAX = 4096,
-    BELOW_FRAME = 1024, /* what is called from a frame has its own below */
+    BELOW_FRAME = 1024, /* what the functions called from a frame may use below it */
 };
 
-static pthread_key_t key;
-static bool has_key; /* constant once made */
+static pthread_key_t end_key;
+static bool has_key; /* constant after pthread_once */
 
 /* ---- the end ----
  *
- * What the device is still to write lies in frames that are gone, and where they were are those of
- * the thread's end: the C library's, and ours. So we wait on another stack, and put the frames back
- * as they were. Above them, on the same stack, lie the thread's variables, which are no frames. */
+ * The device may still write into frames that are gone, in whose place now lie the frames of the
+ * thread's end: the C library's, and ours. So we wait on another stack, and then restore these
+ * frames. Above them, on the same stack, lie the thread's variables, which are no frames. */
 
+/* A visitor of objects: *end becomes the lowest variable of the thread on its stack. */
 static int note_variables(struct dl_phdr_info *info, size_t size, void *context)
 {
     uintptr_t *end = context;
@@ -46,13 +47,14 @@ static int note_variables(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
+/* A copy of the frames of the thread's end. */
 struct frames {
     char *start;
     size_t size_bytes;
     char bytes[FRAMES_MAX];
 };
 
-static void keep(struct frames *frames, uintptr_t start)
+static void save_frames(struct frames *frames, uintptr_t start)
 {
     uintptr_t end = start + FRAMES_MAX;
     if (end > sc_own_stack().end)
@@ -63,13 +65,14 @@ static void keep(struct frames *frames, uintptr_t start)
     memcpy(frames->bytes, frames->start, frames->size_bytes);
 }
 
-static void put_back(const struct frames *frames)
+static void restore_frames(const struct frames *frames)
 {
     memcpy(frames->start, frames->bytes, frames->size_bytes);
 }
 
-/* Without another stack nobody can wait. */
-static void settle(void *frame)
+/* Reports what is in flight on the thread's stack, and waits for it. If we are on that very stack,
+ * as there is no other, we cannot wait. */
+static void settle_stack(void *frame)
 {
     struct frames frames;
     const struct sc_own_stack own = sc_own_stack();
@@ -87,34 +90,36 @@ static void settle(void *frame)
     sc_take_down_report(&request, SC104, &culprit);
     if (!request.held)
         return;
-    keep(&frames, (uintptr_t)frame - BELOW_FRAME);
+    save_frames(&frames, (uintptr_t)frame - BELOW_FRAME);
     sc_take_down_finish(&request, culprit.api);
-    put_back(&frames);
+    restore_frames(&frames);
 }
 
-/* Runs once more if a destructor of the program's issues such an operation after it. */
+/* The key's destructor. It is called again if a destructor of the program's issues such an
+ * operation after it. */
 static void at_end_of_thread(void *unused)
 {
     const struct sc_own_stack own = sc_own_stack();
     const void *start = (const void *)own.start;
     (void)unused;
     if (sc_losses_may_matter(start, own.end - own.start))
-        sc_spare_stack_call_alone(settle, __builtin_frame_address(0));
+        sc_spare_stack_call_alone(settle_stack, __builtin_frame_address(0));
     sc_losses_leave_alone(start, own.end - own.start, SC_SNAPSHOTS_NONE);
 }
 
 static void make_key(void)
 {
-    has_key = pthread_key_create(&key, at_end_of_thread) == 0;
+    has_key = pthread_key_create(&end_key, at_end_of_thread) == 0;
 }
 
-/* A program may make as many keys as there can be, so none is taken before there is a need. */
-static __attribute__((noinline)) void meet_at_end(void)
+/* Has at_end_of_thread called on this thread. The key is made at the first need, since a program
+ * may want all keys that there can be. */
+static __attribute__((noinline)) void want_end_called(void)
 {
     static pthread_once_t made = PTHREAD_ONCE_INIT;
     pthread_once(&made, make_key);
-    if (has_key && !pthread_getspecific(key))
-        pthread_setspecific(key, &key);
+    if (has_key && !pthread_getspecific(end_key))
+        pthread_setspecific(end_key, &end_key);
 }
 
 void sc_thread_stacks_note_heap(const struct sc_op_info *op)
@@ -123,5 +128,5 @@ void sc_thread_stacks_note_heap(const struct sc_op_info *op)
         return;
     SC_KEEP_ERRNO();
     if (!sc_own_stack().is_main)
-        meet_at_end();
+        want_end_called();
 }

@@ -21,15 +21,15 @@ enum { PAGE_BYTES = 4 << 10, AREA_PAGES = SC_AREAS_BYTES / PAGE_BYTES, WORD_PAGE
 
 struct sc_areas sc_areas;
 
-/* A bit for each page that is taken. */
+/* A shared area: a bit for each of its pages that is taken. */
 struct area {
     uint64_t taken[AREA_PAGES / WORD_PAGES];
 };
 
 static struct sc_brief_lock lock;
 static struct area areas[SC_AREAS_SHARED];
-static unsigned next_area;
-static bool is_in_block[SC_AREAS_COUNT];
+static unsigned next_area;               /* where the next allocation is tried first */
+static bool is_in_block[SC_AREAS_COUNT]; /* of each area: a block has it */
 static unsigned next_block = SC_AREAS_SHARED;
 static enum { UNTRIED, RESERVED, REFUSED } state;
 
@@ -61,6 +61,7 @@ uintptr_t sc_areas_reserve(size_t size_bytes)
     return start;
 }
 
+/* Reserves the space at the first call. False: there is none. */
 static bool is_reserved_locked(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -98,7 +99,7 @@ static void set_taken(struct area *area, unsigned first, unsigned count, bool ta
     }
 }
 
-/* AREA_PAGES: there is no such run. */
+/* The first of `count` free pages in a row; AREA_PAGES: there are not so many. */
 static unsigned find_run(const struct area *area, unsigned count)
 {
     unsigned length = 0;
@@ -110,7 +111,7 @@ static unsigned find_run(const struct area *area, unsigned count)
     return AREA_PAGES;
 }
 
-static uintptr_t take_locked(unsigned count) SC_REQUIRES(lock)
+static uintptr_t take_pages_locked(unsigned count) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
     for (unsigned tries = 0; tries < SC_AREAS_SHARED; tries++) {
@@ -126,12 +127,13 @@ static uintptr_t take_locked(unsigned count) SC_REQUIRES(lock)
 
 /* ---- whole areas ---- */
 
-static unsigned areas_of(size_t size_bytes)
+static unsigned count_areas(size_t size_bytes)
 {
     return (unsigned)((size_bytes + SC_AREAS_BYTES - 1) / SC_AREAS_BYTES);
 }
 
-/* SC_AREAS_COUNT: there is no such run from there on. */
+/* The first of `count` free areas in a row, from area `from` on; SC_AREAS_COUNT: there are not so
+ * many. */
 static unsigned find_block_locked(unsigned from, unsigned count) SC_REQUIRES(lock)
 {
     unsigned length = 0;
@@ -149,7 +151,7 @@ static void set_block_locked(unsigned first, unsigned count, bool taken) SC_REQU
         is_in_block[i] = taken;
 }
 
-/* Areas that never had a lane come first. */
+/* Takes `count` areas in a row. Areas that never had a lane are tried first. */
 static unsigned take_block_locked(unsigned count) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -170,18 +172,18 @@ uintptr_t sc_areas_take_block(size_t size_bytes)
         return 0;
     sc_brief_lock_take(&lock);
     if (is_reserved_locked())
-        first = take_block_locked(areas_of(size_bytes));
+        first = take_block_locked(count_areas(size_bytes));
     sc_brief_lock_give(&lock);
     return first < SC_AREAS_COUNT ? sc_areas.start + (uintptr_t)first * SC_AREAS_BYTES : 0;
 }
 
-static void give(uintptr_t start, size_t size_bytes)
+static void give_pages(uintptr_t start, size_t size_bytes)
 {
     uintptr_t offset = start - sc_areas.start;
     unsigned area = (unsigned)(offset / SC_AREAS_BYTES);
     sc_brief_lock_take(&lock);
     if (area >= SC_AREAS_SHARED)
-        set_block_locked(area, areas_of(size_bytes), false);
+        set_block_locked(area, count_areas(size_bytes), false);
     else
         set_taken(&areas[area], (unsigned)(offset % SC_AREAS_BYTES / PAGE_BYTES),
                   (unsigned)(size_bytes / PAGE_BYTES), false);
@@ -197,16 +199,16 @@ uintptr_t sc_areas_map(size_t size_bytes)
         return 0;
     sc_brief_lock_take(&lock);
     if (is_reserved_locked())
-        start = take_locked((unsigned)(size_bytes / PAGE_BYTES));
+        start = take_pages_locked((unsigned)(size_bytes / PAGE_BYTES));
     sc_brief_lock_give(&lock);
     if (start && !map(start, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED)) {
-        give(start, size_bytes);
+        give_pages(start, size_bytes);
         return 0;
     }
     return start;
 }
 
-/* What is mapped there next is nobody's yet. */
+/* Clears the marks of pages, since what is mapped there next has no marks yet. */
 static void clear_marks(uintptr_t start, size_t size_bytes)
 {
     _Atomic uint8_t *mark = &sc_areas.marks[(start - sc_areas.start) / PAGE_BYTES];
@@ -215,12 +217,13 @@ static void clear_marks(uintptr_t start, size_t size_bytes)
             atomic_store_explicit(mark, 0, memory_order_relaxed);
 }
 
-/* Where the reservation cannot be had back, the pages stay taken. */
+/* If the space cannot be reserved again the pages stay taken: somebody else may map memory there.
+ */
 void sc_areas_unmap(uintptr_t start, size_t size_bytes)
 {
     clear_marks(start, size_bytes);
     if (map(start, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED))
-        give(start, size_bytes);
+        give_pages(start, size_bytes);
     else
         sc_kernel_call(SYS_munmap, start, size_bytes);
 }

@@ -1,10 +1,11 @@
 /* Address space for the library's own pinned allocations.
  *
  * An area has 2 MB, and so a page table of its own, for which the kernel has one lock: threads that
- * work in different areas do not wait for each other there. Allocations of up to SC_AREAS_MAX_BYTES
- * share the first areas, to which they go in turn; none reaches from one area into another. These
- * areas have lanes (track/spans.h) from the beginning. A larger allocation, a block, has whole
- * areas of its own. Each of these gets its lane when it is wanted (sc_protect_move).
+ * work in different areas do not wait for each other in the kernel. Allocations of up to
+ * SC_AREAS_MAX_BYTES share the first areas, which they take in turn; none reaches from one area
+ * into another. These areas have lanes (track/spans.h) from the beginning. A larger allocation, a
+ * block, has whole areas of its own, each of which gets a lane when one is wanted
+ * (sc_protect_move).
  *
  * The space is reserved once, without memory. A process whose address space is limited has none.
  *
@@ -25,8 +26,8 @@ enum {
     SC_AREAS_COUNT = 8190, /* 16 GB */
 };
 
-/* Set once, before the first allocation. Start 0: there is no such space. A page has a mark, which
- * is the guard's (interpose/guard/userfaults.h), and 0 when it is mapped. */
+/* The space; set once, before the first allocation. `start` 0: there is none. Each page has a mark,
+ * which belongs to the guard (interpose/guard/userfaults.h) and is 0 when the page is mapped. */
 extern struct sc_areas {
     uintptr_t start;
     size_t size_bytes;
@@ -39,27 +40,30 @@ static inline bool sc_areas_have(uintptr_t address)
     return address - sc_areas.start < sc_areas.size_bytes;
 }
 
-/* Does it lie in one that allocations share? Signal safe. */
+/* Does the address lie in an area that allocations share? Signal safe. */
 static inline bool sc_areas_are_shared(uintptr_t address)
 {
     return sc_areas_have(address) &&
            address - sc_areas.start < (uintptr_t)SC_AREAS_SHARED * SC_AREAS_BYTES;
 }
 
-/* Does it lie in one with a lane? Signal safe. */
+/* Does the address lie in an area that has a lane? Signal safe. */
 bool sc_areas_have_lane(uintptr_t address);
 
-/* Maps zeroed shared memory of whole pages there. 0: there is no room, or the kernel gives none. */
+/* Maps zeroed shared memory of whole pages in a shared area. 0: there is no room, or the kernel
+ * gives none. */
 uintptr_t sc_areas_map(size_t size_bytes);
 
-/* Takes whole areas, in which nothing is mapped. 0: there are not so many in a row. */
+/* Takes as many whole areas in a row as the size needs, with nothing mapped in them. 0: there are
+ * not so many. */
 uintptr_t sc_areas_take_block(size_t size_bytes);
 
-/* Gives back what either has given, of which nothing is kept off. */
+/* Gives back what sc_areas_map or sc_areas_take_block has returned. Nothing of it may be kept off.
+ */
 void sc_areas_unmap(uintptr_t start, size_t size_bytes);
 
-/* Address space at a multiple of SC_AREAS_BYTES, in which nothing is mapped. 0: there is none. No
- * lock. */
+/* Reserves address space at a multiple of SC_AREAS_BYTES, with nothing mapped in it. 0: there is
+ * none. No lock. */
 uintptr_t sc_areas_reserve(size_t size_bytes);
 
 #endif

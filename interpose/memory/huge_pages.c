@@ -20,7 +20,7 @@
 
 enum {
     STEP_BYTES = 64 << 20, /* made huge at a time, so that a lack of memory shows early */
-    FAILURES_MAX = 8,      /* then there are no huge pages to be had */
+    FAILURES_MAX = 8,      /* so many failures mean that no huge pages can be had */
 };
 
 static _Atomic unsigned failures;
@@ -37,9 +37,10 @@ static bool read_line(const char *path, char *text, size_t room)
     return got > 0;
 }
 
-/* "always [madvise] never" has the choice in brackets. To collapse does not depend on it, but an
- * administrator who wants no huge pages is to have none. */
-static bool find_fit(void)
+/* Asks whether huge pages fit this machine. "always [madvise] never" has the administrator's choice
+ * in brackets. MADV_COLLAPSE works with any of them, but an administrator who wants no huge pages
+ * gets none. */
+static bool ask_fit(void)
 {
     char text[64];
     return sysconf(_SC_PAGESIZE) == SC_SMALL_PAGE_BYTES &&
@@ -49,20 +50,21 @@ static bool find_fit(void)
            strcmp(text, "2097152\n") == 0;
 }
 
-static bool find_one_node(void)
+static bool ask_one_node(void)
 {
     char text[64];
     return read_line("/sys/devices/system/node/online", text, sizeof text) &&
            strcmp(text, "0\n") == 0;
 }
 
-/* Pages that the thread wants spread over nodes would be spread in units of 2 MB, or not at all. */
+/* Does the thread's NUMA policy spread pages over nodes? Huge pages would be spread in units of 2
+ * MB, or not at all. */
 static bool is_interleaved(void)
 {
     enum { INTERLEAVE = 3, WEIGHTED_INTERLEAVE = 6, MODE_BITS = 0xff };
     static _Atomic int one_node;
     int mode = 0;
-    if (sc_huge_pages_remember(&one_node, find_one_node) ||
+    if (sc_huge_pages_remember(&one_node, ask_one_node) ||
         sc_kernel_call(SYS_get_mempolicy, &mode, NULL, 0, NULL, 0) != 0)
         return false;
     mode &= MODE_BITS;
@@ -72,11 +74,11 @@ static bool is_interleaved(void)
 bool sc_huge_pages_fit(void)
 {
     static _Atomic int fit;
-    return sc_huge_pages_remember(&fit, find_fit);
+    return sc_huge_pages_remember(&fit, ask_fit);
 }
 
-/* More than the machine has is refused by the driver; to find out by taking it would hurt others.
- */
+/* The driver would refuse more than the machine has. To find that out by taking it would hurt other
+ * processes. */
 bool sc_huge_pages_are_plenty(size_t size_bytes)
 {
     struct sysinfo info;
@@ -100,8 +102,9 @@ void sc_huge_pages_unmap(uintptr_t start, size_t size_bytes)
         sc_real_libc_unmap((void *)start, size_bytes);
 }
 
-/* One small page in each huge one, then the rest: the kernel collapses no empty range, and to fill
- * all of it first would take ten times as long. A lack of memory is an answer here, no signal. */
+/* Populates one small page in each huge one, and then collapses all: the kernel collapses no empty
+ * range, and to populate all of it first would take ten times as long. A lack of memory is an error
+ * here, and no signal. */
 static bool make_huge(uintptr_t start, size_t size_bytes)
 {
     for (uintptr_t at = start; at < start + size_bytes; at += SC_HUGE_PAGE_BYTES)
@@ -128,7 +131,8 @@ bool sc_huge_pages_fill(uintptr_t start, size_t size_bytes)
            make_all_huge(start, size_bytes);
 }
 
-/* Aligned by way of a reservation: the kernel wants the mapping's first byte on the boundary. */
+/* Maps huge pages over reserved space, which is aligned: the kernel wants the first byte of the
+ * mapping on the boundary. */
 static uintptr_t map_huge(size_t size_bytes)
 {
     uintptr_t start = sc_areas_reserve(size_bytes);

@@ -1,5 +1,5 @@
-/* Shared anonymous memory, as the driver takes it for its own pinned allocations. It is in huge
- * pages where the size is a multiple of theirs.
+/* Shared anonymous memory, the kind that the driver uses for its own pinned allocations. If the
+ * size is a multiple of a huge page's, it is in huge pages.
  *
  * The kernel makes no huge pages of shared memory unless asked (MADV_COLLAPSE, Linux 6.1). That
  * works whatever /sys/kernel/mm/transparent_hugepage/shmem_enabled says. Parts of huge pages may be
@@ -18,8 +18,8 @@
 
 enum { SC_SMALL_PAGE_BYTES = 4 << 10, SC_HUGE_PAGE_BYTES = 2 << 20 };
 
-/* The answer to a question that is asked once. Two threads that ask at once find the same answer.
- */
+/* The answer to a yes-or-no question that is asked once, and remembered in *known (0 at first). Two
+ * threads that ask at once find the same answer. */
 static inline bool sc_huge_pages_remember(_Atomic int *known, bool (*ask)(void))
 {
     enum { YES = 1, NO = 2 };
@@ -31,21 +31,22 @@ static inline bool sc_huge_pages_remember(_Atomic int *known, bool (*ask)(void))
     return answer == YES;
 }
 
-/* Does the machine have pages of these two sizes, and may there be huge ones? */
+/* Has the machine pages of these two sizes, and does the administrator allow huge ones? */
 bool sc_huge_pages_fit(void);
 
-/* Are so many huge pages likely to be had, without harm to others, where the NUMA policy of the
- * calling thread wants its memory to be? */
+/* Can so many bytes of huge pages probably be had without harm to others, where the NUMA policy of
+ * the calling thread wants its memory? */
 bool sc_huge_pages_are_plenty(size_t size_bytes);
 
 /* Maps zeroed memory; the size is a multiple of one of the page sizes. Huge pages are populated,
  * small ones are not. 0: the kernel gives none, or cannot make all of the pages huge. */
 uintptr_t sc_huge_pages_map(size_t size_bytes);
 
-/* The same of huge pages, over what is reserved at the address. False: what is mapped there then is
- * for the caller to unmap. */
+/* Maps huge pages over reserved space at the address. False: what is mapped there by then is for
+ * the caller to unmap. */
 bool sc_huge_pages_fill(uintptr_t start, size_t size_bytes);
 
+/* Unmaps such memory. A size of 0 does nothing. */
 void sc_huge_pages_unmap(uintptr_t start, size_t size_bytes);
 
 #endif

@@ -22,9 +22,9 @@
 #include "common/poison.h"
 
 enum {
-    SMALL_MAX = 64 << 10,   /* above, an edge shared with a neighbour is a small part of it */
-    MEDIUM_MIN = 128 << 10, /* below, the time to guard it is small beside that of its copy */
-    LARGE_MIN = 1 << 20,    /* below, most of the huge page is padding */
+    SMALL_MAX = 64 << 10,   /* above, an edge shared with a neighbour is a small part of a block */
+    MEDIUM_MIN = 128 << 10, /* below, the time to guard a block is small beside that of its copy */
+    LARGE_MIN = 1 << 20,    /* below, most of a huge page is padding */
     SPARES_MAX = 16,
     CELLS = 1024,
 };
@@ -37,27 +37,27 @@ struct request {
     CUcontext context;
 };
 
-/* A mapping, which starts with the allocation. */
+/* An allocation of ours: a mapping, at whose start the allocation lies. */
 struct block {
-    struct sc_grid_node node; /* the pages */
+    struct sc_grid_node node; /* address and size of the mapping */
     struct request request;
-    bool spare; /* freed, and still registered */
+    bool spare; /* the program has freed it, and it is still registered */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_pool blocks SC_GUARDED_BY(lock);
 static struct sc_grid grid;
-static uint32_t spares[SPARES_MAX] SC_GUARDED_BY(lock); /* 0: none */
-static _Atomic pid_t owner;                             /* of the blocks; 0: there never were any */
-static _Atomic uint32_t epoch;
+static uint32_t spares[SPARES_MAX] SC_GUARDED_BY(lock); /* by id; 0: free */
+static _Atomic pid_t owner;    /* whose blocks these are; 0: there never were any */
+static _Atomic uint32_t epoch; /* counts blocks that were unmapped */
 
-/* What may be in use at a time. */
+/* A limit on what may be in use at a time, in blocks or bytes. */
 struct budget {
     _Atomic size_t used;
     size_t limit;
 };
 
-/* A small one takes 60 us to make and give back, one of many that the driver packs 2 us. */
+/* A small block takes 60 us to make and give back; one of many that the driver packs takes 2 us. */
 static struct budget small_ones = {0, 1024};
 static struct budget medium_padding_bytes = {0, (size_t)64 << 20};
 static struct budget large_padding_bytes = {0, (size_t)256 << 20};
@@ -90,8 +90,8 @@ static bool has_attribute(CUdevice device, CUdevice_attribute attribute)
     return sc_real.cuDeviceGetAttribute(&value, attribute, device) == CUDA_SUCCESS && value;
 }
 
-/* Registered memory is as good as allocated where it has the same address on the device, and where
- * neither lies in one memory with the device's. */
+/* Is registered memory on this device as good as allocated memory? It must have the same address on
+ * the device, and host and device must not share one memory. */
 static bool device_is_fit(CUdevice device)
 {
     return has_attribute(device, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING) &&
@@ -112,7 +112,7 @@ static bool devices_are_fit(void)
     return fit;
 }
 
-static bool find_fit(void)
+static bool ask_fit(void)
 {
     return sc_huge_pages_fit() && sc_real.cuMemHostRegister_v2 && devices_are_fit();
 }
@@ -120,27 +120,29 @@ static bool find_fit(void)
 static bool machine_is_fit(void)
 {
     static _Atomic int fit;
-    return sc_huge_pages_remember(&fit, find_fit);
+    return sc_huge_pages_remember(&fit, ask_fit);
 }
 
-static bool find_choice(void)
+static bool ask_choice(void)
 {
     return sc_mechanism_of((enum sc_guard_mode)sc_options.guard) == SC_MECHANISM_USERFAULTFD;
 }
 
-/* Chosen once: swap that is turned on later changes nothing. */
+/* Does the guard use userfaultfd? Decided once: swap that is turned on later changes nothing. */
 static bool chooses_userfaultfd(void)
 {
     static _Atomic int chosen;
-    return sc_huge_pages_remember(&chosen, find_choice);
+    return sc_huge_pages_remember(&chosen, ask_choice);
 }
 
-/* Pages of an area are kept off at the price of those that are, however many share a huge one. */
+/* Is the allocation for a shared area? To keep its pages off there costs what they cost alone,
+ * however many pages of others share a huge one. */
 static bool fits_area(size_t size_bytes)
 {
     return size_bytes <= SC_AREAS_MAX_BYTES && chooses_userfaultfd() && sc_guard_serves_areas();
 }
 
+/* Do we serve such an allocation at all? */
 static bool is_for_us(size_t size_bytes, unsigned flags)
 {
     const unsigned honoured = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
@@ -149,7 +151,8 @@ static bool is_for_us(size_t size_bytes, unsigned flags)
            machine_is_fit();
 }
 
-/* One thread keeps a huge page off at a third of what the pages of 256 KB cost. */
+/* Is the allocation for huge pages? To keep a huge page off costs one thread a third of what the
+ * pages of 256 KB cost. With guard=uffd, small ones go into an area nevertheless. */
 static bool fits_huge_pages(size_t size_bytes)
 {
     bool prefers_areas = sc_options.guard == SC_GUARD_UFFD && fits_area(size_bytes);
@@ -177,6 +180,7 @@ static void uncharge(const struct request *request)
     atomic_fetch_sub(&budget_of(request)->used, share_of(request));
 }
 
+/* Charges the request to its budget. False: the budget is used up. */
 static bool charge(const struct request *request)
 {
     struct budget *budget = budget_of(request);
@@ -206,7 +210,7 @@ static bool start_locked(void) SC_REQUIRES(lock)
     return true;
 }
 
-static bool add(uintptr_t start, const struct request *request)
+static bool add_block(uintptr_t start, const struct request *request)
 {
     pthread_mutex_lock(&lock);
     uint32_t id = start_locked() ? sc_pool_take(&blocks) : 0;
@@ -230,7 +234,8 @@ static uint32_t *spare_slot_locked(uint32_t id) SC_REQUIRES(lock)
     return NULL;
 }
 
-/* Huge pages where there is room for a lane, should its parts be guarded apart. */
+/* Maps huge pages, if possible in areas of their own, where a lane can be had should its parts be
+ * guarded apart. */
 static uintptr_t map_block(size_t pages_bytes)
 {
     uintptr_t start = chooses_userfaultfd() ? sc_areas_take_block(pages_bytes) : 0;
@@ -242,7 +247,7 @@ static uintptr_t map_block(size_t pages_bytes)
     return 0;
 }
 
-/* What finds no area has small pages elsewhere. */
+/* Maps the pages of an allocation. Small ones that find no area lie elsewhere. */
 static uintptr_t map_pages(size_t pages_bytes)
 {
     if (pages_bytes % SC_HUGE_PAGE_BYTES == 0)
@@ -259,8 +264,9 @@ static void unmap_pages(uintptr_t start, size_t pages_bytes)
         sc_huge_pages_unmap(start, pages_bytes);
 }
 
-/* Forgotten first: once it is unmapped, another thread may be given the same address. */
-static void drop(uintptr_t start)
+/* Forgets the block, and unmaps it. It is forgotten first: once it is unmapped another thread may
+ * get the same address. */
+static void drop_block(uintptr_t start)
 {
     size_t pages_bytes = 0;
     pthread_mutex_lock(&lock);
@@ -294,12 +300,13 @@ static CUresult unregister_pages(uintptr_t start)
     return sc_real.cuMemHostUnregister((void *)start);
 }
 
+/* A block that is being made. */
 struct making {
     const struct request *request;
-    uintptr_t start; /* 0: the driver is to be asked for the same, so that a refusal is its own */
+    uintptr_t start; /* result; 0: the driver is to serve the request, so that a refusal */
 };
 
-static void make(void *argument)
+static void make_block(void *argument)
 {
     struct making *making = argument;
     const struct request *request = making->request;
@@ -307,7 +314,7 @@ static void make(void *argument)
     if (!start)
         return;
     if (register_pages(start, request) == CUDA_SUCCESS) {
-        if (add(start, request)) {
+        if (add_block(start, request)) {
             making->start = start;
             return;
         }
@@ -321,7 +328,7 @@ static uintptr_t make_within_budget(const struct request *request)
     struct making making = {request, 0};
     if (!charge(request))
         return 0;
-    sc_own_threads_make_room(make, &making);
+    sc_own_threads_make_room(make_block, &making);
     if (!making.start)
         uncharge(request);
     return making.start;
@@ -332,6 +339,7 @@ static bool is_alike(const struct request *a, const struct request *b)
     return a->size_bytes == b->size_bytes && a->flags == b->flags && a->context == b->context;
 }
 
+/* Takes a spare block that is like the request; 0: there is none. */
 static uintptr_t take_spare(const struct request *request)
 {
     uintptr_t start = 0;
@@ -349,7 +357,7 @@ static uintptr_t take_spare(const struct request *request)
     return start;
 }
 
-static uintptr_t make_of(struct request *request, size_t page_bytes)
+static uintptr_t make_in_pages(struct request *request, size_t page_bytes)
 {
     request->pages_bytes = round_up(request->size_bytes, page_bytes);
     request->padding_bytes =
@@ -357,29 +365,29 @@ static uintptr_t make_of(struct request *request, size_t page_bytes)
     return make_within_budget(request);
 }
 
-static uintptr_t take(size_t size_bytes, unsigned flags)
+static uintptr_t take_block(size_t size_bytes, unsigned flags)
 {
     struct request request = {.size_bytes = size_bytes, .flags = flags};
     if (!is_for_us(size_bytes, flags))
         return 0;
-    sc_context_calls_bury_ended(); /* their spares are no memory of a new context of the same handle
-                                    */
+    sc_context_calls_bury_ended(); /* a new context may have such a context's handle, and must not
+                                      get its spares */
     const struct sc_context *context = sc_contexts_of_memory();
     if (!context)
         return 0;
     request.context = context->handle;
     uintptr_t start = take_spare(&request);
     if (!start && fits_huge_pages(size_bytes))
-        start = make_of(&request, SC_HUGE_PAGE_BYTES);
+        start = make_in_pages(&request, SC_HUGE_PAGE_BYTES);
     if (!start && (size_bytes <= SMALL_MAX || fits_area(size_bytes)))
-        start = make_of(&request, SC_SMALL_PAGE_BYTES);
+        start = make_in_pages(&request, SC_SMALL_PAGE_BYTES);
     return start;
 }
 
 void *sc_pinned_take(size_t size_bytes, unsigned flags)
 {
     int saved = errno;
-    uintptr_t start = take(size_bytes, flags);
+    uintptr_t start = take_block(size_bytes, flags);
     errno = saved;
     return (void *)start;
 }
@@ -437,8 +445,9 @@ bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes)
 
 /* ---- giving back ---- */
 
-/* Only blocks of the kind that the driver packs: it too hands them out again as they were. Without
- * that, a program that allocates and frees all the time would be slower with us. */
+/* May the freed block stay registered, to be handed out again? Only small ones may: of such
+ * allocations the driver, too, hands out the same ones again. Without that, a program that
+ * allocates and frees all the time would be slower with us. */
 static bool may_become_spare(const struct block *block, CUcontext current)
 {
     return !block->spare && block->request.context == current &&
@@ -460,8 +469,8 @@ static bool become_spare(uintptr_t start, CUcontext current)
     return done;
 }
 
-/* Does its free wait, as cuMemFreeHost does? Not where something may capture, which a wait would
- * end. */
+/* May the free of the block wait, as cuMemFreeHost does? Not if something may capture, which a wait
+ * would end. */
 static bool is_waited_for(uintptr_t start)
 {
     return sc_pinned_end(start) - start <= SC_HUGE_PAGE_BYTES && !sc_capturing_seen() &&
@@ -485,7 +494,7 @@ static CUresult unregister_and_drop(uintptr_t start)
     CUresult result = unregister_pages(start);
     int saved = errno;
     if (result == CUDA_SUCCESS)
-        drop(start);
+        drop_block(start);
     errno = saved;
     return result == CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED ? CUDA_ERROR_INVALID_VALUE : result;
 }
@@ -499,7 +508,8 @@ CUresult sc_pinned_free(void *address)
     return wait_and_spare(start) ? CUDA_SUCCESS : unregister_and_drop(start);
 }
 
-/* What the driver has unregistered is unmapped, as memory that it allocated would be. */
+/* Is the block still registered? If the driver has unregistered it with its context, it is
+ * unmapped, as the driver's own memory would be. */
 static bool is_registered(uintptr_t start)
 {
     CUmemorytype type;
@@ -518,24 +528,25 @@ static void rename_blocks(CUcontext from, CUcontext to)
     pthread_mutex_unlock(&lock);
 }
 
-/* No handle of the driver's is the address of a record of ours. */
-static CUcontext nameless(const struct sc_context *context)
+/* A name for a context whose handle may name another one: its record's address, which is no handle
+ * of the driver's. */
+static CUcontext placeholder_of(const struct sc_context *context)
 {
     return (CUcontext)(uintptr_t)context;
 }
 
 void sc_pinned_context_unnamed(const struct sc_context *context)
 {
-    rename_blocks(context->handle, nameless(context));
+    rename_blocks(context->handle, placeholder_of(context));
 }
 
 void sc_pinned_context_named(const struct sc_context *context)
 {
-    rename_blocks(nameless(context), context->handle);
+    rename_blocks(placeholder_of(context), context->handle);
 }
 
-/* A block of the context, whose it is no longer. 0: there is none. */
-static uintptr_t take_one_of(CUcontext context)
+/* Takes a block away from the context. 0: it has none. */
+static uintptr_t take_block_of(CUcontext context)
 {
     uintptr_t start = 0;
     pthread_mutex_lock(&lock);
@@ -555,8 +566,8 @@ void sc_pinned_context_gone(const struct sc_context *context)
     uintptr_t start;
     if (is_in_child())
         return;
-    while ((start = take_one_of(nameless(context))) != 0) {
+    while ((start = take_block_of(placeholder_of(context))) != 0) {
         if (!is_registered(start))
-            drop(start);
+            drop_block(start);
     }
 }

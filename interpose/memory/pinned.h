@@ -41,28 +41,31 @@ struct sc_context;
 /* Serves an allocation; `flags` as of cuMemHostAlloc. NULL: the driver is to serve it. */
 void *sc_pinned_take(size_t size_bytes, unsigned flags);
 
-/* The first byte behind the pages of the allocation that starts at the address; 0: none of the
- * library's does. Lock-free unless the look-up races with a change. */
+/* The end of the pages of the allocation that starts at the address; 0: no allocation of the
+ * library's starts there. Lock-free unless the look-up races with a change. */
 uintptr_t sc_pinned_end(uintptr_t address);
 
-/* Does the address lie in an allocation of the library's? Lock-free, and signal safe: false as well
- * where the look-up races with a change. */
+/* Does the address lie in an allocation of the library's? Lock-free, and signal safe; false also if
+ * the look-up races with a change. */
 bool sc_pinned_has(uintptr_t address);
 
-/* Another number since an allocation of the library's was unmapped. Lock-free, and signal safe. */
+/* A number that changes when an allocation of the library's is unmapped. Lock-free, and signal
+ * safe. */
 uint32_t sc_pinned_epoch(void);
 
-/* Like cuMemFreeHost, wait included. Memory that is not of the library's goes to the driver. */
+/* As cuMemFreeHost, wait included. Memory that is not the library's goes to the driver. */
 CUresult sc_pinned_free(void *address);
 
 /* Does an allocation of the library's have a byte in the interval? */
 bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes);
 
-/* The context has ended, and with it what was allocated in it. */
+/* The context has ended: drops what was allocated in it. */
 void sc_pinned_context_gone(const struct sc_context *context);
 
-/* The context's handle may name another context from now on; or names this one again after all. */
+/* The context's handle may name another context from now on. */
 void sc_pinned_context_unnamed(const struct sc_context *context);
+
+/* The handle names this context again after all. */
 void sc_pinned_context_named(const struct sc_context *context);
 
 #endif

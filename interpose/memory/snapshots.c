@@ -31,10 +31,11 @@ enum { LARGER_MAX_BYTES = 256 << 10, SEVERAL_THREADS = 3 };
 
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Larger sources are copied where that is cheaper than their guard (track/source_costs.h). Where
- * many threads guard theirs, these wait for each other; and to make pages writable again that
- * userfaultfd has protected takes a fault each (H200, 64 KB: 126 us by 16 threads, 8 by one). The
- * guard is cheaper for sources that are in no cache, and for whole huge pages. */
+/* The largest source of which a snapshot is taken if that is cheaper than its guard
+ * (track/source_costs.h). A guard is dear where many threads guard at once, since they wait for
+ * each other. Pages that userfaultfd has protected take a fault each to become writable (H200, 64
+ * KB: 126 us by 16 threads, 8 by one). It is cheap for sources that are in no cache, and for whole
+ * huge pages. */
 static size_t larger_max(void)
 {
     static _Atomic size_t known;
@@ -47,7 +48,8 @@ static size_t larger_max(void)
     return most;
 }
 
-/* About: threads whose numbers are alike count as one, and those that have ended go on counting. */
+/* Are there several threads that copy? Roughly: threads whose ids are alike modulo 64 count as one,
+ * and ended ones still count. */
 static bool are_several_threads(void)
 {
     static _Atomic uint64_t seen;
@@ -75,8 +77,8 @@ SC_INLINED bool is_small(enum sc_buffer_kind kind, const struct sc_shape *shape,
            is_cheaper_than_guard(kind, shape, size_bytes);
 }
 
-/* Room for it is made when the first such copy comes. */
-static size_t largest(void)
+/* The largest source that slots must hold. Memory for it is made when the first such copy comes. */
+static size_t largest_source(void)
 {
     return sc_options.guard && larger_max() > sc_options.snapshot_max_bytes
                ? larger_max()
@@ -96,16 +98,16 @@ static bool make_readable(struct sc_context *context, void *memory, size_t size_
     return registered;
 }
 
-/* What the context's blocks of staging memory are, to be unmapped with it. */
+/* A context's staging memory, with its blocks, which are unmapped with the context. */
 struct sc_staging_of_context {
     struct sc_staging staging;
     struct block {
         void *memory;
         size_t bytes;
-        size_t own_bytes; /* of this, with the records of its slots */
+        size_t own_bytes; /* of this record, with those of its slots */
         struct block *next;
     } * first;
-    bool refused; /* a driver that refuses will refuse again */
+    bool refused; /* the driver has refused memory, and will again */
 };
 
 static __attribute__((noinline)) struct sc_staging_of_context *
@@ -115,7 +117,7 @@ new_staging(struct sc_context *context)
     struct sc_staging_of_context *own =
         atomic_load_explicit(&context->staging, memory_order_relaxed);
     if (!own && (own = sc_pages_map(sizeof *own)) != NULL) {
-        SC_TRACKED(sc_staging_init(&own->staging, track.order, largest()));
+        SC_TRACKED(sc_staging_init(&own->staging, track.order, largest_source()));
         atomic_store_explicit(&context->staging, own, memory_order_release);
     }
     pthread_mutex_unlock(&grow_lock);
@@ -129,22 +131,23 @@ SC_INLINED struct sc_staging_of_context *staging_of(struct sc_context *context)
     return sc_likely(own != NULL) ? own : new_staging(context);
 }
 
-/* The block's own record, and then those of its slots. The lock is the calling thread's, or that of
- * the thread which waits for this one (sc_own_threads_make_room). */
+/* Adds a block. Its record lies before those of its slots. The lock is the calling thread's, or
+ * that of the thread that waits for this one (sc_own_threads_make_room). */
 static bool add_block_locked(struct sc_context *context, struct sc_staging_of_context *own,
-                             const struct sc_staging_block *what) SC_REQUIRES(grow_lock)
+                             const struct sc_staging_block *wanted) SC_REQUIRES(grow_lock)
 {
-    size_t own_bytes = sizeof(struct block) + what->record_bytes;
+    size_t own_bytes = sizeof(struct block) + wanted->record_bytes;
     struct block *block = sc_pages_map(own_bytes);
-    void *memory = block ? sc_pages_map(what->bytes) : NULL;
-    if (!memory || !make_readable(context, memory, what->bytes)) {
-        sc_pages_unmap(memory, what->bytes);
+    void *memory = block ? sc_pages_map(wanted->bytes) : NULL;
+    if (!memory || !make_readable(context, memory, wanted->bytes)) {
+        sc_pages_unmap(memory, wanted->bytes);
         sc_pages_unmap(block, own_bytes);
         return false;
     }
-    *block = (struct block){memory, what->bytes, own_bytes, own->first};
+    *block = (struct block){memory, wanted->bytes, own_bytes, own->first};
     own->first = block;
-    SC_TRACKED(sc_staging_add(&own->staging, what, memory, (struct sc_slot *)(void *)(block + 1)));
+    SC_TRACKED(
+        sc_staging_add(&own->staging, wanted, memory, (struct sc_slot *)(void *)(block + 1)));
     return true;
 }
 
@@ -161,7 +164,7 @@ static void add_missing_block(void *argument) SC_UNFOLLOWED
     growth->grown = add_block_locked(growth->context, growth->own, growth->missing);
 }
 
-/* By one thread at a time; others do without meanwhile. */
+/* Adds the missing block. One thread does so at a time; others do without meanwhile. */
 static __attribute__((noinline)) bool grow(struct sc_context *context,
                                            struct sc_staging_of_context *own,
                                            const struct sc_staging_block *missing)
@@ -187,6 +190,7 @@ SC_INLINED struct sc_slot *take_slot(struct sc_context *context, struct sc_stagi
     return slot;
 }
 
+/* May reading the source directly fault? */
 static bool may_be_unreadable(const struct sc_slot_source *source)
 {
     if (source->kind == SC_STACK)
@@ -227,9 +231,9 @@ static __attribute__((noinline)) bool peek_runs(char *packed, const struct sc_sl
     return was_read(items, &count);
 }
 
-/* False if the program has made it unreadable, which the driver does not mind, or what is said to
- * be pageable memory is none. */
-static bool fill(struct sc_slot *slot, const struct sc_slot_source *source)
+/* Copies the source into the slot. False: the program has made it unreadable, which the driver does
+ * not mind, or what should be pageable memory is none. */
+static bool fill_slot(struct sc_slot *slot, const struct sc_slot_source *source)
 {
     bool is_whole = sc_shape_is_whole(source->shape, source->fold);
     size_t size_bytes = sc_shape_used_bytes(source->shape, source->fold);
@@ -244,7 +248,7 @@ static bool fill(struct sc_slot *slot, const struct sc_slot_source *source)
     return true;
 }
 
-/* A snapshot of many rows that lie far apart would cost more than the guard does. */
+/* Is a snapshot of these rows cheaper than the guard? Not if they are many and far apart. */
 static __attribute__((noinline)) bool are_rows_worth_it(const struct sc_shape *shape,
                                                         const struct sc_fold *fold)
 {
@@ -270,7 +274,7 @@ bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct
     return are_for(direction, stable, SC_PAGEABLE, shape, fold);
 }
 
-SC_INLINED struct sc_slot *reserve(struct sc_context *context, const struct sc_slot_source *source)
+SC_INLINED struct sc_slot *take_any(struct sc_context *context, const struct sc_slot_source *source)
 {
     struct sc_context *home = context->primary ? context->primary : context; /* it outlives these */
     struct sc_staging_of_context *own = staging_of(home);
@@ -280,7 +284,7 @@ SC_INLINED struct sc_slot *reserve(struct sc_context *context, const struct sc_s
 struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
                                      const struct sc_slot_source *source)
 {
-    return reserve(context, source);
+    return take_any(context, source);
 }
 
 void sc_snapshots_return(struct sc_slot *slot)
@@ -296,8 +300,8 @@ struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction 
     size_t size_bytes = sc_shape_hull_bytes(source->shape);
     bool is_large = size_bytes > sc_options.snapshot_max_bytes;
     uint64_t before = sc_unlikely(is_large) ? sc_ticks() : 0;
-    struct sc_slot *slot = reserve(context, source);
-    if (slot && !fill(slot, source)) {
+    struct sc_slot *slot = take_any(context, source);
+    if (slot && !fill_slot(slot, source)) {
         sc_snapshots_return(slot);
         return NULL;
     }
@@ -318,7 +322,8 @@ bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_upload *upl
     return true;
 }
 
-/* A thread that was about to use the context may have a slot still: its records stay then. */
+/* Unmaps the context's staging memory. Its records stay if a thread that was about to use the
+ * context still has a slot. */
 void sc_snapshots_context_gone(struct sc_context *context)
 {
     struct sc_staging_of_context *own = atomic_exchange(&context->staging, NULL);

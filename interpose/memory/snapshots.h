@@ -1,11 +1,11 @@
-/* Snapshots: small sources are copied in the call, and the device reads the copy.
+/* Snapshots: small sources are copied in the call, and the device reads the copies.
  *
  * The copies lie in staging memory, a few megabytes for each context, which is registered with the
- * driver at the first need. From then on a snapshot costs no driver call and no allocation. When
- * there is no slot left, there is no snapshot.
+ * driver when it is first needed. From then on a snapshot costs no driver call and no allocation.
+ * If no slot is left, no snapshot is taken.
  *
- * Thread safe, not signal safe. Locks: one of the module's own, before the tracker's; no lock of
- * the library may be held by the caller.
+ * Thread safe, not signal safe. Locks: one of the module's own, before the tracker's; the caller
+ * may hold no lock of the library.
  */
 #ifndef SC_INTERPOSE_MEMORY_SNAPSHOTS_H
 #define SC_INTERPOSE_MEMORY_SNAPSHOTS_H
@@ -19,31 +19,29 @@ struct sc_shape;
 struct sc_slot;
 struct sc_slot_source;
 
-/* Is such a pageable source one of which snapshots are taken? `stable`: as of a struct sc_op_info.
- */
+/* Is a snapshot taken of such a pageable source? `stable`: as in struct sc_op_info. */
 bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
                           const struct sc_fold *fold);
 
-/* Takes a slot for a snapshot, or NULL. The caller fills it, or gives it back. */
+/* Takes a slot for a snapshot, which the caller fills or gives back. NULL: there is none. */
 struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
                                      const struct sc_slot_source *source);
 
-/* Takes a snapshot of the source, if it is such a one. Its bytes are there already. Returns the
- * slot, whose bytes the device is to read: rows stand there without gaps. NULL: there is no
- * snapshot. */
+/* Takes a snapshot of the source, if one is to be taken. Returns the slot with the bytes that the
+ * device is to read; rows lie in it without gaps. NULL: there is no snapshot. */
 struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction direction,
                                   bool stable, const struct sc_slot_source *source);
 
-/* Takes a snapshot for an upload (track/track_uploads.h), whose range is found. Its bytes are there
- * then. False: it is none, or there is no slot at hand. */
+/* Takes a snapshot for an upload (track/track_uploads.h), whose range has been found. False: none
+ * is to be taken, or there is no slot at hand. */
 struct sc_upload;
 bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_upload *upload);
 
-/* A snapshot that nothing reads after all: its call was not made, or was refused. Takes the
+/* Gives back a snapshot that nothing reads: its call was not made, or was refused. Takes the
  * tracker's lock. */
 void sc_snapshots_return(struct sc_slot *slot);
 
-/* The context's memory is gone with it, and no operation names its slots any more. */
+/* The context has ended, and its memory with it. No operation names its slots any more. */
 void sc_snapshots_context_gone(struct sc_context *context);
 
 #endif

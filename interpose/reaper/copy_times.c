@@ -25,25 +25,26 @@ enum {
     NS_PER_MS = 1000 * 1000,
     POLL_MIN_NS = NS_PER_MS / 2,
     POLL_MAX_NS = 20 * NS_PER_MS,
-    RECORD_MAX_S = 5,               /* behind the copy's end: its record was dropped */
+    RECORD_MAX_S = 5,               /* so long after the copy's end its record counts as dropped */
     LAST_WAIT_NS = 200 * NS_PER_MS, /* at exit, for copies in flight */
     STOP_WAIT_NS = 400 * NS_PER_MS,
     MANAGED_POLL_NS = 100 * NS_PER_MS,
     SETTLE_WAIT_NS = 100 * NS_PER_MS,
 };
 
+/* A hazard whose copy's times are awaited. */
 struct awaited {
     struct sc_hazard hazard;
     struct sc_ticket ticket;
-    uint64_t complete_ns; /* when it was seen complete; 0: not yet */
+    uint64_t complete_ns; /* when the copy was seen complete; 0: not yet */
 };
 
-/* New ones; guarded by the lock, a leaf. */
+/* Hazards that have just come, under the lock, a leaf. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct awaited arrived[AWAITED_MAX];
 static unsigned arrived_count SC_GUARDED_BY(lock);
 
-static struct awaited awaited[AWAITED_MAX]; /* the thread's own */
+static struct awaited awaited[AWAITED_MAX]; /* taken over by the thread, which alone uses them */
 static unsigned awaited_count;
 
 static sem_t work;
@@ -53,8 +54,9 @@ static _Atomic bool runs, stopping;
 static struct sc_copy_times_managed managed;
 static _Atomic uint64_t matched;
 
-/* Whether one was seen complete whose record may be waiting. */
-static bool ask_awaited(void)
+/* Asks the device which copies are complete. Returns whether any is, so that its record may be
+ * there. */
+static bool ask_device(void)
 {
     bool any = false;
     for (unsigned i = 0; i < awaited_count; i++) {
@@ -65,8 +67,8 @@ static bool ask_awaited(void)
     return any;
 }
 
-/* True: nothing more is to come for this one. */
-static bool finish_one(const struct awaited *one)
+/* Writes the times of a hazard's copy, if CUPTI has told them. True: done, or nothing will come. */
+static bool is_finished(const struct awaited *one)
 {
     struct sc_device_times times;
     if (!one->complete_ns)
@@ -84,11 +86,13 @@ static void finish_awaited(void)
 {
     unsigned kept = 0;
     for (unsigned i = 0; i < awaited_count; i++)
-        if (!finish_one(&awaited[i]))
+        if (!is_finished(&awaited[i]))
             awaited[kept++] = awaited[i];
     awaited_count = kept;
 }
 
+/* Has CUPTI hand over its records, and wakes the threads that wait for that. `all`: also incomplete
+ * buffers, whose unfinished records are lost. */
 static void flush(bool all)
 {
     unsigned waiting = atomic_exchange(&settling, 0);
@@ -99,7 +103,9 @@ static void flush(bool all)
         sem_post(&settled);
 }
 
-static void look(void)
+/* One look of the thread: takes over new hazards, flushes if that may bring anything, and writes
+ * times. */
+static void look_once(void)
 {
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < arrived_count && awaited_count < AWAITED_MAX; i++)
@@ -107,11 +113,12 @@ static void look(void)
     SC_ASSERT(arrived_count <= AWAITED_MAX && awaited_count <= AWAITED_MAX);
     arrived_count = 0;
     pthread_mutex_unlock(&lock);
-    if (ask_awaited() || sc_timeline_starves() || (managed.flushed && managed.has_any()))
-        flush(false);
+    if (ask_device() || sc_timeline_starves() || (managed.flushed && managed.has_any()))
+        flush(/*all*/ false);
     finish_awaited();
 }
 
+/* Waits for work, `poll_ns` at most (0: without limit). Returns whether there is new work. */
 static bool wait_for_work(uint64_t poll_ns)
 {
     struct timespec at = sc_deadline_in(poll_ns);
@@ -125,30 +132,30 @@ static bool wait_for_work(uint64_t poll_ns)
     return fresh;
 }
 
-/* What is in flight may still end; what shares a buffer with a copy that does not is had by force.
- */
-static void finish(void)
+/* The last looks. Copies in flight get a moment to end. The last flush also takes buffers in which
+ * a copy that does not end has a record. */
+static void finish_all_awaited(void)
 {
     uint64_t until_ns = sc_now_ns() + LAST_WAIT_NS;
     uint64_t poll_ns = POLL_MIN_NS;
-    for (look(); awaited_count && sc_timeline_is_on() && sc_now_ns() < until_ns; look()) {
+    for (look_once(); awaited_count && sc_timeline_is_on() && sc_now_ns() < until_ns; look_once()) {
         struct timespec moment = {.tv_nsec = (long)poll_ns};
         nanosleep(&moment, NULL);
         poll_ns = poll_ns * 2 < POLL_MAX_NS ? poll_ns * 2 : POLL_MAX_NS;
     }
-    flush(true);
+    flush(/*all*/ true);
     finish_awaited();
 }
 
-static void *run(void *unused)
+static void *run_thread(void *unused)
 {
     uint64_t poll_ns = 0;
     (void)unused;
-    wait_for_work(0); /* alone, the driver is still inside of cuInit */
+    wait_for_work(0); /* the first work: before it, the driver is still within cuInit */
     sc_own_threads_enter_driver("safecopy-times");
     SC_CARRY();
     for (bool fresh = true; !atomic_load(&stopping); fresh = wait_for_work(poll_ns)) {
-        look();
+        look_once();
         if (!awaited_count && !sc_timeline_starves())
             poll_ns = managed.flushed ? MANAGED_POLL_NS : 0;
         else if (fresh || poll_ns == 0)
@@ -156,7 +163,7 @@ static void *run(void *unused)
         else
             poll_ns = poll_ns * 2 < POLL_MAX_NS ? poll_ns * 2 : POLL_MAX_NS;
     }
-    finish();
+    finish_all_awaited();
     sem_post(&stopped);
     return NULL;
 }
@@ -167,7 +174,7 @@ bool sc_copy_times_start(struct sc_copy_times_managed who)
     sem_init(&work, 0, 0);
     sem_init(&stopped, 0, 0);
     sem_init(&settled, 0, 0);
-    atomic_store(&runs, sc_own_threads_start(run, SC_OWN_THREADS_SMALL));
+    atomic_store(&runs, sc_own_threads_start(run_thread, SC_OWN_THREADS_SMALL));
     return atomic_load(&runs);
 }
 
@@ -177,7 +184,8 @@ void sc_copy_times_wake(void)
         sem_post(&work);
 }
 
-/* A post for somebody who has given up ends another one's wait early, which is allowed to. */
+/* A thread that has given up leaves a post behind, which ends another thread's wait early. That
+ * does no harm. */
 void sc_copy_times_settle(void)
 {
     if (!atomic_load_explicit(&runs, memory_order_acquire) || !managed.flushed)

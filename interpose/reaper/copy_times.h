@@ -1,10 +1,10 @@
-/* When the copies of hazards really ran: the lines of type `timing` (timeline=1). And whatever else
- * has records read, once CUPTI hands them over.
+/* When the copies of hazards really ran: the `timing` lines (timeline=1). The same thread also has
+ * CUPTI hand over records of managed memory (um=1).
  *
  * A hazard is on disk as soon as it is known; what CUPTI recorded of its copy comes later. A thread
- * of the library's waits until the copy is complete, has CUPTI hand its records over, and writes
- * the second line. That thread is not the reaper: the reaper must always answer, and a flush waits
- * wherever a driver call of the program's does.
+ * of the library's waits until the copy is complete, has CUPTI hand over its records, and writes
+ * the `timing` line. That thread is not the reaper: the reaper must always answer, and a flush
+ * waits wherever a driver call of the program's would.
  *
  * Thread safe, not signal safe. Locks: one of the module's own, a leaf.
  */
@@ -17,27 +17,29 @@
 struct sc_ticket;
 struct sc_hazard;
 
-/* Who wants records of managed memory (um=1); NULL: nobody. While there is any, the thread has
- * CUPTI hand them over every 0.1 s, and tells of it. A flush takes 10 ms then (docs/driver.md). */
+/* Who wants records of managed memory (um=1); NULL: nobody. While `has_any` is true, the thread has
+ * CUPTI hand over its records every 0.1 s, and then calls `flushed`. A flush takes 10 ms then
+ * (docs/driver.md). */
 struct sc_copy_times_managed {
     bool (*has_any)(void);
     void (*flushed)(void);
 };
 
-/* Starts the thread. False: there is none. */
+/* Starts the thread. False: the system gives none. */
 bool sc_copy_times_start(struct sc_copy_times_managed who);
 
-/* Has the times written of a hazard that is on disk; the ticket is that of its operation. Does
- * nothing without timeline=1, and where too many hazards are awaited already. Does not wait. */
+/* Has the times of a hazard's copy written; the hazard is on disk, and `ticket` is that of its
+ * operation. Does nothing without timeline=1, or if too many hazards are awaited already. Does not
+ * wait. */
 void sc_copy_times_await(const struct sc_hazard *hazard, const struct sc_ticket *ticket);
 
-/* The process ends: waits for what is awaited, at most 0.4 s. */
+/* The process ends: waits until the awaited times are written, 0.4 s at most. */
 void sc_copy_times_stop(void);
 
-/* In a forked child there is no thread. */
+/* In a forked child: there is no thread. */
 void sc_copy_times_child(void);
 
-/* How many such lines were written. */
+/* How many `timing` lines were written. */
 uint64_t sc_copy_times_matched(void);
 
 #endif

@@ -28,36 +28,37 @@
 
 enum { WORDS = 64, WRITERS = 4, OPEN_MAX = 256, PAGE_BYTES = 4096, LOOK_NS = 1000 * 1000 };
 
-/* What the device and the host write, each word on a line of its own. A word only ever grows. For
- * the edge with the number `turn` the thread writes 2 * turn - 1, which lets the stream go. The
- * writer stream writes 2 * turn, and behind that the word may be used again. */
+/* A word that the device and the host write, each on a cache line of its own. A word only ever
+ * grows. For the edge number `turn` the library's thread writes 2 * turn - 1, which lets the stream
+ * go on. The writer stream writes 2 * turn; after that the word may be used for another edge. */
 struct word {
     _Atomic uint32_t value;
     char rest[PAGE_BYTES / WORDS - sizeof(uint32_t)];
 };
 
-/* The words lie on a page of our own and not of the driver's, which stays when the context ends. */
+/* The streams and words of a context. The words' page is ours and not the driver's, so it stays
+ * when the context ends. */
 struct sc_edges_of_context {
     CUstream writers[WRITERS];
     struct word *words;
     CUdeviceptr device_words;
-    uint32_t turns[WORDS];
+    uint32_t turns[WORDS]; /* the number of each word's latest edge */
 };
 
 struct edge {
     struct sc_edges_of_context *own;
     unsigned index;
     uint32_t turn;
-    bool written; /* the writer stream has been told to */
+    bool written; /* the writer stream has been given the write */
 };
 
-/* One that may have to be ended. */
+/* An edge that the thread may have to end. */
 struct open {
     _Atomic uint32_t *value;
     uint32_t turn;
     uint64_t since_ns, since_ticks;
     uint64_t deadline_ns;
-    uint32_t earlier_stream; /* sc_host_functions_stream_now */
+    uint32_t earlier_stream; /* of sc_host_functions_stream_now */
     uint64_t earlier_ticks;
     const char *api, *earlier_api;
 };
@@ -66,10 +67,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
 static struct open open_edges[OPEN_MAX] SC_GUARDED_BY(lock);
 static unsigned open_count SC_GUARDED_BY(lock);
 static enum { UNSTARTED, RUNS, REFUSED } thread_state;
-static sem_t fresh;
+static sem_t fresh; /* posted for each new edge */
 
 /* ---- the thread ---- */
 
+/* The value from which on the stream of an edge goes on. */
 static uint32_t released(uint32_t turn)
 {
     return 2 * turn - 1;
@@ -80,8 +82,9 @@ static bool has_passed(const struct open *edge)
     return atomic_load(edge->value) >= released(edge->turn);
 }
 
-/* The device may write at the same moment: its value is the larger one, and stays. */
-static bool let_go(const struct open *edge)
+/* Lets the stream go on. False: the device has written at the same moment; its value is the larger
+ * one, and stays. */
+static bool end_by_host(const struct open *edge)
 {
     uint32_t before = 2 * (edge->turn - 1);
     return atomic_compare_exchange_strong(edge->value, &before, released(edge->turn));
@@ -93,7 +96,8 @@ void sc_edges_say_goes_on(const char *api, const char *earlier_api)
                    api, earlier_api);
 }
 
-static struct sc_op_info earlier_op(const struct open *edge)
+/* The operation before the edge, as host functions are asked about it. */
+static struct sc_op_info operation_before(const struct open *edge)
 {
     return (struct sc_op_info){.ticket = {.stream = edge->earlier_stream},
                                .ticks = edge->earlier_ticks};
@@ -101,39 +105,40 @@ static struct sc_op_info earlier_op(const struct open *edge)
 
 static bool is_behind_open_function(const struct open *edge)
 {
-    const struct sc_op_info op = earlier_op(edge);
+    const struct sc_op_info op = operation_before(edge);
     return sc_host_functions_are_open(&op);
 }
 
-/* Its stream may be what the function waits for. */
+/* Is the edge behind a host function that waits for the program? The function may wait for the
+ * stream of this very edge. */
 static bool is_behind_waiting_function(const struct open *edge)
 {
-    const struct sc_op_info op = earlier_op(edge);
+    const struct sc_op_info op = operation_before(edge);
     return sc_host_functions_are_open(&op) && sc_host_functions_excuse(&op, edge->since_ticks);
 }
 
-static uint64_t earlier_of(uint64_t a_ns, uint64_t b_ns)
+static uint64_t earlier_time(uint64_t a_ns, uint64_t b_ns)
 {
     return a_ns && a_ns < b_ns ? a_ns : b_ns;
 }
 
-/* True: an edge is behind a host function that has not returned. */
+/* Looks at the host functions that edges are behind. True: one of them has not returned. */
 static bool look_at_functions(void)
 {
     uint64_t since_ns = 0;
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < open_count; i++)
         if (!has_passed(&open_edges[i]) && is_behind_open_function(&open_edges[i]))
-            since_ns = earlier_of(since_ns, open_edges[i].since_ns);
+            since_ns = earlier_time(since_ns, open_edges[i].since_ns);
     pthread_mutex_unlock(&lock);
     if (since_ns)
         sc_host_functions_look(since_ns);
     return since_ns != 0;
 }
 
-/* Takes out what has passed, and one that is to end. `next_ns`: when the next one is overdue; 0:
- * there is none. */
-static bool take_over(struct open *over, bool *is_overdue, uint64_t *next_ns)
+/* Removes edges that have passed, and takes out one that is to be ended: it is overdue, or behind a
+ * host function that waits. *next_ns: when the next edge is overdue; 0: there is no other. */
+static bool take_one_to_end(struct open *due, bool *is_overdue, uint64_t *next_ns)
 {
     uint64_t now_ns = sc_now_ns();
     bool found = false;
@@ -146,28 +151,28 @@ static bool take_over(struct open *over, bool *is_overdue, uint64_t *next_ns)
         *is_overdue = edge.deadline_ns <= now_ns;
         found = !passed && (*is_overdue || is_behind_waiting_function(&edge));
         if (found)
-            *over = edge;
+            *due = edge;
         if (found || passed) {
             open_edges[i] = open_edges[--open_count];
             continue;
         }
-        *next_ns = earlier_of(*next_ns, edge.deadline_ns);
+        *next_ns = earlier_time(*next_ns, edge.deadline_ns);
         i++;
     }
     pthread_mutex_unlock(&lock);
     return found;
 }
 
-static void end_those_over(uint64_t *next_ns)
+static void end_due_edges(uint64_t *next_ns)
 {
     struct open over;
     bool is_overdue = false;
-    while (take_over(&over, &is_overdue, next_ns))
-        if (let_go(&over) && is_overdue)
+    while (take_one_to_end(&over, &is_overdue, next_ns))
+        if (end_by_host(&over) && is_overdue)
             sc_edges_say_goes_on(over.api, over.earlier_api);
 }
 
-static void *run(void *unused)
+static void *run_thread(void *unused)
 {
     uint64_t next_ns;
     (void)unused;
@@ -175,10 +180,10 @@ static void *run(void *unused)
     SC_CARRY();
     for (;;) {
         bool looks = look_at_functions();
-        end_those_over(&next_ns);
+        end_due_edges(&next_ns);
         uint64_t now_ns = sc_now_ns();
         if (looks && next_ns)
-            next_ns = earlier_of(next_ns, now_ns + LOOK_NS);
+            next_ns = earlier_time(next_ns, now_ns + LOOK_NS);
         struct timespec at = sc_deadline_in(next_ns > now_ns ? next_ns - now_ns : 0);
         sc_own_threads_close();
         if (next_ns)
@@ -195,12 +200,13 @@ static bool start_locked(void) SC_REQUIRES(lock)
     SC_ASSERT_HELD(&lock);
     if (thread_state == UNSTARTED) {
         sem_init(&fresh, 0, 0);
-        thread_state = sc_own_threads_start(run, SC_OWN_THREADS_SMALL) ? RUNS : REFUSED;
+        thread_state = sc_own_threads_start(run_thread, SC_OWN_THREADS_SMALL) ? RUNS : REFUSED;
     }
     return thread_state == RUNS;
 }
 
-/* Before the stream waits. */
+/* Notes an edge for the thread. Called before the stream waits. False: there is no thread, or no
+ * room. */
 static bool open_edge(const struct edge *edge, const char *api, const struct sc_op_info *op)
 {
     uint64_t now_ns = sc_now_ns();
@@ -236,27 +242,29 @@ static bool make_words(struct sc_edges_of_context *own)
            sc_real.cuMemHostGetDevicePointer_v2(&own->device_words, own->words, 0) == CUDA_SUCCESS;
 }
 
-/* The context is current. What the driver gave goes with the context. */
-static struct sc_edges_of_context *make_own(void)
+/* Makes the streams and words of a context, which is current. The driver's part of them ends with
+ * the context. After a failure `words` is NULL. */
+static struct sc_edges_of_context *make_streams_and_words(void)
 {
     struct sc_edges_of_context *own = sc_pages_map(sizeof *own);
     bool made = own && make_words(own);
     for (unsigned i = 0; i < WRITERS && made; i++)
         made = sc_real.cuStreamCreate(&own->writers[i], CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS;
-    if (own && !made) /* a driver that refuses will refuse again */
+    if (own && !made) /* kept without words: a driver that refuses will refuse again */
         own->words = NULL;
     return own;
 }
 
-/* Two threads may both make it: the second one keeps the first's. */
-static struct sc_edges_of_context *own_of(struct sc_context *context)
+/* Returns the context's words, which the first call makes; NULL: there are none. If two threads
+ * make them, those of the first are kept. */
+static struct sc_edges_of_context *find_words(struct sc_context *context)
 {
     struct sc_edges_of_context *none = NULL;
     struct sc_edges_of_context *own =
         atomic_load_explicit(&context->breakable, memory_order_acquire);
     if (!own && !sc_contexts_is_quiet(context) && sc_contexts_push(context)) {
         struct sc_relaxed relaxed = sc_relaxed_begin();
-        own = make_own();
+        own = make_streams_and_words();
         sc_relaxed_end(&relaxed);
         sc_contexts_pop();
         if (own && !atomic_compare_exchange_strong(&context->breakable, &none, own))
@@ -265,6 +273,7 @@ static struct sc_edges_of_context *own_of(struct sc_context *context)
     return own && own->words ? own : NULL;
 }
 
+/* Takes a free word for an edge. */
 static bool take_word(struct sc_edges_of_context *own, struct edge *edge)
 {
     bool found = false;
@@ -285,8 +294,9 @@ static bool can_write(void)
     return SC_HAVE(cuStreamWaitValue32_v2) && SC_HAVE(cuStreamWriteValue32_v2);
 }
 
-/* The write is queued before the wait: in whatever order the device looks at its queues, what lets
- * the stream go is not behind it. */
+/* Has the writer stream write the word after `event`, and `stream` wait for the word. The write is
+ * queued first, so that it is never behind the wait, in whatever order the device looks at its
+ * queues. */
 static bool wait_for_word(void *context, CUstream stream, CUevent event)
 {
     struct edge *edge = context;
@@ -301,22 +311,23 @@ static bool wait_for_word(void *context, CUstream stream, CUevent event)
                                           CU_STREAM_WAIT_VALUE_GEQ) == CUDA_SUCCESS;
 }
 
-/* Where nothing but copies is at work, nothing waits for the program. */
+/* May work before the operation wait for the program? Copies alone do not. */
 static bool may_wait_for_program(const struct sc_op_info *op)
 {
     struct sc_stream_record *earlier = sc_streams_of_id(op->ticket.stream);
     return earlier && !sc_unfinished_is_clear(earlier);
 }
 
+/* Makes the edge by a word. False: it cannot. */
 static bool order_by_word(struct sc_stream_record *stream, const struct sc_op_info *op,
                           const char *api)
 {
-    struct edge edge = {.own = can_write() ? own_of(stream->context) : NULL};
+    struct edge edge = {.own = can_write() ? find_words(stream->context) : NULL};
     if (!edge.own || !take_word(edge.own, &edge))
         return false;
     bool ordered =
         open_edge(&edge, api, op) && sc_marks_order_by(stream, &op->ticket, wait_for_word, &edge);
-    /* Nobody else is to write it. */
+    /* The writer stream will not write the word, so it is free again. */
     if (!edge.written)
         atomic_store(&edge.own->words[edge.index].value, 2 * edge.turn);
     return ordered;

@@ -22,20 +22,21 @@
 enum { ORDERS_MAX = 256, KERNELS_MAX = 64 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
+/* Two operations whose order a host function may have made, while a verdict waits. */
 static struct order {
-    bool is_used, is_made;            /* by a host function, or perhaps so */
+    bool is_used, is_made;            /* `is_made`: a host function made the order, or may have */
     struct sc_op_info earlier, later; /* as host functions are asked about them */
     struct sc_ticket first, second;
 } orders[ORDERS_MAX] SC_GUARDED_BY(lock);
 static _Atomic unsigned order_count;
 
-static struct sc_op_info earlier_of(const struct sc_excuse *excuse)
+static struct sc_op_info earlier_operation(const struct sc_excuse *excuse)
 {
     return (struct sc_op_info){.ticket = {.stream = excuse->behind_stream},
                                .ticks = excuse->issued_ticks};
 }
 
-static struct sc_op_info later_of(const struct sc_excuse *excuse)
+static struct sc_op_info later_operation(const struct sc_excuse *excuse)
 {
     return (struct sc_op_info){.ticket = {.stream = excuse->later_stream},
                                .ticks = excuse->touched_ticks};
@@ -43,12 +44,14 @@ static struct sc_op_info later_of(const struct sc_excuse *excuse)
 
 /* ---- orders ---- */
 
-/* A call without an operation of its own leaves no ticket. */
+/* Is the operation known done? False for a call without an operation of its own, which has no
+ * ticket. */
 static bool is_done(const struct sc_ticket *ticket)
 {
     return ticket->stream && ticket->number && sc_track_is_known_done(&sc_track, ticket);
 }
 
+/* Notes the two operations, so that host functions that return are asked about them. */
 static void add_order(struct sc_excuse *excuse, const struct sc_ticket *first,
                       const struct sc_ticket *second)
 {
@@ -56,8 +59,8 @@ static void add_order(struct sc_excuse *excuse, const struct sc_ticket *first,
     for (unsigned i = 0; i < ORDERS_MAX && !excuse->order; i++)
         if (!orders[i].is_used) {
             orders[i] = (struct order){.is_used = true,
-                                       .earlier = earlier_of(excuse),
-                                       .later = later_of(excuse),
+                                       .earlier = earlier_operation(excuse),
+                                       .later = later_operation(excuse),
                                        .first = *first,
                                        .second = *second};
             excuse->order = i + 1;
@@ -119,7 +122,7 @@ bool sc_excuses_kernel_is_waiting(const struct sc_ticket *kernel)
     return is;
 }
 
-/* A touch does not say when the kernel will go on; its end does. */
+/* Is the kernel's end still awaited, and is it not known to wait for the program? */
 static bool is_awaited(const struct sc_ticket *kernel)
 {
     return kernel->stream && !sc_track_is_complete(&sc_track, kernel) &&
@@ -137,6 +140,7 @@ bool sc_excuses_kernel_is_stuck(struct sc_excuses_stand *stand, uint32_t stream)
 
 /* ---- excuses ---- */
 
+/* Fills in what all excuses have. */
 static void begin(struct sc_excuse *excuse, const struct sc_op_info *op, uint64_t touched_ticks)
 {
     *excuse = (struct sc_excuse){
@@ -147,6 +151,7 @@ static void begin(struct sc_excuse *excuse, const struct sc_op_info *op, uint64_
     };
 }
 
+/* A touch under kernels=order waits for the kernel, whose end decides. */
 static void begin_kernel(struct sc_excuse *excuse, const struct sc_op_info *op)
 {
     bool is_ordered = sc_options.mode == SC_MODE_FIX && sc_options.kernels == SC_KERNELS_ORDER;
@@ -154,9 +159,10 @@ static void begin_kernel(struct sc_excuse *excuse, const struct sc_op_info *op)
         excuse->kernel = op->ticket;
 }
 
+/* In mode=report nobody waits for a touch: behind an open host function it is in doubt. */
 static void begin_doubt(struct sc_excuse *excuse, const struct sc_ticket *ticket)
 {
-    struct sc_op_info earlier = earlier_of(excuse);
+    struct sc_op_info earlier = earlier_operation(excuse);
     if (sc_options.mode != SC_MODE_REPORT || !sc_host_functions_are_open(&earlier))
         return;
     excuse->is_doubted = true;
@@ -188,7 +194,7 @@ void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,
     }
     if (sc_excuses_are_awaited(excuse))
         add_order(excuse, &op->ticket, ticket);
-    /* A function may have returned since the two were compared. */
+    /* Asked again, since a function may have returned since the two were compared. */
     excuse->is_made = is_done(&op->ticket) || is_done(ticket);
 }
 
@@ -209,8 +215,8 @@ void sc_excuses_end(struct sc_excuse *excuse)
 
 bool sc_excuses_are_awaited(const struct sc_excuse *excuse)
 {
-    const struct sc_op_info earlier = earlier_of(excuse);
-    const struct sc_op_info later = later_of(excuse);
+    const struct sc_op_info earlier = earlier_operation(excuse);
+    const struct sc_op_info later = later_operation(excuse);
     return excuse->issued_ticks && (sc_host_functions_are_open(&earlier) ||
                                     (excuse->has_later && sc_host_functions_are_open(&later)) ||
                                     is_awaited(&excuse->kernel));
@@ -224,8 +230,8 @@ void sc_excuses_look(const struct sc_excuse *excuse)
 
 bool sc_excuses_hold(const struct sc_excuse *excuse)
 {
-    const struct sc_op_info earlier = earlier_of(excuse);
-    const struct sc_op_info later = later_of(excuse);
+    const struct sc_op_info earlier = earlier_operation(excuse);
+    const struct sc_op_info later = later_operation(excuse);
     if (excuse->issued_ticks == 0)
         return false;
     return sc_host_functions_excuse(&earlier, excuse->touched_ticks) ||
@@ -233,8 +239,9 @@ bool sc_excuses_hold(const struct sc_excuse *excuse)
            is_order_made(excuse) || sc_excuses_kernel_is_waiting(&excuse->kernel);
 }
 
-/* What was not known when the functions returned is of no account. */
-static bool may_be_made(const struct sc_excuse *excuse)
+/* Is one of the two known done now, while functions are still open? These may have made the order.
+ * What becomes known after they have returned does not count. */
+static bool may_order_be_made(const struct sc_excuse *excuse)
 {
     bool may_be = false;
     if (!excuse->order || !sc_excuses_are_awaited(excuse))
@@ -249,7 +256,7 @@ static bool may_be_made(const struct sc_excuse *excuse)
 
 bool sc_excuses_hold_at_last(const struct sc_excuse *excuse)
 {
-    return sc_excuses_hold(excuse) || may_be_made(excuse) ||
+    return sc_excuses_hold(excuse) || may_order_be_made(excuse) ||
            (excuse->is_doubted && sc_doubts_remain(excuse->doubt));
 }
 

@@ -1,16 +1,16 @@
-/* What may excuse a touch, or an operation that nothing seems to order with an earlier one: the
- * host functions that either is behind.
+/* What may excuse a touch that came too early, or an operation without an order with an earlier
+ * one: the host functions that either is behind.
  *
- * A verdict on such a hazard is kept back until these functions have returned. By then one may have
- * been found to wait for the program (interpose/streams/host_functions.h). The function can have
- * put one of two operations before the other only if the host knew the one to be done when the
- * function returned. No such thing is known for a touch by the program, or by a call without an
- * operation of its own. In mode=report, where nobody waits for it, the touch is in doubt
+ * A verdict on such a hazard is kept back until these functions have returned. By then one of them
+ * may have been found to wait for the program (interpose/streams/host_functions.h). A function can
+ * have put one of two operations before the other only if the host knew that one to be done when
+ * the function returned. That cannot be asked of a touch by the program, or by a call without an
+ * operation of its own. In mode=report, where nobody waits for it, such a touch is in doubt
  * (interpose/streams/doubts.h).
  *
  * A kernel with an address of host memory may wait for the program to write there. With
- * kernels=order the write waits for the kernel, and the verdict with it: that a kernel had not gone
- * on without the write excuses it.
+ * kernels=order the write waits for the kernel, and so does the verdict: the write is excused if
+ * the kernel does not go on without it.
  *
  * Locks: a leaf's own. Thread safe.
  */
@@ -25,67 +25,69 @@
 enum sc_no_verdict_reason;
 struct sc_op_info;
 
-/* What came second, or is about to. */
+/* The operation or call that came second, or is about to be made. */
 struct sc_later {
-    struct sc_ticket
-        ticket;     /* the number is 0 where the call waits for it; on stream 0: the host's */
-    uint64_t ticks; /* sc_ticks(); what was launched by then may be before it. 0: now */
+    struct sc_ticket ticket; /* number 0: a call that waits itself; stream 0: the host */
+    uint64_t ticks;          /* sc_ticks() of it; 0: now. Work launched by then may be before it */
 };
 
+/* What may excuse one hazard. */
 struct sc_excuse {
     uint64_t issued_ticks; /* of the first operation; 0: nothing excuses the hazard */
     uint64_t touched_ticks;
     uint64_t since_ns;
-    uint32_t behind_stream, later_stream; /* of both (sc_host_functions_stream_now) */
-    bool has_later;                       /* the second one is in a stream */
-    bool is_made;                         /* the order is, or may be */
-    struct sc_ticket kernel; /* for whose end the touch waits; on stream 0: for no kernel's */
-    bool is_doubted;         /* the touch is, by that name */
+    uint32_t behind_stream, later_stream; /* of the two (sc_host_functions_stream_now) */
+    bool has_later;                       /* the second is work in a stream */
+    bool is_made;                         /* the order was made, or may have been, at first */
+    struct sc_ticket kernel; /* the kernel for whose end the touch waits; stream 0: none */
+    bool is_doubted;         /* the touch is in doubt, and `doubt` is its name there */
     unsigned doubt;
-    unsigned order;   /* place in the table of orders; 0: none */
-    bool has_no_room; /* in that table, where it should have one */
+    unsigned order;   /* its entry in the table of orders, + 1; 0: none */
+    bool has_no_room; /* that table was full */
 };
 
-/* What may excuse a touch by the calling thread, just now or at an unknown time, and what may
- * excuse an order. The excuse is ended once. Signal safe. */
+/* Begin an excuse: for a touch by the calling thread just now, for a touch at an unknown time, or
+ * for a missing order. Each excuse is ended once. Signal safe. */
 void sc_excuses_of_touch(struct sc_excuse *excuse, const struct sc_op_info *op);
 void sc_excuses_of_past_touch(struct sc_excuse *excuse, const struct sc_op_info *op);
 void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,
                          const struct sc_later *later);
 void sc_excuses_end(struct sc_excuse *excuse);
 
-/* May there come an excuse? */
+/* May it still turn out that the hazard is excused? */
 bool sc_excuses_are_awaited(const struct sc_excuse *excuse);
 
-/* Every millisecond or so meanwhile. */
+/* To be called every millisecond or so while an excuse is awaited. */
 void sc_excuses_look(const struct sc_excuse *excuse);
 
-/* Is there one by now? */
+/* Is the hazard excused by now? */
 bool sc_excuses_hold(const struct sc_excuse *excuse);
 
-/* The same when none is awaited, or there is no more time. */
+/* The last answer, when no excuse is awaited any more, or there is no more time. */
 bool sc_excuses_hold_at_last(const struct sc_excuse *excuse);
 
-/* What an excuse that holds is: whether the program was right is not known. */
+/* The reason under which an excused hazard is counted: whether the program was right is not known.
+ */
 enum sc_no_verdict_reason sc_excuses_reason(const struct sc_excuse *excuse);
 
-/* Nothing has moved on the kernel's stream for SC_EXCUSES_STUCK_NS, though a touch has waited: the
- * kernel is taken to wait for that. */
+/* Notes that the kernel is taken to wait for the program: nothing has moved on its stream for
+ * SC_EXCUSES_STUCK_NS, though a touch has waited. */
 enum { SC_EXCUSES_STUCK_NS = 250 * 1000 * 1000 };
 void sc_excuses_kernel_waits(const struct sc_ticket *kernel);
 
-/* Is it taken to wait already? Nothing it may read is held against it any more. A load where none
- * ever was. */
+/* Is the kernel already taken to wait for the program? Then nothing that it may read is held
+ * against it. A load if no kernel ever was. */
 bool sc_excuses_kernel_is_waiting(const struct sc_ticket *kernel);
 
-/* Has it been for so long? False where the stream moves. Zeroes at first. */
+/* Has the stream stood still for SC_EXCUSES_STUCK_NS, by repeated calls with the same `stand`?
+ * `stand` is zero at first. */
 struct sc_excuses_stand {
     uint64_t complete, since_ns;
 };
 bool sc_excuses_kernel_is_stuck(struct sc_excuses_stand *stand, uint32_t stream);
 
-/* On the thread of a host function, when it has returned and the stream has not gone on. A load
- * where no order is to be judged. */
+/* Called on the thread of a host function when it has returned, before the stream goes on. `call`
+ * is its number. A load if no order is to be judged. */
 void sc_excuses_function_returned(unsigned call);
 
 #endif

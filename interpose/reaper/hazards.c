@@ -98,9 +98,9 @@ struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit)
     return event;
 }
 
-static struct sc_hazard describe(enum sc_hazard_code code, enum sc_action action,
-                                 const struct sc_op_info *op, const struct sc_buffer *buffer,
-                                 const struct sc_hazard_event *event, bool found_later)
+static struct sc_hazard hazard_of(enum sc_hazard_code code, enum sc_action action,
+                                  const struct sc_op_info *op, const struct sc_buffer *buffer,
+                                  const struct sc_hazard_event *event, bool found_later)
 {
     struct sc_hazard hazard = {
         .code = code == SC_HAZARD_CODE_COUNT ? sc_hazards_free_code(op->direction) : code,
@@ -125,19 +125,20 @@ enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_t
     return touch == SC_TOUCH_READ ? SC202 : SC203;
 }
 
-/* Who gives memory back when a call has said that nothing runs any more makes no mistake. Whoever
- * reads there goes on with what never came. */
-static bool is_over(const struct sc_op_info *op, enum sc_finding finding)
+/* Does the hazard not count, since the context is lost? To give memory back then is no mistake, as
+ * a call has said that nothing runs any more. To read there is: the data never came. */
+static bool is_void(const struct sc_op_info *op, enum sc_finding finding)
 {
     return finding != SC_BY_TOUCH && sc_contexts_has_lost(op->ticket.stream);
 }
 
-/* A call in a context that is lost is refused. */
+/* Is the later call in a lost context, so that the driver refuses it? */
 static bool is_refused(const struct sc_later *later)
 {
     return later && sc_contexts_has_lost(later->ticket.stream);
 }
 
+/* Hands the reaper a hazard for each operation. */
 static void report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                    const struct sc_buffer *buffer, const struct sc_culprit *culprit,
                    enum sc_finding finding, const struct sc_later *later)
@@ -147,10 +148,10 @@ static void report(enum sc_hazard_code code, enum sc_action action, const struct
     SC_KEEP_ERRNO();
     struct sc_hazard_event event = sc_hazards_event(culprit);
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
-        if (is_over(&ops->ops[i], finding))
+        if (is_void(&ops->ops[i], finding))
             continue;
         struct sc_hazard hazard =
-            describe(code, action, &ops->ops[i], buffer, &event, finding == SC_LATER);
+            hazard_of(code, action, &ops->ops[i], buffer, &event, finding == SC_LATER);
         sc_reaper_judge(&hazard, &ops->ops[i], finding, later);
     }
 }
@@ -172,7 +173,7 @@ void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
     SC_KEEP_ERRNO();
     struct sc_hazard_event event = sc_hazards_event(culprit);
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
-        struct sc_hazard hazard = describe(code, action, &ops->ops[i], buffer, &event, false);
+        struct sc_hazard hazard = hazard_of(code, action, &ops->ops[i], buffer, &event, false);
         hazard.certainty = judged->certainty[i];
         if (judged->counts[i])
             sc_reaper_report(&hazard);
@@ -212,9 +213,10 @@ void sc_hazards_report_order(enum sc_hazard_code code, enum sc_action action,
     report(code, action, &one, &buffer, culprit, SC_BY_ORDER, later);
 }
 
+/* Reports an operation on a local of a function that has returned. */
 static void report_returned(const struct sc_op_info *op)
 {
-    if (is_over(op, SC_BY_CALL))
+    if (is_void(op, SC_BY_CALL))
         return;
     struct sc_hazard_event event = {
         .api = "return",
@@ -224,9 +226,9 @@ static void report_returned(const struct sc_op_info *op)
     };
     struct sc_buffer buffer = {op->shape.address, sc_shape_hull_bytes(&op->shape)};
     struct sc_hazard hazard =
-        describe(sc_direction_writes_host(op->direction) ? SC203 : SC201,
-                 sc_ops_is_copied(op) ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, op, &buffer,
-                 &event, false);
+        hazard_of(sc_direction_writes_host(op->direction) ? SC203 : SC201,
+                  sc_ops_is_copied(op) ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, op, &buffer,
+                  &event, false);
     sc_reaper_judge(&hazard, op, SC_BY_CALL, NULL);
 }
 
@@ -252,7 +254,8 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
     }
 }
 
-/* With many lanes more threads have something to do at the same time. */
+/* The lanes of the point's stream that this thread is to attend to. 0 if these are many: then other
+ * threads have work in them at the same time. */
 static uint64_t lanes_to_attend(const struct sc_point *point)
 {
     if (!sc_order_is_of_one_stream(point))

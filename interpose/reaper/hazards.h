@@ -1,7 +1,7 @@
-/* From what the tracker found to what the report says.
+/* Makes hazards for the report out of what the tracker found.
  *
  * Thread safe, not signal safe. Locks: no lock of the library may be held; the reaper's and the
- * report's are taken, one after the other. What reports keeps errno.
+ * report's are taken, one after the other. Functions that report keep errno.
  */
 #ifndef SC_INTERPOSE_REAPER_HAZARDS_H
 #define SC_INTERPOSE_REAPER_HAZARDS_H
@@ -40,7 +40,8 @@ struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op);
  * call that found the change, and not the one that made it. */
 void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where);
 
-/* What comes before the point is known done (sc_track_known), and such sources are reported. */
+/* Notes that everything before the point is known done (sc_track_known), and reports sources that
+ * were found changed. */
 void sc_hazards_know(struct sc_point *point, const struct sc_culprit *where);
 
 /* Reports operations on locals of functions that have returned. The event is the return, and its
@@ -50,8 +51,8 @@ void sc_hazards_report_returned(const struct sc_ops *ops);
 /* The code of a free, by the direction of the operation that the free hurts. */
 enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction);
 
-/* Is what comes too early for this operation healed? What a kernel may use, only where `kernels`
- * says so. */
+/* Is a call that comes too early for this operation healed? For what a kernel may use, only if
+ * `kernels` says so. */
 bool sc_hazards_heals(const struct sc_op_info *op);
 
 /* The code of a touch that comes before the operation has ended. */
@@ -61,9 +62,8 @@ enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_t
  * Makes no CUDA call, so libc hooks may call this. */
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                        const struct sc_buffer *buffer, const struct sc_culprit *culprit);
-/* The same of the operation with this index alone, and of the buffer that it lies in. `later` is
- * what the culprit does (interpose/reaper/excuses.h), which a host function may order with the
- * first one. */
+/* The same of operation number `i` alone, and of the buffer that it lies in. `later` is what the
+ * culprit does (interpose/reaper/excuses.h); a host function may order it with the operation. */
 void sc_hazards_report_order(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, unsigned i, const struct sc_later *later,
                              const struct sc_culprit *culprit);
@@ -72,9 +72,11 @@ void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, const struct sc_buffer *buffer,
                              const struct sc_culprit *culprit);
 
-/* Operations that are judged before it is known what comes of the call (judged.h), and the report
- * of them afterwards. Calls the driver: not for a libc hook that the driver may call. */
+/* Judges operations before it is known what becomes of the call (judged.h). Calls the driver: not
+ * for a libc hook that the driver may call. */
 void sc_hazards_judge(struct sc_judged *judged);
+
+/* Reports such operations afterwards. */
 void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
                               const struct sc_judged *judged, const struct sc_buffer *buffer,
                               const struct sc_culprit *culprit);
@@ -90,16 +92,17 @@ void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                              const struct sc_culprit *culprit);
 
-/* Reports a launch with two nodes that no edge orders (SC501): what comes of them was not seen. */
+/* Reports a launch with two nodes that no edge orders (SC501). Whether they did harm was not seen.
+ */
 void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_culprit *culprit);
 
-/* Who added a node of a graph, as hazards tell of it. */
+/* The call that added a node of a graph, as a hazard's event. */
 struct sc_hazard_event sc_hazards_author(const struct sc_graph_author *author);
 
 /* Which call made the device memory at the address (track/origins.h); 0: that is not known. */
 uint32_t sc_hazards_origin(uintptr_t address);
 
-/* The call as hazards tell of it. */
+/* The culprit's call as a hazard's event. */
 struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit);
 
 #endif

@@ -1,4 +1,4 @@
-/* Operations that were judged before it was known what comes of a call: plain data, for
+/* Operations that were judged before it was known what becomes of a call: plain data, for
  * sc_hazards_judge (hazards.h). */
 #ifndef SC_INTERPOSE_REAPER_JUDGED_H
 #define SC_INTERPOSE_REAPER_JUDGED_H
@@ -10,7 +10,7 @@
 
 struct sc_judged {
     struct sc_ops ops;
-    bool counts[SC_TRACK_OPS_MAX];
+    bool counts[SC_TRACK_OPS_MAX]; /* of each operation: is it a hazard that counts? */
     enum sc_certainty certainty[SC_TRACK_OPS_MAX];
 };
 

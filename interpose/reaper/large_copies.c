@@ -18,16 +18,16 @@
 
 #include "common/poison.h"
 
-static _Atomic uint64_t late;
+static _Atomic uint64_t late_reads;
 
 void sc_large_copies_count_late(void)
 {
-    atomic_fetch_add_explicit(&late, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&late_reads, 1, memory_order_relaxed);
 }
 
 uint64_t sc_large_copies_driver_late(void)
 {
-    return atomic_load_explicit(&late, memory_order_relaxed);
+    return atomic_load_explicit(&late_reads, memory_order_relaxed);
 }
 
 void *sc_large_copies_make(uintptr_t address, size_t size_bytes)
@@ -41,8 +41,9 @@ void *sc_large_copies_make(uintptr_t address, size_t size_bytes)
     return copy;
 }
 
-/* It is nobody's hazard. */
-static void record(struct sc_op_info *read)
+/* Records the read of our copy as an operation. It is unjudged: nothing that happens to our copy is
+ * a hazard of the program's. */
+static void record_read(struct sc_op_info *read)
 {
     struct sc_order_call none = {0};
     SC_ISSUED(issued);
@@ -55,17 +56,18 @@ static void record(struct sc_op_info *read)
 void sc_large_copies_await(struct sc_op_info *read)
 {
     SC_KEEP_ERRNO();
-    record(read);
+    record_read(read);
     sc_marks_await(&read->ticket, sc_now_ns() + sc_options.stall_limit_ns);
 }
 
-/* The hold finds the operation, and waits for it. */
+/* The copy is taken down as memory of the program's would be: a hold finds the read, and waits for
+ * it. */
 void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read)
 {
     const struct sc_culprit reader = {read->api, NULL, NULL};
     SC_KEEP_ERRNO();
     read->shape = (struct sc_shape){(uintptr_t)copy, size_bytes, size_bytes, 1};
-    record(read);
+    record_read(read);
     SC_TAKE_DOWN request = {
         .address = (uintptr_t)copy,
         .size_bytes = size_bytes,
@@ -74,8 +76,8 @@ void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read
     };
     sc_take_down_ask(&request, &reader);
     if (!sc_take_down_finish(&request, read->api)) {
-        /* No hold was made, or the call has waited for it. What does not end is not given back at
-         * all. */
+        /* No hold was made, or it has been waited for. If the read does not end the copy is never
+         * given back. */
         if (sc_marks_await(&read->ticket, sc_now_ns() + sc_options.stall_limit_ns))
             sc_pages_unmap(copy, size_bytes);
     }

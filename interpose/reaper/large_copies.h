@@ -1,6 +1,6 @@
-/* Copies of sources that are too large for a snapshot, and that no page protection can keep as they
- * are: the driver may read them late, and the program is free to do with them what it likes, or
- * does so by leaving a function. The device reads the copy, which the reaper gives back.
+/* Copies of sources that are too large for a snapshot and cannot be kept unchanged by page
+ * protection: the driver may read them late, while the program may do with them what it likes, or
+ * leaves the function that has them. The device reads the copy, which the reaper gives back.
  *
  * Thread safe, not signal safe. No lock of the library may be held. errno is kept.
  */
@@ -12,20 +12,22 @@
 
 struct sc_op_info;
 
-/* A copy of the bytes; NULL: they cannot be read, or there is no memory. */
+/* Makes a copy of the bytes; NULL: they cannot be read, or there is no memory. */
 void *sc_large_copies_make(uintptr_t address, size_t size_bytes);
 
-/* The driver has accepted, or begun, an operation that reads the copy: on the stream of `read`,
- * with its stack, time and thread. It is recorded, and gets its number. The copy is given back when
- * that is done; beyond max_held the call waits until then. */
+/* Records the operation that reads the copy, which the driver has accepted or begun. `read` has its
+ * stream, stack, time and thread, and gets its number. The copy is given back when the operation is
+ * done; beyond max_held the call waits for that. */
 void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read);
 
-/* The same where the device reads the source itself, since the call was made without us: waits
- * until the operation `read` on it is done, at most stall_limit. */
+/* For a call that was made without us, so that the device reads the source itself: records the
+ * operation `read`, and waits until it is done, at most stall_limit. */
 void sc_large_copies_await(struct sc_op_info *read);
 
-/* How many sources the driver would have read late against its contract. */
+/* Counts a source that the driver would have read late, against its contract. */
 void sc_large_copies_count_late(void);
+
+/* How many such sources there were. */
 uint64_t sc_large_copies_driver_late(void);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "report/libraries.h"
 
-/* NVTX's header opens the tool, and the loader would look for it in relative folders. */
+/* NVTX's header opens the tool by dlopen, which would also look for it in relative folders. */
 #define dlopen(name, flags) sc_libraries_open(name, flags)
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCuda.h>
@@ -36,20 +36,21 @@
 
 enum {
     QUEUE_MAX = 256,
-    RANGES_MAX = 64, /* of threads that are stalled at a time */
+    RANGES_MAX = 64, /* threads that may be stalled at a time */
     TEXT_BYTES = 512,
     AWAIT_MAX_NS = 500 * 1000 * 1000,
-    CATEGORY_OF_STALLS = SC_HAZARD_CODE_COUNT + 1, /* that of a code is the code + 1 */
+    CATEGORY_OF_STALLS = SC_HAZARD_CODE_COUNT + 1, /* that of a hazard's code is the code + 1 */
 };
 
 enum colour { RED = 0xffd62728, ORANGE = 0xffff9f1c, BLUE = 0xff1f77b4 };
 
 enum kind { MARK, STALL_BEGIN, STALL_END, STREAM_NAME };
 
+/* Something to show. */
 struct entry {
     enum kind kind;
     int32_t thread;
-    const char *words; /* the call that waits, or the stream's name; they live for ever */
+    const char *words; /* the call that waits, or the stream's name; lives for ever */
     const void *stream;
     struct sc_hazard hazard;
 };
@@ -68,10 +69,10 @@ static struct {
 
 static _Atomic bool is_on;
 
-/* The thread's own. */
+/* The thread alone uses these. */
 static nvtxDomainHandle_t domain;
 static struct {
-    int32_t thread; /* 0: none */
+    int32_t thread; /* 0: the entry is free */
     nvtxRangeId_t id;
 } ranges[RANGES_MAX];
 
@@ -112,7 +113,7 @@ static void put_hazard(struct sc_text *text, const struct sc_hazard *hazard)
     sc_plain_put(text, hazard->label, strlen(hazard->label));
 }
 
-/* The payload is the event's time, by which the report has the hazard. */
+/* The payload is the event's time, by which the hazard is found in the report. */
 static void show_mark(const struct sc_hazard *hazard)
 {
     SC_TEXT(text, TEXT_BYTES);
@@ -180,7 +181,7 @@ static void show_lost(unsigned lost)
 
 /* ---- the thread ---- */
 
-/* False: there is nothing, nor will there be. */
+/* Waits for something to show. False: nothing will come any more. */
 static bool await_work_locked(void) SC_REQUIRES(shown.lock)
 {
     SC_ASSERT_HELD(&shown.lock);
@@ -203,7 +204,7 @@ static bool await_work(void)
     return any;
 }
 
-static bool take(struct entry *entry, unsigned *lost)
+static bool take_entry(struct entry *entry, unsigned *lost)
 {
     sc_own_lock_take(&shown.lock);
     bool any = await_work_locked();
@@ -223,7 +224,7 @@ static void show_all(void)
 {
     struct entry entry;
     unsigned lost;
-    while (take(&entry, &lost)) {
+    while (take_entry(&entry, &lost)) {
         show(&entry);
         show_lost(lost);
     }
@@ -232,7 +233,7 @@ static void show_all(void)
             end_range(ranges[i].thread);
 }
 
-/* The first call of NVTX loads the tool. */
+/* Shows all that comes. The first call of NVTX loads the tool. */
 static void load_and_show(void)
 {
     SC_CARRY();
@@ -249,10 +250,10 @@ static void load_and_show(void)
     show_all();
 }
 
-static void *run(void *unused)
+static void *run_thread(void *unused)
 {
     (void)unused;
-    if (await_work()) { /* not alone within cuInit any more */
+    if (await_work()) { /* the first work: the driver is no longer within cuInit */
         sc_own_threads_enter_driver("safecopy-nvtx");
         load_and_show();
     }
@@ -264,7 +265,7 @@ static void *run(void *unused)
     return NULL;
 }
 
-/* The folder of a relative path is another one once the program has changed its own. */
+/* Is it a relative path? It leads elsewhere once the program has changed its folder. */
 static bool is_relative(const char *tool)
 {
     return tool[0] != '/' && strchr(tool, '/');
@@ -280,13 +281,14 @@ void sc_nvtx_start(void)
                        "NVTX_INJECTION64_PATH=%s; name the whole path, from / on",
                        tool);
     else
-        atomic_store(&is_on, sc_own_threads_start(run, 0));
+        atomic_store(&is_on, sc_own_threads_start(run_thread, 0));
 }
 
 /* ---- handing over ---- */
 
-/* NULL: there is no tool, or no room. Otherwise the lock is held until `hand_over`. */
-static struct entry *claim(enum kind kind) SC_TRY_ACQUIRES(true, shown.lock)
+/* Claims the next entry of the queue. NULL: there is no tool, or no room. Else the lock is held
+ * until `hand_over`. */
+static struct entry *claim_entry(enum kind kind) SC_TRY_ACQUIRES(true, shown.lock)
 {
     if (!atomic_load_explicit(&is_on, memory_order_relaxed))
         return NULL;
@@ -313,7 +315,7 @@ static void hand_over(void) SC_RELEASES(shown.lock)
 
 void sc_nvtx_mark(const struct sc_hazard *hazard)
 {
-    struct entry *entry = claim(MARK);
+    struct entry *entry = claim_entry(MARK);
     if (!entry)
         return;
     entry->hazard = *hazard;
@@ -322,7 +324,7 @@ void sc_nvtx_mark(const struct sc_hazard *hazard)
 
 void sc_nvtx_stall_begin(const char *api)
 {
-    struct entry *entry = claim(STALL_BEGIN);
+    struct entry *entry = claim_entry(STALL_BEGIN);
     if (!entry)
         return;
     entry->words = api;
@@ -331,13 +333,13 @@ void sc_nvtx_stall_begin(const char *api)
 
 void sc_nvtx_stall_end(void)
 {
-    if (claim(STALL_END))
+    if (claim_entry(STALL_END))
         hand_over();
 }
 
 void sc_nvtx_name_stream(const void *stream, const char *name)
 {
-    struct entry *entry = claim(STREAM_NAME);
+    struct entry *entry = claim_entry(STREAM_NAME);
     if (!entry)
         return;
     entry->stream = stream;
@@ -347,7 +349,8 @@ void sc_nvtx_name_stream(const void *stream, const char *name)
 
 /* ---- the end ---- */
 
-static void await(bool stops)
+/* Waits until everything has been shown; with `stops`, until the thread has ended. */
+static void await_shown(bool stops)
 {
     struct timespec at = sc_deadline_in(AWAIT_MAX_NS);
     int result = 0;
@@ -366,14 +369,14 @@ void sc_nvtx_await(void)
 {
     SC_KEEP_ERRNO();
     if (atomic_load_explicit(&is_on, memory_order_relaxed))
-        await(false);
+        await_shown(/*stops*/ false);
 }
 
 void sc_nvtx_stop(void)
 {
     SC_KEEP_ERRNO();
     if (atomic_load_explicit(&is_on, memory_order_relaxed))
-        await(true);
+        await_shown(/*stops*/ true);
 }
 
 void sc_nvtx_child(void)

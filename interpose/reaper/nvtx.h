@@ -1,12 +1,12 @@
-/* What Nsight Systems and its like are shown while the program runs, by NVTX: a domain `safecopy`
- * with a mark for each hazard and a range for each stall, and names for the streams of ours.
+/* Shows hazards in Nsight Systems and the like while the program runs, by NVTX: a domain `safecopy`
+ * with a mark for each hazard and a range for each stall, and names for the library's streams.
  *
  * There is a tool if NVTX_INJECTION64_PATH names one when CUDA comes up, by its name or its whole
- * path (report/libraries.h). A tool's code allocates, takes locks and may call the driver, so it
- * runs on one thread of ours alone, which nobody waits for without end. Everybody else hands over
- * what is to be shown, and the first of that has the thread load the tool. So a mark is made some
- * microseconds behind its hazard, a range begins and ends as late, and all of them are on that
- * thread's row. What finds the queue full is left out.
+ * path (report/libraries.h). A tool's code allocates, takes locks and may call the driver. So it
+ * runs only on one thread of ours, for which nobody waits without a limit. Every other thread puts
+ * what is to be shown into a queue; the first entry has our thread load the tool. So marks and
+ * ranges come some microseconds late, and all are on that thread's row. What finds the queue full
+ * is left out.
  *
  * Without a tool each function is one load. Thread safe; safe in libc's hooks and in the handler of
  * a fault. Locks: one of the module's own, a leaf. errno is kept.
@@ -16,26 +16,28 @@
 
 struct sc_hazard;
 
-/* Starts the thread, if there is a tool and nvtx=auto. CUDA has come up. */
+/* Called when CUDA has come up: starts the thread, if there is a tool and nvtx=auto. */
 void sc_nvtx_start(void);
 
-/* A mark. The hazard is not suppressed, and its certainty is known. */
+/* Shows a mark for a hazard that is not suppressed, and whose certainty is known. */
 void sc_nvtx_mark(const struct sc_hazard *hazard);
 
-/* The calling thread begins, or ends, to wait within a call or touch of the program's. `api` lives
- * for ever. A thread has one range at a time: its next one ends a former one that was left by
+/* Shows that the calling thread begins to wait within a call or touch of the program's. `api` lives
+ * for ever. A thread has one range at a time: a new one ends a former one that was left by
  * siglongjmp. */
 void sc_nvtx_stall_begin(const char *api);
+
+/* Shows that the wait has ended. */
 void sc_nvtx_stall_end(void);
 
-/* Waits until the tool has been shown what there is to show, at most 0.5 s. */
+/* Waits until the tool has been shown everything, 0.5 s at most. */
 void sc_nvtx_await(void);
 
-/* The process ends: sc_nvtx_await, then ends the ranges that are left and the thread. What comes
- * later is not shown. */
+/* The process ends: waits as sc_nvtx_await does, and ends open ranges and the thread. Later hazards
+ * and stalls are not shown. */
 void sc_nvtx_stop(void);
 
-/* In a forked child nothing is shown. */
+/* In a forked child: nothing is shown. */
 void sc_nvtx_child(void);
 
 #endif

@@ -22,17 +22,19 @@
 
 #include "common/poison.h"
 
-/* A sanitizer's run-time (interpose/base/sanitizers.h) gives each thread what its malloc and its
- * other interceptors need. One that lies in the executable stands before us, where no call of ours
- * for libc comes by, so it is asked by its own name. NULL: there is none. */
-extern sc_create_function of_sanitizer __asm__("__interceptor_pthread_create")
+/* pthread_create of a sanitizer's run-time (interpose/base/sanitizers.h), which gives each thread
+ * what its malloc and other interceptors need. A run-time in the executable stands before us, and
+ * no libc call of ours passes it, so it is called by its own name. NULL: there is no such run-time.
+ */
+extern sc_create_function sanitizers_create __asm__("__interceptor_pthread_create")
     __attribute__((weak));
 
-/* Whatever is pending for the process stays so. Signal 32 is in it, by which a thread is known that
- * runs no code of the program's (interpose/signals/blocked_threads.h). */
+/* The mask of our threads: signals for the process stay pending for the program's threads. Signal
+ * 32 is blocked, which marks a thread that runs no code of the program's
+ * (interpose/signals/blocked_threads.h). */
 static const uint64_t mask_of_thread = ~SC_KERNEL_MASK_SETXID;
 
-static bool start(sc_run_function *run, void *argument, size_t stack_bytes)
+static bool start_thread(sc_run_function *run, void *argument, size_t stack_bytes)
 {
     pthread_attr_t attributes;
     pthread_t thread;
@@ -41,20 +43,21 @@ static bool start(sc_run_function *run, void *argument, size_t stack_bytes)
     if (stack_bytes)
         pthread_attr_setstacksize(&attributes, stack_bytes);
     SC_INSIDE();
-    int result = sc_masked_threads_create(of_sanitizer ? of_sanitizer : pthread_create, &thread,
-                                          &attributes, mask_of_thread, run, argument);
+    int result = sc_masked_threads_create(sanitizers_create ? sanitizers_create : pthread_create,
+                                          &thread, &attributes, mask_of_thread, run, argument);
     pthread_attr_destroy(&attributes);
     return result == 0;
 }
 
 bool sc_own_threads_start(sc_run_function *run, size_t stack_bytes)
 {
-    return start(run, NULL, stack_bytes);
+    return start_thread(run, NULL, stack_bytes);
 }
 
-/* ---- which signals come here ---- */
+/* ---- which signals our threads take ---- */
 
-/* As the kernel has it: the program may have set it by a system call of its own. */
+/* Has the signal a handler? The kernel is asked: the program may have set it by a system call of
+ * its own. */
 static bool has_handler(int number)
 {
     struct {
@@ -65,7 +68,8 @@ static bool has_handler(int number)
     return found.handler != SIG_DFL && found.handler != SIG_IGN;
 }
 
-/* One that was sent, and passed on to the program, may still be pending. */
+/* Is the signal pending? One that was sent to the process is for the program's threads, so it must
+ * not be let in here. */
 static bool is_pending(int number)
 {
     uint64_t pending = 0;
@@ -75,10 +79,11 @@ static bool is_pending(int number)
 
 static bool may_have_fault(void)
 {
-    return sc_options.guard ? sc_guard_lets_faults_in(true) : has_handler(SIGSEGV);
+    return sc_options.guard ? sc_guard_lets_faults_in(/*is_own*/ true) : has_handler(SIGSEGV);
 }
 
-/* The filter may ask for the handler here as well, so the handler can come meanwhile. */
+/* Has the thread a seccomp filter? The filter may want the handler for this very question, so
+ * SIGSYS is let in meanwhile. */
 static bool is_filtered(void)
 {
     sc_kernel_mask_unblock(SC_SIGNAL_BIT(SIGSYS));
@@ -118,11 +123,12 @@ void sc_own_threads_enter_driver(const char *name)
 
 /* ---- a call made on a thread of ours ---- */
 
+/* A call that a thread of ours is to make for another thread. */
 struct errand {
     void (*function)(void *argument);
     void *argument;
     CUcontext context;
-    _Atomic uint32_t is_done; /* a futex */
+    _Atomic uint32_t is_done; /* 1: the call was made; a futex */
 };
 
 static void *run_errand(void *argument)
@@ -138,7 +144,7 @@ static void *run_errand(void *argument)
     return NULL;
 }
 
-static void await(struct errand *errand)
+static void await_errand(struct errand *errand)
 {
     while (atomic_load(&errand->is_done) == 0)
         sc_kernel_call(SYS_futex, &errand->is_done, FUTEX_WAIT_PRIVATE, 0);
@@ -149,14 +155,14 @@ static bool call_on_thread(void (*function)(void *argument), void *argument)
     struct errand errand = {.function = function, .argument = argument};
     SC_KEEP_ERRNO();
     sc_real.cuCtxGetCurrent(&errand.context);
-    bool is_started = start(run_errand, &errand, SC_OWN_THREADS_SMALL);
+    bool is_started = start_thread(run_errand, &errand, SC_OWN_THREADS_SMALL);
     if (is_started)
-        await(&errand);
+        await_errand(&errand);
     return is_started;
 }
 
-/* What the driver takes of the stack where it makes streams, or pins memory: 14 KB (driver 580; a
- * copy takes 6). */
+/* How much stack must be left. The driver uses 14 KB to make streams or to pin memory (driver 580;
+ * 6 KB for a copy). */
 enum { ROOM_BYTES = 24 << 10 };
 
 bool sc_own_threads_make_room(void (*function)(void *argument), void *argument)

@@ -54,38 +54,39 @@ enum {
     POLL_MIN_NS = 20 * 1000,
     POLL_MAX_NS = 1000 * 1000,
     STOP_WAIT_NS = 500 * 1000 * 1000,
-    LOOK_NS = 5 * 1000 * 1000, /* what another thread judges is told by no round */
+    LOOK_NS = 5 * 1000 * 1000, /* as another thread's verdict ends no round */
     NS_PER_S = 1000 * 1000 * 1000,
     TELLING_MAX_S = 5,
 };
 
+/* A hazard that is to be judged. */
 struct verdict {
     struct sc_hazard hazard;
     struct sc_ticket ticket;
     struct sc_excuse excuse;
-    bool taken;        /* of struct sc_op_info */
-    bool by_operation; /* and not by a touch, or by a call that takes memory away */
-    bool signalled;    /* first behind the stream's operation `last`; 0: that is not known */
-    uint64_t last;
-    bool is_asked, counts; /* what the device has said, with the hazard's certainty */
+    bool taken;            /* op_info.taken of the operation */
+    bool by_operation;     /* and not by a touch, or by a call that takes memory away */
+    bool signalled;        /* the host may have learnt of its end, by a signal */
+    uint64_t last;         /* the first such signal follows this one of the stream; 0: not known */
+    bool is_asked, counts; /* the device was asked; it is a hazard that counts */
 };
 
 static struct {
-    pthread_mutex_t lock; /* a leaf, like the tracker's */
-    pthread_cond_t work;  /* something to do */
-    pthread_cond_t done;  /* something was done */
-    bool is_wanted, started, stopping;
+    pthread_mutex_t lock;              /* a leaf, like the tracker's */
+    pthread_cond_t work;               /* something to do */
+    pthread_cond_t done;               /* something was done */
+    bool is_wanted, started, stopping; /* of the thread */
     _Atomic bool stopped;
-    bool woken;
-    _Atomic uint32_t rounds;   /* it has made: what waits for a hold to end waits for the next */
-    _Atomic bool awaited;      /* that one */
+    bool woken;                /* there is something to do since the thread looked last */
+    _Atomic uint32_t rounds;   /* that the thread has made; a futex */
+    _Atomic bool awaited;      /* somebody waits for the next round */
     unsigned first, count;     /* verdicts to be given */
     _Atomic unsigned unjudged; /* the same count, for a look without the lock */
     unsigned judging;          /* taken out of the queue, not yet on disk */
-    bool found;                /* one of them was a hazard */
+    bool found;                /* one of those judged was a hazard */
     struct verdict queue[QUEUE_MAX];
     unsigned suspended_count; /* judged, and to be reported if nothing excuses them */
-    _Atomic bool decides_all; /* now: there is no more time */
+    _Atomic bool decides_all; /* all are to be decided now: there is no more time */
     struct verdict suspended[SUSPENDED_MAX];
 } reaper = {.lock = PTHREAD_MUTEX_INITIALIZER,
             .work = PTHREAD_COND_INITIALIZER,
@@ -93,7 +94,7 @@ static struct {
 
 static _Atomic bool runs; /* started, and not stopping: for a look without the lock */
 
-/* What is counted fits, and the count that is looked at without the lock is the same. */
+/* Do the counts fit the queues, and is the count that is read without the lock the same? */
 static SC_CHECKER void check_queue(void)
 {
     SC_ASSERT_HELD(&reaper.lock);
@@ -107,20 +108,23 @@ static void lock_reaper(void) SC_ACQUIRES(reaper.lock)
     sc_own_lock_take(&reaper.lock);
 }
 
-static void start(void);
+static void start_thread(void);
 
-/* The thread is made without the lock: the C library may wait for a thread that is stopped. */
+/* Gives the lock back, and then starts the thread if it is wanted: the C library may wait for a
+ * thread that is stopped, which may want the lock. */
 static void unlock_reaper(void) SC_RELEASES(reaper.lock)
 {
     bool starts = reaper.is_wanted && !reaper.started && !reaper.stopping;
     reaper.started = reaper.started || starts;
     sc_own_lock_give(&reaper.lock);
     if (sc_unlikely(starts))
-        start();
+        start_thread();
 }
 
 /* ---- judging ---- */
 
+/* A verdict that is still to be given. Whether the operation's end may be known is asked now, as
+ * the host may learn of it meanwhile. */
 static struct verdict verdict_on(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
 {
     SC_TRACK_SCOPE(track);
@@ -130,16 +134,17 @@ static struct verdict verdict_on(const struct sc_hazard *hazard, const struct sc
         .hazard = *hazard, .ticket = *ticket, .signalled = signalled, .last = last};
 }
 
-/* A complete operation is no hazard where the host may have learnt that it is done. An operation
- * whose mark has other work before it is not known to have been incomplete. */
+/* Asks the device whether the hazard counts, and how certain it is. A complete operation is no
+ * hazard if the host may have learnt of its end. It is only latent if its mark has other work
+ * before it: then it is not known to have been incomplete. */
 static bool is_hazard(const struct verdict *verdict, enum sc_certainty *certainty)
 {
     const struct sc_ticket *ticket = &verdict->ticket;
-    bool complete = verdict->signalled ? !sc_marks_show_incomplete(ticket, verdict->last)
-                                       : sc_marks_show_complete(ticket);
-    bool seen = !complete && (verdict->signalled || sc_marks_stand_close(ticket));
-    *certainty = seen && !verdict->taken ? SC_OBSERVED : SC_LATENT;
-    return !complete || !verdict->signalled;
+    bool is_complete = verdict->signalled ? !sc_marks_show_incomplete(ticket, verdict->last)
+                                          : sc_marks_show_complete(ticket);
+    bool is_seen_incomplete = !is_complete && (verdict->signalled || sc_marks_stand_close(ticket));
+    *certainty = is_seen_incomplete && !verdict->taken ? SC_OBSERVED : SC_LATENT;
+    return !is_complete || !verdict->signalled;
 }
 
 bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *certainty)
@@ -150,7 +155,7 @@ bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *c
     return counts;
 }
 
-/* False: the hazard is suppressed. */
+/* Reports the hazard. False: it is suppressed. */
 static bool report_verdict(const struct verdict *verdict)
 {
     if (sc_report_suppresses(&verdict->hazard))
@@ -161,7 +166,7 @@ static bool report_verdict(const struct verdict *verdict)
     return true;
 }
 
-/* Nothing is said of it. */
+/* Counts that no verdict is given, for the reason; nothing is reported. */
 static void give_no_verdict(const struct verdict *verdict, enum sc_no_verdict_reason reason)
 {
     sc_no_verdicts_add(sc_track_parts.no_verdicts,
@@ -171,7 +176,7 @@ static void give_no_verdict(const struct verdict *verdict, enum sc_no_verdict_re
 
 /* ---- what may be excused ---- */
 
-/* For the last time: is it excused? Then that is counted. */
+/* Is the hazard excused, by the last answer? Then that is counted. */
 static bool is_excused(const struct verdict *verdict)
 {
     bool holds = sc_excuses_hold_at_last(&verdict->excuse);
@@ -180,8 +185,8 @@ static bool is_excused(const struct verdict *verdict)
     return holds;
 }
 
-/* False: there is nothing to be waited for, or no room. */
-static bool suspend(const struct verdict *verdict)
+/* Keeps the verdict back while an excuse may come. False: none can come, or there is no room. */
+static bool suspend_verdict(const struct verdict *verdict)
 {
     if (sc_options.halt_on_error || !sc_excuses_are_awaited(&verdict->excuse))
         return false;
@@ -190,15 +195,15 @@ static bool suspend(const struct verdict *verdict)
     if (room) {
         reaper.suspended[reaper.suspended_count++] = *verdict;
         SC_CHECK(check_queue());
-        reaper.woken = true; /* it may have found nothing to do, and sleep */
+        reaper.woken = true; /* the thread may sleep for want of work */
         pthread_cond_signal(&reaper.work);
     }
     unlock_reaper();
     return room;
 }
 
-/* Takes out the first one of which it is known what becomes of it, to be judged; `all`: there is no
- * more time. */
+/* Takes out the first verdict that is decided: excused, or not to be excused any more. `all`:
+ * whichever is the first, as there is no more time. */
 static bool take_decided(struct verdict *decided, bool all)
 {
     bool found = false;
@@ -226,6 +231,7 @@ static void look_at_suspended(uint64_t since_ns)
     unlock_reaper();
 }
 
+/* Since when the oldest verdict is kept back; 0: there is none. */
 static uint64_t suspended_since(void)
 {
     lock_reaper();
@@ -234,6 +240,7 @@ static uint64_t suspended_since(void)
     return since_ns;
 }
 
+/* Decides the verdicts that are kept back, as far as that can be done. */
 static void report_suspended(bool all)
 {
     struct verdict decided;
@@ -252,22 +259,24 @@ static void report_suspended(bool all)
     }
 }
 
-static void ask(struct verdict *verdict)
+static void ask_device_once(struct verdict *verdict)
 {
     if (!verdict->is_asked)
         verdict->counts = is_hazard(verdict, &verdict->hazard.certainty);
     verdict->is_asked = true;
 }
 
-static bool judge(const struct verdict *verdict)
+/* Gives a verdict, or keeps it back. Returns whether it was a hazard; true also if it is kept back.
+ */
+static bool judge_verdict(const struct verdict *verdict)
 {
     struct verdict given = *verdict;
     bool holds = sc_excuses_hold(&given.excuse);
     if (!holds)
-        ask(&given);
+        ask_device_once(&given);
     if (!holds && !given.counts)
         give_no_verdict(&given, SC_NO_VERDICT_HEARD);
-    if (!holds && given.counts && suspend(&given))
+    if (!holds && given.counts && suspend_verdict(&given))
         return true;
     bool counts = holds || given.counts;
     bool found = counts && !is_excused(&given) && report_verdict(&given);
@@ -275,6 +284,8 @@ static bool judge(const struct verdict *verdict)
     return found;
 }
 
+/* Gives the next verdict of the queue, with the lock released meanwhile. False: the queue is empty.
+ */
 static bool judge_next_locked(void) SC_REQUIRES(reaper.lock)
 {
     SC_ASSERT_HELD(&reaper.lock);
@@ -287,7 +298,7 @@ static bool judge_next_locked(void) SC_REQUIRES(reaper.lock)
     reaper.judging++;
     SC_CHECK(check_queue());
     unlock_reaper();
-    bool found = judge(&verdict);
+    bool found = judge_verdict(&verdict);
     lock_reaper();
     reaper.found |= found;
     SC_ASSERT(reaper.judging > 0);
@@ -309,8 +320,8 @@ void sc_reaper_judge_now(void)
 
 /* ---- giving back ---- */
 
-/* False: not by this thread. */
-static bool give_back(const struct sc_release *release)
+/* Makes the call that gives the memory back. False: this thread may not make it. */
+static bool give_back_by_reaper(const struct sc_release *release)
 {
     switch (release->kind) {
     case SC_HOLD_FREE:
@@ -342,6 +353,7 @@ static bool give_back_pinned(const struct sc_release *release, const struct sc_c
     return true;
 }
 
+/* Ends the hold if its memory was given back; else puts it back for another try. */
 static void end_or_put_back(const struct sc_release *release, bool ended)
 {
     if (ended) {
@@ -351,7 +363,7 @@ static void end_or_put_back(const struct sc_release *release, bool ended)
     } else
         SC_TRACKED(sc_holds_put_back(track.holds, release->hold));
     if (ended && release->kind == SC_HOLD_UNREGISTER)
-        sc_reaper_wake(); /* the memory under it may go back now */
+        sc_reaper_wake(); /* the memory itself may be given back now */
 }
 
 void sc_reaper_give_back_pinned(const struct sc_context *context)
@@ -372,14 +384,15 @@ static void give_back_ready(void)
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
         sc_guard_apply(SC_GUARD_ALL);
-        end_or_put_back(&release, give_back(&release));
+        end_or_put_back(&release, give_back_by_reaper(&release));
         release = sc_track_take_ready(&sc_track, release.age);
     }
 }
 
-/* Once for each stream, by its latest operation that is awaited: a mark that is added for that one
- * stands behind the earlier ones, too, and the answer polls every mark of the stream. */
-static void ask_awaited(void)
+/* Asks the device how far the streams are on which operations are awaited. Once for each stream, by
+ * its latest such operation: a mark that is added for it is behind the earlier ones, too, and the
+ * answer polls all marks of the stream. */
+static void ask_of_awaited_streams(void)
 {
     struct sc_ticket tickets[AWAITED_MAX];
     uint32_t after = 0;
@@ -408,6 +421,7 @@ static void wait_for_work_locked(uint64_t poll_ns) SC_REQUIRES(reaper.lock)
     sc_own_threads_open();
 }
 
+/* Counts a round, and wakes the threads that wait for it. */
 static void end_round(void)
 {
     atomic_fetch_add(&reaper.rounds, 1);
@@ -415,7 +429,7 @@ static void end_round(void)
         sc_kernel_call(SYS_futex, &reaper.rounds, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static void *run(void *argument)
+static void *run_thread(void *argument)
 {
     uint64_t poll_ns = 0;
     (void)argument;
@@ -429,7 +443,7 @@ static void *run(void *argument)
         while (judge_next_locked())
             fresh = true;
         unlock_reaper();
-        ask_awaited();
+        ask_of_awaited_streams();
         sc_guard_apply(SC_GUARD_ALL);
         give_back_ready();
         report_suspended(atomic_exchange(&reaper.decides_all, false));
@@ -455,9 +469,9 @@ static void *run(void *argument)
     return NULL;
 }
 
-static void start(void)
+static void start_thread(void)
 {
-    if (sc_own_threads_start(run, SC_OWN_THREADS_SMALL))
+    if (sc_own_threads_start(run_thread, SC_OWN_THREADS_SMALL))
         return;
     lock_reaper();
     reaper.stopped = true;
@@ -467,8 +481,8 @@ static void start(void)
     end_round();
 }
 
-/* The thread starts when the lock is given up. */
-static void want_locked(void) SC_REQUIRES(reaper.lock)
+/* Asks for the thread, which is started when the lock is given back. */
+static void want_thread_locked(void) SC_REQUIRES(reaper.lock)
 {
     SC_ASSERT_HELD(&reaper.lock);
     if (reaper.started || reaper.stopping)
@@ -480,7 +494,7 @@ static void want_locked(void) SC_REQUIRES(reaper.lock)
 static void wake_locked(void) SC_REQUIRES(reaper.lock)
 {
     SC_ASSERT_HELD(&reaper.lock);
-    want_locked();
+    want_thread_locked();
     reaper.woken = true;
     pthread_cond_signal(&reaper.work);
 }
@@ -491,7 +505,7 @@ bool sc_reaper_start(void)
         return true;
     int saved = errno;
     lock_reaper();
-    want_locked();
+    want_thread_locked();
     unlock_reaper();
     errno = saved;
     return atomic_load_explicit(&runs, memory_order_acquire);
@@ -507,11 +521,12 @@ void sc_reaper_wake(void)
 
 /* ---- what hooks call ---- */
 
+/* halt_on_error=1: waits until what was found is on disk, and aborts if it was a hazard. */
 static void halt_when_on_disk_locked(void) SC_REQUIRES(reaper.lock)
 {
     SC_ASSERT_HELD(&reaper.lock);
     SC_NO_CANCELLATION_POINT();
-    unlock_reaper(); /* which starts the thread */
+    unlock_reaper(); /* this starts the thread */
     lock_reaper();
     while ((reaper.count || reaper.judging) && !reaper.stopped)
         pthread_cond_wait(&reaper.done, &reaper.lock);
@@ -540,7 +555,7 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
     verdict.taken = op->taken;
     verdict.by_operation = finding == SC_BY_ORDER && later->ticket.number;
     if (verdict.signalled && finding == SC_BY_ORDER)
-        ask(&verdict); /* the operation may be complete in a moment */
+        ask_device_once(&verdict); /* now, as the operation may be complete in a moment */
     begin_excuse(&verdict.excuse, op, finding, later);
     lock_reaper();
     bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;
@@ -574,9 +589,10 @@ void sc_reaper_report(const struct sc_hazard *hazard)
         abort();
 }
 
+/* Holds whose end a call waits for. */
 struct awaited {
     const char *api;                  /* the call that waits */
-    const struct sc_take_down *taken; /* this hold, or else every hold on the interval */
+    const struct sc_take_down *taken; /* its hold; NULL: all holds on the interval */
     uintptr_t address;
     size_t size_bytes;
 };
@@ -609,8 +625,9 @@ void sc_reaper_sleep(uint32_t round, uint64_t until_ns)
                    FUTEX_BITSET_MATCH_ANY);
 }
 
-/* Sleeps without a lock and leaves nothing behind, since a signal handler may leave it by
- * siglongjmp; and no cancellation point, since the function that a hook stands for may be none. */
+/* Waits until the holds have ended, at most stall_limit. It holds no lock and leaves nothing
+ * behind, since a signal handler may leave it by siglongjmp. It is no cancellation point, since the
+ * hooked function may be none. */
 static bool wait_until_ended(const struct awaited *awaited)
 {
     uint64_t until_ns = sc_now_ns() + sc_options.stall_limit_ns;
@@ -647,7 +664,7 @@ void sc_reaper_collect(void)
     SC_KEEP_ERRNO();
     uint64_t until_ns = sc_now_ns() + STOP_WAIT_NS;
     uint32_t first = sc_reaper_round();
-    /* The round that is under way may have looked before. */
+    /* The round that is under way may have looked already, so it does not count. */
     while (atomic_load_explicit(&runs, memory_order_acquire) && sc_now_ns() < until_ns) {
         uint32_t round = sc_reaper_round();
         if (round - first >= 2)
@@ -657,9 +674,10 @@ void sc_reaper_collect(void)
     }
 }
 
-/* How long the end of the process waits for the reaper: while the thread has its lock. */
+/* A wait for the reaper at the end of the process: how long it may last, and whether this thread
+ * has the lock. */
 struct patience {
-    uint64_t until_ns, last_ns;
+    uint64_t until_ns, last_ns; /* usually; while a hazard is being told */
     bool has_lock;
 };
 
@@ -688,9 +706,9 @@ static void end_patience(const struct patience *patience) SC_UNFOLLOWED
         sc_own_lock_give(&reaper.lock);
 }
 
-/* Waits for news. To find the names of a hazard's functions may take a second in a program with
- * many symbols, so who waits waits on while that is done. False: no longer. A condition would take
- * the lock back without a limit. */
+/* Waits a moment. False: no longer. Finding the names of a hazard's functions may take a second in
+ * a program with many symbols, so while that is done the wait goes on up to `last_ns`. No condition
+ * is waited for, as that would take the lock back without a limit. */
 static bool wait_patiently_locked(struct patience *patience) SC_UNFOLLOWED
 {
     SC_ASSERT_HELD(&reaper.lock);

@@ -2,10 +2,10 @@
  *
  * The reaper starts with the first guarded page or the first hazard, and sleeps when there is
  * nothing to do. The libc hooks and the fault handler may not call CUDA, so they hand the reaper
- * what they found. The reaper asks the device whether the operation is still running (observed or
- * latent), and writes the report. It waits for held memory's operations, and then makes the call
- * that the program had asked for. All signals are blocked on this thread, its capture mode is
- * relaxed, and it never touches a stream that captures.
+ * what they found. The reaper asks the device whether the operation is still running (observed) or
+ * not (latent), and writes the report. When the operations on held memory are complete, it makes
+ * the call that the program had asked for. All signals are blocked on this thread, its capture mode
+ * is relaxed, and it never touches a stream that captures.
  *
  * The reaper makes no driver call that waits. Freeing pinned memory waits for the whole context,
  * and other threads' copies are blocked meanwhile (docs/driver.md, Q7). So the reaper could wait
@@ -34,20 +34,19 @@ struct sc_ticket;
 enum sc_finding {
     SC_BY_CALL,  /* a call that takes memory away */
     SC_BY_TOUCH, /* a touch of the program's, just now */
-    SC_LATER,    /* what a touch has left */
-    SC_BY_ORDER, /* an operation or a synchronous call, just now, that the operation may race with
-                  */
+    SC_LATER,    /* by what an earlier touch has left: a changed source */
+    SC_BY_ORDER, /* a later operation or synchronous call, just now, that it may race with */
 };
 
 /* Hands the reaper a hazard with the operation that it depends on; the reaper fills in the
  * certainty, and leaves it out where it is suppressed. Returns at once. With halt_on_error=1 the
  * call waits until the hazard is on disk, and then aborts.
  *
- * Where the host may have learnt of the operation's end in a way that is not seen, only an observed
- * hazard counts. The calling thread asks the device about an order: the reaper may come too late. A
- * touch behind a host function that has not returned is reported when the function has, unless the
- * function is found to have waited for the program (interpose/reaper/excuses.h). So is an order:
- * `later` is what came second there, which may be behind such a function, too. It is NULL for the
+ * If the host may have learnt of the operation's end in a way that is not seen, only an observed
+ * hazard counts. For SC_BY_ORDER the calling thread then asks the device, as the reaper may come
+ * too late. A touch behind a host function that has not returned is reported when it has, unless
+ * the function is found to have waited for the program (interpose/reaper/excuses.h). So is an
+ * order. `later` is what came second there, which may be behind such a function, too; NULL for the
  * other findings. */
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
                      enum sc_finding finding, const struct sc_later *later);
@@ -56,8 +55,8 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
  * halt_on_error=1 the process ends. Not in a libc hook. */
 void sc_reaper_report(const struct sc_hazard *hazard);
 
-/* The certainty of a hazard over this operation, if it were judged now. False: no hazard that
- * counts. Asks the device on the calling thread; not in a hook that the driver may call. */
+/* The certainty of a hazard with this operation, if it were judged now. False: the hazard would not
+ * count. Asks the device on the calling thread; not in a hook that the driver may call. */
 bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *certainty);
 
 /* Gives the verdicts that are still due, on the calling thread. A call that waits for the device
@@ -73,29 +72,33 @@ void sc_reaper_give_back_pinned(const struct sc_context *context);
 /* Starts the thread if there is none. False: there will be none. One load when it runs. */
 bool sc_reaper_start(void);
 
-/* There is a new hold. */
+/* Wakes the reaper, as there is a new hold. */
 void sc_reaper_wake(void);
 
 /* Waits until the hold that a take-down made has ended, at most stall_limit, on behalf of the call
  * `api`. False: the hold has not ended. */
 bool sc_reaper_wait(const struct sc_take_down *taken, const char *api);
 
-/* The parts of such a wait, for who may hold no lock meanwhile: take the round, look whether what
- * is awaited has ended, and otherwise sleep until the next round or `until_ns` (CLOCK_MONOTONIC).
- * No lock; signal safe; no cancellation point. */
+/* The parts of such a wait, for a caller that may hold no lock meanwhile: takes the number of the
+ * round. The caller then looks whether what it awaits has ended, and otherwise sleeps. No lock;
+ * signal safe; no cancellation point. */
 uint32_t sc_reaper_round(void);
+
+/* Sleeps until the reaper has ended the round, or until `until_ns` (CLOCK_MONOTONIC). */
 void sc_reaper_sleep(uint32_t round, uint64_t until_ns);
 /* Has the reaper made its last round? Signal safe. */
 bool sc_reaper_has_stopped(void);
 
-/* Waits until no hold that the reaper ends overlaps the interval, at most stall_limit. What is held
- * for a graph there is held no longer. False: something is still held. */
+/* Waits until no hold that the reaper ends overlaps the interval, at most stall_limit, on behalf of
+ * the call `api`. Memory there that is held for a graph is not held any longer. False: something is
+ * still held. */
 bool sc_reaper_settle(uintptr_t address, size_t size_bytes, const char *api);
 
-/* Some graph names less than before: wakes the thread where memory may have been held for that. */
+/* Wakes the thread if memory may have been held for a graph, since a graph names less than before.
+ */
 void sc_reaper_graph_changed(void);
 
-/* The graph that was detached by this id (sc_graphs_detach) is no more. */
+/* Forgets the graph that was detached under this id (sc_graphs_detach). */
 void sc_reaper_remove_graph(uint32_t known);
 
 /* Forgets a graph that is no more, as after a capture that failed; 0 is none. Calls no driver, and
@@ -103,20 +106,20 @@ void sc_reaper_remove_graph(uint32_t known);
 void sc_reaper_forget_graph(uintptr_t graph);
 
 /* The program is about to be replaced, or to die: waits until what was found is on disk, as long as
- * at exit. Calls no driver and waits for no lock without end, so the place where the
- * program dies does not matter. */
+ * at exit; verdicts that are kept back are given now. Calls no driver and waits for no lock without
+ * a limit, so it does not matter where the program dies. */
 void sc_reaper_await_verdicts(void);
 
-/* Gives back what is complete, as far as the reaper may: waits until it has looked at all that is
- * held, at most 0.5 s. */
+/* Has the reaper give back what is complete: waits until it has looked at all holds, 0.5 s at most.
+ */
 void sc_reaper_collect(void);
 
-/* Waits until what was found before is on disk, as long as at exit; not for touches that a host
+/* Waits until what was found before is on disk, as long as at exit; but not for touches that a host
  * function may excuse. Calls no driver. */
 void sc_reaper_await_judged(void);
 
-/* The process ends: reports what is still to be judged, and stops the thread, which takes at most
- * 0.5 s, and 5 s while hazards are told of. Later hazards are reported at once, as latent. */
+/* The process ends: reports what is still to be judged, and stops the thread. That takes at most
+ * 0.5 s, or 5 s while hazards are being told. Later hazards are reported at once, as latent. */
 void sc_reaper_stop(void);
 
 /* In a forked child: there is no reaper here. */

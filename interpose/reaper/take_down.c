@@ -27,7 +27,8 @@ static struct sc_hazard_event event_of(const struct sc_culprit *culprit, bool un
     return event;
 }
 
-/* What a launch is told of a graph that names the memory. A wait leaves the memory where it is. */
+/* Notes the call for graphs that name the memory, of which a launch is then told. A hold that only
+ * waits leaves the memory where it is. */
 static void name_call(struct sc_take_down *request, const struct sc_culprit *culprit)
 {
     if (request->kind != SC_HOLD_WAIT &&
@@ -44,6 +45,7 @@ void sc_take_down_ask(struct sc_take_down *request, const struct sc_culprit *cul
         request->max_held_bytes = sc_options.max_held_bytes;
     name_call(request, culprit);
     sc_track_take_down(&sc_track, request);
+    /* No more memory may be held: the call waits instead. */
     if (request->must_wait && !sc_hold_is_drivers(request->kind)) {
         request->kind = SC_HOLD_WAIT;
         sc_track_take_down(&sc_track, request);
@@ -61,7 +63,8 @@ static enum sc_action action_of(const struct sc_take_down *request)
                                                                    : SC_ACTION_REPORTED;
 }
 
-static bool passes(const struct sc_take_down *request, const struct sc_op_info *op)
+/* May the call go on without the operation: a kernel's, which frees do not wait for? */
+static bool is_passed(const struct sc_take_down *request, const struct sc_op_info *op)
 {
     return request->passes_kernels && sc_ops_is_kernel(op);
 }
@@ -69,15 +72,16 @@ static bool passes(const struct sc_take_down *request, const struct sc_op_info *
 bool sc_take_down_passes(const struct sc_take_down *request)
 {
     for (unsigned i = 0; i < sc_ops_kept(&request->found); i++)
-        if (!passes(request, &request->found.ops[i]))
+        if (!is_passed(request, &request->found.ops[i]))
             return false;
     return request->found.count == sc_ops_kept(&request->found);
 }
 
-static bool pass_any(const struct sc_take_down *request)
+/* Is any of the operations found one that the call does not wait for? */
+static bool is_any_passed(const struct sc_take_down *request)
 {
     for (unsigned i = 0; i < sc_ops_kept(&request->found); i++)
-        if (passes(request, &request->found.ops[i]))
+        if (is_passed(request, &request->found.ops[i]))
             return true;
     return false;
 }
@@ -86,14 +90,14 @@ void sc_take_down_report(const struct sc_take_down *request, enum sc_hazard_code
                          const struct sc_culprit *culprit)
 {
     const struct sc_buffer buffer = {request->address, request->size_bytes};
-    if (!pass_any(request)) {
+    if (!is_any_passed(request)) {
         sc_hazards_report(code, action_of(request), &request->found, &buffer, culprit);
         return;
     }
     for (unsigned i = 0; i < sc_ops_kept(&request->found); i++) {
         struct sc_ops one = sc_ops_one(&request->found, i);
         enum sc_action action =
-            passes(request, &one.ops[0]) ? SC_ACTION_REPORTED : action_of(request);
+            is_passed(request, &one.ops[0]) ? SC_ACTION_REPORTED : action_of(request);
         sc_hazards_report(code, action, &one, &buffer, culprit);
     }
 }

@@ -1,8 +1,9 @@
-/* What every hook and wrapper does through which the program takes memory away: it asks what is in
+/* What every hook and wrapper does by which the program takes memory away: it asks what is in
  * flight there, reports what was found, and in mode=fix defers the call or waits.
  *
- * The caller fills in a struct sc_take_down: the interval, the kind of the hold, and `hold` where a
- * hold is wanted. The steps can be had one by one by who does something of his own between them.
+ * The caller fills in a struct sc_take_down: the interval, the kind of the hold, and `hold` if a
+ * hold is wanted. A caller that does something of its own between the steps may call them one by
+ * one.
  *
  * Nothing here calls CUDA or changes errno. Locks: no lock of the library may be held; the
  * tracker's, the guard's, the report's and the reaper's are taken, one after the other. Thread
@@ -25,13 +26,13 @@ bool sc_take_down_make(struct sc_take_down *request, enum sc_hazard_code code,
                        const struct sc_culprit *culprit);
 
 /* The first step: asks the tracker, and brings the pages into line. A hold is made in mode=fix
- * only. Where max_held or memory is used up, the reaper's kinds of hold become SC_HOLD_WAIT; the
- * driver's keep `must_wait`, since the driver's own call waits. max_held_bytes of 0 stands for the
- * option. */
+ * only. If max_held or memory is used up, a hold of the reaper's becomes SC_HOLD_WAIT. A hold of
+ * the driver's keeps `must_wait`, since the driver's own call waits. max_held_bytes 0 stands for
+ * the option. */
 void sc_take_down_ask(struct sc_take_down *request, const struct sc_culprit *culprit);
 
-/* The second step: reports each operation found, with what has become of the call. The code
- * SC_HAZARD_CODE_COUNT means sc_hazards_free_code. */
+/* The second step: reports each operation that was found, with what has become of the call. The
+ * code SC_HAZARD_CODE_COUNT means sc_hazards_free_code. */
 void sc_take_down_report(const struct sc_take_down *request, enum sc_hazard_code code,
                          const struct sc_culprit *culprit);
 
@@ -39,11 +40,12 @@ void sc_take_down_report(const struct sc_take_down *request, enum sc_hazard_code
  * `api`, and wakes the reaper for any other. Returns as sc_take_down_make. */
 bool sc_take_down_finish(const struct sc_take_down *request, const char *api);
 
-/* Is all that was found, if anything, of kernels that the call does not wait for? */
+/* Does the call wait for nothing that was found, since all of it is of kernels? True also if
+ * nothing was found. */
 bool sc_take_down_passes(const struct sc_take_down *request);
 
-/* The memory has gone, or goes, without a hold: launches of graphs that name it are told of the
- * call. `unregistered`: what has gone is the registration. */
+/* The memory goes, or has gone, without a hold: notes the call for launches of graphs that name the
+ * memory. `unregistered`: only the registration goes. */
 void sc_take_down_tell_graphs(uintptr_t address, size_t size_bytes, bool unregistered,
                               const struct sc_culprit *culprit);
 

@@ -1,8 +1,7 @@
 /* What the ledger says at one moment, as a copy for who writes it down: what each place holds and
  * has held at most, its pools, and the accounts with most.
  *
- * The sums of one place are of one moment; those of different places need not be. Plain data. What
- * only the driver knows is the caller's to fill in.
+ * All of it is of one moment. Plain data. What only the driver knows is the caller's to fill in.
  */
 #ifndef SC_LEDGER_STATEMENT_H
 #define SC_LEDGER_STATEMENT_H

@@ -61,6 +61,7 @@ static void next_operand(struct reading *reading)
         reading->offset = next_number(reading, 4);
 }
 
+/* The result for an instruction of the length read so far, unless it was cut short. */
 static struct sc_instruction result_of(const struct reading *reading, enum sc_instruction_way way)
 {
     struct sc_instruction read = {.way = way, .length = (unsigned)reading->code.at};
@@ -115,6 +116,7 @@ static struct sc_instruction read_rest(struct reading *reading, char what)
     return result_of(reading, what == '?' || what == 's' ? SC_WAY_UNKNOWN : SC_WAY_ON);
 }
 
+/* Reads an instruction whose opcode stands behind 0F. */
 static struct sc_instruction read_behind_0f(struct reading *reading)
 {
     unsigned char opcode = reading->code.opcode;

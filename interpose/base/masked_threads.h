@@ -14,9 +14,9 @@ typedef int sc_create_function(pthread_t *thread, const pthread_attr_t *attribut
                                sc_run_function *run, void *argument);
 
 /* Makes a thread by `create` (pthread_create) that has the mask from its first instruction on. The
- * mask is put into the attributes. The C library may wait for a thread of the program's meanwhile,
- * so the caller's signals are not blocked. Only with a C library before 2.32, where a thread
- * inherits its creator's mask, has the caller the mask during the call. */
+ * mask is put into the attributes. The caller's own mask stays, since the C library may wait for a
+ * thread of the program's meanwhile. Only with a C library before 2.32, where a thread inherits its
+ * creator's mask, the caller has the mask during the call. */
 int sc_masked_threads_create(sc_create_function *create, pthread_t *thread,
                              pthread_attr_t *attributes, uint64_t mask, sc_run_function *run,
                              void *argument);

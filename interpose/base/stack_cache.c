@@ -178,6 +178,7 @@ struct sc_stack_known *sc_stack_cache_find(const void *site, uintptr_t depth)
     return NULL;
 }
 
+/* Is the word one of the return addresses? */
 static bool is_among(void *const *frames, unsigned count, uintptr_t word)
 {
     for (unsigned i = 0; i < count; i++)

@@ -462,8 +462,9 @@ static void tell_unreached(int status)
                       "was protected or looked for (docs/limits.md)");
 }
 
-/* Says that nothing was seen in this process, if so. A second copy of the library does not say so
- * of what the first one sees. */
+/* If nothing was seen in this process: reports that CUDA was used past us, or says (verbosity=2)
+ * that it was not used. Only a copy of the library that the program uses says so, since another
+ * copy may see calls. */
 static void tell_nothing_seen(int status)
 {
     if (atomic_load(&up) || !(sc_process_is_alone() || sc_is_preloaded()))

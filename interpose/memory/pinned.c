@@ -234,8 +234,8 @@ static uint32_t *spare_slot_locked(uint32_t id) SC_REQUIRES(lock)
     return NULL;
 }
 
-/* Maps huge pages, if possible in areas of their own, where a lane can be had should its parts be
- * guarded apart. */
+/* Maps the huge pages of a block. With userfaultfd they lie in areas of their own, if there are any
+ * left: there the block's parts can get lanes, and be guarded apart. */
 static uintptr_t map_block(size_t pages_bytes)
 {
     uintptr_t start = chooses_userfaultfd() ? sc_areas_take_block(pages_bytes) : 0;

@@ -83,6 +83,8 @@ static bool is_order_made(const struct sc_excuse *excuse)
     return is_made;
 }
 
+/* A function made the order of two operations only if the host knew one of them to be done when it
+ * returned, so that is asked now. A plain function waits for nobody, and makes none. */
 void sc_excuses_function_returned(unsigned call)
 {
     bool is_plain = sc_host_functions_was_plain(call);

@@ -42,12 +42,14 @@ enum sc_finding {
  * certainty, and leaves it out where it is suppressed. Returns at once. With halt_on_error=1 the
  * call waits until the hazard is on disk, and then aborts.
  *
- * If the host may have learnt of the operation's end in a way that is not seen, only an observed
- * hazard counts. For SC_BY_ORDER the calling thread then asks the device, as the reaper may come
- * too late. A touch behind a host function that has not returned is reported when it has, unless
- * the function is found to have waited for the program (interpose/reaper/excuses.h). So is an
- * order. `later` is what came second there, which may be behind such a function, too; NULL for the
- * other findings. */
+ * If the host may have learnt of the operation's end in a way that is not seen, the hazard counts
+ * only if the operation is still incomplete. For SC_BY_ORDER the calling thread then asks the
+ * device itself, as the reaper may come too late.
+ *
+ * A touch or an order behind a host function that has not returned is reported after the function
+ * has returned, unless that is found to have waited for the program (interpose/reaper/excuses.h).
+ *
+ * `later` is what came second in an order (SC_BY_ORDER); NULL for the other findings. */
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
                      enum sc_finding finding, const struct sc_later *later);
 

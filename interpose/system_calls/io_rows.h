@@ -178,8 +178,8 @@ static inline void look_at_limit(struct sc_look *look, int which, const void *to
         sc_guard_unprotect_all(false);
 }
 
-/* The kernel takes the id of any thread for the process. Memory of another process is none of ours.
- */
+/* process_vm_readv and the like: looks at the pieces that the kernel touches in process `pid`, if
+ * that is our own. The kernel takes the id of any thread for its process. */
 static inline void look_at_process(struct sc_look *look, pid_t pid, const struct iovec *pieces,
                                    size_t count, enum sc_touch touch)
 {

@@ -58,9 +58,8 @@ bool sc_spans_have_lane(const struct sc_spans *spans, uintptr_t address)
 uint64_t sc_spans_lane_bits(const struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
-    uint64_t lanes = UINT64_C(1) << sc_spans_lane(spans, pages.start) |
-                     UINT64_C(1) << sc_spans_lane(spans, pages.end - 1);
-    return lanes & ~UINT64_C(1);
+    return UINT64_C(1) << sc_spans_lane(spans, pages.start) |
+           UINT64_C(1) << sc_spans_lane(spans, pages.end - 1);
 }
 
 static uintptr_t next_area(const struct sc_spans *spans, uintptr_t page, uintptr_t end)
@@ -298,16 +297,22 @@ static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t address,
     return false;
 }
 
-/* Lane 0 may have many, and nothing is due there. */
+/* Lane 0 may have many. */
+static bool are_many(const struct sc_spans *spans)
+{
+    return atomic_load_explicit(&spans->unapplied_count, memory_order_relaxed) +
+               atomic_load_explicit(&spans->due, memory_order_relaxed) >
+           FEW;
+}
+
 static bool may_hide_still(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     unsigned lane = sc_spans_lane(spans, address);
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
-    if (lane_end(spans, pages.start, pages.end) < pages.end)
+    if (lane_end(spans, pages.start, pages.end) < pages.end || (lane == 0 && are_many(spans)))
         return spans->hiding_unapplied != 0 || sc_spans_any_due(spans);
-    if (lane == 0 && (spans->hiding_unapplied == 0 ||
-                      atomic_load_explicit(&spans->unapplied_count, memory_order_relaxed) > FEW))
-        return spans->hiding_unapplied != 0;
+    if (spans->hiding_unapplied == 0 && !spans->due_ended[lane])
+        return false;
     return is_in_list(spans, spans->unapplied[lane], address, size_bytes) ||
            is_in_list(spans, spans->refused[lane], address, size_bytes) ||
            is_in_list(spans, spans->due_ended[lane], address, size_bytes);

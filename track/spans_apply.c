@@ -284,8 +284,7 @@ void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
 
 uint64_t sc_spans_lanes_of(const struct sc_spans *spans, uint32_t stream)
 {
-    return atomic_load_explicit(&spans->stream_lanes[stream % 64], memory_order_relaxed) &
-           ~UINT64_C(1);
+    return atomic_load_explicit(&spans->stream_lanes[stream % 64], memory_order_relaxed);
 }
 
 /* ---- telling of it, without the lock ---- */

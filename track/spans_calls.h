@@ -22,10 +22,10 @@ void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_byt
 /* Is the page in another lane than 0? */
 bool sc_spans_have_lane(const struct sc_spans *spans, uintptr_t address);
 
-/* The lanes of the first and of the last page of an interval as bits; none for lane 0. */
+/* The lanes of the first and of the last page of an interval as bits. */
 uint64_t sc_spans_lane_bits(const struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 
-/* The lanes in which spans of the stream live, but 0; about: some may be missing. */
+/* The lanes in which spans of the stream live; about: some may be missing. */
 uint64_t sc_spans_lanes_of(const struct sc_spans *spans, uint32_t stream);
 
 /* Several streams have the same bit. */

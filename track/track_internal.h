@@ -33,9 +33,8 @@ static inline void publish_watch(struct sc_track *track)
         atomic_store_explicit(&track->front.libc_watch, watch, memory_order_relaxed);
 }
 
-/* The range that the thread found last, if the interval lies there, or NULL. Lock-free. */
-const struct sc_range *sc_track_last_range(struct sc_track *track, uintptr_t address,
-                                           size_t size_bytes, uint32_t *id);
+/* The range in which all of the interval lies; 0: none, or it has no bytes. */
+uint32_t sc_track_range_of(struct sc_track *track, uintptr_t address, size_t size_bytes);
 
 /* From now on all that a track consists of is used with this lock. NULL: with none, as tests use
  * its parts on one thread. */

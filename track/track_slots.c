@@ -3,11 +3,10 @@
 
 #include "track/blocks.h"
 #include "track/comparisons.h"
-#include "track/conflicts_internal.h"
+#include "track/simple_copies.h"
 #include "track/staging.h"
 #include "track/track_internal.h"
 #include "track/track_ops.h"
-#include "track/track_uploads.h"
 
 #include "common/poison.h"
 
@@ -70,7 +69,7 @@ int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
     return result;
 }
 
-/* ---- uploads ---- */
+/* ---- simple copies ---- */
 
 /* Nothing in flight writes there, so nothing conflicts with who reads it. */
 static bool is_still(struct sc_inflight *inflight, const struct sc_range *range)
@@ -79,58 +78,78 @@ static bool is_still(struct sc_inflight *inflight, const struct sc_range *range)
              atomic_load_explicit(&inflight->nowhere->writer_count, memory_order_relaxed));
 }
 
-bool sc_track_begin_upload(struct sc_track *track, struct sc_staging *staging,
-                           struct sc_upload *upload)
+/* Neither does anything with what is written on the stream. */
+static bool is_of_stream(struct sc_inflight *inflight, const struct sc_range *range,
+                         uint32_t stream)
 {
-    struct sc_inflight *inflight = &track->inflight;
-    const struct sc_range *range =
-        sc_track_last_range(track, upload->source, upload->size_bytes, &upload->range);
-    if (!range || atomic_load_explicit(&range->kind, memory_order_relaxed) != SC_PINNED ||
-        atomic_load_explicit(&range->snapshots, memory_order_acquire) != SC_SNAPSHOTS_PLAIN ||
-        !is_still(inflight, range) ||
-        atomic_load_explicit(&inflight->managed_count, memory_order_relaxed) != 0 ||
-        sc_blocks_may_hold_one(&inflight->range_blocks, upload->target))
-        return false;
-    upload->slot = sc_staging_take_kept(staging, upload->stream, upload->size_bytes);
-    return upload->slot;
+    return !sc_inflight_may_conflict(range, true, stream) &&
+           !sc_inflight_may_conflict(inflight->nowhere, true, stream);
 }
 
-static __attribute__((noinline)) void issue_as_any(struct sc_track *track,
-                                                   const struct sc_upload *upload,
-                                                   struct sc_ticket *ticket,
-                                                   struct sc_issued *issued) SC_REQUIRES(*track)
+/* The pinned range of the host's side, if the other side is the device's; or NULL. */
+static inline const struct sc_range *find_pinned(struct sc_track *track,
+                                                 struct sc_simple_copy *copy)
 {
-    struct sc_op_info info;
-    sc_inflight_describe_upload(&track->inflight, upload, &info);
-    info.ticket = *ticket;
-    sc_conflicts_find(&track->inflight, &info, false, &issued->conflicts);
-    if (!sc_inflight_add(&track->inflight, &info, &issued->overwritten))
-        sc_staging_keep(upload->slot, ticket);
-    sc_staging_refill(upload->slot, upload->stream);
+    struct sc_inflight *inflight = &track->inflight;
+    copy->range = sc_track_range_of(track, copy->host, copy->size_bytes);
+    const struct sc_range *range = sc_inflight_range(inflight, copy->range);
+    return copy->range && atomic_load_explicit(&range->kind, memory_order_relaxed) == SC_PINNED &&
+                   atomic_load_explicit(&inflight->managed_count, memory_order_relaxed) == 0 &&
+                   !sc_blocks_may_hold_one(&inflight->range_blocks, copy->device)
+               ? range
+               : NULL;
+}
+
+bool sc_track_begin_upload(struct sc_track *track, struct sc_staging *staging,
+                           struct sc_simple_copy *copy)
+{
+    const struct sc_range *range = find_pinned(track, copy);
+    if (!range ||
+        atomic_load_explicit(&range->snapshots, memory_order_acquire) != SC_SNAPSHOTS_PLAIN ||
+        !is_still(&track->inflight, range))
+        return false;
+    copy->slot = sc_staging_take_kept(staging, copy->stream, copy->size_bytes);
+    return copy->slot;
+}
+
+bool sc_track_begin_download(struct sc_track *track, struct sc_simple_copy *copy)
+{
+    const struct sc_range *range = find_pinned(track, copy);
+    copy->slot = NULL;
+    return range && is_of_stream(&track->inflight, range, copy->stream);
+}
+
+void sc_track_describe_simply(struct sc_track *track, const struct sc_simple_copy *copy,
+                              struct sc_op_info *info)
+{
+    sc_inflight_describe_simply(&track->inflight, copy, info);
 }
 
 static __attribute__((noinline)) void compare_first(struct sc_track *track,
-                                                    const struct sc_upload *upload)
+                                                    const struct sc_simple_copy *copy)
 {
     struct sc_op_info info;
-    sc_inflight_describe_upload(&track->inflight, upload, &info);
+    sc_inflight_describe_simply(&track->inflight, copy, &info);
     sc_track_compare_equal(track, &info);
 }
 
-uint64_t sc_track_issue_upload(struct sc_track *track, const struct sc_upload *upload,
+uint64_t sc_track_issue_simply(struct sc_track *track, const struct sc_simple_copy *copy,
                                struct sc_issued *issued)
 {
-    struct sc_ticket ticket = {.stream = upload->stream};
-    if (upload->size_bytes >= SC_COMPARISONS_MIN_BYTES)
-        compare_first(track, upload);
+    struct sc_inflight *inflight = &track->inflight;
+    const struct sc_range *range = sc_inflight_range(inflight, copy->range);
+    uint64_t number = 0;
+    if (!copy->slot && atomic_load_explicit(&range->op_count, memory_order_relaxed) == 0)
+        return 0;
+    if (copy->slot && copy->size_bytes >= SC_COMPARISONS_MIN_BYTES)
+        compare_first(track, copy);
     lock(track);
-    atomic_store_explicit(&track->operations,
-                          atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
-    sc_order_renew(&track->order, &ticket);
-    if (!is_still(&track->inflight, sc_inflight_range(&track->inflight, upload->range)) ||
-        !sc_inflight_upload(&track->inflight, upload, &ticket, &issued->overwritten))
-        issue_as_any(track, upload, &ticket, issued);
+    if (copy->slot ? is_still(inflight, range) : is_of_stream(inflight, range, copy->stream))
+        number = sc_inflight_issue_simply(inflight, copy, &issued->overwritten);
+    if (number)
+        atomic_store_explicit(&track->operations,
+                              atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
     unlock(track);
-    return ticket.number;
+    return number;
 }

@@ -787,14 +787,6 @@ SC_INLINED struct recorded record_ops(struct sc_issue *issue, struct sc_issue_op
     return all;
 }
 
-void sc_issue_report_late(const struct sc_call *call, struct sc_stream_record *stream,
-                          const struct sc_issued *issued, uint64_t number)
-{
-    struct sc_issue issue;
-    on(&issue, call, stream);
-    report_late(&issue, issued, number);
-}
-
 size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,
                        uint64_t now_ticks)
 {

@@ -194,11 +194,6 @@ void sc_issue_recorded(const struct sc_issued_call *issued);
 /* The device, or the call itself, is about to write these bytes in order. */
 void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_bytes);
 
-/* What was found when the call's one operation was recorded, which is no graph's. */
-struct sc_issued;
-void sc_issue_report_late(const struct sc_call *call, struct sc_stream_record *stream,
-                          const struct sc_issued *issued, uint64_t number);
-
 /* Is the stream, as the call names it, part of a capture? */
 bool sc_issue_is_captured(const struct sc_call *call, CUstream stream);
 

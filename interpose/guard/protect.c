@@ -191,7 +191,10 @@ void sc_protect_apply(uint64_t stream_bits)
 
 void sc_protect_attend(uint64_t attended) SC_UNFOLLOWED
 {
-    for (uint64_t left = attended; left; left &= left - 1)
+    uint64_t left = attended;
+    if (left & 1)
+        lock_shared();
+    for (left &= ~UINT64_C(1); left; left &= left - 1)
         sc_brief_lock_take(&lanes[__builtin_ctzll(left)].lock);
     sc_spans_attended = attended;
 }

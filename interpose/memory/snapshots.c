@@ -22,7 +22,7 @@
 #include "track/staging.h"
 #include "track/track.h"
 #include "track/track_ops.h"
-#include "track/track_uploads.h"
+#include "track/simple_copies.h"
 #include "track/track_views.h"
 
 #include "common/poison.h"
@@ -306,15 +306,14 @@ struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction 
     return slot;
 }
 
-bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_upload *upload)
+bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy *copy)
 {
     struct sc_context *home = context->primary ? context->primary : context;
     struct sc_staging_of_context *own = atomic_load_explicit(&home->staging, memory_order_acquire);
-    size_t size_bytes = upload->size_bytes;
-    if (!own || size_bytes == 0 || size_bytes > sc_options.snapshot_max_bytes ||
-        sc_options.mode != SC_MODE_FIX || !sc_track_begin_upload(&sc_track, &own->staging, upload))
+    if (!own || copy->size_bytes > sc_options.snapshot_max_bytes ||
+        sc_options.mode != SC_MODE_FIX || !sc_track_begin_upload(&sc_track, &own->staging, copy))
         return false;
-    memcpy(upload->slot->bytes, (const void *)upload->source, size_bytes);
+    memcpy(copy->slot->bytes, (const void *)copy->host, copy->size_bytes);
     return true;
 }
 

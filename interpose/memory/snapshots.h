@@ -34,10 +34,10 @@ struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
 struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction direction,
                                   bool stable, const struct sc_slot_source *source);
 
-/* Takes a snapshot for an upload (track/track_uploads.h), whose range is found. Its bytes are there
+/* Takes a snapshot for an upload (track/simple_copies.h), whose range is found. Its bytes are there
  * then. False: it is none, or there is no slot at hand. */
-struct sc_upload;
-bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_upload *upload);
+struct sc_simple_copy;
+bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy *copy);
 
 /* A snapshot that nothing reads after all: its call was not made, or was refused. Takes the
  * tracker's lock. */

@@ -1,17 +1,22 @@
-/* Uploads (track/track_uploads.h): which copies they are, and that they are operations like others.
- */
+/* Simple copies (track/simple_copies.h): which copies they are, and that they are operations like
+ * others. */
 #include "common/op_kinds.h"
 #include "common/pages.h"
 #include "common/points.h"
+#include "common/ticks.h"
 #include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/comparisons.h"
+#include "track/guarded.h"
 #include "track/hold.h"
 #include "track/inflight.h"
 #include "track/inflight_calls.h"
+#include "track/no_verdicts.h"
 #include "track/op_info.h"
 #include "track/order.h"
 #include "track/order_calls.h"
+#include "track/simple_copies.h"
+#include "track/spans.h"
 #include "track/staging.h"
 #include "track/track.h"
 #include "track/track_device.h"
@@ -20,7 +25,6 @@
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_ranges.h"
-#include "track/track_uploads.h"
 #include "track/track_views.h"
 #include "track/tracker.h"
 
@@ -43,6 +47,7 @@ static uint32_t one, two;
 static void set_up(void)
 {
     bytes = bytes ? bytes : SMALL_BYTES;
+    sc_ticks_start();
     struct sc_staging_block block;
     ck_assert_int_eq(sc_track_init(&sc_track), 0);
     uint32_t legacy = sc_track_add_stream(&sc_track, SC_STREAM_LEGACY, 0, 1, 0);
@@ -72,16 +77,17 @@ static void tear_down(void)
     free(records);
 }
 
-static struct sc_upload upload_of(uint32_t stream, const char *source)
+static struct sc_simple_copy upload_of(uint32_t stream, const char *source)
 {
-    return (struct sc_upload){.stream = stream,
-                              .source = (uintptr_t)source,
-                              .target = DEVICE,
-                              .size_bytes = bytes,
-                              .api = "upload",
-                              .ticks = 5,
-                              .stack = 6,
-                              .thread = 7};
+    return (struct sc_simple_copy){.direction = SC_H2D,
+                                   .stream = stream,
+                                   .host = (uintptr_t)source,
+                                   .device = DEVICE,
+                                   .size_bytes = bytes,
+                                   .api = "upload",
+                                   .ticks = 5,
+                                   .stack = 6,
+                                   .thread = 7};
 }
 
 /* Any other operation, which leaves a slot with the stream where it is a copy to the device. */
@@ -116,17 +122,36 @@ static void warm_up(uint32_t stream)
     ck_assert(sc_track_find_range(&sc_track, (uintptr_t)pinned).range != 0);
 }
 
-static bool begin(struct sc_upload *upload)
+/* What comes another way is recorded as any other, with this guard. */
+static uint64_t record(const struct sc_simple_copy *copy, const struct sc_pages *guard,
+                       struct sc_issued *issued)
+{
+    struct sc_order_call call = {0};
+    struct sc_op_info info;
+    uint64_t number = sc_track_issue_simply(&sc_track, copy, issued);
+    if (number)
+        return number;
+    sc_track_describe_simply(&sc_track, copy, &info);
+    if (guard) {
+        info.guard_address = guard->start;
+        info.guard_bytes = guard->end - guard->start;
+        info.access = SC_ACCESS_NONE;
+    }
+    sc_track_issue(&sc_track, &call, &info, 1, issued);
+    return info.ticket.number;
+}
+
+static bool begin(struct sc_simple_copy *upload)
 {
     bool begun = sc_track_begin_upload(&sc_track, &staging, upload);
     if (begun)
-        memcpy(upload->slot->bytes, (const void *)upload->source, upload->size_bytes);
+        memcpy(upload->slot->bytes, (const void *)upload->host, upload->size_bytes);
     return begun;
 }
 
 static bool is_one(uint32_t stream, const char *source)
 {
-    struct sc_upload upload = upload_of(stream, source);
+    struct sc_simple_copy upload = upload_of(stream, source);
     bool begun = begin(&upload);
     if (begun)
         LOCKED(&sc_track, sc_staging_keep(upload.slot, &(struct sc_ticket){.stream = stream}));
@@ -135,9 +160,9 @@ static bool is_one(uint32_t stream, const char *source)
 
 static uint64_t make(uint32_t stream, const char *source, struct sc_issued *issued)
 {
-    struct sc_upload upload = upload_of(stream, source);
+    struct sc_simple_copy upload = upload_of(stream, source);
     ck_assert(begin(&upload));
-    return sc_track_issue_upload(&sc_track, &upload, issued);
+    return record(&upload, NULL, issued);
 }
 
 static void make_alone(uint32_t stream, const char *source)
@@ -147,7 +172,7 @@ static void make_alone(uint32_t stream, const char *source)
     ck_assert_uint_eq(issued.conflicts.count + issued.overwritten.count, 0);
 }
 
-START_TEST(an_upload_needs_a_slot_and_a_range_that_was_found)
+START_TEST(an_upload_needs_a_slot_and_a_range)
 {
     ck_assert(!is_one(one, pinned));
     warm_up(one);
@@ -156,11 +181,10 @@ START_TEST(an_upload_needs_a_slot_and_a_range_that_was_found)
     ck_assert(is_one(one, pinned + (PIECES - 1) * bytes));
     ck_assert(!is_one(one, pinned + (PIECES - 1) * bytes + 1)); /* reaches beyond */
     ck_assert(!is_one(one, pinned - 1));
-    ck_assert(!is_one(one, other)); /* registered, and not what was found last */
-    sc_track_add_range(&sc_track, 0x10000, 4096, SC_PINNED, 1, 0);
-    ck_assert(!is_one(one, pinned)); /* ranges have changed since */
-    ck_assert(sc_track_find_range(&sc_track, (uintptr_t)pinned).range != 0);
-    ck_assert(is_one(one, pinned));
+    ck_assert(!is_one(one, other)); /* registered */
+    sc_track_add_range(&sc_track, (uintptr_t)pinned, bytes, SC_REGISTERED, 1, 0);
+    ck_assert(!is_one(one, pinned)); /* it has replaced what was found */
+    ck_assert(!is_one(one, pinned + bytes));
 }
 END_TEST
 
@@ -192,8 +216,8 @@ END_TEST
 START_TEST(a_target_that_may_be_the_hosts_is_looked_at)
 {
     warm_up(one);
-    struct sc_upload upload = upload_of(one, pinned);
-    upload.target = (uintptr_t)pinned;
+    struct sc_simple_copy upload = upload_of(one, pinned);
+    upload.device = (uintptr_t)pinned;
     ck_assert(!begin(&upload));
     sc_track_add_range(&sc_track, 0x20000, 4096, SC_MANAGED, 1, 0);
     ck_assert(sc_track_find_range(&sc_track, (uintptr_t)pinned).range != 0);
@@ -285,11 +309,11 @@ START_TEST(an_equal_copy_that_came_another_way_is_compared_as_well)
     warm_up(one);
     make_alone(one, pinned);
     pinned[3]++;
-    struct sc_upload next = upload_of(one, pinned);
+    struct sc_simple_copy next = upload_of(one, pinned);
     ck_assert(begin(&next));
     struct sc_op_info info;
     struct sc_order_call call = {0};
-    LOCKED(&sc_track, sc_inflight_describe_upload(scope_.inflight, &next, &info));
+    sc_track_describe_simply(&sc_track, &next, &info);
     sc_track_issue(&sc_track, &call, &info, 1, &issued);
     ck_assert_uint_eq(issued.overwritten.count, 1);
     ck_assert_uint_eq(sc_track.inflight.ops.live, 1);
@@ -349,10 +373,10 @@ START_TEST(a_writer_that_came_first_is_a_conflict)
 {
     SC_ISSUED(issued);
     warm_up(one);
-    struct sc_upload upload = upload_of(one, pinned);
+    struct sc_simple_copy upload = upload_of(one, pinned);
     ck_assert(begin(&upload));
     issue(two, pinned, SC_D2H);
-    sc_track_issue_upload(&sc_track, &upload, &issued);
+    record(&upload, NULL, &issued);
     ck_assert_uint_eq(issued.conflicts.count, 1);
     know(two, 0);
     know(one, 0);
@@ -365,14 +389,14 @@ START_TEST(a_slot_comes_back_when_its_operation_is_complete)
 {
     SC_ISSUED(issued);
     warm_up(one);
-    struct sc_upload first = upload_of(one, pinned), next = upload_of(one, pinned);
+    struct sc_simple_copy first = upload_of(one, pinned), next = upload_of(one, pinned);
     ck_assert(begin(&first));
-    uint64_t number = sc_track_issue_upload(&sc_track, &first, &issued);
+    uint64_t number = sc_track_issue_simply(&sc_track, &first, &issued);
     unsigned count = 0;
     while (begin(&next)) {
         ck_assert_ptr_ne(next.slot, first.slot);
         ck_assert_uint_lt(count++, 1000);
-        sc_track_issue_upload(&sc_track, &next, &issued);
+        sc_track_issue_simply(&sc_track, &next, &issued);
     }
     ck_assert_uint_gt(count, 100);
     ck_assert_ptr_null(LOCKED(&sc_track, sc_staging_take(&staging, bytes)));
@@ -388,13 +412,100 @@ START_TEST(a_slot_comes_back_when_its_operation_is_complete)
 }
 END_TEST
 
+/* ---- to the host ---- */
+
+static struct sc_simple_copy download_of(uint32_t stream, char *target)
+{
+    struct sc_simple_copy copy = upload_of(stream, target);
+    copy.direction = SC_D2H;
+    copy.is_guarded = true;
+    return copy;
+}
+
+static const struct sc_pages first_page = {(uintptr_t)pinned, (uintptr_t)pinned + 4096};
+
+/* Is the copy simple, as one that has the same pages kept off already? It is recorded in any case.
+ */
+static bool is_kept_off_already(struct sc_simple_copy *copy)
+{
+    SC_ISSUED(issued);
+    ck_assert(sc_track_begin_download(&sc_track, copy));
+    uint32_t begun = sc_spans_begun(&sc_track.inflight.guards);
+    uint64_t number = sc_track_issue_simply(&sc_track, copy, &issued);
+    ck_assert_uint_eq(sc_spans_begun(&sc_track.inflight.guards), begun);
+    if (!number)
+        record(copy, copy->is_guarded ? &first_page : NULL, &issued);
+    ck_assert_uint_eq(issued.conflicts.count + issued.overwritten.count, 0);
+    return number;
+}
+
+START_TEST(a_download_is_simple_where_an_equal_one_has_its_pages_kept_off)
+{
+    SC_OPS(found);
+    struct sc_simple_copy copy = download_of(one, pinned);
+    ck_assert(!is_kept_off_already(&copy));
+    copy.stack = 9;
+    for (unsigned i = 0; i < 10; i++)
+        ck_assert(is_kept_off_already(&copy));
+    LOCKED(&sc_track, sc_inflight_list(scope_.inflight, (uintptr_t)pinned, 1, &found));
+    ck_assert_uint_eq(found.count, 1);
+    ck_assert_uint_eq(found.ops[0].ticket.number, 11);
+    ck_assert_uint_eq(found.ops[0].stack, 9);
+    ck_assert(LOCKED(&sc_track, sc_spans_access(scope_.guards, (uintptr_t)pinned)) ==
+              SC_ACCESS_NONE);
+    know(one, 0);
+    ck_assert_uint_eq(sc_track.inflight.ops.live, 0);
+    ck_assert(!is_kept_off_already(&copy));
+}
+END_TEST
+
+START_TEST(pages_that_were_let_go_or_chosen_long_ago_are_chosen_anew)
+{
+    struct sc_simple_copy copy = download_of(one, pinned);
+    ck_assert(!is_kept_off_already(&copy));
+    LOCKED(&sc_track, sc_guarded_let_go(scope_.inflight, (uintptr_t)pinned, 1, SC_TOUCH_WRITE,
+                                        false, SC_NO_VERDICT_KERNEL));
+    ck_assert(!is_kept_off_already(&copy));
+    ck_assert(is_kept_off_already(&copy));
+    copy.ticks += sc_ticks_in_ns(10 * 1000 * 1000);
+    ck_assert(!is_kept_off_already(&copy));
+    ck_assert(is_kept_off_already(&copy));
+}
+END_TEST
+
+START_TEST(where_nothing_is_guarded_an_equal_download_is_simple)
+{
+    struct sc_simple_copy copy = download_of(one, pinned);
+    copy.is_guarded = false;
+    ck_assert(!is_kept_off_already(&copy));
+    ck_assert(is_kept_off_already(&copy));
+    copy.is_guarded = true;
+    ck_assert(!is_kept_off_already(&copy));
+}
+END_TEST
+
+START_TEST(what_other_streams_do_on_the_range_or_on_none_is_looked_at_before_a_download)
+{
+    SC_ISSUED(issued);
+    struct sc_simple_copy copy = download_of(one, pinned);
+    issue(one, pinned + bytes, SC_H2D);
+    ck_assert(sc_track_begin_download(&sc_track, &copy));
+    issue(two, pinned, SC_H2D);
+    ck_assert_uint_eq(sc_track_issue_simply(&sc_track, &copy, &issued), 0);
+    ck_assert(!sc_track_begin_download(&sc_track, &copy));
+    know(two, 0);
+    know(one, 0);
+    ck_assert(sc_track_begin_download(&sc_track, &copy));
+}
+END_TEST
+
 int main(void)
 {
-    Suite *suite = suite_create("uploads");
+    Suite *suite = suite_create("simple copies");
     TCase *group = tcase_create("uploads");
     tcase_add_checked_fixture(group, set_up, tear_down);
     tcase_set_timeout(group, 60);
-    tcase_add_test(group, an_upload_needs_a_slot_and_a_range_that_was_found);
+    tcase_add_test(group, an_upload_needs_a_slot_and_a_range);
     tcase_add_test(group, memory_that_is_registered_or_peeked_at_is_none);
     tcase_add_test(group, what_is_written_on_the_range_or_on_none_is_looked_at);
     tcase_add_test(group, a_target_that_may_be_the_hosts_is_looked_at);
@@ -406,6 +517,11 @@ int main(void)
     tcase_add_test(group, a_writer_that_came_first_is_a_conflict);
     tcase_add_test(group, a_slot_comes_back_when_its_operation_is_complete);
     suite_add_tcase(suite, group);
+    tcase_add_test(group, a_download_is_simple_where_an_equal_one_has_its_pages_kept_off);
+    tcase_add_test(group, pages_that_were_let_go_or_chosen_long_ago_are_chosen_anew);
+    tcase_add_test(group, where_nothing_is_guarded_an_equal_download_is_simple);
+    tcase_add_test(group,
+                   what_other_streams_do_on_the_range_or_on_none_is_looked_at_before_a_download);
     TCase *large = tcase_create("large uploads");
     tcase_add_checked_fixture(large, set_up_large, tear_down);
     tcase_add_test(large, an_upload_is_an_operation_like_others);

@@ -823,7 +823,7 @@ void sc_inflight_describe_simply(struct sc_inflight *inflight, const struct sc_s
 {
     struct sc_range *range = sc_inflight_range(inflight, copy->range);
     memset(info, 0, sizeof *info);
-    info->direction = copy->direction;
+    info->direction = copy->to_host ? SC_D2H : SC_H2D;
     info->kind = SC_PINNED;
     info->range = copy->range;
     info->stack = copy->stack;
@@ -843,7 +843,7 @@ static inline bool is_of(const struct sc_op_info *info, const struct sc_simple_c
 {
     return info->shape.address == copy->host && info->shape.width_bytes == copy->size_bytes &&
            info->ticket.stream == copy->stream && info->range == copy->range &&
-           info->shape.rows == 1 && info->direction == copy->direction;
+           info->shape.rows == 1 && info->direction == (copy->to_host ? SC_D2H : SC_H2D);
 }
 
 static inline uint32_t find_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
@@ -933,24 +933,25 @@ static uint32_t put_upload(struct sc_inflight *inflight, const struct sc_simple_
     return id;
 }
 
-uint64_t sc_inflight_issue_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
-                                  struct sc_ops *overwritten)
+bool sc_inflight_issue_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
+                              struct sc_ticket *ticket, struct sc_ops *overwritten)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     SC_TRACE("op-simple stream address bytes", copy->stream, copy->host, copy->size_bytes);
     uint32_t id = find_alike(inflight, copy);
     if (id ? !is_renewable(sc_inflight_op(inflight, id), copy) : !copy->slot)
-        return 0;
+        return false;
     if (copy->slot && copy->size_bytes >= SC_COMPARISONS_MIN_BYTES)
         sc_comparisons_expect(inflight, copy->stream);
     if (id)
         renew_simply(inflight, id, copy, overwritten);
     else if ((id = put_upload(inflight, copy)) == 0)
-        return 0;
+        return false;
     struct sc_op *op = sc_inflight_op(inflight, id);
     sc_order_renew(inflight->order, &op->info.ticket);
+    ticket->number = op->info.ticket.number;
     SC_CHECK(check_op(inflight, id));
-    return op->info.ticket.number;
+    return true;
 }
 
 void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)

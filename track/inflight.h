@@ -63,7 +63,7 @@ struct sc_op {
     bool looked;       /* at its source, just now: `differs` from the snapshot */
     bool differs;
     _Atomic bool comparing; /* track/comparisons.h */
-    uint64_t chosen_ticks; /* when its pages were chosen, or looked at once more */
+    uint64_t chosen_ticks;  /* when its pages were chosen, or looked at once more */
 };
 
 /* Operations that were seen complete, and whose pages may be touched: they stay protected until
@@ -198,12 +198,12 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
                      struct sc_ops *overwritten);
 void sc_inflight_drop(struct sc_inflight *inflight, uint32_t op);
 
-/* The same of a simple copy, which gets a ticket, where nothing in flight conflicts with it. Returns
- * the ticket's number. 0: nothing was done, since an equal operation came another way, there is no
- * memory, or pages of a copy to the host are to be looked at. */
+/* The same of a simple copy, which gets a ticket, where nothing in flight conflicts with it. False:
+ * nothing was done, since an equal operation came another way, there is no memory, or pages of a
+ * copy to the host are to be looked at. */
 struct sc_simple_copy;
-uint64_t sc_inflight_issue_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
-                                  struct sc_ops *overwritten);
+bool sc_inflight_issue_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
+                              struct sc_ticket *ticket, struct sc_ops *overwritten);
 
 /* As it is described to others. */
 void sc_inflight_describe_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,

@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "common/checks.h"
-#include "common/op_kinds.h"
 
 struct sc_issued;
 struct sc_op_info;
@@ -25,13 +24,13 @@ struct sc_staging;
 struct SC_LOCK sc_track;
 
 struct sc_simple_copy {
-    enum sc_direction direction; /* SC_H2D or SC_D2H; the caller's, as are the next ones */
+    bool to_host;    /* the caller's, as are the next ones */
+    bool is_guarded; /* of one to the host: its pages are to be kept off */
     uint32_t stream;
     uintptr_t host, device;
     size_t size_bytes;
     uint32_t range;
-    bool is_guarded;      /* SC_D2H: its pages are to be kept off */
-    struct sc_slot *slot; /* SC_H2D: for the snapshot */
+    struct sc_slot *slot; /* of one to the device: for the snapshot */
     /* Behind the call: what the operation tells of it. */
     const char *api;
     uint64_t ticks;
@@ -39,22 +38,15 @@ struct sc_simple_copy {
     int32_t thread;
 };
 
-/* Is the copy such a one, and has the stream a slot for it? Finds the range and takes the slot,
- * which the caller fills. False: nothing was done. Takes the lock where the range is not known. */
-bool sc_track_begin_upload(struct sc_track *track, struct sc_staging *staging,
+/* Is the copy such a one? Finds the range, and takes a slot that the stream has kept for the
+ * snapshot, which the caller fills. False: nothing was done. Takes the lock where the look-up races
+ * with a change. */
+bool sc_track_begin_simply(struct sc_track *track, struct sc_staging *staging,
                            struct sc_simple_copy *copy) SC_EXCLUDES(*track);
 
-/* The same of one to the host. */
-bool sc_track_begin_download(struct sc_track *track, struct sc_simple_copy *copy)
-    SC_EXCLUDES(*track);
-
-/* The driver has accepted it. Returns the operation's number. 0: it is to be recorded as any other
- * (sc_track_describe_simply). */
-uint64_t sc_track_issue_simply(struct sc_track *track, const struct sc_simple_copy *copy,
-                               struct sc_issued *issued) SC_EXCLUDES(*track);
-
-/* As it is described to others. Lock-free. */
-void sc_track_describe_simply(struct sc_track *track, const struct sc_simple_copy *copy,
-                              struct sc_op_info *info);
+/* The driver has accepted it. Of `info` the ticket is set. False: it is to be recorded as any other
+ * (sc_track_issue), as which `info` describes it. */
+bool sc_track_issue_simply(struct sc_track *track, const struct sc_simple_copy *copy,
+                           struct sc_op_info *info, struct sc_issued *issued) SC_EXCLUDES(*track);
 
 #endif

@@ -90,8 +90,7 @@ uint32_t sc_track_range_of(struct sc_track *track, uintptr_t address, size_t siz
     if (__builtin_expect(id != 0, 1))
         return size_bytes ? id : 0;
     id = look_for_range(track, address);
-    return id && size_bytes &&
-                   holds(sc_inflight_range(&track->inflight, id), address, size_bytes)
+    return id && size_bytes && holds(sc_inflight_range(&track->inflight, id), address, size_bytes)
                ? id
                : 0;
 }

@@ -100,29 +100,18 @@ static inline const struct sc_range *find_pinned(struct sc_track *track,
                : NULL;
 }
 
-bool sc_track_begin_upload(struct sc_track *track, struct sc_staging *staging,
+bool sc_track_begin_simply(struct sc_track *track, struct sc_staging *staging,
                            struct sc_simple_copy *copy)
 {
-    const struct sc_range *range = find_pinned(track, copy);
-    if (!range ||
-        atomic_load_explicit(&range->snapshots, memory_order_acquire) != SC_SNAPSHOTS_PLAIN ||
-        !is_still(&track->inflight, range))
-        return false;
-    copy->slot = sc_staging_take_kept(staging, copy->stream, copy->size_bytes);
-    return copy->slot;
-}
-
-bool sc_track_begin_download(struct sc_track *track, struct sc_simple_copy *copy)
-{
+    struct sc_inflight *inflight = &track->inflight;
     const struct sc_range *range = find_pinned(track, copy);
     copy->slot = NULL;
-    return range && is_of_stream(&track->inflight, range, copy->stream);
-}
-
-void sc_track_describe_simply(struct sc_track *track, const struct sc_simple_copy *copy,
-                              struct sc_op_info *info)
-{
-    sc_inflight_describe_simply(&track->inflight, copy, info);
+    if (!range || copy->to_host)
+        return range && is_of_stream(inflight, range, copy->stream);
+    if (is_still(inflight, range) &&
+        atomic_load_explicit(&range->snapshots, memory_order_acquire) == SC_SNAPSHOTS_PLAIN)
+        copy->slot = sc_staging_take_kept(staging, copy->stream, copy->size_bytes);
+    return copy->slot;
 }
 
 static __attribute__((noinline)) void compare_first(struct sc_track *track,
@@ -133,23 +122,33 @@ static __attribute__((noinline)) void compare_first(struct sc_track *track,
     sc_track_compare_equal(track, &info);
 }
 
-uint64_t sc_track_issue_simply(struct sc_track *track, const struct sc_simple_copy *copy,
-                               struct sc_issued *issued)
+/* False: there is none that it could follow so, or something has come in between. */
+static bool issue_simply(struct sc_track *track, const struct sc_simple_copy *copy,
+                         struct sc_ticket *ticket, struct sc_ops *overwritten)
 {
     struct sc_inflight *inflight = &track->inflight;
     const struct sc_range *range = sc_inflight_range(inflight, copy->range);
-    uint64_t number = 0;
     if (!copy->slot && atomic_load_explicit(&range->op_count, memory_order_relaxed) == 0)
-        return 0;
+        return false;
     if (copy->slot && copy->size_bytes >= SC_COMPARISONS_MIN_BYTES)
         compare_first(track, copy);
     lock(track);
-    if (copy->slot ? is_still(inflight, range) : is_of_stream(inflight, range, copy->stream))
-        number = sc_inflight_issue_simply(inflight, copy, &issued->overwritten);
-    if (number)
+    bool done =
+        (copy->slot ? is_still(inflight, range) : is_of_stream(inflight, range, copy->stream)) &&
+        sc_inflight_issue_simply(inflight, copy, ticket, overwritten);
+    if (done)
         atomic_store_explicit(&track->operations,
                               atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
                               memory_order_relaxed);
     unlock(track);
-    return number;
+    return done;
+}
+
+bool sc_track_issue_simply(struct sc_track *track, const struct sc_simple_copy *copy,
+                           struct sc_op_info *info, struct sc_issued *issued)
+{
+    bool done = issue_simply(track, copy, &info->ticket, &issued->overwritten);
+    if (!done)
+        sc_inflight_describe_simply(&track->inflight, copy, info);
+    return done;
 }

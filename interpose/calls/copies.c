@@ -268,9 +268,6 @@ SC_PAIR(cuMemPrefetchAsync_v2, _ptsz,
 
 /* ---- from the rows of api.def ---- */
 
-#define cuMemcpyHtoDAsync_v2_simply sc_simple_copies_up
-#define cuMemcpyDtoHAsync_v2_simply sc_simple_copies_down
-
 #define USES_TO_DEVICE(dst, src, bytes) host_and_device(&copy.issue, SC_H2D, src, dst, bytes)
 #define USES_TO_HOST(dst, src, bytes) host_and_device(&copy.issue, SC_D2H, dst, src, bytes)
 #define USES_ON_DEVICE(dst, src, bytes)                                                            \

@@ -44,6 +44,7 @@
 #include "track/op_info.h"
 #include "track/ops.h"
 #include "track/order_calls.h"
+#include "track/simple_copies.h"
 #include "track/spans_calls.h"
 #include "track/staging.h"
 #include "track/stream_front.h"
@@ -764,8 +765,8 @@ SC_INLINED void report_late(const struct sc_issue *issue, const struct sc_issued
         sc_hazards_report_overwritten(&issued->overwritten, SC_CULPRIT_OF(issue->call));
 }
 
-SC_INLINED struct recorded record_ops(struct sc_issue *issue, struct sc_issue_ops *ops,
-                                      uint32_t stack, uint64_t now_ticks)
+static __attribute__((noinline)) struct recorded
+record_ops(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack, uint64_t now_ticks)
 {
     SC_ISSUED(issued);
     struct recorded all = {0, false, false};
@@ -791,6 +792,34 @@ size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_
                        uint64_t now_ticks)
 {
     return record_ops(issue, ops, stack, now_ticks).size_bytes;
+}
+
+/* Its pages are to be chosen, or something has come in between. */
+static __attribute__((noinline)) void record_as_any(const struct sc_call *call,
+                                                    struct sc_stream_record *stream,
+                                                    const struct sc_simple_copy *copy,
+                                                    struct sc_issue_ops *ops)
+{
+    struct sc_issue issue;
+    on(&issue, call, stream);
+    ops->count = 1;
+    record_ops(&issue, ops, copy->stack, copy->ticks);
+}
+
+uint64_t sc_issue_simply(const struct sc_call *call, struct sc_stream_record *stream,
+                         const struct sc_simple_copy *copy)
+{
+    SC_ISSUED(issued);
+    struct sc_issue_ops ops;
+    bool done = sc_track_issue_simply(&sc_track, copy, &ops.of[0], &issued);
+    if (sc_unlikely(issued.overwritten.count))
+        sc_hazards_report_overwritten(&issued.overwritten, SC_CULPRIT_OF(call));
+    if (!done)
+        record_as_any(call, stream, copy, &ops);
+    else if (!copy->slot && !copy->is_guarded)
+        sc_no_verdicts_note_unwatched(sc_track_parts.no_verdicts, SC_NO_VERDICT_OFF,
+                                      copy->size_bytes);
+    return ops.of[0].ticket.number;
 }
 
 /* Is all of it done when the call returns? */

@@ -187,6 +187,12 @@ struct sc_issued_call {
     struct sc_history_entry use; /* for the history: stack, direction and bytes */
 };
 
+/* A simple copy (calls/simple_copies.h) that the driver has accepted is recorded. Returns the
+ * operation's number. */
+struct sc_simple_copy;
+uint64_t sc_issue_simply(const struct sc_call *call, struct sc_stream_record *stream,
+                         const struct sc_simple_copy *copy);
+
 /* Behind the records: the pages are brought into line, the queue is noted, a mark follows if one is
  * due, and the history has an entry. */
 void sc_issue_recorded(const struct sc_issued_call *issued);

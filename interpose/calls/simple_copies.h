@@ -1,6 +1,6 @@
-/* Copies between the device and pinned memory on simple streams (sc_streams_find_simple): small ones
- * to the device, in mode=fix, and those to the host. What they are is told by a few looks, and one
- * function makes the call and notes it. Others go the way of issue.h.
+/* Copies between the device and pinned memory on simple streams (sc_streams_find_simple): small
+ * ones to the device, in mode=fix, and those to the host. What they are is told by a few looks, and
+ * one function makes the call and notes it. Others go the way of issue.h.
  *
  * Thread-safe. Locks: none may be held. Calls the driver: not for a signal handler. errno is kept.
  */
@@ -10,17 +10,41 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "interpose/base/compiler.h"
+#include "interpose/base/process.h"
+#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
+#include "track/simple_copies.h"
 
-enum sc_simplicity;
+/* False: it is not such a copy, and nothing was done. Of `copy` the two sides are set. */
+bool sc_simple_copies_make(enum sc_simplicity least, const struct sc_call *call, CUresult *result,
+                           struct sc_simple_copy *copy, CUstream handle);
 
-/* False: it is not such a copy, and nothing was done. `api`, `site`, `per_thread`: of its call
- * (interpose/driver/call.h). */
-bool sc_simple_copies_up(enum sc_simplicity least, const char *api, void *site, bool per_thread,
-                         CUresult *result, CUdeviceptr target, const void *source,
-                         size_t size_bytes, CUstream stream);
-bool sc_simple_copies_down(enum sc_simplicity least, const char *api, void *site, bool per_thread,
-                           CUresult *result, void *target, CUdeviceptr source, size_t size_bytes,
-                           CUstream stream);
+/* As a wrapper asks (SC_SIMPLE_PAIR). */
+SC_INLINED bool cuMemcpyHtoDAsync_v2_simply(enum sc_simplicity least, const char *api, void *site,
+                                            bool per_thread, CUresult *result, CUdeviceptr target,
+                                            const void *source, size_t size_bytes, CUstream handle)
+{
+    struct sc_simple_copy copy;
+    copy.to_host = false;
+    copy.host = (uintptr_t)source;
+    copy.device = target;
+    copy.size_bytes = size_bytes;
+    return sc_simple_copies_make(least, &(const struct sc_call){api, site, per_thread}, result,
+                                 &copy, handle);
+}
+
+SC_INLINED bool cuMemcpyDtoHAsync_v2_simply(enum sc_simplicity least, const char *api, void *site,
+                                            bool per_thread, CUresult *result, void *target,
+                                            CUdeviceptr source, size_t size_bytes, CUstream handle)
+{
+    struct sc_simple_copy copy;
+    copy.to_host = true;
+    copy.host = (uintptr_t)target;
+    copy.device = source;
+    copy.size_bytes = size_bytes;
+    return sc_simple_copies_make(least, &(const struct sc_call){api, site, per_thread}, result,
+                                 &copy, handle);
+}
 
 #endif

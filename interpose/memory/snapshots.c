@@ -18,11 +18,11 @@
 #include "interpose/guard/door.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
+#include "track/simple_copies.h"
 #include "track/source_costs.h"
 #include "track/staging.h"
 #include "track/track.h"
 #include "track/track_ops.h"
-#include "track/simple_copies.h"
 #include "track/track_views.h"
 
 #include "common/poison.h"
@@ -310,8 +310,8 @@ bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy
 {
     struct sc_context *home = context->primary ? context->primary : context;
     struct sc_staging_of_context *own = atomic_load_explicit(&home->staging, memory_order_acquire);
-    if (!own || copy->size_bytes > sc_options.snapshot_max_bytes ||
-        sc_options.mode != SC_MODE_FIX || !sc_track_begin_upload(&sc_track, &own->staging, copy))
+    if (!own || sc_options.mode != SC_MODE_FIX ||
+        !sc_track_begin_simply(&sc_track, &own->staging, copy))
         return false;
     memcpy(copy->slot->bytes, (const void *)copy->host, copy->size_bytes);
     return true;

@@ -79,8 +79,7 @@ static void tear_down(void)
 
 static struct sc_simple_copy upload_of(uint32_t stream, const char *source)
 {
-    return (struct sc_simple_copy){.direction = SC_H2D,
-                                   .stream = stream,
+    return (struct sc_simple_copy){.stream = stream,
                                    .host = (uintptr_t)source,
                                    .device = DEVICE,
                                    .size_bytes = bytes,
@@ -128,10 +127,8 @@ static uint64_t record(const struct sc_simple_copy *copy, const struct sc_pages 
 {
     struct sc_order_call call = {0};
     struct sc_op_info info;
-    uint64_t number = sc_track_issue_simply(&sc_track, copy, issued);
-    if (number)
-        return number;
-    sc_track_describe_simply(&sc_track, copy, &info);
+    if (sc_track_issue_simply(&sc_track, copy, &info, issued))
+        return info.ticket.number;
     if (guard) {
         info.guard_address = guard->start;
         info.guard_bytes = guard->end - guard->start;
@@ -143,7 +140,7 @@ static uint64_t record(const struct sc_simple_copy *copy, const struct sc_pages 
 
 static bool begin(struct sc_simple_copy *upload)
 {
-    bool begun = sc_track_begin_upload(&sc_track, &staging, upload);
+    bool begun = sc_track_begin_simply(&sc_track, &staging, upload);
     if (begun)
         memcpy(upload->slot->bytes, (const void *)upload->host, upload->size_bytes);
     return begun;
@@ -313,7 +310,7 @@ START_TEST(an_equal_copy_that_came_another_way_is_compared_as_well)
     ck_assert(begin(&next));
     struct sc_op_info info;
     struct sc_order_call call = {0};
-    sc_track_describe_simply(&sc_track, &next, &info);
+    LOCKED(&sc_track, sc_inflight_describe_simply(scope_.inflight, &next, &info));
     sc_track_issue(&sc_track, &call, &info, 1, &issued);
     ck_assert_uint_eq(issued.overwritten.count, 1);
     ck_assert_uint_eq(sc_track.inflight.ops.live, 1);
@@ -391,12 +388,12 @@ START_TEST(a_slot_comes_back_when_its_operation_is_complete)
     warm_up(one);
     struct sc_simple_copy first = upload_of(one, pinned), next = upload_of(one, pinned);
     ck_assert(begin(&first));
-    uint64_t number = sc_track_issue_simply(&sc_track, &first, &issued);
+    uint64_t number = record(&first, NULL, &issued);
     unsigned count = 0;
     while (begin(&next)) {
         ck_assert_ptr_ne(next.slot, first.slot);
         ck_assert_uint_lt(count++, 1000);
-        sc_track_issue_simply(&sc_track, &next, &issued);
+        record(&next, NULL, &issued);
     }
     ck_assert_uint_gt(count, 100);
     ck_assert_ptr_null(LOCKED(&sc_track, sc_staging_take(&staging, bytes)));
@@ -417,7 +414,7 @@ END_TEST
 static struct sc_simple_copy download_of(uint32_t stream, char *target)
 {
     struct sc_simple_copy copy = upload_of(stream, target);
-    copy.direction = SC_D2H;
+    copy.to_host = true;
     copy.is_guarded = true;
     return copy;
 }
@@ -429,14 +426,15 @@ static const struct sc_pages first_page = {(uintptr_t)pinned, (uintptr_t)pinned 
 static bool is_kept_off_already(struct sc_simple_copy *copy)
 {
     SC_ISSUED(issued);
-    ck_assert(sc_track_begin_download(&sc_track, copy));
+    ck_assert(sc_track_begin_simply(&sc_track, NULL, copy));
     uint32_t begun = sc_spans_begun(&sc_track.inflight.guards);
-    uint64_t number = sc_track_issue_simply(&sc_track, copy, &issued);
+    struct sc_op_info info;
+    bool done = sc_track_issue_simply(&sc_track, copy, &info, &issued);
     ck_assert_uint_eq(sc_spans_begun(&sc_track.inflight.guards), begun);
-    if (!number)
+    if (!done)
         record(copy, copy->is_guarded ? &first_page : NULL, &issued);
     ck_assert_uint_eq(issued.conflicts.count + issued.overwritten.count, 0);
-    return number;
+    return done;
 }
 
 START_TEST(a_download_is_simple_where_an_equal_one_has_its_pages_kept_off)
@@ -489,13 +487,14 @@ START_TEST(what_other_streams_do_on_the_range_or_on_none_is_looked_at_before_a_d
     SC_ISSUED(issued);
     struct sc_simple_copy copy = download_of(one, pinned);
     issue(one, pinned + bytes, SC_H2D);
-    ck_assert(sc_track_begin_download(&sc_track, &copy));
+    ck_assert(sc_track_begin_simply(&sc_track, NULL, &copy));
     issue(two, pinned, SC_H2D);
-    ck_assert_uint_eq(sc_track_issue_simply(&sc_track, &copy, &issued), 0);
-    ck_assert(!sc_track_begin_download(&sc_track, &copy));
+    struct sc_op_info info;
+    ck_assert(!sc_track_issue_simply(&sc_track, &copy, &info, &issued));
+    ck_assert(!sc_track_begin_simply(&sc_track, NULL, &copy));
     know(two, 0);
     know(one, 0);
-    ck_assert(sc_track_begin_download(&sc_track, &copy));
+    ck_assert(sc_track_begin_simply(&sc_track, NULL, &copy));
 }
 END_TEST
 

@@ -855,31 +855,61 @@ static inline uint32_t find_alike(struct sc_inflight *inflight, const struct sc_
 }
 
 /* Most often the source can be read as it lies. */
-static inline void compare_source(struct sc_inflight *inflight, uint32_t on, struct sc_op *op,
-                                  struct sc_ops *overwritten)
+static inline bool is_unchanged(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
-    const struct sc_range *range = sc_inflight_range(inflight, on);
-    bool is_plain =
-        info->stable && !op->looked &&
-        atomic_load_explicit(&range->snapshots, memory_order_acquire) == SC_SNAPSHOTS_PLAIN &&
-        !sc_spans_may_hide(&inflight->guards, info->shape.address, info->shape.width_bytes);
-    if (__builtin_expect(!is_plain || memcmp((const void *)info->shape.address, info->slot->bytes,
-                                             info->shape.width_bytes) != 0,
-                         0))
-        add_if_changed(inflight, op, overwritten);
+    if (op->looked)
+        return !op->differs;
+    return !sc_spans_may_hide(&inflight->guards, info->shape.address, info->shape.width_bytes) &&
+           memcmp((const void *)info->shape.address, info->slot->bytes, info->shape.width_bytes) ==
+               0;
 }
 
-/* Such an operation has a snapshot, and neither a guard nor a copy of a page. */
+struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
+                                          const struct sc_simple_copy *copy)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    struct sc_op *op = sc_inflight_op(inflight, find_alike(inflight, copy));
+    struct sc_slot *slot = op->info.slot;
+    if (!op->info.is_simple || !slot || !op->info.stable ||
+        atomic_load_explicit(&op->comparing, memory_order_relaxed) || !is_unchanged(inflight, op))
+        return NULL;
+    op->looked = false;
+    op->info.slot = NULL;
+    op->info.copied = true;
+    return slot;
+}
+
+void sc_inflight_refuse_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    struct sc_op *op = sc_inflight_op(inflight, find_alike(inflight, copy));
+    if (!copy->is_filled) {
+        sc_staging_return(copy->slot);
+    } else if (op->info.is_simple && op->info.copied) {
+        op->info.slot = copy->slot;
+        op->info.copied = false;
+    } else {
+        const struct sc_stream *stream = sc_order_stream(inflight->order, copy->stream);
+        sc_staging_give(copy->slot,
+                        &(struct sc_ticket){.stream = copy->stream,
+                                            .number = sc_stream_front_issued(&stream->front)});
+    }
+}
+
+/* Such an operation has neither a guard nor a copy of a page. */
 static inline void renew_snapshot(struct sc_inflight *inflight, struct sc_op *op,
                                   const struct sc_simple_copy *copy, struct sc_ops *overwritten)
 {
-    SC_ASSERT(op->info.slot && !op->first_span && !op->first_copy && !op->awaits_guard);
-    compare_source(inflight, copy->range, op, overwritten);
-    sc_comparisons_await(op);
-    sc_staging_renew(op->info.slot, &op->info.ticket);
+    SC_ASSERT(!op->first_span && !op->first_copy && !op->awaits_guard);
+    if (op->info.slot) {
+        add_if_changed(inflight, op, overwritten);
+        sc_comparisons_await(op);
+        sc_staging_renew(op->info.slot, &op->info.ticket);
+    }
     op->looked = false;
     op->info.slot = copy->slot;
+    op->info.copied = false;
     op->info.stable = true;
 }
 
@@ -888,7 +918,7 @@ static inline bool is_renewable(const struct sc_op *op, const struct sc_simple_c
 {
     static _Atomic uint64_t chosen_for;
     if (!op->info.is_simple || copy->slot)
-        return op->info.is_simple && op->info.slot;
+        return op->info.is_simple && sc_ops_is_copied(&op->info);
     if (!copy->is_guarded)
         return !op->first_span && !op->info.guard_bytes;
     uint64_t most = atomic_load_explicit(&chosen_for, memory_order_relaxed);

@@ -205,6 +205,11 @@ struct sc_simple_copy;
 bool sc_inflight_issue_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
                               struct sc_ticket *ticket, struct sc_ops *overwritten);
 
+/* The snapshot of an equal copy to the device, if the source has not changed since: that copy is
+ * none of which the source is compared from now on. Or NULL. */
+struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
+                                          const struct sc_simple_copy *copy);
+
 /* As it is described to others. */
 void sc_inflight_describe_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
                                  struct sc_op_info *info);

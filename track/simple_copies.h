@@ -2,8 +2,9 @@
  * most. Nothing that is in flight conflicts with one, which a few looks tell. So little is to be
  * asked before the call, and little to be noted behind it.
  *
- * Of a small one to the device, the device reads a snapshot. One to the host is as simple once an
- * equal one is in flight, whose pages are kept off already: they stay so.
+ * Of a small one to the device, the device reads a snapshot: that of an equal one that it follows,
+ * if the source has not changed since. One to the host is as simple once an equal one is in flight,
+ * whose pages are kept off already: they stay so.
  *
  * Such an operation is one like others (track/inflight.h), and is found, compared and forgotten as
  * they are.
@@ -31,6 +32,7 @@ struct sc_simple_copy {
     size_t size_bytes;
     uint32_t range;
     struct sc_slot *slot; /* of one to the device: for the snapshot */
+    bool is_filled;       /* it is an earlier one's, which has what the source has */
     /* Behind the call: what the operation tells of it. */
     const char *api;
     uint64_t ticks;
@@ -38,9 +40,8 @@ struct sc_simple_copy {
     int32_t thread;
 };
 
-/* Is the copy such a one? Finds the range, and takes a slot that the stream has kept for the
- * snapshot, which the caller fills. False: nothing was done. Takes the lock where the look-up races
- * with a change. */
+/* Is the copy such a one? Finds the range, and takes a slot for the snapshot, which the caller
+ * fills if it is not filled already. False: nothing was done. */
 bool sc_track_begin_simply(struct sc_track *track, struct sc_staging *staging,
                            struct sc_simple_copy *copy) SC_EXCLUDES(*track);
 

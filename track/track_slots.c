@@ -100,6 +100,35 @@ static inline const struct sc_range *find_pinned(struct sc_track *track,
                : NULL;
 }
 
+static __attribute__((noinline)) void compare_first(struct sc_track *track,
+                                                    const struct sc_simple_copy *copy)
+{
+    struct sc_op_info info;
+    sc_inflight_describe_simply(&track->inflight, copy, &info);
+    sc_track_compare_equal(track, &info);
+}
+
+static inline bool is_plain(const struct sc_range *range)
+{
+    return atomic_load_explicit(&range->snapshots, memory_order_acquire) == SC_SNAPSHOTS_PLAIN;
+}
+
+static void take_snapshot(struct sc_track *track, struct sc_staging *staging,
+                          struct sc_simple_copy *copy, const struct sc_range *range)
+{
+    if (atomic_load_explicit(&range->source_count, memory_order_relaxed) != 0) {
+        if (copy->size_bytes >= SC_COMPARISONS_MIN_BYTES)
+            compare_first(track, copy);
+        lock(track);
+        if (is_plain(range))
+            copy->slot = sc_inflight_take_snapshot(&track->inflight, copy);
+        unlock(track);
+    }
+    copy->is_filled = copy->slot;
+    if (!copy->slot)
+        copy->slot = sc_staging_take_kept(staging, copy->stream, copy->size_bytes);
+}
+
 bool sc_track_begin_simply(struct sc_track *track, struct sc_staging *staging,
                            struct sc_simple_copy *copy)
 {
@@ -108,18 +137,9 @@ bool sc_track_begin_simply(struct sc_track *track, struct sc_staging *staging,
     copy->slot = NULL;
     if (!range || copy->to_host)
         return range && is_of_stream(inflight, range, copy->stream);
-    if (is_still(inflight, range) &&
-        atomic_load_explicit(&range->snapshots, memory_order_acquire) == SC_SNAPSHOTS_PLAIN)
-        copy->slot = sc_staging_take_kept(staging, copy->stream, copy->size_bytes);
+    if (is_still(inflight, range) && is_plain(range))
+        take_snapshot(track, staging, copy, range);
     return copy->slot;
-}
-
-static __attribute__((noinline)) void compare_first(struct sc_track *track,
-                                                    const struct sc_simple_copy *copy)
-{
-    struct sc_op_info info;
-    sc_inflight_describe_simply(&track->inflight, copy, &info);
-    sc_track_compare_equal(track, &info);
 }
 
 /* False: there is none that it could follow so, or something has come in between. */
@@ -130,8 +150,6 @@ static bool issue_simply(struct sc_track *track, const struct sc_simple_copy *co
     const struct sc_range *range = sc_inflight_range(inflight, copy->range);
     if (!copy->slot && atomic_load_explicit(&range->op_count, memory_order_relaxed) == 0)
         return false;
-    if (copy->slot && copy->size_bytes >= SC_COMPARISONS_MIN_BYTES)
-        compare_first(track, copy);
     lock(track);
     bool done =
         (copy->slot ? is_still(inflight, range) : is_of_stream(inflight, range, copy->stream)) &&

@@ -97,7 +97,7 @@ bool sc_simple_copies_make(enum sc_simplicity least, const struct sc_call *call,
         return true;
     }
     if (copy->slot)
-        sc_snapshots_return(copy->slot);
+        sc_snapshots_refuse(copy);
     sc_detour_refused(call->api, call->site, call->per_thread, *result);
     return true;
 }

@@ -18,6 +18,7 @@
 #include "interpose/guard/door.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
+#include "track/inflight_calls.h"
 #include "track/simple_copies.h"
 #include "track/source_costs.h"
 #include "track/staging.h"
@@ -306,6 +307,11 @@ struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction 
     return slot;
 }
 
+void sc_snapshots_refuse(const struct sc_simple_copy *copy)
+{
+    SC_TRACKED(sc_inflight_refuse_simply(track.inflight, copy));
+}
+
 bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy *copy)
 {
     struct sc_context *home = context->primary ? context->primary : context;
@@ -313,7 +319,8 @@ bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy
     if (!own || sc_options.mode != SC_MODE_FIX ||
         !sc_track_begin_simply(&sc_track, &own->staging, copy))
         return false;
-    memcpy(copy->slot->bytes, (const void *)copy->host, copy->size_bytes);
+    if (!copy->is_filled)
+        memcpy(copy->slot->bytes, (const void *)copy->host, copy->size_bytes);
     return true;
 }
 

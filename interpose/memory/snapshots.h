@@ -38,6 +38,8 @@ struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction 
  * are there then. False: it is none, or there is no slot at hand. */
 struct sc_simple_copy;
 bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy *copy);
+/* The driver has refused it. Takes the tracker's lock. */
+void sc_snapshots_refuse(const struct sc_simple_copy *copy);
 
 /* A snapshot that nothing reads after all: its call was not made, or was refused. Takes the
  * tracker's lock. */

@@ -141,7 +141,7 @@ static uint64_t record(const struct sc_simple_copy *copy, const struct sc_pages 
 static bool begin(struct sc_simple_copy *upload)
 {
     bool begun = sc_track_begin_simply(&sc_track, &staging, upload);
-    if (begun)
+    if (begun && !upload->is_filled)
         memcpy(upload->slot->bytes, (const void *)upload->host, upload->size_bytes);
     return begun;
 }
@@ -390,7 +390,7 @@ START_TEST(a_slot_comes_back_when_its_operation_is_complete)
     ck_assert(begin(&first));
     uint64_t number = record(&first, NULL, &issued);
     unsigned count = 0;
-    while (begin(&next)) {
+    while (pinned[0]++, begin(&next)) {
         ck_assert_ptr_ne(next.slot, first.slot);
         ck_assert_uint_lt(count++, 1000);
         record(&next, NULL, &issued);
@@ -403,7 +403,67 @@ START_TEST(a_slot_comes_back_when_its_operation_is_complete)
         back = LOCKED(&sc_track, sc_staging_take(&staging, bytes));
     ck_assert_ptr_eq(back, first.slot);
     LOCKED(&sc_track, sc_staging_return(back));
+    know(one, 1);
+    sc_track_remove_stream(&sc_track, one);
+    ck_assert(sc_staging_is_whole(&staging));
+}
+END_TEST
+
+START_TEST(a_snapshot_is_read_once_more_if_the_source_has_not_changed)
+{
+    SC_ISSUED(issued);
+    warm_up(one);
+    struct sc_simple_copy first = upload_of(one, pinned), next = first, changed = first;
+    ck_assert(begin(&first) && !first.is_filled);
+    record(&first, NULL, &issued);
+    ck_assert(begin(&next) && next.is_filled);
+    ck_assert_ptr_eq(next.slot, first.slot);
+    record(&next, NULL, &issued);
+    ck_assert_uint_eq(issued.overwritten.count, 0);
+    pinned[3]++;
+    ck_assert(begin(&changed) && !changed.is_filled);
+    record(&changed, NULL, &issued);
+    ck_assert_uint_eq(issued.overwritten.count, 1);
     know(one, 0);
+}
+END_TEST
+
+/* The host may come to know of the earlier copy before the later one is made. */
+START_TEST(a_snapshot_that_is_about_to_be_read_once_more_goes_with_no_earlier_copy)
+{
+    SC_ISSUED(issued);
+    warm_up(one);
+    struct sc_simple_copy next = upload_of(one, pinned);
+    make_alone(one, pinned);
+    ck_assert(begin(&next) && next.is_filled);
+    know(one, 0);
+    ck_assert_uint_eq(sc_track.inflight.ops.live, 0);
+    for (unsigned i = 0; i < 10; i++) {
+        struct sc_slot *taken = LOCKED(&sc_track, sc_staging_take(&staging, bytes));
+        ck_assert_ptr_ne(taken, next.slot);
+        LOCKED(&sc_track, sc_staging_return(taken));
+    }
+    record(&next, NULL, &issued);
+    pinned[3]++;
+    know(one, 1);
+}
+END_TEST
+
+START_TEST(a_slot_of_a_copy_that_is_refused_goes_back)
+{
+    warm_up(one);
+    struct sc_simple_copy next = upload_of(one, pinned);
+    make_alone(one, pinned);
+    ck_assert(begin(&next) && next.is_filled);
+    LOCKED(&sc_track, sc_inflight_refuse_simply(scope_.inflight, &next));
+    pinned[3]++;
+    know(one, 1);
+    make_alone(one, pinned);
+    ck_assert(begin(&next) && next.is_filled);
+    know(one, 0);
+    LOCKED(&sc_track, sc_inflight_refuse_simply(scope_.inflight, &next));
+    ck_assert(begin(&next) && !next.is_filled);
+    LOCKED(&sc_track, sc_inflight_refuse_simply(scope_.inflight, &next));
     sc_track_remove_stream(&sc_track, one);
     ck_assert(sc_staging_is_whole(&staging));
 }
@@ -521,11 +581,17 @@ int main(void)
     tcase_add_test(group, where_nothing_is_guarded_an_equal_download_is_simple);
     tcase_add_test(group,
                    what_other_streams_do_on_the_range_or_on_none_is_looked_at_before_a_download);
+    tcase_add_test(group, a_snapshot_is_read_once_more_if_the_source_has_not_changed);
+    tcase_add_test(group, a_snapshot_that_is_about_to_be_read_once_more_goes_with_no_earlier_copy);
+    tcase_add_test(group, a_slot_of_a_copy_that_is_refused_goes_back);
     TCase *large = tcase_create("large uploads");
     tcase_add_checked_fixture(large, set_up_large, tear_down);
     tcase_add_test(large, an_upload_is_an_operation_like_others);
     tcase_add_test(large, a_source_that_changes_is_found_when_the_host_has_waited);
     tcase_add_test(large, a_source_that_changes_is_found_by_the_next_equal_upload);
+    tcase_add_test(large, a_snapshot_is_read_once_more_if_the_source_has_not_changed);
+    tcase_add_test(large, a_snapshot_that_is_about_to_be_read_once_more_goes_with_no_earlier_copy);
+    tcase_add_test(large, a_slot_of_a_copy_that_is_refused_goes_back);
     tcase_add_test(large, equal_uploads_are_one_operation_and_others_are_not);
     tcase_add_test(large, an_upload_follows_an_equal_copy_that_came_another_way);
     tcase_add_test(large, an_equal_copy_that_came_another_way_is_compared_as_well);

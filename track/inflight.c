@@ -898,16 +898,15 @@ void sc_inflight_refuse_simply(struct sc_inflight *inflight, const struct sc_sim
 }
 
 /* Such an operation has neither a guard nor a copy of a page. */
-static inline void renew_snapshot(struct sc_inflight *inflight, struct sc_op *op,
-                                  const struct sc_simple_copy *copy, struct sc_ops *overwritten)
+static void renew_snapshot(struct sc_inflight *inflight, struct sc_op *op,
+                           const struct sc_simple_copy *copy, struct sc_ops *overwritten)
 {
     SC_ASSERT(!op->first_span && !op->first_copy && !op->awaits_guard);
     if (op->info.slot) {
         add_if_changed(inflight, op, overwritten);
-        sc_comparisons_await(op);
-        sc_staging_renew(op->info.slot, &op->info.ticket);
+        sc_source_copies_drop_copies(inflight, op);
+        sc_staging_refill(copy->slot, copy->stream);
     }
-    op->looked = false;
     op->info.slot = copy->slot;
     op->info.copied = false;
     op->info.stable = true;

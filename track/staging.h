@@ -97,9 +97,6 @@ struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream
 /* Sees to it that the stream keeps a slot as large as this one, if there is one. */
 void sc_staging_refill(const struct sc_slot *slot, uint32_t stream);
 
-/* sc_staging_keep, and then that: of an operation that is issued once more on its stream. */
-void sc_staging_renew(struct sc_slot *slot, const struct sc_ticket *ticket);
-
 /* The stream is about to go; or slots are wanting: what the stream, or every stream, has kept comes
  * back. */
 void sc_staging_give_kept(struct sc_order *order, uint32_t stream);

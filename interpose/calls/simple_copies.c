@@ -49,15 +49,13 @@ static void end(const struct sc_call *call, struct sc_stream_record *stream,
 
 /* No device memory is watched, no wait for the host is open, and calls have no share of the time.
  */
-SC_INLINED bool is_simple(const struct sc_simple_copy *copy)
+SC_INLINED bool is_simple(bool to_host, size_t size_bytes)
 {
     return !sc_track_watches_device(&sc_track) && !sc_track_attends(SC_ATTENDS_UNSEEN_WAITS) &&
-           (!copy->to_host ? copy->size_bytes <= sc_options.snapshot_max_bytes
-                           : !sc_options.guard_budget);
+           (to_host ? !sc_options.guard_budget : size_bytes <= sc_options.snapshot_max_bytes);
 }
 
-/* Nothing is at work that may write the source; or sources that the copy overwrites are compared.
- */
+/* Nothing is at work that may write the source; or sources that are overwritten are compared. */
 SC_INLINED bool begin(const struct sc_call *call, struct sc_stream_record *stream,
                       struct sc_simple_copy *copy)
 {
@@ -72,32 +70,38 @@ SC_INLINED bool begin(const struct sc_call *call, struct sc_stream_record *strea
 
 SC_INLINED CUresult make(const struct sc_simple_copy *copy, CUstream handle)
 {
-    void *host = (void *)copy->host;
-    return !copy->to_host
-               ? sc_real.cuMemcpyHtoDAsync_v2(copy->device, copy->slot->bytes, copy->size_bytes,
-                                              handle)
-               : sc_real.cuMemcpyDtoHAsync_v2(host, copy->device, copy->size_bytes, handle);
+    return copy->to_host ? sc_real.cuMemcpyDtoHAsync_v2((void *)copy->host, copy->device,
+                                                        copy->size_bytes, handle)
+                         : sc_real.cuMemcpyHtoDAsync_v2(copy->device, copy->slot->bytes,
+                                                        copy->size_bytes, handle);
 }
 
-bool sc_simple_copies_make(enum sc_simplicity least, const struct sc_call *call, CUresult *result,
-                           struct sc_simple_copy *copy, CUstream handle)
+bool sc_simple_copies_make(enum sc_simplicity least, const char *api, void *site, bool per_thread,
+                           CUresult *result, bool to_host, const void *host, CUdeviceptr device,
+                           size_t size_bytes, CUstream handle)
 {
     sc_own_stack_learn();
     struct sc_stream_record *stream =
         sc_streams_find_simple(least, handle, SC_TIE_KIND | SC_TIE_DUE);
-    if (!stream || !is_simple(copy))
+    if (!stream || !is_simple(to_host, size_bytes))
         return false;
-    copy->stream = stream->id;
-    copy->is_guarded = sc_options.guard != SC_GUARD_OFF;
-    if (!begin(call, stream, copy))
+    const struct sc_call call = {api, site, per_thread};
+    struct sc_simple_copy copy;
+    copy.to_host = to_host;
+    copy.is_guarded = sc_options.guard != SC_GUARD_OFF;
+    copy.stream = stream->id;
+    copy.host = (uintptr_t)host;
+    copy.device = device;
+    copy.size_bytes = size_bytes;
+    if (!begin(&call, stream, &copy))
         return false;
-    *result = make(copy, handle);
+    *result = make(&copy, handle);
     if (sc_likely(*result == CUDA_SUCCESS)) {
-        end(call, stream, copy);
+        end(&call, stream, &copy);
         return true;
     }
-    if (copy->slot)
-        sc_snapshots_refuse(copy);
-    sc_detour_refused(call->api, call->site, call->per_thread, *result);
+    if (!to_host)
+        sc_snapshots_refuse(&copy);
+    sc_detour_refused(api, site, per_thread, *result);
     return true;
 }

@@ -12,39 +12,29 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
-#include "track/simple_copies.h"
 
-/* False: it is not such a copy, and nothing was done. Of `copy` the two sides are set. */
-bool sc_simple_copies_make(enum sc_simplicity least, const struct sc_call *call, CUresult *result,
-                           struct sc_simple_copy *copy, CUstream handle);
+/* False: it is not such a copy, and nothing was done. `host`, `device`: its two sides. `api`,
+ * `site`, `per_thread`: of its call (interpose/driver/call.h). */
+bool sc_simple_copies_make(enum sc_simplicity least, const char *api, void *site, bool per_thread,
+                           CUresult *result, bool to_host, const void *host, CUdeviceptr device,
+                           size_t size_bytes, CUstream handle);
 
-/* As a wrapper asks (SC_SIMPLE_PAIR). */
+/* As wrappers ask (SC_SIMPLE_PAIR). */
 SC_INLINED bool cuMemcpyHtoDAsync_v2_simply(enum sc_simplicity least, const char *api, void *site,
                                             bool per_thread, CUresult *result, CUdeviceptr target,
                                             const void *source, size_t size_bytes, CUstream handle)
 {
-    struct sc_simple_copy copy;
-    copy.to_host = false;
-    copy.host = (uintptr_t)source;
-    copy.device = target;
-    copy.size_bytes = size_bytes;
-    return sc_simple_copies_make(least, &(const struct sc_call){api, site, per_thread}, result,
-                                 &copy, handle);
+    return sc_simple_copies_make(least, api, site, per_thread, result, false, source, target,
+                                 size_bytes, handle);
 }
 
 SC_INLINED bool cuMemcpyDtoHAsync_v2_simply(enum sc_simplicity least, const char *api, void *site,
                                             bool per_thread, CUresult *result, void *target,
                                             CUdeviceptr source, size_t size_bytes, CUstream handle)
 {
-    struct sc_simple_copy copy;
-    copy.to_host = true;
-    copy.host = (uintptr_t)target;
-    copy.device = source;
-    copy.size_bytes = size_bytes;
-    return sc_simple_copies_make(least, &(const struct sc_call){api, site, per_thread}, result,
-                                 &copy, handle);
+    return sc_simple_copies_make(least, api, site, per_thread, result, true, target, source,
+                                 size_bytes, handle);
 }
 
 #endif

@@ -15,8 +15,8 @@ static bool can_be_made(const struct copy *copy)
 static bool can_be_repeated(const struct copy *copy, const struct copy *like)
 {
     bool is_plain = !copy->graph && !copy->across && !copy->rows.count;
-    return is_plain && copy->direction == like->direction && copy->device_offset && is_on(copy, copy->buffer) &&
-           copy->buffer == like->buffer && copy->slot == like->slot &&
+    return is_plain && copy->direction == like->direction && copy->device_offset &&
+           is_on(copy, copy->buffer) && copy->buffer == like->buffer && copy->slot == like->slot &&
            world.slots[copy->slot].stream == copy->stream;
 }
 

@@ -238,15 +238,25 @@ static struct sc_grid *grid_of(struct sc_inflight *inflight, enum sc_buffer_kind
     return sc_ops_is_heap(kind) ? &inflight->heap_grid : &inflight->op_grid;
 }
 
-static uint32_t *slot_of_key(struct sc_inflight *inflight, uintptr_t address, size_t width_bytes,
-                             uint32_t stream)
+static _Atomic uint32_t *slot_of_key(struct sc_inflight *inflight, uintptr_t address,
+                                     size_t width_bytes, uint32_t stream)
 {
     uint64_t key = address * 0x9E3779B97F4A7C15u;
     key ^= (width_bytes + ((uint64_t)stream << 32)) * 0xC2B2AE3D27D4EB4Fu;
     return &inflight->keys[(key >> 33) % SC_INFLIGHT_KEYS];
 }
 
-static uint32_t *key_slot(struct sc_inflight *inflight, const struct sc_op_info *info)
+static uint32_t get(const _Atomic uint32_t *link)
+{
+    return atomic_load_explicit(link, memory_order_relaxed);
+}
+
+static void set(_Atomic uint32_t *link, uint32_t id)
+{
+    atomic_store_explicit(link, id, memory_order_relaxed);
+}
+
+static _Atomic uint32_t *key_slot(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     return slot_of_key(inflight, info->shape.address, info->shape.width_bytes, info->ticket.stream);
 }
@@ -263,9 +273,9 @@ static bool equal_key(const struct sc_op_info *a, const struct sc_op_info *b)
 uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    uint32_t id = *key_slot(inflight, info);
+    uint32_t id = get(key_slot(inflight, info));
     while (id && !equal_key(&sc_inflight_op(inflight, id)->info, info))
-        id = sc_inflight_op(inflight, id)->key_next;
+        id = get(&sc_inflight_op(inflight, id)->key_next);
     return id;
 }
 
@@ -274,30 +284,30 @@ uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op
 uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    uint32_t id = *key_slot(inflight, info);
+    uint32_t id = get(key_slot(inflight, info));
     while (id && (!equal_key(&sc_inflight_op(inflight, id)->info, info) ||
                   sc_inflight_op(inflight, id)->info.ticket.number != info->ticket.number))
-        id = sc_inflight_op(inflight, id)->key_next;
+        id = get(&sc_inflight_op(inflight, id)->key_next);
     return id;
 }
 
 static void link_key(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    uint32_t *first = key_slot(inflight, &op->info);
-    op->key_next = *first;
-    *first = id;
+    _Atomic uint32_t *first = key_slot(inflight, &op->info);
+    set(&op->key_next, get(first));
+    set(first, id);
 }
 
 static void unlink_key(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    uint32_t *link = key_slot(inflight, &op->info);
-    while (*link && *link != id)
-        link = &sc_inflight_op(inflight, *link)->key_next;
-    SC_ASSERT(*link == id);
-    if (*link)
-        *link = op->key_next;
+    _Atomic uint32_t *link = key_slot(inflight, &op->info);
+    while (get(link) && get(link) != id)
+        link = &sc_inflight_op(inflight, get(link))->key_next;
+    SC_ASSERT(get(link) == id);
+    if (get(link))
+        set(link, get(&op->key_next));
 }
 
 static void link_to_stream(struct sc_inflight *inflight, uint32_t id)
@@ -725,7 +735,7 @@ static inline __attribute__((always_inline)) void fill_record(struct sc_op *op, 
                                                               size_t size_bytes)
 {
     set_node(&op->node, address, size_bytes);
-    op->key_next = 0;
+    set(&op->key_next, 0);
     op->first_span = 0;
     op->first_copy = 0;
     op->accused = 0;
@@ -848,10 +858,15 @@ static inline bool is_of(const struct sc_op_info *info, const struct sc_simple_c
 
 static inline uint32_t find_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
-    uint32_t id = *slot_of_key(inflight, copy->host, copy->size_bytes, copy->stream);
+    uint32_t id = get(slot_of_key(inflight, copy->host, copy->size_bytes, copy->stream));
     while (id && !is_of(&sc_inflight_op(inflight, id)->info, copy))
-        id = sc_inflight_op(inflight, id)->key_next;
+        id = get(&sc_inflight_op(inflight, id)->key_next);
     return id;
+}
+
+bool sc_inflight_may_have_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
+{
+    return get(slot_of_key(inflight, copy->host, copy->size_bytes, copy->stream)) != 0;
 }
 
 /* Most often the source can be read as it lies. */

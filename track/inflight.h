@@ -50,7 +50,7 @@ struct sc_range {
  */
 struct sc_op {
     _Alignas(64) struct sc_grid_node node; /* the hull */
-    uint32_t key_next;
+    _Atomic uint32_t key_next;
     uint32_t range_previous, range_next;
     uint32_t stream_previous, stream_next;
     uint32_t first_span; /* what of it is guarded now */
@@ -103,8 +103,8 @@ struct sc_inflight {
     struct sc_no_verdicts *no_verdicts; /* of what is forgotten for want of room, or NULL */
     struct sc_released released[SC_RELEASED_MAX]; /* the latest ones; others are unguarded */
     uint32_t released_count;                      /* that there ever were */
-    uint32_t *keys;
-    uint32_t busy; /* first stream with operations */
+    _Atomic uint32_t *keys; /* operations of equal keys are in a list; read without the lock */
+    uint32_t busy;          /* first stream with operations */
     uint32_t retained;
     uint32_t awaiting_guard;                 /* operations */
     _Atomic uint32_t neighbour_source_count; /* of ranges that sc_inflight_is_neighbour names */
@@ -204,6 +204,9 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t op);
 struct sc_simple_copy;
 bool sc_inflight_issue_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
                               struct sc_ticket *ticket, struct sc_ops *overwritten);
+
+/* May an equal one be in flight? Lock-free. */
+bool sc_inflight_may_have_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy);
 
 /* The snapshot of an equal copy to the device, if the source has not changed since: that copy is
  * none of which the source is compared from now on. Or NULL. */

@@ -11,6 +11,7 @@
 #include "track/events.h"
 #include "track/kernel_flags.h"
 #include "track/order_calls.h"
+#include "track/simple_copies.h"
 #include "track/source_copies.h"
 #include "track/staging.h"
 #include "track/track.h"
@@ -464,7 +465,8 @@ static void add_op(struct sc_track *track, struct sc_op_info *info, struct sc_op
 }
 
 __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
-                                                      const struct sc_op_info *info)
+                                                      const struct sc_op_info *info,
+                                                      struct sc_simple_copy *copy)
 {
     struct sc_comparisons comparisons;
     sc_own_lock_enter(); /* nobody stops the thread in between */
@@ -475,6 +477,8 @@ __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
         sc_comparisons_make(&track->inflight, &comparisons);
         lock(track);
         sc_comparisons_end(&track->inflight, &comparisons);
+        if (copy)
+            copy->slot = sc_inflight_take_snapshot(&track->inflight, copy);
         unlock(track);
     }
     sc_own_lock_leave();
@@ -496,7 +500,7 @@ void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct s
     issued->overwritten.count = 0;
     for (unsigned i = 0; i < count; i++)
         if (infos[i].slot && sc_shape_hull_bytes(&infos[i].shape) >= SC_COMPARISONS_MIN_BYTES)
-            sc_track_compare_equal(track, &infos[i]);
+            sc_track_compare_equal(track, &infos[i], NULL);
     lock(track);
     if (call->stream)
         sc_order_end(&track->order, call, true);

@@ -7,6 +7,7 @@
 #include "track/tracker.h"
 
 struct sc_op_info;
+struct sc_simple_copy;
 
 static inline void lock(struct sc_track *track) SC_ACQUIRES(*track) SC_UNFOLLOWED
 {
@@ -19,10 +20,10 @@ static inline void unlock(struct sc_track *track) SC_RELEASES(*track) SC_UNFOLLO
 }
 
 /* An operation that is about to be recorded once more is compared with its source, without the
- * lock.
+ * lock. `copy`: NULL, or a simple one to the device, which gets its snapshot.
  */
-void sc_track_compare_equal(struct sc_track *track, const struct sc_op_info *info)
-    SC_EXCLUDES(*track);
+void sc_track_compare_equal(struct sc_track *track, const struct sc_op_info *info,
+                            struct sc_simple_copy *copy) SC_EXCLUDES(*track);
 
 /* After every change of what free() and munmap() must look at. */
 static inline void publish_watch(struct sc_track *track)

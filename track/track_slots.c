@@ -100,29 +100,38 @@ static inline const struct sc_range *find_pinned(struct sc_track *track,
                : NULL;
 }
 
-static __attribute__((noinline)) void compare_first(struct sc_track *track,
-                                                    const struct sc_simple_copy *copy)
-{
-    struct sc_op_info info;
-    sc_inflight_describe_simply(&track->inflight, copy, &info);
-    sc_track_compare_equal(track, &info);
-}
-
 static inline bool is_plain(const struct sc_range *range)
 {
     return atomic_load_explicit(&range->snapshots, memory_order_acquire) == SC_SNAPSHOTS_PLAIN;
 }
 
+static __attribute__((noinline)) void take_large(struct sc_track *track,
+                                                 struct sc_simple_copy *copy)
+{
+    struct sc_op_info info;
+    sc_inflight_describe_simply(&track->inflight, copy, &info);
+    sc_track_compare_equal(track, &info, copy);
+}
+
+/* Where threads wait for the lock, the source is copied rather than to wait here, too. */
+static void take_small(struct sc_track *track, struct sc_simple_copy *copy,
+                       const struct sc_range *range)
+{
+    if (!sc_brief_lock_try(&track->lock))
+        return;
+    if (is_plain(range))
+        copy->slot = sc_inflight_take_snapshot(&track->inflight, copy);
+    unlock(track);
+}
+
 static void take_snapshot(struct sc_track *track, struct sc_staging *staging,
                           struct sc_simple_copy *copy, const struct sc_range *range)
 {
-    if (atomic_load_explicit(&range->source_count, memory_order_relaxed) != 0) {
+    if (sc_inflight_may_have_alike(&track->inflight, copy)) {
         if (copy->size_bytes >= SC_COMPARISONS_MIN_BYTES)
-            compare_first(track, copy);
-        lock(track);
-        if (is_plain(range))
-            copy->slot = sc_inflight_take_snapshot(&track->inflight, copy);
-        unlock(track);
+            take_large(track, copy);
+        else
+            take_small(track, copy, range);
     }
     copy->is_filled = copy->slot;
     if (!copy->slot)
@@ -148,7 +157,7 @@ static bool issue_simply(struct sc_track *track, const struct sc_simple_copy *co
 {
     struct sc_inflight *inflight = &track->inflight;
     const struct sc_range *range = sc_inflight_range(inflight, copy->range);
-    if (!copy->slot && atomic_load_explicit(&range->op_count, memory_order_relaxed) == 0)
+    if (!copy->slot && !sc_inflight_may_have_alike(inflight, copy))
         return false;
     lock(track);
     bool done =

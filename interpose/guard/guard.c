@@ -483,20 +483,11 @@ static void take_sources(const struct sc_range_info *range, const struct sc_page
     }
 }
 
-/* Where mprotect is slow it is tried again, some calls in a row of many. */
-static bool is_slow(void)
-{
-    enum { OFTEN = 4096, IN_A_ROW = 16 };
-    static _Atomic unsigned asked;
-    return sc_map_waits_are_long() &&
-           atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) % OFTEN >= IN_A_ROW;
-}
-
 /* What has many pages is mprotect's, unless threads wait for each other for it. It needs the
  * signal. */
 static bool is_mprotects(void)
 {
-    return sc_options.guard != SC_GUARD_UFFD && !is_slow() &&
+    return sc_options.guard != SC_GUARD_UFFD && !sc_map_waits_are_long() &&
            sc_signals_take_over() == SC_TAKEOVER_DONE;
 }
 

@@ -68,7 +68,7 @@ static void lock_shared(void) SC_UNFOLLOWED
         sc_brief_lock_take(&lanes[0].lock);
     }
     uint64_t waited = before ? sc_ticks() - before : 0;
-    sc_map_waits_note(0, waited);
+    sc_map_waits_note(before != 0);
     sc_source_costs_note(SC_SOURCE_BY_MPROTECT, SC_SOURCE_COSTS_MIN_BYTES, waited, false);
 }
 

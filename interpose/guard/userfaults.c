@@ -15,7 +15,6 @@
 #include "interpose/base/process.h"
 #include "interpose/guard/door.h"
 #include "interpose/guard/guarded_ranges.h"
-#include "interpose/guard/map_waits.h"
 #include "interpose/guard/page_protection.h"
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
@@ -385,9 +384,7 @@ static void note(uintptr_t start, size_t size_bytes, enum sc_access access, bool
 static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     bool was_off = sc_userfaults_is_off(start);
-    uint64_t before = sc_ticks();
     long result = sc_page_protection_set(start, size_bytes, access);
-    sc_map_waits_note(size_bytes, sc_ticks() - before);
     if (result == 0 && was_off)
         result = (known_of(start) & ACCESS) == SC_ACCESS_READ
                      ? write_protect(start, size_bytes, false)

@@ -17,9 +17,9 @@
 #include "track/no_verdicts.h"
 #include "track/ops.h"
 #include "track/order.h"
-#include "track/simple_copies.h"
 #include "track/source_copies.h"
 #include "track/staging.h"
+#include "track/track_copies.h"
 
 #include "common/poison.h"
 

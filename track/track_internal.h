@@ -14,6 +14,11 @@ static inline void lock(struct sc_track *track) SC_ACQUIRES(*track) SC_UNFOLLOWE
     sc_brief_lock_take(&track->lock);
 }
 
+static inline bool try_to_lock(struct sc_track *track) SC_TRY_ACQUIRES(true, *track) SC_UNFOLLOWED
+{
+    return sc_brief_lock_try(&track->lock);
+}
+
 static inline void unlock(struct sc_track *track) SC_RELEASES(*track) SC_UNFOLLOWED
 {
     sc_brief_lock_give(&track->lock);

@@ -3,8 +3,8 @@
 
 #include "track/blocks.h"
 #include "track/comparisons.h"
-#include "track/simple_copies.h"
 #include "track/staging.h"
+#include "track/track_copies.h"
 #include "track/track_internal.h"
 #include "track/track_ops.h"
 
@@ -117,7 +117,7 @@ static __attribute__((noinline)) void take_large(struct sc_track *track,
 static void take_small(struct sc_track *track, struct sc_simple_copy *copy,
                        const struct sc_range *range)
 {
-    if (!sc_brief_lock_try(&track->lock))
+    if (!try_to_lock(track))
         return;
     if (is_plain(range))
         copy->slot = sc_inflight_take_snapshot(&track->inflight, copy);

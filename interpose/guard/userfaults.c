@@ -19,7 +19,6 @@
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
 #include "report/userfaultfd.h"
-#include "track/source_costs.h"
 
 #include "common/poison.h"
 
@@ -403,13 +402,11 @@ static long let_go(uintptr_t start, size_t size_bytes, enum sc_access from)
 {
     if (from == SC_ACCESS_NONE)
         return put_all_back(start, size_bytes, SC_ACCESS_ALL);
-    uint64_t before = sc_ticks();
     long result = write_protect(start, size_bytes, false);
     if (result == 0) {
         note(start, size_bytes, SC_ACCESS_ALL, false);
         sc_kernel_call(SYS_madvise, start, size_bytes, POPULATE_WRITE);
     }
-    sc_source_costs_note(SC_SOURCE_BY_USERFAULT, size_bytes, sc_ticks() - before, false);
     return result;
 }
 
@@ -426,12 +423,8 @@ static long keep_off(uintptr_t start, size_t size_bytes, enum sc_access from, en
 {
     if (access != SC_ACCESS_READ)
         return sc_kernel_call(SYS_madvise, start, size_bytes, DONTNEED_LOCKED);
-    if (from == SC_ACCESS_NONE)
-        return let_readers_in(start, size_bytes);
-    uint64_t before = sc_ticks();
-    long result = write_protect(start, size_bytes, true);
-    sc_source_costs_note(SC_SOURCE_BY_USERFAULT, size_bytes, sc_ticks() - before, false);
-    return result;
+    return from == SC_ACCESS_NONE ? let_readers_in(start, size_bytes)
+                                  : write_protect(start, size_bytes, true);
 }
 
 /* The memory was given back, and is used again, while it was registered for sources. */

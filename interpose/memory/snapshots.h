@@ -34,7 +34,7 @@ struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
 struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction direction,
                                   bool stable, const struct sc_slot_source *source);
 
-/* Takes a snapshot for an upload of no more than snapshot_max (track/simple_copies.h). Its bytes
+/* Takes a snapshot for an upload of no more than snapshot_max (track/track_copies.h). Its bytes
  * are there then. False: it is none, or there is no slot at hand. */
 struct sc_simple_copy;
 bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy *copy);

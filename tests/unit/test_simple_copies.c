@@ -1,4 +1,4 @@
-/* Simple copies (track/simple_copies.h): which copies they are, and that they are operations like
+/* Simple copies (track/track_copies.h): which copies they are, and that they are operations like
  * others. */
 #include "common/op_kinds.h"
 #include "common/pages.h"
@@ -15,10 +15,10 @@
 #include "track/op_info.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/simple_copies.h"
 #include "track/spans.h"
 #include "track/staging.h"
 #include "track/track.h"
+#include "track/track_copies.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
 #include "track/track_holds.h"

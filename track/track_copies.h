@@ -9,8 +9,8 @@
  * Such an operation is one like others (track/inflight.h), and is found, compared and forgotten as
  * they are.
  */
-#ifndef SC_TRACK_SIMPLE_COPIES_H
-#define SC_TRACK_SIMPLE_COPIES_H
+#ifndef SC_TRACK_TRACK_COPIES_H
+#define SC_TRACK_TRACK_COPIES_H
 
 #include <stdbool.h>
 #include <stddef.h>

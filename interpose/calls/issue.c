@@ -744,9 +744,11 @@ SC_INLINED void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
     choose_guard(issue, op);
 }
 
+/* All threads share lane 0: it is attended where the pages are surely to change. */
 static uint64_t lanes_of(const struct sc_op_info *op)
 {
-    return sc_spans_lane_bits(sc_track_parts.guards, op->guard_address, op->guard_bytes);
+    uint64_t lanes = sc_spans_lane_bits(sc_track_parts.guards, op->guard_address, op->guard_bytes);
+    return op->is_simple ? lanes : lanes & ~UINT64_C(1);
 }
 
 /* What was recorded, all operations together. */

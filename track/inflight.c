@@ -826,7 +826,7 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
 /* ---- simple copies ---- */
 
 /* For so long pages that are kept off need no second look. */
-enum { CHOSEN_FOR_NS = 1000 * 1000 };
+enum { CHOSEN_FOR_NS = 50 * 1000 * 1000 };
 
 void sc_inflight_describe_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
                                  struct sc_op_info *info)

@@ -177,6 +177,14 @@ static void note_lane(struct sc_spans *spans, uint32_t id)
                           memory_order_relaxed);
 }
 
+static void forget_lane(struct sc_spans *spans, uint32_t stream, unsigned lane)
+{
+    _Atomic uint64_t *lanes = &spans->stream_lanes[stream % 64];
+    atomic_store_explicit(
+        lanes, atomic_load_explicit(lanes, memory_order_relaxed) & ~(UINT64_C(1) << lane),
+        memory_order_relaxed);
+}
+
 static uint32_t add_in_lane(struct sc_spans *spans, struct sc_span_owner owner,
                             struct sc_pages pages, enum sc_access access, uint32_t next)
 {
@@ -221,6 +229,7 @@ void sc_spans_end(struct sc_spans *spans, uint32_t id)
         bool is_applied = !span->unapplied;
         span->live = false;
         spans->live--;
+        forget_lane(spans, span->stream, sc_spans_lane_of(spans, span));
         sc_spans_set_unapplied(spans, id);
         sc_grid_remove(&spans->grid, id);
         if (is_applied && sc_spans_attended)

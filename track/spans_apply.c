@@ -212,14 +212,6 @@ static bool is_attended(const struct sc_spans *spans, const struct sc_span *span
     return sc_spans_attended >> sc_spans_lane_of(spans, span) & 1;
 }
 
-static void forget_lane(struct sc_spans *spans, uint32_t stream, unsigned lane)
-{
-    _Atomic uint64_t *lanes = &spans->stream_lanes[stream % 64];
-    atomic_store_explicit(
-        lanes, atomic_load_explicit(lanes, memory_order_relaxed) & ~(UINT64_C(1) << lane),
-        memory_order_relaxed);
-}
-
 /* The span has just become unapplied, and the kernel needs to be told one thing at most. */
 static bool is_simple(struct sc_spans *spans, uint32_t id, struct piece *piece)
 {
@@ -266,7 +258,6 @@ void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
     bool tells = must_tell(span, &piece);
     if (tells && piece.access != SC_ACCESS_ALL)
         return;
-    forget_lane(spans, span->stream, lane);
     if (!tells) {
         leave_unapplied(spans, id);
         set_unused(spans, id);

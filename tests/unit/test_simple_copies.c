@@ -525,7 +525,7 @@ START_TEST(pages_that_were_let_go_or_chosen_long_ago_are_chosen_anew)
                                         false, SC_NO_VERDICT_KERNEL));
     ck_assert(!is_kept_off_already(&copy));
     ck_assert(is_kept_off_already(&copy));
-    copy.ticks += sc_ticks_in_ns(10 * 1000 * 1000);
+    copy.ticks += sc_ticks_in_ns(1000 * 1000 * 1000);
     ck_assert(!is_kept_off_already(&copy));
     ck_assert(is_kept_off_already(&copy));
 }

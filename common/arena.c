@@ -14,7 +14,8 @@ enum {
     ARENA_BLOCK_LARGE_SHIFT = 18, /* from here on a block has pages of its own */
 };
 
-/* Too large for a class: mapped when it is taken, and unmapped when it is given back. */
+/* Is the block too large for a class? Such a block is mapped when it is taken, and unmapped when it
+ * is given back. */
 static bool is_huge(size_t size_bytes)
 {
     return size_bytes > (size_t)1 << (SC_ARENA_CLASSES - 1);

@@ -21,8 +21,9 @@ static void pause_for_a_moment(void)
 #endif
 }
 
-/* As long as it has helped lately, as the C library's adaptive mutex does. */
-static bool spin(struct sc_brief_lock *lock)
+/* Spins for as long as that has helped lately, as the C library's adaptive mutex does. Returns
+ * whether the lock was taken. */
+static bool spin_until_taken(struct sc_brief_lock *lock)
 {
     uint32_t usual = atomic_load_explicit(&lock->spins, memory_order_relaxed);
     uint32_t most = 2 * usual + SPINS_LEAST < SPINS_MOST ? 2 * usual + SPINS_LEAST : SPINS_MOST;
@@ -38,10 +39,11 @@ static bool spin(struct sc_brief_lock *lock)
     return taken;
 }
 
-/* Who has slept does not know whether others do. */
-static __attribute__((noinline, cold)) void await(struct sc_brief_lock *lock)
+/* Waits for the lock and takes it. A thread that has slept takes it as awaited, since it does not
+ * know whether others sleep as well. */
+static __attribute__((noinline, cold)) void await_lock(struct sc_brief_lock *lock)
 {
-    if (spin(lock))
+    if (spin_until_taken(lock))
         return;
     unsigned slept_ms = 0;
     while (atomic_exchange_explicit(&lock->state, SC_BRIEF_LOCK_AWAITED, memory_order_acquire) !=
@@ -54,13 +56,13 @@ __attribute__((noinline, cold)) void sc_brief_lock_wake(struct sc_brief_lock *lo
     sc_kernel_call(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1);
 }
 
-/* They are weak, for tests that say in which order threads run. */
+/* The functions are weak, so that tests can replace them to say in which order threads run. */
 __attribute__((weak)) void sc_brief_lock_take(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     SC_ASSERT_NOT_HELD(lock);
     sc_own_lock_enter();
     if (__builtin_expect(!sc_brief_lock_grab(lock), 0))
-        await(lock);
+        await_lock(lock);
     sc_brief_lock_note(lock, true);
 }
 

@@ -1,11 +1,10 @@
-/* The library's locks that every copy takes, each held for some tens of nanoseconds: a mutex of the
- * C library does the same, in seven times as many instructions. To take one and to give it back is
- * one atomic exchange each, where nobody else wants it.
+/* Brief locks: the library's locks that every copy takes, each held for some tens of nanoseconds. A
+ * mutex of the C library does the same, in seven times as many instructions. If nobody else wants
+ * the lock, to take it and to give it back is one atomic exchange each.
  *
- * A thread that finds it taken spins for a moment, and sleeps then. Its owner counts as within a
- * lock of the library's (common/own_lock.h). Thread safe; no cancellation point; errno is kept. In
- * a signal handler only where sc_own_lock_depth is 0. All zero is a lock that is free.
- */
+ * A thread that finds the lock taken spins for a moment, and then sleeps. The owner counts as
+ * within a lock of the library's (common/own_lock.h). Thread-safe; no cancellation point; errno is
+ * kept. In a signal handler only while sc_own_lock_depth is 0. All zero is a lock that is free. */
 #ifndef SC_TOOLS_BRIEF_LOCK_H
 #define SC_TOOLS_BRIEF_LOCK_H
 
@@ -17,21 +16,23 @@
 
 struct SC_LOCK sc_brief_lock {
     _Atomic uint32_t state;
-    _Atomic uint32_t spins; /* how often threads looked that found it taken, about: no more helps */
+    _Atomic uint32_t spins; /* an average of how often threads lately had to look until the lock was
+                               free: spinning longer does not help */
 #ifdef SC_DEBUG
     _Atomic int32_t owner; /* the thread that has it */
 #endif
 };
 
-/* Free; taken; taken, and others may sleep. */
+/* States: free; taken; taken, and other threads may sleep for it. */
 enum { SC_BRIEF_LOCK_FREE, SC_BRIEF_LOCK_TAKEN, SC_BRIEF_LOCK_AWAITED };
 
 void sc_brief_lock_take(struct sc_brief_lock *lock) SC_ACQUIRES(*lock);
-/* False: it is taken. */
+/* Takes the lock if it is free. False: it is taken. */
 bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_TRY_ACQUIRES(true, *lock);
 void sc_brief_lock_give(struct sc_brief_lock *lock) SC_RELEASES(*lock);
 
-/* Who has it from now on; 0: nobody. What stands for the functions above calls this, too. */
+/* For checks: notes that the calling thread has the lock from now on, or that nobody has. Code that
+ * uses grab and let calls this, too. */
 static inline void sc_brief_lock_note(struct sc_brief_lock *lock, bool taken)
 {
     (void)lock, (void)taken;
@@ -39,8 +40,8 @@ static inline void sc_brief_lock_note(struct sc_brief_lock *lock, bool taken)
         atomic_store_explicit(&lock->owner, taken ? sc_checks_thread() : 0, memory_order_relaxed));
 }
 
-/* For who spares the calls, between sc_own_lock_enter and sc_own_lock_leave. Grab: false: it is
- * taken. Let: returns in which state it was; where that is awaited, wake comes next. */
+/* The steps of take and give without a function call, for use between sc_own_lock_enter and
+ * sc_own_lock_leave. Grab takes the lock if it is free. False: it is taken. */
 static inline bool sc_brief_lock_grab(struct sc_brief_lock *lock)
 {
     uint32_t expected = SC_BRIEF_LOCK_FREE;
@@ -48,6 +49,8 @@ static inline bool sc_brief_lock_grab(struct sc_brief_lock *lock)
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
+/* Gives the lock back. Returns its former state: if that is AWAITED, sc_brief_lock_wake is to be
+ * called next. */
 static inline uint32_t sc_brief_lock_let(struct sc_brief_lock *lock)
 {
     SC_ASSERT_HELD(lock);

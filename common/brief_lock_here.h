@@ -1,13 +1,13 @@
-/* A brief lock (brief_lock.h) that is taken and given back without a call where nobody else wants
- * it: for what programs call most.
- */
+/* Takes and gives back a brief lock (brief_lock.h) without a function call if nobody else wants it,
+ * for functions that programs call most. */
 #ifndef SC_TOOLS_BRIEF_LOCK_HERE_H
 #define SC_TOOLS_BRIEF_LOCK_HERE_H
 
 #include "common/brief_lock.h"
 #include "common/own_lock.h"
 
-/* False: it is taken, and sc_brief_lock_here_await comes next. */
+/* Takes the lock if it is free. False: it is taken, and sc_brief_lock_here_await is to be called
+ * next. */
 static inline bool sc_brief_lock_here_try(struct sc_brief_lock *lock)
 {
     SC_ASSERT_NOT_HELD(lock);
@@ -38,7 +38,8 @@ static __attribute__((noinline, unused)) void sc_brief_lock_here_wake(struct sc_
     sc_own_lock_leave();
 }
 
-/* At the end of a function it calls nothing: it goes on there. */
+/* Gives the lock back. At the end of a function the rare case, that somebody sleeps for the lock,
+ * is a tail call: no registers are saved for it. */
 static inline void sc_brief_lock_here_give(struct sc_brief_lock *lock)
     SC_RELEASES(*lock) SC_UNFOLLOWED
 {

@@ -16,7 +16,7 @@
 
 enum { FEW = 16, STATUS = 134 };
 
-static _Atomic int32_t process; /* the first that asked */
+static _Atomic int32_t process; /* id of the process that asked first, before any fork */
 
 int32_t sc_checks_thread(void)
 {
@@ -25,7 +25,8 @@ int32_t sc_checks_thread(void)
     return (int32_t)sc_kernel_call(SYS_gettid);
 }
 
-/* In a child, what the forking thread had is the child's, and bears the former id. */
+/* In a child of fork, a lock that the forking thread had is the child's, and bears the former
+ * thread's id. */
 bool sc_checks_is_own(int32_t owner)
 {
     return owner == sc_checks_thread() ||
@@ -52,7 +53,8 @@ bool sc_checks_are_due(_Atomic uint32_t *turn, uint64_t count)
     return true;
 }
 
-/* Not by abort(), which is a hook of ours: past all handlers, of the program's and of ours. */
+/* Ends the process by SIGABRT, past all handlers of the program and of the library. abort() is a
+ * hook of ours, and is not called. */
 static _Noreturn void die(void)
 {
     const uint64_t abort_bit = UINT64_C(1) << (SIGABRT - 1);
@@ -64,7 +66,7 @@ static _Noreturn void die(void)
         sc_kernel_call(SYS_exit_group, STATUS);
 }
 
-static void say(const char *file, int line, const char *function, const char *what)
+static void print_failure(const char *file, int line, const char *function, const char *what)
 {
     char bytes[1024];
     struct sc_text text = sc_text_in(bytes, sizeof bytes);
@@ -73,13 +75,13 @@ static void say(const char *file, int line, const char *function, const char *wh
     sc_kernel_call(SYS_write, STDERR_FILENO, text.bytes, text.used);
 }
 
-/* A thread that fails in here again says nothing more. */
+/* A thread whose check fails while it prints says nothing more. */
 _Noreturn void sc_checks_fail(const char *file, int line, const char *function, const char *what)
 {
     static __thread bool has_failed;
     if (!has_failed) {
         has_failed = true;
-        say(file, line, function, what);
+        print_failure(file, line, function, what);
         sc_trace_print_own();
     }
     die();

@@ -20,7 +20,7 @@ void sc_deadlines_use(sc_cond_clockwait_function *cond, sc_sem_clockwait_functio
     atomic_store_explicit(&wait_for_sem, sem, memory_order_relaxed);
 }
 
-static struct timespec later(struct timespec at, uint64_t wait_ns)
+static struct timespec add_ns(struct timespec at, uint64_t wait_ns)
 {
     uint64_t ns = (uint64_t)at.tv_nsec + wait_ns;
     at.tv_sec += (time_t)(ns / NS_PER_S);
@@ -32,7 +32,7 @@ struct timespec sc_deadline_in(uint64_t wait_ns)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return later(now, wait_ns);
+    return add_ns(now, wait_ns);
 }
 
 static bool is_past(const struct timespec *deadline)
@@ -43,8 +43,9 @@ static bool is_past(const struct timespec *deadline)
            (now.tv_sec == deadline->tv_sec && now.tv_nsec >= deadline->tv_nsec);
 }
 
-/* pthread_mutex_clocklock is unknown to the ThreadSanitizer of gcc 12, which would find fault with
- * the unlock. The system call, since nanosleep() is a cancellation point. */
+/* Polls the lock: the ThreadSanitizer of gcc 12 does not know pthread_mutex_clocklock, and would
+ * find fault with the unlock. Sleeps by the system call, since nanosleep() is a cancellation point.
+ */
 int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline) SC_UNFOLLOWED
 {
     const struct timespec moment = {.tv_nsec = LOCK_POLL_NS};
@@ -54,6 +55,7 @@ int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline) SC_UNF
     return result == EBUSY ? ETIMEDOUT : result;
 }
 
+/* The deadline as a moment of CLOCK_REALTIME, as that clock stands now. */
 static struct timespec as_realtime(const struct timespec *deadline)
 {
     struct timespec now, real;
@@ -61,7 +63,7 @@ static struct timespec as_realtime(const struct timespec *deadline)
     clock_gettime(CLOCK_REALTIME, &real);
     int64_t left_ns =
         (int64_t)(deadline->tv_sec - now.tv_sec) * NS_PER_S + deadline->tv_nsec - now.tv_nsec;
-    return later(real, left_ns > 0 ? (uint64_t)left_ns : 0);
+    return add_ns(real, left_ns > 0 ? (uint64_t)left_ns : 0);
 }
 
 int sc_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *deadline)

@@ -1,9 +1,8 @@
 /* Waits that end at a deadline.
  *
- * A deadline is a moment of CLOCK_MONOTONIC: a clock that somebody sets must neither stretch nor
- * cut a wait. glibc offers such waits since 2.30, and the library is built for 2.28, so they are
- * found at run time. Without them deadlines are moments of CLOCK_REALTIME. Thread-safe.
- */
+ * A deadline is a moment of CLOCK_MONOTONIC, so that a clock which somebody sets neither stretches
+ * nor cuts a wait. glibc offers such waits since 2.30, and the library is built for 2.28, so they
+ * are found at run time. Without them the waits use CLOCK_REALTIME. Thread-safe. */
 #ifndef SC_TOOLS_DEADLINES_H
 #define SC_TOOLS_DEADLINES_H
 
@@ -19,19 +18,20 @@ typedef int sc_cond_clockwait_function(pthread_cond_t *cond, pthread_mutex_t *lo
 typedef int sc_sem_clockwait_function(sem_t *semaphore, clockid_t clock,
                                       const struct timespec *deadline);
 
-/* pthread_cond_clockwait and sem_clockwait, each NULL where glibc lacks it, as both are until the
- * call. Waits that have begun go on as they did. */
+/* Sets pthread_cond_clockwait and sem_clockwait; NULL: glibc lacks it. Both count as lacking until
+ * this call. Waits that have begun go on as they were. */
 void sc_deadlines_use(sc_cond_clockwait_function *cond, sc_sem_clockwait_function *sem);
 
-/* The moment that comes after so much time. */
+/* The deadline that is `wait_ns` from now. */
 struct timespec sc_deadline_in(uint64_t wait_ns);
 
-/* As the functions of pthreads: 0 or an error number. */
+/* As pthread_mutex_lock and pthread_cond_wait, until the deadline: 0 or an error number, ETIMEDOUT
+ * after it. */
 int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline) SC_TRY_ACQUIRES(0, *lock);
 int sc_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock,
                        const struct timespec *deadline);
 
-/* 0, or -1 and errno. */
+/* As sem_wait, until the deadline: 0, or -1 and errno. */
 int sc_sem_wait_until(sem_t *semaphore, const struct timespec *deadline);
 
 #endif

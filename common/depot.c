@@ -31,6 +31,7 @@ static uint64_t hash_of(const void *key, uint32_t key_words)
     return hash ^ hash >> 29;
 }
 
+/* Maps the chunk if it is not. False: no memory. */
 static bool ensure_chunk(struct sc_depot *depot, uint64_t index)
 {
     if (atomic_load_explicit(&depot->chunks[index], memory_order_acquire))
@@ -44,7 +45,8 @@ static bool ensure_chunk(struct sc_depot *depot, uint64_t index)
     return true;
 }
 
-/* No record straddles two chunks. */
+/* Records are reserved one behind the other. A record that would straddle two chunks begins in the
+ * next one. */
 uint32_t sc_depot_reserve(struct sc_depot *depot, uint64_t words, uint32_t chunks_max)
 {
     uint64_t wanted = words + HEAD_WORDS;
@@ -62,8 +64,9 @@ uint32_t sc_depot_reserve(struct sc_depot *depot, uint64_t words, uint32_t chunk
     return ensure_chunk(depot, start >> CHUNK_SHIFT) ? (uint32_t)start : 0;
 }
 
-static uint32_t find(struct sc_depot *depot, uint32_t id, uint32_t end, uint64_t hash,
-                     const void *key, uint32_t key_words)
+/* The record with the key among those of a chain, from `id` up to `end`; 0: none. */
+static uint32_t find_in_chain(struct sc_depot *depot, uint32_t id, uint32_t end, uint64_t hash,
+                              const void *key, uint32_t key_words)
 {
     while (id != end) {
         const struct sc_depot_record *record = sc_depot_at(depot, id);
@@ -80,7 +83,7 @@ uint32_t sc_depot_find(struct sc_depot *depot, const void *key, uint32_t key_wor
     uint64_t hash = hash_of(key, key_words);
     uint32_t head =
         atomic_load_explicit(&depot->buckets[hash % SC_DEPOT_BUCKETS], memory_order_acquire);
-    return find(depot, head, 0, hash, key, key_words);
+    return find_in_chain(depot, head, 0, hash, key, key_words);
 }
 
 uint32_t sc_depot_publish(struct sc_depot *depot, uint32_t id, uint32_t key_words)
@@ -89,12 +92,12 @@ uint32_t sc_depot_publish(struct sc_depot *depot, uint32_t id, uint32_t key_word
     record->hash = hash_of(record->words, key_words);
     record->key_words = key_words;
     _Atomic uint32_t *bucket = &depot->buckets[record->hash % SC_DEPOT_BUCKETS];
-    uint32_t head = atomic_load_explicit(bucket, memory_order_acquire), seen = 0, other;
+    uint32_t head = atomic_load_explicit(bucket, memory_order_acquire), looked_up_to = 0, other;
     do {
-        other = find(depot, head, seen, record->hash, record->words, key_words);
+        other = find_in_chain(depot, head, looked_up_to, record->hash, record->words, key_words);
         if (other)
             return other;
-        seen = record->next = head;
+        looked_up_to = record->next = head;
     } while (!atomic_compare_exchange_strong(bucket, &head, id));
     return id;
 }

@@ -7,10 +7,10 @@
 
 #include "common/poison.h"
 
-enum { NEAR_BYTES = 32 * 1024, PAGE_BYTES = 4096 }; /* near: a wrapper, and what it leads to */
+enum { NEAR_BYTES = 32 * 1024, PAGE_BYTES = 4096 }; /* near: a wrapper, and what it calls */
 
-/* The pages that were last found to be there from one of this thread's frames to another: a program
- * calls from much the same depth again and again. */
+/* The pages that were last found to be mapped between two of this thread's frames: a program calls
+ * from much the same depth again and again. */
 static __thread uintptr_t known_low, known_high;
 
 static __thread struct sc_frame_detour current_detour;
@@ -22,18 +22,20 @@ struct sc_frame_detour sc_frame_set_detour(struct sc_frame_detour detour)
     return former;
 }
 
-/* Where the kernel reads for us at all, it says so; where it does not, nothing is gone. */
-static bool is_gone(uintptr_t address)
+/* Is the page with the address unmapped? The kernel is asked to read it. If the kernel refuses to
+ * read anything for us, nothing counts as unmapped. */
+static bool is_unmapped(uintptr_t address)
 {
     uintptr_t word = 0;
     uintptr_t own = 0;
     return !sc_peek(&word, address, sizeof word) && sc_peek(&word, (uintptr_t)&own, sizeof word);
 }
 
-static bool know(uintptr_t low, uintptr_t high)
+/* Are all pages between the two mapped? Then notes that. */
+static bool note_mapped(uintptr_t low, uintptr_t high)
 {
     for (uintptr_t page = low; page < high; page += PAGE_BYTES)
-        if (is_gone(page + PAGE_BYTES))
+        if (is_unmapped(page + PAGE_BYTES))
             return false;
     bool adjoins = low <= known_high && known_low <= high;
     known_low = adjoins && known_low < low ? known_low : low;
@@ -41,27 +43,29 @@ static bool know(uintptr_t low, uintptr_t high)
     return true;
 }
 
-/* What lies near above the running frame is most often its own stack, but may be another one that
- * has been unmapped since its function left the note. */
+/* Does the place lie near above the running frame, and is all between them mapped? It is mostly the
+ * thread's own stack, but may be another stack that was unmapped since its function left the note.
+ */
 static bool is_near(uintptr_t here, uintptr_t place)
 {
     uintptr_t low = here & ~(uintptr_t)(PAGE_BYTES - 1);
     uintptr_t high = place & ~(uintptr_t)(PAGE_BYTES - 1);
     return place - here < NEAR_BYTES &&
-           (low == high || (low >= known_low && high <= known_high) || know(low, high));
+           (low == high || (low >= known_low && high <= known_high) || note_mapped(low, high));
 }
 
-/* The words are another function's frame, of which no compiler and no sanitizer knows that we look.
- */
+/* Is the return address still in its place? Sanitizers are told not to look: they do not know that
+ * another function's frame is read. */
 static __attribute__((no_sanitize("address", "thread"))) bool is_there(const struct sc_frame *note)
 {
     return *(const volatile uintptr_t *)note->place == note->caller;
 }
 
 #ifdef __aarch64__
-/* Each frame names the next one above it: from the running frame upwards one comes to the note's,
- * or past it. Code that keeps no frames may have put anything into the chain, so only a step that
- * ends near above the note's frame counts as past it. */
+/* Was the note's frame passed? Each frame names the next one above it, so from the running frame
+ * upwards one comes to the note's frame, or past it. Code that keeps no frames may have put
+ * anything into the chain. So only a step that ends near above the note's frame counts as past it.
+ */
 static __attribute__((no_sanitize("address", "thread"))) bool is_passed(uintptr_t here,
                                                                         const struct sc_frame *note)
 {
@@ -93,17 +97,19 @@ bool sc_frame_is_passed(const struct sc_frame *note)
 }
 #endif
 
-/* The kernel reads a stack that may be gone; where it does not, the note is believed. */
+/* Is the return address still in its place, on a stack that may be unmapped? The kernel reads it.
+ * If the kernel refuses, the note is believed. */
 static bool may_be_there(const struct sc_frame *note)
 {
     uintptr_t word;
     if (sc_peek(&word, note->place, sizeof word))
         return word == note->caller;
-    return !is_gone(note->place);
+    return !is_unmapped(note->place);
 }
 
-/* Is the frame, which lies below the running one, of a stack that this one interrupted? The kernel
- * itself is asked, since ours is not the only sigaltstack. */
+/* Is the frame, which lies below the running one, on another stack that the running one has
+ * interrupted? The kernel is asked directly, since sigaltstack() may be a hook, of ours or of
+ * others. */
 static bool is_of_other_stack(const struct sc_frame *note)
 {
     stack_t alternate = {0};
@@ -112,7 +118,8 @@ static bool is_of_other_stack(const struct sc_frame *note)
            note->place - (uintptr_t)alternate.ss_sp >= alternate.ss_size;
 }
 
-/* Where on the note's stack the thread is. A stack of ours may lie above its own or below. */
+/* The address from which to look at the note: where the thread is on the note's stack. A stack of
+ * the library's may lie above the thread's own or below. */
 static uintptr_t here_for(const struct sc_frame *note, uintptr_t here)
 {
     bool is_on_detour = note->place - here < current_detour.top - here;

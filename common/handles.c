@@ -46,9 +46,9 @@ void sc_handles_destroy(struct sc_handles *handles)
     memset(handles, 0, sizeof *handles);
 }
 
-/* The slot of the handle, or the empty slot where it would go. The bound matters to readers that
- * race with a change only. */
-static struct sc_handle_slot *find(struct sc_handle_table *table, uintptr_t handle)
+/* The slot of the handle, or the empty slot where it would go. The bound on the probes matters only
+ * to readers that race with a change. */
+static struct sc_handle_slot *find_slot(struct sc_handle_table *table, uintptr_t handle)
 {
     uint32_t at = sc_handles_home(table, handle);
     for (uint32_t probes = 0; probes < table->mask; probes++) {
@@ -66,7 +66,7 @@ uint64_t sc_handles_search(struct sc_handles *handles, uintptr_t handle)
     for (;;) {
         uint64_t version = atomic_load_explicit(&handles->version, memory_order_acquire);
         struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_acquire);
-        struct sc_handle_slot *slot = find(table, handle);
+        struct sc_handle_slot *slot = find_slot(table, handle);
         uint64_t value = 0;
         if (atomic_load_explicit(&slot->handle, memory_order_acquire) == handle)
             value = atomic_load_explicit(&slot->value, memory_order_acquire);
@@ -87,7 +87,7 @@ static uintptr_t handle_in(struct sc_handle_slot *slot)
     return atomic_load_explicit(&slot->handle, memory_order_relaxed);
 }
 
-static int grow(struct sc_handles *handles, struct sc_handle_table *old)
+static int grow_table(struct sc_handles *handles, struct sc_handle_table *old)
 {
     struct sc_handle_table *table = new_table((old->mask + 1) * 2);
     if (!table)
@@ -95,20 +95,20 @@ static int grow(struct sc_handles *handles, struct sc_handle_table *old)
     table->former = old;
     for (uint32_t i = 0; i <= old->mask; i++)
         if (handle_in(&old->slots[i]))
-            set_slot(find(table, handle_in(&old->slots[i])), handle_in(&old->slots[i]),
+            set_slot(find_slot(table, handle_in(&old->slots[i])), handle_in(&old->slots[i]),
                      atomic_load_explicit(&old->slots[i].value, memory_order_relaxed));
     atomic_store_explicit(&handles->table, table, memory_order_release);
     return 0;
 }
 
-/* As many as are counted, each where a look-up finds it. */
+/* Asserts that the table has as many handles as are counted, each where a look-up finds it. */
 static SC_CHECKER void check_table(struct sc_handles *handles)
 {
     struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
     uint32_t count = 0;
     for (uint32_t i = 0; i <= table->mask; i++) {
         uintptr_t handle = handle_in(&table->slots[i]);
-        SC_ASSERT(!handle || find(table, handle) == &table->slots[i]);
+        SC_ASSERT(!handle || find_slot(table, handle) == &table->slots[i]);
         count += handle != 0;
     }
     SC_ASSERT(count == handles->count);
@@ -123,9 +123,9 @@ int sc_handles_put(struct sc_handles *handles, uintptr_t handle, uint64_t value)
     int error = 0;
     sc_seqlock_next(&handles->version);
     if ((handles->count + 1) * 2 > table->mask + 1)
-        error = grow(handles, table);
+        error = grow_table(handles, table);
     table = atomic_load_explicit(&handles->table, memory_order_relaxed);
-    struct sc_handle_slot *slot = find(table, handle);
+    struct sc_handle_slot *slot = find_slot(table, handle);
     bool fresh = handle_in(slot) != handle;
     if (fresh && error && handles->count + 2 > table->mask) {
         sc_seqlock_next(&handles->version);
@@ -138,8 +138,9 @@ int sc_handles_put(struct sc_handles *handles, uintptr_t handle, uint64_t value)
     return 0;
 }
 
-/* Linear probing without tombstones: the entries behind the gap move up, so that a program that
- * makes and destroys streams for days does not fill the table with the dead. */
+/* Closes the gap that a removed handle leaves: later entries of the probe sequence move up. So
+ * there are no tombstones, and a program that makes and destroys streams for days does not fill the
+ * table. */
 static void close_gap(struct sc_handle_table *table, uint32_t gap)
 {
     for (uint32_t at = (gap + 1) & table->mask;; at = (at + 1) & table->mask) {
@@ -148,7 +149,7 @@ static void close_gap(struct sc_handle_table *table, uint32_t gap)
         if (!handle)
             break;
         uint32_t home = sc_handles_home(table, handle);
-        if (((at - home) & table->mask) >= ((at - gap) & table->mask)) {
+        if (((at - home) & table->mask) >= ((at - gap) & table->mask)) { /* found from the gap */
             set_slot(&table->slots[gap], handle,
                      atomic_load_explicit(&slot->value, memory_order_relaxed));
             gap = at;
@@ -161,9 +162,9 @@ uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(handles);
     struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
-    struct sc_handle_slot *slot = find(table, handle);
+    struct sc_handle_slot *slot = find_slot(table, handle);
     if (!handle || handle_in(slot) != handle)
-        return 0; /* an empty slot holds the handle 0 */
+        return 0; /* empty slots hold the handle 0, which is never removed */
     uint64_t value = atomic_load_explicit(&slot->value, memory_order_relaxed);
     sc_seqlock_next(&handles->version);
     close_gap(table, (uint32_t)(slot - table->slots));

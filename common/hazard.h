@@ -1,6 +1,5 @@
-/* What a hazard is: the record that travels from the decision to the report. Plain data; the words
- * that are said of it are in hazard_words.h.
- */
+/* A hazard: the record that goes from the decision to the report. Plain data; the words for its
+ * codes are in hazard_words.h. */
 #ifndef SC_WORDS_HAZARD_H
 #define SC_WORDS_HAZARD_H
 
@@ -12,12 +11,13 @@
 #include "common/hazard_words.h"
 #include "common/op_kinds.h"
 
-/* What the program calls what it does: a test, a request, a step. The NUL is counted. */
+/* The largest label, by which the program names what it does: a test, a request, a step. The NUL is
+ * counted. */
 enum { SC_LABEL_SIZE = 256 };
 
-/* The operation whose host range was touched too early. Times are CLOCK_MONOTONIC nanoseconds;
- * `stream` is the program's own handle value, `seq` the operation's number on that stream; `stack`
- * is an id of track/stacks.h, 0 for none. `api` points to a string that lives for ever. */
+/* The operation that the event came too early for. Times are CLOCK_MONOTONIC nanoseconds. `stream`:
+ * the handle as the program knows it. `seq`: the operation's number on that stream. `stack`: an id
+ * of track/stacks.h, 0: none. `api`: a string that lives for ever. */
 struct sc_hazard_copy {
     const char *api;
     enum sc_direction direction;
@@ -37,17 +37,17 @@ struct sc_hazard_copy {
 /* One of two nodes of a graph that no edge orders. */
 struct sc_hazard_node {
     enum sc_direction direction;
-    bool reads; /* the bytes; else it writes them */
+    bool reads; /* the node reads the bytes; else it writes them */
     uintptr_t address;
     size_t size_bytes;
-    struct sc_hazard_event author; /* the call that added it; api NULL: not known */
+    struct sc_hazard_event author; /* the call that added the node; api NULL: not known */
 };
 
-/* SC603: a limit of a context (report/limits_part.h). name NULL: none. */
+/* SC603: the limit of a context (report/limits_part.h). name NULL: none. */
 struct sc_hazard_limit {
-    const char *name; /* as cuda.h has it; lives for ever */
+    const char *name; /* as cuda.h names the limit; lives for ever */
     uint64_t asked, in_force;
-    const char *kernel; /* that was launched first; lives for ever. NULL: not known */
+    const char *kernel; /* the kernel that was launched first; lives for ever; NULL: not known */
 };
 
 struct sc_hazard {
@@ -58,29 +58,31 @@ struct sc_hazard {
     size_t buffer_size_bytes;
     enum sc_buffer_kind buffer_kind;
     uint32_t buffer_origin; /* track/origins.h */
-    uint64_t blocks;        /* SC601: so many, which `copy` has made; SC602: in all; else 0 */
-    uint64_t room_bytes;    /* SC602: what the device of `copy` has; else 0 */
+    uint64_t blocks; /* SC601: how many blocks the call `copy` has made; SC602: how many there are;
+                        else 0 */
+    uint64_t room_bytes; /* SC602: how much memory the device of `copy` has; else 0 */
     struct sc_hazard_copy copy;
     struct sc_hazard_event event;
     struct sc_hazard_event freed; /* SC401: the call that gave the memory back; api NULL: none */
-    /* SC501 of two nodes: `copy` has added the first one, or has made the exec. No bytes: of none
-     */
+    /* SC501 of two nodes of a graph: the nodes; `copy` is the call that added the first one, or
+     * made the exec. No bytes: not of two nodes. */
     struct sc_hazard_node nodes[2];
     struct sc_hazard_limit limit;
-    char label[SC_LABEL_SIZE]; /* what the event belongs to; "" where the program does not say */
-    unsigned
-        ignored; /* by safecopy_ignore_begin: its reason (report/annotations.h); 0: it is not */
-    bool found_later;  /* the event is the call that found a source changed, not what changed it */
+    char label[SC_LABEL_SIZE]; /* the program's label at the event; "": none */
+    unsigned ignored;          /* the reason of safecopy_ignore_begin by which the hazard is ignored
+                                  (report/annotations.h); 0: it is not */
+    bool found_later; /* the event is the call at which a changed source was found, not the one that
+                         changed it */
     bool may_be_meant; /* SC305: the copy reads memory that no captured work uses */
 };
 
-/* Is it reported and counted apart, and no reason to fail for? */
+/* Is the hazard an advisory, which is counted apart and is no reason to fail for? */
 static inline bool sc_hazard_is_advisory(const struct sc_hazard *hazard)
 {
     return hazard->code >= SC602 || hazard->may_be_meant;
 }
 
-/* Is it of two nodes of one graph? */
+/* Is it a race of two nodes of one graph? */
 static inline bool sc_hazard_is_race(const struct sc_hazard *hazard)
 {
     return hazard->nodes[0].size_bytes != 0;

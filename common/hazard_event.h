@@ -1,4 +1,4 @@
-/* A call of the program that hazards tell of: plain data. */
+/* A call of the program, as hazards name it: plain data. */
 #ifndef SC_WORDS_HAZARD_EVENT_H
 #define SC_WORDS_HAZARD_EVENT_H
 
@@ -7,7 +7,8 @@
 
 enum { SC_THREAD_NAME_SIZE = 16 }; /* the kernel's TASK_COMM_LEN; the NUL is counted */
 
-/* The call that came too early: a free, an unregister, a second operation. */
+/* The event of a hazard, which is the call that came too early: a free, an unregister, a second
+ * operation. */
 struct sc_hazard_event {
     const char *api; /* lives for ever */
     int32_t thread;
@@ -15,8 +16,9 @@ struct sc_hazard_event {
     uint64_t time_ns;                      /* CLOCK_MONOTONIC */
     uint32_t stack;                        /* an id of track/stacks.h, 0 for none */
     const char *runtime_api; /* the runtime function that made the call; NULL: none, or unknown */
-    bool unregistered;       /* it took the registration away, and not the memory, or detached a
-                              * segment: what comes to the same place mends it */
+    bool unregistered; /* the call took away only the registration, or detached a segment: what is
+                          registered or attached at the same place later makes the memory valid
+                          again */
 };
 
 #endif

@@ -1,9 +1,8 @@
-/* What is said of a hazard: codes and words.
+/* Codes of hazards, and the words for them.
  *
- * Nothing here allocates, locks or fails; every function is pure and safe in a signal handler.
- * common/hazard.def and common/op_kinds.def have the words, which are a contract with users of the
- * report (docs/hazards.md, report/schema.json).
- */
+ * Nothing here allocates, locks or fails; every function is pure and safe in a signal handler. The
+ * words are in common/hazard.def and common/op_kinds.def. They are a contract with users of the
+ * report (docs/hazards.md, report/schema.json). */
 #ifndef SC_WORDS_HAZARD_WORDS_H
 #define SC_WORDS_HAZARD_WORDS_H
 
@@ -12,16 +11,17 @@
 enum sc_buffer_kind;
 enum sc_direction;
 
-/* In the order of docs/hazards.md; the enum is dense, the printed code is stable. */
+/* Codes in the order of docs/hazards.md. The enum is dense, so its values may change; the printed
+ * codes are stable. */
 enum sc_hazard_code {
 #define SC_HAZARD(code, name, subject, advice) code,
 #include "common/hazard.def"
     SC_HAZARD_CODE_COUNT
 };
 
-/* What the mistake is about: a copy in flight, a stream that captures, a node of a graph that is
- * launched, a captured operation that other work belongs to, memory that is still held, or a limit
- * of a context. */
+/* What the mistake is about, in the order below: a copy in flight; a stream that captures; a node
+ * of a graph that is launched; a captured operation that other work belongs to; memory that is
+ * still held; a limit of a context. */
 enum sc_hazard_subject {
     SC_OF_COPY,
     SC_OF_CAPTURE,
@@ -31,8 +31,8 @@ enum sc_hazard_subject {
     SC_OF_LIMIT
 };
 
-/* observed: the operation was incomplete at that moment. latent: it happened to be complete, but
- * nothing the program did ever established that. */
+/* observed: the operation was incomplete at the event. latent: it happened to be complete, but
+ * nothing the program had done ensured that. */
 enum sc_certainty { SC_LATENT, SC_OBSERVED };
 
 enum sc_action {

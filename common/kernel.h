@@ -1,10 +1,9 @@
 /* System calls past the C library.
  *
- * The program's calls of syscall() come through a hook of ours
- * (interpose/system_calls/raw_calls.c), and ours must not. These also keep errno, need no symbol
- * looked up, are no cancellation points, and so may be made at any time: in signal handlers, before
- * constructors, with any lock.
- */
+ * Calls of syscall() arrive in a hook of ours (interpose/system_calls/raw_calls.c), and the
+ * library's own must not. The functions here also keep errno, need no symbol looked up, and are no
+ * cancellation points. So they may be called at any time: in signal handlers, before constructors,
+ * with any lock. */
 #ifndef SC_TOOLS_KERNEL_H
 #define SC_TOOLS_KERNEL_H
 
@@ -14,7 +13,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-/* What the kernel returns: a value, or -errno. */
+/* Returns what the kernel does: a value, or -errno. */
 static inline long sc_kernel_call6(long number, long a, long b, long c, long d, long e, long f)
 {
 #if defined(__x86_64__)
@@ -45,14 +44,14 @@ static inline long sc_kernel_call6(long number, long a, long b, long c, long d, 
 #endif
 }
 
-/* With up to six arguments, numbers or pointers; those left out are 0. */
+/* A system call with up to six arguments, numbers or pointers; those left out are 0. */
 #define sc_kernel_call(...) SC_KERNEL_CALL_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 #define SC_KERNEL_CALL_(number, a, b, c, d, e, f, ...)                                             \
     sc_kernel_call6(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
-/* In a loop that asks again and again for what another thread is about to give back. `times`: how
- * often it has asked in vain. Who yields lets on nobody of lower priority, so later it sleeps, for
- * a millisecond each time. */
+/* For a loop that waits for what another thread is about to give back. `times`: how often the loop
+ * has asked in vain. At first it yields. A thread that yields lets no thread of lower priority run,
+ * so later it sleeps for a millisecond each time. */
 enum { SC_KERNEL_YIELDS = 20 };
 
 static inline void sc_kernel_give_way(unsigned times)
@@ -64,7 +63,7 @@ static inline void sc_kernel_give_way(unsigned times)
         sc_kernel_call(SYS_nanosleep, &moment, NULL);
 }
 
-/* Is there a seccomp filter, or might there be one? */
+/* May there be a seccomp filter? False only if there surely is none. */
 static inline bool sc_kernel_is_filtered(void)
 {
     return sc_kernel_call(SYS_prctl, PR_GET_SECCOMP) != SECCOMP_MODE_DISABLED;

@@ -1,7 +1,7 @@
-/* /proc/self/maps, character by character: lines "start-end rwxp offset device inode path".
+/* Reads /proc/self/maps character by character. Its lines are "start-end rwxp offset device inode
+ * path".
  *
- * No lock; signal-safe; nothing is allocated. The caller opens the file, and closes it.
- */
+ * No lock; signal-safe; nothing is allocated. The caller opens the file, and closes it. */
 #ifndef SC_TOOLS_MAPS_READER_H
 #define SC_TOOLS_MAPS_READER_H
 
@@ -18,7 +18,7 @@ struct sc_maps_reader {
     char buffer[SC_MAPS_READER_BYTES];
 };
 
-/* -1: the end. */
+/* The next character of the file; -1: the end. */
 static inline int sc_maps_reader_next(struct sc_maps_reader *reader)
 {
     if (reader->used == reader->filled) {
@@ -31,7 +31,7 @@ static inline int sc_maps_reader_next(struct sc_maps_reader *reader)
     return (unsigned char)reader->buffer[reader->used++];
 }
 
-/* Returns the character behind the number. */
+/* Reads a hexadecimal number. Returns the character behind it. */
 static inline int sc_maps_reader_hex(struct sc_maps_reader *reader, uintptr_t *value)
 {
     *value = 0;

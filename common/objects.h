@@ -1,13 +1,12 @@
 /* The objects that are loaded, as dl_iterate_phdr visits them.
  *
- * The loader has a lock for its list of them, and whoever unwinds a stack wants it: libunwind does
- * with all signals blocked, so that it waits where no handler can stop it. The lock counts as one
- * of ours (own_lock.h) while a thread of the program's has it for us. So a handler that stops the
- * thread, as a garbage collector's does, comes when the lock has been given back.
+ * The loader has a lock for its list of objects, and unwinding a stack takes it. libunwind unwinds
+ * with all signals blocked, so that a thread waits for the lock where no handler can stop it. While
+ * a thread of the program has the lock for us, the lock counts as one of ours (own_lock.h). So a
+ * handler that stops the thread, as a garbage collector's does, runs after the lock was given back.
  *
- * Thread-safe. In a signal handler only where all signals are blocked. Locks: the loader's for its
- * list.
- */
+ * Thread-safe. In a signal handler only if all signals are blocked. Locks: the loader's for its
+ * list. */
 #ifndef SC_TOOLS_OBJECTS_H
 #define SC_TOOLS_OBJECTS_H
 

@@ -1,5 +1,5 @@
-/* What an operation is: which way it goes, and whose memory its buffer is. Plain data; the words
- * are a contract with users of the report, as those of common/hazard.def are. */
+/* What kind of operation it is: which way it goes, and whose memory its buffer is. Plain data. The
+ * words are a contract with users of the report, as those of common/hazard.def are. */
 #ifndef SC_WORDS_OP_KINDS_H
 #define SC_WORDS_OP_KINDS_H
 

@@ -15,7 +15,7 @@ __thread void (*sc_own_lock_left)(void) __attribute__((tls_model("initial-exec")
 
 _Atomic(sc_own_lock_look *) sc_own_lock_looks;
 
-static bool asks_again(unsigned slept_ms)
+static bool is_to_look_again(unsigned slept_ms)
 {
     sc_own_lock_look *look = atomic_load_explicit(&sc_own_lock_looks, memory_order_acquire);
     return look && look(slept_ms);
@@ -25,13 +25,14 @@ bool sc_own_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slept_ms
 {
     const struct timespec moment = {.tv_nsec = MILLISECOND_NS};
     return sc_kernel_call(SYS_futex, word, FUTEX_WAIT_PRIVATE, value,
-                          asks_again(slept_ms) ? &moment : NULL) == -ETIMEDOUT;
+                          is_to_look_again(slept_ms) ? &moment : NULL) == -ETIMEDOUT;
 }
 
-/* Mutexes cannot be waited for with a look in between, so who looks comes again and again. */
+/* A mutex cannot be waited for with calls of sc_own_lock_looks in between, so a thread that has to
+ * look tries again and again. */
 void sc_own_lock_await(pthread_mutex_t *lock) SC_UNFOLLOWED
 {
-    for (unsigned i = 0; asks_again(i < SC_KERNEL_YIELDS ? 0 : i - SC_KERNEL_YIELDS); i++) {
+    for (unsigned i = 0; is_to_look_again(i < SC_KERNEL_YIELDS ? 0 : i - SC_KERNEL_YIELDS); i++) {
         sc_kernel_give_way(i);
         if (pthread_mutex_trylock(lock) == 0)
             return;

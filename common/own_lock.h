@@ -1,9 +1,9 @@
-/* Locks of the library's that a signal handler may meet: it interrupts the thread that has one, and
- * touches guarded memory. The handler must see that, since it would wait for itself.
+/* Own locks: locks of the library's that a signal handler may meet. It may interrupt the thread
+ * that has one, and touch guarded memory. The handler must notice that, since it would wait for its
+ * own thread.
  *
- * The thread counts as within the lock from before it asks for it until after it has given it
- * back. Thread safe; none of this may be called in a signal handler.
- */
+ * A thread counts as within the lock from before it asks for it until after it has given it back.
+ * Thread-safe; no function here may be called in a signal handler. */
 #ifndef SC_TOOLS_OWN_LOCK_H
 #define SC_TOOLS_OWN_LOCK_H
 
@@ -15,15 +15,15 @@
 
 #include "common/checks.h"
 
-/* Above 0 while the calling thread is within such a lock, and always on threads of the library's,
- * which cannot wait for themselves. A signal handler may read it. */
+/* Above 0 while the calling thread is within an own lock, and always on threads of the library's,
+ * which must not wait for themselves. A signal handler may read it. */
 extern __thread int sc_own_lock_depth __attribute__((tls_model("initial-exec")));
 
-/* What the thread is to do when it has left its last such lock, or NULL. A signal handler that
- * interrupts the thread within one may set it. */
+/* What the thread has to call when it has left its last own lock, or NULL. A signal handler that
+ * interrupts the thread within a lock may set it. */
 extern __thread void (*sc_own_lock_left)(void) __attribute__((tls_model("initial-exec")));
 
-/* A thread of the library's is within a lock for good. */
+/* Added to the depth of a thread of the library's, which counts as within a lock for good. */
 enum { SC_OWN_LOCK_THREAD = 1 << 20 };
 
 static inline void sc_own_lock_be_own_thread(void)
@@ -42,7 +42,8 @@ static inline void sc_own_lock_enter(void)
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* True: it may be the last one, and sc_own_lock_have_left comes next. */
+/* Leaves a lock. True: the thread may have left its last lock with a call to make, and
+ * sc_own_lock_have_left is to be called next. */
 static inline bool sc_own_lock_leaves(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
@@ -63,16 +64,18 @@ static inline void sc_own_lock_leave(void)
         sc_own_lock_have_left();
 }
 
-/* What a thread asks that has found such a lock taken, and has slept for it so long already. True:
- * it is to ask again in a millisecond. False: it may sleep until the lock is free. Where the wait
- * is given up this does not return (interpose/base/spare_stack.h). NULL: nobody is asked. */
+/* A function that a thread calls which has found an own lock taken. `slept_ms`: for how long it has
+ * slept already. True: the thread is to call again in a millisecond. False: it may sleep until the
+ * lock is free. If the wait is given up, the function does not return
+ * (interpose/base/spare_stack.h). */
 typedef bool sc_own_lock_look(unsigned slept_ms);
+/* The function of this type that threads call; NULL: none. */
 extern _Atomic(sc_own_lock_look *) sc_own_lock_looks;
 
-/* Sleeps while the futex has the value. True: for a millisecond, in vain. */
+/* Sleeps while the futex has the value. True: a millisecond has passed, in vain. */
 bool sc_own_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slept_ms);
 
-/* Takes a lock that was found taken. */
+/* Waits for a lock that was found taken, and takes it. */
 void sc_own_lock_await(pthread_mutex_t *lock) SC_ACQUIRES(*lock);
 
 static inline void sc_own_lock_take(pthread_mutex_t *lock) SC_ACQUIRES(*lock)

@@ -6,8 +6,8 @@
 
 #include "common/poison.h"
 
-/* System calls, since mmap, munmap and madvise are hooks of ours that take the lock which is held
- * here. */
+/* By system calls, since mmap, munmap and madvise are hooks of ours. They would take locks that the
+ * caller may have. */
 void *sc_pages_map(size_t size_bytes)
 {
     long pages = sc_kernel_call(SYS_mmap, NULL, size_bytes, PROT_READ | PROT_WRITE,

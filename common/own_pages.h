@@ -1,8 +1,7 @@
 /* Pages straight from the kernel, never from malloc: the library runs inside free() and inside
- * driver calls, so it may not allocate with the allocator that it watches.
+ * driver calls, so it must not use the allocator that it watches.
  *
- * Thread-safe; signal-safe; no lock; errno is kept.
- */
+ * Thread-safe; signal-safe; no lock; errno is kept. */
 #ifndef SC_TOOLS_OWN_PAGES_H
 #define SC_TOOLS_OWN_PAGES_H
 

@@ -14,8 +14,8 @@
 
 enum { READ_END = 0, WRITE_END = 1 };
 
-/* More than 0, or what the kernel said where it stopped. It moves at most 0x7ffff000 bytes a call.
- */
+/* Copies the memory by process_vm_readv, which moves at most 0x7ffff000 bytes a call. Returns more
+ * than 0, or the result of the call that failed. */
 static long read_whole(void *into, uintptr_t address, size_t size_bytes)
 {
     long got = 1;
@@ -34,19 +34,22 @@ bool sc_peek(void *into, uintptr_t address, size_t size_bytes)
 
 /* ---- by a pipe ---- */
 
-/* A filter says one of these, and a kernel that has no such call the second. */
+/* Did a filter refuse the call? A kernel without such a call answers ENOSYS. */
 static bool is_refused(long result)
 {
     return result == -EPERM || result == -ENOSYS || result == -EACCES;
 }
 
+/* A pipe through which memory is read, if the kernel refuses process_vm_readv. */
 struct reader {
     bool has_pipe;
     int ends[2];
-    uint64_t mask; /* of the thread, which has all signals blocked as long as the pipe is open */
+    uint64_t mask; /* the thread's signal mask from before: all signals are blocked while the pipe
+                      is open */
 };
 
-/* A handler that does not come back would leave the pipe open. */
+/* Opens the pipe and blocks all signals: a handler that does not return would leave the pipe open.
+ */
 static bool open_pipe(struct reader *reader)
 {
     const uint64_t all = ~UINT64_C(0);
@@ -66,7 +69,7 @@ static void close_reader(const struct reader *reader)
     sc_kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &reader->mask, NULL, sizeof reader->mask);
 }
 
-static bool take_out(const struct reader *reader, char *into, size_t size_bytes)
+static bool read_from_pipe(const struct reader *reader, char *into, size_t size_bytes)
 {
     long got = 1;
     for (size_t done = 0; done < size_bytes && got > 0; done += (size_t)got)
@@ -74,19 +77,21 @@ static bool take_out(const struct reader *reader, char *into, size_t size_bytes)
     return got > 0;
 }
 
-/* As much at a time as the pipe has room for. */
+/* Copies memory through the pipe, as much at a time as the pipe has room for. */
 static bool move_through(const struct reader *reader, char *into, uintptr_t address,
                          size_t size_bytes)
 {
     long put = 1;
     for (size_t done = 0; done < size_bytes; done += (size_t)put) {
         put = sc_kernel_call(SYS_write, reader->ends[WRITE_END], address + done, size_bytes - done);
-        if (put <= 0 || !take_out(reader, into + done, (size_t)put))
+        if (put <= 0 || !read_from_pipe(reader, into + done, (size_t)put))
             return false;
     }
     return true;
 }
 
+/* Copies the memory: by the kernel, or by the pipe once the kernel has refused. The pipe stays open
+ * for the next call. */
 static bool read_anyhow(struct reader *reader, void *into, uintptr_t address, size_t size_bytes)
 {
     long got = reader->has_pipe ? -ENOSYS : read_whole(into, address, size_bytes);
@@ -106,8 +111,9 @@ bool sc_peek_anyhow(void *into, uintptr_t address, size_t size_bytes)
 
 /* ---- several places ---- */
 
-/* How many of the first items were read, or that the kernel refuses. It moves an item as a whole,
- * but for one that is only partly there, and stops behind that. */
+/* How many items from the first on were read; or the error by which the kernel refuses the call.
+ * The kernel reads items as a whole, but for one that is only partly mapped, and stops behind that.
+ */
 static long read_some(const struct sc_peek_item *items, unsigned count)
 {
     struct iovec local[SC_PEEK_ITEMS_MAX], remote[SC_PEEK_ITEMS_MAX];
@@ -142,18 +148,18 @@ void sc_peek_all(struct sc_peek_item *items, unsigned count)
         }
         for (unsigned end = at + (unsigned)whole; at < end; at++)
             items[at].read = true;
-        if (at < count) /* where the kernel has stopped */
+        if (at < count) /* the item at which the kernel has stopped */
             items[at++].read = false;
     }
 }
 
 /* ---- comparing ---- */
 
-/* Stacks are small. Who finds no block free, as one that a handler has left by a jump never is
- * again, reads less at a time. */
+/* Blocks to read into, as stacks are small. A thread that finds no block free reads less at a time.
+ * A block is lost for good if a signal handler leaves its user by a jump. */
 enum { BLOCKS = 8, BLOCK_BYTES = 16384, PAGE_BYTES_MIN = 4096, STACK_BYTES = 256 };
 static char blocks[BLOCKS][BLOCK_BYTES];
-static _Atomic uint32_t taken_blocks; /* a bit each */
+static _Atomic uint32_t taken_blocks; /* a bit for each block */
 
 static char *take_block(void)
 {
@@ -169,7 +175,8 @@ static void return_block(const char *block)
     atomic_fetch_and_explicit(&taken_blocks, ~(1u << number), memory_order_release);
 }
 
-/* What is not there differs from nothing: where not all can be read, each page counts by itself. */
+/* Compares piece by piece; `most_bytes`: the size of a piece. Absent memory differs from nothing:
+ * if a piece cannot be read as a whole, each of its pages is compared by itself. */
 static bool equals_by(struct reader *reader, char *into, size_t most_bytes, uintptr_t address,
                       const char *expected, size_t size_bytes)
 {

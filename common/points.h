@@ -1,5 +1,5 @@
-/* Names for operations and for what was issued so far: plain data, by which others ask the tracker
- * of order (track/order.h). */
+/* Names for operations (tickets) and for what was issued so far (points): plain data, in which
+ * callers ask the tracker about order (track/order.h). */
 #ifndef SC_WORDS_POINTS_H
 #define SC_WORDS_POINTS_H
 
@@ -8,56 +8,62 @@
 
 enum sc_stream_kind { SC_STREAM_NONBLOCKING, SC_STREAM_BLOCKING, SC_STREAM_LEGACY };
 
-/* Immutable once shared; counted references. Sorted by stream. */
+/* For each of several streams, a number. Immutable once shared; references are counted. Sorted by
+ * stream. */
 struct sc_clock;
 
+/* Names one operation. */
 struct sc_ticket {
     uint32_t stream;
     uint32_t legacy; /* the context's legacy stream if `stream` is a blocking one, else 0 */
     uint64_t number;
-    /* Calls on `legacy` that had begun: none of them is surely behind this operation. An operation
-     * on a legacy stream has the place of its own call, or 0 where that is unknown. */
+    /* How many calls on `legacy` had begun when the driver took the operation: none of these is
+     * surely behind it. On a legacy stream: the place of the operation's own call, or 0 where that
+     * is unknown. */
     uint64_t epoch;
 };
 
+/* All work issued on a stream up to a number, with what that had waited for. */
 struct sc_point {
-    uint32_t stream; /* 0: only what the clocks say */
+    uint32_t stream; /* 0: there is only `joined` */
     uint32_t legacy;
     uint64_t number;
     uint64_t legacy_number;
-    uint64_t call; /* so many calls on the legacy stream: `legacy`, or `stream` if that is one */
+    uint64_t call; /* up to which place legacy calls are meant: those of `legacy`, or of `stream` if
+                      that is a legacy one */
     struct sc_clock *joined;
-    uint64_t work_ticks; /* of the last other work on `stream` before it; 0: that is not known */
+    uint64_t work_ticks; /* when the last other work on `stream` before the point was issued
+                            (sc_ticks()); 0: not known */
 };
 
-/* Does the host that waits for the point hear of nothing but the stream's own operations? */
+/* Does a host that waits for the point learn of nothing but operations of its stream? */
 static inline bool sc_order_is_of_one_stream(const struct sc_point *point)
 {
     return point->stream && !point->joined && point->call == 0 && point->legacy_number == 0;
 }
 
-/* A call on a stream, from before it is made until the driver has it, or has refused it. */
+/* A call on a stream, from before it is made until the driver has accepted or refused it. */
 struct sc_order_call {
-    uint32_t stream; /* 0: there is nothing to be said at its end */
+    uint32_t stream; /* 0: the call did not begin, and need not be ended */
     bool is_legacy;
-    uint64_t place;         /* among the legacy stream's calls: its own, or that of the last one
-                               which a call on a blocking stream comes after */
-    uint64_t legacy_number; /* operations on the legacy stream that one on a blocking stream comes
-                               after */
-    uint64_t version;
-    struct sc_clock *joined; /* by the legacy stream, before */
+    uint64_t place; /* a place among the legacy stream's calls: the call's own, or on a blocking
+                       stream that of the last one that the call comes after */
+    uint64_t legacy_number;  /* blocking: the number of the last operation on the legacy stream that
+                                the call comes after */
+    uint64_t version;        /* of `joined`: joined_version, or behind_version (track/order.h) */
+    struct sc_clock *joined; /* what the legacy stream had joined before the call, or left behind */
     struct sc_clock *waited; /* what the call itself makes its stream wait for */
-    struct sc_clock *due;
+    struct sc_clock *due;    /* what was due to its stream when it began */
 };
 
-/* For the tickets of what the call issues on a legacy stream; 0 elsewhere. */
+/* The epoch for tickets of what the call issues on a legacy stream; 0 on other streams. */
 static inline uint64_t sc_order_place(const struct sc_order_call *call)
 {
     return call->stream && call->is_legacy ? call->place : 0;
 }
 
-/* The waits for the host that are not seen (track/unseen.h) and that it stands behind: a bit for
- * each, or for several. */
+/* The unseen waits (track/unseen.h) that an operation stands behind: a bit for each wait, which
+ * several waits may share. */
 struct sc_unseen_mark {
     uint64_t waits;
     uint64_t begun; /* how many waits had begun by then; waits that began later do not count */

@@ -10,7 +10,7 @@
 
 #include "common/poison.h"
 
-/* Every spare record was handed out, and none is spare twice. */
+/* Asserts that every spare record was once handed out, and that none is spare twice. */
 static SC_CHECKER void check_spare(struct sc_pool *pool)
 {
     uint32_t count = 0;
@@ -66,8 +66,8 @@ uint32_t sc_pool_id_of(struct sc_pool *pool, const void *record)
     return 0;
 }
 
-/* A reader without a lock may still look at a recycled record, so it is written in whole words,
- * and by releases: who sees the new words also sees that the grid has changed. */
+/* Zeroes the record in whole words and with release, since a reader without a lock may still look
+ * at the recycled record. A reader that sees the new words also sees that the grid has changed. */
 uint32_t sc_pool_take(struct sc_pool *pool)
 {
     SC_ASSERT_GUARDED(pool);
@@ -79,6 +79,8 @@ uint32_t sc_pool_take(struct sc_pool *pool)
     return id;
 }
 
+/* Gives the memory of all chunks but the first back to the kernel, while no record is live. The
+ * pages stay mapped, and read as zeros. */
 static void release_pages(struct sc_pool *pool)
 {
     for (uint32_t i = 1; i <= sc_pool_unused(pool) >> SC_POOL_CHUNK_SHIFT && i < SC_POOL_CHUNKS_MAX;

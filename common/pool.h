@@ -1,12 +1,11 @@
-/* Records of one size, in pages of the library's own (own_pages.h).
+/* A pool of records of one size, in pages of the library's own (own_pages.h).
  *
  * A record is named by a 32-bit id and never moves. The pages of a record stay mapped for ever
- * ("type-stable"). So a reader without a lock may look at a record that has just been recycled, if
- * it checks what it has read. Id 0 is never handed out.
+ * ("type-stable"). So a reader without a lock may look at a record that was just recycled, if it
+ * checks what it has read. Id 0 is never handed out.
  *
- * Pools do not lock: the caller's lock guards every call but sc_pool_at, which is safe from any
- * thread for an id that was once handed out.
- */
+ * Pools do not lock: the caller's lock guards every call. Only sc_pool_at and sc_pool_unused are
+ * safe from any thread, sc_pool_at for an id that was once handed out. */
 #ifndef SC_TOOLS_POOL_H
 #define SC_TOOLS_POOL_H
 
@@ -21,36 +20,41 @@ enum { SC_POOL_CHUNK_SHIFT = 12, SC_POOL_CHUNKS_MAX = 4096 };
 struct sc_pool {
     _Atomic(char *) chunks[SC_POOL_CHUNKS_MAX];
     size_t record_bytes; /* a multiple of 8; set once by sc_pool_init */
-    _Atomic uint32_t
-        unused; /* ids from here on were never handed out; written with the lock held */
+    /* Ids from this one on were never handed out; written with the lock held. */
+    _Atomic uint32_t unused;
     uint32_t free_list;
     uint32_t live;
 #ifdef SC_DEBUG
-    const struct sc_brief_lock *guard; /* NULL: not this kind of lock, or none */
+    const struct sc_brief_lock *guard; /* the lock that guards the pool; NULL: no brief lock */
 #endif
 };
 
 void sc_pool_init(struct sc_pool *pool, size_t record_bytes);
 
-/* A zeroed record, or 0 when memory or ids are used up. */
+/* Takes a zeroed record; 0: memory or ids are used up. */
 uint32_t sc_pool_take(struct sc_pool *pool);
 
-/* The same with whatever the record held before: for large records that are filled anyway. Members
- * that somebody reads without the lock are stored by a release. */
+/* Takes a record that holds what it held before; 0: memory or ids are used up. For large records
+ * that are filled anyway. Members that somebody reads without the lock are to be stored with
+ * release. */
 static inline uint32_t sc_pool_take_as_is(struct sc_pool *pool);
-uint32_t sc_pool_take_unused(struct sc_pool *pool); /* one that was never handed out, or 0 */
+/* Takes a record that was never handed out; 0: memory or ids are used up. For sc_pool_take_as_is,
+ * which counts it. */
+uint32_t sc_pool_take_unused(struct sc_pool *pool);
 
-/* When the last record comes back, the pages of all but the first chunk return to the kernel. */
+/* Gives a record back. When the last record of a large pool comes back, the pages of all but the
+ * first chunk return to the kernel, and stay mapped. */
 void sc_pool_give(struct sc_pool *pool, uint32_t id);
 
 void sc_pool_destroy(struct sc_pool *pool);
 
-/* Without the lock, too: every id below it was once handed out. */
+/* The first id that was never handed out. Needs no lock. */
 static inline uint32_t sc_pool_unused(const struct sc_pool *pool)
 {
     return atomic_load_explicit(&pool->unused, memory_order_acquire);
 }
 
+/* The record of the id. */
 static inline void *sc_pool_at(struct sc_pool *pool, uint32_t id)
 {
     char *chunk =
@@ -58,7 +62,8 @@ static inline void *sc_pool_at(struct sc_pool *pool, uint32_t id)
     return chunk + (size_t)(id & ((1u << SC_POOL_CHUNK_SHIFT) - 1)) * pool->record_bytes;
 }
 
-/* The same for who knows at compile time how large a record is. */
+/* The record of the id, for a caller that knows the size of a record at compile time: the compiler
+ * can simplify the address. */
 static inline void *sc_pool_at_of(struct sc_pool *pool, uint32_t id, size_t record_bytes)
 {
     char *chunk =
@@ -66,7 +71,7 @@ static inline void *sc_pool_at_of(struct sc_pool *pool, uint32_t id, size_t reco
     return chunk + (id & ((1u << SC_POOL_CHUNK_SHIFT) - 1)) * record_bytes;
 }
 
-/* The id of a record that is at this place; 0: of none. Looks at each chunk. */
+/* The id of the record at this address; 0: there is none. Looks at each chunk. */
 uint32_t sc_pool_id_of(struct sc_pool *pool, const void *record);
 
 static inline _Atomic uint64_t *sc_pool_words(struct sc_pool *pool, uint32_t id)
@@ -74,7 +79,7 @@ static inline _Atomic uint64_t *sc_pool_words(struct sc_pool *pool, uint32_t id)
     return sc_pool_at(pool, id);
 }
 
-/* A spare record names the next one in its first word. */
+/* A spare record holds the id of the next spare one in its first word. */
 static inline uint32_t sc_pool_take_as_is(struct sc_pool *pool)
 {
     SC_ASSERT_GUARDED(pool);

@@ -9,7 +9,7 @@ static int32_t line_of(int64_t line)
     return line > 0 && line <= INT32_MAX ? (int32_t)line : 0;
 }
 
-/* Pairs of a count of bytes and a signed step of the line after them. */
+/* The table has pairs: a number of bytes, and a signed step of the line after them. */
 static int32_t find_in_lnotab(const struct sc_python_lines *lines, uint32_t offset)
 {
     int64_t line = lines->first_line;
@@ -23,7 +23,8 @@ static int32_t find_in_lnotab(const struct sc_python_lines *lines, uint32_t offs
     return line_of(line);
 }
 
-/* Pairs of a count of bytes and the signed step to their line; -128: they have none. */
+/* The table has pairs: a number of bytes, and the signed step to their line; -128: they have no
+ * line. */
 static int32_t find_in_linetable(const struct sc_python_lines *lines, uint32_t offset)
 {
     int64_t line = lines->first_line;
@@ -39,7 +40,8 @@ static int32_t find_in_linetable(const struct sc_python_lines *lines, uint32_t o
     return 0;
 }
 
-/* Six bits a byte, the lowest first; the lowest of all is the sign. */
+/* Reads a signed number: six bits in each byte, the lowest bits first. The lowest bit of all is the
+ * sign; bit 6 of a byte says that another byte follows. */
 static int64_t read_step(const uint8_t *at, const uint8_t *end)
 {
     uint64_t value = 0;
@@ -57,7 +59,7 @@ static bool begins_entry(uint8_t byte)
     return (byte & 128) != 0;
 }
 
-/* Each entry begins with its kind and its length in instructions of two bytes. */
+/* Each entry begins with a byte that has its kind and its length, in instructions of two bytes. */
 static int32_t find_in_locations(const struct sc_python_lines *lines, uint32_t offset)
 {
     enum { ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NO_LOCATION = 15 };

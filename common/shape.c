@@ -27,7 +27,7 @@ struct sc_runs sc_shape_runs(const struct sc_shape *shape, const struct sc_fold 
     return sc_shape_runs_between(shape, fold, 0, UINTPTR_MAX);
 }
 
-/* The runs of a row that lie before the interval are passed by at once. */
+/* Skips the runs of a row that lie before the interval. */
 static void enter_row(struct sc_runs *runs, uintptr_t row_start)
 {
     size_t pitch = runs->fold.pitch_bytes;
@@ -89,7 +89,7 @@ bool sc_shape_hulls_touch(const struct sc_shape *a, const struct sc_shape *b)
 }
 
 /* Do the rows of `many` touch the single row `one`? */
-static bool row_touches(const struct sc_shape *one, const struct sc_shape *many)
+static bool rows_touch_one(const struct sc_shape *one, const struct sc_shape *many)
 {
     size_t first = 0;
     if (one->address > many->address && many->pitch_bytes)
@@ -102,8 +102,10 @@ static bool row_touches(const struct sc_shape *one, const struct sc_shape *many)
     return false;
 }
 
-/* Columns of the same pitch are compared modulo the pitch; two different pitches are walked. */
-static bool rows_touch(const struct sc_shape *a, const struct sc_shape *b)
+/* Do rows of the two shapes touch? If the pitches are equal, two neighbouring rows stand for all,
+ * as columns are compared modulo the pitch. If they differ, the rows of the shape with fewer rows
+ * are walked. */
+static bool any_rows_touch(const struct sc_shape *a, const struct sc_shape *b)
 {
     const struct sc_shape *fewer = a->rows <= b->rows ? a : b;
     const struct sc_shape *other = fewer == a ? b : a;
@@ -116,7 +118,7 @@ static bool rows_touch(const struct sc_shape *a, const struct sc_shape *b)
     for (size_t row = skip; row < skip + rows; row++) {
         struct sc_shape one = {fewer->address + row * fewer->pitch_bytes, fewer->width_bytes,
                                fewer->width_bytes, 1};
-        if (row_touches(&one, other))
+        if (rows_touch_one(&one, other))
             return true;
     }
     return false;
@@ -126,10 +128,10 @@ bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b)
 {
     if (!sc_shape_hulls_touch(a, b))
         return false;
-    return (a->rows <= 1 && b->rows <= 1) || rows_touch(a, b);
+    return (a->rows <= 1 && b->rows <= 1) || any_rows_touch(a, b);
 }
 
-/* A row of the shape as a shape of its own: the rows within, if there are gaps. */
+/* A row of the shape as a shape of its own, which has several rows if the fold has gaps. */
 static struct sc_shape slice_of(const struct sc_shape *shape, const struct sc_fold *fold,
                                 size_t row)
 {
@@ -140,7 +142,8 @@ static struct sc_shape slice_of(const struct sc_shape *shape, const struct sc_fo
     return (struct sc_shape){start, fold->width_bytes, fold->pitch_bytes, rows};
 }
 
-/* Each slice is compared with those of the shape that its hull reaches. */
+/* Does the slice touch a slice of the folded shape? It is compared with those that its hull
+ * reaches. */
 static bool slice_touches(const struct sc_shape *slice, const struct sc_shape *shape,
                           const struct sc_fold *fold)
 {
@@ -173,8 +176,8 @@ bool sc_shapes_folded_touch(const struct sc_shape *a, const struct sc_fold *a_fo
     return false;
 }
 
-/* The interval, of one row of the shape: does it meet one of the rows within? */
-static bool meets_inner_row(const struct sc_fold *fold, size_t from, size_t to)
+/* Does the interval, given by offsets in a row of the shape, touch one of the runs of that row? */
+static bool touches_inner_run(const struct sc_fold *fold, size_t from, size_t to)
 {
     size_t row = from / fold->pitch_bytes * fold->pitch_bytes;
     return from < to && (from - row < fold->width_bytes || row + fold->pitch_bytes < to);
@@ -195,7 +198,7 @@ bool sc_shape_row_touches_folded(const struct sc_shape *row, const struct sc_sha
             break;
         size_t inner_from = row->address > start ? row->address - start : 0;
         size_t inner_to = end - start < shape->width_bytes ? end - start : shape->width_bytes;
-        if (meets_inner_row(fold, inner_from, inner_to))
+        if (touches_inner_run(fold, inner_from, inner_to))
             return true;
     }
     return false;

@@ -113,7 +113,7 @@ void sc_text_format(struct sc_text *text, const char *format, ...)
     va_end(values);
 }
 
-/* In the largest unit that leaves at least 1, with one digit after the point below 10. */
+/* Uses the largest unit that leaves at least 1, with one digit after the point below 10. */
 void sc_text_size(struct sc_text *text, uint64_t bytes)
 {
     static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
@@ -130,7 +130,7 @@ void sc_text_size(struct sc_text *text, uint64_t bytes)
     sc_text_format(text, " %s", units[index]);
 }
 
-/* strerror is not used: it reads message catalogues, and those allocate. */
+/* strerror is not used: it reads message catalogues, which allocates. */
 void sc_text_error(struct sc_text *text, int error)
 {
     static const struct {

@@ -18,35 +18,37 @@ struct sc_text {
     bool cut;
 };
 
-/* A text of nothing yet, of at least one byte. */
+/* An empty text in this memory, which has at least one byte. */
 struct sc_text sc_text_in(char *bytes, size_t size);
 
-/* Declares one in room of its own. */
+/* Declares a text with memory of its own. */
 #define SC_TEXT(name, size)                                                                        \
     char name##_room_[size];                                                                       \
     struct sc_text name = sc_text_in(name##_room_, sizeof name##_room_)
 
-/* Goes back to an earlier `used`; what was cut since then no longer counts as cut. */
+/* Shortens the text to an earlier `used`; what was cut since then no longer counts as cut. */
 void sc_text_rewind(struct sc_text *text, size_t used);
 
 void sc_text_char(struct sc_text *text, char c);
 void sc_text_bytes(struct sc_text *text, const char *bytes, size_t count);
 void sc_text_put(struct sc_text *text, const char *string);
 
-/* What printf makes of %s, %c, %u, %d, %lu, %ld and %#lx (of 0 too: "0x0"), and of no others; and
- * %'lu, as sc_text_size has it. */
+/* Appends what printf makes of %s, %c, %u, %d, %lu, %ld and %#lx (with 0: "0x0"). Also of %'lu,
+ * which appends as sc_text_size does. There are no other directives. */
 void sc_text_format(struct sc_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 void sc_text_format_list(struct sc_text *text, const char *format, va_list *values);
 
-/* One such directive, which begins behind its %, and its value. Returns what follows it. */
+/* Appends one such directive with its value. `directive`: what follows the %. Returns what follows
+ * the directive. */
 const char *sc_text_directive(struct sc_text *text, const char *directive, va_list *values);
 
-/* For people: "4 KB", "1.5 MB". */
+/* Appends a size for people: "4 KB", "1.5 MB". */
 void sc_text_size(struct sc_text *text, uint64_t bytes);
 
-/* "Permission denied"; "error 95" for those that have no words here. */
+/* Appends the words for an errno value, such as "Permission denied"; "error 95" for values without
+ * words here. */
 void sc_text_error(struct sc_text *text, int error);
 
 #endif

@@ -14,8 +14,8 @@ struct moment {
 static struct moment first;
 static struct moment learnt; /* LEARN_NS later */
 
-/* A thread that is set aside between two clocks reads them some milliseconds apart: of several
- * readings the closest counts. */
+/* Reads both clocks. A thread that is preempted between the two reads them some milliseconds apart,
+ * so the closest of several readings counts. */
 static struct moment moment_now(void)
 {
     struct moment best = {0, 0};
@@ -46,7 +46,7 @@ uint64_t sc_ticks_in_ns(uint64_t ns)
                       (learnt.ns - first.ns));
 }
 
-/* The longer the process runs, the better the rate is known. */
+/* Uses the rate since sc_ticks_start: the longer the process runs, the more exact that is. */
 uint64_t sc_ticks_to_ns(uint64_t ticks)
 {
     struct moment now = moment_now();

@@ -1,11 +1,10 @@
 /* A cheap clock for the path of every copy.
  *
  * Reading CLOCK_MONOTONIC costs 20 ns on the H200's host and drains the pipeline; the processor's
- * own counter costs half. Ticks are kept as they are and turned into nanoseconds when a hazard is
- * reported. Where the counter's rate is not constant (old x86 processors) times in the report
- * are off. Times of two threads are compared as well (sc_ticks_not_early): the counters of all
- * processors agree wherever the kernel takes them for its own clock.
- */
+ * own counter costs half. Ticks are kept as they are, and turned into nanoseconds when a hazard is
+ * reported. If the counter's rate is not constant (old x86 processors), times in the report are
+ * off. Times of two threads are compared as well (sc_ticks_not_early): the counters of all
+ * processors agree wherever the kernel uses them as its own clock. */
 #ifndef SC_TOOLS_TICKS_H
 #define SC_TOOLS_TICKS_H
 
@@ -24,9 +23,9 @@ static inline uint64_t sc_ticks(void)
 #endif
 }
 
-/* No later instruction of the thread begins before the earlier ones have been done, though their
- * stores may not be seen yet: the processor is free to take sc_ticks() some hundred instructions
- * too early, while a lock is still waited for. */
+/* No later instruction of the thread begins before the earlier ones are done, though their stores
+ * may not be seen yet. Without it the processor may take sc_ticks() some hundred instructions too
+ * early, while a lock is still waited for. */
 static inline void sc_ticks_barrier(void)
 {
 #if defined(__x86_64__)
@@ -36,15 +35,16 @@ static inline void sc_ticks_barrier(void)
 #endif
 }
 
-/* For times of two threads that say which of their calls came first: sc_ticks(), not taken before
- * what comes earlier in the thread has been done, and not taken after what comes later has begun.
- */
+/* Ticks for comparing times of two threads, to tell which of their calls came first. Not early: not
+ * taken before earlier instructions of the thread are done. */
 static inline uint64_t sc_ticks_not_early(void)
 {
     sc_ticks_barrier();
     return sc_ticks();
 }
 
+/* Ticks for comparing times of two threads. Not late: not taken after later instructions of the
+ * thread have begun. */
 static inline uint64_t sc_ticks_not_late(void)
 {
     uint64_t ticks = sc_ticks();
@@ -55,10 +55,10 @@ static inline uint64_t sc_ticks_not_late(void)
 /* Called once, before the other functions. Takes some 50 us to learn the rate. */
 void sc_ticks_start(void);
 
-/* How many ticks pass in so many nanoseconds, to a percent or so. */
+/* How many ticks pass in so many nanoseconds, to about a percent. */
 uint64_t sc_ticks_in_ns(uint64_t ns);
 
-/* The moment of `ticks` as CLOCK_MONOTONIC has it. */
+/* The moment of `ticks` in nanoseconds of CLOCK_MONOTONIC. */
 uint64_t sc_ticks_to_ns(uint64_t ticks);
 
 #endif

@@ -15,7 +15,7 @@
 
 #include "common/poison.h"
 
-/* From so many rings on, those of threads that are gone are taken over first. */
+/* With so many rings, rings of threads that are gone are taken over before one is made. */
 enum { RINGS_OF_THE_GONE = 64 };
 
 _Atomic(struct sc_trace_ring *) sc_trace_rings;
@@ -29,6 +29,7 @@ static bool is_gone(int32_t thread)
     return sc_kernel_call(SYS_tgkill, sc_kernel_call(SYS_getpid), thread, 0) == -ESRCH;
 }
 
+/* Takes over the ring of a thread that is gone; NULL: there is none. */
 static struct sc_trace_ring *take_over(int32_t thread)
 {
     struct sc_trace_ring *ring = atomic_load(&sc_trace_rings);
@@ -53,7 +54,8 @@ static struct sc_trace_ring *make_ring(int32_t thread)
     return ring;
 }
 
-/* NULL also for a handler that has interrupted the thread here. */
+/* The thread's ring, made if it has none. NULL: no memory, or a signal handler has interrupted the
+ * thread in here. */
 static struct sc_trace_ring *own_ring(void)
 {
     if (own || is_starting)
@@ -82,7 +84,7 @@ void sc_trace_add(const char *what, uint64_t a, uint64_t b, uint64_t c, uint64_t
     event->number = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed) + 1;
 }
 
-/* The next word of the text, as " name", is put. False: there is none. */
+/* Appends the next word of the event's text, as " name". False: there is none. */
 static bool put_name(struct sc_text *text, const char **rest)
 {
     while (**rest == ' ')

@@ -1,13 +1,13 @@
-/* What the library did, in debug builds (make DEBUG=1) alone: a ring of the latest events for each
- * thread. verbosity=3 prints all of them at the end of the process and at safecopy_dump(), a failed
- * check those of its thread, and gdb, without a call into the process, with
- * scripts/gdb-safecopy.py.
+/* What the library did, only in debug builds (make DEBUG=1): a ring of the latest events for each
+ * thread. All rings are printed at the end of the process and at safecopy_dump() with verbosity=3.
+ * A failed check prints its thread's ring. gdb prints rings with scripts/gdb-safecopy.py, without a
+ * call into the process.
  *
  *   SC_TRACE("issue op stream bytes", op, stream, bytes);
  *
- * The text lives for ever; its first word names the event and the others its words, four at most,
- * numbers or pointers. In other builds it is no code. Safe anywhere: thread-safe, no lock, errno is
- * kept, also in a signal handler. */
+ * The text lives for ever. Its first word names the event, and the others name its values: at most
+ * four, numbers or pointers. Other builds have no code of it. Safe anywhere: thread-safe, no lock,
+ * errno is kept, also in a signal handler. */
 #ifndef SC_TOOLS_TRACE_H
 #define SC_TOOLS_TRACE_H
 
@@ -17,17 +17,19 @@
 enum { SC_TRACE_WORDS = 4, SC_TRACE_EVENTS = 256 /* a power of two */ };
 
 struct sc_trace_event {
-    uint64_t number; /* of all threads' events: which came first; 0: none, or it is being written */
+    uint64_t number; /* counts the events of all threads, which says which came first; 0: none, or
+                        it is being written */
     uint64_t ticks;  /* sc_ticks() */
     const char *what;
     uint64_t words[SC_TRACE_WORDS];
 };
 
-/* Lives for ever. A thread that begins may take over the ring of one that is gone. */
+/* A thread's ring, which lives for ever. A new thread may take over the ring of one that is gone.
+ */
 struct sc_trace_ring {
-    struct sc_trace_ring *next; /* of all rings, the youngest first */
+    struct sc_trace_ring *next; /* the list of all rings, the youngest first */
     _Atomic int32_t thread;
-    _Atomic uint32_t count; /* of all that were written */
+    _Atomic uint32_t count; /* how many events were ever written */
     struct sc_trace_event events[SC_TRACE_EVENTS];
 };
 

@@ -1,9 +1,8 @@
-/* Blocks in which the calling thread is not cancelled: calls of CUDA and of memory are no
- * cancellation points, so what the library does in them must be none. libunwind reads and writes a
- * pipe, and waits are cancellation points, too.
+/* Blocks in which the calling thread is not cancelled. Calls of CUDA and of memory functions are no
+ * cancellation points, so what the library does in them must be none, either. libunwind reads and
+ * writes a pipe, and waits are cancellation points, too.
  *
- * Thread-safe; signal-safe with the GNU C library; no lock; errno is kept.
- */
+ * Thread-safe; signal-safe with the GNU C library; no lock; errno is kept. */
 #ifndef SC_TOOLS_UNCANCELLED_H
 #define SC_TOOLS_UNCANCELLED_H
 
@@ -24,13 +23,15 @@ static inline void sc_uncancelled_end(const int *former)
     pthread_setcancelstate(*former, NULL);
 }
 
-/* To the end of the block. An asynchronous cancellation does not end it either, and is forgotten
- * until the thread's next cancellation point: the GNU C library sends no second signal. */
+/* The thread is not cancelled until the end of the block. An asynchronous cancellation does not end
+ * it either, and is forgotten until the thread's next cancellation point: the GNU C library sends
+ * no second signal. */
 #define SC_UNCANCELLED()                                                                           \
     __attribute__((cleanup(sc_uncancelled_end), unused)) const int cancel_state_ =                 \
         sc_uncancelled_begin()
 
-/* Nothing changes for a thread that may be cancelled at any instruction. */
+/* Begins a block in which the thread is not cancelled at cancellation points. Nothing changes for a
+ * thread that may be cancelled at any instruction. */
 static inline int sc_uncancelled_at_points_begin(void)
 {
     int type = PTHREAD_CANCEL_DEFERRED;
@@ -40,12 +41,12 @@ static inline int sc_uncancelled_at_points_begin(void)
         pthread_setcanceltype(type, NULL);
         pthread_setcancelstate(former, NULL);
         if (sc_own_lock_depth == 0)
-            pthread_testcancel(); /* it may have come just now */
+            pthread_testcancel(); /* a cancellation may have come just now */
     }
     return former;
 }
 
-/* To the end of the block, in which there is no cancellation point. */
+/* Until the end of the block there is no cancellation point. */
 #define SC_NO_CANCELLATION_POINT()                                                                 \
     __attribute__((cleanup(sc_uncancelled_end), unused)) const int cancel_state_ =                 \
         sc_uncancelled_at_points_begin()

@@ -15,18 +15,18 @@ enum { SHARDS = 64, PAGE_BITS = 12 };
 __thread struct sc_ear sc_ear;
 _Atomic bool sc_ear_open;
 
-static void (*tell)(const struct sc_missed_call *call, bool entering);
+static void (*missed_handler)(const struct sc_missed_call *call, bool entering);
 static _Atomic unsigned char audited[SC_CBID_MAX];
 
-/* A line of cache for each group of threads: copies are issued by many at once. */
+/* A cache line of counts for each group of threads, as many threads issue copies at once. */
 static struct {
     _Alignas(64) _Atomic uint64_t wrapped;
-    _Atomic uint64_t missed;
+    _Atomic uint64_t tell_missed;
 } counts[SHARDS];
 
 void sc_callbacks_start(void (*missed)(const struct sc_missed_call *call, bool entering))
 {
-    tell = missed;
+    missed_handler = missed;
 }
 
 static bool begins_with_one_of(const char *name, const char *const *prefixes)
@@ -37,7 +37,7 @@ static bool begins_with_one_of(const char *name, const char *const *prefixes)
     return false;
 }
 
-/* By prefix, so that the functions of a driver newer than this library are among them. */
+/* By prefix, so that functions of a newer driver are included. */
 bool sc_callbacks_is_audited(const char *driver_function)
 {
     static const char *const prefixes[] = {
@@ -96,13 +96,14 @@ static bool is_audited(uint32_t id)
     return id < SC_CBID_MAX && atomic_load_explicit(&audited[id], memory_order_relaxed);
 }
 
-static unsigned shard(void)
+static unsigned shard_of_thread(void)
 {
     return ((uintptr_t)&sc_ear >> PAGE_BITS) % SHARDS;
 }
 
-/* Whatever is called while the miss is dealt with is ours. */
-static void missed(uint32_t id, const CUpti_CallbackData *data, bool entering)
+/* Counts and reports a driver call that no wrapper carries. Driver calls that the handler makes are
+ * the library's own, and so are carried. */
+static void tell_missed(uint32_t id, const CUpti_CallbackData *data, bool entering)
 {
     struct sc_missed_call call = {
         .id = id,
@@ -113,12 +114,14 @@ static void missed(uint32_t id, const CUpti_CallbackData *data, bool entering)
         .audited = is_audited(id),
     };
     if (entering && call.audited)
-        atomic_fetch_add_explicit(&counts[shard()].missed, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&counts[shard_of_thread()].tell_missed, 1, memory_order_relaxed);
     sc_ear.followed = entering;
     SC_CARRY();
-    tell(&call, entering);
+    missed_handler(&call, entering);
 }
 
+/* A callback for a driver call: leaves its correlation id, and counts it as wrapped or tells that
+ * it was missed. */
 static void hear_driver(uint32_t id, const CUpti_CallbackData *data)
 {
     bool entering = data->callbackSite == CUPTI_API_ENTER;
@@ -126,19 +129,20 @@ static void hear_driver(uint32_t id, const CUpti_CallbackData *data)
     if (counts_here)
         sc_ear.correlation_id = data->correlationId;
     if (__builtin_expect(!sc_ear_is_carried(), 0))
-        missed(id, data, entering);
+        tell_missed(id, data, entering);
     else if (counts_here)
-        atomic_fetch_add_explicit(&counts[shard()].wrapped, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&counts[shard_of_thread()].wrapped, 1, memory_order_relaxed);
 }
 
-/* CUPTI keeps the outer function's name for us until the inner one returns. It may tell of the
- * return of a call that was there before we were: what it keeps for that is nobody's. */
+/* Keeps the name of the runtime function under way. `correlationData` of the inner call keeps the
+ * outer function's name until the inner one returns. CUPTI may tell of the return of a call that
+ * began before the subscription: its correlationData is not ours, and is ignored. */
 static void hear_runtime(const CUpti_CallbackData *data)
 {
     const char *name = data->functionName;
     const char *now = sc_ear.runtime_api;
     if (data->callbackSite == CUPTI_API_ENTER) {
-        *data->correlationData = (uintptr_t)(now == name ? NULL : now); /* left by siglongjmp */
+        *data->correlationData = (uintptr_t)(now == name ? NULL : now); /* a siglongjmp left it */
         sc_ear.runtime_api = name;
     } else {
         sc_ear.runtime_api = now == name ? (const char *)(uintptr_t)*data->correlationData : NULL;
@@ -165,6 +169,6 @@ void sc_callbacks_counts(uint64_t *wrapped, uint64_t *missed_calls)
     *wrapped = *missed_calls = 0;
     for (unsigned i = 0; i < SHARDS; i++) {
         *wrapped += atomic_load_explicit(&counts[i].wrapped, memory_order_relaxed);
-        *missed_calls += atomic_load_explicit(&counts[i].missed, memory_order_relaxed);
+        *missed_calls += atomic_load_explicit(&counts[i].tell_missed, memory_order_relaxed);
     }
 }

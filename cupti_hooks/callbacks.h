@@ -1,9 +1,8 @@
-/* The callbacks of CUPTI, on the threads of the program, on its hottest paths.
+/* CUPTI's callbacks. They run on the threads of the program, on its hottest paths.
  *
  * The callbacks take no lock and allocate nothing. A driver call within a wrapper is counted and
  * leaves its correlation id (ear.h). A driver call outside of every wrapper is handed to `missed`.
- * A runtime call leaves its name until it returns. Not for a signal handler.
- */
+ * A runtime call leaves its name until it returns. Not for a signal handler. */
 #ifndef SC_CUPTI_HOOKS_CALLBACKS_H
 #define SC_CUPTI_HOOKS_CALLBACKS_H
 
@@ -14,25 +13,27 @@
 
 struct sc_missed_call;
 
-enum { SC_CBID_MAX = 2048 }; /* CUDA 13.0 has 807 in one domain and fewer in the other */
+/* Above all callback ids: CUDA 13.0 has 807 in one domain and fewer in the other. */
+enum { SC_CBID_MAX = 2048 };
 
-/* Says who is told of calls that passed by. Pre: no callback has run yet. */
+/* Sets the function that is told of calls that no wrapper carried. Pre: no callback has run yet. */
 void sc_callbacks_start(void (*missed)(const struct sc_missed_call *call, bool entering));
 
 /* Does the audit count calls of the driver function? */
 bool sc_callbacks_is_audited(const char *driver_function);
 
-/* Makes the audit count callback `id`. */
+/* Makes the audit count the calls with this callback id. */
 void sc_callbacks_audit(uint32_t id);
 
 /* Is the runtime function one whose name hazards should carry? */
 bool sc_callbacks_is_named(const char *runtime_function);
 
-/* The callback that CUPTI is given. */
+/* The callback function that CUPTI is given. */
 void CUPTIAPI sc_callbacks_hear(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                 const void *about);
 
-/* Audited calls that wrappers carried, and those that passed by. */
+/* Stores the number of audited calls that wrappers carried, and of those that no wrapper carried.
+ */
 void sc_callbacks_counts(uint64_t *wrapped, uint64_t *missed);
 
 #endif

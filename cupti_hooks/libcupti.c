@@ -16,16 +16,16 @@ enum { RUNTIMES_MAX = 16, CUDA_11_MINOR_MAX = 8 };
 
 #define LOAD_FLAGS (RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)
 
-/* A library that is loaded. */
+/* A library that the process has loaded. */
 struct place {
     char path[PATH_MAX];
     const void *inside; /* an address in it */
 };
 
-/* What is loaded of CUDA. */
+/* The libraries of CUDA that the process has loaded. */
 struct loaded {
-    struct place cupti;     /* its path is "" without one */
-    struct place *runtimes; /* one of each folder */
+    struct place cupti;     /* libcupti; its path is "" if it is not loaded */
+    struct place *runtimes; /* CUDA libraries, one of each folder; NULL: not wanted */
     unsigned count;
 };
 
@@ -36,13 +36,14 @@ static bool is_cuda_library(const char *name)
            strncmp(name, "libnccl", 7) == 0 || strncmp(name, "libcufft", 8) == 0;
 }
 
-static void note(struct place *place, const struct dl_phdr_info *info)
+static void note_place(struct place *place, const struct dl_phdr_info *info)
 {
     strcpy(place->path, info->dlpi_name);
     place->inside = info->dlpi_phdr;
 }
 
-/* A relative path says nothing of which folder it is in. */
+/* Notes a CUDA library, unless one of its folder is noted already. Libraries with relative paths
+ * are all noted, as their folders are not known. `folder`: the length of the folder's name. */
 static void note_runtime(struct loaded *loaded, const struct dl_phdr_info *info, size_t folder)
 {
     for (unsigned i = 0; info->dlpi_name[0] == '/' && i < loaded->count; i++)
@@ -50,9 +51,10 @@ static void note_runtime(struct loaded *loaded, const struct dl_phdr_info *info,
             !strchr(loaded->runtimes[i].path + folder, '/'))
             return;
     if (loaded->count < RUNTIMES_MAX)
-        note(&loaded->runtimes[loaded->count++], info);
+        note_place(&loaded->runtimes[loaded->count++], info);
 }
 
+/* Notes the object if it is libcupti or another library of CUDA. */
 static int note_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct loaded *loaded = context;
@@ -61,13 +63,14 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *context)
     if (!slash || strlen(info->dlpi_name) >= PATH_MAX)
         return 0;
     if (strncmp(slash + 1, "libcupti.so", 11) == 0)
-        note(&loaded->cupti, info);
+        note_place(&loaded->cupti, info);
     else if (loaded->runtimes && is_cuda_library(slash + 1))
         note_runtime(loaded, info, (size_t)(slash + 1 - info->dlpi_name));
     return 0;
 }
 
-/* By the very name that the loader has for it. */
+/* A handle of the loaded libcupti, opened by the name that the loader has for it; NULL: none is
+ * loaded. */
 static void *open_loaded(const struct loaded *loaded)
 {
     return loaded->cupti.path[0] ? dlopen(loaded->cupti.path, LOAD_FLAGS | RTLD_NOLOAD) : NULL;
@@ -84,10 +87,11 @@ struct search {
     const struct sc_libcupti_search *by;
     struct sc_libcupti *found;
     const struct loaded *loaded;
-    char name[32]; /* the file's */
+    char name[32]; /* name of the file */
 };
 
-/* A variable is met for each version of libcupti, and named once. `variable` is "" for a library.
+/* Notes a relative folder that is not searched. `variable`: the environment variable that names it,
+ * with '='; "" for a library. A variable is looked at for each version of libcupti, and noted once.
  */
 static void pass_over(struct sc_libcupti *found, const char *variable, const char *path)
 {
@@ -98,7 +102,7 @@ static void pass_over(struct sc_libcupti *found, const char *variable, const cha
     sc_text_format(&words, "%s%s%s", used ? " " : "", variable, path);
 }
 
-static void name_version(struct search *search, const char *stem, int number)
+static void set_file_name(struct search *search, const char *stem, int number)
 {
     struct sc_text name = sc_text_in(search->name, sizeof search->name);
     sc_text_format(&name, "%s%lu", stem, (uint64_t)number);
@@ -112,7 +116,8 @@ static void *try_in(const struct search *search, const char *folder, const char 
                                                      : search->by->open(path.bytes, LOAD_FLAGS);
 }
 
-/* As NVIDIA's installer, its wheels and conda lay a toolkit out. */
+/* Looks in the folders that a toolkit of NVIDIA's installer, its wheels or conda has below `root`.
+ */
 static void *try_toolkit(const struct search *search, const char *root)
 {
     static const char *const below[] = {
@@ -125,7 +130,8 @@ static void *try_toolkit(const struct search *search, const char *root)
     return found;
 }
 
-/* `variable` ends with '='. */
+/* Looks in the toolkit that the environment variable names. `variable`: its name, with '='; `root`:
+ * its value. */
 static void *try_named(const struct search *search, const char *variable, const char *root)
 {
     if (!root || !root[0])
@@ -136,8 +142,8 @@ static void *try_named(const struct search *search, const char *variable, const 
     return NULL;
 }
 
-/* Beside a CUDA library: in its own folder (a toolkit's, or the wheels' of CUDA 13), in the
- * toolkit's extras, and in the wheel that has it to itself. */
+/* Looks beside a CUDA library: in its own folder (a toolkit's, or the wheels' of CUDA 13), in the
+ * toolkit's extras, and in CUPTI's own wheel. */
 static void *try_beside(const struct search *search, const char *folder)
 {
     static const char *const below[] = {
@@ -153,6 +159,7 @@ static void *try_beside(const struct search *search, const char *folder)
     return found;
 }
 
+/* Looks where the loader looks, and notes the path. */
 static void *try_loader(const struct search *search)
 {
     void *found = search->by->open(search->name, LOAD_FLAGS);
@@ -163,6 +170,7 @@ static void *try_loader(const struct search *search)
     return found;
 }
 
+/* Looks for the file in all places, in the order of cupti_hooks/libcupti.h. */
 static void *search_for(const struct search *search)
 {
     const struct loaded *loaded = search->loaded;
@@ -176,21 +184,24 @@ static void *search_for(const struct search *search)
     return found ? found : try_toolkit(search, "/usr/local/cuda");
 }
 
-/* libcupti.so.13 and libcupti.so.12, but libcupti.so.11.8. */
+/* Looks for the libcupti of a major version: the file's name ends with the major version, but for
+ * CUDA 11 with the minor one as well. */
 static void *search_major(struct search *search, int major)
 {
     void *found = NULL;
     if (major != 11) {
-        name_version(search, "libcupti.so.", major);
+        set_file_name(search, "libcupti.so.", major);
         return search_for(search);
     }
     for (int minor = CUDA_11_MINOR_MAX; !found && minor >= 0; minor--) {
-        name_version(search, "libcupti.so.11.", minor);
+        set_file_name(search, "libcupti.so.11.", minor);
         found = search_for(search);
     }
     return found;
 }
 
+/* Makes the place's path absolute. False: it is not known, and the place is noted as passed over.
+ */
 static bool find_path(const struct search *search, struct place *place)
 {
     char *found = search->found->path;
@@ -204,7 +215,7 @@ static bool find_path(const struct search *search, struct place *place)
     return false;
 }
 
-/* Instead of the runtimes' paths; "" for one that is not known. */
+/* Replaces the paths of the noted libraries by their folders; "": not known. */
 static void find_folders(const struct search *search, struct loaded *loaded)
 {
     for (unsigned i = 0; i < loaded->count; i++) {

@@ -1,9 +1,9 @@
-/* What CUPTI tells besides calls: streams, contexts and graphs that come and go, waits that end.
+/* News: what CUPTI tells besides calls, which is that streams, contexts and graphs come and go, and
+ * that waits end.
  *
- * News is told on the thread that caused it, within the call that caused it. CUPTI tells of waits
- * for named streams and for contexts only. The driver may hold its own locks meanwhile: the
- * receiver must not call the driver, nor take a lock that is held over driver calls.
- */
+ * News is told on the thread that caused it, within the call that caused it. CUPTI tells only of
+ * waits for named streams and for contexts. The driver may hold locks of its own meanwhile: the
+ * receiver must not call the driver, nor take a lock that is held over driver calls. */
 #ifndef SC_CUPTI_HOOKS_NEWS_H
 #define SC_CUPTI_HOOKS_NEWS_H
 
@@ -11,19 +11,23 @@
 #include <stdint.h>
 
 enum sc_news_kind {
-    SC_NEWS_STREAM_NAMED,  /* the handle names a stream that is new */
-    SC_NEWS_STREAM_ENDS,   /* its work goes on */
-    SC_NEWS_CONTEXT_ENDS,  /* its work is done, unless it is green; told for followed calls, too */
-    SC_NEWS_GRAPH_ENDS,    /* a graph, an exec or a child graph; told for all calls */
-    SC_NEWS_STREAM_WAITED, /* all its work is done, or was when the wait began */
+    SC_NEWS_STREAM_NAMED,  /* the handle now names a new stream */
+    SC_NEWS_STREAM_ENDS,   /* the stream is destroyed; its work goes on */
+    SC_NEWS_CONTEXT_ENDS,  /* the context ends; its work is done, unless it is green. Told also for
+                              followed calls */
+    SC_NEWS_GRAPH_ENDS,    /* a graph, an exec or a child graph ends; told for all calls */
+    SC_NEWS_STREAM_WAITED, /* a wait for the stream has returned: all work that it had when the wait
+                              began is done */
     SC_NEWS_CONTEXT_WAITED,
-    SC_NEWS_MODULE_LOADED, /* the handle is the context's; told for all calls */
+    SC_NEWS_MODULE_LOADED, /* a module was loaded into the context of this handle; told for all
+                              calls */
 };
 
 struct sc_news {
     enum sc_news_kind kind;
     uintptr_t handle;
-    const void *image; /* of a module, as the device has it: good until the receiver returns */
+    /* The module's code as the device has it; valid until the receiver returns. */
+    const void *image;
     size_t image_bytes;
 };
 

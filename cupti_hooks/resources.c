@@ -15,7 +15,7 @@ static const struct {
     CUpti_CallbackDomain domain;
     uint32_t id;
     enum sc_news_kind kind;
-} heard[] = {
+} rows[] = {
     {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, SC_NEWS_STREAM_NAMED},
     {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, SC_NEWS_STREAM_ENDS},
     {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, SC_NEWS_CONTEXT_ENDS},
@@ -28,12 +28,12 @@ static const struct {
     {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, SC_NEWS_MODULE_LOADED},
 };
 
-enum { HEARD = sizeof heard / sizeof heard[0] };
+enum { HEARD = sizeof rows / sizeof rows[0] };
 
 void sc_resources_each(void (*enable)(CUpti_CallbackDomain domain, uint32_t id))
 {
     for (int i = 0; i < HEARD; i++)
-        enable(heard[i].domain, heard[i].id);
+        enable(rows[i].domain, rows[i].id);
 }
 
 static uintptr_t graph_of(const CUpti_ResourceData *data)
@@ -44,6 +44,7 @@ static uintptr_t graph_of(const CUpti_ResourceData *data)
     return (uintptr_t)(graph->graphExec ? (void *)graph->graphExec : (void *)graph->graph);
 }
 
+/* The handle that the news is about, from the callback's data. */
 static uintptr_t handle_of(enum sc_news_kind kind, const void *about)
 {
     const CUpti_ResourceData *resource = about;
@@ -75,9 +76,9 @@ static void read_module(const void *about, struct sc_news *news)
     news->image_bytes = module->pCubin ? module->cubinSize : 0;
 }
 
-/* Is it news, since nobody else notes it? Wrappers do not know of children that go with their
- * graph. A call that is followed when a device's primary context is gone does not know which one
- * that was. */
+/* Is the callback news, since no wrapper or followed call notes it? Wrappers do not know which
+ * child graphs end with their graph. A followed call that ends a device's primary context does not
+ * know which context that was. */
 static bool is_due(enum sc_news_kind kind)
 {
     if (kind == SC_NEWS_GRAPH_ENDS || kind == SC_NEWS_MODULE_LOADED)
@@ -85,7 +86,9 @@ static bool is_due(enum sc_news_kind kind)
     return !sc_ear_is_carried() && (!sc_ear.followed || kind == SC_NEWS_CONTEXT_ENDS);
 }
 
-/* Whatever is called while it is dealt with is ours; a wrapper keeps its mark and its id. */
+/* Tells the news. Driver calls that the receiver makes are the library's own, and so are carried.
+ * Within a wrapper they are carried already, and the wrapper keeps its note and its correlation id.
+ */
 static void pass_on(const struct sc_news *news)
 {
     if (sc_ear_is_carried()) {
@@ -99,8 +102,8 @@ static void pass_on(const struct sc_news *news)
 void sc_resources_hear(CUpti_CallbackDomain domain, uint32_t id, const void *about)
 {
     for (int i = 0; about && i < HEARD; i++) {
-        struct sc_news news = {.kind = heard[i].kind};
-        if (heard[i].domain != domain || heard[i].id != id || !is_due(news.kind))
+        struct sc_news news = {.kind = rows[i].kind};
+        if (rows[i].domain != domain || rows[i].id != id || !is_due(news.kind))
             continue;
         news.handle = handle_of(news.kind, about);
         if (news.kind == SC_NEWS_MODULE_LOADED)

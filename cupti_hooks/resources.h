@@ -1,8 +1,7 @@
-/* The callbacks of CUPTI's domains of resources and synchronisation, made news of (news.h).
+/* CUPTI's callbacks for resources and synchronisation, from which news is made (news.h).
  *
- * A call that a wrapper carries, or that is followed, is noted there and is no news. No lock is
- * taken. Not for a signal handler.
- */
+ * Most calls that a wrapper carries, or that are followed, are noted there, and are no news. No
+ * lock is taken. Not for a signal handler. */
 #ifndef SC_CUPTI_HOOKS_RESOURCES_H
 #define SC_CUPTI_HOOKS_RESOURCES_H
 
@@ -12,12 +11,13 @@
 
 #include "cupti_hooks/news.h"
 
-/* Says who is told. Pre: no callback has run yet. */
+/* Sets the function that is told of news. Pre: no callback has run yet. */
 void sc_resources_start(sc_news_told *told);
 
+/* A callback of one of these domains: tells the news that it is, if any. */
 void sc_resources_hear(CUpti_CallbackDomain domain, uint32_t id, const void *about);
 
-/* Calls `enable` for each callback that is to be heard. */
+/* Calls `enable` for each callback that news is made from. */
 void sc_resources_each(void (*enable)(CUpti_CallbackDomain domain, uint32_t id));
 
 #endif

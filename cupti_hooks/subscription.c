@@ -21,7 +21,7 @@ enum { VERSION_MIN = 13 /* of CUDA 11.0 */, YIELD_MAX_NS = 1000 * 1000 * 1000 };
 static struct {
     __typeof__(&cuptiGetVersion) get_version;
     __typeof__(&cuptiSubscribe) subscribe;
-    __typeof__(&cuptiSubscribe_v2) subscribe_v2; /* from CUDA 12.8 on */
+    __typeof__(&cuptiSubscribe_v2) subscribe_v2; /* NULL before CUDA 12.8 */
     __typeof__(&cuptiUnsubscribe) unsubscribe;
     __typeof__(&cuptiEnableCallback) enable;
     __typeof__(&cuptiGetCallbackName) name;
@@ -29,21 +29,21 @@ static struct {
 } cupti;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static const struct sc_cupti_request *request; /* all below is guarded by the lock */
+static const struct sc_cupti_request *request; /* the lock guards this and all below */
 static CUpti_SubscriberHandle subscriber;
-static bool subscribed SC_GUARDED_BY(lock); /* also in a child that inherited it */
-static bool widened SC_GUARDED_BY(lock);
-static struct sc_cupti_status now = {.library = "", .detail = "", .passed_over = ""};
+static bool subscribed SC_GUARDED_BY(lock); /* also in a forked child that inherited it */
+static bool widened SC_GUARDED_BY(lock);    /* calls of `followed` are enabled */
+static struct sc_cupti_status current = {.library = "", .detail = "", .passed_over = ""};
 static struct sc_libcupti library;
 static char detail[128];
 
-static _Atomic unsigned tools_coming; /* whose cuptiSubscribe is under way */
-static _Atomic bool tool_came;        /* and may still be there */
-static __thread bool asking;
+static _Atomic unsigned tools_coming; /* tools whose cuptiSubscribe is under way */
+static _Atomic bool tool_came;        /* a tool has come, and may still be there */
+static __thread bool calling_cupti;   /* the library calls CUPTI on this thread */
 
 bool sc_cupti_is_asking(void)
 {
-    return asking;
+    return calling_cupti;
 }
 
 bool sc_cupti_is_ours(void)
@@ -74,19 +74,21 @@ static bool find_functions(void)
            cupti.name && cupti.result_string;
 }
 
-static enum sc_cupti_state load(void)
+/* Finds libcupti and its functions. Returns LISTENING if the library can subscribe. */
+static enum sc_cupti_state load_cupti(void)
 {
     sc_libcupti_find(&request->search, &library);
-    now.library = library.path;
-    now.passed_over = library.passed_over;
+    current.library = library.path;
+    current.passed_over = library.passed_over;
     if (!library.handle)
         return SC_CUPTI_ABSENT;
-    if (!find_functions() || cupti.get_version(&now.version) != CUPTI_SUCCESS ||
-        now.version < VERSION_MIN)
+    if (!find_functions() || cupti.get_version(&current.version) != CUPTI_SUCCESS ||
+        current.version < VERSION_MIN)
         return SC_CUPTI_TOO_OLD;
     return SC_CUPTI_LISTENING;
 }
 
+/* Notes as detail who holds CUPTI, or CUPTI's answer. */
 static void note_failure(CUptiResult result, const char *holder)
 {
     const char *text = NULL;
@@ -96,7 +98,7 @@ static void note_failure(CUptiResult result, const char *holder)
         text = NULL;
     struct sc_text words = sc_text_in(detail, sizeof detail);
     sc_text_put(&words, text ? text : "");
-    now.detail = detail;
+    current.detail = detail;
 }
 
 static enum sc_cupti_state subscribe(void) SC_REQUIRES(lock)
@@ -121,7 +123,8 @@ static enum sc_cupti_state subscribe(void) SC_REQUIRES(lock)
     return result == CUPTI_ERROR_NOT_COMPATIBLE ? SC_CUPTI_TOO_OLD : SC_CUPTI_FAILED;
 }
 
-/* Function by function, since every one that is heard costs the program time. */
+/* Enables the callbacks of the functions whose names are wanted, one by one, since each callback
+ * costs the program time. `note`: called with the id of each; NULL: nobody. */
 static void enable_named(CUpti_CallbackDomain domain, bool (*wants)(const char *name),
                          void (*note)(uint32_t id))
 {
@@ -135,7 +138,7 @@ static void enable_named(CUpti_CallbackDomain domain, bool (*wants)(const char *
     }
 }
 
-static void enable(CUpti_CallbackDomain domain, uint32_t id)
+static void enable_callback(CUpti_CallbackDomain domain, uint32_t id)
 {
     cupti.enable(1, subscriber, domain, id);
 }
@@ -144,17 +147,17 @@ static void start_locked(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
     SC_TRACE("cupti-start");
-    now.state = atomic_load(&tools_coming) ? SC_CUPTI_HELD : load();
+    current.state = atomic_load(&tools_coming) ? SC_CUPTI_HELD : load_cupti();
     SC_ASSERT(request != NULL && !subscribed);
-    if (now.state == SC_CUPTI_LISTENING)
-        now.state = subscribe();
-    if (now.state != SC_CUPTI_LISTENING)
+    if (current.state == SC_CUPTI_LISTENING)
+        current.state = subscribe();
+    if (current.state != SC_CUPTI_LISTENING)
         return;
     sc_callbacks_start(request->missed);
     sc_resources_start(request->told);
     enable_named(CUPTI_CB_DOMAIN_DRIVER_API, sc_callbacks_is_audited, sc_callbacks_audit);
     enable_named(CUPTI_CB_DOMAIN_RUNTIME_API, sc_callbacks_is_named, NULL);
-    sc_resources_each(enable);
+    sc_resources_each(enable_callback);
     if (request->records)
         sc_timeline_start(library.handle, request->symbol, request->records);
     atomic_store(&sc_ear_open, true);
@@ -163,22 +166,22 @@ static void start_locked(void) SC_REQUIRES(lock)
 void sc_cupti_start(const struct sc_cupti_request *what)
 {
     pthread_mutex_lock(&lock);
-    asking = true;
-    if (now.state == SC_CUPTI_UNUSED) {
+    calling_cupti = true;
+    if (current.state == SC_CUPTI_UNUSED) {
         SC_CARRY();
         request = what;
         start_locked();
     }
-    asking = false;
+    calling_cupti = false;
     pthread_mutex_unlock(&lock);
 }
 
 void sc_cupti_fail(const char *why)
 {
     pthread_mutex_lock(&lock);
-    if (now.state == SC_CUPTI_UNUSED) {
-        now.state = SC_CUPTI_FAILED;
-        now.detail = why;
+    if (current.state == SC_CUPTI_UNUSED) {
+        current.state = SC_CUPTI_FAILED;
+        current.detail = why;
     }
     pthread_mutex_unlock(&lock);
 }
@@ -192,12 +195,13 @@ static void unsubscribe_locked(void) SC_REQUIRES(lock)
     if (!subscribed)
         return;
     subscribed = false;
-    asking = true;
+    calling_cupti = true;
     cupti.unsubscribe(subscriber);
-    asking = false;
+    calling_cupti = false;
 }
 
-/* A tool that comes in a constructor has the loader's lock, for which the subscription may wait. */
+/* Takes the lock unless that takes too long: a tool that comes in a constructor has the loader's
+ * lock, for which the thread with our lock may wait. */
 static bool lock_in_time(void) SC_TRY_ACQUIRES(true, lock)
 {
     struct timespec until = sc_deadline_in(YIELD_MAX_NS);
@@ -206,36 +210,36 @@ static bool lock_in_time(void) SC_TRY_ACQUIRES(true, lock)
 
 bool sc_cupti_yield(void)
 {
-    if (asking)
+    if (calling_cupti)
         return false;
     atomic_store(&tool_came, true);
     atomic_fetch_add(&tools_coming, 1);
     if (!lock_in_time())
         return false;
-    bool leaves = now.state == SC_CUPTI_LISTENING && sc_ear_is_open();
+    bool leaves = current.state == SC_CUPTI_LISTENING && sc_ear_is_open();
     unsubscribe_locked();
     sc_cupti_yield_records();
     if (leaves)
-        now.state = SC_CUPTI_YIELDED;
+        current.state = SC_CUPTI_YIELDED;
     pthread_mutex_unlock(&lock);
     return leaves;
 }
 
 bool sc_cupti_yield_records(void)
 {
-    if (asking)
+    if (calling_cupti)
         return false;
     atomic_store(&tool_came, true);
-    asking = true;
+    calling_cupti = true;
     SC_CARRY();
     bool leaves = sc_timeline_yield();
-    asking = false;
+    calling_cupti = false;
     return leaves;
 }
 
 void sc_cupti_tool_came(void)
 {
-    if (!asking)
+    if (!calling_cupti)
         atomic_fetch_sub(&tools_coming, 1);
 }
 
@@ -252,10 +256,10 @@ void sc_cupti_child(void)
 {
     atomic_store(&sc_ear_open, false);
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    asking = false;
+    calling_cupti = false;
     atomic_store(&tools_coming, 0);
     sc_timeline_child();
-    now.state = SC_CUPTI_UNUSED;
+    current.state = SC_CUPTI_UNUSED;
 }
 
 void sc_cupti_widen(void)
@@ -264,10 +268,10 @@ void sc_cupti_widen(void)
         return;
     if (subscribed && !widened) {
         widened = true;
-        asking = true;
+        calling_cupti = true;
         for (size_t i = 0; i < request->followed_count; i++)
             cupti.enable(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, request->followed[i]);
-        asking = false;
+        calling_cupti = false;
     }
     pthread_mutex_unlock(&lock);
 }
@@ -275,7 +279,7 @@ void sc_cupti_widen(void)
 void sc_cupti_get_status(struct sc_cupti_status *status)
 {
     bool locked = pthread_mutex_trylock(&lock) == 0;
-    *status = now;
+    *status = current;
     if (locked)
         pthread_mutex_unlock(&lock);
 }

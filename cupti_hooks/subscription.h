@@ -1,12 +1,11 @@
-/* The subscription to CUPTI: taken, held, given up.
+/* The library's subscription to CUPTI.
  *
- * CUPTI has one subscriber in a process. The library subscribes only where somebody asked for
- * CUPTI, and leaves as soon as a profiler comes: no cuptiSubscribe of the program may fail because
- * of us. The library does not come back.
+ * CUPTI has one subscriber in a process. The library subscribes only if somebody asked for CUPTI,
+ * and leaves as soon as a profiler comes: no cuptiSubscribe of the program may fail because of the
+ * library. The library does not subscribe again.
  *
  * Thread-safe. Locks: one, held over calls of CUPTI. Inside CUPTI's callbacks the lock is only
- * tried.
- */
+ * tried. */
 #ifndef SC_CUPTI_HOOKS_SUBSCRIPTION_H
 #define SC_CUPTI_HOOKS_SUBSCRIPTION_H
 
@@ -18,30 +17,31 @@
 
 enum sc_cupti_state {
     SC_CUPTI_UNUSED,    /* nobody asked for it */
-    SC_CUPTI_LISTENING, /* until the end of the process, as far as is known */
+    SC_CUPTI_LISTENING, /* the library is subscribed */
     SC_CUPTI_ABSENT,    /* there is no libcupti */
     SC_CUPTI_TOO_OLD,
-    SC_CUPTI_HELD,    /* by another tool, before us */
-    SC_CUPTI_YIELDED, /* to another tool, which came later */
+    SC_CUPTI_HELD,    /* another tool was subscribed already */
+    SC_CUPTI_YIELDED, /* the library has left for another tool, which came later */
     SC_CUPTI_FAILED,  /* CUPTI does not work here */
 };
 
 struct sc_cupti_status {
     enum sc_cupti_state state;
-    uint32_t version;    /* of CUPTI, as it numbers itself; 0 without one */
-    const char *library; /* its path, "" without one */
-    const char *detail;  /* who holds it, or what CUPTI answered; "" if there is nothing to say */
-    const char *passed_over; /* relative folders in which it was not looked for; "" if none */
+    uint32_t version;    /* CUPTI's own version number; 0: no CUPTI */
+    const char *library; /* its path; "": no CUPTI */
+    /* The name of the tool that holds it, or CUPTI's answer; "": nothing to say. */
+    const char *detail;
+    const char *passed_over; /* relative folders in which CUPTI was not looked for; "": none */
 };
 
-/* A driver call that CUPTI tells of and that no wrapper carried. */
+/* A driver call of which CUPTI tells and that no wrapper carried. */
 struct sc_missed_call {
     uint32_t id;      /* a CUPTI_DRIVER_TRACE_CBID_* */
-    const char *name; /* of the function; lives for ever */
+    const char *name; /* the function's name; lives for ever */
     const void *parameters;
     uint32_t correlation_id;
-    int result;   /* a CUresult, once it has returned */
-    bool audited; /* it is counted as missed; else it is only followed */
+    int result;   /* a CUresult, once the call has returned */
+    bool audited; /* the call counts as missed; else it is only followed */
 };
 
 struct sc_news;
@@ -50,53 +50,59 @@ struct sc_timeline_request;
 struct sc_cupti_request {
     struct sc_libcupti_search search;
     void *(*symbol)(void *handle, const char *name); /* the real dlsym */
-    /* Called on the thread that makes the call, before (`entering`) and after it. */
+    /* Called for each missed or followed call, on the thread that makes it, before (`entering`) and
+     * after the call. */
     void (*missed)(const struct sc_missed_call *call, bool entering);
     void (*told)(const struct sc_news *news); /* news.h */
-    /* Callback ids to be followed as well, once something was missed. */
+    /* Ids of driver functions whose calls are followed as well once a call was missed
+     * (sc_cupti_widen). */
     const uint16_t *followed;
     size_t followed_count;
     const struct sc_timeline_request *records; /* timeline.h; NULL: no records are wanted */
 };
 
-/* Once, when CUDA has come up. `request` must live as long as the process. */
+/* Subscribes. Called once, when CUDA has come up. `request` must live as long as the process. */
 void sc_cupti_start(const struct sc_cupti_request *request);
 
 /* Notes that CUPTI cannot be used. `why` lives for ever. */
 void sc_cupti_fail(const char *why);
 
-/* From now on the callbacks of `followed` are heard as well. May be called in a callback. Does
+/* From now on the calls of `followed` are reported as well. May be called in a callback. Does
  * nothing while another thread holds the lock. */
 void sc_cupti_widen(void);
 
-/* Another tool comes, and can subscribe when this returns, unless another thread holds the lock for
- * more than a second. Until sc_cupti_tool_came the library does not subscribe: the tool's
- * subscription may be what brings CUDA up. Returns whether this call ended our subscription. */
+/* Another tool is about to subscribe: ends the library's subscription. When this returns the tool
+ * can subscribe, unless another thread has held the lock for more than a second. Until
+ * sc_cupti_tool_came, which says that the tool's call has returned, the library does not subscribe:
+ * the tool's subscription may be what brings CUDA up. Returns whether this call ended the
+ * subscription. */
 bool sc_cupti_yield(void);
 void sc_cupti_tool_came(void);
 
-/* A tool registers for activity records: the tool gets the records, and the library keeps the
+/* A tool registers for activity records: the tool gets the records, and the library keeps its
  * subscription. Returns whether this call gave the records up. */
 bool sc_cupti_yield_records(void);
 
-/* Is a call of CUPTI under way on this thread that the library makes? */
+/* Does the library itself call CUPTI on this thread at the moment? */
 bool sc_cupti_is_asking(void);
 
-/* Does CUPTI work for the library alone? What it starts is there because of us then. Two loads. */
+/* Does CUPTI work for the library alone? Then threads and memory that CUPTI creates exist because
+ * of the library. Two loads. */
 bool sc_cupti_is_ours(void);
 
-/* The process ends: nothing is heard any more. `unsubscribe`: CUPTI is told so, too. */
+/* The process ends: callbacks do nothing any more. `unsubscribe`: also unsubscribes from CUPTI. */
 void sc_cupti_stop(bool unsubscribe);
 
-/* In a forked child, where CUDA does not work: nothing is heard. CUPTI is not called, since its
- * locks may be held for ever; the subscription is given up when a tool comes. */
+/* In a forked child, where CUDA does not work: callbacks do nothing. CUPTI is not called, since its
+ * locks may be held for ever. The subscription ends when a tool comes. */
 void sc_cupti_child(void);
 
-/* Never waits, so that a process can end out of a signal handler. */
+/* Stores the present status. Never waits, so that a process can end inside of a signal handler. */
 void sc_cupti_get_status(struct sc_cupti_status *status);
 const char *sc_cupti_state_string(enum sc_cupti_state state);
 
-/* Audited calls that wrappers carried, and those that passed by. */
+/* Stores the number of audited calls that wrappers carried, and of those that no wrapper carried.
+ */
 void sc_cupti_counts(uint64_t *wrapped, uint64_t *missed);
 
 #endif

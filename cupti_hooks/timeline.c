@@ -16,8 +16,8 @@
 
 #include "common/poison.h"
 
-/* 170 records a buffer: small ones come back sooner where copies are always in flight, since a
- * buffer with one incomplete record does not. */
+/* A buffer has room for 170 records. A buffer with one incomplete record does not come back, so
+ * while copies are always in flight, small buffers come back sooner. */
 enum {
     BUFFER_BYTES = 16 * 1024,
     BUFFERS = 256,
@@ -41,17 +41,17 @@ static struct {
 } cupti;
 
 enum { KINDS_MAX = 3 };
-static CUpti_ActivityKind kinds[KINDS_MAX]; /* that are enabled */
+static CUpti_ActivityKind kinds[KINDS_MAX]; /* the kinds of records that are enabled */
 static _Atomic unsigned kind_count;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held over calls of CUPTI */
 static _Atomic int state = SC_CUPTI_UNUSED;              /* an enum sc_cupti_state */
 static _Atomic int managed_state = SC_CUPTI_UNUSED;      /* the same */
 static const char *_Atomic managed_detail = "";
-static const struct sc_timeline_request *wanted;
-static _Atomic bool tool_was_first;
-static _Atomic bool on;      /* kinds are enabled; guarded by the lock, but for looks */
-static _Atomic bool closing; /* the process ends */
+static const struct sc_timeline_request *wanted; /* set by sc_timeline_start */
+static _Atomic bool tool_was_first; /* another tool has registered, maybe before the library */
+static _Atomic bool on;             /* kinds are enabled; written under the lock, read without it */
+static _Atomic bool closing;        /* the process ends */
 static _Atomic uint64_t records, dropped;
 
 /* ---- buffers ---- */
@@ -60,6 +60,8 @@ static uint8_t *memory;
 static _Atomic bool is_out[BUFFERS];
 static _Atomic unsigned out_count, next_hint;
 
+/* A buffer for CUPTI's records; NULL: all are given out. Threads begin to look at different places.
+ */
 static uint8_t *take_buffer(void)
 {
     bool has_none = atomic_load_explicit(&out_count, memory_order_relaxed) >= BUFFERS;
@@ -95,14 +97,15 @@ bool sc_timeline_starves(void)
 
 /* ---- what came back ---- */
 
-/* In CUPTI's time. A call has the place that its id says, whoever was there before. */
+/* The times of a driver call, by CUPTI's clock. The call's place in the table follows from its id:
+ * it replaces the call that was there before. */
 struct entry {
     uint32_t correlation_id; /* 0: none */
     uint64_t start, end;
 };
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct entry *table SC_GUARDED_BY(table_lock); /* REMEMBERED of them */
+static struct entry *table SC_GUARDED_BY(table_lock); /* REMEMBERED entries */
 
 static void remember_locked(uint32_t id, uint64_t start, uint64_t end) SC_REQUIRES(table_lock)
 {
@@ -142,7 +145,8 @@ static void read_managed(const CUpti_ActivityUnifiedMemoryCounter3 *record)
     wanted->managed(&news);
 }
 
-/* All structs have grown at their ends only since CUDA 11. */
+/* Since CUDA 11 all structs of records have only grown at their ends, so older records can be read
+ * as newer ones. */
 static void read_record_locked(const CUpti_Activity *record) SC_REQUIRES(table_lock)
 {
     SC_ASSERT_HELD(&table_lock);
@@ -156,10 +160,11 @@ static void read_record_locked(const CUpti_Activity *record) SC_REQUIRES(table_l
         read_managed((const void *)record);
 }
 
+/* CUPTI asks for a buffer. NULL: it gets none, and drops the record. */
 static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *records_max)
 {
     *buffer = atomic_load(&closing) ? NULL : take_buffer();
-    if (*buffer && !atomic_load(&on)) { /* who leaves has counted it, or is seen here */
+    if (*buffer && !atomic_load(&on)) { /* give_up_records() counts it, or is seen here */
         give_buffer(*buffer);
         *buffer = NULL;
     }
@@ -167,6 +172,7 @@ static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *records_m
     *records_max = 0;
 }
 
+/* CUPTI gives a buffer back: reads its records. */
 static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
                                size_t valid_size)
 {
@@ -181,8 +187,8 @@ static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buff
     give_buffer(buffer);
 }
 
-/* How far CLOCK_MONOTONIC is ahead of CUPTI's clock, modulo 2^64: by the try that was interrupted
- * least between its two looks at ours. */
+/* Stores how far CLOCK_MONOTONIC is ahead of CUPTI's clock, modulo 2^64. Of several tries the one
+ * counts that was interrupted least between its two readings of CLOCK_MONOTONIC. */
 static bool ask_ahead(uint64_t *ahead)
 {
     uint64_t least_ns = UINT64_MAX;
@@ -258,7 +264,7 @@ static enum sc_cupti_state enable_copies(void)
     return SC_CUPTI_FAILED;
 }
 
-/* All kinds, of all devices. */
+/* Asks for all kinds of records of managed memory, of all devices. */
 static CUptiResult configure_managed(void)
 {
     CUpti_ActivityUnifiedMemoryCounterConfig all[SC_MANAGED_BETWEEN];
@@ -315,7 +321,7 @@ void sc_timeline_start(void *library, void *(*symbol)(void *handle, const char *
     wanted = request;
     enum sc_cupti_state copies = prepare_locked(library, symbol), managed = copies;
     bool works = copies == SC_CUPTI_LISTENING;
-    atomic_store(&on, works); /* a buffer may be asked for as soon as a kind is enabled */
+    atomic_store(&on, works); /* CUPTI may ask for a buffer as soon as a kind is enabled */
     if (works && request->copies)
         copies = enable_copies();
     atomic_store(&on, works);
@@ -373,17 +379,18 @@ void sc_timeline_flush(bool all)
     pthread_mutex_unlock(&lock);
 }
 
-/* Disabling does not wait for what runs. What is in flight would be told to whoever registers next,
- * in a buffer of ours, so it is given up. A thread that has just been given a buffer may not have
- * told CUPTI of it yet. */
-static void leave(void)
+/* Gives up the records, so that CUPTI has no buffer of the library's. Disabling does not wait for
+ * running copies. Records of work in flight would go to whoever registers next, in a buffer of
+ * ours, so they are given up. A thread that was just given a buffer may not have told CUPTI of it
+ * yet, so flushes are repeated for a while. */
+static void give_up_records(void)
 {
     const struct timespec moment = {.tv_nsec = LEAVE_POLL_NS};
     uint64_t until_ns = sc_now_ns() + LEAVE_MAX_S * UINT64_C(1000000000);
     SC_UNCANCELLED();
     disable_kinds();
-    flush(true);
-    for (; atomic_load(&out_count) && sc_now_ns() < until_ns; flush(true))
+    flush(/*all*/ true);
+    for (; atomic_load(&out_count) && sc_now_ns() < until_ns; flush(/*all*/ true))
         nanosleep(&moment, NULL);
 }
 
@@ -399,15 +406,15 @@ static void yield_state(_Atomic int *what)
     atomic_compare_exchange_strong(what, &listening, SC_CUPTI_YIELDED);
 }
 
-/* A flush of ours that waits for the program's driver call is no reason to stay: CUPTI is told by
- * two threads then. */
+/* A flush of the library's may have the lock for long, since it waits for a driver call of the
+ * program. Then this goes on without the lock, and two threads call CUPTI. */
 bool sc_timeline_yield(void) SC_UNFOLLOWED
 {
     atomic_store(&tool_was_first, true);
     bool locked = lock_in_time();
     bool leaves = atomic_load(&on);
     if (leaves) {
-        leave();
+        give_up_records();
         yield_state(&state);
         yield_state(&managed_state);
     }

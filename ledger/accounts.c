@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/own_pages.h"
+
 #include "common/poison.h"
 
 enum { SMALL_BYTES = 1 << 20, GRANULE_BYTES = 2 << 20 };
@@ -24,68 +26,56 @@ uint64_t sc_accounts_backed(const struct sc_accounts *accounts)
     return accounts->large_bytes + in_granules(accounts->small_bytes);
 }
 
-uint64_t sc_accounts_peak_bytes(const struct sc_accounts *accounts,
-                                const struct sc_account *account)
+static void begin(struct sc_accounts *accounts)
 {
-    return account->peak == accounts->peak ? account->peak_bytes : account->bytes;
+    accounts->at = sc_pages_map(SC_ACCOUNTS_MAX * sizeof *accounts->at);
+    if (!accounts->at)
+        accounts->at = &accounts->only;
 }
 
-uint64_t sc_accounts_peak_blocks(const struct sc_accounts *accounts,
-                                 const struct sc_account *account)
+static __attribute__((noinline, cold)) struct sc_account *
+make(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t origin)
 {
-    return account->peak == accounts->peak ? account->peak_blocks : account->blocks;
-}
-
-__attribute__((noinline, cold)) struct sc_account *
-sc_accounts_make(struct sc_accounts *accounts, enum sc_ledger_kind kind, uint32_t origin)
-{
-    if (!accounts->accounts.record_bytes)
-        sc_pool_init(&accounts->accounts, sizeof(struct sc_account));
-    uint32_t id = accounts->accounts.live < SC_ACCOUNTS_MAX ? sc_pool_take(&accounts->accounts) : 0;
-    struct sc_account *account = sc_accounts_at(accounts, id);
-    if (!account)
-        return NULL;
-    uint32_t *cell = sc_accounts_cell(accounts, kind, origin);
-    *account = (struct sc_account){
+    if (!accounts->at)
+        begin(accounts);
+    if (accounts->at == &accounts->only || accounts->count == SC_ACCOUNTS_MAX - 1)
+        return accounts->at;
+    uint32_t id = ++accounts->count, *cell = sc_accounts_cell(accounts, kind, origin);
+    accounts->at[id] = (struct sc_account){
         .origin = origin, .kind = (uint8_t)kind, .id = id, .next = *cell, .peak = accounts->peak};
     *cell = id;
-    return account;
+    return &accounts->at[id];
 }
 
-void sc_accounts_grow(struct sc_accounts *accounts, enum sc_ledger_kind kind,
-                      struct sc_account *account, uint64_t size_bytes)
+struct sc_account *sc_accounts_find(struct sc_accounts *accounts, enum sc_ledger_kind kind,
+                                    uint32_t origin)
 {
-    SC_ASSERT(kind >= SC_LEDGER_OWN_KINDS);
-    if (account) {
-        sc_accounts_keep_peak(accounts, account);
-        account->bytes += size_bytes;
-        account->ever_bytes += size_bytes;
-    }
-    sc_accounts_count(&accounts->kinds[kind], size_bytes);
-    accounts->kinds[kind].blocks--;
+    struct sc_account *account = sc_accounts_look(accounts, kind, origin);
+    return account ? account : make(accounts, kind, origin);
 }
 
 void sc_accounts_outlive(struct sc_accounts *accounts, bool is_reset)
 {
-    for (uint32_t id = 1; id <= accounts->accounts.live; id++) {
-        struct sc_account *account = sc_accounts_at(accounts, id);
-        account->outlived = account->ever_blocks;
-        account->was_reset = is_reset;
+    for (uint32_t id = 1; id <= accounts->count; id++) {
+        accounts->at[id].outlived = accounts->at[id].given_blocks;
+        accounts->at[id].was_reset = is_reset;
     }
 }
 
 /* What was given since may be what was taken back since. */
 uint64_t sc_accounts_never_freed(const struct sc_account *account)
 {
-    uint64_t since = account->ever_blocks - account->outlived;
-    uint64_t older = account->blocks > since ? account->blocks - since : 0;
-    uint64_t blocks = account->was_reset ? account->blocks - older : account->blocks;
+    uint64_t held = sc_account_blocks(account);
+    uint64_t since = account->given_blocks - account->outlived;
+    uint64_t older = held > since ? held - since : 0;
+    uint64_t blocks = account->was_reset ? held - older : held;
     bool may_be_meant = blocks == 1 && (older == 0 || account->was_reset);
     return account->kind > SC_LEDGER_MANAGED || may_be_meant ? 0 : blocks;
 }
 
 void sc_accounts_destroy(struct sc_accounts *accounts)
 {
-    sc_pool_destroy(&accounts->accounts);
+    if (accounts->at && accounts->at != &accounts->only)
+        sc_pages_unmap(accounts->at, SC_ACCOUNTS_MAX * sizeof *accounts->at);
     memset(accounts, 0, sizeof *accounts);
 }

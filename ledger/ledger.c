@@ -34,80 +34,63 @@ static inline struct sc_accounts *accounts_at(struct sc_ledger *ledger, unsigned
 
 /* ---- pools ---- */
 
-static bool is_pool(const struct sc_ledger_pool *pool, uint64_t handle)
-{
-    return atomic_load_explicit(&pool->handle, memory_order_acquire) == handle &&
-           !atomic_load_explicit(&pool->is_gone, memory_order_relaxed);
-}
-
-static inline uint64_t handle_of_pool(const struct sc_ledger *ledger, uint64_t number)
-{
-    return atomic_load_explicit(&ledger->pools[number - 1].handle, memory_order_relaxed);
-}
-
 /* Pools are few. NULL: it is not known. */
 static struct sc_ledger_pool *find_pool(struct sc_ledger *ledger, uint64_t handle)
+    SC_REQUIRES(ledger->lock)
 {
-    unsigned ever = atomic_load_explicit(&ledger->pools_ever, memory_order_acquire);
-    for (unsigned i = 0; handle && i < ever; i++)
-        if (is_pool(&ledger->pools[i], handle))
+    for (unsigned i = 0; handle && i < ledger->pools_ever; i++)
+        if (ledger->pools[i].handle == handle && !ledger->pools[i].is_gone)
             return &ledger->pools[i];
     return NULL;
 }
 
 /* One that nobody has any more, or NULL. */
-static struct sc_ledger_pool *find_room_locked(struct sc_ledger *ledger) SC_REQUIRES(ledger->lock)
+static struct sc_ledger_pool *find_room(struct sc_ledger *ledger) SC_REQUIRES(ledger->lock)
 {
-    unsigned ever = atomic_load_explicit(&ledger->pools_ever, memory_order_relaxed);
-    for (unsigned i = 0; i < ever; i++)
-        if (atomic_load_explicit(&ledger->pools[i].handle, memory_order_acquire) == 0)
+    for (unsigned i = 0; i < ledger->pools_ever; i++)
+        if (ledger->pools[i].handle == 0)
             return &ledger->pools[i];
-    if (ever == SC_LEDGER_POOLS)
-        return NULL;
-    atomic_store_explicit(&ledger->pools_ever, ever + 1, memory_order_release);
-    return &ledger->pools[ever];
+    return ledger->pools_ever < SC_LEDGER_POOLS ? &ledger->pools[ledger->pools_ever++] : NULL;
 }
 
-void sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned place, uint32_t origin,
-                        bool is_imported)
+unsigned sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned *place,
+                            uint32_t origin, bool is_imported)
 {
     take(ledger);
-    struct sc_ledger_pool *pool = find_pool(ledger, handle) ? NULL : find_room_locked(ledger);
-    if (pool) {
-        pool->place = (uint8_t)place;
-        pool->origin = origin;
-        pool->is_imported = is_imported;
-        pool->used = (struct sc_ledger_count){0};
-        pool->exported_ns = 0;
-        atomic_store_explicit(&pool->is_gone, false, memory_order_relaxed);
-        atomic_store_explicit(&pool->handle, handle, memory_order_release);
-    }
+    struct sc_ledger_pool *pool = find_pool(ledger, handle), *known = pool;
+    if (!pool && (pool = find_room(ledger)) != NULL)
+        *pool = (struct sc_ledger_pool){.handle = handle,
+                                        .place = (uint8_t)*place,
+                                        .origin = origin,
+                                        .is_imported = is_imported};
+    *place = known ? known->place : *place;
     give(ledger);
+    return pool ? (unsigned)(pool - ledger->pools) + 1 : 0;
 }
 
 unsigned sc_ledger_pool_number(struct sc_ledger *ledger, uint64_t handle, unsigned *place)
 {
+    take(ledger);
     const struct sc_ledger_pool *pool = find_pool(ledger, handle);
-    if (!pool)
-        return 0;
-    *place = pool->place;
-    return (unsigned)(pool - ledger->pools) + 1;
+    *place = pool ? pool->place : *place;
+    give(ledger);
+    return pool ? (unsigned)(pool - ledger->pools) + 1 : 0;
 }
 
 static void forget_if_over(struct sc_ledger_pool *pool)
 {
-    if (atomic_load_explicit(&pool->is_gone, memory_order_relaxed) && pool->used.blocks == 0)
-        atomic_store_explicit(&pool->handle, 0, memory_order_release);
+    if (pool->is_gone && pool->used.blocks == 0)
+        pool->handle = 0;
 }
 
 void sc_ledger_pool_gone(struct sc_ledger *ledger, uint64_t handle)
 {
-    struct sc_ledger_pool *pool = find_pool(ledger, handle);
-    if (!pool)
-        return;
     take(ledger);
-    atomic_store_explicit(&pool->is_gone, true, memory_order_relaxed);
-    forget_if_over(pool);
+    struct sc_ledger_pool *pool = find_pool(ledger, handle);
+    if (pool) {
+        pool->is_gone = true;
+        forget_if_over(pool);
+    }
     give(ledger);
 }
 
@@ -124,20 +107,25 @@ static inline void count_in_pool(struct sc_ledger *ledger, struct sc_ledger_entr
     SC_REQUIRES(ledger->lock)
 {
     struct sc_ledger_pool *pool = entry->of ? &ledger->pools[entry->of - 1] : NULL;
-    if (pool && atomic_load_explicit(&pool->handle, memory_order_relaxed))
+    if (pool && pool->handle)
         sc_accounts_count(&pool->used, entry->size_bytes);
     else
         entry->of = 0;
+}
+
+static inline struct sc_account *account_of(struct sc_accounts *accounts,
+                                            const struct sc_ledger_entry *entry)
+{
+    return &accounts->at[entry->account];
 }
 
 /* Of physical memory people are told how often it was not released yet. */
 static void refer(struct sc_ledger *ledger, struct sc_ledger_entry *entry, int32_t more)
     SC_REQUIRES(ledger->lock)
 {
-    struct sc_account *account = sc_accounts_at(accounts_at(ledger, entry->place), entry->account);
     entry->references += (uint32_t)more;
-    if (account && entry->kind == SC_LEDGER_PHYSICAL)
-        account->references += (uint64_t)(int64_t)more;
+    if (entry->kind == SC_LEDGER_PHYSICAL)
+        account_of(&ledger->places[entry->place], entry)->references += (uint64_t)(int64_t)more;
 }
 
 /* May it have several references? */
@@ -150,8 +138,7 @@ static void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
     struct sc_accounts *accounts = accounts_at(ledger, entry->place);
-    sc_accounts_debit(accounts, entry->kind, sc_accounts_at(accounts, entry->account),
-                      entry->size_bytes);
+    sc_accounts_debit(accounts, entry->kind, account_of(accounts, entry), entry->size_bytes);
     if (entry->kind != SC_LEDGER_POOLED || !entry->of)
         return;
     struct sc_ledger_pool *pool = &ledger->pools[entry->of - 1];
@@ -159,31 +146,13 @@ static void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
     forget_if_over(pool);
 }
 
-static void restore(struct sc_ledger *ledger, struct sc_ledger_entry *entry)
-    SC_REQUIRES(ledger->lock)
-{
-    struct sc_accounts *accounts = accounts_at(ledger, entry->place);
-    sc_accounts_credit(accounts, entry->kind, sc_accounts_at(accounts, entry->account),
-                       entry->size_bytes, false);
-    if (entry->kind == SC_LEDGER_POOLED)
-        count_in_pool(ledger, entry);
-}
-
-bool sc_ledger_find(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
-                    struct sc_ledger_block *block)
+int sc_ledger_place_of(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name)
 {
     take(ledger);
     const struct sc_ledger_entry *entry = find(ledger, space, name);
-    if (entry)
-        *block = (struct sc_ledger_block){.space = space,
-                                          .kind = entry->kind,
-                                          .name = name,
-                                          .size_bytes = entry->size_bytes,
-                                          .of = is_shared(space, entry->kind) ? 0 : entry->of,
-                                          .context = entry->context,
-                                          .place = entry->place};
+    int place = entry ? entry->place : -1;
     give(ledger);
-    return entry;
+    return place;
 }
 
 bool sc_ledger_refer(struct sc_ledger *ledger, uint64_t handle)
@@ -206,21 +175,28 @@ static void map(struct sc_ledger *ledger, uint64_t handle, uint64_t size_bytes)
     entry->mappings++;
     if (entry->size_bytes || entry->kind != SC_LEDGER_IMPORTED)
         return;
+    struct sc_accounts *accounts = &ledger->places[entry->place];
     entry->size_bytes = size_bytes;
-    struct sc_accounts *accounts = accounts_at(ledger, entry->place);
-    sc_accounts_grow(accounts, entry->kind, sc_accounts_at(accounts, entry->account), size_bytes);
+    sc_accounts_keep_peak(accounts, account_of(accounts, entry));
+    account_of(accounts, entry)->given_bytes += size_bytes;
+    sc_accounts_rise(&accounts->kinds[entry->kind], size_bytes);
 }
 
-static void unmap(struct sc_ledger *ledger, uint64_t handle) SC_REQUIRES(ledger->lock)
+/* It is counted no more, and what it is a mapping of has one less. */
+static void drop(struct sc_ledger *ledger, struct sc_ledger_found found) SC_REQUIRES(ledger->lock)
 {
-    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, SC_LEDGER_MEMORY, handle);
-    struct sc_ledger_entry *entry = found.entry;
-    if (entry && entry->mappings > 0)
-        entry->mappings--;
-    if (!entry || entry->references || entry->mappings)
-        return;
-    debit(ledger, entry);
+    const struct sc_ledger_entry was = *found.entry;
+    if (was.space == SC_LEDGER_MEMORY)
+        refer(ledger, found.entry, -(int32_t)was.references);
+    debit(ledger, found.entry);
     sc_ledger_index_drop(&ledger->index, found);
+    if (was.space != SC_LEDGER_MAPPING)
+        return;
+    found = sc_ledger_index_seek(&ledger->index, SC_LEDGER_MEMORY, was.of);
+    if (found.entry && found.entry->mappings > 0)
+        found.entry->mappings--;
+    if (found.entry && !found.entry->references && !found.entry->mappings)
+        drop(ledger, found);
 }
 
 /* It was opened before, and has one reference more. */
@@ -231,17 +207,6 @@ static bool is_once_more(struct sc_ledger *ledger, struct sc_ledger_entry *entry
     if (is_open)
         refer(ledger, entry, 1);
     return is_open;
-}
-
-/* What had the name is counted no more. */
-static void displace(struct sc_ledger *ledger, struct sc_ledger_entry *entry)
-    SC_REQUIRES(ledger->lock)
-{
-    if (entry->space == SC_LEDGER_MEMORY)
-        refer(ledger, entry, -(int32_t)entry->references);
-    debit(ledger, entry);
-    if (entry->space == SC_LEDGER_MAPPING)
-        unmap(ledger, entry->of);
 }
 
 /* The entry has its name already. */
@@ -260,8 +225,8 @@ static void credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
     entry->place = (uint8_t)block->place;
     entry->is_exported = false;
     struct sc_account *account = sc_accounts_find(accounts, block->kind, block->origin);
-    entry->account = account ? account->id : 0;
-    sc_accounts_credit(accounts, block->kind, account, block->size_bytes, true);
+    entry->account = account->id;
+    sc_accounts_credit(accounts, block->kind, account, block->size_bytes);
     if (block->kind == SC_LEDGER_POOLED)
         count_in_pool(ledger, entry);
     else if (is_shared(block->space, block->kind))
@@ -273,17 +238,19 @@ static struct sc_ledger_entry *add(struct sc_ledger *ledger, const struct sc_led
     SC_REQUIRES(ledger->lock)
 {
     struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, block->space, block->name);
-    struct sc_ledger_entry *entry = found.entry;
-    if (entry && is_once_more(ledger, entry, block))
+    if (found.entry && is_once_more(ledger, found.entry, block))
         return NULL;
-    if (entry)
-        displace(ledger, entry);
-    else if (found.link)
-        entry = sc_ledger_index_add(&ledger->index, found.link, block->space, block->name);
+    if (found.entry) { /* what had the name is gone */
+        drop(ledger, found);
+        found = sc_ledger_index_seek(&ledger->index, block->space, block->name);
+    }
+    struct sc_ledger_entry *entry =
+        found.link ? sc_ledger_index_add(&ledger->index, found.link, block->space, block->name)
+                   : NULL;
     if (entry)
         credit(ledger, entry, block);
     else
-        atomic_fetch_add_explicit(&ledger->unrecorded, 1, memory_order_relaxed);
+        ledger->sums[SC_LEDGER_UNRECORDED]++;
     if (block->space == SC_LEDGER_MAPPING)
         map(ledger, block->of, block->size_bytes);
     return entry;
@@ -298,6 +265,13 @@ void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *blo
 
 /* ---- taken back ---- */
 
+/* The handle of its pool, whose number may be another pool's some day; 0: it has none. */
+static uint64_t pool_of(const struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
+    SC_REQUIRES(ledger->lock)
+{
+    return entry->kind == SC_LEDGER_POOLED && entry->of ? ledger->pools[entry->of - 1].handle : 0;
+}
+
 /* One reference less. The last one takes the block along. */
 static bool let_go(struct sc_ledger *ledger, struct sc_ledger_found found,
                    struct sc_ledger_leaving *leaving) SC_REQUIRES(ledger->lock)
@@ -310,12 +284,9 @@ static bool let_go(struct sc_ledger *ledger, struct sc_ledger_found found,
         refer(ledger, entry, -1);
     leaving->was = *entry;
     leaving->ends = ledger->ends;
-    leaving->pool =
-        entry->kind == SC_LEDGER_POOLED && entry->of ? handle_of_pool(ledger, entry->of) : 0;
-    if (shared && (entry->references || entry->mappings))
-        return true;
-    debit(ledger, entry);
-    sc_ledger_index_drop(&ledger->index, found);
+    leaving->pool = pool_of(ledger, entry);
+    if (!shared || !(entry->references || entry->mappings))
+        drop(ledger, found);
     return true;
 }
 
@@ -380,12 +351,6 @@ static inline struct sc_account *change_account(struct sc_accounts *accounts,
     return account;
 }
 
-static inline struct sc_account *account_of(struct sc_accounts *accounts,
-                                            const struct sc_ledger_entry *entry)
-{
-    return sc_pool_at_of(&accounts->accounts, entry->account, sizeof(struct sc_account));
-}
-
 void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t size_bytes,
                              unsigned number, unsigned place, uint32_t origin) SC_UNFOLLOWED
 {
@@ -405,59 +370,59 @@ void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t s
         if (__builtin_expect(account->origin != origin, 0))
             account = change_account(accounts, entry, origin);
     }
-    if (!account || !atomic_load_explicit(&pool->handle, memory_order_relaxed)) {
+    if (!account || !pool->handle) {
         give_of_pool(ledger, name, size_bytes, number, place, origin);
         return;
     }
     entry->kind = SC_LEDGER_POOLED;
     entry->size_bytes = size_bytes;
-    sc_accounts_credit(accounts, SC_LEDGER_POOLED, account, size_bytes, true);
+    sc_accounts_credit(accounts, SC_LEDGER_POOLED, account, size_bytes);
     sc_accounts_count(&pool->used, size_bytes);
     give(ledger);
 }
 
-static __attribute__((noinline)) void leave_of_pool(struct sc_ledger *ledger, uint64_t name,
+static __attribute__((noinline)) bool leave_of_pool(struct sc_ledger *ledger, uint64_t name,
                                                     struct sc_ledger_leaving *leaving)
     SC_RELEASES(ledger->lock)
 {
-    leave(ledger, SC_LEDGER_ADDRESS, name, leaving);
+    leaving->was.name = 0;
+    return leave(ledger, SC_LEDGER_ADDRESS, name, leaving);
 }
 
-static __attribute__((noinline)) void leave_behind_others(struct sc_ledger *ledger, uint64_t name,
+static __attribute__((noinline)) bool leave_behind_others(struct sc_ledger *ledger, uint64_t name,
                                                           struct sc_ledger_leaving *leaving)
 {
     sc_brief_lock_here_await(&ledger->lock);
-    leave_of_pool(ledger, name, leaving);
+    return leave_of_pool(ledger, name, leaving);
 }
 
-void sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
+bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
                               struct sc_ledger_leaving *leaving) SC_UNFOLLOWED
 {
-    if (!sc_brief_lock_here_try(&ledger->lock)) {
-        leave_behind_others(ledger, name, leaving);
-        return;
-    }
+    if (!sc_brief_lock_here_try(&ledger->lock))
+        return leave_behind_others(ledger, name, leaving);
     struct sc_ledger_entry *entry = *sc_ledger_index_latest(&ledger->index, name);
     bool is_it = entry && entry->name == name && entry->kind == SC_LEDGER_POOLED && entry->of &&
-                 entry->account && !entry->is_exported;
+                 !entry->is_exported;
     struct sc_ledger_pool *pool = is_it ? &ledger->pools[entry->of - 1] : NULL;
-    if (!is_it || atomic_load_explicit(&pool->is_gone, memory_order_relaxed)) {
-        leave_of_pool(ledger, name, leaving);
-        return;
-    }
+    if (!is_it || pool->is_gone)
+        return leave_of_pool(ledger, name, leaving);
     struct sc_accounts *accounts = accounts_at(ledger, entry->place);
     uint64_t size_bytes = entry->size_bytes;
     leaving->was = *entry;
-    leaving->pool = atomic_load_explicit(&pool->handle, memory_order_relaxed);
+    leaving->pool = pool->handle;
     entry->kind = SC_LEDGER_RESTS;
     sc_accounts_debit(accounts, SC_LEDGER_POOLED, account_of(accounts, entry), size_bytes);
     sc_accounts_uncount(&pool->used, size_bytes);
     give(ledger);
+    return true;
 }
 
-void sc_ledger_free_unknown(struct sc_ledger *ledger)
+void sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what)
 {
-    atomic_fetch_add_explicit(&ledger->unknown_frees, 1, memory_order_relaxed);
+    take(ledger);
+    ledger->sums[what]++;
+    give(ledger);
 }
 
 /* Has the block's context ended since it left? */
@@ -470,11 +435,11 @@ static bool is_over(const struct sc_ledger *ledger, const struct sc_ledger_leavi
     return false;
 }
 
-/* The pool's number may be another pool's. */
 static void put_back(struct sc_ledger *ledger, uint32_t *link,
                      const struct sc_ledger_leaving *leaving) SC_REQUIRES(ledger->lock)
 {
     const struct sc_ledger_entry *was = &leaving->was;
+    struct sc_accounts *accounts = &ledger->places[was->place];
     struct sc_ledger_entry *entry =
         sc_ledger_index_add(&ledger->index, link, was->space, was->name);
     if (!entry)
@@ -484,10 +449,11 @@ static void put_back(struct sc_ledger *ledger, uint32_t *link,
     entry->next = next;
     if (is_shared(was->space, was->kind))
         refer(ledger, entry, 1);
-    if (was->kind == SC_LEDGER_POOLED && was->of &&
-        handle_of_pool(ledger, was->of) != leaving->pool)
+    if (pool_of(ledger, was) != leaving->pool)
         entry->of = 0;
-    restore(ledger, entry);
+    sc_accounts_restore(accounts, was->kind, account_of(accounts, was), was->size_bytes);
+    if (was->kind == SC_LEDGER_POOLED)
+        count_in_pool(ledger, entry);
 }
 
 void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving)
@@ -505,30 +471,7 @@ void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving 
     give(ledger);
 }
 
-uint64_t sc_ledger_unmapped(struct sc_ledger *ledger, uint64_t address)
-{
-    take(ledger);
-    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, SC_LEDGER_MAPPING, address);
-    uint64_t size_bytes = found.entry ? found.entry->size_bytes : 0;
-    if (found.entry) {
-        const uint64_t handle = found.entry->of;
-        debit(ledger, found.entry);
-        sc_ledger_index_drop(&ledger->index, found);
-        unmap(ledger, handle);
-    }
-    give(ledger);
-    return size_bytes;
-}
-
 /* ---- exports ---- */
-
-static bool is_open(struct sc_ledger *ledger, const struct sc_ledger_export *export)
-    SC_REQUIRES(ledger->lock)
-{
-    const struct sc_ledger_entry *entry =
-        export->name ? find(ledger, export->space, export->name) : NULL;
-    return entry && entry->is_exported;
-}
 
 /* Where the name's is listed, be it an older block's, or a place for another one; or NULL. */
 static struct sc_ledger_export *find_export(struct sc_ledger *ledger, enum sc_ledger_space space,
@@ -539,7 +482,7 @@ static struct sc_ledger_export *find_export(struct sc_ledger *ledger, enum sc_le
         struct sc_ledger_export *export = &ledger->exports[i];
         if (export->space == space && export->name == name)
             return export;
-        if (!room && !is_open(ledger, export))
+        if (!room && !sc_ledger_export_is_open(ledger, export))
             room = export;
     }
     return room;
@@ -574,18 +517,6 @@ void sc_ledger_pool_exported(struct sc_ledger *ledger, uint64_t handle, uint64_t
     give(ledger);
 }
 
-unsigned sc_ledger_list_exports(struct sc_ledger *ledger,
-                                struct sc_ledger_export list[SC_LEDGER_EXPORTS])
-{
-    unsigned count = 0;
-    take(ledger);
-    for (unsigned i = 0; i < SC_LEDGER_EXPORTS; i++)
-        if (is_open(ledger, &ledger->exports[i]))
-            list[count++] = ledger->exports[i];
-    give(ledger);
-    return count;
-}
-
 /* ---- pools of the program's own ---- */
 
 void sc_ledger_tell(struct sc_ledger *ledger, const struct sc_ledger_suballocator *told)
@@ -599,18 +530,6 @@ void sc_ledger_tell(struct sc_ledger *ledger, const struct sc_ledger_suballocato
     if (i < SC_LEDGER_SUBALLOCATORS && (of[i].owner[0] || told->reserved_bytes))
         of[i] = *told;
     give(ledger);
-}
-
-unsigned sc_ledger_list_suballocators(struct sc_ledger *ledger,
-                                      struct sc_ledger_suballocator list[SC_LEDGER_SUBALLOCATORS])
-{
-    unsigned count = 0;
-    take(ledger);
-    for (unsigned i = 0; i < SC_LEDGER_SUBALLOCATORS; i++)
-        if (ledger->suballocators[i].reserved_bytes)
-            list[count++] = ledger->suballocators[i];
-    give(ledger);
-    return count;
 }
 
 /* ---- held ---- */
@@ -627,25 +546,12 @@ void sc_ledger_hold(struct sc_ledger *ledger, uint64_t age, uint64_t size_bytes,
 
 void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns)
 {
+    struct sc_ledger_leaving gone = {.was.name = 0};
+    bool is_known = sc_ledger_leaves(ledger, SC_LEDGER_HOLD, age, &gone);
     take(ledger);
-    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, SC_LEDGER_HOLD, age);
-    bool is_known = found.entry;
-    if (is_known) {
-        debit(ledger, found.entry);
-        sc_ledger_index_drop(&ledger->index, found);
-    }
+    if (is_known && held_ns > ledger->sums[SC_LEDGER_LONGEST_NS])
+        ledger->sums[SC_LEDGER_LONGEST_NS] = held_ns;
     give(ledger);
-    if (!is_known)
-        return;
-    uint64_t longest_ns = atomic_load(&ledger->longest_ns);
-    while (held_ns > longest_ns &&
-           !atomic_compare_exchange_weak(&ledger->longest_ns, &longest_ns, held_ns))
-        continue;
-}
-
-void sc_ledger_settled(struct sc_ledger *ledger)
-{
-    atomic_fetch_add(&ledger->settled, 1);
 }
 
 /* ---- contexts ---- */
@@ -661,8 +567,7 @@ static void end_context_in(struct sc_ledger *ledger, uint32_t *link, uint32_t co
             link = &entry->next;
             continue;
         }
-        debit(ledger, entry);
-        sc_ledger_index_drop(&ledger->index, (struct sc_ledger_found){entry, link});
+        drop(ledger, (struct sc_ledger_found){entry, link});
     }
 }
 

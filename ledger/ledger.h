@@ -34,9 +34,8 @@ void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *blo
 void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t size_bytes,
                              unsigned number, unsigned place, uint32_t origin);
 
-/* What is known by that name. False: nothing. */
-bool sc_ledger_find(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
-                    struct sc_ledger_block *block);
+/* Where the block of that name lies; -1: it is not known. */
+int sc_ledger_place_of(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name);
 
 /* The block is about to be taken back, or one reference to it: the last one takes it along. False:
  * nothing is known by that name. `leaving` stays as it is then where the block of that name has
@@ -44,26 +43,20 @@ bool sc_ledger_find(struct sc_ledger *ledger, enum sc_ledger_space space, uint64
 bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                       struct sc_ledger_leaving *leaving);
 
-/* The same of an address that is mostly a pool's. */
-void sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
+/* The same of an address that is mostly a pool's. What `leaving` was does not matter. */
+bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
                               struct sc_ledger_leaving *leaving);
 
 /* The driver has refused to take it: it is there as before, unless its name is another block's by
  * now, or its context has ended. */
 void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving);
 
-/* The driver has taken a mapping away. Returns how large it was; 0: nothing is known there. */
-uint64_t sc_ledger_unmapped(struct sc_ledger *ledger, uint64_t address);
-
-/* A block is taken back of which nothing is known. */
-void sc_ledger_free_unknown(struct sc_ledger *ledger);
+/* One more of these. */
+void sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what);
 
 /* Page-locked memory that the program has given back is held, and goes back after `held_ns`. */
 void sc_ledger_hold(struct sc_ledger *ledger, uint64_t age, uint64_t size_bytes, uint32_t origin);
 void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns);
-
-/* A call that failed was made once more when held memory had been waited for. */
-void sc_ledger_settled(struct sc_ledger *ledger);
 
 /* A handle of the block, or of the pool, was made for others. Sixteen such blocks are known at a
  * time. */
@@ -71,15 +64,9 @@ void sc_ledger_exported(struct sc_ledger *ledger, enum sc_ledger_space space, ui
                         uint64_t now_ns, uint32_t origin);
 void sc_ledger_pool_exported(struct sc_ledger *ledger, uint64_t handle, uint64_t now_ns);
 
-/* Lists those that are still there; returns how many. */
-unsigned sc_ledger_list_exports(struct sc_ledger *ledger,
-                                struct sc_ledger_export list[SC_LEDGER_EXPORTS]);
-
 /* What is said last of the owner's pool at the place. Nothing reserved: it has none any more. What
  * there is no room for is dropped. */
 void sc_ledger_tell(struct sc_ledger *ledger, const struct sc_ledger_suballocator *told);
-unsigned sc_ledger_list_suballocators(struct sc_ledger *ledger,
-                                      struct sc_ledger_suballocator list[SC_LEDGER_SUBALLOCATORS]);
 
 /* One reference more to physical memory. False: it is not known. */
 bool sc_ledger_refer(struct sc_ledger *ledger, uint64_t handle);
@@ -91,13 +78,13 @@ void sc_ledger_end_context(struct sc_ledger *ledger, uint32_t context);
  * with a context stays. */
 void sc_ledger_outlive(struct sc_ledger *ledger, unsigned place, bool is_reset);
 
-/* A pool was made, or imported, or is met for the first time. */
-void sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned place, uint32_t origin,
-                        bool is_imported);
-
-/* The pool's number, by which it is known for as long as there is memory of it or it is not gone,
- * and the place of its memory. 0: it is not known. */
+/* The pool's number, by which it is known for as long as there is memory of it or it is not gone;
+ * 0: it is not known. The place of its memory is written where it was known. */
 unsigned sc_ledger_pool_number(struct sc_ledger *ledger, uint64_t handle, unsigned *place);
+
+/* A pool was made, or imported, or is met for the first time, at that place. Returns its number. */
+unsigned sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned *place,
+                            uint32_t origin, bool is_imported);
 
 /* The pool was destroyed: what is in use of it stays. */
 void sc_ledger_pool_gone(struct sc_ledger *ledger, uint64_t handle);

@@ -2,7 +2,6 @@
 #ifndef SC_LEDGER_LEDGER_WORDS_H
 #define SC_LEDGER_LEDGER_WORDS_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,19 +37,16 @@ struct sc_ledger_count {
 };
 
 struct sc_account {
-    uint64_t bytes;
-    uint64_t peak_bytes; /* when the place held most, as of peak `peak` */
-    uint64_t ever_bytes; /* all that was given */
-    uint64_t peak_blocks;
-    uint64_t blocks;
+    uint64_t given_bytes, given_blocks;
+    uint64_t freed_bytes, freed_blocks; /* of these */
+    uint64_t peak_bytes, peak_blocks;   /* when the place held most, as of peak `peak` */
     uint32_t peak;
     uint32_t origin;
     uint32_t id, next;
+    uint64_t references; /* to physical memory, of handles; what is mapped besides has none */
+    uint64_t outlived;   /* given_blocks when the last context of its device ended */
     uint8_t kind;
     bool was_reset; /* it ended by a reset, after which nobody gives anything back */
-    uint64_t ever_blocks;
-    uint64_t references; /* to physical memory, of handles; what is mapped besides has none */
-    uint64_t outlived;   /* ever_blocks when the last context of its device ended */
 };
 
 /* Names of one space differ. Device memory and memory of the host share one. */
@@ -69,16 +65,20 @@ enum { SC_LEDGER_DEVICES = 32, SC_LEDGER_HOST = SC_LEDGER_DEVICES, SC_LEDGER_PLA
 
 enum { SC_LEDGER_POOLS = 256 };
 
-/* A pool of the driver's. What is in use of it is counted here, and as SC_LEDGER_POOLED. It is
- * found by its handle without a lock. */
+/* A pool of the driver's. What is in use of it is counted here, and as SC_LEDGER_POOLED. */
 struct sc_ledger_pool {
-    _Alignas(64) _Atomic uint64_t handle; /* 0: a place for another one */
-    _Atomic bool is_gone;
-    bool is_imported;
+    _Alignas(64) uint64_t handle; /* 0: a place for another one */
+    struct sc_ledger_count used;
+    uint64_t exported_ns; /* when a handle of it was first made for others; 0: never */
+    uint32_t origin;      /* track/origins.h; 0: the program did not make it */
     uint8_t place;
-    uint32_t origin;             /* track/origins.h; 0: the program did not make it */
-    struct sc_ledger_count used; /* under the lock of its place */
-    uint64_t exported_ns;        /* when a handle of it was first made for others; 0: never */
+    bool is_gone, is_imported;
+
+    /* in a statement, what the driver says */
+    bool is_known;
+    uint64_t reserved_bytes, reserved_peak_bytes;
+    uint64_t used_bytes; /* more than the ledger's: frees that a stream has not come to */
+    uint64_t threshold_bytes;
 };
 
 /* A block that others may have open: a handle of it was made for them. */
@@ -125,6 +125,15 @@ struct sc_ledger_suballocator {
     uint64_t reserved_bytes, used_bytes;
     uint64_t told_ns;
     unsigned place;
+};
+
+/* Counts of the whole process. */
+enum sc_ledger_sum {
+    SC_LEDGER_UNKNOWN_FREES, /* of names that are not in the ledger */
+    SC_LEDGER_UNRECORDED,    /* blocks that there was no memory for: they are not counted */
+    SC_LEDGER_SETTLED,       /* calls that were made once more when held memory had gone */
+    SC_LEDGER_LONGEST_NS,    /* that any was held, of what has gone back */
+    SC_LEDGER_SUMS
 };
 
 struct sc_ledger_block {

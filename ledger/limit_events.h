@@ -18,7 +18,12 @@ enum {
     SC_LIMIT_KERNEL_BYTES = 192,
 };
 
-enum sc_limit_author { SC_LIMIT_BY_PROGRAM, SC_LIMIT_BY_OPTION, SC_LIMIT_BY_LAUNCH };
+enum sc_limit_author {
+    SC_LIMIT_BY_PROGRAM,
+    SC_LIMIT_BY_OPTION,
+    SC_LIMIT_BY_LAUNCH, /* which fixed the size of the heap */
+    SC_LIMIT_BY_MODULE, /* in a post-mortem alone: it calls malloc */
+};
 
 struct sc_limit_event {
     const char *api; /* lives for ever */
@@ -26,7 +31,7 @@ struct sc_limit_event {
     int32_t thread;
     uint32_t stack;
     uint64_t time_ns;
-    enum sc_limit_author by; /* a launch: it fixed the size of the heap */
+    enum sc_limit_author by;
     int limit, result;
     uint64_t asked, in_force;
     int device;
@@ -42,13 +47,13 @@ struct sc_limit_module {
     int32_t thread;
     uint32_t stack;
     uint64_t time_ns;
-    uint64_t size_bytes;
+    uint64_t size_bytes, heap_bytes;
     int device;                         /* -1: not known */
     char caller[SC_LIMIT_KERNEL_BYTES]; /* its first function that calls malloc; "": not known */
 };
 
 struct sc_limit_events {
-    struct sc_limit_event events[SC_LIMIT_EVENTS]; /* the first */
+    struct sc_limit_event events[SC_LIMIT_EVENTS]; /* the first, and the last of each limit */
     unsigned count;
     uint64_t left_out;
     struct sc_limit_module modules[SC_LIMIT_MODULES]; /* the first */

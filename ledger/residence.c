@@ -9,6 +9,10 @@
 
 struct sc_residence sc_residence;
 
+/* What one record of a fault stands for, in memory that a device is the first to touch: 5 MB where
+ * it touches all, and up to 13 MB (docs/driver.md). */
+enum { FAULTED_BYTES = 8 << 20 };
+
 static uint64_t end_of(const struct sc_residence_part *part)
 {
     return part->address + part->size_bytes;
@@ -55,14 +59,34 @@ static void remove_locked(struct sc_residence *residence, uint32_t at)
 
 /* ---- blocks ---- */
 
+static uint32_t user_bit(const struct sc_residence_part *part)
+{
+    return part->user ? 1u << (part->user - 1) : 0;
+}
+
+/* Devices, a bit each, have room. */
+static void forget_evicted_locked(struct sc_residence *residence, uint32_t devices)
+{
+    for (uint32_t i = 0; devices && i < residence->count; i++) {
+        struct sc_residence_part *part = &residence->parts[i];
+        if (part->is_evicted && user_bit(part) & devices) {
+            part->user = 0;
+            part->is_evicted = false;
+        }
+    }
+}
+
 static void take_block_locked(struct sc_residence *residence, uint64_t address)
 {
     uint32_t at = find_locked(residence, address);
     if (at == residence->count || residence->parts[at].address != address)
         return;
     uint64_t block = residence->parts[at].block;
-    while (at < residence->count && residence->parts[at].block == block)
-        remove_locked(residence, at);
+    uint32_t users = 0;
+    for (; at < residence->count && residence->parts[at].block == block;
+         remove_locked(residence, at))
+        users |= user_bit(&residence->parts[at]);
+    forget_evicted_locked(residence, users);
 }
 
 /* What lies there still is a block whose free was not heard of. */
@@ -113,14 +137,19 @@ static bool cut_locked(struct sc_residence *residence, uint64_t address)
 }
 
 /* Parts of one block of which the same is known become one. */
+static bool are_alike(const struct sc_residence_part *a, const struct sc_residence_part *b)
+{
+    return a->block == b->block && a->place == b->place && a->user == b->user &&
+           a->is_evicted == b->is_evicted;
+}
+
 static void join_locked(struct sc_residence *residence, uint32_t at)
 {
     struct sc_residence_part *part = &residence->parts[at];
-    if (at + 1 >= residence->count || part[1].block != part->block || part[1].place != part->place)
+    if (at + 1 >= residence->count || !are_alike(part, part + 1))
         return;
     uint64_t bytes = part[1].size_bytes;
     part->size_bytes += bytes;
-    part->faulted_by |= part[1].faulted_by;
     if (part[1].order > part->order) {
         part->order = part[1].order;
         part->asked_by = part[1].asked_by;
@@ -129,34 +158,108 @@ static void join_locked(struct sc_residence *residence, uint32_t at)
     remove_locked(residence, at + 1);
 }
 
+/* Puts the first part that lies in it into `from`. False: there is no room to cut. */
+static bool cut_out_locked(struct sc_residence *residence, uint64_t address, uint64_t end,
+                           uint32_t *from)
+{
+    bool is_cut = cut_locked(residence, address);
+    is_cut = cut_locked(residence, end) && is_cut;
+    *from = find_locked(residence, address);
+    return is_cut;
+}
+
+/* Those from the first one to before the last one, and those beside them. */
+static void join_all_locked(struct sc_residence *residence, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = to; i > from; i--)
+        join_locked(residence, i - 1);
+    if (from > 0)
+        join_locked(residence, from - 1);
+}
+
 void sc_residence_ask(struct sc_residence *residence, uint64_t address, uint64_t size_bytes,
                       int place, uint32_t asked_by)
 {
     uint64_t end = address + size_bytes;
+    uint32_t from;
     sc_brief_lock_take(&residence->lock);
-    bool is_cut = cut_locked(residence, address);
-    is_cut = cut_locked(residence, end) && is_cut;
-    uint32_t from = find_locked(residence, address), at = from;
+    bool is_cut = cut_out_locked(residence, address, end, &from);
+    uint32_t at = from;
     uint64_t order = ++residence->ever;
     for (; at < residence->count && residence->parts[at].address < end; at++) {
         struct sc_residence_part *part = &residence->parts[at];
         part->place = is_cut ? place : SC_RESIDENCE_UNKNOWN;
         part->asked_by = place == SC_RESIDENCE_ANYWHERE ? 0 : asked_by;
         part->order = order;
+        if (part->place != SC_RESIDENCE_NOWHERE)
+            continue;
+        part->user = 0;
+        part->is_evicted = false;
     }
-    for (uint32_t i = at; i > from; i--)
-        join_locked(residence, i - 1);
-    if (from > 0)
-        join_locked(residence, from - 1);
+    join_all_locked(residence, from, at);
     sc_brief_lock_give(&residence->lock);
 }
 
-void sc_residence_fault(struct sc_residence *residence, uint64_t address, unsigned device)
+/* ---- what is told of pages ---- */
+
+struct range {
+    uint64_t address, end;
+};
+
+/* Records do not say which pages those are, nor are their addresses spread over all: the next ones
+ * of the block that nobody is known to have touched. */
+static void choose_faulted_locked(const struct sc_residence *residence, uint32_t at, unsigned user,
+                                  struct range *range)
 {
+    const struct sc_residence_part *parts = residence->parts;
+    uint32_t first = at;
+    if (parts[at].user && parts[at].user != user)
+        return;
+    while (first > 0 && parts[first - 1].block == parts[at].block)
+        first--;
+    uint32_t i = at;
+    while (i < residence->count && parts[i].block == parts[at].block && parts[i].user)
+        i++;
+    if (i == residence->count || parts[i].block != parts[at].block)
+        for (i = first; i < at && parts[i].user;)
+            i++;
+    if (parts[i].user)
+        return;
+    range->address = i == at ? range->address : parts[i].address;
+    range->end = end_of(&parts[i]);
+    if (range->end - range->address > FAULTED_BYTES)
+        range->end = range->address + FAULTED_BYTES;
+}
+
+static void move_locked(struct sc_residence *residence, enum sc_residence_news news,
+                        const struct range *range, uint64_t block, unsigned user)
+{
+    uint32_t from;
+    bool is_cut = cut_out_locked(residence, range->address, range->end, &from);
+    uint32_t at = from;
+    for (; at < residence->count && residence->parts[at].address < range->end; at++) {
+        struct sc_residence_part *part = &residence->parts[at];
+        if (!is_cut || part->block != block)
+            continue;
+        part->user = news == SC_RESIDENCE_LEAVE ? 0 : (uint16_t)user;
+        part->is_evicted = news == SC_RESIDENCE_EVICTED;
+    }
+    join_all_locked(residence, from, at);
+}
+
+void sc_residence_hear(struct sc_residence *residence, enum sc_residence_news news,
+                       uint64_t address, uint64_t size_bytes, unsigned device)
+{
+    struct range range = {address, address + size_bytes};
+    if (device >= SC_LEDGER_DEVICES || size_bytes == 0)
+        return;
     sc_brief_lock_take(&residence->lock);
     uint32_t at = find_locked(residence, address);
-    if (at < residence->count && residence->parts[at].address <= address && device < 32)
-        residence->parts[at].faulted_by |= 1u << device;
+    if (at < residence->count && residence->parts[at].address <= address) {
+        if (news == SC_RESIDENCE_FAULT)
+            choose_faulted_locked(residence, at, device + 1, &range);
+        move_locked(residence, news, &range, residence->parts[at].block, device + 1);
+    }
     sc_brief_lock_give(&residence->lock);
 }
 
@@ -164,15 +267,17 @@ void sc_residence_fault(struct sc_residence *residence, uint64_t address, unsign
 
 static bool is_to_hold(const struct sc_residence_part *part, int device, int only_device)
 {
-    if (part->place != SC_RESIDENCE_ANYWHERE)
+    if (part->place != SC_RESIDENCE_ANYWHERE && part->place != SC_RESIDENCE_NOWHERE)
         return part->place == device;
-    return part->faulted_by ? part->faulted_by >> device & 1 : only_device == device;
+    return part->user ? part->user == device + 1
+                      : part->place == SC_RESIDENCE_ANYWHERE && only_device == device;
 }
 
 static void add(struct sc_residence_sum *sum, const struct sc_residence_part *part)
 {
     sum->bytes += part->size_bytes;
     sum->asked_bytes += part->place >= 0 ? part->size_bytes : 0;
+    sum->evicted_bytes += part->is_evicted ? part->size_bytes : 0;
     sum->blocks += sum->last_block != part->block;
     sum->last_block = part->block;
     if (part->size_bytes > sum->largest.size_bytes)

@@ -1,8 +1,12 @@
-/* Where managed memory is to lie: what the latest advice or prefetch says of each part of a block.
+/* Where managed memory is to lie: what the latest advice or prefetch says of each part of a block,
+ * and which device has had its pages last, where that is told of (um=1).
  *
  * Managed memory that a device is to hold, and that is more than it has, lies on the host for the
  * rest: never on another device. Parts are few, as such blocks are. Past SC_RESIDENCE_PARTS nothing
  * is said of a block more, and of no part what only a cut would say.
+ *
+ * What was evicted counts for its device until a block goes that the device had pages of, which
+ * makes room.
  *
  * All zero is nothing. Thread-safe: each function takes a brief lock. Not in a signal handler.
  */
@@ -22,6 +26,7 @@ enum {
     SC_RESIDENCE_ANYWHERE = -1, /* nobody has said anything */
     SC_RESIDENCE_HOST = -2,
     SC_RESIDENCE_UNKNOWN = -3, /* there was no room to cut the part, or for such a device */
+    SC_RESIDENCE_NOWHERE = -4, /* no device has its pages, as long as none is seen to */
 };
 
 struct sc_residence_part {
@@ -31,8 +36,17 @@ struct sc_residence_part {
     uint32_t made_by;  /* track/origins.h: the allocation, */
     uint32_t asked_by; /* and the advice or prefetch; 0: there was none */
     uint32_t context;
-    uint32_t faulted_by; /* devices that were seen to fault there (um=1), a bit each */
-    int place;           /* as advised or prefetched */
+    int place;       /* as advised or prefetched */
+    uint16_t user;   /* one more than the device that has had its pages last; 0: none was seen to */
+    bool is_evicted; /* from there, for want of room */
+};
+
+/* What is told of pages. */
+enum sc_residence_news {
+    SC_RESIDENCE_COME,    /* to the device */
+    SC_RESIDENCE_FAULT,   /* the device touches them: one of many, of which no more is told */
+    SC_RESIDENCE_EVICTED, /* from the device to the host, for want of room */
+    SC_RESIDENCE_LEAVE,   /* from the device to the host, which wants them */
 };
 
 struct sc_residence {
@@ -48,8 +62,9 @@ extern struct sc_residence sc_residence;
 /* What a device is to hold. */
 struct sc_residence_sum {
     uint64_t bytes, blocks;
-    uint64_t asked_bytes; /* of these, as advised or prefetched */
-    uint64_t last_block;  /* of the part that was added last */
+    uint64_t asked_bytes;   /* of these, as advised or prefetched */
+    uint64_t evicted_bytes; /* of these */
+    uint64_t last_block;    /* of the part that was added last */
     struct sc_residence_part largest, latest;
 };
 
@@ -57,15 +72,16 @@ void sc_residence_given(struct sc_residence *residence, const struct sc_residenc
 void sc_residence_taken(struct sc_residence *residence, uint64_t address);
 void sc_residence_end_context(struct sc_residence *residence, uint32_t context);
 
-/* From now on the part is to lie there, or anywhere. */
+/* From now on the part is to lie there, or anywhere, or lies nowhere. */
 void sc_residence_ask(struct sc_residence *residence, uint64_t address, uint64_t size_bytes,
                       int place, uint32_t asked_by);
 
-/* A device was seen to fault there. */
-void sc_residence_fault(struct sc_residence *residence, uint64_t address, unsigned device);
+/* It is told of pages in one block. */
+void sc_residence_hear(struct sc_residence *residence, enum sc_residence_news news,
+                       uint64_t address, uint64_t size_bytes, unsigned device);
 
-/* What nobody has said anything of counts for the devices that were seen to fault there; where none
- * was, for `only_device`, the one that there is work on; -1: there are several, or it is known. */
+/* What nobody has said anything of counts for the device that has had its pages last; where none
+ * has, for `only_device`, the one that there is work on; -1: there are several, or it is known. */
 void sc_residence_sum(struct sc_residence *residence, int device, int only_device,
                       struct sc_residence_sum *sum);
 

@@ -20,8 +20,7 @@ void sc_statement_put_uuid(struct sc_text *text, const char *prefix, const uint8
 
 static uint64_t most_of(const struct sc_statement_account *account)
 {
-    return account->account.bytes > account->peak_bytes ? account->account.bytes
-                                                        : account->peak_bytes;
+    return account->bytes > account->peak_bytes ? account->bytes : account->peak_bytes;
 }
 
 /* Does it come before? Of things without bytes there are more, or fewer. */
@@ -30,7 +29,7 @@ static bool comes_before(const struct sc_statement_account *one,
 {
     if (most_of(one) != most_of(other))
         return most_of(one) > most_of(other);
-    return one->account.blocks > other->account.blocks;
+    return one->blocks > other->blocks;
 }
 
 static void consider(struct sc_statement *statement, const struct sc_statement_account *account)
@@ -46,13 +45,16 @@ static void consider(struct sc_statement *statement, const struct sc_statement_a
     statement->accounts[at] = *account;
 }
 
-static void note_contexts(struct sc_statement *statement, const struct sc_account *account,
-                          unsigned place)
+static void note_contexts(struct sc_statement *statement,
+                          const struct sc_statement_account *account)
 {
-    statement->places[place].accounts--;
-    if (account->blocks && statement->context_count < SC_STATEMENT_CONTEXTS)
-        statement->contexts[statement->context_count++] =
-            (struct sc_statement_context){place, account->origin, account->blocks};
+    statement->places[account->place].accounts--;
+    if (account->blocks && statement->mention_count < SC_STATEMENT_CONTEXTS)
+        statement->mentions[statement->mention_count++] =
+            (struct sc_statement_mention){.what = SC_STATEMENT_CONTEXT,
+                                          .place = account->place,
+                                          .origin = account->origin,
+                                          .count = account->blocks};
 }
 
 static void note_share(struct sc_statement *statement, const struct sc_statement_account *account)
@@ -62,136 +64,131 @@ static void note_share(struct sc_statement *statement, const struct sc_statement
         &statement
              ->shares[has_room ? statement->share_count++ : SC_STATEMENT_SHARES + account->place];
     share->place = account->place;
-    share->origin = has_room ? account->account.origin : 0;
-    share->bytes += account->account.bytes;
-    share->blocks += account->account.blocks;
+    share->origin = has_room ? account->origin : 0;
+    share->bytes += account->bytes;
+    share->blocks += account->blocks;
     share->peak_bytes += account->peak_bytes;
 }
 
-static void consider_all(struct sc_statement *statement, struct sc_accounts *accounts,
+static struct sc_statement_account draw(const struct sc_accounts *accounts,
+                                        const struct sc_account *account, unsigned place)
+{
+    const uint64_t bytes = sc_account_bytes(account), blocks = sc_account_blocks(account);
+    const bool has_changed = account->peak == accounts->peak;
+    return (struct sc_statement_account){
+        .kind = account->kind,
+        .place = place,
+        .origin = account->origin,
+        .bytes = bytes,
+        .blocks = blocks,
+        .peak_bytes = has_changed ? account->peak_bytes : bytes,
+        .peak_blocks = has_changed ? account->peak_blocks : blocks,
+        .ever_bytes = account->given_bytes,
+        .ever_blocks = account->given_blocks,
+        .references = account->references,
+    };
+}
+
+static void consider_all(struct sc_statement *statement, const struct sc_accounts *accounts,
                          unsigned place)
 {
-    for (uint32_t id = 1; id <= accounts->accounts.live; id++) {
-        const struct sc_account *account = sc_accounts_at(accounts, id);
-        struct sc_statement_account drawn = {
-            .account = *account,
-            .place = place,
-            .peak_bytes = sc_accounts_peak_bytes(accounts, account),
-            .peak_blocks = sc_accounts_peak_blocks(accounts, account),
-        };
-        if (account->kind == SC_LEDGER_CONTEXTS)
-            note_contexts(statement, account, place);
-        else if (account->blocks || drawn.peak_blocks || account->kind == SC_LEDGER_HELD)
+    for (uint32_t id = 1; id <= accounts->count; id++) {
+        const struct sc_statement_account drawn = draw(accounts, &accounts->at[id], place);
+        if (drawn.kind == SC_LEDGER_CONTEXTS)
+            note_contexts(statement, &drawn);
+        else if (drawn.blocks || drawn.peak_blocks || drawn.kind == SC_LEDGER_HELD)
             consider(statement, &drawn);
-        if (account->kind < SC_LEDGER_OWN_KINDS && (account->blocks || drawn.peak_blocks))
+        if (drawn.kind < SC_LEDGER_OWN_KINDS && (drawn.blocks || drawn.peak_blocks))
             note_share(statement, &drawn);
     }
 }
 
-/* Accounts of one place without their labels: who loses one block under each has lost them all. */
-enum { MERGED_CELLS = 2 * SC_ACCOUNTS_MAX };
-
-static void merge(struct sc_account *merged, const struct sc_account *account)
-{
-    const struct sc_origin made = sc_origins_get(account->origin);
-    uint32_t unlabelled = made.label ? sc_origins_put(made.api, made.stack, 0) : 0;
-    uint32_t origin = unlabelled ? unlabelled : account->origin;
-    uint32_t i = (origin * 2654435761u + account->kind) % MERGED_CELLS;
-    while (merged[i].ever_blocks && (merged[i].origin != origin || merged[i].kind != account->kind))
-        i = (i + 1) % MERGED_CELLS;
-    struct sc_account *into = &merged[i];
-    into->origin = origin;
-    into->kind = account->kind;
-    into->bytes += account->bytes;
-    into->blocks += account->blocks;
-    into->ever_blocks += account->ever_blocks;
-    into->outlived += account->outlived;
-    into->was_reset |= account->was_reset;
-}
-
-static void merge_all(struct sc_accounts *accounts, struct sc_account *merged)
-{
-    for (uint32_t id = 1; id <= accounts->accounts.live; id++)
-        merge(merged, sc_accounts_at(accounts, id));
-}
-
-/* Nobody knows whether one place has made the blocks without a stack. */
-static void consider_never_freed(struct sc_statement *statement, const struct sc_account *merged,
-                                 unsigned place)
-{
-    for (uint32_t i = 0; i < MERGED_CELLS; i++) {
-        struct sc_statement_account lost = {.account = merged[i], .place = place};
-        lost.account.blocks = sc_accounts_never_freed(&merged[i]);
-        if (lost.account.blocks && sc_origins_get(merged[i].origin).stack)
-            consider(statement, &lost);
-    }
-}
-
 static void draw_place(struct sc_ledger *ledger, struct sc_statement *statement, unsigned place)
+    SC_REQUIRES(ledger->lock)
 {
     struct sc_statement_place *drawn = &statement->places[place];
-    sc_brief_lock_take(&ledger->lock);
-    struct sc_accounts *accounts = &ledger->places[place];
+    const struct sc_accounts *accounts = &ledger->places[place];
     memcpy(drawn->kinds, accounts->kinds, sizeof drawn->kinds);
     drawn->all = accounts->all;
+    for (unsigned kind = 0; kind < SC_LEDGER_OWN_KINDS; kind++)
+        drawn->all.blocks += accounts->kinds[kind].blocks;
     drawn->backed_bytes = sc_accounts_backed(accounts);
-    drawn->accounts = accounts->accounts.live;
-    drawn->is_used = drawn->accounts != 0;
+    drawn->accounts = accounts->count;
+    drawn->is_used = accounts->count != 0;
     consider_all(statement, accounts, place);
-    sc_brief_lock_give(&ledger->lock);
 }
 
-static void draw_pool(struct sc_ledger *ledger, struct sc_ledger_pool *pool,
-                      struct sc_statement *statement)
+static void draw_exports(struct sc_ledger *ledger, struct sc_statement *statement)
+    SC_REQUIRES(ledger->lock)
 {
-    sc_brief_lock_take(&ledger->lock);
-    const uint64_t handle = atomic_load_explicit(&pool->handle, memory_order_relaxed);
-    statement->pools[statement->pool_count] = (struct sc_statement_pool){
-        .handle = handle,
-        .is_gone = atomic_load_explicit(&pool->is_gone, memory_order_relaxed),
-        .is_imported = pool->is_imported,
-        .place = pool->place,
-        .origin = pool->origin,
-        .used = pool->used,
-        .exported_ns = pool->exported_ns,
-    };
-    statement->pool_count += handle != 0; /* 0: nobody's */
-    sc_brief_lock_give(&ledger->lock);
-}
-
-static void draw_pools(struct sc_ledger *ledger, struct sc_statement *statement)
-{
-    unsigned ever = atomic_load_explicit(&ledger->pools_ever, memory_order_acquire);
-    for (unsigned i = 0; i < ever; i++)
-        draw_pool(ledger, &ledger->pools[i], statement);
+    for (unsigned i = 0; i < SC_LEDGER_EXPORTS; i++) {
+        const struct sc_ledger_export *export = &ledger->exports[i];
+        if (sc_ledger_export_is_open(ledger, export))
+            statement->mentions[statement->mention_count++] =
+                (struct sc_statement_mention){.what = SC_STATEMENT_EXPORT,
+                                              .kind = export->kind,
+                                              .place = export->place,
+                                              .origin = export->origin,
+                                              .count = export->since_ns,
+                                              .bytes = export->size_bytes};
+    }
 }
 
 void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
 {
     memset(statement, 0, sizeof *statement);
+    sc_brief_lock_take(&ledger->lock);
     for (unsigned place = 0; place < SC_LEDGER_PLACES; place++)
         draw_place(ledger, statement, place);
-    draw_pools(ledger, statement);
-    statement->export_count = sc_ledger_list_exports(ledger, statement->exports);
-    statement->suballocator_count = sc_ledger_list_suballocators(ledger, statement->suballocators);
-    statement->unknown_frees = atomic_load_explicit(&ledger->unknown_frees, memory_order_relaxed);
-    statement->settled = atomic_load_explicit(&ledger->settled, memory_order_relaxed);
-    statement->longest_ns = atomic_load_explicit(&ledger->longest_ns, memory_order_relaxed);
-    statement->unrecorded = atomic_load_explicit(&ledger->unrecorded, memory_order_relaxed);
+    for (unsigned i = 0; i < ledger->pools_ever; i++)
+        if (ledger->pools[i].handle)
+            statement->pools[statement->pool_count++] = ledger->pools[i];
+    draw_exports(ledger, statement);
+    memcpy(statement->suballocators, ledger->suballocators, sizeof statement->suballocators);
+    memcpy(statement->sums, ledger->sums, sizeof statement->sums);
+    sc_brief_lock_give(&ledger->lock);
+}
+
+/* ---- never freed ---- */
+
+/* Accounts of one place without their labels: who loses one block under each has lost them all. */
+static void merge(struct sc_accounts *merged, const struct sc_account *account)
+{
+    const struct sc_origin made = sc_origins_get(account->origin);
+    uint32_t unlabelled = made.label ? sc_origins_put(made.api, made.stack, 0) : 0;
+    struct sc_account *into =
+        sc_accounts_find(merged, account->kind, unlabelled ? unlabelled : account->origin);
+    into->given_bytes += account->given_bytes;
+    into->given_blocks += account->given_blocks;
+    into->freed_bytes += account->freed_bytes;
+    into->freed_blocks += account->freed_blocks;
+    into->outlived += account->outlived;
+    into->was_reset |= account->was_reset;
+}
+
+/* Nobody knows whether one place has made the blocks without a stack. */
+static void consider_never_freed(struct sc_statement *statement, const struct sc_accounts *merged,
+                                 unsigned place)
+{
+    for (uint32_t id = 1; id <= merged->count; id++) {
+        struct sc_statement_account lost = draw(merged, &merged->at[id], place);
+        lost.blocks = sc_accounts_never_freed(&merged->at[id]);
+        if (lost.blocks && sc_origins_get(lost.origin).stack)
+            consider(statement, &lost);
+    }
 }
 
 void sc_statement_draw_never_freed(struct sc_ledger *ledger, struct sc_statement *statement)
 {
+    struct sc_accounts *merged = sc_pages_map(sizeof *merged);
     memset(statement, 0, sizeof *statement);
-    for (unsigned place = 0; place < SC_LEDGER_PLACES; place++) {
-        const bool is_used = ledger->places[place].accounts.live;
-        struct sc_account *merged = is_used ? sc_pages_map(MERGED_CELLS * sizeof *merged) : NULL;
-        if (!merged)
-            continue;
+    for (unsigned place = 0; merged && place < SC_LEDGER_PLACES; place++) {
         sc_brief_lock_take(&ledger->lock);
-        merge_all(&ledger->places[place], merged);
+        for (uint32_t id = 1; id <= ledger->places[place].count; id++)
+            merge(merged, &ledger->places[place].at[id]);
         sc_brief_lock_give(&ledger->lock);
         consider_never_freed(statement, merged, place);
-        sc_pages_unmap(merged, MERGED_CELLS * sizeof *merged);
+        sc_accounts_destroy(merged);
     }
+    sc_pages_unmap(merged, sizeof *merged);
 }

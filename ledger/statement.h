@@ -19,20 +19,6 @@ enum {
     SC_STATEMENT_UUID_BYTES = 16
 };
 
-/* What the driver says; 0 bytes where `is_known` is false. */
-struct sc_statement_pool {
-    uint64_t handle;
-    struct sc_ledger_count used;
-    uint32_t origin;
-    unsigned place;
-    bool is_imported, is_gone;
-    bool is_known;
-    uint64_t reserved_bytes, reserved_peak_bytes;
-    uint64_t used_bytes; /* more than the ledger's: frees that a stream has not come to */
-    uint64_t threshold_bytes;
-    uint64_t exported_ns; /* 0: never */
-};
-
 /* What the driver has taken for itself, as of the last look (interpose/ledger/unaccounted.h). */
 struct sc_statement_unaccounted {
     bool is_asked, is_known;
@@ -40,11 +26,21 @@ struct sc_statement_unaccounted {
     uint64_t bytes, peak_bytes;
 };
 
-/* A call behind which that grew. */
-struct sc_statement_step {
+/* What else is told of a call, each with what `count` is. */
+enum sc_statement_mention_kind {
+    SC_STATEMENT_CONTEXT, /* contexts that it made, and that live */
+    SC_STATEMENT_EXPORT,  /* when it made a handle for others, in ns */
+    SC_STATEMENT_STEP,    /* how often that grew behind it */
+};
+
+enum { SC_STATEMENT_MENTIONS = SC_STATEMENT_CONTEXTS + SC_LEDGER_EXPORTS + SC_STATEMENT_STEPS };
+
+struct sc_statement_mention {
+    enum sc_statement_mention_kind what;
+    enum sc_ledger_kind kind; /* of an export */
     unsigned place;
     uint32_t origin; /* 0: no call is known */
-    uint64_t bytes, times;
+    uint64_t count, bytes;
 };
 
 struct sc_statement_place {
@@ -61,13 +57,6 @@ struct sc_statement_place {
     uint64_t graphs_used_bytes, graphs_reserved_bytes, graphs_reserved_peak_bytes;
     uint64_t free_bytes, total_bytes; /* of the device, whoever uses it */
     struct sc_statement_unaccounted unaccounted;
-};
-
-/* Who made contexts of the place that live. */
-struct sc_statement_context {
-    unsigned place;
-    uint32_t origin;
-    uint64_t count;
 };
 
 /* A child that lives, and has a device open. */
@@ -89,32 +78,36 @@ struct sc_statement_share {
 enum { SC_STATEMENT_SHARES = 4096 };
 
 struct sc_statement_account {
-    struct sc_account account;
+    enum sc_ledger_kind kind;
     unsigned place;
+    uint32_t origin;
+    uint64_t bytes, blocks;
     uint64_t peak_bytes, peak_blocks; /* when the place held most */
+    uint64_t ever_bytes, ever_blocks; /* all that was given */
+    uint64_t references;
 };
 
 struct sc_statement {
     struct sc_statement_place places[SC_LEDGER_PLACES];
-    struct sc_statement_pool pools[SC_LEDGER_POOLS];
+    struct sc_ledger_pool pools[SC_LEDGER_POOLS];
     unsigned pool_count;
     struct sc_statement_account accounts[SC_STATEMENT_ACCOUNTS]; /* those with most come first */
     unsigned account_count;
-    struct sc_statement_context contexts[SC_STATEMENT_CONTEXTS];
-    unsigned context_count;
+    struct sc_statement_mention mentions[SC_STATEMENT_MENTIONS];
+    unsigned mention_count;
     struct sc_statement_child children[SC_STATEMENT_CHILDREN];
     unsigned child_count;
     struct sc_statement_share shares[SC_STATEMENT_SHARES + SC_LEDGER_PLACES];
     unsigned share_count; /* behind which each place has one for the rest */
-    struct sc_ledger_export exports[SC_LEDGER_EXPORTS];
-    unsigned export_count;
     struct sc_ledger_suballocator suballocators[SC_LEDGER_SUBALLOCATORS];
-    unsigned suballocator_count;
-    struct sc_statement_step steps[SC_STATEMENT_STEPS];
-    unsigned step_count;
-    uint64_t unknown_frees, unrecorded;
-    uint64_t settled, longest_ns; /* of SC_LEDGER_HELD */
+    uint64_t sums[SC_LEDGER_SUMS];
 };
+
+/* 0 where there is less. */
+static inline uint64_t sc_statement_less(uint64_t from, uint64_t what)
+{
+    return from > what ? from - what : 0;
+}
 
 struct sc_text;
 

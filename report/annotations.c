@@ -15,24 +15,24 @@
 struct record {
     char label[SC_LABEL_SIZE];
     unsigned ignore_depth;
-    unsigned reason; /* while ignore_depth > 0 */
+    unsigned reason; /* an index into `reasons`; valid while ignore_depth > 0 */
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_pool records SC_GUARDED_BY(mutex);            /* guarded by the mutex */
 static char process_label[SC_LABEL_SIZE] SC_GUARDED_BY(mutex); /* as well */
 
-/* Words that are numbered, from 1 on. */
+/* A list of distinct words, numbered from 1 on. A word, once added, stays. */
 struct words {
-    char (*of)[SC_LABEL_SIZE]; /* written once each, by who has the mutex */
-    _Atomic unsigned count;
+    char (*texts)[SC_LABEL_SIZE]; /* by number; each is written once, under the mutex */
+    _Atomic unsigned count;       /* of numbers in use, the unused 0 included */
     unsigned max;
-    const char *further; /* the last one */
+    const char *further; /* the last word: it stands for all that find the list full */
 };
 
-static char reasons_of[SC_REASONS_MAX][SC_LABEL_SIZE], labels_of[SC_LABELS_MAX][SC_LABEL_SIZE];
-static struct words reasons = {reasons_of, 1, SC_REASONS_MAX, "further reasons"};
-static struct words labels = {labels_of, 1, SC_LABELS_MAX, "further labels"};
+static char reason_texts[SC_REASONS_MAX][SC_LABEL_SIZE], label_texts[SC_LABELS_MAX][SC_LABEL_SIZE];
+static struct words reasons = {reason_texts, 1, SC_REASONS_MAX, "further reasons"};
+static struct words labels = {label_texts, 1, SC_LABELS_MAX, "further labels"};
 
 __thread uint32_t sc_annotations_own_label;
 _Atomic uint32_t sc_annotations_process_label;
@@ -41,23 +41,23 @@ static _Atomic bool is_used; /* anything was ever said */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_thread_end;
-static bool has_key; /* else no thread has a record: there would be no end to them */
+static bool has_key; /* without a key no thread gets a record, since none would be given back */
 static __thread uint32_t own_record; /* of the calling thread; 0: none yet */
 
-/* A handler that frees in flight asks for the lock as well. */
-static void enter(sigset_t *signals) SC_ACQUIRES(mutex)
+/* Signals are blocked first: a handler that frees memory in flight takes the mutex, too. */
+static void lock_annotations(sigset_t *signals) SC_ACQUIRES(mutex)
 {
     sc_file_block_signals(signals);
     pthread_mutex_lock(&mutex);
 }
 
-static void leave(const sigset_t *signals) SC_RELEASES(mutex)
+static void unlock_annotations(const sigset_t *signals) SC_RELEASES(mutex)
 {
     pthread_mutex_unlock(&mutex);
     sc_file_restore_signals(signals);
 }
 
-static void cut(char *into, const char *text)
+static void copy_cut(char *into, const char *text)
 {
     size_t length = text ? strnlen(text, SC_LABEL_SIZE - 1) : 0;
     memset(into, 0, SC_LABEL_SIZE);
@@ -66,34 +66,35 @@ static void cut(char *into, const char *text)
 
 /* ---- records of threads ---- */
 
-static void give_record(void *unused)
+static void give_own_record(void *unused)
 {
     (void)unused;
     sigset_t signals;
-    enter(&signals);
+    lock_annotations(&signals);
     if (own_record)
         sc_pool_give(&records, own_record);
     own_record = 0;
-    leave(&signals);
+    unlock_annotations(&signals);
 }
 
-static void start(void)
+static void set_up_records(void)
 {
     sc_pool_init(&records, sizeof(struct record));
-    has_key = pthread_key_create(&at_thread_end, give_record) == 0;
+    has_key = pthread_key_create(&at_thread_end, give_own_record) == 0;
 }
 
-/* NULL: no memory, or no key. */
-static struct record *own(void)
+/* The record of the calling thread, which is made if there is none. NULL: there is no memory, or no
+ * key. */
+static struct record *own_record_or_new(void)
 {
     sigset_t signals;
-    pthread_once(&once, start);
+    pthread_once(&once, set_up_records);
     if (!has_key)
         return NULL;
-    enter(&signals);
+    lock_annotations(&signals);
     if (!own_record)
         own_record = sc_pool_take(&records);
-    leave(&signals);
+    unlock_annotations(&signals);
     pthread_setspecific(at_thread_end, &records);
     atomic_store(&is_used, true);
     return own_record ? sc_pool_at(&records, own_record) : NULL;
@@ -101,33 +102,35 @@ static struct record *own(void)
 
 /* ---- words ---- */
 
-static unsigned intern_locked(struct words *words, const char *word) SC_REQUIRES(mutex)
+/* Returns the number of the word, which is added if it is new. A full list gives the number of its
+ * last word, which stands for all further ones. */
+static unsigned number_of_word_locked(struct words *words, const char *word) SC_REQUIRES(mutex)
 {
     SC_ASSERT_HELD(&mutex);
     unsigned count = atomic_load_explicit(&words->count, memory_order_relaxed);
     for (unsigned i = 1; i < count; i++) {
-        if (strcmp(words->of[i], word) == 0)
+        if (strcmp(words->texts[i], word) == 0)
             return i;
     }
     if (count == words->max)
         return words->max - 1;
     SC_ASSERT(count > 0 && count < words->max);
-    cut(words->of[count], count < words->max - 1 ? word : words->further);
+    copy_cut(words->texts[count], count < words->max - 1 ? word : words->further);
     atomic_store_explicit(&words->count, count + 1, memory_order_release);
     return count;
 }
 
 static const char *word_of(struct words *words, unsigned number)
 {
-    return number < atomic_load_explicit(&words->count, memory_order_acquire) ? words->of[number]
+    return number < atomic_load_explicit(&words->count, memory_order_acquire) ? words->texts[number]
                                                                               : NULL;
 }
 
 /* ---- labels ---- */
 
-static uint32_t number_locked(const char *label) SC_REQUIRES(mutex)
+static uint32_t number_of_label_locked(const char *label) SC_REQUIRES(mutex)
 {
-    return label[0] != '\0' ? intern_locked(&labels, label) : 0;
+    return label[0] != '\0' ? number_of_word_locked(&labels, label) : 0;
 }
 
 const char *sc_annotations_label_text(uint32_t number)
@@ -139,12 +142,12 @@ void sc_annotations_label(const char *label)
 {
     char copy[SC_LABEL_SIZE];
     sigset_t signals;
-    cut(copy, label); /* memory of the program's, which may be guarded */
-    enter(&signals);
+    copy_cut(copy, label); /* before the lock: the program's memory, which may be guarded */
+    lock_annotations(&signals);
     memcpy(process_label, copy, sizeof copy);
-    atomic_store(&sc_annotations_process_label, number_locked(copy));
+    atomic_store(&sc_annotations_process_label, number_of_label_locked(copy));
     atomic_store(&is_used, true);
-    leave(&signals);
+    unlock_annotations(&signals);
 }
 
 void sc_annotations_start(void)
@@ -158,14 +161,14 @@ void sc_annotations_label_thread(const char *label)
 {
     char copy[SC_LABEL_SIZE];
     sigset_t signals;
-    struct record *record = own();
-    cut(copy, label);
+    struct record *record = own_record_or_new();
+    copy_cut(copy, label);
     if (!record)
         return;
-    enter(&signals);
+    lock_annotations(&signals);
     memcpy(record->label, copy, sizeof copy);
-    sc_annotations_own_label = number_locked(copy);
-    leave(&signals);
+    sc_annotations_own_label = number_of_label_locked(copy);
+    unlock_annotations(&signals);
 }
 
 /* ---- ignoring ---- */
@@ -174,15 +177,15 @@ void sc_annotations_ignore_begin(const char *reason)
 {
     char copy[SC_LABEL_SIZE];
     sigset_t signals;
-    struct record *record = own();
-    cut(copy, reason);
+    struct record *record = own_record_or_new();
+    copy_cut(copy, reason);
     if (!record)
         return;
-    enter(&signals);
+    lock_annotations(&signals);
     SC_ASSERT(own_record && own_record < sc_pool_unused(&records));
     if (record->ignore_depth++ == 0)
-        record->reason = intern_locked(&reasons, copy);
-    leave(&signals);
+        record->reason = number_of_word_locked(&reasons, copy);
+    unlock_annotations(&signals);
 }
 
 void sc_annotations_ignore_end(void)
@@ -204,12 +207,12 @@ void sc_annotations_note(struct sc_hazard *hazard)
     sigset_t signals;
     if (!atomic_load(&is_used))
         return;
-    enter(&signals);
+    lock_annotations(&signals);
     const struct record *record = own_record ? sc_pool_at(&records, own_record) : NULL;
     bool own_label = record && record->label[0] != '\0';
     memcpy(hazard->label, own_label ? record->label : process_label, SC_LABEL_SIZE);
     hazard->ignored = record && record->ignore_depth > 0 ? record->reason : 0;
-    leave(&signals);
+    unlock_annotations(&signals);
 }
 
 void sc_annotations_child(void)

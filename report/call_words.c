@@ -15,8 +15,9 @@ enum { NAME_SIZE = 1024, API_SIZE = 128 };
 
 /* ---- frames in words ---- */
 
-/* One part of a nested C++ name at *at: an identifier with its length in front, or a constructor or
- * destructor of the part before. */
+/* Appends one part of a mangled C++ name: an identifier with its length in front, or a constructor
+ * (C1) or destructor (D1) of the class named before. *at is moved behind the part. `class_name` is
+ * the last identifier so far. */
 static bool put_part(struct sc_text *text, const char **at, struct sc_text *class_name)
 {
     size_t length = 0;
@@ -39,28 +40,30 @@ static bool put_part(struct sc_text *text, const char **at, struct sc_text *clas
     return true;
 }
 
-/* The plain C++ names (_ZN5BatchD1Ev is Batch::~Batch) become readable without the parameters.
- * Templates and all the rest stay mangled here: `safecopy report` reads them, and __cxa_demangle
- * allocates. */
+/* Appends a plain C++ name without its parameters: _ZN5BatchD1Ev becomes Batch::~Batch. Templates
+ * and the like stay mangled: __cxa_demangle allocates, and `safecopy report` demangles them later.
+ */
 static void put_symbol(struct sc_text *text, const char *symbol)
 {
-    size_t before = text->used;
+    size_t start = text->used;
     bool is_nested = strncmp(symbol, "_ZN", 3) == 0;
     const char *at = symbol + (is_nested ? 3 : 2);
     SC_TEXT(class_name, 256);
-    bool good = strncmp(symbol, "_Z", 2) == 0;
+    bool is_understood = strncmp(symbol, "_Z", 2) == 0;
     if (is_nested && *at == 'K')
         at++;
-    for (bool first = true; good && (first || (is_nested && *at != 'E')); first = false) {
+    for (bool first = true; is_understood && (first || (is_nested && *at != 'E')); first = false) {
         sc_text_put(text, first ? "" : "::");
-        good = put_part(text, &at, &class_name);
+        is_understood = put_part(text, &at, &class_name);
     }
-    if (good && (is_nested || *at != 'I'))
+    if (is_understood && (is_nested || *at != 'I'))
         return;
-    sc_text_rewind(text, before);
+    sc_text_rewind(text, start);
     sc_text_put(text, symbol);
 }
 
+/* Reads the name that the loader has for the frame's function. Another thread may close the module
+ * meanwhile, so the name is read by way of /proc/self/mem. */
 static bool read_symbol(const struct sc_report_frame *frame, char *name, size_t size)
 {
     int memory = frame->symbol ? sc_file_open_memory() : -1;
@@ -69,6 +72,7 @@ static bool read_symbol(const struct sc_report_frame *frame, char *name, size_t 
     return is_read;
 }
 
+/* Reads the name as read_symbol does, or finds it in the symbol table of the module's file. */
 static bool find_symbol(const struct sc_report_frame *frame, char *name, size_t size)
 {
     return frame->symbol ? read_symbol(frame, name, size) : sc_symtab_find(frame, name, size);
@@ -104,11 +108,11 @@ static void put_native_frame(struct sc_text *text, const struct sc_report_frame 
 
 /* ---- what was called, and where ---- */
 
-/* What the stack of a call tells. */
-struct told {
-    const struct sc_report_frame *place; /* NULL: no frame tells */
-    char name[NAME_SIZE];                /* of the place's function; "": not known */
-    char api[API_SIZE];                  /* the function of the runtime; "": none */
+/* What the frames of one call's stack tell of the call. */
+struct facts {
+    const struct sc_report_frame *place; /* the frame to show; NULL: there is none */
+    char name[NAME_SIZE];                /* of the function of `place`; "": not known */
+    char api[API_SIZE];                  /* the runtime's function that was called; "": none */
 };
 
 static bool is_upper(char character)
@@ -116,6 +120,7 @@ static bool is_upper(char character)
     return character >= 'A' && character <= 'Z';
 }
 
+/* The innermost Python frame of the user's own code, or else the innermost one at all. */
 static const struct sc_report_frame *find_python(const struct sc_json_lines_stack *stack)
 {
     const struct sc_report_frame *innermost = NULL;
@@ -130,8 +135,9 @@ static const struct sc_report_frame *find_python(const struct sc_json_lines_stac
     return innermost;
 }
 
-/* Is the frame CUDA's runtime's, or of what else every program runs on? A program has the runtime
- * linked in, or calls a library. `name` becomes the function's, "" where it is not known. */
+/* Does the frame belong to CUDA's runtime, or to what else every program runs on? A runtime that is
+ * linked into the program is known by the names of its functions. `name` becomes the function's, or
+ * "" where it is not known. */
 static bool is_runtimes(const struct sc_report_frame *frame, enum sc_frame_kind kind, char *name)
 {
     bool is_named = kind == SC_FRAME_USER ? find_symbol(frame, name, NAME_SIZE)
@@ -142,9 +148,10 @@ static bool is_runtimes(const struct sc_report_frame *frame, enum sc_frame_kind 
            (is_named && sc_frame_kind_of_function(name) == SC_FRAME_RUNTIME);
 }
 
-/* From the driver's function outwards: the runtime's that the program called, then the innermost
- * frame that is the user's. Names are looked up up to there, and no further. */
-static void read_native_frames(const struct sc_json_lines_stack *stack, struct told *told)
+/* Goes from the driver's function outwards. First come frames of the runtime: the outermost one
+ * with a public name is what the program called. Then the innermost frame of the user's is the
+ * place. Symbols are looked up only as far as that. */
+static void read_native_frames(const struct sc_json_lines_stack *stack, struct facts *facts)
 {
     bool is_within_runtime = true;
     for (unsigned i = 0; i < stack->count && !stack->frames[i].is_python; i++) {
@@ -154,51 +161,52 @@ static void read_native_frames(const struct sc_json_lines_stack *stack, struct t
         is_within_runtime = is_within_runtime && kind != SC_FRAME_LIBRARY;
         if (kind == SC_FRAME_LIBRARY || (kind == SC_FRAME_RUNTIME && !is_within_runtime))
             continue;
-        if (!is_runtimes(frame, kind, told->name)) {
-            told->place = frame;
+        if (!is_runtimes(frame, kind, facts->name)) {
+            facts->place = frame;
             return;
         }
         if (is_within_runtime) {
-            if (strncmp(told->name, "cuda", 4) == 0 && is_upper(told->name[4]) &&
-                strlen(told->name) < API_SIZE)
-                strcpy(told->api, told->name);
+            if (strncmp(facts->name, "cuda", 4) == 0 && is_upper(facts->name[4]) &&
+                strlen(facts->name) < API_SIZE)
+                strcpy(facts->api, facts->name);
         }
     }
 }
 
-/* A Python program's own line tells more than a frame of what it calls. */
-static void read_stack(uint32_t stack_id, struct sc_json_lines_stack *stack, struct told *told)
+/* Fills in what the stack tells. A Python frame goes before a native frame, which
+ * is within something that this line calls. */
+static void read_stack(uint32_t stack_id, struct sc_json_lines_stack *stack, struct facts *facts)
 {
-    told->place = NULL;
-    told->name[0] = told->api[0] = '\0';
+    facts->place = NULL;
+    facts->name[0] = facts->api[0] = '\0';
     sc_json_lines_name_stack(stack_id, stack);
-    read_native_frames(stack, told);
+    read_native_frames(stack, facts);
     const struct sc_report_frame *python = find_python(stack);
     if (python)
-        told->place = python;
-    if (told->place || stack->count == 0)
+        facts->place = python;
+    if (facts->place || stack->count == 0)
         return;
-    told->place = &stack->frames[0];
-    if (!find_symbol(told->place, told->name, sizeof told->name))
-        told->name[0] = '\0';
+    facts->place = &stack->frames[0];
+    if (!find_symbol(facts->place, facts->name, sizeof facts->name))
+        facts->name[0] = '\0';
 }
 
 void sc_call_words_put_place(struct sc_text *text, const char *preposition, uint32_t stack_id)
 {
     struct sc_json_lines_stack stack;
-    struct told told;
-    read_stack(stack_id, &stack, &told);
-    if (!told.place)
+    struct facts facts;
+    read_stack(stack_id, &stack, &facts);
+    if (!facts.place)
         return;
     sc_text_put(text, preposition);
-    if (told.place->is_python)
-        put_python_frame(text, &told.place->python);
+    if (facts.place->is_python)
+        put_python_frame(text, &facts.place->python);
     else
-        put_native_frame(text, told.place, told.name);
+        put_native_frame(text, facts.place, facts.name);
 }
 
-/* What the driver itself does by the name of a function of libc's was called by that name. */
-static bool is_drivers(const char *api)
+/* Is it a function of the driver's (cuMemFree)? A libc function is shown by its own name. */
+static bool is_driver_function(const char *api)
 {
     return strncmp(api, "cu", 2) == 0 && is_upper(api[2]);
 }
@@ -207,10 +215,10 @@ void sc_call_words_put_api(struct sc_text *text, const char *api, const char *ru
                            uint32_t stack_id)
 {
     struct sc_json_lines_stack stack;
-    struct told told = {.api = ""};
-    if (!runtime_api && is_drivers(api))
-        read_stack(stack_id, &stack, &told);
-    const char *called = runtime_api ? runtime_api : told.api;
+    struct facts facts = {.api = ""};
+    if (!runtime_api && is_driver_function(api))
+        read_stack(stack_id, &stack, &facts);
+    const char *called = runtime_api ? runtime_api : facts.api;
     if (called[0] == '\0') {
         sc_text_put(text, api);
         return;

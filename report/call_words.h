@@ -1,7 +1,8 @@
-/* A call in words, for people: what the program called, and the frame of the user's that did.
+/* A call in words, for people: what the program called, and from which frame of the user's.
  *
- * Names are looked up for as many of the innermost frames as it takes, each perhaps in a module's
- * file (report/symtab.h), so it is for few calls. Locks: all take the loader's lock.
+ * Frames are named from the innermost one on, as many as are needed, and each may take a search in
+ * a module's file (report/symtab.h). So these functions are for few calls. Locks: all take the
+ * loader's lock.
  */
 #ifndef SC_REPORT_CALL_WORDS_H
 #define SC_REPORT_CALL_WORDS_H
@@ -10,14 +11,14 @@
 
 struct sc_text;
 
-/* Appends "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", or `api` alone where the program called that.
- * The runtime's function is `runtime_api`, if CUPTI has told it; NULL: the stack tells, in which
- * libcudart is a library or linked in. */
+/* Appends "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", or `api` alone where the program called the
+ * driver itself. `runtime_api` is the runtime's function where CUPTI has told it. NULL: the stack
+ * is searched for a frame of the runtime, whether that is a library or linked in. */
 void sc_call_words_put_api(struct sc_text *text, const char *api, const char *runtime_api,
                            uint32_t stack_id);
 
-/* Appends the preposition and the frame that tells most: "load_batch (train.py:12)". Nothing where
- * there is no stack. */
+/* Appends `preposition` and the frame that tells most: " at load_batch (train.py:12)". Appends
+ * nothing where there is no stack. */
 void sc_call_words_put_place(struct sc_text *text, const char *preposition, uint32_t stack_id);
 
 #endif

@@ -18,7 +18,7 @@
 
 #include "common/poison.h"
 
-#define RAW(...) sc_kernel_call(__VA_ARGS__)
+#define KERNEL(...) sc_kernel_call(__VA_ARGS__)
 
 void sc_file_block_signals(sigset_t *before)
 {
@@ -42,13 +42,13 @@ static bool is_pending(int signal)
 }
 
 /* Takes back the signal that a failed write has raised against this thread. It is blocked. */
-static void swallow(int signal)
+static void take_back_signal(int signal)
 {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, signal);
     const struct timespec at_once = {0, 0};
-    while (RAW(SYS_rt_sigtimedwait, &set, NULL, &at_once, _NSIG / 8) == -EINTR)
+    while (KERNEL(SYS_rt_sigtimedwait, &set, NULL, &at_once, _NSIG / 8) == -EINTR)
         continue;
 }
 
@@ -59,6 +59,8 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+/* Waits until the file can be written to. False: the deadline has passed, or waiting failed. True
+ * after an interruption, too: the caller tries again. */
 static bool becomes_writable(int fd, uint64_t deadline_ms)
 {
     uint64_t now = now_ms();
@@ -67,45 +69,46 @@ static bool becomes_writable(int fd, uint64_t deadline_ms)
     uint64_t left = deadline_ms - now;
     struct pollfd file = {.fd = fd, .events = POLLOUT};
     struct timespec limit = {(time_t)(left / 1000), (long)(left % 1000) * 1000000};
-    long result = RAW(SYS_ppoll, &file, 1, &limit, NULL, 0);
+    long result = KERNEL(SYS_ppoll, &file, 1, &limit, NULL, 0);
     return result > 0 || result == -EINTR;
 }
 
 bool sc_file_is_regular(int fd)
 {
     struct stat info;
-    return RAW(SYS_fstat, fd, &info) == 0 && S_ISREG(info.st_mode);
+    return KERNEL(SYS_fstat, fd, &info) == 0 && S_ISREG(info.st_mode);
 }
 
 bool sc_file_takes_words(int fd)
 {
     struct stat info;
     struct termios terminal;
-    if (RAW(SYS_fstat, fd, &info) != 0)
+    if (KERNEL(SYS_fstat, fd, &info) != 0)
         return false;
     switch (info.st_mode & S_IFMT) {
     case S_IFIFO:
         return true;
     case S_IFCHR:
-        return RAW(SYS_ioctl, fd, TCGETS, &terminal) == 0;
+        return KERNEL(SYS_ioctl, fd, TCGETS, &terminal) == 0;
     case S_IFREG:
-        return RAW(SYS_fcntl, fd, F_GETFL) & O_APPEND;
+        return KERNEL(SYS_fcntl, fd, F_GETFL) & O_APPEND;
     default:
         return false;
     }
 }
 
-/* A pipe that blocks takes a piece of PIPE_BUF bytes at once when it takes any. A line of a report
- * is written whole. */
+/* Writes all bytes. With `patience_ms` a pipe or terminal is asked before each piece whether it
+ * takes any. A pipe that takes any byte takes PIPE_BUF bytes without blocking. A regular file gets
+ * the whole line in one write. */
 static int write_all(int fd, const char *bytes, size_t count, unsigned patience_ms)
 {
-    uint64_t deadline_ms = 0; /* 0: a byte has been taken since we last waited */
+    uint64_t deadline_ms = 0; /* 0: the reader has taken bytes since the last wait */
     bool in_pieces = patience_ms > 0 && !sc_file_is_regular(fd);
     while (count > 0) {
         size_t piece = in_pieces && count > PIPE_BUF ? PIPE_BUF : count;
         if (in_pieces && deadline_ms == 0 && !becomes_writable(fd, now_ms() + patience_ms))
             return -EAGAIN;
-        long written = RAW(SYS_write, fd, bytes, piece);
+        long written = KERNEL(SYS_write, fd, bytes, piece);
         if (written == -EINTR)
             continue;
         if (written == -EAGAIN && patience_ms > 0) {
@@ -130,9 +133,9 @@ int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patie
     bool size_was_pending = is_pending(SIGXFSZ);
     int result = write_all(fd, bytes, count, patience_ms);
     if (result == -EPIPE && !pipe_was_pending)
-        swallow(SIGPIPE);
+        take_back_signal(SIGPIPE);
     if (result == -EFBIG && !size_was_pending)
-        swallow(SIGXFSZ);
+        take_back_signal(SIGXFSZ);
     sc_file_restore_signals(&before);
     return result;
 }
@@ -144,7 +147,7 @@ int sc_file_write(int fd, const char *bytes, size_t count)
 
 bool sc_file_lock(int fd)
 {
-    return RAW(SYS_flock, fd, LOCK_EX | LOCK_NB) != -EWOULDBLOCK;
+    return KERNEL(SYS_flock, fd, LOCK_EX | LOCK_NB) != -EWOULDBLOCK;
 }
 
 static int make_parents(const char *path)
@@ -158,27 +161,28 @@ static int make_parents(const char *path)
             continue;
         memcpy(parent, path, i);
         parent[i] = '\0';
-        long result = RAW(SYS_mkdirat, AT_FDCWD, parent, 0777);
+        long result = KERNEL(SYS_mkdirat, AT_FDCWD, parent, 0777);
         if (result < 0 && result != -EEXIST && result != -EISDIR)
             return (int)result;
     }
     return 0;
 }
 
-/* What is there, a symbolic link included, is not opened: that is what O_EXCL says. */
+/* O_EXCL: an existing file is not opened, nor is what a symbolic link leads to. */
 static long open_new(const char *path)
 {
-    return RAW(SYS_openat, AT_FDCWD, path,
-               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+    return KERNEL(SYS_openat, AT_FDCWD, path,
+                  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
 }
 
-/* The program must find its own files numbered as without us, and one that was started without its
- * standard descriptors must not write its errors into the report. */
+/* A duplicate with a number above what programs use: the program's own files keep the numbers that
+ * they have without us. A program that was started without stderr must not get the report under its
+ * number 2. */
 static int duplicate_high(int fd)
 {
-    long high = RAW(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 200);
+    long high = KERNEL(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 200);
     if (high < 0)
-        high = RAW(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 3);
+        high = KERNEL(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 3);
     return (int)high;
 }
 
@@ -220,13 +224,13 @@ int sc_file_status_of(int fd, struct stat *status)
 int sc_file_open_existing(const char *path, int flags)
 {
     long fd =
-        RAW(SYS_openat, AT_FDCWD, path, flags | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0);
+        KERNEL(SYS_openat, AT_FDCWD, path, flags | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0);
     return fd < 0 ? (int)fd : sc_file_move_high((int)fd);
 }
 
 int sc_file_duplicate(int fd)
 {
-    long flags = RAW(SYS_fcntl, fd, F_GETFL);
+    long flags = KERNEL(SYS_fcntl, fd, F_GETFL);
     if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
         return -EBADF;
     return duplicate_high(fd);
@@ -234,7 +238,7 @@ int sc_file_duplicate(int fd)
 
 int sc_file_remove(const char *path)
 {
-    return (int)RAW(SYS_unlinkat, AT_FDCWD, path, 0);
+    return (int)KERNEL(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
 bool sc_file_is_same(int fd, const struct sc_file_identity *identity)
@@ -253,24 +257,24 @@ struct sc_file_identity sc_file_identify(int fd)
 
 long sc_file_seals(int fd)
 {
-    return RAW(SYS_fcntl, fd, F_GET_SEALS);
+    return KERNEL(SYS_fcntl, fd, F_GET_SEALS);
 }
 
 int sc_file_set_mode(int fd, mode_t mode)
 {
-    return (int)RAW(SYS_fchmod, fd, mode);
+    return (int)KERNEL(SYS_fchmod, fd, mode);
 }
 
 int sc_file_open(const char *path)
 {
-    return (int)RAW(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+    return (int)KERNEL(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
 }
 
-/* Whether the path still leads to what was asked about is only known of what is open. */
+/* The path may lead to another file by the time it is opened, so the open file is asked again. */
 int sc_file_open_regular(const char *path)
 {
     struct stat status;
-    long result = RAW(SYS_newfstatat, AT_FDCWD, path, &status, 0);
+    long result = KERNEL(SYS_newfstatat, AT_FDCWD, path, &status, 0);
     if (result < 0)
         return (int)result;
     if (!S_ISREG(status.st_mode))
@@ -286,7 +290,7 @@ long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset)
 {
     size_t used = 0;
     while (used < size) {
-        long count = RAW(SYS_pread64, fd, (char *)bytes + used, size - used, offset + used);
+        long count = KERNEL(SYS_pread64, fd, (char *)bytes + used, size - used, offset + used);
         if (count == -EINTR)
             continue;
         if (count < 0)
@@ -314,7 +318,7 @@ long sc_file_read(const char *path, char *bytes, size_t size)
     size_t used = 0;
     long count = 0;
     while (used < size) {
-        count = RAW(SYS_read, fd, bytes + used, size - used);
+        count = KERNEL(SYS_read, fd, bytes + used, size - used);
         if (count == -EINTR)
             continue;
         if (count <= 0)
@@ -344,7 +348,7 @@ int sc_file_open_memory(void)
     return sc_file_open("/proc/self/mem");
 }
 
-/* A string may end right before memory that cannot be read. */
+/* Reads no further than the end of a page at a time: what follows the string may be unreadable. */
 bool sc_file_read_string(int memory, const char *at, char *bytes, size_t size)
 {
     enum { PAGE = 4096 };
@@ -363,12 +367,12 @@ bool sc_file_read_string(int memory, const char *at, char *bytes, size_t size)
 
 void sc_file_link(const char *path, char *target, size_t size)
 {
-    long length = RAW(SYS_readlinkat, AT_FDCWD, path, target, size - 1);
+    long length = KERNEL(SYS_readlinkat, AT_FDCWD, path, target, size - 1);
     target[length < 0 ? 0 : length] = '\0';
 }
 
 void sc_file_close(int fd)
 {
     if (fd >= 0)
-        (void)RAW(SYS_close, fd);
+        (void)KERNEL(SYS_close, fd);
 }

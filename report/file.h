@@ -15,101 +15,110 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Gives the file a high number, and closes the one that it has. The new one or -errno. */
+/* Moves the open file to a high number, and closes `fd`. Returns the new descriptor, or -errno. */
 int sc_file_move_high(int fd);
 
-/* Writes all bytes, over short writes and interruptions. 0 or -errno. */
+/* Writes all bytes, also after short writes and interruptions. 0 or -errno. */
 int sc_file_write(int fd, const char *bytes, size_t count);
 
 /* Writes all bytes as sc_file_write does. -EAGAIN if the reader takes no byte for `patience_ms`,
  * whether the descriptor blocks or not. */
 int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patience_ms);
 
-/* Async-signal-safe. */
+/* Has `fd` a regular file open? Async-signal-safe. */
 bool sc_file_is_regular(int fd);
 
-/* Is `fd` one that takes the words of anybody: a terminal, a pipe, or a file that is opened for
- * appending? Any other file may be data of the program's. Async-signal-safe. */
+/* May anybody write messages to `fd`: is it a terminal, a pipe, or a file opened for appending? Any
+ * other file may hold data of the program's. Async-signal-safe. */
 bool sc_file_takes_words(int fd);
 
-/* Takes the lock of the file (flock), and waits for nobody. False: another has it. True also where
- * the file system has no such locks. Closing the last descriptor of what was opened unlocks. */
+/* Tries to lock the file (flock) without waiting. False: another open file has the lock. True also
+ * where the file system has no such locks. The lock ends when the last descriptor of this open file
+ * is closed. */
 bool sc_file_lock(int fd);
 
-/* Creates a file at `path` for appending, which its owner alone may read, and the directories that
- * are missing. A descriptor or -errno. -EEXIST if anything is there, even a symbolic link that
- * leads nowhere. */
+/* Creates a file at `path` for appending, which its owner alone may read, and the missing
+ * directories above it. A descriptor or -errno. -EEXIST if anything is there, even a symbolic link
+ * that leads nowhere. */
 int sc_file_create(const char *path);
 
 /* Opens what is at `path` with open(2)'s `flags`, appending where that means anything. Waits for
  * nobody. A descriptor or -errno. */
 int sc_file_open_existing(const char *path, int flags);
 
-/* Another descriptor of the same open file, if the file may be written to; else -errno. */
+/* Another descriptor of the same open file, with a high number. -errno: the file is not open for
+ * writing. */
 int sc_file_duplicate(int fd);
 
-/* The status of what is at `path` (a symbolic link is not followed), or of what `fd` has open.
- * 0 or -errno. */
+/* The status of what is at `path`; a symbolic link is not followed. 0 or -errno. */
 int sc_file_status(const char *path, struct stat *status);
+
+/* The status of what `fd` has open. 0 or -errno. */
 int sc_file_status_of(int fd, struct stat *status);
 
-/* Takes the name away, unless it is a directory's. 0 or -errno. */
+/* Removes the name from its directory (unlink); a directory's name stays. 0 or -errno. */
 int sc_file_remove(const char *path);
 
-/* Which file a descriptor has open. A program that closes all descriptors closes ours too, and its
- * next file gets the number. */
+/* Which file a descriptor has open. A program that closes all descriptors closes ours, too, and the
+ * next file that it opens gets the number. */
 struct sc_file_identity {
     dev_t device;
     ino_t inode; /* 0: the descriptor is closed */
     uid_t owner; /* not compared */
     mode_t mode; /* not compared */
 };
+
+/* The identity of the file that `fd` has open; inode 0 if it is closed. */
 struct sc_file_identity sc_file_identify(int fd);
 
-/* Has `fd` that file open? */
+/* Has `fd` the file of `identity` open? */
 bool sc_file_is_same(int fd, const struct sc_file_identity *identity);
 
-/* 0 or -errno. */
+/* Changes the mode of the file that `fd` has open (fchmod). 0 or -errno. */
 int sc_file_set_mode(int fd, mode_t mode);
 
-/* The seals of a memfd (fcntl F_GET_SEALS), or -errno: what `fd` has open cannot have any. */
+/* The seals of a memfd (fcntl F_GET_SEALS). -errno: the file cannot have seals. */
 long sc_file_seals(int fd);
 
-/* Opens for reading. A descriptor or -errno. For paths that the library itself names. */
+/* Opens a file for reading, at a path that the library itself chose. A descriptor or -errno. */
 int sc_file_open(const char *path);
 
-/* Opens a regular file for reading, and nothing else: to open a device may do something to it. For
- * paths that come from outside. A descriptor or -errno: -EINVAL for what is no regular file. */
+/* Opens a regular file for reading, at a path that comes from outside. Anything else is not opened,
+ * since opening a device may have an effect: -EINVAL. A descriptor or -errno. */
 int sc_file_open_regular(const char *path);
 
 /* Reads up to `size` bytes from `offset` on, fewer only at the end. Number of bytes, or -errno. */
 long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
 
-/* Does the file begin with `words`? A shorter one does if all that it has is their beginning. */
+/* Does the file begin with `words`? Of a file that is shorter than `words`, all bytes are compared.
+ */
 bool sc_file_begins(int fd, const char *words);
 
 /* Reads a small file into `bytes`, cut to size. Number of bytes, or -errno. */
 long sc_file_read(const char *path, char *bytes, size_t size);
 
-/* The number behind `key` in a small file of the kernel's, of which the first 255 bytes are looked
- * at. `key` "": the one that the file begins with. 0: there is none. Async-signal-safe. */
+/* The decimal number behind `key` in the first 255 bytes of a file of the kernel's; 0 if there is
+ * no such number. `key` "": the number that the file begins with. Async-signal-safe. */
 uint64_t sc_file_number(const char *path, const char *key);
 
-/* Opens the process's own memory as a file. Reading what another thread has unmapped fails with
- * -EIO there. A descriptor or -errno. */
+/* Opens the process's own memory as a file. To read there what another thread has unmapped fails
+ * with -EIO. A descriptor or -errno. */
 int sc_file_open_memory(void);
 
-/* Copies the string at `at` out of `memory` (sc_file_open_memory). False if the string cannot be
- * read, or does not end within `size` bytes. */
+/* Copies the string at address `at` into `bytes`, through `memory` (sc_file_open_memory). False if
+ * the string cannot be read, or does not end within `size` bytes. */
 bool sc_file_read_string(int memory, const char *at, char *bytes, size_t size);
 
 /* The absolute path that the link at `path` names; "" if the link cannot be read. */
 void sc_file_link(const char *path, char *target, size_t size);
 
-void sc_file_close(int fd); /* less than 0: nothing happens */
+void sc_file_close(int fd); /* a negative `fd` does nothing */
 
-/* Blocks every signal but those that the running instruction raises; restore puts `before` back. */
+/* Blocks every signal but those that the running instruction raises, and stores the mask of before.
+ */
 void sc_file_block_signals(sigset_t *before);
+
+/* Sets the signal mask `before`. */
 void sc_file_restore_signals(const sigset_t *before);
 
 #endif

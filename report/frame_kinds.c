@@ -17,7 +17,7 @@ struct row {
     struct sc_part pattern;
 };
 
-static enum sc_frame_kind find(const struct row *rows, size_t count, const char *name)
+static enum sc_frame_kind first_match(const struct row *rows, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
         if (sc_suppressions_glob(rows[i].pattern, name))
@@ -34,7 +34,7 @@ enum sc_frame_kind sc_frame_kind_of_module(const char *path)
 #define SC_FRAME_MODULE ROW
 #include "report/frame_kinds.def"
     };
-    return find(rows, sizeof rows / sizeof rows[0], sc_path_base(path));
+    return first_match(rows, sizeof rows / sizeof rows[0], sc_path_base(path));
 }
 
 enum sc_frame_kind sc_frame_kind_of_function(const char *symbol)
@@ -43,7 +43,7 @@ enum sc_frame_kind sc_frame_kind_of_function(const char *symbol)
 #define SC_FRAME_FUNCTION ROW
 #include "report/frame_kinds.def"
     };
-    return find(rows, sizeof rows / sizeof rows[0], symbol);
+    return first_match(rows, sizeof rows / sizeof rows[0], symbol);
 }
 
 enum sc_frame_kind sc_frame_kind_of_path(const char *path, size_t bytes)
@@ -59,10 +59,10 @@ enum sc_frame_kind sc_frame_kind_of_path(const char *path, size_t bytes)
     enum sc_frame_kind kind = sc_frame_kind_of_module(name);
     if (kind != SC_FRAME_USER)
         return kind;
-    return find(rows, sizeof rows / sizeof rows[0], name);
+    return first_match(rows, sizeof rows / sizeof rows[0], name);
 }
 
-static enum sc_frame_kind kind_of(const void *pc)
+static enum sc_frame_kind kind_of_return_address(const void *pc)
 {
     struct sc_report_frame frame;
     sc_report_symbolise(pc, &frame);
@@ -75,6 +75,6 @@ enum sc_frame_kind sc_frame_kind_of_stack(uint32_t stack)
     enum sc_frame_kind kind = SC_FRAME_RUNTIME;
     unsigned count = stack != 0 ? sc_stacks_get(stack, &frames) : 0;
     for (unsigned i = 0; i < count && kind == SC_FRAME_RUNTIME; i++)
-        kind = kind_of(frames[i]);
+        kind = kind_of_return_address(frames[i]);
     return kind;
 }

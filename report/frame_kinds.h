@@ -1,5 +1,5 @@
-/* Whose a frame is: of what every program runs on (CUDA, libc), a library's, or the user's. In the
- * process the rows of frame_kinds.def tell; the command has further rules
+/* Whose code a frame runs: that of what every program runs on (CUDA, libc), of a library, or of the
+ * user. In the process the rows of frame_kinds.def decide; the command has further rules
  * (report/command/frame_rules.h).
  *
  * Thread-safe. Nothing allocates.
@@ -15,15 +15,16 @@ enum sc_frame_kind { SC_FRAME_RUNTIME, SC_FRAME_LIBRARY, SC_FRAME_USER };
 /* The kind of a module, by its path. */
 enum sc_frame_kind sc_frame_kind_of_module(const char *path);
 
-/* The kind of a function, by its name as the linker has it, wherever it is linked in. */
+/* The kind of a function, by its linker symbol, whatever module it is linked into. */
 enum sc_frame_kind sc_frame_kind_of_function(const char *symbol);
 
-/* The kind of a module or a file of Python code, by its name and else by where it lies. */
+/* The kind of a module, or of a file of Python code: by its file name, or else by its whole path.
+ */
 enum sc_frame_kind sc_frame_kind_of_path(const char *path, size_t bytes);
 
-/* The kind of the innermost frame of a stack (track/stacks.h) that is not the run-time's: whoever
- * issued the call. A Python frame is the user's. SC_FRAME_RUNTIME: no frame tells. Locks: the
- * loader's. */
+/* The kind of the stack's innermost frame that is not the runtime's, which issued the call (`stack`
+ * is an id of track/stacks.h). A Python frame counts as the user's. SC_FRAME_RUNTIME: no frame but
+ * the runtime's is known. Locks: takes the loader's. */
 enum sc_frame_kind sc_frame_kind_of_stack(uint32_t stack);
 
 #endif

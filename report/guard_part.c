@@ -9,9 +9,11 @@
 
 #include "common/poison.h"
 
-/* What comes behind in the line has room; a value is longer than no word of these options. */
+/* RESERVE is room for the rest of the line. No value of `guard` or `guard_budget` is longer than
+ * OPTION_VALUE_BYTES. */
 enum { RESERVE = 8 * 1024, OPTION_VALUE_BYTES = 32 };
 
+/* Writes member `name` with the value of the option `wanted`. */
 static void put_option(struct sc_text *line, const char *name, const struct sc_options *options,
                        const char *wanted)
 {
@@ -31,6 +33,7 @@ void sc_guard_part_name_sites(const struct sc_budget *budget, struct sc_guard_pa
         sc_json_lines_name_stack(site->stack, stack);
         if (site->stack || !site->key)
             continue;
+        /* Stacks are off: the key is the address to which the call returns. */
         stack->count = 1;
         sc_report_symbolise((const void *)(uintptr_t)site->key, &stack->frames[0]);
     }

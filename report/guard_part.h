@@ -1,6 +1,5 @@
-/* The member `guard` of the summary's line: by which mechanism pages were kept off, and what of
- * each call site was guarded where there is a guard_budget.
- */
+/* The member `guard` of the summary's line: by which mechanism pages were kept off and, with
+ * guard_budget, how many operations of each call site were guarded. */
 #ifndef SC_REPORT_GUARD_PART_H
 #define SC_REPORT_GUARD_PART_H
 
@@ -11,7 +10,7 @@ struct sc_options;
 struct sc_report_guard;
 struct sc_text;
 
-/* Call sites, those first of which most is not known, with their named stacks. */
+/* Call sites with their named stacks. Those with the most unguarded operations come first. */
 enum { SC_GUARD_PART_SITES_MAX = 64 };
 struct sc_guard_part_sites {
     struct sc_budget_site totals, sites[SC_GUARD_PART_SITES_MAX];
@@ -19,10 +18,10 @@ struct sc_guard_part_sites {
     struct sc_json_lines_stack stacks[SC_GUARD_PART_SITES_MAX];
 };
 
-/* Locks: takes the loader's lock. */
+/* Copies the call sites out of `budget`, and names their stacks. Locks: takes the loader's lock. */
 void sc_guard_part_name_sites(const struct sc_budget *budget, struct sc_guard_part_sites *sites);
 
-/* `sites` NULL: there is no guard_budget. */
+/* Writes the member. `sites` NULL: there is no guard_budget. */
 void sc_guard_part_put(struct sc_text *line, const struct sc_options *options,
                        const struct sc_report_guard *guard,
                        const struct sc_guard_part_sites *sites);

@@ -25,7 +25,7 @@ static bool are_equal(const struct sc_hazard *a, const struct sc_hazard *b)
            (strcmp(a->copy.api, b->copy.api) == 0 && strcmp(a->event.api, b->event.api) == 0);
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint64_t mix_into(uint64_t hash, uint64_t value)
 {
     hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 32;
@@ -34,19 +34,19 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 static uint64_t mix_string(uint64_t hash, const char *string)
 {
     for (; *string != '\0'; string++)
-        hash = mix(hash, (unsigned char)*string);
+        hash = mix_into(hash, (unsigned char)*string);
     return hash;
 }
 
 static uint64_t hash_of(const struct sc_hazard *hazard)
 {
-    uint64_t hash = mix(mix(hazard->code + 1, hazard->copy.stack), hazard->event.stack);
+    uint64_t hash = mix_into(mix_into(hazard->code + 1, hazard->copy.stack), hazard->event.stack);
     if (has_stacks(hazard))
         return hash;
     return mix_string(mix_string(hash, hazard->copy.api), hazard->event.api);
 }
 
-static struct sc_hazard_counts *add(const struct sc_hazard *hazard, uint16_t *slot)
+static struct sc_hazard_counts *add_entry(const struct sc_hazard *hazard, uint16_t *slot)
 {
     if (entry_count == SC_HAZARD_COUNTS_MAX)
         return NULL;
@@ -57,7 +57,7 @@ static struct sc_hazard_counts *add(const struct sc_hazard *hazard, uint16_t *sl
     return entry;
 }
 
-/* The slot of its entry, or the free one where that would be. */
+/* The slot that has the entry of the hazard's equals, or the free slot where that entry belongs. */
 static uint16_t *slot_of(const struct sc_hazard *hazard)
 {
     for (uint64_t i = hash_of(hazard);; i++) {
@@ -67,7 +67,8 @@ static uint16_t *slot_of(const struct sc_hazard *hazard)
     }
 }
 
-/* A test or a step that has a hazard wants a line of its own, whoever had the hazard before. */
+/* Has the label changed since the last of these equals? Each test or step that has the hazard gets
+ * a line of its own, at most RELABELLED_MAX times. */
 static bool is_relabelled(struct sc_hazard_counts *entry, const struct sc_hazard *hazard)
 {
     uint64_t label = mix_string(1, hazard->label);
@@ -81,7 +82,7 @@ static bool is_relabelled(struct sc_hazard_counts *entry, const struct sc_hazard
 const struct sc_hazard_counts *sc_hazard_counts_note(const struct sc_hazard *hazard, bool *telling)
 {
     uint16_t *slot = slot_of(hazard);
-    struct sc_hazard_counts *entry = *slot ? &entries[*slot - 1] : add(hazard, slot);
+    struct sc_hazard_counts *entry = *slot ? &entries[*slot - 1] : add_entry(hazard, slot);
     *telling = false;
     if (!entry)
         return NULL;
@@ -90,7 +91,7 @@ const struct sc_hazard_counts *sc_hazard_counts_note(const struct sc_hazard *haz
         entry->first.certainty = hazard->certainty;
     entry->count++;
     bool relabelled = is_relabelled(entry, hazard);
-    *telling = stronger || relabelled || (entry->count & (entry->count - 1)) == 0;
+    *telling = stronger || relabelled || (entry->count & (entry->count - 1)) == 0; /* 1, 2, 4 */
     return entry;
 }
 
@@ -134,7 +135,8 @@ static bool is_first_of_place(unsigned index)
     return true;
 }
 
-/* All entries of the place whose first one this is. */
+/* Adds up all entries of one place, of which `index` is the first. The hazard is that of the
+ * gravest entry, with the label of the first. */
 static struct sc_hazard_counts merge_place(unsigned index)
 {
     struct sc_hazard_counts merged = entries[index];
@@ -162,16 +164,16 @@ unsigned sc_hazard_counts_top(struct sc_hazard_counts *top, unsigned most, unsig
         if (!is_first_of_place(i))
             continue;
         struct sc_hazard_counts place = merge_place(i);
-        unsigned at = count;
+        unsigned rank = count;
         ++*places;
-        while (at > 0 && matters_more(&place, &top[at - 1]))
-            at--;
-        if (at == most)
+        while (rank > 0 && matters_more(&place, &top[rank - 1]))
+            rank--;
+        if (rank == most)
             continue;
         if (count < most)
             count++;
-        memmove(&top[at + 1], &top[at], (count - 1 - at) * sizeof top[0]);
-        top[at] = place;
+        memmove(&top[rank + 1], &top[rank], (count - 1 - rank) * sizeof top[0]);
+        top[rank] = place;
     }
     return count;
 }

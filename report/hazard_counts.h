@@ -15,30 +15,32 @@ enum { SC_HAZARD_COUNTS_MAX = 2048, SC_HAZARD_COUNTS_RELABELLED_MAX = 1000 };
 struct sc_hazard_counts {
     struct sc_hazard first; /* the first of its equals, with the strongest certainty of all */
     uint64_t count;
-    uint64_t place;       /* a hash of it; 0: not known, and the entry is one of its own */
-    uint64_t label;       /* a hash of the latest one's */
-    unsigned relabelled;  /* how often a change of the label was telling */
+    uint64_t place;       /* a hash of where it happened; 0: not known, a place of its own */
+    uint64_t label;       /* a hash of the latest hazard's label */
+    unsigned relabelled;  /* how often a new label alone was a reason for a line */
     bool is_timed;        /* remaining_ns is known */
-    int64_t remaining_ns; /* the longest that a copy had left to run; negative: it was over */
+    int64_t remaining_ns; /* the longest that a copy ran on; negative: it was over */
 };
 
-/* Counts `hazard`. Returns its entry, or NULL when the table is full. *telling says whether the
- * hazard is the 1st, 2nd, 4th, ... of its equals, the first observed one among them, or has another
- * label than the one before; that a thousand times at most. */
+/* Counts `hazard`. Returns the entry of its equals, or NULL when the table is full. *telling: the
+ * hazard is worth a line. It is the 1st, 2nd, 4th, ... of its equals, or the first observed one, or
+ * its label differs from the one before. A label is a reason a thousand times at most. */
 const struct sc_hazard_counts *sc_hazard_counts_note(const struct sc_hazard *hazard, bool *telling);
 
-/* `hazard` has been noted; its copy ended `remaining_ns` after the event, or before if negative. */
+/* Notes that the copy of `hazard` ended `remaining_ns` after the event (before, if negative). Pre:
+ * `hazard` has been noted. */
 void sc_hazard_counts_note_time(const struct sc_hazard *hazard, int64_t remaining_ns);
 
-/* `hazard` has been noted; entries with the same `place` are shown as one. */
+/* Notes where `hazard` happened. Entries with the same `place` are shown as one. Pre: `hazard` has
+ * been noted. */
 void sc_hazard_counts_note_place(const struct sc_hazard *hazard, uint64_t place);
 
-/* Copies the places that matter most into `top`, at most `most`: observed before latent, frequent
- * before rare. Each has the counts of its entries, the first hazard of the one that matters most,
- * and the label of the one that came first. Returns how many it copied; *places is how many there
- * are. */
+/* Copies the `most` places that matter most into `top`: observed before latent, frequent before
+ * rare. A place has the summed counts of its entries, the hazard of the gravest entry, and the
+ * label of the first. Returns how many places it copied; *places is how many there are. */
 unsigned sc_hazard_counts_top(struct sc_hazard_counts *top, unsigned most, unsigned *places);
 
+/* Empties the table. */
 void sc_hazard_counts_forget(void);
 
 #endif

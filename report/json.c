@@ -19,7 +19,7 @@ static void put_character(struct sc_text *text, const char *bytes, size_t length
         sc_plain_put_code(text, code);
 }
 
-/* A byte that is not UTF-8 becomes \xNN, of which JSON wants the backslash escaped. */
+/* A byte that is not UTF-8 becomes \xNN, with the backslash escaped as JSON wants it. */
 static void put_escaped(struct sc_text *text, const char *bytes, size_t count)
 {
     size_t length;
@@ -35,8 +35,8 @@ static void put_escaped(struct sc_text *text, const char *bytes, size_t count)
     }
 }
 
-/* A value needs a comma unless it is the first of all or the first within a bracket. What precedes
- * tells: no complete value ends in '{', '[' or ':'. */
+/* Appends the comma before a value, unless the value is the first of the text or of its bracket, or
+ * has its key before it. The last character tells: no complete value ends in '{', '[' or ':'. */
 static void separate(struct sc_text *text)
 {
     if (text->used > 0 && !strchr("{[:", text->bytes[text->used - 1]))
@@ -50,7 +50,7 @@ static void put_string(struct sc_text *text, const char *bytes, size_t count)
     sc_text_char(text, '"');
 }
 
-/* Returns what follows the key, if there is one: the value. */
+/* Writes the key at `at`, if there is one (name: or %s:). Returns where the value begins. */
 static const char *put_key(struct sc_text *text, const char *at, va_list *values)
 {
     size_t length = strcspn(at, ": %{[]}");
@@ -66,7 +66,7 @@ static const char *put_key(struct sc_text *text, const char *at, va_list *values
     return at + length + 1;
 }
 
-/* Returns what follows the value. */
+/* Writes the value at `at`. Returns what follows it in the format. */
 static const char *put_value(struct sc_text *text, const char *at, va_list *values)
 {
     size_t length = *at == '{' || *at == '[' ? 1 : strcspn(at, " }]\n");

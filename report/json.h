@@ -10,16 +10,18 @@
 
 struct sc_text;
 
-/* Writes what `members` shows: brackets, and between blanks `key:value`, or a value alone for an
- * element of an array. A value is a bracket that opens, `true`, `null`, or a directive of
- * sc_text_format: %s is a string, or null where there is none, and %#lx the string "0x1f". More
- * than INT64_MAX is INT64_MAX, since readers take no larger number. A key may be a %s as well.
+/* Writes JSON as `members` shows it: brackets, and between them, divided by blanks, `key:value`, or
+ * a value alone as an element of an array. A value is an opening bracket, `true`, `null`, a word in
+ * single quotes, or a directive of sc_text_format. %s is a string, or null for a NULL pointer; %#lx
+ * is the string "0x1f". %lu beyond INT64_MAX is written as INT64_MAX, since readers take no larger
+ * number. A key may be a %s, too.
  *
  *     sc_json_put(text, "{name:%s sizes:[%lu %lu]}", name, first, second); */
 void sc_json_put(struct sc_text *text, const char *members, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A string of `count` bytes. `key` is NULL for an element of an array. */
+/* Writes a string of `count` bytes as the member `key`, or, with a NULL key, as an element of an
+ * array. */
 void sc_json_bytes(struct sc_text *text, const char *key, const char *bytes, size_t count);
 
 #endif

@@ -26,7 +26,7 @@
 
 #include "common/poison.h"
 
-/* Room for everything that follows a list that was filled to the brim. */
+/* RESERVE is room for the rest of a line, behind a list that took all the room it might take. */
 enum { RESERVE = 1024, SYMBOL_MAX = 2048, ACCOUNTS_MAX = 10 };
 
 bool sc_json_lines_keep(struct sc_text *line, size_t before, size_t reserve)
@@ -47,7 +47,8 @@ void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack)
         sc_report_symbolise(frames[i], &stack->frames[i]);
 }
 
-/* A name without '/' is not a file's (vDSO), and stays as it is. */
+/* Writes the path of a module, made absolute. A name without '/' names no file (the vDSO), and
+ * stays as it is. */
 static void put_module(struct sc_text *line, const char *key, const char *name, uintptr_t base)
 {
     char path[4096];
@@ -76,7 +77,8 @@ static void put_frame(struct sc_text *line, const struct sc_report_frame *frame,
         put_python_frame(line, &frame->python);
         return;
     }
-    /* A name of which a part is missing cannot be demangled; offline it is found again. */
+    /* A cut name cannot be demangled, so none is written: the command finds it again in the file.
+     */
     bool has_symbol =
         frame->symbol && sc_file_read_string(memory, frame->symbol, symbol, sizeof symbol);
     sc_json_put(line, "{");
@@ -105,7 +107,8 @@ void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_st
     sc_file_close(memory);
 }
 
-/* The driver's function, and the runtime's that the program called, where CUPTI told of it. */
+/* Writes the driver's function and, where CUPTI told of it, the runtime function that the program
+ * called. */
 static void put_api(struct sc_text *line, const char *api, const char *runtime_api)
 {
     sc_json_put(line, "api:%s", api);
@@ -113,7 +116,8 @@ static void put_api(struct sc_text *line, const char *api, const char *runtime_a
         sc_json_put(line, "runtime_api:%s", runtime_api);
 }
 
-/* What made a buffer or a stream. Its stack tells less than the others, which are to have room. */
+/* Writes the call that made a buffer or a stream. Its stack may take a quarter of the room that is
+ * left, since the other stacks tell more. */
 static void put_origin(struct sc_text *line, const char *key, uint32_t id,
                        const struct sc_json_lines_stack *stack)
 {
@@ -136,8 +140,8 @@ static void find_thread_name(int32_t thread, char name[SC_THREAD_NAME_SIZE])
         memcpy(name, read, (size_t)size - 1);
 }
 
-/* With a name that it was given: most threads have that of the process. `name` "": it is not known,
- * and the thread may have ended. */
+/* Writes the thread and its name, unless that is the process's, as most threads' is. `name` "": not
+ * known yet; the kernel is asked, which knows it as long as the thread lives. */
 static void put_thread(struct sc_text *line, int32_t thread, const char *name,
                        const struct sc_path_names *names)
 {
@@ -179,7 +183,7 @@ static void put_event(struct sc_text *line, const char *key, const struct sc_haz
     sc_json_put(line, "}");
 }
 
-/* What two nodes of a graph do, and who added them. */
+/* Writes what the two nodes of a race in a graph do, and the calls that added them. */
 static void put_nodes(struct sc_text *line, const struct sc_hazard *hazard,
                       const struct sc_json_lines_stacks *stacks, const struct sc_path_names *names)
 {
@@ -203,6 +207,7 @@ static void put_limit(struct sc_text *line, const struct sc_hazard_limit *limit)
                 limit->in_force, limit->kernel);
 }
 
+/* The room that the event's stack must leave: where another stack follows, half of what is left. */
 static size_t event_reserve(const struct sc_text *line, const struct sc_hazard *hazard)
 {
     bool more = hazard->freed.api || sc_hazard_is_race(hazard);
@@ -247,7 +252,8 @@ void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, 
     sc_json_put(line, "count:%lu}\n", count);
 }
 
-/* `code`, `stream`, `seq` and `event_time_ns` name the hazard line that this belongs to. */
+/* `code`, `stream`, `seq` and `event_time_ns` say which hazard line this `timing` line belongs to.
+ */
 void sc_json_lines_timing(struct sc_text *line, const struct sc_hazard *hazard,
                           const struct sc_report_timing *timing)
 {
@@ -293,7 +299,8 @@ static void put_options(struct sc_text *line, const struct sc_options *options)
     sc_json_put(line, "}");
 }
 
-/* Without the preload; in the words of the documentation. */
+/* Lists what the library cannot do in a process where it is not preloaded, in the documentation's
+ * words. */
 static void put_protections_off(struct sc_text *line)
 {
     static const char *const off[] = {
@@ -330,7 +337,8 @@ static int put_loaded_module(const struct sc_module *module, void *context)
     return is_kept;
 }
 
-/* Those that no line has yet, as far as there is room. */
+/* Lists the modules that no line has yet, as far as there is room. Returns whether it listed any.
+ */
 static bool put_modules(struct sc_text *line, const struct sc_path_names *names)
 {
     struct module_writer writer = {line, names, false};
@@ -378,6 +386,7 @@ bool sc_json_lines_modules(struct sc_text *line, const struct sc_path_names *nam
     return has_any;
 }
 
+/* `ignored` has the entries of SAFECOPY_OPTIONS that were bad, divided by ':'. */
 static void put_ignored(struct sc_text *line, const char *ignored)
 {
     sc_json_put(line, "options_ignored:[");
@@ -467,7 +476,8 @@ static void put_unguarded(struct sc_text *line, const struct sc_no_verdicts *cou
     sc_json_put(line, "}}");
 }
 
-/* What is not watched is not judged. */
+/* Counts the uses without a verdict, by reason. Operations that are not watched are among them,
+ * since nobody judges them. */
 static void put_unjudged(struct sc_text *line, const struct sc_no_verdicts *counts)
 {
     uint64_t uses = 0;
@@ -496,7 +506,8 @@ static void put_suppressed_by(struct sc_text *line, struct sc_part name, struct 
     sc_json_lines_keep(line, before, line->size / 2);
 }
 
-/* The names of the suppressions that have expired, or of the others that were not used. */
+/* Lists the names of the suppressions that have expired, or else of the others that left nothing
+ * out. */
 static void put_names(struct sc_text *line, const char *key, bool expired)
 {
     const struct sc_suppression *entry;
@@ -511,7 +522,8 @@ static void put_names(struct sc_text *line, const char *key, bool expired)
     sc_json_put(line, "]");
 }
 
-/* What was left out, and why: by a suppression, or by the program itself (its name is null). */
+/* Lists how many hazards were left out and why: by each suppression, and by the program itself
+ * (then the name is null). */
 static void put_suppressed(struct sc_text *line, const uint64_t *by_reason)
 {
     const struct sc_suppression *entry;
@@ -523,8 +535,8 @@ static void put_suppressed(struct sc_text *line, const uint64_t *by_reason)
         put_suppressed_by(line, (struct sc_part){NULL, 0}, (struct sc_part){reason, strlen(reason)},
                           by_reason[i]);
     sc_json_put(line, "]");
-    put_names(line, "suppressions_unused", false);
-    put_names(line, "suppressions_expired", true);
+    put_names(line, "suppressions_unused", /*expired*/ false);
+    put_names(line, "suppressions_expired", /*expired*/ true);
 }
 
 void sc_json_lines_memory(struct sc_text *line, const struct sc_memory_part *memory)

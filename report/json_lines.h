@@ -18,9 +18,10 @@ struct sc_json_lines_stack {
     struct sc_report_frame frames[SC_STACK_DEPTH_MAX];
 };
 
-/* The stacks of a hazard: of the operation, of the call that came too early, and of the free before
- * that call (SC401); of what made the buffer and the operation's stream; or of who added the two
- * nodes. */
+/* The named stacks of a hazard: of its operation (`copy`), of the call that came too early
+ * (`event`), and of the call that made the buffer. A hazard that is no race has two more: of the
+ * free before the event (SC401), and of the call that made the operation's stream. A race has those
+ * of the calls that added its two nodes. */
 struct sc_json_lines_stacks {
     struct sc_json_lines_stack copy, event, buffer;
     union {
@@ -39,31 +40,38 @@ struct sc_text;
 /* Looks up the frames of stack `id` (track/stacks.h). Locks: takes the loader's lock. */
 void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack);
 
-/* Takes back the element that began at `before` if it leaves no room for the end of the line. */
+/* Keeps the last element of a list, or takes it back: False if the element that began at `before`
+ * leaves less than `reserve` bytes for the end of the line. */
 bool sc_json_lines_keep(struct sc_text *line, size_t before, size_t reserve);
 
-/* What is to be left behind an element, so that each of `more` has as much room. */
+/* The room that an element must leave behind it, so that each of the `more` elements that follow
+ * can have as much as this one. */
 size_t sc_json_lines_share(const struct sc_text *line, unsigned more, size_t reserve);
 
-/* The counts of hazards, by enum sc_hazard_code. */
+/* Writes the member `by_code`. `by_code` has a count for each enum sc_hazard_code. */
 void sc_json_lines_put_by_code(struct sc_text *line, const uint64_t *by_code);
 
-/* The member "stack". What leaves less than `reserve` bytes is left out: outer frames. */
+/* Writes the member `stack`. Outer frames that would leave less than `reserve` bytes are left out.
+ */
 void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack,
                              size_t reserve);
 
-/* Locks: takes the loader's lock. */
+/* Writes the `run` line. Locks: takes the loader's lock. */
 void sc_json_lines_run(struct sc_text *line, const struct sc_options *options,
                        const struct sc_report_run *run, const struct sc_path_names *names);
-/* What was loaded that no line has yet, or as much of it as there is room for. False if there is
- * none. Locks: takes the loader's lock. Pre: one caller at a time, sc_json_lines_run included. */
+/* Writes a `modules` line of the modules that no line has yet, as many as there is room for. False
+ * if there are none. Locks: takes the loader's lock. Pre: one caller at a time, sc_json_lines_run
+ * included. */
 bool sc_json_lines_modules(struct sc_text *line, const struct sc_path_names *names);
-/* The part of a run line that names the process, which exec does not change. */
+/* Writes the part of a run line that identifies the process; exec does not change it. */
 void sc_json_lines_process(struct sc_text *line, int32_t pid, uint64_t started, const char *host);
+
+/* Writes a `hazard` line. `count`: how many equal hazards there have been. */
 void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, uint64_t count,
                           const struct sc_json_lines_stacks *stacks,
                           const struct sc_path_names *names);
 
+/* Write a `timing` line, a `coverage` line for a missed call, and a `cupti` line. */
 void sc_json_lines_timing(struct sc_text *line, const struct sc_hazard *hazard,
                           const struct sc_report_timing *timing);
 
@@ -71,14 +79,15 @@ void sc_json_lines_miss(struct sc_text *line, const struct sc_report_miss *miss,
                         const struct sc_json_lines_stack *stack);
 void sc_json_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti);
 
-/* What is held, as a line, and as an object of one member for who asks. `memory` NULL: not known.
- */
+/* Writes what memory is held, as a `memory` line. */
 void sc_json_lines_memory(struct sc_text *line, const struct sc_memory_part *memory);
+
+/* Writes the same as an object with the member `memory` alone; {} where `memory` is NULL. */
 void sc_json_lines_held(struct sc_text *text, const struct sc_memory_part *memory);
 
-/* `by_code` has a count of hazards for each enum sc_hazard_code, and `by_reason` one for each
- * reason for which hazards were ignored (annotations.h). `sites` NULL: there is no guard_budget.
- * `memory` NULL: the ledger is off. */
+/* Writes the `summary` line. `by_code` has a count of hazards for each enum sc_hazard_code,
+ * `by_reason` one for each reason for which hazards were ignored (annotations.h). `sites` NULL:
+ * there is no guard_budget. `memory` NULL: the ledger is off. `limits` NULL: nothing to tell. */
 void sc_json_lines_summary(struct sc_text *line, const struct sc_options *options,
                            const struct sc_report_totals *totals,
                            const struct sc_report_counts *counts, const uint64_t *by_code,

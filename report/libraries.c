@@ -26,8 +26,8 @@ static struct link_map *module_of(const void *address)
     return dladdr1(address, &where, (void **)&found, RTLD_DL_LINKMAP) ? found : NULL;
 }
 
-/* The loader compares files, and loads none here. After chroot the same path may be another file's.
- */
+/* Does the path lead to the file of the loaded module? With RTLD_NOLOAD the loader compares files
+ * and loads none. After chroot a path may lead to another file. */
 static bool leads_to(const char *path, const struct link_map *module)
 {
     struct link_map *found = NULL;
@@ -57,7 +57,8 @@ struct search {
     size_t bytes;
 };
 
-/* A handle of dlopen's is the loader's record of the object. */
+/* Asks the loader which folders it searches for us. A handle of dlopen's is the loader's record of
+ * the object, so ours serves without opening anything. */
 static struct search begin_search(void)
 {
     Dl_serinfo size;
@@ -93,8 +94,8 @@ static bool are_absolute(const Dl_serinfo *folders)
     return i == folders->dls_cnt;
 }
 
-/* The loader lists a run path of the program's twice: as that of who opened us, and as the
- * program's. */
+/* Is the folder listed before? The loader lists a run path of the program's twice: as that of the
+ * object that opened us, and as the program's. */
 static bool is_repeated(const Dl_serinfo *folders, unsigned index)
 {
     unsigned i = 0;
@@ -118,15 +119,16 @@ void sc_libraries_put_passed_over(struct sc_text *text)
 
 /* ---- in place of the loader's search ----
  *
- * The loader looks for what a library needs as it looks for the library, unless that is loaded by
- * then. So what a library needs is opened before it. */
+ * The loader searches its folders, relative ones included, for what a library needs, unless that is
+ * loaded already. So everything that a library needs is opened first, from absolute folders. */
 
 enum { DEPTH_MAX = 6 };
 
+/* A library that is being opened, with what it needs, and what that needs. */
 struct opening {
     const Dl_serinfo *folders;
     int flags;
-    unsigned depth;
+    unsigned depth; /* of needs; an index into the arrays */
     char paths[DEPTH_MAX][PATH_MAX];
     char names[DEPTH_MAX][NAME_MAX + 1];
 };
@@ -154,8 +156,9 @@ static void *open_name(struct opening *opening, const char *name)
     return found;
 }
 
-/* The loader relocates what it finds there, but for the kernel's object. */
-static const char *at(const struct dl_phdr_info *object, uintptr_t address)
+/* The address that a dynamic entry holds. The loader has relocated these entries, except in the
+ * kernel's object (vDSO). */
+static const char *pointer_to(const struct dl_phdr_info *object, uintptr_t address)
 {
     uintptr_t place = address < object->dlpi_addr ? object->dlpi_addr + address : address;
     return (const char *)place; // NOLINT: the loader gives addresses as numbers
@@ -173,7 +176,8 @@ struct sought {
     const char *name;
 };
 
-/* Does the loader take the object for what is needed by that name? */
+/* A visitor of objects: does the loader take this one for the library that is needed by the name
+ * sought (DT_SONAME)? */
 static int has_name(struct dl_phdr_info *object, size_t size, void *context)
 {
     const struct sought *sought = context;
@@ -182,7 +186,7 @@ static int has_name(struct dl_phdr_info *object, size_t size, void *context)
     (void)size;
     for (const ElfW(Dyn) *entry = dynamic_of(object); entry && entry->d_tag != DT_NULL; entry++) {
         if (entry->d_tag == DT_STRTAB)
-            strings = at(object, entry->d_un.d_ptr);
+            strings = pointer_to(object, entry->d_un.d_ptr);
         if (entry->d_tag == DT_SONAME)
             own = entry;
     }
@@ -195,7 +199,8 @@ static bool is_loaded(const char *name)
     return sc_objects_visit(has_name, &sought) != 0;
 }
 
-/* What a library needs may also lie beside it, as its run path would say. */
+/* Makes sure that the library `name` is loaded. It may lie in a folder of the loader's, or beside
+ * the library that needs it, where a run path of $ORIGIN finds it. */
 static bool open_needed(struct opening *opening, const char *name, const char *needed_by)
 {
     const char *slash = strrchr(needed_by, '/');
@@ -208,6 +213,8 @@ static bool open_needed(struct opening *opening, const char *name, const char *n
            is_loaded(name);
 }
 
+/* Opens everything that the library at `path` needs. False: something is not found, or the needs
+ * are nested deeper than DEPTH_MAX. */
 static bool open_all_needed(struct opening *opening, const char *path)
 {
     int fd = opening->depth < DEPTH_MAX ? sc_file_open(path) : -1;
@@ -231,6 +238,7 @@ static void *open_path(struct opening *opening, const char *path)
     return open_all_needed(opening, path) ? dlopen(path, opening->flags) : NULL;
 }
 
+/* Opens `name` where some of the loader's folders are relative, and looks into none of these. */
 static void *open_past_relative(const Dl_serinfo *folders, const char *name, int flags)
 {
     struct opening *opening = sc_pages_map(sizeof *opening);

@@ -62,7 +62,7 @@ static void put_module(struct sc_text *line, const struct sc_limit_module *modul
     sc_json_put(line, "}");
 }
 
-/* Nothing where nobody was told of modules. */
+/* Lists the modules that call malloc. Writes nothing where CUPTI told of none. */
 static void put_modules(struct sc_text *line, const struct sc_limits_part *part, size_t reserve)
 {
     if (!part->limits->module_count)

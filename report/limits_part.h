@@ -10,17 +10,18 @@
 
 struct sc_text;
 
-/* With the stacks named. */
+/* The events with their stacks named, which sc_limits_part_put writes. */
 struct sc_limits_part {
     const struct sc_limit_events *limits;
     struct sc_json_lines_stack stacks[SC_LIMIT_EVENTS];
     struct sc_json_lines_stack module_stacks[SC_LIMIT_MODULES];
 };
 
-/* Locks: takes the loader's lock. */
+/* Names the stacks of the events. Locks: takes the loader's lock. */
 void sc_limits_part_name(const struct sc_limit_events *limits, struct sc_limits_part *part);
 
-/* The member. It takes a half of the room at most: outer frames are left out. */
+/* Writes the member. Outer frames are left out, so that it takes half of the line's room at most.
+ */
 void sc_limits_part_put(struct sc_text *line, const struct sc_limits_part *part);
 
 #endif

@@ -10,7 +10,8 @@
 
 enum { FIELDS_BEFORE_PATH = 4 };
 
-/* Behind "start-end" comes " rwxp offset device inode", then blanks, then the path. */
+/* Reads the path of a line of /proc/self/maps. Behind "start-end" comes " rwxp offset device
+ * inode", then blanks, then the path. */
 static void read_path(struct sc_maps_reader *reader, struct sc_text *path)
 {
     int c = ' ';
@@ -30,6 +31,7 @@ static bool is_removed(const struct sc_text *path)
     return path->used >= length && strcmp(path->bytes + path->used - length, mark) == 0;
 }
 
+/* Reads the lines until one has the address, and its path. */
 static bool find_in(int fd, uintptr_t address, struct sc_text *path)
 {
     struct sc_maps_reader reader = {.fd = fd};

@@ -1,7 +1,8 @@
-/* The paths of files that are mapped.
+/* The paths of mapped files.
  *
- * The loader knows a module by the name that it was loaded by. A relative one means the working
- * folder of then, and the program may have another by now. The kernel knows the file itself.
+ * The loader knows a module by the name that it was loaded by. If that is a relative path, it is
+ * relative to the working folder of then, and the program may have changed that. The kernel knows
+ * the file itself.
  *
  * Thread-safe, no lock, errno is kept.
  */
@@ -12,12 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes the absolute path, as it is now, of the file that is mapped at `address`. False: no file
- * is mapped there, the file has been removed, its path does not fit, or there is no /proc. */
+/* Writes the present absolute path of the file that is mapped at `address`. False: no file is
+ * mapped there, the file has been removed, its path does not fit, or there is no /proc. */
 bool sc_mapped_file_find(uintptr_t address, char *path, size_t size);
 
-/* The absolute path of a module that the loader knows as `name`, and that is mapped at `base`:
- * `name` itself, or what is written into `path`. NULL where there is no telling. */
+/* The absolute path of the module that the loader calls `name` and that is mapped at `base`: `name`
+ * itself, or what is written into `path`. NULL: it cannot be known. */
 const char *sc_mapped_file_of_module(const char *name, uintptr_t base, char *path, size_t size);
 
 #endif

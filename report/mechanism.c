@@ -10,7 +10,8 @@
 
 #include "common/poison.h"
 
-/* A line for each behind the first. Where the kernel does not say there may be some. */
+/* /proc/swaps has a title, then a line for each swap area. If it cannot be read there may be swap.
+ */
 static bool has_swap(void)
 {
     char text[512];
@@ -19,16 +20,18 @@ static bool has_swap(void)
     return !end || end + 1 != text + got;
 }
 
-/* It knows no userfaultfd, and warns of it. Its own libraries are preloaded before ours. */
+/* Valgrind warns of the system call userfaultfd, which it does not know. It preloads its own
+ * libraries before ours. */
 static bool is_under_valgrind(void)
 {
     const char *preloaded = getenv("LD_PRELOAD");
     return preloaded && strstr(preloaded, "/vgpreload_");
 }
 
-/* Where there is swap the kernel may take pages out of the page tables that nobody keeps off. A
- * system call that meets one of userfaultfd's then fails, in a program that is correct. Where there
- * is a seccomp filter it may kill for the asking, which only who asks for userfaultfd wants. */
+/* The mechanism for guard=on. Swap speaks against userfaultfd: the kernel may swap out a page that
+ * nobody keeps off, and a system call that meets a page of userfaultfd's then fails, in a correct
+ * program. A seccomp filter does as well: it may kill for the system call, a risk that only
+ * guard=uffd asks for. */
 static enum sc_mechanism choose(void)
 {
     if (is_under_valgrind())

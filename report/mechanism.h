@@ -1,5 +1,5 @@
-/* By which mechanism pages are to be kept off: the choice that `guard` leaves to the library, and
- * that `safecopy doctor` tells of.
+/* By which mechanism pages are to be kept off: the choice that guard=on leaves to the library, and
+ * that `safecopy doctor` tells.
  *
  * Signal safe; errno is kept. A few system calls.
  */
@@ -8,16 +8,17 @@
 
 enum sc_guard_mode;
 
-/* Userfaultfd is for the memory that it can serve. The rest, and all where it is not to be had
- * (report/userfaultfd.h), is mprotect's. */
+/* SC_MECHANISM_USERFAULTFD means userfaultfd for the memory that it can serve, and mprotect for the
+ * rest. If no descriptor can be had (report/userfaultfd.h), all is mprotect's. */
 enum sc_mechanism {
     SC_MECHANISM_NONE,
     SC_MECHANISM_MPROTECT,
-    SC_MECHANISM_MPROTECT_FOR_SWAP,   /* the library would choose userfaultfd, but for swap, */
-    SC_MECHANISM_MPROTECT_FOR_FILTER, /* or a seccomp filter */
+    SC_MECHANISM_MPROTECT_FOR_SWAP,   /* userfaultfd would be chosen if there were no swap */
+    SC_MECHANISM_MPROTECT_FOR_FILTER, /* or no seccomp filter */
     SC_MECHANISM_USERFAULTFD,
 };
 
+/* The mechanism that the option `guard` leads to on this system. */
 enum sc_mechanism sc_mechanism_of(enum sc_guard_mode guard);
 
 #endif

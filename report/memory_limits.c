@@ -13,7 +13,8 @@
 
 enum { PATH_BYTES = 1024, GROUPS_BYTES = 4096 };
 
-static void put(struct sc_text *line, bool *has_any, const char *source, const char *value)
+/* Appends one limit; the first one opens the list. */
+static void put_source(struct sc_text *line, bool *has_any, const char *source, const char *value)
 {
     if (!*has_any)
         sc_json_put(line, "memory_limits:[");
@@ -21,15 +22,18 @@ static void put(struct sc_text *line, bool *has_any, const char *source, const c
     sc_json_put(line, "{source:%s value:%s}", source, value);
 }
 
-/* 0: it has none. What is larger than any machine is the older kernels' word for that. */
+/* The limit that the file of a cgroup holds; 0: there is none. Older kernels write a number beyond
+ * any machine's memory for that (2^60 and more). */
 static uint64_t limit_in(const char *path)
 {
     uint64_t value = sc_file_number(path, "");
     return value >> 60 ? 0 : value;
 }
 
-/* The lowest of the group that is named, and of those that it lies in, up to `root` bytes. */
-static uint64_t lowest(struct sc_text *path, size_t root, const char *file, char *where)
+/* The lowest limit of the group at `path` and of the groups that it lies in, up to the first `root`
+ * bytes of the path. `file` is the limit's file in each group. `where`: the file that has the
+ * lowest limit. */
+static uint64_t lowest_limit(struct sc_text *path, size_t root, const char *file, char *where)
 {
     uint64_t found = 0;
     for (size_t end = path->used; end >= root; end--) {
@@ -47,7 +51,8 @@ static uint64_t lowest(struct sc_text *path, size_t root, const char *file, char
     return found;
 }
 
-/* The line of /proc/self/cgroup that begins so behind its number, and where such groups lie. */
+/* Appends the memory limit of this process's cgroup. `groups` is /proc/self/cgroup. `begins` stands
+ * before the group's path in its line there, and `root` is where such groups are mounted. */
 static void put_group(struct sc_text *line, bool *has_any, char *groups, const char *begins,
                       const char *root, const char *file)
 {
@@ -63,11 +68,11 @@ static void put_group(struct sc_text *line, bool *has_any, char *groups, const c
         return;
     if (path[text.used - 1] == '/')
         sc_text_rewind(&text, text.used - 1);
-    uint64_t limit = lowest(&text, strlen(root), file, where);
+    uint64_t limit = lowest_limit(&text, strlen(root), file, where);
     struct sc_text number = sc_text_in(value, sizeof value);
     sc_text_format(&number, "%lu", limit);
     if (limit)
-        put(line, has_any, where, value);
+        put_source(line, has_any, where, value);
 }
 
 void sc_memory_limits_put(struct sc_text *line)
@@ -78,7 +83,7 @@ void sc_memory_limits_put(struct sc_text *line)
     long size = sc_file_read("/proc/self/cgroup", groups, sizeof groups - 1);
     groups[size > 0 ? size : 0] = '\0';
     if (getenv(mps))
-        put(line, &has_any, mps, getenv(mps));
+        put_source(line, &has_any, mps, getenv(mps));
     put_group(line, &has_any, groups, "0::", "/sys/fs/cgroup", "/memory.max");
     put_group(line, &has_any, groups, ":memory:", "/sys/fs/cgroup/memory",
               "/memory.limit_in_bytes");

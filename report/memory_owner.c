@@ -11,11 +11,13 @@
 
 #include "common/poison.h"
 
+enum { PATH_BYTES = 4096 };
+
 struct known {
     const char *prefix, *name;
 };
 
-/* File names of libraries begin so. */
+/* By how the file names of libraries begin. */
 static const struct known libraries[] = {
     {"libtorch", "PyTorch"},
     {"libc10", "PyTorch"},
@@ -36,19 +38,21 @@ static const struct known libraries[] = {
     {"xla_cuda", "JAX"},
     {"xla_extension", "JAX"},
     {"libtensorflow", "TensorFlow"},
+    {NULL, NULL},
 };
 
-/* Names of Python's packages do. */
+/* By how the names of Python packages begin. */
 static const struct known packages[] = {
     {"cupy", "CuPy"}, {"torch", "PyTorch"}, {"jax", "JAX"},   {"numba", "Numba"},
     {"warp", "Warp"}, {"rmm", "RMM"},       {"cudf", "cuDF"}, {"tensorflow", "TensorFlow"},
+    {NULL, NULL},
 };
 
-/* They stand behind it. */
+/* The folders in which Python packages lie. */
 static const char *const package_folders[] = {"/site-packages/", "/dist-packages/"};
 
-/* Cut between characters of UTF-8. */
-static void put_part(char *name, size_t size, const char *part, size_t length)
+/* Writes `part`, cut between UTF-8 characters where it does not fit. */
+static void put_name(char *name, size_t size, const char *part, size_t length)
 {
     struct sc_text text = sc_text_in(name, size);
     size_t fits = length < size ? length : size - 1;
@@ -57,7 +61,8 @@ static void put_part(char *name, size_t size, const char *part, size_t length)
     sc_text_bytes(&text, part, fits);
 }
 
-/* What stands between an interpreter and the driver for any caller: modules, and packages. */
+/* Modules and packages by which interpreters call the driver, for whichever code: they own no
+ * memory. */
 static const char *const bindings[] = {"libffi", "_ctypes", "_cffi_backend", "cuda", "pycuda"};
 
 static bool is_binding(const char *name)
@@ -70,61 +75,40 @@ static bool is_binding(const char *name)
     return false;
 }
 
-static bool is_known(const struct known *known, size_t count, const char *begins, char *name,
-                     size_t size)
+/* Returns the name that is known by the first characters, or NULL. The last entry has none. */
+static const char *known_name(const struct known *known, const char *begins)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(begins, known[i].prefix, strlen(known[i].prefix)) == 0) {
-            put_part(name, size, known[i].name, strlen(known[i].name));
-            return true;
-        }
-    return false;
+    while (known->prefix && strncmp(begins, known->prefix, strlen(known->prefix)) != 0)
+        known++;
+    return known->name;
 }
 
-#define IS_KNOWN(known, begins, name, size)                                                        \
-    is_known(known, sizeof(known) / sizeof(known)[0], begins, name, size)
-
-static bool name_package(const char *path, size_t length, char *name, size_t size)
+/* Returns the rest of the path that begins with a Python package, or NULL. */
+static const char *in_package(const char *path)
 {
-    char copy[1024];
-    put_part(copy, sizeof copy, path, length);
-    for (size_t i = 0; i < sizeof package_folders / sizeof package_folders[0]; i++) {
-        const char *found = strstr(copy, package_folders[i]);
-        if (!found)
-            continue;
-        found += strlen(package_folders[i]);
-        if (!IS_KNOWN(packages, found, name, size))
-            put_part(name, size, found, strcspn(found, "/"));
-        return true;
-    }
-    return false;
+    const char *found = NULL;
+    for (size_t i = 0; i < sizeof package_folders / sizeof package_folders[0] && !found; i++)
+        if ((found = strstr(path, package_folders[i])) != NULL)
+            found += strlen(package_folders[i]);
+    return found;
 }
 
-static void name_module(const char *path, char *name, size_t size)
-{
-    const char *base = sc_path_base(path);
-    if (!IS_KNOWN(libraries, base, name, size) && !name_package(path, strlen(path), name, size))
-        put_part(name, size, base, strlen(base));
-}
-
-/* A file of Python's own library tells nothing, nor does the interpreter's module. */
+/* Writes the owner that the frame tells. False: it tells nothing, as frames of CUDA, libc, the
+ * interpreter, Python's own library and bindings. */
 static bool name_frame(const struct sc_report_frame *frame, char *name, size_t size)
 {
-    const char *file = frame->python.file;
-    if (!frame->is_python) {
-        if (!frame->module ||
-            sc_frame_kind_of_path(frame->module, strlen(frame->module)) == SC_FRAME_RUNTIME)
-            return false;
-        name_module(frame->module, name, size);
-        return !is_binding(name);
-    }
-    if (sc_frame_kind_of_path(file, frame->python.file_bytes) == SC_FRAME_RUNTIME)
+    char path[PATH_BYTES];
+    const char *file = frame->is_python ? frame->python.file : frame->module;
+    size_t length = frame->is_python ? frame->python.file_bytes : file ? strlen(file) : 0;
+    if (!file || sc_frame_kind_of_path(file, length) == SC_FRAME_RUNTIME)
         return false;
-    if (!name_package(file, frame->python.file_bytes, name, size)) {
-        char copy[1024];
-        put_part(copy, sizeof copy, file, frame->python.file_bytes);
-        put_part(name, size, sc_path_base(copy), strlen(sc_path_base(copy)));
-    }
+    put_name(path, sizeof path, file, length);
+    const char *base = sc_path_base(path), *package = in_package(path);
+    const char *known = frame->is_python ? NULL : known_name(libraries, base);
+    if (!known && package)
+        known = known_name(packages, package);
+    const char *part = known ? known : package ? package : base;
+    put_name(name, size, part, known ? strlen(known) : strcspn(part, "/"));
     return !is_binding(name);
 }
 
@@ -133,7 +117,7 @@ void sc_memory_owner_name(const struct sc_json_lines_stack *stack, char *name, s
     for (unsigned i = 0; i < stack->count; i++)
         if (name_frame(&stack->frames[i], name, size))
             return;
-    put_part(name, size, "unknown", strlen("unknown"));
+    put_name(name, size, "unknown", strlen("unknown"));
 }
 
 void sc_memory_owner_find(uint32_t stack, char *name, size_t size)
@@ -146,5 +130,5 @@ void sc_memory_owner_find(uint32_t stack, char *name, size_t size)
         if (name_frame(&frame, name, size))
             return;
     }
-    put_part(name, size, "unknown", strlen("unknown"));
+    put_name(name, size, "unknown", strlen("unknown"));
 }

@@ -1,4 +1,4 @@
-/* Whose memory it is, by the frames of the call that asked for it.
+/* Which library owns memory, by the frames of the call that asked for it.
  *
  * Thread-safe. No lock, no allocation.
  */
@@ -10,13 +10,13 @@
 
 struct sc_json_lines_stack;
 
-/* The innermost frame that belongs to none of CUDA's own driver and run-time library, nor to libc:
- * "PyTorch", or the file name of a library that is not known by name. A stack without any has
- * "unknown". */
+/* Writes the owner that the stack tells, by its innermost frame that is neither CUDA's own driver
+ * or run-time library nor libc: a known name such as "PyTorch", or else the library's file name.
+ * "unknown": no frame tells. */
 void sc_memory_owner_name(const struct sc_json_lines_stack *stack, char *name, size_t size);
 
-/* The same of a stack by its id (track/stacks.h), of which no more frames are named than it takes.
- * Locks: takes the loader's. */
+/* The same of a stack by its id (track/stacks.h). Frames are named from the innermost on, only
+ * until one tells. Locks: takes the loader's. */
 void sc_memory_owner_find(uint32_t stack, char *name, size_t size);
 
 #endif

@@ -1,6 +1,7 @@
 #include "report/memory_part.h"
 
 #include "common/now.h"
+#include "common/sort.h"
 #include "common/text.h"
 #include "common/ticks.h"
 #include "report/annotations.h"
@@ -59,17 +60,6 @@ static uint64_t most_of(const struct sc_memory_part_owner *owner)
     return owner->bytes > owner->peak_bytes ? owner->bytes : owner->peak_bytes;
 }
 
-static void sort_owners(struct sc_memory_part *part)
-{
-    for (unsigned i = 1; i < part->owner_count; i++) {
-        struct sc_memory_part_owner owner = part->owners[i];
-        unsigned at = i;
-        for (; at > 0 && most_of(&owner) > most_of(&part->owners[at - 1]); at--)
-            part->owners[at] = part->owners[at - 1];
-        part->owners[at] = owner;
-    }
-}
-
 void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_part *part)
 {
     memset(part, 0, sizeof *part);
@@ -77,21 +67,15 @@ void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_
     part->time_ns = sc_now_ns();
     for (unsigned i = 0; i < statement->account_count; i++) {
         const struct sc_statement_account *account = &statement->accounts[i];
-        sc_json_lines_name_stack(sc_origins_get(account->account.origin).stack, &part->stacks[i]);
+        sc_json_lines_name_stack(sc_origins_get(account->origin).stack, &part->stacks[i]);
         sc_memory_owner_name(&part->stacks[i], part->owners_of[i], SC_MEMORY_PART_NAME_BYTES);
     }
     for (unsigned i = 0; i < SC_STATEMENT_SHARES + SC_LEDGER_PLACES; i++)
         add_share(part, &statement->shares[i]);
-    sort_owners(part);
-    for (unsigned i = 0; i < statement->context_count; i++)
-        sc_json_lines_name_stack(sc_origins_get(statement->contexts[i].origin).stack,
-                                 &part->context_stacks[i]);
-    for (unsigned i = 0; i < statement->export_count; i++)
-        sc_json_lines_name_stack(sc_origins_get(statement->exports[i].origin).stack,
-                                 &part->export_stacks[i]);
-    for (unsigned i = 0; i < statement->step_count; i++)
-        sc_json_lines_name_stack(sc_origins_get(statement->steps[i].origin).stack,
-                                 &part->step_stacks[i]);
+    SC_SORT(part->owners, part->owner_count, most_of);
+    for (unsigned i = 0; i < statement->mention_count; i++)
+        sc_json_lines_name_stack(sc_origins_get(statement->mentions[i].origin).stack,
+                                 &part->mention_stacks[i]);
 }
 
 /* ---- the line ---- */
@@ -125,16 +109,11 @@ static void put_kinds(struct sc_text *line, const struct sc_statement *statement
         if (kind == SC_LEDGER_DEVICE)
             sc_json_put(line, "backed_bytes:%lu", place->backed_bytes);
         if (kind == SC_LEDGER_HELD)
-            sc_json_put(line, "longest_ns:%lu settled:%lu", statement->longest_ns,
-                        statement->settled);
+            sc_json_put(line, "longest_ns:%lu settled:%lu", statement->sums[SC_LEDGER_LONGEST_NS],
+                        statement->sums[SC_LEDGER_SETTLED]);
         sc_json_put(line, "}");
     }
     sc_json_put(line, "}");
-}
-
-static uint64_t unused_bytes(const struct sc_statement_pool *pool)
-{
-    return pool->reserved_bytes > pool->used_bytes ? pool->reserved_bytes - pool->used_bytes : 0;
 }
 
 /* Readers of JSON take no number beyond this: all that there is. */
@@ -146,7 +125,7 @@ static void put_threshold(struct sc_text *line, uint64_t bytes)
         sc_json_put(line, "threshold_bytes:%lu", bytes);
 }
 
-static void put_pool(struct sc_text *line, const struct sc_statement_pool *pool)
+static void put_pool(struct sc_text *line, const struct sc_ledger_pool *pool)
 {
     sc_json_put(line, "{pool:%#lx made_by:%s", pool->handle, sc_origins_get(pool->origin).api);
     if (pool->is_imported)
@@ -157,10 +136,11 @@ static void put_pool(struct sc_text *line, const struct sc_statement_pool *pool)
         sc_json_put(line, "exported_ns:%lu", pool->exported_ns);
     put_count(line, &pool->used);
     if (pool->is_known) {
+        uint64_t unused_bytes = sc_statement_less(pool->reserved_bytes, pool->used_bytes);
         sc_json_put(line, "reserved_bytes:%lu reserved_peak_bytes:%lu unused_bytes:%lu",
-                    pool->reserved_bytes, pool->reserved_peak_bytes, unused_bytes(pool));
+                    pool->reserved_bytes, pool->reserved_peak_bytes, unused_bytes);
         put_threshold(line, pool->threshold_bytes);
-        if (unused_bytes(pool) > 0)
+        if (unused_bytes)
             sc_json_put(line, "given_back_by:'cuMemPoolTrimTo'");
     }
     sc_json_put(line, "}");
@@ -186,21 +166,33 @@ static void put_uuid(struct sc_text *line, const struct sc_statement_place *plac
     sc_json_put(line, "uuid:%s", text.bytes);
 }
 
-/* Writes the stack of a context, an export or a step, which have half of the line at most. */
-static void put_stack(struct sc_text *line, const struct sc_json_lines_stack *stack)
+/* Stacks of these have half of the line at most. */
+static void put_mention(struct sc_text *line, const struct sc_memory_part *part, unsigned i)
 {
-    size_t left = line->size - line->used;
-    size_t most = line->size / 2 / (SC_STATEMENT_CONTEXTS + SC_LEDGER_EXPORTS + SC_STATEMENT_STEPS);
-    sc_json_lines_put_stack(line, stack, left > most ? left - most : left);
+    const struct sc_statement_mention *mention = &part->statement->mentions[i];
+    size_t left = line->size - line->used, most = line->size / 2 / SC_STATEMENT_MENTIONS;
+    if (mention->what == SC_STATEMENT_CONTEXT)
+        sc_json_put(line, "{count:%lu", mention->count);
+    else if (mention->what == SC_STATEMENT_EXPORT)
+        sc_json_put(line, "{kind:%s bytes:%lu since_ns:%lu", kind_names[mention->kind],
+                    mention->bytes, mention->count);
+    else
+        sc_json_put(line, "{bytes:%lu times:%lu", mention->bytes, mention->count);
+    sc_json_put(line, "api:%s", sc_origins_get(mention->origin).api);
+    sc_json_lines_put_stack(line, &part->mention_stacks[i], left > most ? left - most : left);
+    sc_json_put(line, "}");
 }
 
-static void put_step(struct sc_text *line, const struct sc_memory_part *part, unsigned i)
+static void put_mentions(struct sc_text *line, const struct sc_memory_part *part, unsigned place,
+                         enum sc_statement_mention_kind what)
 {
-    const struct sc_statement_step *step = &part->statement->steps[i];
-    sc_json_put(line, "{bytes:%lu times:%lu api:%s", step->bytes, step->times,
-                sc_origins_get(step->origin).api);
-    put_stack(line, &part->step_stacks[i]);
-    sc_json_put(line, "}");
+    static const char *const begins[] = {"contexts:[", "exports:[", "steps:["};
+    sc_json_put(line, begins[what]);
+    for (unsigned i = 0; i < part->statement->mention_count; i++)
+        if (part->statement->mentions[i].place == place &&
+            part->statement->mentions[i].what == what)
+            put_mention(line, part, i);
+    sc_json_put(line, "]");
 }
 
 /* What the driver has for itself, as far as somebody looks. */
@@ -211,51 +203,19 @@ static void put_unaccounted(struct sc_text *line, const struct sc_memory_part *p
         sc_json_put(line, "unaccounted:null");
     if (!row->is_known)
         return;
-    sc_json_put(line, "unaccounted:{bytes:%lu peak_bytes:%lu driver_bytes:%lu steps:[", row->bytes,
+    sc_json_put(line, "unaccounted:{bytes:%lu peak_bytes:%lu driver_bytes:%lu", row->bytes,
                 row->peak_bytes, row->driver_bytes);
-    for (unsigned i = 0; i < part->statement->step_count; i++)
-        if (part->statement->steps[i].place == place)
-            put_step(line, part, i);
-    sc_json_put(line, "]}");
-}
-
-static void put_contexts(struct sc_text *line, const struct sc_memory_part *part, unsigned place)
-{
-    sc_json_put(line, "contexts:[");
-    for (unsigned i = 0; i < part->statement->context_count; i++) {
-        const struct sc_statement_context *contexts = &part->statement->contexts[i];
-        if (contexts->place != place)
-            continue;
-        sc_json_put(line, "{count:%lu api:%s", contexts->count,
-                    sc_origins_get(contexts->origin).api);
-        put_stack(line, &part->context_stacks[i]);
-        sc_json_put(line, "}");
-    }
-    sc_json_put(line, "]");
-}
-
-static void put_exports(struct sc_text *line, const struct sc_memory_part *part, unsigned place)
-{
-    sc_json_put(line, "exports:[");
-    for (unsigned i = 0; i < part->statement->export_count; i++) {
-        const struct sc_ledger_export *export = &part->statement->exports[i];
-        if (export->place != place)
-            continue;
-        sc_json_put(line, "{kind:%s bytes:%lu since_ns:%lu api:%s", kind_names[export->kind],
-                    export->size_bytes, export->since_ns, sc_origins_get(export->origin).api);
-        put_stack(line, &part->export_stacks[i]);
-        sc_json_put(line, "}");
-    }
-    sc_json_put(line, "]");
+    put_mentions(line, part, place, SC_STATEMENT_STEP);
+    sc_json_put(line, "}");
 }
 
 static void put_suballocators(struct sc_text *line, const struct sc_statement *statement,
                               unsigned place)
 {
     sc_json_put(line, "suballocators:[");
-    for (unsigned i = 0; i < statement->suballocator_count; i++) {
+    for (unsigned i = 0; i < SC_LEDGER_SUBALLOCATORS; i++) {
         const struct sc_ledger_suballocator *one = &statement->suballocators[i];
-        if (one->place == place)
+        if (one->place == place && one->reserved_bytes)
             sc_json_put(line,
                         "{owner:%s reserved_bytes:%lu used_bytes:%lu given_back_by:%s told_ns:%lu}",
                         one->owner, one->reserved_bytes, one->used_bytes,
@@ -277,7 +237,7 @@ static void put_content(struct sc_text *line, const struct sc_memory_part *part,
             put_pool(line, &statement->pools[i]);
     sc_json_put(line, "]");
     put_suballocators(line, statement, place_number);
-    put_exports(line, part, place_number);
+    put_mentions(line, part, place_number, SC_STATEMENT_EXPORT);
 }
 
 static void put_devices(struct sc_text *line, const struct sc_memory_part *part)
@@ -291,7 +251,7 @@ static void put_devices(struct sc_text *line, const struct sc_memory_part *part)
         sc_json_put(line, "{");
         put_place(line, i);
         put_uuid(line, place);
-        put_contexts(line, part, i);
+        put_mentions(line, part, i, SC_STATEMENT_CONTEXT);
         put_content(line, part, i);
         put_graphs(line, place);
         put_unaccounted(line, part, i);
@@ -318,9 +278,9 @@ static void put_account(struct sc_text *line, const struct sc_memory_part *part,
                         size_t reserve)
 {
     const struct sc_statement_account *account = &part->statement->accounts[i];
-    sc_json_put(line, "{kind:%s", kind_names[account->account.kind]);
+    sc_json_put(line, "{kind:%s", kind_names[account->kind]);
     put_place(line, account->place);
-    const struct sc_origin origin = sc_origins_get(account->account.origin);
+    const struct sc_origin origin = sc_origins_get(account->origin);
     const char *label = sc_annotations_label_text(origin.label);
     sc_json_put(line, "owner:%s api:%s", part->owners_of[i], origin.api);
     if (label)
@@ -328,10 +288,10 @@ static void put_account(struct sc_text *line, const struct sc_memory_part *part,
     sc_json_put(line,
                 "bytes:%lu blocks:%lu peak_bytes:%lu peak_blocks:%lu ever_bytes:%lu "
                 "ever_blocks:%lu",
-                account->account.bytes, account->account.blocks, account->peak_bytes,
-                account->peak_blocks, account->account.ever_bytes, account->account.ever_blocks);
-    if (account->account.kind == SC_LEDGER_PHYSICAL)
-        sc_json_put(line, "references:%lu", account->account.references);
+                account->bytes, account->blocks, account->peak_bytes, account->peak_blocks,
+                account->ever_bytes, account->ever_blocks);
+    if (account->kind == SC_LEDGER_PHYSICAL)
+        sc_json_put(line, "references:%lu", account->references);
     sc_json_lines_put_stack(line, &part->stacks[i], reserve);
     sc_json_put(line, "}");
 }
@@ -394,7 +354,7 @@ void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part,
     put_children(line, statement);
     uint64_t shown = put_accounts(line, part, max, reserve);
     sc_json_put(line, "accounts_left_out:%lu unknown_frees:%lu unrecorded:%lu}", accounts - shown,
-                statement->unknown_frees, statement->unrecorded);
+                statement->sums[SC_LEDGER_UNKNOWN_FREES], statement->sums[SC_LEDGER_UNRECORDED]);
 }
 
 /* ---- for people ---- */

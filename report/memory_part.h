@@ -1,8 +1,8 @@
 /* The member `memory` of the summary's line: who holds which memory, as the ledger says
  * (ledger/statement.h).
  *
- * An owner is the library whose frames made the call, the innermost one that CUDA's own driver and
- * run-time library are not.
+ * An owner is the library whose frames made the call: the innermost frame that is neither CUDA's
+ * own driver nor its run-time library.
  */
 #ifndef SC_REPORT_MEMORY_PART_H
 #define SC_REPORT_MEMORY_PART_H
@@ -14,14 +14,15 @@ struct sc_text;
 
 enum { SC_MEMORY_PART_NAME_BYTES = 64, SC_MEMORY_PART_OWNERS = 128 };
 
-/* What an owner has at one place. Where there are more than so many, the last one has the rest. */
+/* What an owner holds at one place. The last of SC_MEMORY_PART_OWNERS entries also has what all
+ * further owners hold. */
 struct sc_memory_part_owner {
     unsigned place;
     char name[SC_MEMORY_PART_NAME_BYTES];
     uint64_t bytes, blocks, peak_bytes;
 };
 
-/* The statement with its stacks named. */
+/* A statement of the ledger, with its stacks named and its owners added up. */
 struct sc_memory_part {
     const struct sc_statement *statement;
     uint64_t time_ns;
@@ -29,23 +30,24 @@ struct sc_memory_part {
     struct sc_memory_part_owner owners[SC_MEMORY_PART_OWNERS];        /* the largest come first */
     unsigned owner_count;
     struct sc_json_lines_stack stacks[SC_STATEMENT_ACCOUNTS];
-    struct sc_json_lines_stack context_stacks[SC_STATEMENT_CONTEXTS];
-    struct sc_json_lines_stack export_stacks[SC_LEDGER_EXPORTS];
-    struct sc_json_lines_stack step_stacks[SC_STATEMENT_STEPS];
+    struct sc_json_lines_stack mention_stacks[SC_STATEMENT_MENTIONS];
 };
 
-/* Locks: takes the loader's lock. */
+/* Names the stacks and owners of `statement`, which must live as long as `part`. Locks: takes the
+ * loader's lock. */
 void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_part *part);
 
-/* The member, with so many accounts and owners at most. What leaves less than `reserve` bytes is
- * left out: the last accounts, outer frames. */
+/* Writes the member, with at most `max` accounts and `max` owners. The last accounts and outer
+ * frames are left out where they would leave less than `reserve` bytes. */
 void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part, unsigned max,
                         size_t reserve);
 
-/* A line for people: "device 0 holds 1.2 GB, 3 GB at most: PyTorch 1 GB, NCCL 200 MB". */
+/* Appends lines for people, one for each place that held memory, and one for each child that lives
+ * and has a device open: "memory: device 0: 1.2 GB, 3 GB at most: PyTorch 1 GB, NCCL 200 MB". */
 void sc_memory_part_say(struct sc_text *text, const struct sc_memory_part *part);
 
-/* ": PyTorch 1 GB, NCCL 200 MB", nothing where nobody has any. */
+/* Appends the largest owners at the place: ": PyTorch 1 GB, NCCL 200 MB". Appends nothing where
+ * nobody holds memory there. */
 void sc_memory_part_say_owners(struct sc_text *text, const struct sc_memory_part *part,
                                unsigned place);
 

@@ -10,25 +10,25 @@ static struct {
     const char *api;
     uint32_t stack;
     uint64_t count;
-} seen[SC_MISSES_MAX];
-static unsigned used;
+} calls[SC_MISSES_MAX];
+static unsigned call_count;
 
 uint64_t sc_missed_calls_note(const struct sc_report_miss *miss)
 {
-    for (unsigned i = 0; i < used; i++)
-        if (seen[i].stack == miss->stack && strcmp(seen[i].api, miss->api) == 0)
-            return ++seen[i].count;
-    SC_ASSERT(used <= SC_MISSES_MAX);
-    if (used == SC_MISSES_MAX)
+    for (unsigned i = 0; i < call_count; i++)
+        if (calls[i].stack == miss->stack && strcmp(calls[i].api, miss->api) == 0)
+            return ++calls[i].count;
+    SC_ASSERT(call_count <= SC_MISSES_MAX);
+    if (call_count == SC_MISSES_MAX)
         return 0;
-    seen[used].api = miss->api;
-    seen[used].stack = miss->stack;
-    seen[used].count = 1;
-    used++;
+    calls[call_count].api = miss->api;
+    calls[call_count].stack = miss->stack;
+    calls[call_count].count = 1;
+    call_count++;
     return 1;
 }
 
 void sc_missed_calls_forget(void)
 {
-    used = 0;
+    call_count = 0;
 }

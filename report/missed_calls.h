@@ -13,6 +13,7 @@ enum { SC_MISSES_MAX = 256 };
  * table is full and lacks this call. */
 uint64_t sc_missed_calls_note(const struct sc_report_miss *miss);
 
+/* Empties the table. */
 void sc_missed_calls_forget(void);
 
 #endif

@@ -26,14 +26,15 @@ void sc_modules_name_program(const char *path)
     sc_text_put(&text, path);
 }
 
-/* A property, whose note has an alignment of 8, is as long by either. */
+/* Rounds up to 4, the alignment of notes. A property's note is aligned to 8, and its size is a
+ * multiple of both. */
 static size_t aligned(size_t size)
 {
     return (size + 3) & ~(size_t)3;
 }
 
-/* Looks for the build id among the notes at `at`, which lie in a loaded segment. lld and gold have
- * all notes in one, with the alignment of a property. */
+/* Looks for the build id among the notes at `at`, which lie in a loaded segment. lld and gold put
+ * all notes into one segment, whose alignment is a property's. */
 static void find_build_id(struct sc_module *module, const unsigned char *at, size_t size)
 {
     ElfW(Nhdr) note;
@@ -51,7 +52,7 @@ static void find_build_id(struct sc_module *module, const unsigned char *at, siz
             return;
         }
         size_t next = description + aligned(note.n_descsz);
-        if (next >= size) /* the last one may end short of the alignment */
+        if (next >= size) /* the last note may lack its padding */
             return;
         at += next;
         size -= next;
@@ -84,9 +85,9 @@ static struct sc_module describe(const struct dl_phdr_info *info)
 enum { KNOWN_MAX = 2048, SLOTS = 2 * KNOWN_MAX };
 
 static struct {
-    uint64_t slots[SLOTS]; /* digests; 0: free */
+    uint64_t slots[SLOTS]; /* a hash table of digests of visited modules; 0: free */
     unsigned count;
-    _Atomic uint64_t loaded; /* by the loader when all were visited */
+    _Atomic uint64_t loaded; /* the loader's count of objects loaded, when all had been visited */
 } known;
 
 /* FNV-1a. */
@@ -105,7 +106,7 @@ static uint64_t digest_module(const struct sc_module *module)
     return value != 0 ? value : 1;
 }
 
-/* Where the module is, or would be. */
+/* The slot that has the digest, or the free slot where it belongs. */
 static uint64_t *slot_of(uint64_t value)
 {
     size_t at = value % SLOTS;
@@ -164,7 +165,7 @@ void sc_modules_forget(void)
         memset(&known, 0, sizeof known);
 }
 
-/* The program's own program headers are in its mapping, and the kernel told where. */
+/* Is it the program's own module? The kernel tells where the program's headers are mapped. */
 static bool is_program(const Dl_info *info)
 {
     Dl_info program;

@@ -16,21 +16,21 @@ struct sc_module {
     size_t build_id_length;
 };
 
-/* Calls `visit` for every module that it has not taken before, in the loader's order, the program
- * first. `visit` returns 0 where it does not take the module, and is called no more then. The
- * module is valid during the visit only. A module is the same if it has the same path and build id;
- * of 2,048 of them the first are visited. Pre: one caller at a time. */
+/* Calls `visit` for every module that no visit has taken before, in the loader's order, the program
+ * first. A `visit` that returns 0 does not take the module, and ends the walk. The module is valid
+ * during the visit only. Two modules are the same if path and build id are; 2,048 modules are
+ * visited at most. Pre: one caller at a time. */
 typedef int sc_modules_visit(const struct sc_module *module, void *context);
 void sc_modules_each_new(sc_modules_visit *visit, void *context);
 
-/* Whether modules were loaded since all were visited. */
+/* Were modules loaded since all had been visited? */
 bool sc_modules_have_come(void);
 
-/* In a forked child: none was visited. */
+/* In a forked child: forgets which modules were visited. */
 void sc_modules_forget(void);
 
-/* Says what the program itself is called in frames, since the loader knows only argv[0]. `path` is
- * copied. */
+/* Sets the path by which frames name the program itself, since the loader knows only argv[0].
+ * `path` is copied. */
 void sc_modules_name_program(const char *path);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "common/poison.h"
 
+/* Bytes of a given word that are compared; the shortest word that counts as a part of another. */
 enum { GIVEN_MAX = 64, PART_MIN = 4 };
 
 static size_t least_of(size_t a, size_t b, size_t c)

@@ -1,4 +1,4 @@
-/* Which word somebody meant who misspelt one. Pure: no allocation, no locale. */
+/* Which of the valid words a misspelt word was meant to be. Pure: no allocation, no locale. */
 #ifndef SC_REPORT_NEAREST_H
 #define SC_REPORT_NEAREST_H
 
@@ -7,8 +7,8 @@
 /* The valid words, in lower case, by index; NULL past the last. */
 typedef const char *sc_nearest_words(unsigned index);
 
-/* The valid word nearest to the `length` bytes at `given`; of equally near words the first.
- * Capitals are read as small letters. */
+/* The valid word that is nearest to the `length` bytes at `given`; the first, if several are
+ * equally near. Capitals are read as small letters. */
 const char *sc_nearest_word(const char *given, size_t length, sc_nearest_words *words);
 
 #endif

@@ -39,7 +39,8 @@ static bool read_header(struct file *file)
            header->e_phentsize == sizeof(ElfW(Phdr));
 }
 
-/* The first segment of that type which holds `address`. */
+/* Finds the first segment of the type. Of type PT_LOAD, only the one that holds `address` counts.
+ */
 static bool find_segment(const struct file *file, uint32_t type, uint64_t address,
                          ElfW(Phdr) * found)
 {
@@ -55,17 +56,20 @@ static bool find_segment(const struct file *file, uint32_t type, uint64_t addres
     return false;
 }
 
+/* Does the entry name a library that the loader opens with this one? */
 static bool is_need(const ElfW(Dyn) * entry)
 {
     return entry->d_tag == DT_NEEDED || entry->d_tag == DT_FILTER || entry->d_tag == DT_AUXILIARY;
 }
 
+/* Where a name of the dynamic section is found. */
 struct names {
     uint64_t table;  /* address of the strings; 0: none */
-    uint64_t offset; /* of the name into them */
+    uint64_t offset; /* of the name in the table */
     bool found;
 };
 
+/* Finds needed name number `index`. False: the file cannot be read as this machine's. */
 static bool find_name(const struct file *file, unsigned index, struct names *names)
 {
     ElfW(Phdr) dynamic;

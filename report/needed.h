@@ -1,4 +1,4 @@
-/* What an ELF file needs of other libraries.
+/* The other libraries that an ELF file needs.
  *
  * Thread-safe, no lock, errno is kept.
  */
@@ -7,9 +7,9 @@
 
 #include <stddef.h>
 
-/* Writes the name of the library that the file of `fd` names as number `index`, from 0 on, of those
- * that the loader opens with it. 1; 0: the file names no more; -ENAMETOOLONG; -ENOEXEC: this
- * process can load no such file. */
+/* Writes the name of needed library number `index`, from 0 on, of the ELF file that `fd` has open.
+ * Needed is what the loader opens with the file. Returns 1; 0: the file needs no more;
+ * -ENAMETOOLONG; -ENOEXEC: this process cannot load the file. */
 int sc_needed_read(int fd, unsigned index, char *name, size_t size);
 
 #endif

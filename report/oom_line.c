@@ -13,6 +13,8 @@
 
 enum { ACCOUNTS_MAX = 10, RESERVE = 1024 };
 
+/* Of each verdict: its name in the report, words for people, and the call that gives memory back.
+ */
 static const struct words {
     const char *name, *words, *remedy;
 } verdicts[SC_OOM_VERDICTS] = {

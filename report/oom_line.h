@@ -11,14 +11,14 @@ struct sc_json_lines_stack;
 struct sc_memory_part;
 struct sc_text;
 
-/* Why it failed, as far as that is seen. */
+/* Why the allocation failed, as far as that can be seen. */
 enum sc_oom_verdict {
     SC_OOM_UNKNOWN,
-    SC_OOM_TOO_LARGE,     /* there never was so much */
-    SC_OOM_FULL,          /* what the process has of its own leaves too little */
+    SC_OOM_TOO_LARGE,     /* the place has less than that in all */
+    SC_OOM_FULL,          /* what the process itself holds leaves too little */
     SC_OOM_POOL,          /* a pool's memory is freed behind work that is not done */
-    SC_OOM_GRAPHS,        /* so do graphs */
-    SC_OOM_OTHERS,        /* other processes, or the driver, have it */
+    SC_OOM_GRAPHS,        /* graphs kept memory for themselves until the call had failed */
+    SC_OOM_OTHERS,        /* other processes, or the driver, have the rest */
     SC_OOM_LIMIT,         /* there is room: a limit, or no piece is large enough */
     SC_OOM_REGISTRATIONS, /* the process may have no more mappings (vm.max_map_count) */
     SC_OOM_VERDICTS
@@ -26,23 +26,25 @@ enum sc_oom_verdict {
 
 struct sc_oom {
     const char *api;     /* lives for ever */
-    uint64_t size_bytes; /* asked for; 0: the call does not say */
+    uint64_t size_bytes; /* that the call asked for; 0: the call does not say */
     unsigned place;      /* ledger/ledger.h */
-    uint64_t count;      /* how many failed so far */
+    uint64_t count;      /* how many allocations have failed so far */
     int32_t thread;
     uint64_t time_ns;
     uint32_t stack;
     enum sc_oom_verdict verdict;
-    uint64_t pool; /* of SC_OOM_POOL: the one that keeps most */
+    uint64_t pool; /* with SC_OOM_POOL: the handle of the pool that keeps most */
     uint64_t unused_bytes, own_bytes;
     uint64_t free_bytes, total_bytes; /* of the place; total 0: not known */
 };
 
-/* Writes the line, with its newline. `stack` is that of the call. */
+/* Writes the `oom` line, with its newline. `stack` is that of the call, `part` what the ledger said
+ * then, or NULL. */
 void sc_oom_line_write(struct sc_text *line, const struct sc_oom *oom,
                        const struct sc_json_lines_stack *stack, const struct sc_memory_part *part);
 
-/* For people: "cuMemAlloc of 200 MB failed: device 0 is full ...". */
+/* Appends a line for people: "cuMemAlloc of 200 MB failed for want of memory (1 MB of 80 GB is
+ * free): ...". */
 void sc_oom_line_say(struct sc_text *text, const struct sc_oom *oom,
                      const struct sc_memory_part *part);
 

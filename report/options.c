@@ -11,9 +11,9 @@
 
 enum kind { BOOL, CHOICE, NUMBER, SIZE, TIME, SHARE, PATH };
 
-/* Words of a CHOICE (their values are 0, 1, ... in this order), the two of a BOOL (false first),
- * numbers that a NUMBER may be besides, or the one word that stands for 0 in a SIZE or a SHARE.
- * NULL ends the list. */
+/* A list of words, of each kind of option: of a CHOICE its values 0, 1, ... in this order; of a
+ * BOOL false, then true; of a NUMBER the numbers that it may have besides its range; of a SIZE or a
+ * SHARE the one word that stands for 0. */
 typedef const char *const words[5]; /* NULL behind the last */
 #define WORDS(...) ((words){__VA_ARGS__})
 static words zero_one = {"0", "1"};
@@ -26,11 +26,11 @@ struct option {
     size_t offset;
     const char *standard; /* the default, as an entry would give it */
     const char *const *words;
-    uint64_t least, most; /* of a NUMBER; of a SIZE the most, 0: any */
+    uint64_t least, most; /* the range of a NUMBER; of a SIZE `most` alone, 0: any */
     const char *meaning;
 };
 
-/* Behind the meaning stand members that only some rows have. */
+/* A row of the table. Behind the meaning come members that only some rows set. */
 #define ROW(key_, kind_, member, standard_, words_, ...)                                           \
     {                                                                                              \
         .key = key_, .kind = kind_, .offset = offsetof(struct sc_options, member),                 \
@@ -127,7 +127,8 @@ static int word_index(const char *const *list, struct slice slice)
     return -1;
 }
 
-/* The digits that `slice` starts with; what follows them is left in *rest. */
+/* Reads the digits that `slice` begins with; *rest becomes what follows them. False: there are
+ * none, or the number is too large. */
 static bool parse_digits(struct slice slice, uint64_t *value, struct slice *rest)
 {
     size_t i = 0;
@@ -152,6 +153,7 @@ static const struct unit size_units[] = {
 };
 static const struct unit time_units[] = {{"ms", 1000000}, {"s", 1000000000}, {NULL, 0}};
 
+/* Reads a number with one of the units behind it. 0 needs no unit. */
 static bool parse_scaled(struct slice slice, const struct unit *units, uint64_t *value)
 {
     struct slice rest;
@@ -164,7 +166,7 @@ static bool parse_scaled(struct slice slice, const struct unit *units, uint64_t 
     return *value == 0 && rest.length == 0;
 }
 
-/* "2%", "0.25%": in hundredths of a percent, at least one and at most all. */
+/* Reads a share such as "2%" or "0.25%", in hundredths of a percent: more than 0%, at most 100%. */
 static bool parse_share(struct slice slice, uint64_t *value)
 {
     enum { ALL = 10000, DIGITS_MAX = 2 };
@@ -182,12 +184,13 @@ static bool parse_share(struct slice slice, uint64_t *value)
     return is_word(rest, "%") && *value > 0 && *value <= ALL;
 }
 
-static bool is_of_word(char c)
+static bool is_word_character(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-/* Does the text begin with `word`, of small letters, which ends there? */
+/* Does the text begin with the whole word `word`? Capitals in the text are read as small letters.
+ */
 static bool begins_with(struct slice text, const char *word)
 {
     size_t length = strlen(word);
@@ -198,7 +201,7 @@ static bool begins_with(struct slice text, const char *word)
         if ((c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) != word[i])
             return false;
     }
-    return text.length == length || !is_of_word(text.bytes[length]);
+    return text.length == length || !is_word_character(text.bytes[length]);
 }
 
 /* Is "strict" a word of the text, other than in "strict=0"? */
@@ -206,14 +209,15 @@ static bool names_strict(struct slice text)
 {
     for (size_t i = 0; i < text.length; i++) {
         struct slice rest = {text.bytes + i, text.length - i};
-        if ((i == 0 || !is_of_word(rest.bytes[-1])) && begins_with(rest, "strict") &&
+        if ((i == 0 || !is_word_character(rest.bytes[-1])) && begins_with(rest, "strict") &&
             !begins_with(rest, "strict=0"))
             return true;
     }
     return false;
 }
 
-/* Paths may have commas and blanks, but one that ends like this is two entries: ",strict=1". */
+/* Does the path end in something like ",strict=1"? Paths may have commas and blanks, but this one
+ * was meant as two entries. */
 static bool ends_in_strict(struct slice path)
 {
     size_t from = path.length;
@@ -239,36 +243,36 @@ static bool store(struct sc_options *options, const struct option *option, struc
     int index = word_index(option->words, value);
     struct slice rest;
     uint64_t number = 0;
-    bool good = index >= 0;
+    bool fits = index >= 0;
     switch (option->kind) {
     case BOOL:
-        if (good)
+        if (fits)
             *(bool *)(void *)member = index != 0;
-        return good;
+        return fits;
     case CHOICE:
-        if (good)
+        if (fits)
             *(int *)(void *)member = index;
-        return good;
+        return fits;
     case NUMBER:
-        good = parse_digits(value, &number, &rest) && rest.length == 0 &&
-               (good || (number >= option->least && number <= option->most));
-        if (good)
+        fits = parse_digits(value, &number, &rest) && rest.length == 0 &&
+               (fits || (number >= option->least && number <= option->most));
+        if (fits)
             *(int *)(void *)member = (int)number;
-        return good;
+        return fits;
     case SIZE:
     case TIME:
-        good = good || parse_scaled(value, option->kind == SIZE ? size_units : time_units, &number);
-        good = good && (option->most == 0 || number <= option->most);
-        /* A point in time plus this one must not overflow. */
-        good = good && (option->kind == SIZE || number <= INT64_MAX / 2);
-        if (good)
+        fits = fits || parse_scaled(value, option->kind == SIZE ? size_units : time_units, &number);
+        fits = fits && (option->most == 0 || number <= option->most);
+        /* A deadline, the present time and this, must not overflow. */
+        fits = fits && (option->kind == SIZE || number <= INT64_MAX / 2);
+        if (fits)
             *(uint64_t *)(void *)member = number;
-        return good;
+        return fits;
     case SHARE:
-        good = good || parse_share(value, &number);
-        if (good)
+        fits = fits || parse_share(value, &number);
+        if (fits)
             *(uint64_t *)(void *)member = number;
-        return good;
+        return fits;
     case PATH:
         /* Only an option that is empty by default can be made empty. */
         return (value.length > 0 || option->standard[0] == '\0') && !ends_in_strict(value) &&
@@ -289,7 +293,8 @@ static const char *key_at(unsigned row)
     return row < OPTION_COUNT ? table[row].key : NULL;
 }
 
-/* Control characters would break the rule of one line for one complaint. */
+/* Appends the slice in quotes. Control characters are escaped, so that a complaint stays one line.
+ */
 static void put_quoted(struct sc_text *text, struct slice slice)
 {
     enum { SHOWN = 80 };
@@ -298,6 +303,7 @@ static void put_quoted(struct sc_text *text, struct slice slice)
     sc_text_put(text, slice.length > SHOWN ? "...'" : "'");
 }
 
+/* Appends the value with the largest unit that divides it. Units come in ascending order. */
 static void put_scaled(struct sc_text *text, uint64_t value, const struct unit *units)
 {
     const struct unit *best = NULL;
@@ -308,6 +314,7 @@ static void put_scaled(struct sc_text *text, uint64_t value, const struct unit *
     sc_text_format(text, "%lu%s", value / best->factor, best->name);
 }
 
+/* Appends which values the option takes, for a complaint. */
 static void put_accepted(struct sc_text *text, const struct option *option)
 {
     const char *const *list = option->words;
@@ -335,11 +342,11 @@ static void put_accepted(struct sc_text *text, const struct option *option)
         sc_text_format(text, "a number from %lu to %lu", option->least, option->most);
 }
 
-/* Where complaints go, so that one argument carries both. */
+/* Who is told of bad entries. */
 struct listener {
     sc_options_complain *complain;
     void *context;
-    bool is_strict; /* goes on with no bad entry */
+    bool is_strict; /* does not go on after a bad entry, so none "is ignored" */
 };
 
 static void say(const struct listener *listener, const struct sc_text *text)
@@ -348,25 +355,26 @@ static void say(const struct listener *listener, const struct sc_text *text)
         listener->complain(listener->context, text->bytes);
 }
 
-/* No key has such a byte: a path has, which a colon has cut in two. */
+/* Is the key a part of a path that contained a colon? No key has '/' or '.'. */
 static bool is_part_of_path(struct slice key)
 {
     return memchr(key.bytes, '/', key.length) || memchr(key.bytes, '.', key.length);
 }
 
-/* The key that was meant; NULL: none was. */
+/* The option that the misspelt key was meant to be; NULL: it is a part of a path. */
 static const char *meant_by(struct slice key)
 {
     return is_part_of_path(key) ? NULL : sc_nearest_word(key.bytes, key.length, key_at);
 }
 
-/* What becomes of the bad entry. */
-static const char *ignored(const struct listener *listener, const char *said)
+/* What a complaint says of the fate of a bad entry: nothing to a listener that does not go on. */
+static const char *words_if_ignored(const struct listener *listener, const char *said)
 {
     return listener->is_strict ? "" : said;
 }
 
-static const char *gate(const struct listener *listener, bool asks_for_strict)
+/* What a complaint adds where the bad entry may have asked for strict. */
+static const char *words_of_strict(const struct listener *listener, bool asks_for_strict)
 {
     return listener->is_strict || !asks_for_strict
                ? ""
@@ -379,9 +387,9 @@ static void complain_of_key(const struct listener *listener, struct slice key, b
     SC_TEXT(text, LINE_MAX_BYTES);
     sc_text_put(&text, "unknown option ");
     put_quoted(&text, key);
-    sc_text_format(&text, "%s%s%s%s%s", ignored(listener, " is ignored"),
+    sc_text_format(&text, "%s%s%s%s%s", words_if_ignored(listener, " is ignored"),
                    meant ? "; did you mean '" : "; a path cannot contain ':'", meant ? meant : "",
-                   meant ? "'?" : "", gate(listener, asks_for_strict));
+                   meant ? "'?" : "", words_of_strict(listener, asks_for_strict));
     say(listener, &text);
 }
 
@@ -391,21 +399,21 @@ static void complain_of_value(const struct listener *listener, const struct opti
     SC_TEXT(text, LINE_MAX_BYTES);
     sc_text_format(&text, "option '%s", option->key);
     if (!value) {
-        sc_text_format(&text, "' has no value%s", ignored(listener, " and is ignored"));
+        sc_text_format(&text, "' has no value%s", words_if_ignored(listener, " and is ignored"));
     } else {
         sc_text_put(&text, "' cannot be ");
         put_quoted(&text, *value);
-        sc_text_put(&text, ignored(listener, ", which is ignored"));
+        sc_text_put(&text, words_if_ignored(listener, ", which is ignored"));
     }
     sc_text_put(&text, "; it takes ");
     put_accepted(&text, option);
     if (asks_for_strict && strcmp(option->key, "strict") != 0)
         sc_text_put(&text, ", and ':' separates options");
-    sc_text_put(&text, gate(listener, asks_for_strict));
+    sc_text_put(&text, words_of_strict(listener, asks_for_strict));
     say(listener, &text);
 }
 
-static void remember(struct sc_options *options, struct slice entry)
+static void keep_ignored(struct sc_options *options, struct slice entry)
 {
     size_t used = strlen(options->ignored);
     size_t separator = options->ignored_count > 0;
@@ -427,7 +435,8 @@ static int row_of(struct slice key)
     return -1;
 }
 
-/* A gate that is shut by a misspelt word, or behind a comma, would be open. */
+/* May the bad entry have been meant as strict=1, misspelt or behind a comma? Then the run must
+ * fail: as the option was not understood, hazards would pass. */
 static bool may_ask_for_strict(struct slice key, struct slice value)
 {
     const char *meant = meant_by(key);
@@ -435,7 +444,7 @@ static bool may_ask_for_strict(struct slice key, struct slice value)
     return is_meant || names_strict(value) || (meant && names_strict(key) && !is_word(value, "0"));
 }
 
-/* The next entry, which may be empty; *text goes on behind it. */
+/* Returns the next entry, which may be empty; *text is moved behind it. */
 static struct slice take_entry(const char **text)
 {
     struct slice entry = {*text, strcspn(*text, ":")};
@@ -444,7 +453,7 @@ static struct slice take_entry(const char **text)
     return entry;
 }
 
-/* False if there is no '='. */
+/* Splits an entry at its '='. False: there is none, and the whole entry is the key. */
 static bool split(struct slice entry, struct slice *key, struct slice *value)
 {
     const char *equals = memchr(entry.bytes, '=', entry.length);
@@ -455,6 +464,7 @@ static bool split(struct slice entry, struct slice *key, struct slice *value)
     return equals;
 }
 
+/* Applies one entry. False: it is bad, and `listener` has been told. */
 static bool parse_entry(struct sc_options *options, struct slice entry,
                         const struct listener *listener)
 {
@@ -481,7 +491,7 @@ static unsigned parse(struct sc_options *options, const char *text, const struct
         struct slice entry = take_entry(&text);
         if (entry.length == 0 || parse_entry(options, entry, listener))
             continue;
-        remember(options, entry);
+        keep_ignored(options, entry);
         bad++;
     }
     return bad;
@@ -490,13 +500,13 @@ static unsigned parse(struct sc_options *options, const char *text, const struct
 unsigned sc_options_parse(struct sc_options *options, const char *text,
                           sc_options_complain *complain, void *context)
 {
-    return parse(options, text, &(struct listener){complain, context, false});
+    return parse(options, text, &(struct listener){complain, context, .is_strict = false});
 }
 
 unsigned sc_options_check(struct sc_options *options, const char *text,
                           sc_options_complain *complain, void *context)
 {
-    return parse(options, text, &(struct listener){complain, context, true});
+    return parse(options, text, &(struct listener){complain, context, .is_strict = true});
 }
 
 bool sc_options_has(const char *key, size_t length)
@@ -523,6 +533,7 @@ int sc_options_find_choice(const char *text, const char *key)
     return chosen;
 }
 
+/* Appends a share of hundredths of a percent: "2%", "0.25%". */
 static void put_share(struct sc_text *text, uint64_t value)
 {
     sc_text_format(text, "%lu", value / 100);

@@ -24,7 +24,7 @@ enum sc_nvtx_mode { SC_NVTX_AUTO, SC_NVTX_OFF };
 /* A path has this many bytes at most, its terminating NUL included. */
 enum { SC_OPTIONS_PATH_SIZE = 4096, SC_OPTIONS_IGNORED_SIZE = 2048 };
 
-/* The parser stores into ints, so a choice is an int; the comment beside it names its enum. */
+/* The parser stores every choice as an int. The comment beside a choice names its enum. */
 struct sc_options {
     int mode; /* enum sc_mode */
     bool strict;
@@ -50,10 +50,10 @@ struct sc_options {
     bool postmortem;
     bool memory;                /* the ledger of memory is kept */
     bool leaks;                 /* SC601 is looked for */
-    uint64_t memory_every_ns;   /* 0: no lines of it but the last one */
-    int memory_signal;          /* 0: none */
+    uint64_t memory_every_ns;   /* 0: no `memory` lines but the last one */
+    int memory_signal;          /* 0: no signal asks for a `memory` line */
     int pinned;                 /* enum sc_pinned_mode */
-    uint64_t device_heap_bytes; /* 0: the driver's own limit stays; also the two below */
+    uint64_t device_heap_bytes; /* 0: the driver's own limit stays; also of the next two */
     uint64_t stack_limit_bytes;
     uint64_t printf_fifo_bytes;
     int verbosity; /* 0 to 3 */
@@ -63,7 +63,7 @@ struct sc_options {
     uint32_t given;                        /* bit i: row i of the table was set by an entry */
     bool misspells_strict;                 /* a bad entry may have asked for strict */
     unsigned ignored_count;                /* entries that were bad */
-    char ignored[SC_OPTIONS_IGNORED_SIZE]; /* those entries, ':' between them; cut when too many */
+    char ignored[SC_OPTIONS_IGNORED_SIZE]; /* those that fit, with ':' between them */
 };
 
 /* One complaint: a line without prefix and newline, valid during the call. */
@@ -78,16 +78,17 @@ void sc_options_defaults(struct sc_options *options);
 unsigned sc_options_parse(struct sc_options *options, const char *text,
                           sc_options_complain *complain, void *context);
 
-/* The same for who goes on with no bad entry: complaints do not say that one is ignored. */
+/* The same for a caller that does not go on after a bad entry: complaints do not say that the entry
+ * is ignored. */
 unsigned sc_options_check(struct sc_options *options, const char *text,
                           sc_options_complain *complain, void *context);
 
-/* What sc_options_parse would make of the option `key`, which takes one of some words: the index of
- * the word. Takes some hundred bytes of stack, where struct sc_options has 10 KB. */
+/* The value that sc_options_parse would give to the option `key`, a choice: the index of its word.
+ * It takes some hundred bytes of stack, where struct sc_options has 10 KB. */
 int sc_options_find_choice(const char *text, const char *key);
 
-/* Returns the key of row `index` of the table, or NULL past the last row. Writes the present value
- * as an entry would give it, cut to `size` bytes with its NUL. */
+/* Returns the key of row `index` of the table, or NULL past the last row. Writes the option's
+ * present value as an entry would give it, cut to `size` bytes with its NUL. */
 const char *sc_options_get(const struct sc_options *options, unsigned index, char *value,
                            size_t size);
 

@@ -15,13 +15,14 @@ enum { PIECE = 4096, FIRST_MAX = 256 * 1024, LAST_MAX = 1024 * 1024 };
 
 struct reader {
     int fd;
-    uint64_t offset; /* of what comes behind `bytes` */
+    uint64_t offset; /* where the next piece of the file begins */
     size_t at, filled;
     char bytes[PIECE];
 };
 
-/* The next character, which stays; -1: there is none, or the line is too long. */
-static int peek(struct reader *reader)
+/* The next character, which is not taken; -1: there is none, or the line is longer than FIRST_MAX.
+ */
+static int next_char(struct reader *reader)
 {
     if (reader->at == reader->filled) {
         long got = reader->offset < FIRST_MAX
@@ -38,12 +39,12 @@ static int peek(struct reader *reader)
 
 static bool take_char(struct reader *reader, char wanted)
 {
-    bool is_it = peek(reader) == (unsigned char)wanted;
+    bool is_it = next_char(reader) == (unsigned char)wanted;
     reader->at += is_it;
     return is_it;
 }
 
-static bool take(struct reader *reader, const char *words)
+static bool take_words(struct reader *reader, const char *words)
 {
     while (*words != '\0' && take_char(reader, *words))
         words++;
@@ -54,7 +55,7 @@ static bool take_number(struct reader *reader, uint64_t *number)
 {
     unsigned digits = 0;
     *number = 0;
-    for (int c = peek(reader); c >= '0' && c <= '9'; c = peek(reader)) {
+    for (int c = next_char(reader); c >= '0' && c <= '9'; c = next_char(reader)) {
         *number = *number * 10 + (uint64_t)(c - '0');
         reader->at++;
         digits++;
@@ -62,13 +63,14 @@ static bool take_number(struct reader *reader, uint64_t *number)
     return digits > 0;
 }
 
-/* What is within the quotes goes to `text`, which may be NULL. */
+/* Takes a JSON string, escapes included. What is within the quotes is appended to `text`, which may
+ * be NULL. */
 static bool take_string(struct reader *reader, struct sc_text *text)
 {
     bool is_escaped = false;
     if (!take_char(reader, '"'))
         return false;
-    for (int c = peek(reader); c >= ' '; c = peek(reader)) {
+    for (int c = next_char(reader); c >= ' '; c = next_char(reader)) {
         reader->at++;
         if (c == '"' && !is_escaped)
             return true;
@@ -79,6 +81,7 @@ static bool take_string(struct reader *reader, struct sc_text *text)
     return false;
 }
 
+/* Takes the rest of an array of strings, behind its '['. */
 static bool take_strings(struct reader *reader)
 {
     if (take_char(reader, ']'))
@@ -91,55 +94,57 @@ static bool take_strings(struct reader *reader)
 
 static bool take_string_or_null(struct reader *reader)
 {
-    return peek(reader) == 'n' ? take(reader, "null") : take_string(reader, NULL);
+    return next_char(reader) == 'n' ? take_words(reader, "null") : take_string(reader, NULL);
 }
 
-/* Only under `safecopy run` with --strict or --format. */
+/* Takes the member `ledger`, if it is there: reports have it under `safecopy run` with --strict or
+ * --format. */
 static bool take_roll(struct reader *reader)
 {
-    return peek(reader) != 'l' ||
-           (take(reader, "ledger\":") && take_string(reader, NULL) && take(reader, ",\""));
+    return next_char(reader) != 'l' || (take_words(reader, "ledger\":") &&
+                                        take_string(reader, NULL) && take_words(reader, ",\""));
 }
 
+/* Takes the rest of the line, which must end in '}' and a newline. */
 static bool take_rest(struct reader *reader)
 {
     int last = -1;
-    for (int c = peek(reader); c >= ' '; c = peek(reader)) {
+    for (int c = next_char(reader); c >= ' '; c = next_char(reader)) {
         last = c;
         reader->at++;
     }
     return last == '}' && take_char(reader, '\n');
 }
 
-/* As sc_json_lines_run writes it. */
+/* The members come in the order in which sc_json_lines_run writes them. */
 bool sc_own_report_begins(int fd, struct sc_own_report_author *author)
 {
     struct reader reader = {.fd = fd};
     uint64_t schema, pid;
     struct sc_text host = sc_text_in(author->host, sizeof author->host);
-    if (!take(&reader, SC_REPORT_BEGINNING) || !take_number(&reader, &schema) ||
-        !take(&reader, ",\"version\":") || !take_string(&reader, NULL) ||
-        !take(&reader, ",\"command\":[") || !take_strings(&reader) || !take(&reader, ",\"pid\":") ||
-        !take_number(&reader, &pid) || !take(&reader, ",\"started\":") ||
-        !take_number(&reader, &author->started) || !take(&reader, ",\"host\":") ||
-        !take_string(&reader, &host) || !take(&reader, ",\"rank\":") ||
-        !take_string_or_null(&reader))
+    if (!take_words(&reader, SC_REPORT_BEGINNING) || !take_number(&reader, &schema) ||
+        !take_words(&reader, ",\"version\":") || !take_string(&reader, NULL) ||
+        !take_words(&reader, ",\"command\":[") || !take_strings(&reader) ||
+        !take_words(&reader, ",\"pid\":") || !take_number(&reader, &pid) ||
+        !take_words(&reader, ",\"started\":") || !take_number(&reader, &author->started) ||
+        !take_words(&reader, ",\"host\":") || !take_string(&reader, &host) ||
+        !take_words(&reader, ",\"rank\":") || !take_string_or_null(&reader))
         return false;
     author->pid = (int32_t)pid;
     if (host.cut)
         author->host[0] = '\0';
-    return take(&reader, ",\"") && take_roll(&reader) && take(&reader, "driver_version\":") &&
-           take_rest(&reader);
+    return take_words(&reader, ",\"") && take_roll(&reader) &&
+           take_words(&reader, "driver_version\":") && take_rest(&reader);
 }
 
 /* ---- the last line ---- */
 
-/* Where the line begins whose newline is the last byte. False: there is no such newline, or the
- * line is too long. */
+/* Finds the start of the last line, reading backwards. False: the file's last byte is no newline,
+ * or the line is longer than LAST_MAX. */
 static bool find_last(int fd, uint64_t size, uint64_t *start)
 {
     char bytes[PIECE];
-    uint64_t end = size - 1; /* of what may be before the line */
+    uint64_t end = size - 1; /* all from here on belongs to the last line */
     uint64_t first = end > LAST_MAX ? end - LAST_MAX : 0;
     if (sc_file_read_at(fd, bytes, 1, end) != 1 || bytes[0] != '\n')
         return false;
@@ -158,7 +163,8 @@ static bool find_last(int fd, uint64_t size, uint64_t *start)
     return end > first || first == 0;
 }
 
-static bool is_type(const char *line)
+/* Does the line begin as one of the report's lines? */
+static bool is_line(const char *line)
 {
     static const char *const types[] = {"run\"",      "modules\"", "hazard\"",  "timing\"",
                                         "coverage\"", "cupti\"",   "summary\"", "postmortem\"",
@@ -181,5 +187,5 @@ bool sc_own_report_ends(int fd)
         return false;
     uint64_t size = (uint64_t)status.st_size;
     return find_last(fd, size, &start) && sc_file_read_at(fd, end, 2, size - 2) == 2 &&
-           end[0] == '}' && sc_file_read_at(fd, line, sizeof line - 1, start) > 0 && is_type(line);
+           end[0] == '}' && sc_file_read_at(fd, line, sizeof line - 1, start) > 0 && is_line(line);
 }

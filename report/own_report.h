@@ -14,17 +14,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Which process began it. */
+/* The process that began the report, by its first line. */
 struct sc_own_report_author {
     int32_t pid;
     uint64_t started; /* as in struct sc_path_names */
-    char host[256];   /* as JSON has it, without the quotes; "" if it is longer */
+    char host[256];   /* with JSON's escapes; "" if it is longer */
 };
 
-/* The first line. False: it is none of the library's; *author is undefined. */
+/* Is the first line a whole `run` line of the library's? If not, *author is undefined. */
 bool sc_own_report_begins(int fd, struct sc_own_report_author *author);
 
-/* The last line. */
+/* Is the last line a whole line of the library's? */
 bool sc_own_report_ends(int fd);
 
 #endif

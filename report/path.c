@@ -20,7 +20,7 @@ const char *sc_path_base(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* One without a name must not make a report a hidden file. */
+/* A host without a name is called localhost: an empty %h could make the report a hidden file. */
 static void find_host(char *host, size_t size)
 {
     struct utsname name;
@@ -29,7 +29,8 @@ static void find_host(char *host, size_t size)
     sc_text_put(&text, has_name ? name.nodename : "localhost");
 }
 
-/* The launchers' variables, the most general first. */
+/* Looks into the variables of launchers (torchrun, Open MPI, MPICH, Slurm), the most general first.
+ */
 static void find_rank(char *rank, size_t size)
 {
     static const char *const variables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
@@ -42,7 +43,8 @@ static void find_rank(char *rank, size_t size)
     }
 }
 
-/* A number of /proc/PID/stat. The second field is a name in brackets, which may hold anything. */
+/* Reads field `number` of /proc/PID/stat, a decimal number. The second field is a name in brackets
+ * that may hold anything, so counting begins at its end, `name_end`. */
 static uint64_t field_of(const char *name_end, int number)
 {
     uint64_t value = 0;
@@ -54,8 +56,9 @@ static uint64_t field_of(const char *name_end, int number)
     return value;
 }
 
-/* The 22nd field. A process has ended whose state, the third, is Z or X, unless that is its first
- * thread's alone: the 20th is how many there are. */
+/* The process's start, which is the 22nd field; 0: it has ended. The third field, the state, is
+ * then Z or X. The first thread of a living process may be in that state, too: the 20th field
+ * counts threads. */
 static uint64_t start_in(const char *path)
 {
     char fields[1024];
@@ -75,8 +78,8 @@ uint64_t sc_path_find_start(int32_t pid)
     return start_in(text.bytes);
 }
 
-/* One that is gone has " (deleted)" behind its name, which nobody must take for a folder to make.
- */
+/* Finds the working directory. The kernel writes " (deleted)" behind the name of a removed one,
+ * which nobody must take for a folder to make. So the name must lead to where we are. */
 static void find_directory(char *directory, size_t size)
 {
     struct stat named, own;
@@ -98,8 +101,8 @@ void sc_path_find_names(struct sc_path_names *names)
     names->started = start_in("/proc/self/stat");
 }
 
-/* A name from outside must not lead into another directory, nor steer the terminal of who lists it.
- */
+/* Appends a name from outside, which must neither lead into another directory nor steer the
+ * terminal of who lists it. */
 static void put_name(struct sc_text *text, const char *name)
 {
     for (; *name != '\0'; name++) {
@@ -108,7 +111,7 @@ static void put_name(struct sc_text *text, const char *name)
     }
 }
 
-/* False: it is none, and stays as it is. */
+/* Appends what %`letter` stands for. False: it stands for nothing, and is appended as it is. */
 static bool put_sequence(struct sc_text *text, char letter, const struct sc_path_names *names)
 {
     switch (letter) {
@@ -131,9 +134,9 @@ static bool put_sequence(struct sc_text *text, char letter, const struct sc_path
     return true;
 }
 
-/* "." and "..", which what was put in may make together with what stands around it, lead elsewhere.
- * `start`: of the component that ends here. */
-static void blunt(struct sc_text *text, size_t start)
+/* Makes a component that became "." or ".." harmless, since it leads elsewhere. The component is
+ * what follows `start`. */
+static void replace_dots(struct sc_text *text, size_t start)
 {
     size_t length = text->used - start;
     char *component = text->bytes + start;
@@ -141,20 +144,20 @@ static void blunt(struct sc_text *text, size_t start)
         memset(component, '_', length);
 }
 
-/* The component at *pattern, which is moved to its end: a '/' or the NUL. */
+/* Expands one component of the path. *pattern is moved to its end, a '/' or the NUL. */
 static void put_component(struct sc_text *text, const char **pattern,
                           const struct sc_path_names *names)
 {
     size_t start = text->used;
-    bool has_put_in = false;
+    bool has_sequence = false;
     for (; **pattern != '\0' && **pattern != '/'; ++*pattern) {
         if ((*pattern)[0] == '%' && (*pattern)[1] != '\0' && (*pattern)[1] != '/')
-            has_put_in = put_sequence(text, *++*pattern, names) || has_put_in;
+            has_sequence = put_sequence(text, *++*pattern, names) || has_sequence;
         else
             sc_text_char(text, **pattern);
     }
-    if (has_put_in)
-        blunt(text, start);
+    if (has_sequence)
+        replace_dots(text, start);
 }
 
 int sc_path_expand(const char *pattern, const struct sc_path_names *names, char *path, size_t size)

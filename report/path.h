@@ -1,4 +1,4 @@
-/* Who this process is, as file names and the `run` line say, and where its report goes.
+/* How file names and the `run` line identify this process, and where its report goes.
  *
  * These functions read /proc and the environment. None allocates or locks.
  */
@@ -17,19 +17,20 @@ struct sc_path_names {
     uint64_t started; /* when, in the kernel's ticks since boot; exec keeps it; 0 if unknown */
 };
 
+/* Fills in the names of this process. */
 void sc_path_find_names(struct sc_path_names *names);
 
 /* `started` of process `pid`; 0 if there is no such process, or if it has ended. */
 uint64_t sc_path_find_start(int32_t pid);
 
 /* Expands `pattern` and makes the result absolute: %p is the pid, %e the executable's file name, %h
- * the host, and %r the rank ("0" without a rank). Any other % sequence stays as it is. What is put
- * in leads into no other directory: a '/' and control characters in it become '_', and so do the
- * dots of a component that it makes "." or "..". 0 or -ENAMETOOLONG. */
+ * the host, and %r the rank ("0" without a rank). Any other % sequence stays as it is. Expanded
+ * names lead into no other directory: '/' and control characters in them become '_', and so do the
+ * dots of a component that becomes "." or "..". 0 or -ENAMETOOLONG. */
 int sc_path_expand(const char *pattern, const struct sc_path_names *names, char *path, size_t size);
 
-/* The first letter behind a % that sc_path_expand keeps as it is, in a pattern; 0 if there is none.
- * A % at the end of a component has none. */
+/* The first letter behind a % for which sc_path_expand has no meaning; 0 if there is none. A % at
+ * the end of a component has no letter. */
 char sc_path_unknown_letter(const char *pattern);
 
 /* The part after the last '/'. */

@@ -19,29 +19,30 @@
 
 #include "common/poison.h"
 
-/* Processes that start together may take a name from each other, but not for ever. */
+/* How often opening is tried: processes that start together may take a name from each other, but
+ * not for ever. */
 enum { TRIES = 16 };
 
-enum { FREE = 0 }; /* there is nothing at the name any more; a descriptor is greater */
+enum { FREE = 0 }; /* a result: nothing has the name any more; descriptors are greater */
 
-enum { NOTHING = 3, FULL = 7 }; /* the minor numbers of /dev/null and /dev/full */
+enum { MINOR_NULL = 3, MINOR_FULL = 7 }; /* of /dev/null and /dev/full */
 
-/* Refusals of ours, by errors that opening and removing do not have. */
+/* Results that are refusals of ours, as errors that opening and removing never give. */
 enum {
-    IS_LINK = -EMLINK,
-    IS_TAKEN = -EALREADY,
-    IS_STRANGER = -EMEDIUMTYPE,
-    HAS_NAMES = -ENOTUNIQ,
+    IS_LINK = -EMLINK,          /* a symbolic link */
+    IS_TAKEN = -EALREADY,       /* another process writes there */
+    IS_STRANGER = -EMEDIUMTYPE, /* no whole report of ours */
+    HAS_NAMES = -ENOTUNIQ,      /* a report with another name besides */
 };
 
 /* ---- descriptors ---- */
 
 static struct {
-    int number; /* -1: none is named */
+    int number; /* -1: report_path names no descriptor */
     struct sc_file_identity identity;
-} noted = {.number = -1};
+} named_at_start = {.number = -1};
 
-/* The number that the name is one for; -1 for any other name. */
+/* The descriptor that the path names; -1 for any other path. */
 static int descriptor_of(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -70,26 +71,27 @@ void sc_place_note_descriptor(const char *options)
         if (strncmp(options, key, prefix) == 0) {
             if (length - prefix < sizeof path)
                 memcpy(path, options + prefix, length - prefix);
-            noted.number = descriptor_of(path);
+            named_at_start.number = descriptor_of(path);
         }
         options += length + (options[length] == ':');
     }
-    if (noted.number >= 0)
-        noted.identity = sc_file_identify(noted.number);
+    if (named_at_start.number >= 0)
+        named_at_start.identity = sc_file_identify(named_at_start.number);
 }
 
-/* A program may send its own stdout elsewhere, and means it. What another number names is only
- * known to be the user's as long as it is the same file. */
+/* Is the descriptor still the user's, and not a file of the program's? A program may mean to send
+ * its own stdout elsewhere. Any other number must still have the file of the process's start. */
 static bool is_the_users(int number)
 {
-    if (noted.number != number)
+    if (named_at_start.number != number)
         return true;
-    return noted.identity.inode != 0 &&
-           (number <= STDERR_FILENO || sc_file_is_same(number, &noted.identity));
+    return named_at_start.identity.inode != 0 &&
+           (number <= STDERR_FILENO || sc_file_is_same(number, &named_at_start.identity));
 }
 
-/* A file is written where the program's own writes go on, and not over them. The rest is opened
- * anew, since whether writes to it block is said in the open file, which others share. */
+/* Opens what the descriptor has open. A regular file is shared, so that our lines stand behind the
+ * program's and not over them. The rest is opened anew: O_NONBLOCK belongs to the open file, which
+ * others share. */
 static int open_descriptor(int number)
 {
     struct stat status;
@@ -109,7 +111,8 @@ static int open_descriptor(int number)
 
 /* ---- what is there ---- */
 
-/* Opens what `status` was asked of, and nothing that has been put in its place since. */
+/* Opens the file that `status` describes, and nothing that has been put in its place since. FREE:
+ * the path no longer leads to that file. */
 static int open_same(const char *path, int flags, const struct stat *status)
 {
     const struct sc_file_identity identity = {.device = status->st_dev, .inode = status->st_ino};
@@ -122,7 +125,7 @@ static int open_same(const char *path, int flags, const struct stat *status)
     return FREE;
 }
 
-/* Nobody else put it there, and it has no other name by which it is somebody else's. */
+/* Is the file the owner's, with no other name by which it may be somebody else's? */
 static bool is_only_of(const struct stat *status, uid_t owner)
 {
     return status->st_uid == owner && status->st_nlink == 1;
@@ -134,8 +137,8 @@ static bool is_open_only_of(int fd, uid_t owner)
     return sc_file_status_of(fd, &status) == 0 && is_only_of(&status, owner);
 }
 
-/* As far as this process can tell: another pid namespace has other processes, and may have the same
- * host's name. */
+/* Was the report written on this host? Another pid namespace with the same host's name cannot be
+ * told apart. JSON's escapes are compared as well. */
 static bool is_on_this_host(const struct sc_own_report_author *author, const char *host)
 {
     SC_TEXT(text, sizeof author->host + 2);
@@ -145,7 +148,7 @@ static bool is_on_this_host(const struct sc_own_report_author *author, const cha
            memcmp(text.bytes + 1, author->host, length) == 0;
 }
 
-/* Not the name of a file that was made there meanwhile. */
+/* Removes the name of the file that `status` describes, unless another file has the name by now. */
 static int remove_same(const char *path, const struct stat *status)
 {
     struct stat now;
@@ -155,11 +158,13 @@ static int remove_same(const char *path, const struct stat *status)
     return result == -ENOENT ? FREE : result;
 }
 
-/* What this process found before an exec must not be lost, but what another one owns is not gone on
- * with, whatever it says of itself. The file is locked, so no process has it open to write. One
- * that has closed all its descriptors, or is between an exec and its use of CUDA, is known by its
- * number. What is no report is the user's: the path may be a mistake. */
-static int take_open_file(int fd, const struct sc_path_names *names)
+/* Decides on the locked file at the report's path: `fd`, to go on with it; FREE, to replace it; or
+ * a refusal. The lock says that no process has it open to write. A file that is no report is the
+ * user's: the path may be a mistake. A report of this very process goes on, since an exec must not
+ * lose what was found before; but only if this user owns it, whatever it says of itself. A report
+ * whose process lives stays: that process may have closed its descriptors, or be between an exec
+ * and its use of CUDA. */
+static int decide_on_locked(int fd, const struct sc_path_names *names)
 {
     struct sc_own_report_author author;
     struct stat status;
@@ -177,7 +182,8 @@ static int take_open_file(int fd, const struct sc_path_names *names)
     return sc_path_find_start(author.pid) == author.started ? IS_TAKEN : FREE;
 }
 
-/* Has the file open for *fd, unless the result is an error. Root may take anybody's name away. */
+/* Opens the file at `path` and decides on it, as decide_on_locked says. *fd is the open file, or
+ * not greater than FREE. Root may replace anybody's report. */
 static int look_into(const char *path, const struct stat *status, const struct sc_path_names *names,
                      int *fd)
 {
@@ -186,9 +192,10 @@ static int look_into(const char *path, const struct stat *status, const struct s
     *fd = open_same(path, O_RDWR, status);
     if (*fd <= FREE)
         return *fd;
-    return sc_file_lock(*fd) ? take_open_file(*fd, names) : IS_TAKEN;
+    return sc_file_lock(*fd) ? decide_on_locked(*fd, names) : IS_TAKEN;
 }
 
+/* Goes on with the report at `path`, or removes it (FREE); else a refusal or -errno. */
 static int take_file(const char *path, const struct stat *status, const struct sc_path_names *names)
 {
     int fd = FREE, result = look_into(path, status, names, &fd);
@@ -201,7 +208,8 @@ static int take_file(const char *path, const struct stat *status, const struct s
     return result;
 }
 
-/* /dev/null and /dev/full: what swallows all, or refuses all, and has no other effect. */
+/* Is it /dev/null or /dev/full, by its minor number? These swallow or refuse everything, and
+ * writing has no other effect. */
 static bool is_sink(const struct stat *status, unsigned number)
 {
     enum { MEMORY = 1 };
@@ -209,14 +217,14 @@ static bool is_sink(const struct stat *status, unsigned number)
            minor(status->st_rdev) == number;
 }
 
-/* Why what is no regular file is not written to; 0: it is. */
+/* Why the report is not written to something that is no regular file; 0: it is written there. */
 static int refusal_of(const struct stat *status)
 {
     switch (status->st_mode & S_IFMT) {
     case S_IFIFO:
         return is_only_of(status, geteuid()) ? 0 : -EPERM;
     case S_IFCHR:
-        return is_sink(status, NOTHING) || is_sink(status, FULL) ? 0 : -ENOTSUP;
+        return is_sink(status, MINOR_NULL) || is_sink(status, MINOR_FULL) ? 0 : -ENOTSUP;
     case S_IFDIR:
         return -EISDIR;
     case S_IFLNK:
@@ -226,8 +234,9 @@ static int refusal_of(const struct stat *status)
     }
 }
 
-/* The descriptor of what is at `path`, FREE if there is nothing any more, or -errno. */
-static int take(const char *path, const struct sc_path_names *names)
+/* Opens or clears away what is at `path`. Returns a descriptor, FREE if there is nothing any more,
+ * or an error. */
+static int take_existing(const char *path, const struct sc_path_names *names)
 {
     struct stat status;
     int result = sc_file_status(path, &status);
@@ -247,8 +256,8 @@ static void add_pid(char *path, int32_t pid)
     sc_text_format(&text, ".%d", pid);
 }
 
-/* Another process may look at the file just now, and has the lock for that long. What is empty
- * stays whoever looks, so it may be written without the lock, too. */
+/* Locks our new file. Another process that looks at the file holds the lock for a moment. An empty
+ * file is left alone by whoever looks, so we may write even if we never get the lock. */
 static void lock_own(int fd)
 {
     const struct timespec pause = {0, 1000 * 1000};
@@ -264,6 +273,7 @@ static int create(const char *path)
     return fd;
 }
 
+/* Why the user's file at the path stays, for people; NULL: for a reason that needs no words. */
 static const char *reason_to_keep(int result)
 {
     switch (result) {
@@ -276,6 +286,8 @@ static const char *reason_to_keep(int result)
     }
 }
 
+/* Makes the report's file. If what is at the path has to stay, the pid is appended to the path,
+ * once. */
 static int open_name(char *path, const char *taken, const struct sc_path_names *names,
                      const char **kept)
 {
@@ -286,7 +298,7 @@ static int open_name(char *path, const char *taken, const struct sc_path_names *
     for (int tries = 0; tries < TRIES && fd == FREE; tries++) {
         fd = create(path);
         if (fd == -EEXIST)
-            fd = take(path, names);
+            fd = take_existing(path, names);
         if ((fd == IS_TAKEN || reason_to_keep(fd)) && !is_apart) {
             is_apart = true;
             *kept = reason_to_keep(fd);
@@ -307,6 +319,7 @@ int sc_place_open(char *path, const char *taken, const struct sc_path_names *nam
 
 /* ---- foreseeing ---- */
 
+/* What would become of the regular file at `path`, as sc_place_foresee returns it. */
 static int foresee_file(const char *path, const struct stat *status,
                         const struct sc_path_names *names, const char **kept)
 {
@@ -331,7 +344,7 @@ int sc_place_foresee(const char *path, const struct sc_path_names *names, const 
         return result == -ENOENT ? SC_PLACE_NEEDS_FOLDER : result;
     if (S_ISREG(status.st_mode))
         return foresee_file(path, &status, names, kept);
-    result = is_sink(&status, FULL) ? -ENOSPC : refusal_of(&status);
+    result = is_sink(&status, MINOR_FULL) ? -ENOSPC : refusal_of(&status);
     return result != 0 ? result : SC_PLACE_IS_THERE;
 }
 

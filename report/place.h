@@ -24,42 +24,43 @@ struct sc_file_identity;
 struct sc_path_names;
 struct sc_text;
 
-/* Notes whether the descriptor that `options` names as /dev/stdout or the like is open. If not, the
- * number will be a file of the program's. `options` is SAFECOPY_OPTIONS and may be NULL. Pre: the
- * program has opened no file yet. */
+/* Notes whether the descriptor that report_path names (/dev/stdout or the like) is open at the
+ * start. If not, its number will be a file of the program's. `options` is SAFECOPY_OPTIONS and may
+ * be NULL. Pre: the program has opened no file yet. */
 void sc_place_note_descriptor(const char *options);
 
-/* Opens the report at *path, of SC_OPTIONS_PATH_SIZE bytes. *path becomes PATH.PID where what is at
- * PATH stays, another process writes there, or PATH is `taken` ("" for none). *kept: why what is
- * there stays, for sc_place_put_kept; NULL where nothing need be said. A descriptor with a high
- * number and close-on-exec, or -errno. A regular file is locked as long as the descriptor is open:
- * so others know, in whatever namespace they are, that its process lives. */
+/* Opens the report at `path`, a buffer of SC_OPTIONS_PATH_SIZE bytes. It becomes PATH.PID where
+ * what is at PATH stays, where another process writes there, or where PATH is `taken` ("": nothing
+ * is taken). *kept says why a file of the user's stays, for sc_place_put_kept; NULL where nothing
+ * need be said. Returns a descriptor with a high number and close-on-exec, or -errno. A regular
+ * file is locked while the descriptor is open, by which processes in any namespace know that its
+ * process lives. */
 int sc_place_open(char *path, const char *taken, const struct sc_path_names *names,
                   const char **kept);
 
-/* What sc_place_open, and the first line, would come to, as far as that is known without doing it:
- * nothing is made, removed or written, and no FIFO is opened. `path` and *kept are as above. -errno
- * where it would fail. */
+/* Foresees what sc_place_open and writing the first line would do. Nothing is made, removed or
+ * written, and no FIFO is opened. `path` and *kept are as above. -errno: opening or writing would
+ * fail. */
 enum {
     SC_PLACE_IS_THERE,     /* it would write to what is there */
     SC_PLACE_NEEDS_FOLDER, /* it would make a file, and the folders that are missing */
 };
 int sc_place_foresee(const char *path, const struct sc_path_names *names, const char **kept);
 
-/* Removes the file that sc_place_open has made, `identity`, if no whole line is in it: it would be
- * in the way for ever. */
+/* Removes the file of `identity` that sc_place_open made, if it has no whole line: it would be in
+ * the way for ever. */
 void sc_place_withdraw(const char *path, const struct sc_file_identity *identity);
 
-/* Opens the report once more, if what is at `path` still is the file of `identity`. A descriptor as
- * above, or -errno. */
+/* Opens the report again, if `path` still leads to the file of `identity`. A descriptor as above,
+ * or -errno. */
 int sc_place_open_again(const char *path, const struct sc_file_identity *identity);
 
-/* Appends a line for people: what is at PATH stays, and why. `apart` is PATH.PID, and `kept` is of
+/* Appends a line for people: what is at PATH stays, and why. `apart` is PATH.PID; `kept` comes from
  * sc_place_open. */
 void sc_place_put_kept(struct sc_text *text, const char *apart, const char *kept);
 
-/* What is the matter, and in *remedy what to do, of an error of these functions (positive). NULL:
- * what the system says of the error, and nothing but to name another path. */
+/* Words for an error of these functions (a positive number), and in *remedy what to do. NULL: the
+ * system's own words for the error. *remedy NULL: name another path. */
 const char *sc_place_find_failure(int error, const char **remedy);
 
 /* Appends a line for people: the report cannot be written, why, and what to do. */

@@ -6,7 +6,9 @@
 
 #include "common/poison.h"
 
-/* RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF. */
+/* The length of the UTF-8 character at `bytes`; 0: it is none by RFC 3629, which has no overlong
+ * forms, no surrogates and nothing past U+10FFFF. A row has the range of the first byte, and that
+ * of the second. */
 static size_t character_length(const unsigned char *bytes, size_t count)
 {
     static const struct {

@@ -14,15 +14,16 @@
 
 struct sc_text;
 
-/* A byte becomes this many at most. */
+/* A byte becomes at most so many bytes (\u001b). */
 enum { SC_PLAIN_GROWTH = 6 };
 
-/* Reads the UTF-8 character at the start of `bytes`. Returns its length in bytes, with its number
- * in *code, or 0 if the bytes are not UTF-8. `count` is at least 1. */
+/* Reads the UTF-8 character at the start of `bytes`, of which there are `count`, at least 1.
+ * Returns its length in bytes, and its number in *code; 0: the bytes are not UTF-8. */
 size_t sc_plain_character(const char *bytes, size_t count, uint32_t *code);
 
-/* False for control characters (C0, DEL, C1), separators of lines and paragraphs, what sets the
- * direction of text, and what nobody would see. The joiners of words are harmless. */
+/* May a terminal be sent the character? False for control characters (C0, DEL, C1), separators of
+ * lines and paragraphs, what sets the direction of text, and what nobody would see. Joiners of
+ * words are harmless. */
 bool sc_plain_is_harmless(uint32_t code);
 
 /* Appends \uNNNN for a `code` that is not harmless. */
@@ -31,7 +32,8 @@ void sc_plain_put_code(struct sc_text *text, uint32_t code);
 /* Appends \xNN. */
 void sc_plain_put_byte(struct sc_text *text, unsigned char byte);
 
-/* Appends `count` bytes. What does not fit is cut between characters. */
+/* Appends `count` bytes as a terminal may be sent them, cut between characters if they do not fit.
+ */
 void sc_plain_put(struct sc_text *text, const char *bytes, size_t count);
 
 #endif

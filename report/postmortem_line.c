@@ -10,18 +10,20 @@
 
 enum { STACKS_MAX = 512 };
 
-/* Room for what follows: the frees take little, and stacks as much as is left. */
+/* FOR_STACKS: room that operations must leave for the stacks. FOR_THE_END: room that stacks must
+ * leave. */
 enum { FOR_STACKS = 128 << 10, FOR_THE_END = 1024 };
 
 struct writing {
     struct sc_text *line;
-    uint64_t now_ns; /* of the call */
+    uint64_t now_ns; /* the time of the call, from which ages count */
     unsigned stack_count;
 };
 
-/* The stacks that were named so far; a place in the line is an index here. One caller at a time. */
+/* The stacks that the line refers to so far, by their index here. One caller at a time. */
 static uint32_t stacks[STACKS_MAX];
 
+/* Writes a reference to the stack, which is added to `stacks`. */
 static void put_stack(struct writing *writing, uint32_t stack)
 {
     unsigned i = 0;
@@ -36,6 +38,7 @@ static void put_stack(struct writing *writing, uint32_t stack)
     sc_json_put(writing->line, "stack:%u", i);
 }
 
+/* Writes on which thread, when and from where the operation was issued. */
 static void put_moment(struct writing *writing, const struct sc_postmortem_operation *operation)
 {
     uint64_t then_ns = operation->time_ns;
@@ -69,7 +72,8 @@ static void put_free(struct writing *writing, const struct sc_postmortem_operati
     sc_json_put(writing->line, "}");
 }
 
-/* Takes back what began at `before` if it leaves no room. */
+/* Keeps the last element, or takes it back with its stacks: False if what began at `before` leaves
+ * less than `reserve` bytes. */
 static bool keep(struct writing *writing, size_t before, unsigned stack_count, size_t reserve)
 {
     bool is_kept = sc_json_lines_keep(writing->line, before, reserve);
@@ -110,7 +114,8 @@ static void put_call(struct writing *writing, const struct sc_hazard_event *call
     sc_json_put(writing->line, "}");
 }
 
-/* A kernel that gets NULL from malloc, and does not look, writes there. */
+/* Writes which kernel uses the device's heap: one that gets NULL from malloc, and does not look,
+ * writes to an illegal address. */
 static void put_heap(struct writing *writing, const struct sc_limit_event *user)
 {
     if (!user)
@@ -118,10 +123,13 @@ static void put_heap(struct writing *writing, const struct sc_limit_event *user)
     sc_json_put(writing->line, "heap:{limit:%lu kernel:%s api:%s thread:%d time_ns:%lu",
                 user->in_force, user->kernel[0] != '\0' ? user->kernel : NULL, user->api,
                 user->thread, user->time_ns);
+    if (user->by == SC_LIMIT_BY_MODULE)
+        sc_json_put(writing->line, "is_module:true");
     put_stack(writing, user->stack);
     sc_json_put(writing->line, "}");
 }
 
+/* Names the stacks that the line refers to, as many as there is room for. */
 static void put_stacks(struct writing *writing)
 {
     sc_json_put(writing->line, "stacks:[");
@@ -146,7 +154,8 @@ static unsigned count_in_flight(const struct sc_postmortem_stream *stream)
     return count;
 }
 
-/* The call's stack is the first, and those of the frees come next: they tell most. */
+/* The call's stack comes first and those of the frees next, since they tell most: the last stacks
+ * are left out first. */
 void sc_postmortem_line_write(struct sc_text *line, const struct sc_postmortem *postmortem,
                               uint64_t hazards, const uint64_t *by_code)
 {
@@ -174,6 +183,7 @@ void sc_postmortem_line_write(struct sc_text *line, const struct sc_postmortem *
     sc_json_put(line, "}\n");
 }
 
+/* Adds the stream's operations in flight to the counts, and keeps the latest. */
 static void note_stream(struct sc_postmortem_brief *brief,
                         const struct sc_postmortem_stream *stream)
 {

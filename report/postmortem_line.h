@@ -18,13 +18,13 @@ struct sc_limit_event;
 struct sc_text;
 
 struct sc_postmortem_operation {
-    struct sc_history_entry is; /* has its stack */
+    struct sc_history_entry is; /* what was issued, with the id of its stack */
     uint64_t time_ns;
     bool in_flight; /* the host has not learnt of its end */
 };
 
 struct sc_postmortem_stream {
-    uintptr_t handle; /* the program's */
+    uintptr_t handle; /* as the program knows it */
     int device;
     const struct sc_postmortem_operation *operations; /* the latest first */
     unsigned count;
@@ -33,13 +33,13 @@ struct sc_postmortem_stream {
 struct sc_postmortem {
     int error; /* the driver's number; 0: the program aborts */
     const char *name;
-    struct sc_hazard_event call;                /* that first returned it */
-    const struct sc_postmortem_stream *streams; /* the one with the latest operation first */
+    struct sc_hazard_event call;                /* the call that first returned the error */
+    const struct sc_postmortem_stream *streams; /* by their latest operation, the latest first */
     unsigned stream_count;
     const struct sc_postmortem_operation *frees; /* the latest first */
     unsigned free_count;
-    /* For an illegal address, the launch that took the device's heap (ledger/limit_events.h). NULL:
-     * none is known. It lives for ever. */
+    /* After an illegal address: the launch that fixed the size of the device's heap, whose kernel
+     * calls malloc (ledger/limit_events.h). NULL: none is known. It lives for ever. */
     const struct sc_limit_event *heap_user;
 };
 
@@ -50,14 +50,15 @@ struct sc_postmortem_brief {
     struct sc_hazard_event call;
     unsigned in_flight, streams, frees;
     const struct sc_limit_event *heap_user;
-    struct sc_postmortem_operation operation, freed; /* the latest in flight; of the frees */
+    struct sc_postmortem_operation operation, freed; /* the latest in flight, the latest free */
 };
 
+/* What the summary says of the post-mortem. */
 struct sc_postmortem_brief sc_postmortem_line_in_brief(const struct sc_postmortem *postmortem);
 
-/* Writes the line, with its newline. What leaves no room is left out, from the end: stacks, then
- * operations. `hazards` and `by_code`: what was found before. Locks: takes the loader's lock. One
- * caller at a time. */
+/* Writes the `postmortem` line, with its newline. What does not fit is left out from the end:
+ * stacks first, then operations. `hazards` and `by_code` count the hazards found before. Locks:
+ * takes the loader's lock. One caller at a time. */
 void sc_postmortem_line_write(struct sc_text *line, const struct sc_postmortem *postmortem,
                               uint64_t hazards, const uint64_t *by_code);
 

@@ -37,7 +37,7 @@
 
 #include "common/poison.h"
 
-/* All below `mutex` is guarded by it, but for what sc_report_open sets before `opened`. */
+/* The mutex guards all members, except those that sc_report_open sets before `opened`. */
 static struct {
     pthread_mutex_t mutex;
     _Atomic bool opened; /* the file, the options and the names are set for good */
@@ -46,18 +46,18 @@ static struct {
     char path[SC_OPTIONS_PATH_SIZE];
     int fd; /* -1 without a file */
     struct sc_file_identity identity;
-    bool summarised;
-    bool failed;    /* the run fails, hazards or not */
-    unsigned noted; /* bit i: the roll has sc_roll_note i */
+    bool summarised; /* the last summary line was written */
+    bool failed;     /* sc_report_fail was called */
+    unsigned noted;  /* bit i: the roll has note i of enum sc_roll_note */
     struct sc_report_counts counts;
     uint64_t by_code[SC_HAZARD_CODE_COUNT];
-    uint64_t by_reason[SC_REASONS_MAX]; /* ignored ones (annotations.h) */
+    uint64_t by_reason[SC_REASONS_MAX]; /* ignored hazards (annotations.h); 0: suppressed */
     struct sc_postmortem_brief postmortem;
 } report = {.mutex = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
-/* A reader of the report (report_path may name a FIFO) may be slow for so long. */
+/* How long a reader of the report may take no bytes (report_path may name a FIFO). */
 enum { PATIENCE_MS = 10 * 1000 };
-/* And of stderr. */
+/* The same of stderr, and the size of a line that fits a small stack. */
 enum { TELL_PATIENCE_MS = 2000, BRIEF_BYTES = 1024 };
 
 static char parent_path[SC_OPTIONS_PATH_SIZE]; /* of the report of the process that forked us */
@@ -68,25 +68,25 @@ static _Atomic bool listing; /* taken by the thread that lists modules */
 /* A line holds two stacks of 64 frames, or the modules of a large Python program. */
 static char line_bytes[256 * 1024]; /* guarded by report.mutex; by `opening` until it is open */
 
-/* What entering must put back. */
-struct guard {
+/* What unlock_report restores. */
+struct saved {
     int error;
     sigset_t signals;
 };
 
-static struct guard enter(void) SC_ACQUIRES(report.mutex)
+static struct saved lock_report(void) SC_ACQUIRES(report.mutex)
 {
-    struct guard guard = {.error = errno};
-    sc_file_block_signals(&guard.signals);
+    struct saved saved = {.error = errno};
+    sc_file_block_signals(&saved.signals);
     pthread_mutex_lock(&report.mutex);
-    return guard;
+    return saved;
 }
 
-static void leave(const struct guard *guard) SC_RELEASES(report.mutex)
+static void unlock_report(const struct saved *saved) SC_RELEASES(report.mutex)
 {
     pthread_mutex_unlock(&report.mutex);
-    sc_file_restore_signals(&guard->signals);
-    errno = guard->error;
+    sc_file_restore_signals(&saved->signals);
+    errno = saved->error;
 }
 
 static bool is_mute; /* there was no stderr, or its reader has stopped reading */
@@ -99,14 +99,15 @@ void sc_report_note_descriptors(void)
     sc_place_note_descriptor(getenv("SAFECOPY_OPTIONS"));
 }
 
-/* A program that has closed its stderr finds the number at the next file that it opens. */
+/* A program may have closed its stderr; then the file that it opened next has that number. */
 bool sc_report_has_stderr(void)
 {
     return !is_mute && (first_stderr.inode == 0 || sc_file_is_same(STDERR_FILENO, &first_stderr) ||
                         sc_file_takes_words(STDERR_FILENO));
 }
 
-/* Who waits for the program before reading what it says would never read on. */
+/* Writes to stderr. After TELL_PATIENCE_MS nothing more is said: a reader that waits for the
+ * program to end before it reads would never read on. */
 static void tell(const struct sc_text *text)
 {
     if (sc_report_has_stderr() &&
@@ -135,7 +136,8 @@ static __attribute__((noinline)) void say_at_length(const char *line)
     say_in(bytes, sizeof bytes, line);
 }
 
-/* The stack may have little room. No byte takes more than six when it is written. */
+/* A short line takes little of the stack, which may have little room. A byte is written as
+ * SC_PLAIN_GROWTH = 6 at most. */
 void sc_report_say(void *context, const char *line)
 {
     (void)context;
@@ -149,7 +151,8 @@ static void say_failure(const char *path, int error)
     sc_report_say(NULL, text.bytes);
 }
 
-/* Whether a command that shows the report has it. */
+/* Adds the note to the roll once, if it is due. Returns whether a command that shows the reports on
+ * stderr has it. */
 static bool note_locked(enum sc_roll_note note, bool is_due, const char *path)
     SC_REQUIRES(report.mutex)
 {
@@ -160,6 +163,7 @@ static bool note_locked(enum sc_roll_note note, bool is_due, const char *path)
     return sc_roll_note(note, &report.names, path);
 }
 
+/* No more lines are written. Hazards are still counted. */
 static void give_up_locked(int error) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
@@ -170,8 +174,9 @@ static void give_up_locked(int error) SC_REQUIRES(report.mutex)
     report.fd = -1;
 }
 
-/* The program may have closed our descriptor, and may have opened a file of its own under its
- * number: that file must never be written, and the number is then no longer ours to close. */
+/* Is the descriptor still the report's? The program may have closed it and opened a file of its own
+ * under its number. That file must never be written, and is not ours to close. Then the report is
+ * opened again. */
 static bool still_ours_locked(void) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
@@ -195,8 +200,9 @@ static bool write_line_locked(const struct sc_text *line) SC_REQUIRES(report.mut
     return result == 0;
 }
 
-/* The run's command learns it, even if it never sees the report. */
-static void tell_roll_locked(void) SC_REQUIRES(report.mutex)
+/* Notes in the roll what makes the run fail: the command learns it, even if it never sees the
+ * report. */
+static void note_verdict_locked(void) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
     if (!atomic_load_explicit(&report.opened, memory_order_relaxed))
@@ -237,13 +243,13 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     if (wanted)
         sc_json_lines_run(&line, options, run, &report.names);
-    /* At last, so that a process which comes to the same file soon finds the line that says whose
-     * it is. */
+    /* The file is made last, so that another process that finds it soon finds the line that says
+     * whose it is. */
     if (wanted)
         fd = create_file(options);
     errno = error;
 
-    struct guard guard = enter();
+    struct saved saved = lock_report();
     report.options = options;
     report.fd = fd;
     if (fd < 0)
@@ -254,12 +260,12 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     note_locked(SC_ROLL_REPORT, fd >= 0, report.path);
     note_locked(SC_ROLL_LOST, wanted && fd < 0, NULL);
     note_locked(SC_ROLL_WATCHED, !wanted, NULL);
-    tell_roll_locked();
-    leave(&guard);
+    note_verdict_locked();
+    unlock_report(&saved);
     return wanted && fd < 0 ? fd : 0;
 }
 
-/* A thread that finds another one at it leaves that its own. */
+/* One thread at a time lists modules; any other leaves its own to that thread. */
 void sc_report_modules(void)
 {
     enum { LINES_MAX = 64 };
@@ -271,17 +277,17 @@ void sc_report_modules(void)
          i++) {
         struct sc_text line = sc_text_in(bytes, sizeof bytes);
         if (sc_json_lines_modules(&line, &report.names)) {
-            struct guard guard = enter();
+            struct saved saved = lock_report();
             write_line_locked(&line);
-            leave(&guard);
+            unlock_report(&saved);
         }
         atomic_store_explicit(&listing, false, memory_order_release);
     }
 }
 
-/* Frames and their names take 23 KB, which the stack of a program's thread may not have. They are
- * named without the lock: to name them takes the loader's lock, which another thread may hold while
- * it waits for ours. */
+/* Named stacks, which take 23 KB and would not fit the stack of every thread of the program. They
+ * are named without the lock: naming takes the loader's lock, and a thread that holds the loader's
+ * lock may wait for ours. */
 static struct naming {
     struct sc_json_lines_stacks stacks;
     _Atomic bool taken;
@@ -292,7 +298,8 @@ static bool is_kept(const struct naming *naming)
     return naming >= namings && naming < namings + sizeof namings / sizeof namings[0];
 }
 
-/* Those that are kept may all be taken, by threads that wait for the loader. */
+/* Takes a free one of `namings`, or maps a new one if threads that wait for the loader have all of
+ * them. */
 static struct naming *begin_naming(void)
 {
     struct naming *fresh = NULL;
@@ -326,6 +333,7 @@ static void name_stacks(const struct sc_hazard *hazard, struct sc_json_lines_sta
     sc_json_lines_name_stack(sc_origins_get(hazard->copy.stream_origin).stack, &stacks->stream);
 }
 
+/* Counts a use of the entry. NULL: no entry covers the hazard, false. */
 static bool use_locked(struct sc_suppression *entry) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
@@ -334,24 +342,25 @@ static bool use_locked(struct sc_suppression *entry) SC_REQUIRES(report.mutex)
     return entry;
 }
 
-/* By a suppression. */
+/* Does a suppression leave out the hazard? Stacks are named only if no answer for these stacks is
+ * remembered. */
 static bool is_left_out(const struct sc_hazard *hazard)
 {
     struct sc_suppression *entry = NULL;
     if (!sc_suppressing_is_on())
         return false;
-    struct guard guard = enter();
-    bool known = sc_suppressing_recall(hazard, &entry);
+    struct saved saved = lock_report();
+    bool is_known = sc_suppressing_recall(hazard, &entry);
     bool left_out = use_locked(entry);
-    leave(&guard);
-    if (known)
+    unlock_report(&saved);
+    if (is_known)
         return left_out;
 
     struct naming *naming = begin_naming();
     name_stacks(hazard, &naming->stacks);
-    guard = enter();
+    saved = lock_report();
     left_out = use_locked(sc_suppressing_find(hazard, &naming->stacks));
-    leave(&guard);
+    unlock_report(&saved);
     end_naming(naming);
     return left_out;
 }
@@ -360,14 +369,15 @@ bool sc_report_suppresses(const struct sc_hazard *hazard)
 {
     if (!hazard->ignored && !is_left_out(hazard))
         return false;
-    struct guard guard = enter();
+    struct saved saved = lock_report();
     report.counts.suppressed++;
     report.by_reason[hazard->ignored]++;
-    leave(&guard);
+    unlock_report(&saved);
     return true;
 }
 
-/* Counts the hazard; returns the count of its equals if a line is due, else 0. */
+/* Counts the hazard. Returns the count of its equals if a line is due, else 0. The hazard's
+ * certainty becomes the strongest of its equals. */
 static uint64_t count_locked(struct sc_hazard *hazard) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
@@ -381,7 +391,7 @@ static uint64_t count_locked(struct sc_hazard *hazard) SC_REQUIRES(report.mutex)
         report.counts.observed++;
     else
         report.counts.latent++;
-    tell_roll_locked();
+    note_verdict_locked();
     const struct sc_hazard_counts *seen = sc_hazard_counts_note(hazard, &telling);
     if (!seen || !telling)
         return 0;
@@ -406,7 +416,7 @@ static void write_hazard_locked(const struct sc_hazard *hazard, uint64_t count,
     write_line_locked(&line);
 }
 
-/* Whoever halts at a hazard wants to know at which. */
+/* Tells stderr at which hazard the program halts. One thread tells. */
 static void tell_hazard(const struct sc_hazard *hazard)
 {
     static char bytes[8 * 1024];
@@ -422,107 +432,108 @@ static void tell_hazard(const struct sc_hazard *hazard)
 bool sc_report_hazard(const struct sc_hazard *hazard)
 {
     struct sc_hazard strongest = *hazard;
-    struct guard guard = enter();
+    struct saved saved = lock_report();
     uint64_t count = count_locked(&strongest);
     bool writes = report.fd >= 0;
-    leave(&guard);
+    unlock_report(&saved);
     if (halts(hazard))
         tell_hazard(hazard);
+    /* The first of its equals is named even without a report: the summary needs its place. */
     if (count != 1 && (count == 0 || !writes))
         return count != 0;
 
     struct naming *naming = begin_naming();
     name_stacks(hazard, &naming->stacks);
     uint64_t place = count == 1 ? sc_users_frames_hash(hazard, &naming->stacks) : 0;
-    guard = enter();
+    saved = lock_report();
     if (place != 0)
         sc_hazard_counts_note_place(hazard, place);
     if (writes)
         write_hazard_locked(&strongest, count, &naming->stacks);
-    leave(&guard);
+    unlock_report(&saved);
     end_naming(naming);
     return true;
 }
 
 void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_timing *timing)
 {
-    struct guard guard = enter();
+    struct saved saved = lock_report();
     sc_hazard_counts_note_time(hazard, (int64_t)(timing->end_ns - hazard->event.time_ns));
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_timing(&line, hazard, timing);
     write_line_locked(&line);
-    leave(&guard);
+    unlock_report(&saved);
 }
 
 bool sc_report_missed(const struct sc_report_miss *miss)
 {
-    struct guard guard = enter();
+    struct saved saved = lock_report();
     uint64_t count = sc_missed_calls_note(miss);
     bool due = report.fd >= 0 && count != 0 && (count & (count - 1)) == 0;
-    leave(&guard);
+    unlock_report(&saved);
     if (!due)
         return false;
 
     struct sc_json_lines_stack stack;
     sc_json_lines_name_stack(miss->stack, &stack);
-    guard = enter();
+    saved = lock_report();
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_miss(&line, miss, count, &stack);
     bool written = write_line_locked(&line);
-    leave(&guard);
+    unlock_report(&saved);
     return written;
 }
 
 void sc_report_cupti(const struct sc_report_cupti *cupti)
 {
-    struct guard guard = enter();
+    struct saved saved = lock_report();
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_cupti(&line, cupti);
     write_line_locked(&line);
-    leave(&guard);
+    unlock_report(&saved);
 }
 
-/* Its line is long and has many stacks, so it is made before the lock is taken. */
+/* The line is long and names many stacks, so it is made before the lock is taken. */
 void sc_report_postmortem(const struct sc_postmortem *postmortem)
 {
-    static char bytes[1024 * 1024]; /* guarded by the caller, which comes once */
+    static char bytes[1024 * 1024]; /* one caller, once in a process */
     uint64_t by_code[SC_HAZARD_CODE_COUNT];
-    struct guard guard = enter();
+    struct saved saved = lock_report();
     uint64_t hazards = report.counts.hazards;
     memcpy(by_code, report.by_code, sizeof by_code);
     report.postmortem = sc_postmortem_line_in_brief(postmortem);
     bool writes = report.fd >= 0;
-    leave(&guard);
+    unlock_report(&saved);
     if (!writes)
         return;
     struct sc_text line = sc_text_in(bytes, sizeof bytes);
     sc_postmortem_line_write(&line, postmortem, hazards, by_code);
-    guard = enter();
+    saved = lock_report();
     write_line_locked(&line);
-    leave(&guard);
+    unlock_report(&saved);
 }
 
 void sc_report_fail(void)
 {
-    struct guard guard = enter();
+    struct saved saved = lock_report();
     report.failed = true;
-    tell_roll_locked();
-    leave(&guard);
+    note_verdict_locked();
+    unlock_report(&saved);
 }
 
 void sc_report_counts(struct sc_report_counts *counts)
 {
-    struct guard guard = enter();
+    struct saved saved = lock_report();
     *counts = report.counts;
-    leave(&guard);
+    unlock_report(&saved);
 }
 
 void sc_report_path(char *path, size_t size)
 {
     struct sc_text text = sc_text_in(path, size);
-    struct guard guard = enter();
+    struct saved saved = lock_report();
     sc_text_put(&text, report.fd >= 0 ? report.path : "");
-    leave(&guard);
+    unlock_report(&saved);
 }
 
 static bool strict_counts(const struct sc_options *options, const struct sc_report_counts *counts)
@@ -583,19 +594,22 @@ static bool write_summary_locked(const struct sc_report_totals *totals,
     return write_line_locked(&line);
 }
 
+/* Has the summary more to say than that all went well? Else it is printed only with verbosity=2.
+ * With strict the user also learns what was not judged, and which suppressions are of no use. */
 static bool is_worth_printing(const struct sc_summary *summary)
 {
-    bool passed_by = summary->strict && (summary->shared_memory > 0 ||
-                                         sc_no_verdicts_given_up(summary->no_verdicts) > 0 ||
-                                         sc_no_verdicts_suspected(summary->no_verdicts) > 0);
-    bool unused = summary->counts.suppressed > 0 && sc_summary_has_unused();
-    bool idle = summary->strict && (unused || sc_summary_has_expired());
-    bool telling = summary->counts.hazards > 0 || summary->counts.advisories > 0 ||
-                   summary->missed > 0 || summary->postmortem.name || passed_by || idle;
-    return report.options->verbosity >= (telling ? 1 : 2);
+    bool has_doubts = summary->strict && (summary->shared_memory > 0 ||
+                                          sc_no_verdicts_given_up(summary->no_verdicts) > 0 ||
+                                          sc_no_verdicts_suspected(summary->no_verdicts) > 0);
+    bool has_unused = summary->counts.suppressed > 0 && sc_summary_has_unused();
+    bool tells_idle = summary->strict && (has_unused || sc_summary_has_expired());
+    bool has_news = summary->counts.hazards > 0 || summary->counts.advisories > 0 ||
+                    summary->missed > 0 || summary->postmortem.name || has_doubts || tells_idle;
+    return report.options->verbosity >= (has_news ? 1 : 2);
 }
 
-/* NULL: there is no budget, or no memory. */
+/* Each of these three names the stacks of a part of the summary. NULL: there is no such part, or no
+ * memory to name it in. */
 static struct sc_guard_part_sites *name_sites(const struct sc_budget *budget)
 {
     struct sc_guard_part_sites *sites = budget ? sc_pages_map(sizeof *sites) : NULL;
@@ -620,7 +634,7 @@ static struct sc_limits_part *name_limits(const struct sc_limit_events *limits)
     return part;
 }
 
-/* Once in a process. `memory` NULL: nobody asks. */
+/* Prints the summary on stderr, once in a process. `memory` NULL: without the lines on memory. */
 static void print_summary(const struct sc_summary *summary, const struct sc_memory_part *memory)
 {
     static char bytes[16 * 1024];
@@ -639,18 +653,19 @@ void sc_report_summary(const struct sc_report_totals *totals)
     struct sc_guard_part_sites *sites = name_sites(totals->guard.budget);
     struct sc_memory_part *memory = name_memory(totals->memory);
     struct sc_limits_part *limits = name_limits(totals->limits);
-    struct guard guard = enter();
+    struct saved saved = lock_report();
     bool is_told = false;
     if (!report.summarised) {
         report.summarised = totals->final;
         bool is_written = write_summary_locked(totals, sites, memory, limits);
+        /* A command that shows the reports itself tells what the summary would. */
         bool is_shown = note_locked(SC_ROLL_ENDED, totals->final && is_written, NULL) &&
                         report.fd >= 0 && report.options->verbosity < 2;
         collect_locked(&summary, totals);
         is_told = totals->final && !is_shown && is_worth_printing(&summary);
         note_locked(SC_ROLL_TOLD, is_told && summary.strict, NULL);
     }
-    leave(&guard);
+    unlock_report(&saved);
     sc_pages_unmap(sites, sizeof *sites);
     if (is_told)
         print_summary(&summary, memory);
@@ -664,11 +679,11 @@ void sc_report_memory(const struct sc_statement *statement)
         atomic_load_explicit(&report.opened, memory_order_acquire) ? name_memory(statement) : NULL;
     if (!memory)
         return;
-    struct guard guard = enter();
+    struct saved saved = lock_report();
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_json_lines_memory(&line, memory);
     write_line_locked(&line);
-    leave(&guard);
+    unlock_report(&saved);
     sc_pages_unmap(memory, sizeof *memory);
 }
 
@@ -683,7 +698,7 @@ size_t sc_report_memory_text(const struct sc_statement *statement, char *bytes, 
     return text.used;
 }
 
-/* One line, so that what another thread says is not between its words. */
+/* One write, so that no other thread's line comes between its words. */
 static void say_oom(const struct sc_oom *oom, const struct sc_memory_part *memory)
 {
     SC_TEXT(text, 1024);
@@ -698,11 +713,11 @@ void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statemen
     struct sc_memory_part *memory = name_memory(statement);
     struct naming *naming = begin_naming();
     sc_json_lines_name_stack(oom->stack, &naming->stacks.copy);
-    struct guard guard = enter();
+    struct saved saved = lock_report();
     struct sc_text line = sc_text_in(line_bytes, sizeof line_bytes);
     sc_oom_line_write(&line, oom, &naming->stacks.copy, memory);
     write_line_locked(&line);
-    leave(&guard);
+    unlock_report(&saved);
     end_naming(naming);
     if (report.options->verbosity >= 2)
         say_oom(oom, memory);
@@ -715,7 +730,7 @@ void sc_report_say_aborting(const struct sc_report_totals *totals)
     struct sc_summary summary;
     if (!atomic_load_explicit(&report.opened, memory_order_acquire))
         return;
-    struct guard guard = enter();
+    struct saved saved = lock_report();
     bool due =
         !said && !report.summarised && (report.counts.hazards > 0 || report.postmortem.error != 0);
     if (due) {
@@ -724,7 +739,7 @@ void sc_report_say_aborting(const struct sc_report_totals *totals)
         due = is_worth_printing(&summary);
         note_locked(SC_ROLL_TOLD, due && summary.strict, NULL);
     }
-    leave(&guard);
+    unlock_report(&saved);
     if (due)
         print_summary(&summary, NULL);
 }

@@ -37,11 +37,11 @@ struct sc_report_run {
     int runtime_version;
     unsigned device_count;
     const char *const *device_names;
-    bool alone;     /* not preloaded: all is known from CUPTI */
-    bool unreached; /* CUDA was used, and no call of it came to us */
+    bool alone;     /* the library is not preloaded: CUPTI alone tells it of calls */
+    bool unreached; /* CUDA was used, and no call came through the library */
 };
 
-/* How it went with CUPTI. `state` NULL: nobody asked for it; the strings live for ever. */
+/* How listening to CUPTI went. `state` NULL: nobody asked for it. The strings live for ever. */
 struct sc_report_cupti {
     const char *state;   /* "listening", "absent", "too-old", "held", "yielded", "failed" */
     uint32_t version;    /* CUPTI's own number, 0 if unknown */
@@ -49,19 +49,19 @@ struct sc_report_cupti {
     const char *detail;  /* who holds it, or what it answered; NULL or "" if unknown */
 };
 
-/* How it went with the timeline. `state` NULL: nobody asked for it; the string lives for ever. */
+/* How the timeline went. `state` NULL: nobody asked for it. The string lives for ever. */
 struct sc_report_timeline {
     const char *state; /* as above */
-    uint64_t records;  /* activity records that came back */
-    uint64_t dropped;  /* activity records that did not */
-    uint64_t matched;  /* timing lines */
+    uint64_t records;  /* activity records that CUPTI delivered */
+    uint64_t dropped;  /* activity records that CUPTI dropped */
+    uint64_t matched;  /* records for which there is a `timing` line */
 };
 
-/* How it went with counts of managed memory (um=1). `state` NULL: nobody asked for them. */
+/* How counting of managed memory went (um=1). `state` NULL: nobody asked for it. */
 struct sc_report_um {
     const char *state;  /* as above */
     const char *detail; /* what CUPTI answered; NULL or "" if it said nothing */
-    uint64_t dropped;   /* activity records that did not come back */
+    uint64_t dropped;   /* activity records that CUPTI dropped */
     const struct sc_managed_counts *counts;
 };
 
@@ -79,7 +79,7 @@ struct sc_report_miss {
     uint32_t stack;
 };
 
-/* How often ranges of pages were kept off, by which mechanism, and what that was limited to. */
+/* How often ranges of pages were protected, by each mechanism, and the budget that limited that. */
 struct sc_report_guard {
     uint64_t by_mprotect, by_userfaultfd;
     enum sc_userfaultfd_state userfaultfd;
@@ -92,13 +92,13 @@ struct sc_report_totals {
     uint64_t held_peak_ns;    /* longest that one free was deferred */
     uint64_t taken_early;     /* copies whose source the driver was kept from taking too early */
     uint64_t driver_late;     /* sources that the driver was kept from reading too late */
-    uint64_t shared_memory;   /* times that memory was opened from, or handed to, a process */
+    uint64_t shared_memory; /* how often memory was opened from another process, or handed to one */
     const struct sc_no_verdicts *no_verdicts; /* NULL: not known */
     struct sc_report_guard guard;
     struct {
         uint64_t calls;   /* copies, memsets, frees and captures that CUPTI told of */
         uint64_t wrapped; /* of these, carried by a wrapper; without CUPTI, `operations` */
-        uint64_t missed;  /* the difference; known only with CUPTI, else 0 */
+        uint64_t missed;  /* calls - wrapped; known only with CUPTI, else 0 */
     } coverage;
     struct sc_report_cupti cupti;
     struct sc_report_timeline timeline;
@@ -106,7 +106,7 @@ struct sc_report_totals {
     const struct sc_statement *memory;    /* NULL: not known */
     const struct sc_limit_events *limits; /* NULL: nothing to tell */
     int exit_status;                      /* what the process ends with, -1 if unknown */
-    bool final; /* true: the process is ending. false: it may go on (before exec) */
+    bool final; /* the process is ending; false: it may go on (before exec) */
 };
 
 struct sc_report_counts {
@@ -114,13 +114,13 @@ struct sc_report_counts {
     uint64_t observed;
     uint64_t latent;
     uint64_t advisories; /* sc_hazard_is_advisory */
-    uint64_t suppressed; /* not among the others: left out by a suppression, or ignored */
+    uint64_t suppressed; /* left out by a suppression, or ignored; in none of the other counts */
 };
 
-/* A frame as the report names it. `module` and `symbol` are NULL where unknown. Without a module,
- * `offset` is the address itself. Another thread may close the module at any moment: only
- * sc_file_read_string and its like may read at `symbol` and `base`. A Python frame has `python`
- * alone. */
+/* A frame as the report names it. `module` and `symbol` are NULL where unknown; without a module
+ * `offset` is the address itself. Another thread may close the module at any moment, so `symbol`
+ * and `base` may be read only by sc_file_read_string and its like. Of a Python frame only `python`
+ * is set. */
 struct sc_report_frame {
     bool is_python;
     struct sc_python_frame python;
@@ -131,89 +131,90 @@ struct sc_report_frame {
 };
 
 /* Opens the report and writes its `run` line. `options` must live as long as the process, the
- * strings of `run` only during the call. Returns 0, or -errno after a line on stderr. With
- * report_path=none, and in a second call, it does nothing and returns 0. */
+ * strings of `run` only during the call. Returns 0, or -errno after a line on stderr. It does
+ * nothing and returns 0 with report_path=none, and in a second call. */
 int sc_report_open(const struct sc_options *options, const struct sc_report_run *run);
 
-/* Is the hazard left out, by a suppression or since its event is ignored? If so, it is counted as
- * suppressed, and is not to be reported. */
+/* Is the hazard left out, by a suppression or because the program ignores it? Such a hazard is
+ * counted as suppressed here, and must not be reported. */
 bool sc_report_suppresses(const struct sc_hazard *hazard);
 
-/* Counts the hazard, and writes its line if the line is due. A line is due for the 1st, 2nd, 4th,
- * 8th, ... of equal hazards, for the first observed one among them, and when their label changes.
- * Equal hazards have the same
- * code and the same two stacks, or the same two API names where there are no stacks. Before
- * sc_report_open the hazard is counted, and no line written. With halt_on_error=1 stderr is told of
- * the hazard. Returns whether a line was due, even if it could not be written. */
+/* Counts the hazard, and writes its line if the line is due. Equal hazards have the same code and
+ * the same two stacks (without stacks, the same two API names). A line is due for the 1st, 2nd,
+ * 4th, 8th, ... of equal hazards, for the first observed one among them, and when their label
+ * changes. Before sc_report_open the hazard is counted, and no line is written. With
+ * halt_on_error=1 stderr is told of the hazard. Returns whether a line was due, even if it could
+ * not be written. */
 bool sc_report_hazard(const struct sc_hazard *hazard);
 
 /* Writes a `timing` line for a hazard that has a line, and keeps the time for the summary. */
 void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_timing *timing);
 
-/* Counts a call that passed by, and writes a `coverage` line for the 1st, 2nd, 4th, 8th, ... call
- * of the same function and stack. Returns whether a line was written. */
+/* Counts a call that passed every wrapper by, and writes a `coverage` line for the 1st, 2nd, 4th,
+ * 8th, ... call of the same function and stack. Returns whether a line was written. */
 bool sc_report_missed(const struct sc_report_miss *miss);
 
-/* Writes a `cupti` line: CUPTI is wanted, and cannot be had, or not any more. */
+/* Writes a `cupti` line: CUPTI is wanted, and cannot be had, or can be had no longer. */
 void sc_report_cupti(const struct sc_report_cupti *cupti);
 
-/* Writes the path of the report into `path`, "" if there is none. */
+/* Writes the path of the report into `path`; "" if there is no report. */
 void sc_report_path(char *path, size_t size);
 
-/* Writes the `postmortem` line, and keeps for the summary what it says in brief. Once in a process.
- */
+/* Writes the `postmortem` line, and keeps a brief of it for the summary. Once in a process. */
 void sc_report_postmortem(const struct sc_postmortem *postmortem);
 
 struct sc_oom;
 
-/* Writes a `memory` line. */
+/* Writes a `memory` line of what the ledger says. */
 void sc_report_memory(const struct sc_statement *statement);
 
-/* The same as a member `memory` alone, as `{"memory":{...}}`. Returns its length; 0 where it does
- * not fit. */
+/* Writes the same into `bytes`, as an object with the member `memory` alone: `{"memory":{...}}`.
+ * Returns its length; 0 if it does not fit. */
 size_t sc_report_memory_text(const struct sc_statement *statement, char *bytes, size_t size);
 
-/* Writes an `oom` line, with what the ledger said then. With verbosity=2 stderr is told as well. */
+/* Writes an `oom` line, with `statement` as what the ledger said then. With verbosity=2 stderr is
+ * told as well. */
 void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statement);
 
-/* Writes a `modules` line of what was loaded since the last line that lists modules, which lines
- * that were just written may name. Takes the loader's lock, which a thread of the program's may
- * hold while it waits for us: not for threads of the library's, nor within its locks. */
+/* Writes `modules` lines of the modules that no line has listed yet, since lines just written may
+ * name them. Takes the loader's lock, which a thread of the program's may hold while it waits for
+ * us. So no thread of the library's may call it, nor anybody who holds a lock of the library's. */
 void sc_report_modules(void);
 
-/* Makes the run fail as a hazard that strict counts does, whatever strict says. */
+/* Makes the process fail as a hazard does that strict counts, even without strict. */
 void sc_report_fail(void);
 
+/* The counts of hazards so far. */
 void sc_report_counts(struct sc_report_counts *counts);
 
-/* The status that the process should end with. `own` is the process's own status as seen from
- * outside: 0 to 255, -1 if unknown. Returns `exitcode` if strict counts a hazard or sc_report_fail
- * was called, unless the process is known to fail already; else `own`. */
+/* The exit status that the process should end with. `own` is the process's own: 0 to 255, or -1 if
+ * unknown. Returns `exitcode` if strict counts a hazard or sc_report_fail was called, unless the
+ * process is known to fail already. Else returns `own`. */
 int sc_report_exit_status(int own);
 
-/* Writes the `summary` line and, if `totals->final`, prints the summary that verbosity asks for.
- * After the final summary there is no other; later hazards still get lines. */
+/* Writes the `summary` line and, if `totals->final`, prints the summary as verbosity asks. After a
+ * final summary this function does nothing; later hazards still get lines. */
 void sc_report_summary(const struct sc_report_totals *totals);
 
-/* The program aborts: prints what the summary would say, once and without a `summary` line, where
- * there are hazards or the context is lost. It may catch the signal and go on. */
+/* The program aborts: prints the summary once, without a `summary` line, if there are hazards or
+ * the context is lost. The program may catch the signal and go on. */
 void sc_report_say_aborting(const struct sc_report_totals *totals);
 
-/* In a forked child: forgets the parent's report, counts and file. All is as before the first
- * open. */
+/* In a forked child: forgets the parent's report, counts and file. The state is that of before the
+ * first open. */
 void sc_report_child(void);
 
-/* Names the frame whose return address is pc, with dladdr; or a Python frame, of which pc is the
- * word. */
+/* Names the frame whose return address is `pc`, with dladdr. `pc` may also stand for a Python frame
+ * (track/python_codes.h). */
 void sc_report_symbolise(const void *pc, struct sc_report_frame *frame);
 
-/* Notes what the program was started with as its stderr, and as the descriptor that report_path
- * names by number. Where there is none, the number will be a file of the program's, and nothing is
- * written there. Pre: the program has opened no file yet. */
+/* Notes which files stderr, and a descriptor that report_path names, had at the program's start. A
+ * descriptor that was closed then will be a file of the program's, where nothing is written. Pre:
+ * the program has opened no file yet. */
 void sc_report_note_descriptors(void);
 
-/* Is there a stderr for words of the library's: what the program was started with, or a terminal, a
- * pipe or a file opened for appending that the program has put there? */
+/* May the library write to stderr? Yes if it is what the program was started with, or if the
+ * program has put a terminal, a pipe or a file opened for appending there. */
 bool sc_report_has_stderr(void);
 
 /* Writes "safecopy: <line>\n" to stderr with one write; fits sc_options_complain. */

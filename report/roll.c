@@ -15,15 +15,16 @@
 
 #include "common/poison.h"
 
+/* One roll that SAFECOPY_RUN names. */
 struct roll {
-    char path[64];
+    char path[64]; /* /proc/PID/fd/N */
     struct sc_file_identity identity;
-    bool is_shown;
+    bool is_shown; /* its command shows the reports on stderr */
 };
 
 static struct roll rolls[SC_ROLL_MAX];
 static unsigned roll_count;
-static char taken[SC_ROLL_VALUE_SIZE];
+static char value_taken[SC_ROLL_VALUE_SIZE];
 
 const char *sc_roll_word(enum sc_roll_note note)
 {
@@ -33,7 +34,7 @@ const char *sc_roll_word(enum sc_roll_note note)
     return words[note];
 }
 
-/* The number behind the ':' at *at, where *at is then moved behind it. 0 if there is none. */
+/* Reads the number behind the ':' at *at, and moves *at behind it. 0: there is no such number. */
 static uint64_t take_number(const char **at)
 {
     uint64_t number = 0;
@@ -44,7 +45,7 @@ static uint64_t take_number(const char **at)
     return number;
 }
 
-/* What `at` begins with, up to a comma or the end. False: it is no roll. */
+/* Reads "PATH:DEVICE:INODE[:shown]" at `at`, up to a comma or the end. False: it names no roll. */
 static bool read_roll(const char *at, struct roll *roll)
 {
     size_t length = strcspn(at, ":,");
@@ -64,8 +65,8 @@ void sc_roll_take(const char *value)
 {
     size_t length = value ? strlen(value) : 0;
     roll_count = 0;
-    taken[0] = '\0';
-    if (length == 0 || length >= sizeof taken)
+    value_taken[0] = '\0';
+    if (length == 0 || length >= sizeof value_taken)
         return;
     for (const char *at = value; at && roll_count < SC_ROLL_MAX;) {
         if (read_roll(at, &rolls[roll_count]))
@@ -74,15 +75,16 @@ void sc_roll_take(const char *value)
         at = at ? at + 1 : NULL;
     }
     if (roll_count > 0)
-        memcpy(taken, value, length + 1);
+        memcpy(value_taken, value, length + 1);
 }
 
 const char *sc_roll_value(void)
 {
-    return taken;
+    return value_taken;
 }
 
-/* The file that the variable names, which has no name, and is of the process's own user. */
+/* Has `fd` the very file that the variable names, without a name in any folder, of the process's
+ * own user? */
 static bool is_unnamed(const struct roll *roll, int fd)
 {
     struct stat status;
@@ -90,7 +92,8 @@ static bool is_unnamed(const struct roll *roll, int fd)
            S_ISREG(status.st_mode) && status.st_nlink == 0 && status.st_uid == geteuid();
 }
 
-/* The kernel may add a seal of its own (vm.memfd_noexec). */
+/* Has the file the seals and the mark of a roll? The kernel may add a seal of its own
+ * (vm.memfd_noexec). */
 static bool is_marked(int fd)
 {
     enum { SEAL_EXEC = 0x20 };
@@ -100,7 +103,7 @@ static bool is_marked(int fd)
            memcmp(mark, SC_ROLL_MARK, sizeof mark) == 0;
 }
 
-/* A descriptor of what is at the path now, if that may be the roll; else -1. */
+/* Opens what is at the path now, if it may be the roll; else -1. */
 static int open_if_unnamed(const struct roll *roll, int flags)
 {
     int fd = sc_file_open_existing(roll->path, flags);
@@ -110,20 +113,22 @@ static int open_if_unnamed(const struct roll *roll, int flags)
     return -1;
 }
 
-/* What the path names has to be known before it is opened, since opening alone may do something,
- * and what the file is before it is opened for writing. */
+/* Opens the roll for writing; -1: the path names something else. First it is opened with O_PATH,
+ * since opening alone may have an effect on another file; then for reading, to see its mark; only
+ * then for writing. */
 static int open_roll(const struct roll *roll)
 {
-    int seen = open_if_unnamed(roll, O_PATH);
-    int looked = seen >= 0 ? open_if_unnamed(roll, O_RDONLY) : -1;
-    bool is_roll = looked >= 0 && is_marked(looked);
-    sc_file_close(seen);
-    sc_file_close(looked);
+    int path_only = open_if_unnamed(roll, O_PATH);
+    int readable = path_only >= 0 ? open_if_unnamed(roll, O_RDONLY) : -1;
+    bool is_roll = readable >= 0 && is_marked(readable);
+    sc_file_close(path_only);
+    sc_file_close(readable);
     return is_roll ? open_if_unnamed(roll, O_WRONLY) : -1;
 }
 
-/* RLIMIT_FSIZE holds for a memfd as well, and not for its mode. */
-static bool append(const struct roll *roll, const char *note, size_t size)
+/* Adds the note to the roll. If it cannot be written, the file's mode says that the roll lacks
+ * notes: RLIMIT_FSIZE limits memfds, too, and not their mode. */
+static bool append_to(const struct roll *roll, const char *note, size_t size)
 {
     int fd = open_roll(roll);
     if (fd < 0)
@@ -135,12 +140,12 @@ static bool append(const struct roll *roll, const char *note, size_t size)
     return is_noted;
 }
 
-/* Whether one that is shown has it. */
+/* Adds the note to all rolls. Returns whether a roll got it whose command shows the reports. */
 static bool append_to_all(const struct sc_text *text)
 {
     bool is_shown = false;
     for (unsigned i = 0; i < roll_count; i++)
-        if (append(&rolls[i], text->bytes, text->used + 1))
+        if (append_to(&rolls[i], text->bytes, text->used + 1))
             is_shown = is_shown || rolls[i].is_shown;
     return is_shown;
 }
@@ -180,7 +185,7 @@ void sc_roll_note_killed(int32_t pid)
     errno = saved;
 }
 
-/* A long path is cut: it is for people. */
+/* The path of the program is for people, and may be cut. */
 void sc_roll_note_off(void)
 {
     char path[256], bytes[sizeof path + 128];

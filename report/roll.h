@@ -2,22 +2,26 @@
  * whatever becomes of their reports.
  *
  * A report may be where nobody looks, or get lost: the disk is full, the next process takes its
- * name, a program gives its children options of their own. So each process notes in the roll where
- * its report is, once that it has found hazards or fails for another reason, and whether the report
- * has its end or could not be written, whether it has told its verdict or looks for nothing, and
- * which process of the run it has killed. The roll is a memfd of the command's. SAFECOPY_RUN says
- * how to get at it, and which file it is: "/proc/PID/fd/N:DEVICE:INODE", with ":shown" behind it if
- * the command shows the reports on stderr. A run within a run has both there, the inner one first,
- * with a comma between them. A process that cannot get at a roll (another user, another machine, a
- * container) notes nothing; then its report alone speaks.
+ * name, a program gives its children options of their own. So each process notes in the roll
+ *
+ *     where its report is, whether it could not be written, and whether it is complete
+ *     that it has found hazards, or fails for another reason (each once)
+ *     that it has told its verdict, or looks for nothing
+ *     which process of the run it has killed
+ *
+ * The roll is a memfd of the command's. SAFECOPY_RUN says
+ * how to get at the roll, and which file it is: "/proc/PID/fd/N:DEVICE:INODE", with ":shown" behind
+ * it if the command shows the reports on stderr. A run within a run has both rolls there, the inner
+ * one first, with a comma between them. A process that cannot get at a roll (another user, another
+ * machine, a container) notes nothing; then its report alone speaks.
  *
  * The variable may name any file by now, or from the start. A process writes to no other file than
  * to a memfd of its own user that has the seals of a roll, exactly these, and begins with the mark
  * of one. It opens nothing else for writing, and reads nothing else but a file without a name.
  *
- * A note is "PID STARTED WORD", of SC_ROLL_REPORT and SC_ROLL_OFF with " PATH", and a NUL. The mark
- * stands before them and is none. A process that gets at the roll and cannot add to it
- * (RLIMIT_FSIZE) changes the file's mode to SC_ROLL_MODE_LACKS instead.
+ * A note is "PID STARTED WORD" and a NUL; SC_ROLL_REPORT and SC_ROLL_OFF have " PATH" behind the
+ * word. The mark stands before all notes, and is no note. A process that gets at the roll and
+ * cannot add to it (RLIMIT_FSIZE) changes the file's mode to SC_ROLL_MODE_LACKS instead.
  *
  * No function allocates, locks, waits for anybody, or changes errno.
  */
@@ -31,56 +35,57 @@ struct sc_path_names;
 
 #define SC_ROLL_VARIABLE "SAFECOPY_RUN"
 
-/* Behind a roll whose command shows the reports on stderr. */
+/* What stands in the variable behind a roll whose command shows the reports on stderr. */
 #define SC_ROLL_SHOWN ":shown"
 
-/* With its NUL. */
+/* What a roll begins with, its NUL included. */
 #define SC_ROLL_MARK "safecopy run, notes 1"
 
-/* F_SEAL_SEAL | F_SEAL_SHRINK: what was noted stays, and what may be done stays as it is. */
+/* F_SEAL_SEAL | F_SEAL_SHRINK: nobody can remove notes, or change the seals. */
 enum { SC_ROLL_SEALS = 0x1 | 0x2 };
 
-/* The mode of the file when it is made, and when a process had something to note and could not. */
+/* The mode of the file when it is made, and after a process could not write a note. */
 enum { SC_ROLL_MODE = 0640, SC_ROLL_MODE_LACKS = 0600 };
 
-/* A variable that is longer is cut behind one roll, and of its rolls the first are used. */
+/* How long the variable may be, and how many rolls it may name. A longer one is cut behind a roll;
+ * of more rolls the first are used. */
 enum { SC_ROLL_VALUE_SIZE = 512, SC_ROLL_MAX = 4 };
 
 enum sc_roll_note {
     SC_ROLL_REPORT,   /* the process has a report, at a path */
-    SC_ROLL_LATENT,   /* it has had a hazard that is not suppressed, and was latent */
-    SC_ROLL_OBSERVED, /* or observed */
-    SC_ROLL_FAILED,   /* it fails for another reason, as strict=1 has it: its options */
-    SC_ROLL_LOST,     /* it could not make its report, or not write all of it */
+    SC_ROLL_LATENT,   /* it has had a latent hazard that is not suppressed */
+    SC_ROLL_OBSERVED, /* it has had an observed hazard that is not suppressed */
+    SC_ROLL_FAILED,   /* it fails as strict=1 would have it, for another reason: its options */
+    SC_ROLL_LOST,     /* it could not make its report, or not write all lines */
     SC_ROLL_ENDED,    /* the report has its last summary */
-    SC_ROLL_KILLED,   /* another process has sent it a signal that may end it; noted by that one */
-    SC_ROLL_WATCHED,  /* it is watched, and is to have no report (report_path=none) */
+    SC_ROLL_KILLED,   /* another process, which notes this, has sent it a signal that may end it */
+    SC_ROLL_WATCHED,  /* it is watched, and its options want no report (report_path=none) */
     SC_ROLL_TOLD,     /* it has told its verdict on stderr */
-    SC_ROLL_OFF,      /* it looks for the driver with mode=off; what runs there, as a path */
+    SC_ROLL_OFF, /* it has reached for the driver with mode=off; with the path of its program */
     SC_ROLL_NOTE_COUNT
 };
 
-/* The word of a note. */
+/* The word by which the roll has a note. */
 const char *sc_roll_word(enum sc_roll_note note);
 
-/* Takes the rolls that `value`, of SAFECOPY_RUN, names. NULL, or what is none: there is no
- * roll, and nothing is noted. To be called before the other functions. */
+/* Sets the rolls that the other functions use: those that `value`, of SAFECOPY_RUN, names. If it is
+ * NULL or names none, nothing is noted. To be called before the other functions. */
 void sc_roll_take(const char *value);
 
-/* The value that was taken, which tells runs apart; "" without a roll. */
+/* The value that sc_roll_take was given, which tells runs apart; "" without a roll. */
 const char *sc_roll_value(void);
 
 /* Is there a roll? One load. */
 bool sc_roll_is_there(void);
 
-/* Notes SC_ROLL_KILLED of the process, if it runs. Async-signal-safe. */
+/* Notes SC_ROLL_KILLED of process `pid`, if it runs. Async-signal-safe. */
 void sc_roll_note_killed(int32_t pid);
 
 /* Notes SC_ROLL_OFF of this process. */
 void sc_roll_note_off(void);
 
-/* `path` may be NULL where there is none. Returns whether a command that shows the reports on
- * stderr has the note. */
+/* Adds a note of this process. `path` may be NULL for a note without a path. Returns whether a
+ * command that shows the reports on stderr got the note. */
 bool sc_roll_note(enum sc_roll_note note, const struct sc_path_names *names, const char *path);
 
 #endif

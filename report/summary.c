@@ -31,9 +31,11 @@ static const char *kind_of(const struct sc_hazard *hazard)
     return sc_hazard_buffer_kind_string(hazard->buffer_kind);
 }
 
-/* Of a record that says who called: its function, and behind the preposition from where. */
+/* The three arguments that describe the call of a record: its function, the runtime's, its stack.
+ */
 #define CALL_OF(record) (record).api, (record).runtime_api, (record).stack
 
+/* Appends "FUNCTION at PLACE", with `preposition` between them. */
 static void put_call(struct sc_text *text, const char *api, const char *runtime_api, uint32_t stack,
                      const char *preposition)
 {
@@ -41,13 +43,14 @@ static void put_call(struct sc_text *text, const char *api, const char *runtime_
     sc_call_words_put_place(text, preposition, stack);
 }
 
-/* A name may neither steer the terminal nor begin a line. */
+/* Appends a name from outside, which may neither steer the terminal nor begin a line. */
 static void put_name(struct sc_text *text, const char *name)
 {
     sc_plain_put(text, name, strlen(name));
 }
 
-/* What the operation does with the buffer, which for a copy may be the host's or the device's. */
+/* What the operation does with the hazard's buffer. Of a copy that is either the host's side or the
+ * device's. */
 static const char *verb_of(const struct sc_hazard *hazard)
 {
     bool of_device = hazard->buffer_kind == SC_DEVICE;
@@ -65,21 +68,23 @@ static const char *verb_of(const struct sc_hazard *hazard)
     }
 }
 
+/* Appends how the event and the operation relate: "while cudaMemcpyAsync was still to read "
+ * (observed), or "with nothing that waits for cudaMemcpyAsync to read " (latent). */
 static void put_relation(struct sc_text *text, const struct sc_hazard *hazard)
 {
-    bool observed = hazard->certainty == SC_OBSERVED;
+    bool is_observed = hazard->certainty == SC_OBSERVED;
     if (hazard->found_later) {
         sc_text_put(text, "found changed what ");
         sc_call_words_put_api(text, CALL_OF(hazard->copy));
         sc_text_put(text, " was to read: ");
         return;
     }
-    sc_text_put(text, observed ? "while " : "with nothing that waits for ");
+    sc_text_put(text, is_observed ? "while " : "with nothing that waits for ");
     sc_call_words_put_api(text, CALL_OF(hazard->copy));
-    sc_text_format(text, "%s%s", observed ? " was still to " : " to ", verb_of(hazard));
+    sc_text_format(text, "%s%s", is_observed ? " was still to " : " to ", verb_of(hazard));
 }
 
-/* A call that has to do with a capture and no buffer. */
+/* Appends of a call that breaks a capture, which capture that is: no buffer is hurt. */
 static void put_capture(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_format(text, "while stream %#lx captures, begun by ", hazard->copy.stream);
@@ -91,7 +96,7 @@ static const char *use_of(enum sc_direction direction)
     return direction == SC_H2D ? "reads " : direction == SC_D2H ? "writes " : "uses ";
 }
 
-/* A node and memory that is gone. */
+/* Appends of memory that is gone which node of a graph names it, and who freed it. */
 static void put_node(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_format(text, "of a graph that %s%'lu of %s memory, by ", use_of(hazard->copy.direction),
@@ -103,7 +108,8 @@ static void put_node(struct sc_text *text, const struct sc_hazard *hazard)
     put_call(text, CALL_OF(hazard->freed), " at ");
 }
 
-/* "ran once, beside a capture whose graph has cudaMemcpyAsync on the same 4 KB of device memory" */
+/* Appends of work beside a capture what the graph does with the same memory: "ran once, beside a
+ * capture whose graph has cudaMemcpyAsync on the same 4 KB of device memory". */
 static void put_neighbour(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_put(text, hazard->may_be_meant
@@ -116,19 +122,20 @@ static void put_neighbour(struct sc_text *text, const struct sc_hazard *hazard)
                             hazard->copy.stack);
 }
 
-/* Nobody knows what of the memory the kernel uses, and whether it does. */
+/* Appends of a kernel that it has an address of the memory. Whether it uses the memory, and which
+ * bytes, is not known. */
 static void put_kernel(struct sc_text *text, const struct sc_hazard *hazard)
 {
-    bool observed = hazard->certainty == SC_OBSERVED;
-    sc_text_put(text, observed ? "while " : "with nothing that waits for ");
+    bool is_observed = hazard->certainty == SC_OBSERVED;
+    sc_text_put(text, is_observed ? "while " : "with nothing that waits for ");
     sc_call_words_put_api(text, CALL_OF(hazard->copy));
     sc_text_format(text, "%s, of a kernel with an address there among its parameters",
-                   observed ? " was still to run" : "");
+                   is_observed ? " was still to run" : "");
     sc_call_words_put_place(text, ", issued at ", hazard->copy.stack);
 }
 
-/* "a copy to the device that writes 64 KB" */
-static void put_raced(struct sc_text *text, const struct sc_hazard_node *node)
+/* Appends "a copy to the device that writes 64 KB". */
+static void put_racing_node(struct sc_text *text, const struct sc_hazard_node *node)
 {
     static const char *const words[] = {
         [SC_H2D] = "a copy to the device", [SC_D2H] = "a copy to the host",
@@ -148,14 +155,15 @@ static void put_author(struct sc_text *text, const struct sc_hazard_node *node)
     put_call(text, CALL_OF(node->author), " at ");
 }
 
+/* Appends the two nodes of a graph that race, and the calls that added them. */
 static void put_race(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_put(text, "of a graph with no order between ");
-    put_raced(text, &hazard->nodes[0]);
+    put_racing_node(text, &hazard->nodes[0]);
     sc_text_format(text, " of %s memory", kind_of(hazard));
     put_author(text, &hazard->nodes[0]);
     sc_text_put(text, "\n    and ");
-    put_raced(text, &hazard->nodes[1]);
+    put_racing_node(text, &hazard->nodes[1]);
     sc_text_put(text, " there");
     put_author(text, &hazard->nodes[1]);
     if (hazard->nodes[0].author.api)
@@ -164,6 +172,8 @@ static void put_race(struct sc_text *text, const struct sc_hazard *hazard)
     put_call(text, CALL_OF(hazard->copy), " at ");
 }
 
+/* Appends which blocks are still held (SC601), or do not fit the device (SC602), and who allocated
+ * them. */
 static void put_memory(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_format(text, "with %lu block%s%s, %'lu of %s memory in all, ", hazard->blocks,
@@ -171,14 +181,17 @@ static void put_memory(struct sc_text *text, const struct sc_hazard *hazard)
                    hazard->buffer_size_bytes, kind_of(hazard));
     if (hazard->room_bytes)
         sc_text_format(text,
-                       "for device %d, which has %'lu: the rest lies on the host, and on no other "
+                       "for device %d, which has %'lu: %'lu lies on the host, and on no other "
                        "GPU\n    most of it ",
-                       hazard->copy.device, hazard->room_bytes);
+                       hazard->copy.device, hazard->room_bytes,
+                       hazard->buffer_size_bytes - hazard->room_bytes);
     sc_text_put(text, "by ");
     put_call(text, CALL_OF(hazard->copy), " at ");
 }
 
-/* "64 MB was asked for, and 8 MB stays in force since cuLaunchKernel of take at a.c:3" */
+/* Appends, of a limit that no longer takes effect: "of CU_LIMIT_MALLOC_HEAP_SIZE: 64 MB was asked
+ * for, and 8 MB stays in force since cuLaunchKernel of my_kernel at a.c:3". (%' writes bytes with
+ * their unit.) */
 static void put_limit(struct sc_text *text, const struct sc_hazard *hazard)
 {
     const struct sc_hazard_limit *limit = &hazard->limit;
@@ -196,13 +209,16 @@ static void put_limit(struct sc_text *text, const struct sc_hazard *hazard)
     sc_call_words_put_place(text, " at ", hazard->copy.stack);
 }
 
-static void put_any(struct sc_text *text, const struct sc_hazard *hazard)
+/* Appends what most hazards have: how the call relates to an operation, which memory that uses, and
+ * where it was issued. */
+static void put_usual(struct sc_text *text, const struct sc_hazard *hazard)
 {
     put_relation(text, hazard);
     sc_text_format(text, "%'lu of %s memory", hazard->copy.size_bytes, kind_of(hazard));
     sc_call_words_put_place(text, ", issued at ", hazard->copy.stack);
 }
 
+/* Appends what the event hurt, in the words for this kind of hazard. */
 static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
 {
     if (hazard->limit.name)
@@ -220,7 +236,7 @@ static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
     else if (hazard->copy.direction == SC_NO_DIRECTION)
         put_kernel(text, hazard);
     else
-        put_any(text, hazard);
+        put_usual(text, hazard);
 }
 
 static const char *outcome(const struct sc_hazard *hazard)
@@ -239,7 +255,7 @@ static const char *outcome(const struct sc_hazard *hazard)
     return outcomes[hazard->action];
 }
 
-/* "1.3 ms"; what lies beyond the tenth says nothing to a person. */
+/* Appends "1.3 ms", cut to tenths. */
 static void put_time(struct sc_text *text, uint64_t ns)
 {
     static const struct {
@@ -253,6 +269,7 @@ static void put_time(struct sc_text *text, uint64_t ns)
     sc_text_format(text, "%lu.%lu%s", tenths / 10, tenths % 10, units[i].name);
 }
 
+/* Appends how long the copy still ran after the event, or since when it was over. */
 static void put_remaining(struct sc_text *text, const struct sc_hazard_counts *seen)
 {
     if (!seen->is_timed)
@@ -288,8 +305,8 @@ void sc_summary_write_hazard(struct sc_text *text, const struct sc_hazard_counts
     sc_text_format(text, "    %s\n", outcome(hazard));
 }
 
-/* All that no verdict was given on, in one sentence: ", 12 operations not watched, 2 touches and 1
- * operation not judged". */
+/* Appends all that has no verdict: ", 12 operations not watched, 2 touches and 1 operation not
+ * judged". */
 static void put_what_is_not_judged(struct sc_text *text, const struct sc_no_verdicts *counts)
 {
     uint64_t unwatched = sc_no_verdicts_sum(counts, SC_NO_VERDICT_UNWATCHED);
@@ -308,6 +325,7 @@ static void put_what_is_not_judged(struct sc_text *text, const struct sc_no_verd
     sc_text_put(text, " not judged");
 }
 
+/* Appends the first line: how many hazards, advisory notes and suppressed hazards there were. */
 static void put_head(struct sc_text *text, const struct sc_summary *summary)
 {
     const struct sc_report_counts *counts = &summary->counts;
@@ -327,7 +345,7 @@ static void put_head(struct sc_text *text, const struct sc_summary *summary)
     sc_text_char(text, '\n');
 }
 
-/* "2 operations on 1 stream in flight, the last ..." */
+/* Appends "in flight: 2 operations on 1 stream; the latest cudaMemcpyAsync at ...". */
 static void put_in_flight(struct sc_text *text, const struct sc_postmortem_brief *brief)
 {
     sc_text_format(text, "    in flight: %u operation%s", brief->in_flight,
@@ -340,6 +358,7 @@ static void put_in_flight(struct sc_text *text, const struct sc_postmortem_brief
     sc_text_char(text, '\n');
 }
 
+/* Appends how much memory was given back before the context was lost, and the latest of it. */
 static void put_frees(struct sc_text *text, const struct sc_postmortem_brief *brief)
 {
     const struct sc_postmortem_operation *freed = &brief->freed;
@@ -354,8 +373,8 @@ static void put_frees(struct sc_text *text, const struct sc_postmortem_brief *br
     sc_text_put(text, " before\n");
 }
 
-/* "a kernel that calls malloc gets NULL when the heap (8 MB) is used up; take has used it, at ..."
- */
+/* Appends "a kernel that calls malloc gets NULL when the heap (8 MB) is used up: my_kernel uses it,
+ * launched at ...". (%' writes bytes with their unit.) */
 static void put_heap(struct sc_text *text, const struct sc_postmortem_brief *brief)
 {
     const struct sc_limit_event *user = brief->heap_user;
@@ -365,11 +384,14 @@ static void put_heap(struct sc_text *text, const struct sc_postmortem_brief *bri
                    "    a kernel that calls malloc gets NULL when the heap (%'lu) is used up: ",
                    user->in_force);
     put_name(text, user->kernel[0] != '\0' ? user->kernel : user->api);
-    sc_call_words_put_place(text, " uses it, launched at ", user->stack);
+    sc_call_words_put_place(
+        text, user->by == SC_LIMIT_BY_MODULE ? " calls it, loaded at " : " uses it, launched at ",
+        user->stack);
     sc_text_char(text, '\n');
 }
 
-/* The call, what was in flight, what had gone, and the heap. */
+/* Appends the post-mortem: the call that got the error, what was in flight, what had been given
+ * back, and who uses the device's heap. */
 static void put_postmortem(struct sc_text *text, const struct sc_postmortem_brief *brief)
 {
     if (!brief->name)
@@ -388,6 +410,7 @@ static void put_postmortem(struct sc_text *text, const struct sc_postmortem_brie
     put_heap(text, brief);
 }
 
+/* Why CUPTI told nothing, by sc_report_cupti.state; NULL: it did, or nobody asked. */
 static const char *why_unheard(const char *state)
 {
     if (!state)
@@ -446,20 +469,21 @@ static void put_what_was_noted(struct sc_text *text, const struct sc_summary *su
               summary->shared_memory);
 }
 
-/* "guarded: 3 ranges by mprotect, 20 by userfaultfd". */
+/* Appends "guarded: 3 ranges by mprotect, 20 by userfaultfd", and why there is no userfaultfd. */
 static void put_guard(struct sc_text *text, const struct sc_summary *summary)
 {
     const struct sc_report_guard *guard = &summary->guard;
     enum sc_userfaultfd_state state = guard->userfaultfd;
-    bool is_had = state == SC_USERFAULTFD_OPENED || state == SC_USERFAULTFD_UNASKED;
+    bool is_open = state == SC_USERFAULTFD_OPENED || state == SC_USERFAULTFD_UNASKED;
     if (!summary->tells_guard)
         return;
     sc_text_format(text, "  guarded: %lu range%s by mprotect, %lu by userfaultfd%s%s\n",
                    guard->by_mprotect, plural(guard->by_mprotect), guard->by_userfaultfd,
-                   is_had ? "" : "; no userfaultfd: ", is_had ? "" : sc_userfaultfd_words(state));
+                   is_open ? "" : "; no userfaultfd: ", is_open ? "" : sc_userfaultfd_words(state));
 }
 
-/* "guard_budget: 40 of 1000 operations guarded", and where most were left out. */
+/* Appends "guard_budget: 40 of 1000 operations guarded", and the call sites with the most unguarded
+ * operations. */
 static void put_budget(struct sc_text *text, const struct sc_budget *budget)
 {
     enum { SITES_SHOWN = 3 };
@@ -486,7 +510,8 @@ static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
                        all, plural(all));
 }
 
-/* A line for each reason that operations or touches of this kind have. */
+/* Appends a line for each reason why operations or touches (`unit`) have no verdict. `title` goes
+ * before the lines; NULL: it is there already. */
 static void put_reasons(struct sc_text *text, const struct sc_no_verdicts *counts,
                         const char *title, enum sc_no_verdict_unit unit, const char *noun,
                         const char *plural_of(uint64_t count))
@@ -515,6 +540,8 @@ static void put_no_verdicts(struct sc_text *text, const struct sc_no_verdicts *c
                 "operation", plural);
 }
 
+/* Did the suppression leave nothing out, because it has expired (`expired`) or though it has not?
+ */
 static bool is_idle(const struct sc_suppression *entry, bool expired)
 {
     return entry->is_expired == expired && entry->used == 0;
@@ -532,16 +559,16 @@ static bool has_idle(bool expired)
 
 bool sc_summary_has_expired(void)
 {
-    return has_idle(true);
+    return has_idle(/*expired*/ true);
 }
 
 bool sc_summary_has_unused(void)
 {
-    return has_idle(false);
+    return has_idle(/*expired*/ false);
 }
 
-/* A line with the names of suppressions, if there are any: of those that have expired, or of the
- * others that were not used. */
+/* Appends a line with the names of idle suppressions, if there are any: of those that have expired,
+ * or of the others. */
 static void put_suppressions(struct sc_text *text, const char *title, bool expired)
 {
     const struct sc_suppression *entry;
@@ -589,8 +616,8 @@ void sc_summary_write(struct sc_text *text, const struct sc_summary *summary)
     put_budget(text, summary->guard.budget);
     put_timeline(text, summary);
     if (summary->lists_suppressions) {
-        put_suppressions(text, "  suppressions that have expired: ", true);
-        put_suppressions(text, "  suppressions not used: ", false);
+        put_suppressions(text, "  suppressions that have expired: ", /*expired*/ true);
+        put_suppressions(text, "  suppressions not used: ", /*expired*/ false);
     }
     if (summary->path[0] != '\0') {
         sc_text_put(text, "  report: ");

@@ -61,7 +61,8 @@ static void say_unread(struct complaints *complaints, int error)
     say(complaints, &text);
 }
 
-/* The file's bytes in *text, which are never unmapped; their number, or -errno. */
+/* Reads the file into *text, memory that is never unmapped. Returns the number of bytes, or -errno.
+ */
 static long read_file(const char *path, char **text)
 {
     struct stat status;
@@ -77,6 +78,7 @@ static long read_file(const char *path, char **text)
     return result;
 }
 
+/* How many entries the text can have: one for each '{'. */
 static unsigned count_openings(const char *text, size_t size)
 {
     unsigned count = 0;
@@ -123,10 +125,11 @@ void sc_suppressing_forget(void)
 
 /* ---- the hazard at hand ---- */
 
+/* Answers for hazards that were asked of lately, by code and stacks. */
 static struct answer {
     uint32_t copy, event; /* ids of stacks */
-    uint16_t code;        /* and 1; 0: no answer */
-    uint16_t entry;       /* its index and 1; 0: none */
+    uint16_t code;        /* the hazard's code + 1; 0: the slot is free */
+    uint16_t entry;       /* the index of the entry that covers the hazard, + 1; 0: none does */
 } cache[CACHE_SIZE];
 
 static struct answer *answer_for(const struct sc_hazard *hazard)
@@ -147,35 +150,36 @@ bool sc_suppressing_recall(const struct sc_hazard *hazard, struct sc_suppression
     return true;
 }
 
-/* The names of a stack's functions, as they are asked for, and of Python frames the last answer. */
-struct named {
+/* The names of a stack's functions, each looked up when it is first asked for. A Python frame has
+ * no such name: its place in `functions` holds the word that was asked for last. */
+struct names {
     const struct sc_json_lines_stack *stack;
-    int memory; /* sc_file_open_memory */
+    int memory; /* of sc_file_open_memory */
     bool asked[SC_STACK_DEPTH_MAX];
     char functions[SC_STACK_DEPTH_MAX][SYMBOL_MAX_BYTES]; /* "": unknown */
 };
 
-static const char *function_of(struct named *named, unsigned index)
+static const char *function_of(struct names *names, unsigned index)
 {
-    const struct sc_report_frame *frame = &named->stack->frames[index];
-    char *function = named->functions[index];
-    if (!named->asked[index]) {
-        bool found = frame->symbol ? sc_file_read_string(named->memory, frame->symbol, function,
+    const struct sc_report_frame *frame = &names->stack->frames[index];
+    char *function = names->functions[index];
+    if (!names->asked[index]) {
+        bool found = frame->symbol ? sc_file_read_string(names->memory, frame->symbol, function,
                                                          SYMBOL_MAX_BYTES)
                                    : sc_symtab_find(frame, function, SYMBOL_MAX_BYTES);
         if (!found)
             function[0] = '\0';
-        named->asked[index] = true;
+        names->asked[index] = true;
     }
     return function[0] != '\0' ? function : NULL;
 }
 
-/* "FILE:FUNCTION" or "FILE:LINE"; NULL where that is cut, or does not say which line. */
-static const char *python_word(struct named *named, unsigned index, enum sc_frame_word word)
+/* Returns "FILE:FUNCTION" or "FILE:LINE"; NULL: it does not fit, or the line is not known. */
+static const char *python_word(struct names *names, unsigned index, enum sc_frame_word word)
 {
-    const struct sc_python_frame *frame = &named->stack->frames[index].python;
+    const struct sc_python_frame *frame = &names->stack->frames[index].python;
     bool is_line = word == SC_FRAME_SOURCE;
-    struct sc_text text = sc_text_in(named->functions[index], SYMBOL_MAX_BYTES);
+    struct sc_text text = sc_text_in(names->functions[index], SYMBOL_MAX_BYTES);
     sc_text_bytes(&text, frame->file, frame->file_bytes);
     sc_text_char(&text, ':');
     if (is_line)
@@ -185,41 +189,42 @@ static const char *python_word(struct named *named, unsigned index, enum sc_fram
     return text.cut || (is_line && frame->line == 0) ? NULL : text.bytes;
 }
 
+/* The `word` of struct sc_suppression_stack: what a pattern asks of frame `index`. */
 static const char *word_of(void *context, unsigned index, enum sc_frame_word word)
 {
-    struct named *named = context;
-    if (named->stack->frames[index].is_python)
-        return word == SC_FRAME_SOURCE || word == SC_FRAME_PYTHON ? python_word(named, index, word)
+    struct names *names = context;
+    if (names->stack->frames[index].is_python)
+        return word == SC_FRAME_SOURCE || word == SC_FRAME_PYTHON ? python_word(names, index, word)
                                                                   : NULL;
     switch (word) {
     case SC_FRAME_FUNCTION:
-        return function_of(named, index);
+        return function_of(names, index);
     case SC_FRAME_OBJECT:
-        return named->stack->frames[index].module;
-    case SC_FRAME_SOURCE: /* the command knows lines */
+        return names->stack->frames[index].module;
+    case SC_FRAME_SOURCE: /* only the command knows lines */
     case SC_FRAME_PYTHON:
         return NULL;
     }
     return NULL;
 }
 
-static struct sc_suppression_stack begin_naming(struct named *named,
-                                                const struct sc_json_lines_stack *stack, int memory)
+static struct sc_suppression_stack
+stack_with_names(struct names *names, const struct sc_json_lines_stack *stack, int memory)
 {
-    named->stack = stack;
-    named->memory = memory;
-    memset(named->asked, 0, sizeof named->asked);
-    return (struct sc_suppression_stack){stack->count, word_of, named};
+    names->stack = stack;
+    names->memory = memory;
+    memset(names->asked, 0, sizeof names->asked);
+    return (struct sc_suppression_stack){stack->count, word_of, names};
 }
 
 struct sc_suppression *sc_suppressing_find(const struct sc_hazard *hazard,
                                            const struct sc_json_lines_stacks *stacks)
 {
-    static struct named copy_names, event_names;
+    static struct names copy_names, event_names;
     const char *code = sc_hazard_code_string(hazard->code);
     int memory = sc_file_open_memory();
-    struct sc_suppression_stack copy = begin_naming(&copy_names, &stacks->copy, memory);
-    struct sc_suppression_stack event = begin_naming(&event_names, &stacks->event, memory);
+    struct sc_suppression_stack copy = stack_with_names(&copy_names, &stacks->copy, memory);
+    struct sc_suppression_stack event = stack_with_names(&event_names, &stacks->event, memory);
     unsigned i = 0;
     while (i < entry_count && !sc_suppressions_covers(&entries[i], code, &copy, &event))
         i++;

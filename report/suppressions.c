@@ -28,12 +28,12 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-static bool is(struct sc_part part, const char *word)
+static bool is_word(struct sc_part part, const char *word)
 {
     return part.length == strlen(word) && memcmp(part.bytes, word, part.length) == 0;
 }
 
-static struct sc_part from(struct sc_part part, size_t at)
+static struct sc_part rest_from(struct sc_part part, size_t at)
 {
     return (struct sc_part){part.bytes + at, part.length - at};
 }
@@ -41,14 +41,15 @@ static struct sc_part from(struct sc_part part, size_t at)
 static struct sc_part trim(struct sc_part part)
 {
     while (part.length > 0 && is_blank(part.bytes[0]))
-        part = from(part, 1);
+        part = rest_from(part, 1);
     while (part.length > 0 && is_blank(part.bytes[part.length - 1]))
         part.length--;
     return part;
 }
 
-/* Takes the next word off the front of *rest; its length is 0 at the end. */
-static struct sc_part take(struct sc_part *rest, const char *separators)
+/* Takes the next word, which ends at a separator, off the front of *rest. Its length is 0 at the
+ * end. */
+static struct sc_part take_until(struct sc_part *rest, const char *separators)
 {
     size_t at = 0, end;
     if (rest->length == 0)
@@ -58,21 +59,22 @@ static struct sc_part take(struct sc_part *rest, const char *separators)
     for (end = at; end < rest->length && !strchr(separators, rest->bytes[end]);)
         end++;
     struct sc_part word = {rest->bytes + at, end - at};
-    *rest = from(*rest, end);
+    *rest = rest_from(*rest, end);
     return word;
 }
 
 static struct sc_part take_word(struct sc_part *rest)
 {
-    return take(rest, " \t\r\n");
+    return take_until(rest, " \t\r\n");
 }
 
 static struct sc_part take_code(struct sc_part *rest)
 {
-    return take(rest, " \t\r\n,");
+    return take_until(rest, " \t\r\n,");
 }
 
-/* Where at or behind `text` what follows a star may begin; NULL: nowhere. */
+/* Where, from `text` on, the part of the pattern from `at` on, which follows a star, may first
+ * match. NULL: nowhere. */
 static const char *find_start(struct sc_part pattern, size_t at, const char *text)
 {
     if (at == pattern.length)
@@ -81,8 +83,8 @@ static const char *find_start(struct sc_part pattern, size_t at, const char *tex
     return first == '?' || first == '*' ? text : strchr(text, first);
 }
 
-/* A mismatch goes back to the last star alone: an earlier one could give nothing that it does not.
- */
+/* After a mismatch only the last star takes one more byte: if an earlier star took more, the last
+ * one would find nothing that it cannot find anyway. */
 bool sc_suppressions_glob(struct sc_part pattern, const char *text)
 {
     size_t at = 0, star = SIZE_MAX;
@@ -112,7 +114,7 @@ bool sc_suppressions_glob(struct sc_part pattern, const char *text)
 
 /* ---- matching ---- */
 
-/* The index of its kind, or KINDS. */
+/* The index in `kinds` of the pattern's prefix, or KINDS if it has none. */
 static unsigned kind_of(struct sc_part pattern)
 {
     for (unsigned i = 0; i < KINDS; i++) {
@@ -130,11 +132,12 @@ bool sc_suppressions_matches(struct sc_part pattern, const struct sc_suppression
     if (kind == KINDS || frame >= stack->count)
         return false;
     const char *word = stack->word(stack->context, frame, kinds[kind].word);
-    return word && sc_suppressions_glob(from(pattern, strlen(kinds[kind].prefix)), word);
+    return word && sc_suppressions_glob(rest_from(pattern, strlen(kinds[kind].prefix)), word);
 }
 
-/* What lies behind the last pattern does not matter, so the last "..." alone has to be taken back:
- * an earlier one that took more would leave less to match. */
+/* Do the patterns match the innermost frames of the stack? Frames behind the last pattern do not
+ * matter. After a mismatch only the last "..." skips one more frame: an earlier one that skipped
+ * more would leave fewer frames to match. */
 static bool matches_stack(struct sc_part patterns, const struct sc_suppression_stack *stack)
 {
     struct sc_part behind_dots = {NULL, 0};
@@ -143,7 +146,7 @@ static bool matches_stack(struct sc_part patterns, const struct sc_suppression_s
         struct sc_part pattern = take_word(&patterns);
         if (pattern.length == 0)
             return true;
-        if (is(pattern, "...")) {
+        if (is_word(pattern, "...")) {
             behind_dots = patterns;
             retry = frame;
         } else if (sc_suppressions_matches(pattern, stack, frame)) {
@@ -171,7 +174,7 @@ struct sc_part sc_suppressions_first_pattern(const struct sc_suppression *entry)
     struct sc_part parts[] = {entry->copy, entry->event}, pattern = {NULL, 0};
     for (unsigned i = 0; i < 2 && pattern.length == 0; i++) {
         pattern = take_word(&parts[i]);
-        while (is(pattern, "..."))
+        while (is_word(pattern, "..."))
             pattern = take_word(&parts[i]);
     }
     return pattern;
@@ -195,6 +198,7 @@ static const char *key_at(unsigned key)
     return key < KEYS ? keys[key] : NULL;
 }
 
+/* Where the parser is: between entries, within one, or within a rejected one. */
 enum place { OUTSIDE, INSIDE, SKIPPING };
 
 struct parser {
@@ -206,12 +210,13 @@ struct parser {
     unsigned line;
     const char *line_bytes; /* where the line begins */
     enum place place;
-    struct sc_suppression entry; /* the one that is being read */
+    struct sc_suppression entry; /* the entry that is being read */
     unsigned keys;               /* bit i: it has key i */
-    struct sc_part *continued;   /* the patterns that the next line may go on with */
+    struct sc_part *continued;   /* the patterns to which the next line may add; NULL: none */
 };
 
-/* The entry is left out. */
+/* Complains of the entry's mistake at `at`, and has the parser skip the rest of the entry. The
+ * complaint is `before`, `shown` (a piece of the file, cut and escaped) and `after`. */
 static void reject(struct parser *parser, const char *at, const char *before, struct sc_part shown,
                    const char *after)
 {
@@ -231,7 +236,7 @@ static void reject_plainly(struct parser *parser, const char *at, const char *wh
     reject(parser, at, what, (struct sc_part){NULL, 0}, "");
 }
 
-static bool is_code_of_any(struct sc_part pattern)
+static bool matches_any_code(struct sc_part pattern)
 {
     for (unsigned code = 0; code < SC_HAZARD_CODE_COUNT; code++) {
         if (sc_suppressions_glob(pattern, sc_hazard_code_string(code)))
@@ -243,7 +248,7 @@ static bool is_code_of_any(struct sc_part pattern)
 static void check_codes(struct parser *parser, struct sc_part codes)
 {
     for (struct sc_part each = take_code(&codes); each.length > 0; each = take_code(&codes)) {
-        if (is_code_of_any(each))
+        if (matches_any_code(each))
             continue;
         reject(parser, each.bytes, "there is no hazard '", each, "'; a code is as SC201 or SC2*");
         return;
@@ -253,7 +258,7 @@ static void check_codes(struct parser *parser, struct sc_part codes)
 static void check_patterns(struct parser *parser, struct sc_part patterns)
 {
     for (struct sc_part each = take_word(&patterns); each.length > 0; each = take_word(&patterns)) {
-        if (is(each, "...") || kind_of(each) < KINDS)
+        if (is_word(each, "...") || kind_of(each) < KINDS)
             continue;
         reject(parser, each.bytes, "'", each,
                "' is no frame: one is ..., or fun:, obj:, src: or py: with a pattern");
@@ -261,7 +266,8 @@ static void check_patterns(struct parser *parser, struct sc_part patterns)
     }
 }
 
-/* Days from 1970 to the first of a month, by the rules of the Gregorian calendar. */
+/* The number of days from 1970-01-01 to the first of the month, in the Gregorian calendar. 477 leap
+ * days were before 1970. */
 static int64_t days_before(int64_t year, unsigned month)
 {
     static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
@@ -270,6 +276,7 @@ static int64_t days_before(int64_t year, unsigned month)
     return (year - 1970) * 365 + leaps - 477 + before[month - 1];
 }
 
+/* Reads YYYY-MM-DD as a number of days since 1970-01-01. False: it is no date. */
 static bool read_date(struct sc_part date, int64_t *day)
 {
     unsigned digits[8], count = 0;
@@ -285,12 +292,12 @@ static bool read_date(struct sc_part date, int64_t *day)
     unsigned month = digits[4] * 10 + digits[5], of_month = digits[6] * 10 + digits[7];
     if (year < 1970 || month < 1 || month > 12 || of_month < 1)
         return false;
-    int64_t next = month < 12 ? days_before(year, month + 1) : days_before(year + 1, 1);
+    int64_t next_month = month < 12 ? days_before(year, month + 1) : days_before(year + 1, 1);
     *day = days_before(year, month) + of_month - 1;
-    return *day < next;
+    return *day < next_month;
 }
 
-static void take_date(struct parser *parser, struct sc_part date)
+static void set_expiry(struct parser *parser, struct sc_part date)
 {
     int64_t last_day = 0;
     if (!read_date(date, &last_day))
@@ -298,14 +305,14 @@ static void take_date(struct parser *parser, struct sc_part date)
     parser->entry.is_expired = last_day < parser->now_s / S_PER_DAY;
 }
 
-static void take_patterns(struct parser *parser, struct sc_part *into, struct sc_part patterns)
+static void set_patterns(struct parser *parser, struct sc_part *into, struct sc_part patterns)
 {
     *into = patterns;
     parser->continued = into;
     check_patterns(parser, patterns);
 }
 
-static void take_value(struct parser *parser, enum key key, struct sc_part value)
+static void set_value(struct parser *parser, enum key key, struct sc_part value)
 {
     struct sc_suppression *entry = &parser->entry;
     switch (key) {
@@ -318,18 +325,18 @@ static void take_value(struct parser *parser, enum key key, struct sc_part value
         break;
     case REASON:
         entry->reason = value;
-        if (is(value, SC_SUPPRESSIONS_NO_REASON))
+        if (is_word(value, SC_SUPPRESSIONS_NO_REASON))
             reject_plainly(parser, value.bytes,
                            "the reason is the one that was suggested: say why");
         break;
     case EXPIRES:
-        take_date(parser, value);
+        set_expiry(parser, value);
         break;
     case COPY:
-        take_patterns(parser, &entry->copy, value);
+        set_patterns(parser, &entry->copy, value);
         break;
     case EVENT:
-        take_patterns(parser, &entry->event, value);
+        set_patterns(parser, &entry->event, value);
         break;
     case KEYS:
         break;
@@ -339,12 +346,13 @@ static void take_value(struct parser *parser, enum key key, struct sc_part value
 static enum key find_key(struct sc_part word)
 {
     unsigned key = 0;
-    while (key < KEYS && !is(word, key_at(key)))
+    while (key < KEYS && !is_word(word, key_at(key)))
         key++;
     return key;
 }
 
-static void take_key(struct parser *parser, struct sc_part line)
+/* Reads a line "KEY: VALUE" of an entry. */
+static void read_key_line(struct parser *parser, struct sc_part line)
 {
     const char *colon = memchr(line.bytes, ':', line.length);
     struct sc_part word =
@@ -363,13 +371,13 @@ static void take_key(struct parser *parser, struct sc_part line)
         return;
     }
     struct sc_part value =
-        colon ? trim(from(line, (size_t)(colon + 1 - line.bytes))) : (struct sc_part){NULL, 0};
+        colon ? trim(rest_from(line, (size_t)(colon + 1 - line.bytes))) : (struct sc_part){NULL, 0};
     if (value.length == 0)
         reject(parser, word.bytes, "'", word, ":' wants a value behind it, on the same line");
     else if (parser->keys & 1u << key)
         reject(parser, word.bytes, "the entry has '", word, ":' already");
     else
-        take_value(parser, key, value);
+        set_value(parser, key, value);
     parser->keys |= 1u << key;
 }
 
@@ -400,22 +408,22 @@ static void begin_entry(struct parser *parser, const char *at)
     parser->entry = (struct sc_suppression){0};
 }
 
-/* Patterns that follow on lines of their own. */
-static bool continues(struct parser *parser, struct sc_part line)
+/* Does the line only add frame patterns to the key before it? Then it is added. */
+static bool adds_patterns(struct parser *parser, struct sc_part line)
 {
     struct sc_part rest = line, word = take_word(&rest);
-    if (!parser->continued || (!is(word, "...") && kind_of(word) == KINDS))
+    if (!parser->continued || (!is_word(word, "...") && kind_of(word) == KINDS))
         return false;
     parser->continued->length = (size_t)(line.bytes + line.length - parser->continued->bytes);
     check_patterns(parser, line);
     return true;
 }
 
-static void take_line(struct parser *parser, struct sc_part line)
+static void read_line(struct parser *parser, struct sc_part line)
 {
-    if (is(line, "{")) {
+    if (is_word(line, "{")) {
         begin_entry(parser, line.bytes);
-    } else if (is(line, "}") && parser->place != OUTSIDE) {
+    } else if (is_word(line, "}") && parser->place != OUTSIDE) {
         if (parser->place == INSIDE)
             end_entry(parser, line.bytes);
         parser->place = OUTSIDE;
@@ -424,9 +432,9 @@ static void take_line(struct parser *parser, struct sc_part line)
     } else if (parser->place == OUTSIDE) {
         reject(parser, line.bytes, "'", line,
                "' stands outside of an entry, which begins with '{'");
-    } else if (parser->place == INSIDE && !continues(parser, line)) {
+    } else if (parser->place == INSIDE && !adds_patterns(parser, line)) {
         parser->continued = NULL;
-        take_key(parser, line);
+        read_key_line(parser, line);
     }
 }
 
@@ -442,8 +450,8 @@ unsigned sc_suppressions_parse(const char *text, size_t size, int64_t now_s,
         size_t length = end ? (size_t)(end - rest.bytes) : rest.length;
         parser.line++;
         parser.line_bytes = rest.bytes;
-        take_line(&parser, trim((struct sc_part){rest.bytes, length}));
-        rest = from(rest, end ? length + 1 : length);
+        read_line(&parser, trim((struct sc_part){rest.bytes, length}));
+        rest = rest_from(rest, end ? length + 1 : length);
     }
     if (parser.place == INSIDE)
         reject_plainly(&parser, rest.bytes, "the last entry has no '}'");

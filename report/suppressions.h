@@ -1,8 +1,8 @@
 /* Suppressions: a file of named entries, each of which leaves out some hazards.
  *
  * docs/suppressions.md has the grammar. The library and the command share the parser and the
- * matcher. Both are pure: no allocation, no I/O, no lock, no locale. What an entry says is parts of
- * the file's text, which the caller keeps for as long as the entries.
+ * matcher. Both are pure: no allocation, no I/O, no lock, no locale. An entry's members point into
+ * the file's text, which the caller keeps as long as the entries.
  */
 #ifndef SC_REPORT_SUPPRESSIONS_H
 #define SC_REPORT_SUPPRESSIONS_H
@@ -13,7 +13,7 @@
 
 enum { SC_SUPPRESSIONS_MAX = 1024, SC_SUPPRESSIONS_FILE_MAX_BYTES = 1 << 20 };
 
-/* What stands for a reason in a suggested entry, and is none. */
+/* What a suggested entry has in place of a reason. It is rejected as one. */
 #define SC_SUPPRESSIONS_NO_REASON "say here why this is left out"
 
 /* A part of the text; not terminated. */
@@ -25,18 +25,18 @@ struct sc_part {
 struct sc_suppression {
     struct sc_part name, code, reason;
     struct sc_part copy, event; /* patterns of frames, innermost first */
-    bool is_expired;            /* its last day was over when it was read: it covers nothing */
-    uint64_t used;              /* the caller's; 0 at first */
+    bool is_expired; /* its last day was over when the file was read: it covers nothing */
+    uint64_t used;   /* for the caller to count with; 0 at first */
 };
 
-/* One complaint, without the name of the file; `what` is valid during the call. The number of the
- * first line, and that of the first byte of a line, is 1. */
+/* Is told of a mistake. `what` says which, without the name of the file, and is valid during the
+ * call. Lines, and the bytes of a line, count from 1. */
 typedef void sc_suppressions_complain(void *context, unsigned line, unsigned column,
                                       const char *what);
 
-/* Reads the entries of `text` into `entries`, at most `most`, as they are at `now_s` in seconds
- * since 1970. A malformed entry is left out, and `complain` is told of its first mistake. Returns
- * how many entries there are. */
+/* Reads the entries of `text` into `entries`, `most` at most. Which have expired is judged at
+ * `now_s`, in seconds since 1970. A malformed entry is left out, and `complain` is told of its
+ * first mistake. Returns how many entries were read. */
 unsigned sc_suppressions_parse(const char *text, size_t size, int64_t now_s,
                                struct sc_suppression *entries, unsigned most,
                                sc_suppressions_complain *complain, void *context);
@@ -49,8 +49,8 @@ enum sc_frame_word {
     SC_FRAME_PYTHON,   /* py: FILE:FUNCTION of a Python frame */
 };
 
-/* A stack, innermost frame first. `word` answers NULL where that is not known; the answer is valid
- * until the next question. */
+/* A stack, innermost frame first. `word` returns what a pattern asks of a frame; NULL: it is not
+ * known. The answer is valid until the next question. */
 struct sc_suppression_stack {
     unsigned count;
     const char *(*word)(void *context, unsigned frame, enum sc_frame_word word);
@@ -62,9 +62,11 @@ bool sc_suppressions_covers(const struct sc_suppression *entry, const char *code
                             const struct sc_suppression_stack *copy,
                             const struct sc_suppression_stack *event);
 
-/* The entry's first pattern of a frame, empty if there is none. The entry leaves out no hazard
- * without a frame that it matches. */
+/* The entry's first pattern that is not "..."; empty if there is none. The entry can only cover
+ * hazards with a frame that this pattern matches. */
 struct sc_part sc_suppressions_first_pattern(const struct sc_suppression *entry);
+
+/* Does the pattern, with its prefix (fun: and so on), match frame number `frame`? */
 bool sc_suppressions_matches(struct sc_part pattern, const struct sc_suppression_stack *stack,
                              unsigned frame);
 

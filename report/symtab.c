@@ -21,6 +21,7 @@ static bool read_exactly(int fd, void *bytes, size_t size, uint64_t offset)
     return sc_file_read_at(fd, bytes, size, offset) == (long)size;
 }
 
+/* Reads our own memory at `base`, through the kernel: the module may be closed meanwhile. */
 static bool read_memory(uintptr_t base, void *bytes, size_t size)
 {
     int memory = base != 0 ? sc_file_open_memory() : -1;
@@ -31,8 +32,9 @@ static bool read_memory(uintptr_t base, void *bytes, size_t size)
     return read;
 }
 
-/* The start of the file (headers, and with most linkers the build id) is the start of the mapping,
- * unless the file was replaced after it was loaded. */
+/* Is the open file the module that is mapped at `base`? The starts of both are compared, with the
+ * headers and mostly the build id: they differ if the file was replaced after it was loaded.
+ * *header becomes the file's. */
 static bool is_what_is_loaded(int fd, uintptr_t base, file_header *header)
 {
     char head[HEAD_SIZE], loaded[HEAD_SIZE];
@@ -43,7 +45,7 @@ static bool is_what_is_loaded(int fd, uintptr_t base, file_header *header)
            header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_shentsize == sizeof(section_header);
 }
 
-/* What must be added to an offset into the mapping to get the address that symbols have. */
+/* The address, as symbols have addresses, at which the mapping begins. */
 static uintptr_t first_address(int fd, const file_header *header)
 {
     ElfW(Phdr) program;
@@ -69,7 +71,7 @@ static bool find_section(int fd, const file_header *header, uint32_t type, secti
     return false;
 }
 
-static bool holds(const symbol_entry *symbol, uintptr_t address)
+static bool is_function_at(const symbol_entry *symbol, uintptr_t address)
 {
     return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_shndx != SHN_UNDEF &&
            address >= symbol->st_value && address - symbol->st_value < symbol->st_size;
@@ -85,7 +87,7 @@ static bool find_symbol(int fd, const section_header *table, uintptr_t address, 
         if (!read_exactly(fd, symbols, count * sizeof symbols[0], at))
             return false;
         for (size_t i = 0; i < count; i++) {
-            if (holds(&symbols[i], address)) {
+            if (is_function_at(&symbols[i], address)) {
                 *found = symbols[i];
                 return true;
             }

@@ -6,7 +6,7 @@
 struct sc_report_um;
 struct sc_text;
 
-/* Nothing where nobody asked for it. */
+/* Writes the member, or nothing where nobody asked for the counts. */
 void sc_um_part_put(struct sc_text *line, const struct sc_report_um *um);
 
 #endif

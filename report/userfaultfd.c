@@ -36,23 +36,26 @@
 
 enum { FLAGS = O_CLOEXEC | O_NONBLOCK | USER_MODE_ONLY, CHILD_STACK_BYTES = 4096 };
 
+/* Opens a descriptor by the file /dev/userfaultfd, where filters refuse the system call. Returns
+ * it, or -errno. */
 __attribute__((no_sanitize("address", "thread", "undefined"))) static long open_by_file(void)
 {
     long file = sc_kernel_call(SYS_openat, AT_FDCWD, "/dev/userfaultfd", O_RDWR | O_CLOEXEC);
     if (file < 0)
         return file;
-    long opened = sc_kernel_call(SYS_ioctl, file, NEW_DESCRIPTOR, FLAGS);
+    long descriptor = sc_kernel_call(SYS_ioctl, file, NEW_DESCRIPTOR, FLAGS);
     sc_kernel_call(SYS_close, file);
-    return opened;
+    return descriptor;
 }
 
 /* ---- asking in a child ---- */
 
-/* What the library asks the kernel for in the way of userfaultfd alone. The child shares the
- * memory, and so touches nothing but its own stack. A signal that is blocked ends it, whatever
- * handler the program has for it. It would leave a core of the whole process, or a report of a
- * crash where cores go to a program: a limit of 1 stands for neither. */
-__attribute__((no_sanitize("address", "thread", "undefined"))) static int ask(void *unused)
+/* Makes in a child all system calls that only userfaultfd needs, so that a filter that kills for
+ * one kills the child. The child shares our memory, so it touches nothing but its own stack. With
+ * all signals blocked, a filter's SIGSYS ends the child, whatever handler the program has. That
+ * must not leave a core of the whole process, nor a crash report where cores go to a program: a
+ * limit of 1 byte prevents both. */
+__attribute__((no_sanitize("address", "thread", "undefined"))) static int try_in_child(void *unused)
 {
     (void)unused;
     struct uffdio_api api = {.api = UFFD_API};
@@ -60,25 +63,25 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) static int ask(vo
     const struct rlimit no_core = {1, 1};
     sc_kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, NULL, sizeof all);
     sc_kernel_call(SYS_prlimit64, 0, RLIMIT_CORE, &no_core, NULL);
-    long opened = sc_kernel_call(SYS_userfaultfd, FLAGS);
-    if (opened < 0)
-        opened = open_by_file();
-    if (opened >= 0)
-        sc_kernel_call(SYS_ioctl, opened, UFFDIO_API, &api);
+    long descriptor = sc_kernel_call(SYS_userfaultfd, FLAGS);
+    if (descriptor < 0)
+        descriptor = open_by_file();
+    if (descriptor >= 0)
+        sc_kernel_call(SYS_ioctl, descriptor, UFFDIO_API, &api);
     sc_kernel_call(SYS_close_range, 3, ~0U, CLOSE_UNSHARED);
     sc_kernel_call(SYS_exit_group, 0);
     return 0;
 }
 
-/* No signal tells of the child's end. Somebody else may have waited for the child: then nothing is
- * known. */
-static bool survives(void)
+/* Does the child survive its system calls? With clone's flags no signal tells of its end. If
+ * somebody else has waited for the child nothing is known: false. */
+static bool child_survives(void)
 {
     static _Alignas(16) char stack[CHILD_STACK_BYTES];
     sigset_t before;
     int status = 0;
     sc_file_block_signals(&before);
-    int child = clone(ask, stack + sizeof stack, CLONE_VM | CLONE_VFORK, NULL);
+    int child = clone(try_in_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK, NULL);
     long ended;
     do
         ended = child < 0 ? -1 : sc_kernel_call(SYS_wait4, child, &status, __WALL, NULL);
@@ -87,7 +90,7 @@ static bool survives(void)
     return child > 0 && ended == child && WIFEXITED(status);
 }
 
-/* Is the kernel older? */
+/* Is the kernel older than that version? */
 static bool is_before(unsigned long major, unsigned long minor)
 {
     struct utsname name;
@@ -107,6 +110,7 @@ static bool has_limited_space(void)
            limit.rlim_cur != RLIM_INFINITY;
 }
 
+/* Why opening failed with `error`. */
 static enum sc_userfaultfd_state state_of(long error, bool filtered)
 {
     if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
@@ -117,16 +121,17 @@ static enum sc_userfaultfd_state state_of(long error, bool filtered)
     return forbidden && !is_before(5, 11) ? SC_USERFAULTFD_FORBIDDEN : SC_USERFAULTFD_OLD_KERNEL;
 }
 
-/* -errno: the kernel does not know all that is asked for. */
-static long agree(long opened)
+/* Asks for the features that we need; -errno: the kernel does not know all of them. */
+static long ask_for_features(long descriptor)
 {
     struct uffdio_api api = {.api = UFFD_API,
                              .features = THREAD_ID | MINOR_SHMEM | EXACT_ADDRESS | WP_SHMEM};
-    return sc_kernel_call(SYS_ioctl, opened, UFFDIO_API, &api);
+    return sc_kernel_call(SYS_ioctl, descriptor, UFFDIO_API, &api);
 }
 
-/* Before Linux 5.16 a process that dumps core takes along who shares its memory. */
-static int find(enum sc_userfaultfd_state *state)
+/* Opens a descriptor, or says in *state why not. Before Linux 5.16 a child that dumps core takes
+ * down everybody who shares its memory, so no child can be asked there. */
+static int find_descriptor(enum sc_userfaultfd_state *state)
 {
     bool filtered = sc_kernel_is_filtered();
     *state = SC_USERFAULTFD_ADDRESS_LIMIT;
@@ -136,33 +141,33 @@ static int find(enum sc_userfaultfd_state *state)
     if (filtered && is_before(5, 16))
         return -1;
     *state = SC_USERFAULTFD_KILLED;
-    if (filtered && !survives())
+    if (filtered && !child_survives())
         return -1;
-    long opened = sc_kernel_call(SYS_userfaultfd, FLAGS);
-    *state = state_of(opened, filtered);
-    if (opened < 0 && *state != SC_USERFAULTFD_NO_DESCRIPTOR)
-        opened = open_by_file();
-    if (opened < 0)
+    long descriptor = sc_kernel_call(SYS_userfaultfd, FLAGS);
+    *state = state_of(descriptor, filtered);
+    if (descriptor < 0 && *state != SC_USERFAULTFD_NO_DESCRIPTOR)
+        descriptor = open_by_file();
+    if (descriptor < 0)
         return -1;
     *state = SC_USERFAULTFD_OLD_KERNEL;
-    long agreed = agree(opened);
+    long agreed = ask_for_features(descriptor);
     if (agreed == 0) {
         *state = SC_USERFAULTFD_OPENED;
-        return sc_file_move_high((int)opened);
+        return sc_file_move_high((int)descriptor);
     }
     *state = state_of(agreed, filtered);
-    sc_kernel_call(SYS_close, opened);
+    sc_kernel_call(SYS_close, descriptor);
     return -1;
 }
 
 int sc_userfaultfd_open(enum sc_userfaultfd_state *state)
 {
     int saved = errno;
-    int opened = find(state);
-    if (opened < 0 && *state == SC_USERFAULTFD_OPENED)
+    int descriptor = find_descriptor(state);
+    if (descriptor < 0 && *state == SC_USERFAULTFD_OPENED)
         *state = SC_USERFAULTFD_NO_DESCRIPTOR;
     errno = saved;
-    return opened < 0 ? -1 : opened;
+    return descriptor < 0 ? -1 : descriptor;
 }
 
 /* ---- words ---- */

@@ -1,12 +1,13 @@
-/* A descriptor for touches of pages that are kept off (userfaultfd), or why a process has none: the
- * library and `safecopy doctor` judge it by the same code.
+/* A descriptor for touches of pages that are kept off (userfaultfd), or why a process cannot have
+ * one. The library and `safecopy doctor` find out by the same code.
  *
- * It is one for user mode alone (UFFD_USER_MODE_ONLY), which every user may open, and is asked for
- * what came with Linux 5.19: minor faults and write-protect of shared memory, exact addresses.
+ * The descriptor is for faults in user mode alone (UFFD_USER_MODE_ONLY), so every user may open it.
+ * It is asked for features of Linux 5.19: minor faults and write-protection of shared memory, exact
+ * addresses.
  *
  * A seccomp filter may refuse the system call, or kill for it. Where there is a filter, a child
- * asks first. A filter that refuses the call lets the file /dev/userfaultfd (Linux 6.1) pass, where
- * the process may open that.
+ * tries the call first. Where a filter refuses the call, the file /dev/userfaultfd (Linux 6.1)
+ * gives a descriptor, if the process may open it.
  *
  * No function allocates, takes a lock or changes errno. sc_userfaultfd_open is for one thread at a
  * time, and for no signal handler.
@@ -43,13 +44,16 @@ enum sc_userfaultfd_state {
         SC_USERFAULTFD_STATE_COUNT
 };
 
-/* A descriptor with a high number, or -1; `state` says why. */
+/* Opens a descriptor with a high number. -1: there is none, and *state says why. */
 int sc_userfaultfd_open(enum sc_userfaultfd_state *state);
 
-/* The name is the report's and stays; the words go on behind "userfaultfd: ". The remedy is NULL
- * where none is wanted. The strings live for ever. */
+/* The name of the state in the report, which never changes. The strings live for ever. */
 const char *sc_userfaultfd_name(enum sc_userfaultfd_state state);
+
+/* Words for people that go on behind "userfaultfd: ". */
 const char *sc_userfaultfd_words(enum sc_userfaultfd_state state);
+
+/* What the user can do about it; NULL where nothing need be done. */
 const char *sc_userfaultfd_remedy(enum sc_userfaultfd_state state);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "common/poison.h"
 
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint64_t mix_into(uint64_t hash, uint64_t value)
 {
     hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 32;
@@ -17,18 +17,18 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 static uint64_t mix_bytes(uint64_t hash, const char *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        hash = mix(hash, (unsigned char)bytes[i]);
-    return mix(hash, count);
+        hash = mix_into(hash, (unsigned char)bytes[i]);
+    return mix_into(hash, count);
 }
 
 static uint64_t mix_python(uint64_t hash, const struct sc_python_frame *frame)
 {
     hash = mix_bytes(hash, frame->file, frame->file_bytes);
     hash = mix_bytes(hash, frame->function, frame->function_bytes);
-    return mix(hash, (uint64_t)frame->line);
+    return mix_into(hash, (uint64_t)frame->line);
 }
 
-static bool is_users(const struct sc_report_frame *frame)
+static bool is_user_frame(const struct sc_report_frame *frame)
 {
     const struct sc_python_frame *python = &frame->python;
     if (frame->is_python)
@@ -37,27 +37,28 @@ static bool is_users(const struct sc_report_frame *frame)
            sc_frame_kind_of_path(frame->module, strlen(frame->module)) == SC_FRAME_USER;
 }
 
+/* Mixes in the user's frames of one side, or else its whole stack and its function. */
 static uint64_t mix_side(uint64_t hash, const struct sc_json_lines_stack *stack, uint32_t id,
                          const char *api)
 {
     uint64_t count = 0;
     for (unsigned i = 0; i < stack->count; i++) {
         const struct sc_report_frame *frame = &stack->frames[i];
-        if (!is_users(frame))
+        if (!is_user_frame(frame))
             continue;
         hash = frame->is_python ? mix_python(hash, &frame->python)
-                                : mix(mix(hash, frame->base), frame->offset);
+                                : mix_into(mix_into(hash, frame->base), frame->offset);
         count++;
     }
     if (count == 0)
-        hash = mix_bytes(mix(hash, id), api, strlen(api));
-    return mix(hash, count);
+        hash = mix_bytes(mix_into(hash, id), api, strlen(api));
+    return mix_into(hash, count);
 }
 
 uint64_t sc_users_frames_hash(const struct sc_hazard *hazard,
                               const struct sc_json_lines_stacks *stacks)
 {
-    uint64_t hash = mix(1, hazard->code);
+    uint64_t hash = mix_into(1, hazard->code);
     hash = mix_side(hash, &stacks->copy, hazard->copy.stack, hazard->copy.api);
     hash = mix_side(hash, &stacks->event, hazard->event.stack, hazard->event.api);
     return hash != 0 ? hash : 1;

@@ -1,5 +1,5 @@
-/* Where a hazard happened, by the user's own frames on both sides: what libraries and the
- * interpreter do below them may differ each time.
+/* Where a hazard happened, by the user's own frames on both sides. Frames of libraries and of the
+ * interpreter do not count: they may differ each time.
  *
  * Thread-safe. No lock, no allocation.
  */
@@ -11,8 +11,8 @@
 struct sc_hazard;
 struct sc_json_lines_stacks;
 
-/* A hash of the code and of these frames, never 0. A side without any is known by its whole stack
- * and its function. */
+/* A hash of the hazard's code and of the user's frames of the operation and of the event, never 0.
+ * A side without such frames counts by its whole stack and its function. */
 uint64_t sc_users_frames_hash(const struct sc_hazard *hazard,
                               const struct sc_json_lines_stacks *stacks);
 

@@ -9,6 +9,10 @@ from modules import arrows, between_folders
 FOLDERS = ("interpose", "common", "track", "ledger", "report", "cupti_hooks")
 OUTSIDE = ("interpose/", "ledger/", "report/", "cupti_hooks/")
 GUARD = ("interpose/guard/", "interpose/signals/", "interpose/system_calls/")
+LEDGER = re.compile(r"ledger/|interpose/ledger/|report/(?:memory_\w+|oom_line)\.|"
+                    r"interpose/(?:calls/memory(?:_calls)?|entry/(?:memory_lines|never_freed))\.")
+BESIDE_THE_LEDGER = re.compile(r"(?:interpose/)?ledger/(?:limits|limit_events|cubin|managed\w*|moves|"
+                               r"residence)\.")
 COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|("(?:\\.|[^"\\\n])*")', re.S)
 DECLARED = re.compile(r"^(?!static\b|typedef\b)[A-Za-z_][\w ]*[ *](sc_\w+)\([^;{]*\)[^;{]*;", re.M)
 INLINE = re.compile(r"^static inline [\w *]*?\b(sc_\w+)\(", re.M)
@@ -32,6 +36,13 @@ def lines_by_folder(codes):
         folder = "report/command" if path.startswith("report/command/") else path.split("/")[0]
         count[folder] += code.count("\n") + 1
     return count
+
+
+def lines_of_the_ledger(codes):
+    """Of who holds which memory, wherever it lies: limits of contexts, and managed memory that is more
+    than a device has, are another matter, though they lie in the same folders."""
+    return sum(code.count("\n") + 1 for path, code in codes.items()
+               if LEDGER.match(path) and not BESIDE_THE_LEDGER.match(path))
 
 
 def functions_of(codes, folders):
@@ -78,6 +89,7 @@ def counted(texts):
     lines = lines_by_folder(codes)
     return {
         "lines of code in the process": sum(lines.values()) - lines["report/command"],
+        "lines of code of the ledger of memory": lines_of_the_ledger(codes),
         "structs with a shape or a direction": len(structs_of_an_access(codes)),
         "circles of folders": len(circles(between_folders(graph))),
         "circles of modules": len(found),

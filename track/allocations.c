@@ -12,7 +12,7 @@ struct block {
     struct sc_grid_node node;
     uint64_t number;
     uint32_t context, origin;
-    bool leaves; /* it is about to be given back */
+    bool leaves; /* a free of it was begun, and the driver has not answered */
 };
 
 int sc_allocations_init(struct sc_allocations *allocations)
@@ -22,7 +22,7 @@ int sc_allocations_init(struct sc_allocations *allocations)
     return sc_grid_init(&allocations->grid, &allocations->blocks, GRID_CELLS);
 }
 
-static struct block *at(struct sc_allocations *allocations, uint32_t id)
+static struct block *block_at(struct sc_allocations *allocations, uint32_t id)
 {
     return sc_pool_at(&allocations->blocks, id);
 }
@@ -32,13 +32,13 @@ static uintptr_t address_of(struct block *block)
     return atomic_load_explicit(&block->node.address, memory_order_relaxed);
 }
 
-static void drop(struct sc_allocations *allocations, uint32_t id)
+static void drop_block(struct sc_allocations *allocations, uint32_t id)
 {
     sc_grid_remove(&allocations->grid, id);
     sc_pool_give(&allocations->blocks, id);
 }
 
-/* Those of one context, or of any (0). */
+/* Removes the blocks that overlap the interval: those of one context, or with 0 those of any. */
 static void remove_overlapping(struct sc_allocations *allocations, uintptr_t address,
                                size_t size_bytes, uint32_t context)
 {
@@ -47,13 +47,13 @@ static void remove_overlapping(struct sc_allocations *allocations, uintptr_t add
     do {
         count = 0;
         SC_GRID_EACH (walk, &allocations->grid, address, size_bytes) {
-            if (!context || at(allocations, walk.id)->context == context)
+            if (!context || block_at(allocations, walk.id)->context == context)
                 found[count++] = walk.id;
             if (count == REMOVED_AT_ONCE)
                 break;
         }
         for (unsigned i = 0; i < count; i++)
-            drop(allocations, found[i]);
+            drop_block(allocations, found[i]);
     } while (count == REMOVED_AT_ONCE);
 }
 
@@ -66,7 +66,7 @@ void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, s
     uint32_t id = sc_pool_take(&allocations->blocks);
     if (!id)
         return;
-    struct block *block = at(allocations, id);
+    struct block *block = block_at(allocations, id);
     block->number = ++allocations->made;
     block->context = context;
     block->origin = origin;
@@ -76,9 +76,10 @@ void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, s
     sc_grid_insert(&allocations->grid, id);
 }
 
+/* The block as callers see it. */
 static struct sc_allocation describe(struct sc_allocations *allocations, uint32_t id)
 {
-    struct block *block = at(allocations, id);
+    struct block *block = block_at(allocations, id);
     return (struct sc_allocation){
         .address = address_of(block),
         .size_bytes = atomic_load_explicit(&block->node.size_bytes, memory_order_relaxed),
@@ -117,7 +118,7 @@ struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocation
 {
     SC_ASSERT_GUARDED(&allocations->blocks);
     uint32_t id = sc_grid_point_locked(&allocations->grid, address);
-    struct block *block = id ? at(allocations, id) : NULL;
+    struct block *block = id ? block_at(allocations, id) : NULL;
     if (!block || address_of(block) != address || block->leaves)
         return (struct sc_allocation){0};
     block->leaves = true;
@@ -129,11 +130,11 @@ bool sc_allocations_end_free(struct sc_allocations *allocations,
 {
     SC_ASSERT_GUARDED(&allocations->blocks);
     uint32_t id = sc_grid_point_locked(&allocations->grid, allocation->address);
-    if (!id || id != allocation->id || at(allocations, id)->number != allocation->number)
+    if (!id || id != allocation->id || block_at(allocations, id)->number != allocation->number)
         return false;
-    at(allocations, id)->leaves = false;
+    block_at(allocations, id)->leaves = false;
     if (freed)
-        drop(allocations, id);
+        drop_block(allocations, id);
     return true;
 }
 
@@ -141,7 +142,7 @@ size_t sc_allocations_free(struct sc_allocations *allocations, uintptr_t address
 {
     const struct sc_allocation block = sc_allocations_begin_free(allocations, address);
     if (block.size_bytes)
-        sc_allocations_end_free(allocations, &block, true);
+        sc_allocations_end_free(allocations, &block, /*freed*/ true);
     return block.size_bytes;
 }
 

@@ -1,4 +1,4 @@
-/* The record of all allocations, for their module and for whoever owns one. */
+/* The record of all blocks (track/allocations.h), for their module and for the tracker. */
 #ifndef SC_TRACK_ALLOCATIONS_INTERNAL_H
 #define SC_TRACK_ALLOCATIONS_INTERNAL_H
 
@@ -8,7 +8,7 @@
 struct sc_allocations {
     struct sc_pool blocks;
     struct sc_grid grid;
-    uint64_t made; /* so many, ever: a block's number is its own */
+    uint64_t made; /* how many blocks were ever made; gives each block its own number */
 };
 
 #endif

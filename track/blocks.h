@@ -1,8 +1,7 @@
-/* A set of blocks of 2 MB that only grows, each hashed to one bit. A few loads say that an address
- * lies in no block of the set: two, where it lies before or behind all of them.
+/* A set of blocks of 2 MB that only grows, each hashed to one bit. A few loads tell that an address
+ * lies in no block of the set; two, if it lies before or behind all of them.
  *
- * Lock-free, thread- and signal-safe. An interval that is given here is not empty.
- */
+ * Lock-free, thread- and signal-safe. Intervals that are given to these functions are not empty. */
 #ifndef SC_TRACK_BLOCKS_H
 #define SC_TRACK_BLOCKS_H
 
@@ -14,26 +13,27 @@
 enum {
     SC_BLOCKS_SHIFT = 21,
     SC_BLOCKS_WORDS = 64,
-    SC_BLOCKS_ASKED_MAX = 16, /* of more than these the answer is yes, rather than found out */
+    SC_BLOCKS_ASKED_MAX = 16, /* an interval of more blocks is not looked up: the answer is yes */
 };
 
 struct sc_blocks {
-    _Atomic uintptr_t highest;    /* the last byte of the last block */
-    _Atomic uintptr_t not_lowest; /* ~ of the first byte of the first one, so that both rise */
+    _Atomic uintptr_t highest; /* the last byte of the last block */
+    /* ~ of the first byte of the first block, so that both bounds only rise. */
+    _Atomic uintptr_t not_lowest;
     _Atomic uint64_t words[SC_BLOCKS_WORDS];
 };
 
 /* Adds the blocks that the interval touches. */
 static inline void sc_blocks_add(struct sc_blocks *blocks, uintptr_t address, size_t size_bytes);
 
-/* False only if no block that the interval touches was ever added. */
+/* May the interval touch a block of the set? False only if none of its blocks was ever added. */
 static inline bool sc_blocks_may_hold(const struct sc_blocks *blocks, uintptr_t address,
                                       size_t size_bytes);
 
-/* The same question about one address, without a loop. */
+/* May the address lie in a block of the set? Without a loop. */
 static inline bool sc_blocks_may_hold_one(const struct sc_blocks *blocks, uintptr_t address);
 
-/* True only if the interval lies before or behind all blocks of the set. */
+/* Does the interval from `first` to `last` lie before or behind all blocks of the set? */
 static inline bool sc_blocks_are_beyond(const struct sc_blocks *blocks, uintptr_t first,
                                         uintptr_t last);
 

@@ -4,7 +4,7 @@
 
 #include "common/poison.h"
 
-/* As parts of a second. */
+/* Times, as seconds or as parts of a second. */
 enum { BURSTS_PER_SECOND = 1, DEBT_SECONDS = 10, PATIENCES_PER_SECOND = 4, PROBES_MAX = 16 };
 
 void sc_budget_start(struct sc_budget *budget, uint32_t share, uint64_t ticks_per_second,
@@ -20,7 +20,7 @@ void sc_budget_start(struct sc_budget *budget, uint32_t share, uint64_t ticks_pe
 
 /* ---- sites ---- */
 
-static uint64_t scatter(uint64_t key)
+static uint64_t hash_of(uint64_t key)
 {
     key *= UINT64_C(0x9e3779b97f4a7c15);
     return key ^ key >> 32;
@@ -30,8 +30,8 @@ static struct sc_budget_site *find_locked(struct sc_budget *budget, uint64_t key
     SC_REQUIRES(budget->lock)
 {
     SC_ASSERT_HELD(&budget->lock);
-    for (uint64_t at = scatter(key), probes = 0; probes < PROBES_MAX; at++, probes++) {
-        struct sc_budget_site *site = &budget->sites[at % SC_BUDGET_SITES];
+    for (uint64_t slot = hash_of(key), probes = 0; probes < PROBES_MAX; slot++, probes++) {
+        struct sc_budget_site *site = &budget->sites[slot % SC_BUDGET_SITES];
         if (site->key == key)
             return site;
         if (site->key)
@@ -45,7 +45,8 @@ static struct sc_budget_site *find_locked(struct sc_budget *budget, uint64_t key
 
 /* ---- time ---- */
 
-/* The clocks of two processors may differ a little. */
+/* Adds what was earned since the last time, and takes off what guards took. `now` may lie before
+ * that time, as the clocks of two processors may differ a little. */
 static void earn_locked(struct sc_budget *budget, uint64_t now) SC_REQUIRES(budget->lock)
 {
     SC_ASSERT_HELD(&budget->lock);
@@ -60,6 +61,7 @@ static void earn_locked(struct sc_budget *budget, uint64_t now) SC_REQUIRES(budg
 
 /* ---- turns ---- */
 
+/* The site has asked in vain: others that were guarded in this round wait for it. */
 static void note_vain_locked(struct sc_budget *budget, struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
@@ -77,7 +79,8 @@ static bool is_overdue(const struct sc_budget *budget, const struct sc_budget_si
     return site->vain_since && budget->now - site->vain_since > budget->patience;
 }
 
-/* Is it the site's turn, now that there is time? The round is over where nobody waits for it. */
+/* Is it the site's turn, now that there is time? If no site waits, or the round has lasted long
+ * enough, a new round begins. */
 static bool has_turn_locked(struct sc_budget *budget, const struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
@@ -92,8 +95,9 @@ static bool has_turn_locked(struct sc_budget *budget, const struct sc_budget_sit
     return true;
 }
 
-/* True: the site lets this chance pass. */
-static bool draws_locked(struct sc_budget *budget, const struct sc_budget_site *site)
+/* Draws a lot: true in half of the cases for a site that has asked in vain, which then lets this
+ * chance pass. */
+static bool draws_lot_locked(struct sc_budget *budget, const struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
     SC_ASSERT_HELD(&budget->lock);
@@ -108,7 +112,7 @@ static bool allows_locked(struct sc_budget *budget, struct sc_budget_site *site)
     bool is_new = site->guarded < SC_BUDGET_FIRST;
     bool on_credit = budget->left > -budget->burst && is_overdue(budget, site);
     return is_new || on_credit ||
-           (budget->left > 0 && !draws_locked(budget, site) && has_turn_locked(budget, site));
+           (budget->left > 0 && !draws_lot_locked(budget, site) && has_turn_locked(budget, site));
 }
 
 bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, uint64_t now)
@@ -122,6 +126,7 @@ bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, ui
     if (!allowed) {
         note_vain_locked(budget, site);
     } else {
+        /* a site that had asked in vain in this round waits no more */
         budget->waiting -= site->waits_in == budget->round && site->round != budget->round;
         site->round = budget->round;
         site->vain_since = 0;
@@ -130,16 +135,18 @@ bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, ui
     return allowed;
 }
 
-/* ---- what is told ---- */
+/* ---- what reports read ---- */
 
-/* Those of which more is not known come first. */
+/* Sites with more unguarded operations come first. */
 static bool comes_before(const struct sc_budget_site *a, const struct sc_budget_site *b)
 {
     return a->operations - a->guarded > b->operations - b->guarded;
 }
 
-static unsigned insert(struct sc_budget_site *sites, unsigned count, unsigned room,
-                       const struct sc_budget_site *site)
+/* Inserts the site into the sorted list of at most `room` sites. Returns how many there are then.
+ */
+static unsigned insert_site(struct sc_budget_site *sites, unsigned count, unsigned room,
+                            const struct sc_budget_site *site)
 {
     unsigned at = count < room ? count : room;
     if (at == room && (room == 0 || !comes_before(site, &sites[room - 1])))
@@ -163,7 +170,7 @@ unsigned sc_budget_look(const struct sc_budget *budget, struct sc_budget_site *t
             continue;
         totals->operations += site->operations;
         totals->guarded += site->guarded;
-        count = insert(sites, count, room, site);
+        count = insert_site(sites, count, room, site);
     }
     return count;
 }

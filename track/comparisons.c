@@ -24,7 +24,8 @@ static bool is_worth_it(struct sc_inflight *inflight, const struct sc_op *op)
            sc_source_copies_can_read(inflight, info, info->shape.address, size_bytes);
 }
 
-static void add(struct sc_inflight *inflight, struct sc_comparisons *comparisons, struct sc_op *op)
+static void begin_comparison(struct sc_inflight *inflight, struct sc_comparisons *comparisons,
+                             struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
     atomic_fetch_add_explicit(&inflight->comparing, 1, memory_order_relaxed);
@@ -38,29 +39,30 @@ static void add(struct sc_inflight *inflight, struct sc_comparisons *comparisons
     };
 }
 
-static void set_large_sources(struct sc_stream *of, bool some)
+static void set_large_sources(struct sc_stream *stream, bool has_some)
 {
-    atomic_store_explicit(&of->has_large_sources, some, memory_order_relaxed);
+    atomic_store_explicit(&stream->has_large_sources, has_some, memory_order_relaxed);
 }
 
-/* Those of the stream that the point covers. */
-static void begin_on(struct sc_inflight *inflight, struct sc_stream *of,
+/* Begins comparisons for operations of the stream that the point covers, within the limits. The
+ * stream keeps its mark of large sources if some of its operations were not looked at. */
+static void begin_on(struct sc_inflight *inflight, struct sc_stream *stream,
                      const struct sc_point *point, struct sc_comparisons *comparisons)
 {
     size_t left_bytes = MOST_BYTES;
     unsigned looks = 0;
-    set_large_sources(of, false);
-    for (uint32_t id = of->first_op; id;) {
+    set_large_sources(stream, false);
+    for (uint32_t id = stream->first_op; id;) {
         struct sc_op *op = sc_inflight_op(inflight, id);
         size_t size_bytes = sc_shape_hull_bytes(&op->info.shape);
         if (!sc_order_point_covers(point, &op->info.ticket) ||
             comparisons->count == SC_COMPARISONS_MAX || size_bytes > left_bytes ||
             ++looks > LOOKS_MAX) {
-            set_large_sources(of, true);
+            set_large_sources(stream, true);
             return;
         }
         if (is_worth_it(inflight, op)) {
-            add(inflight, comparisons, op);
+            begin_comparison(inflight, comparisons, op);
             left_bytes -= size_bytes;
         }
         id = op->stream_next;
@@ -72,12 +74,12 @@ static void begin_on_all(struct sc_inflight *inflight, const struct sc_point *po
 {
     bool any = false;
     for (uint32_t id = inflight->busy; id;) {
-        struct sc_stream *of = sc_order_stream(inflight->order, id);
-        if (atomic_load_explicit(&of->has_large_sources, memory_order_relaxed) &&
+        struct sc_stream *stream = sc_order_stream(inflight->order, id);
+        if (atomic_load_explicit(&stream->has_large_sources, memory_order_relaxed) &&
             comparisons->count < SC_COMPARISONS_MAX)
-            begin_on(inflight, of, point, comparisons);
-        any |= atomic_load_explicit(&of->has_large_sources, memory_order_relaxed);
-        id = of->busy_next;
+            begin_on(inflight, stream, point, comparisons);
+        any |= atomic_load_explicit(&stream->has_large_sources, memory_order_relaxed);
+        id = stream->busy_next;
     }
     atomic_store_explicit(&inflight->order->has_large_sources, any, memory_order_relaxed);
 }
@@ -99,7 +101,7 @@ void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op
     uint32_t id = sc_inflight_find_equal(inflight, info);
     comparisons->count = 0;
     if (id && is_worth_it(inflight, sc_inflight_op(inflight, id)))
-        add(inflight, comparisons, sc_inflight_op(inflight, id));
+        begin_comparison(inflight, comparisons, sc_inflight_op(inflight, id));
 }
 
 void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons)
@@ -112,7 +114,8 @@ void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *co
     }
 }
 
-static bool is_there(const struct sc_comparison *one)
+/* Is the record still of the same issue of the operation, with the same snapshot? */
+static bool is_unchanged(const struct sc_comparison *one)
 {
     const struct sc_op_info *info = &one->op->info;
     return info->ticket.stream == one->ticket.stream && info->ticket.number == one->ticket.number &&
@@ -124,14 +127,14 @@ void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparison
     SC_ASSERT_GUARDED(&inflight->ops);
     for (unsigned i = 0; i < comparisons->count; i++) {
         const struct sc_comparison *one = &comparisons->of[i];
-        if (!is_there(one))
+        if (!is_unchanged(one))
             continue;
         one->op->looked = true;
         one->op->differs = one->differs;
     }
 }
 
-/* Asleep, so that a thread of less priority gets on. */
+/* Spins at first, and then sleeps, so that a thread of lower priority gets on. */
 static void wait_a_moment(unsigned round)
 {
     const struct timespec moment = {.tv_nsec = 20 * 1000};

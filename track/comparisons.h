@@ -1,11 +1,11 @@
-/* Sources that are compared with their snapshots without the tracker's lock: to compare 64 KB takes
- * as long as a hundred uses of the lock.
+/* Comparisons of sources with their snapshots without the tracker's lock: to compare 64 KB takes as
+ * long as a hundred uses of the lock.
  *
- * Operations and their slots stay until theirs are made: whoever drops one, takes its memory away
- * or lets it be made unreadable waits for that, some tens of microseconds at most. The thread that
- * compares counts as within a lock of the library's meanwhile (common/own_lock.h). What changes
- * between the comparison and the next use of the lock is not seen; the copy is done by then.
- */
+ * An operation and its slot stay until its comparison is made. Whoever drops the operation, takes
+ * its memory away or lets it be made unreadable waits for that, some tens of microseconds at most.
+ * The comparing thread counts as within a lock of the library's meanwhile (common/own_lock.h). A
+ * change of the source between the comparison and the next use of the lock is not seen; the copy is
+ * done by then. */
 #ifndef SC_TRACK_COMPARISONS_H
 #define SC_TRACK_COMPARISONS_H
 
@@ -17,8 +17,8 @@
 #include "track/order.h"
 
 enum {
-    SC_COMPARISONS_MAX = 8,
-    /* Less is compared in the time that two uses of the lock take. */
+    SC_COMPARISONS_MAX = 8, /* at a time */
+    /* smaller sources are compared faster than the lock is taken twice */
     SC_COMPARISONS_MIN_BYTES = 8192,
 };
 
@@ -35,7 +35,7 @@ struct sc_comparisons {
     struct sc_comparison of[SC_COMPARISONS_MAX];
 };
 
-/* May the streams of the point have such operations? Lock-free. */
+/* May streams of the point have sources that are worth a comparison without the lock? Lock-free. */
 static inline bool sc_comparisons_are_due(struct sc_order *order, const struct sc_point *point)
 {
     const _Atomic bool *some = sc_order_is_of_one_stream(point)
@@ -44,6 +44,7 @@ static inline bool sc_comparisons_are_due(struct sc_order *order, const struct s
     return atomic_load_explicit(some, memory_order_relaxed);
 }
 
+/* The stream may have such sources from now on. Under the lock. */
 static inline void sc_comparisons_expect(struct sc_inflight *inflight, uint32_t stream)
 {
     atomic_store_explicit(&sc_order_stream(inflight->order, stream)->has_large_sources, true,
@@ -51,7 +52,7 @@ static inline void sc_comparisons_expect(struct sc_inflight *inflight, uint32_t 
     atomic_store_explicit(&inflight->order->has_large_sources, true, memory_order_relaxed);
 }
 
-/* One was issued. Under the lock. */
+/* An operation was issued: notes it if its source is large. Under the lock. */
 static inline void sc_comparisons_note(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -59,28 +60,31 @@ static inline void sc_comparisons_note(struct sc_inflight *inflight, const struc
         sc_comparisons_expect(inflight, info->ticket.stream);
 }
 
-/* Begins comparisons for some of the operations that the point covers and whose source is worth it.
- * Under the lock. */
+/* Begins comparisons of sources that are worth it, for at most SC_COMPARISONS_MAX of the operations
+ * that the point covers. Under the lock. */
 void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *point,
                           struct sc_comparisons *comparisons);
 
-/* The one that this one is about to follow, if its source is worth it. Under the lock. */
+/* Begins a comparison for the operation equal to `info`, which `info` is about to replace, if its
+ * source is worth it. Under the lock. */
 void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op_info *info,
                                 struct sc_comparisons *comparisons);
 
-/* Without the lock; from sc_comparisons_begin on the thread counts as within one. */
+/* Makes the comparisons that were begun. Without the lock; the thread counts as within a lock of
+ * the library's from sc_comparisons_begin until here. */
 void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons);
 
-/* Under the lock: those operations that are still there have been looked at. */
+/* Notes the results with those operations that are still the same. Under the lock. */
 void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparisons *comparisons);
 
-/* Waits for who compares the operation's source, or any. Under the lock, so that nobody begins. */
+/* Waits until nobody compares the operation's source. Under the lock, so that nobody begins to. */
 void sc_comparisons_await_op(struct sc_op *op);
 static inline void sc_comparisons_await(struct sc_op *op)
 {
     if (__builtin_expect(atomic_load_explicit(&op->comparing, memory_order_acquire), 0))
         sc_comparisons_await_op(op);
 }
+/* Waits until nobody compares any source. Under the lock, so that nobody begins to. */
 void sc_comparisons_await_all(struct sc_inflight *inflight);
 
 #endif

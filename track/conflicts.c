@@ -13,8 +13,8 @@
 struct conflict_visit {
     struct sc_inflight *inflight;
     const struct sc_op_info *later;
-    struct sc_ops *found; /* NULL: one will do */
-    bool awaited;         /* only those that a wait for them ends */
+    struct sc_ops *found; /* NULL: the search ends at the first conflict */
+    bool awaited;         /* only those that the host would have to wait for */
     bool is_over;
 };
 
@@ -52,14 +52,15 @@ static bool is_ordered(struct sc_order *order, const struct sc_op_info *later,
     return sc_conflicts_covers(order, later, &earlier->ticket);
 }
 
-/* A kernel's flag speaks for host memory alone. */
+/* Has a kernel's flag told the host that the operation is done? Flags say nothing of device memory.
+ */
 static bool has_told_by_flag(struct sc_inflight *inflight, uint32_t id)
 {
     return sc_inflight_op(inflight, id)->info.kind != SC_DEVICE &&
            sc_kernel_flags_tell(inflight, id);
 }
 
-static void note(struct conflict_visit *search, const struct sc_op_info *earlier)
+static void note_conflict(struct conflict_visit *search, const struct sc_op_info *earlier)
 {
     bool is_done =
         search->awaited &&
@@ -69,7 +70,7 @@ static void note(struct conflict_visit *search, const struct sc_op_info *earlier
         sc_ops_add(search->found, earlier);
 }
 
-/* False: no more are wanted. */
+/* Notes the operation if it conflicts. False: the search is over. */
 static bool visit_conflict(struct conflict_visit *search, uint32_t id)
 {
     struct sc_order *order = search->inflight->order;
@@ -79,7 +80,7 @@ static bool visit_conflict(struct conflict_visit *search, uint32_t id)
         sc_ordering_between(sc_ops_unsure(order, earlier), sc_ops_unsure(order, later)) !=
             SC_ORDER_UNKNOWN &&
         !is_ordered(order, later, earlier) && !has_told_by_flag(search->inflight, id))
-        note(search, earlier);
+        note_conflict(search, earlier);
     return !search->is_over;
 }
 
@@ -98,6 +99,7 @@ static void visit_range_ops(struct sc_inflight *inflight, const struct sc_range 
         visit_conflict(search, id);
 }
 
+/* Visits the operations in the grids whose hulls overlap that of the later operation. */
 static void visit_grid_ops(struct sc_grid *grid, struct sc_grid *behind,
                            struct conflict_visit *search)
 {
@@ -107,8 +109,8 @@ static void visit_grid_ops(struct sc_grid *grid, struct sc_grid *behind,
             return;
 }
 
-/* Operations on common bytes lie on one range, or on none if theirs was replaced: two lists to
- * walk, unless they are longer than what the grids would have us look at. */
+/* Operations on common bytes lie on the same range, or on no range if theirs was removed. So the
+ * two lists are walked, unless they are longer than what the grids would make us look at. */
 static __attribute__((noinline)) void visit_host_ops(const struct sc_range *range,
                                                      const struct sc_range *no_range,
                                                      struct conflict_visit *search)
@@ -137,8 +139,8 @@ static void visit_host(struct conflict_visit *search)
         visit_host_ops(range, no_range, search);
 }
 
-bool sc_conflicts_find_some(struct sc_inflight *inflight, const struct sc_op_info *info,
-                            bool awaited, struct sc_ops *found)
+bool sc_conflicts_search(struct sc_inflight *inflight, const struct sc_op_info *info, bool awaited,
+                         struct sc_ops *found)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct conflict_visit search = {inflight, info, found, awaited, false};

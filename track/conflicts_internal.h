@@ -1,8 +1,7 @@
-/* Looks for conflicts (track/conflicts.h) among what is in flight, for the files that make up the
- * tracker.
+/* Search for conflicts (track/conflicts.h) among the operations in flight, for the files that make
+ * up the tracker.
  *
- * Locks: every function needs the owner's lock.
- */
+ * Locks: every function needs the owner's lock. */
 #ifndef SC_TRACK_CONFLICTS_INTERNAL_H
 #define SC_TRACK_CONFLICTS_INTERNAL_H
 
@@ -10,7 +9,8 @@
 
 struct sc_ops;
 
-/* False only if nothing conflicts: by the counts of the range, and of what lies on none. */
+/* Could an operation in flight conflict with `info`? Looks only at the counts of its range and of
+ * operations on no range. */
 static inline bool sc_conflicts_may_be(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     const struct sc_range *range = sc_inflight_range(inflight, sc_inflight_home(inflight, info));
@@ -21,25 +21,24 @@ static inline bool sc_conflicts_may_be(struct sc_inflight *inflight, const struc
             sc_inflight_may_conflict(inflight->nowhere, writes, info->ticket.stream));
 }
 
-/* What the functions below do where there may be any. */
-bool sc_conflicts_find_some(struct sc_inflight *inflight, const struct sc_op_info *info,
-                            bool awaited, struct sc_ops *found);
+/* The search itself. `found` NULL: ends at the first conflict, and returns whether there is one. */
+bool sc_conflicts_search(struct sc_inflight *inflight, const struct sc_op_info *info, bool awaited,
+                         struct sc_ops *found);
 
-/* Adds the operations that conflict with `info`, which is not issued yet or has just been issued on
- * info->ticket.stream. `awaited`: without those that are complete, or that a snapshot stands for.
- */
+/* Adds to `found` the operations that conflict with `info`, which is not issued yet or has just
+ * been issued on info->ticket.stream. `awaited`: only those that the host would have to wait for,
+ * which are not complete and have no snapshot. */
 static inline void sc_conflicts_find(struct sc_inflight *inflight, const struct sc_op_info *info,
                                      bool awaited, struct sc_ops *found)
 {
     if (sc_conflicts_may_be(inflight, info))
-        sc_conflicts_find_some(inflight, info, awaited, found);
+        sc_conflicts_search(inflight, info, awaited, found);
 }
 
-/* Is there one? */
+/* Does an operation in flight conflict with `info`? */
 static inline bool sc_conflicts_any(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
-    return sc_conflicts_may_be(inflight, info) &&
-           sc_conflicts_find_some(inflight, info, false, NULL);
+    return sc_conflicts_may_be(inflight, info) && sc_conflicts_search(inflight, info, false, NULL);
 }
 
 #endif

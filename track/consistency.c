@@ -26,6 +26,7 @@ static uint32_t read_count(const _Atomic uint32_t *count)
 
 /* ---- operations ---- */
 
+/* Asserts that the operation's neighbours in its range's list link back to it. */
 static void check_in_range(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_op *op = sc_inflight_op(inflight, id);
@@ -51,6 +52,7 @@ static void check_busy(struct sc_inflight *inflight, uint32_t id)
         SC_ASSERT(sc_order_stream(inflight->order, stream->busy_next)->busy_previous == id);
 }
 
+/* Asserts that the operation's neighbours in its stream's list link back to it. */
 static void check_in_stream(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_op *op = sc_inflight_op(inflight, id);
@@ -241,7 +243,8 @@ void sc_consistency_of_spans(struct sc_spans *spans)
     }
     SC_ASSERT(count == read_count(&spans->unapplied_count));
     SC_ASSERT(hiding == spans->hiding_unapplied);
-    /* There are those that have ended and are due, or told of, besides. */
+    /* Besides these there are spans that have ended and are due, or of which the kernel was told.
+     */
     SC_ASSERT(spans->live + dead <= spans->pool.live);
     SC_ASSERT(spans->live + dead <= read_count(&spans->busy));
     SC_ASSERT(spans->hiding_unapplied <= spans->hiding);

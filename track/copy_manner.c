@@ -2,21 +2,21 @@
 
 #include "common/poison.h"
 
-/* With more pageable memory than this a batch breaks its promises, or is late. */
+/* A batch with more pageable memory than this does not keep its promises, or reads late. */
 enum { BATCHED_BYTES_MAX = 64 * 1024 };
 
-enum cell { LATE, READ, HAD, TURN, WAIT, DONE };
+enum cell { LATE, READ, HAD, TURN, WAIT, DONE }; /* manners of copies */
 
-/* `waits`, the source, the target. */
+/* Of each: `waits`, when the source is read, when the target is written. */
 static const struct sc_copy_manner manners[] = {
     [LATE] = {false, SC_LATE, SC_LATE},      [READ] = {false, SC_IN_CALL, SC_LATE},
     [HAD] = {false, SC_TAKEN, SC_LATE},      [TURN] = {true, SC_IN_CALL, SC_LATE},
     [WAIT] = {true, SC_IN_CALL, SC_IN_CALL}, [DONE] = {false, SC_IN_CALL, SC_IN_CALL},
 };
 
-/* A row for each place of the source. In it a cell for each of the target: device, managed, managed
- * as the host's, locked, pageable. Managed memory is the device's where the call does not name it
- * the host's, and where it does, it is staged as pageable memory is. */
+/* A row for each place of the source, and in it a cell for each place of the target: device,
+ * managed, managed named as the host's, locked, pageable. Managed memory counts as the device's
+ * unless the call names it as the host's. Then it is staged as pageable memory is. */
 static const enum cell cells[][SC_PLACES][SC_PLACES] =
     {
         [SC_COPY_ASYNC] =
@@ -27,8 +27,8 @@ static const enum cell cells[][SC_PLACES][SC_PLACES] =
                 [SC_PLACE_LOCKED] = {LATE, LATE, WAIT, WAIT, WAIT},
                 [SC_PLACE_PAGEABLE] = {READ, READ, WAIT, WAIT, WAIT},
             },
-        /* What came out of pageable memory may not have landed on the device when the call returns.
-         */
+        /* What is copied from pageable memory may not have landed on the device when the call
+         * returns. */
         [SC_COPY_SYNC] =
             {
                 [SC_PLACE_DEVICE] = {LATE, WAIT, WAIT, WAIT, WAIT},
@@ -37,9 +37,9 @@ static const enum cell cells[][SC_PLACES][SC_PLACES] =
                 [SC_PLACE_LOCKED] = {WAIT, WAIT, WAIT, WAIT, WAIT},
                 [SC_PLACE_PAGEABLE] = {TURN, WAIT, WAIT, WAIT, WAIT},
             },
-        /* By contract: this driver waits for the stream where pageable memory goes to the device.
-         */
-        [SC_COPY_BATCH_STREAM] = {{LATE}}, /* all of them */
+        /* As the contract says. This driver also waits for the stream if pageable memory goes to
+         * the device. */
+        [SC_COPY_BATCH_STREAM] = {{LATE}}, /* the same for all places */
         [SC_COPY_BATCH_DURING_CALL] =
             {
                 [SC_PLACE_DEVICE] = {WAIT, WAIT, WAIT, WAIT, WAIT},
@@ -50,26 +50,28 @@ static const enum cell cells[][SC_PLACES][SC_PLACES] =
             },
         [SC_COPY_BATCH_ANY] =
             {
-                [SC_PLACE_PAGEABLE] = {HAD, LATE, LATE, LATE, LATE}, /* and all others LATE */
+                [SC_PLACE_PAGEABLE] = {HAD, LATE, LATE, LATE, LATE}, /* LATE for all other places */
             },
 };
 
-/* A device that works with pageable memory itself stages nothing. */
+/* The place of memory as the driver treats it: for a device that works with pageable memory itself
+ * nothing is staged. */
 static enum sc_copy_place place_of(const struct sc_copy_case *asked, enum sc_copy_place place)
 {
     bool is_staged = place == SC_PLACE_PAGEABLE || place == SC_PLACE_MANAGED_AS_HOST;
     return asked->in_place && is_staged ? SC_PLACE_LOCKED : place;
 }
 
-static struct sc_copy_manner cell(enum sc_copy_call call, const struct sc_copy_case *asked)
+static struct sc_copy_manner manner_at(enum sc_copy_call call, const struct sc_copy_case *asked)
 {
     return manners[cells[call][place_of(asked, asked->src)][place_of(asked, asked->dst)]];
 }
 
-/* A large source is staged when the stream has come to it. */
-static struct sc_copy_manner async(const struct sc_copy_case *asked)
+/* A large source is staged only when the stream has come to the copy, and the call waits for that.
+ */
+static struct sc_copy_manner async_manner(const struct sc_copy_case *asked)
 {
-    struct sc_copy_manner manner = cell(SC_COPY_ASYNC, asked);
+    struct sc_copy_manner manner = manner_at(SC_COPY_ASYNC, asked);
     if (manner.read == SC_IN_CALL && asked->size_bytes > SC_COPY_STAGED_BYTES)
         manner.waits = true;
     return manner;
@@ -80,26 +82,27 @@ static bool is_small(const struct sc_copy_case *asked)
     return asked->size_bytes <= BATCHED_BYTES_MAX;
 }
 
-/* The contract counts for large copies, and for devices that work in place. */
-static struct sc_copy_manner batch(const struct sc_copy_case *asked)
+/* For large copies, and for devices that work in place, the contract counts, and not what this
+ * driver does. */
+static struct sc_copy_manner batch_manner(const struct sc_copy_case *asked)
 {
-    struct sc_copy_manner manner = cell(asked->call, asked);
+    struct sc_copy_manner manner = manner_at(asked->call, asked);
     if (asked->call == SC_COPY_BATCH_DURING_CALL)
         return asked->in_place || (!manner.waits && !is_small(asked)) ? manners[READ] : manner;
     return manner.read == SC_TAKEN && !is_small(asked) ? manners[LATE] : manner;
 }
 
-/* The launch of a graph does with a node's copy what a call in the stream does. */
+/* A graph's launch treats a node's copy as a call in the stream. */
 struct sc_copy_manner sc_copy_manner_of(const struct sc_copy_case *asked)
 {
     switch (asked->call) {
     case SC_COPY_ASYNC:
     case SC_COPY_NODE:
-        return async(asked);
+        return async_manner(asked);
     case SC_COPY_SYNC:
-        return cell(SC_COPY_SYNC, asked);
+        return manner_at(SC_COPY_SYNC, asked);
     default:
-        return batch(asked);
+        return batch_manner(asked);
     }
 }
 

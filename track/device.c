@@ -38,7 +38,7 @@ static bool is_done(struct sc_inflight *inflight, const struct sc_op_info *info)
 
 /* ---- what a later one stands for ---- */
 
-static bool contains(const struct sc_op_info *outer, const struct sc_op_info *inner)
+static bool contains_bytes(const struct sc_op_info *outer, const struct sc_op_info *inner)
 {
     size_t offset = inner->shape.address - outer->shape.address;
     size_t outer_bytes = sc_shape_hull_bytes(&outer->shape);
@@ -49,7 +49,7 @@ static bool contains(const struct sc_op_info *outer, const struct sc_op_info *in
                      inner_bytes <= outer_bytes - offset);
 }
 
-/* What may not take place stands for nothing that does. */
+/* A merely possible operation cannot stand for one that is certain to take place. */
 static bool may_take_the_place(const struct sc_op_info *later, const struct sc_op_info *earlier)
 {
     return !(later->unsure & ~earlier->unsure & SC_UNSURE_LEFT_OUT);
@@ -59,11 +59,12 @@ static bool stands_for(struct sc_inflight *inflight, const struct sc_op_info *la
                        const struct sc_op_info *earlier)
 {
     return (!sc_ops_merely_reads(later) || sc_ops_merely_reads(earlier)) &&
-           may_take_the_place(later, earlier) && contains(later, earlier) &&
+           may_take_the_place(later, earlier) && contains_bytes(later, earlier) &&
            sc_conflicts_covers(inflight->order, later, &earlier->ticket);
 }
 
-/* What is left over goes with the next operation there. */
+/* Drops operations there that are done, or that `later` stands for. Those beyond DROPPED_AT_ONCE go
+ * with the next operation there. */
 static void drop_needless(struct sc_inflight *inflight, const struct sc_op_info *later)
 {
     uint32_t found[DROPPED_AT_ONCE];
@@ -80,6 +81,7 @@ static void drop_needless(struct sc_inflight *inflight, const struct sc_op_info 
         sc_inflight_take_out(inflight, found[i]);
 }
 
+/* Drops the oldest operations that are done; a full index also loses one that is not. */
 static void retire_oldest(struct sc_inflight *inflight)
 {
     for (unsigned i = 0; i < RETIRED_AT_ONCE && list_of(inflight)->last_op; i++) {
@@ -107,7 +109,8 @@ void sc_device_add(struct sc_inflight *inflight, const struct sc_op_info *info)
     SC_ASSERT(count_of(inflight) <= SC_DEVICE_OPS_MAX);
 }
 
-/* The stream's next older operation behind the number, or NULL. `*id` is that of the last one. */
+/* The next older operation of the stream, or NULL once it is not behind the number. `*id` is the
+ * operation that was found last, at first 0. */
 static struct sc_op_info *next_behind(struct sc_inflight *inflight, uint32_t stream,
                                       uint64_t number, uint32_t *id)
 {
@@ -154,7 +157,7 @@ void sc_device_forget(struct sc_inflight *inflight, uintptr_t address, size_t si
     } while (count == DROPPED_AT_ONCE);
 }
 
-/* A green context's memory and work are its primary one's. */
+/* The context whose memory and work it is: of a green context its primary one. */
 static uint32_t primary_of(struct sc_order *order, uint32_t context)
 {
     uint32_t primary = context ? sc_order_stream(order, context)->primary : 0;

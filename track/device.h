@@ -1,18 +1,18 @@
 /* Operations in flight on device memory: what copies, memsets, stream-ordered allocations and frees
  * do there, until the host knows that they are done. They lie in the index of all operations
- * (track/inflight.h), and conflict by the same rule (track/conflicts.h). Other than those on host
- * memory they are never looked for by their stream, and are forgotten in another way.
+ * (track/inflight.h), and conflict by the same rule (track/conflicts.h). Unlike operations on host
+ * memory they are in no list of their stream, and are forgotten in another way.
  *
- * An operation is forgotten when it is known done, and when a later one stands for it: one that
- * comes after it, has all of its bytes, and does not merely read, or reads as it does, and does not
- * merely possibly take place. Whatever is unordered with the earlier one is then unordered with the
- * later one, too. The latest SC_DEVICE_OPS_MAX are kept.
+ * An operation is forgotten when it is known done, and when a later one stands for it. A later
+ * operation stands for an earlier one that it comes after and of which it has all bytes. It must
+ * not merely read, unless the earlier one does so too. It must be certain to take place, unless the
+ * earlier one is not certain, either. Whatever is unordered with the earlier one is then unordered
+ * with the later one, too. The latest SC_DEVICE_OPS_MAX are kept.
  *
  * An operation is a struct sc_op_info of kind SC_DEVICE. Its range is 0; it has no guard and no
  * snapshot.
  *
- * Locks: every function needs the owner's lock.
- */
+ * Locks: every function needs the owner's lock. */
 #ifndef SC_TRACK_DEVICE_H
 #define SC_TRACK_DEVICE_H
 
@@ -25,21 +25,23 @@ struct sc_op_info;
 
 enum { SC_DEVICE_OPS_MAX = 1 << 16 };
 
-/* Remembers an operation that was issued. Without memory it is not remembered. */
+/* Remembers an operation that was issued. Without memory it is forgotten. */
 void sc_device_add(struct sc_inflight *inflight, const struct sc_op_info *info);
 
-/* Operations of the stream behind the number are unseen from now on; or those that were issued at
- * this time are no more. */
+/* Marks the stream's operations behind the number as standing behind an unseen wait
+ * (SC_UNSURE_WAITS). */
 void sc_device_unsee(struct sc_inflight *inflight, uint32_t stream, uint64_t number);
+/* Takes the mark of sc_device_unsee away from those of these operations that were issued at this
+ * time. */
 void sc_device_see(struct sc_inflight *inflight, uint32_t stream, uint64_t number, uint64_t ticks);
 
-/* The driver hands the memory out, or has taken it back: what was in flight there is done, or the
- * driver itself orders what comes after it. */
+/* Forgets all operations on the memory, which the driver hands out or has taken back. What was in
+ * flight there is done, or the driver itself orders later work after it. */
 void sc_device_forget(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes);
 
-/* All that is issued from now on in these contexts comes after all that was issued in them. What
- * was is forgotten, also for what other contexts do. Named are the ids of legacy streams, 0: none.
- */
+/* Forgets all operations that were issued in these contexts, because all later work in them comes
+ * after those; other contexts' work is no longer held against them, either. `contexts`: ids of
+ * legacy streams; 0: none. */
 void sc_device_forget_of(struct sc_inflight *inflight, const uint32_t *contexts, unsigned count);
 
 #endif

@@ -1,5 +1,5 @@
-/* What an operation does with bytes of device memory: a call, a node of a graph, or work beside a
- * capture. */
+/* What an operation does with bytes of device memory. The operation is a call, a node of a graph,
+ * or work beside a capture. */
 #ifndef SC_TRACK_DEVICE_USE_H
 #define SC_TRACK_DEVICE_USE_H
 
@@ -9,27 +9,27 @@
 #include "common/op_kinds.h"
 #include "common/shape.h"
 
-/* READS: it does nothing else there. NAMES: the address of the first byte is among a kernel's
+/* READS: it only reads the bytes. NAMES: the address of the first byte is among a kernel's
  * parameters. */
 enum sc_device_access { SC_DEVICE_WRITES, SC_DEVICE_READS, SC_DEVICE_NAMES };
 
 struct sc_device_use {
     struct sc_shape shape;
     struct sc_fold fold;
-    enum sc_direction direction : 8; /* of the operation */
+    enum sc_direction direction : 8; /* the operation's */
     enum sc_device_access access : 8;
     uint8_t unsure;  /* SC_UNSURE_LEFT_OUT, or 0 */
-    uint32_t origin; /* of the memory, where it is known already (track/origins.h) */
-    uint32_t fill;   /* of a memset: what it writes, as a word */
+    uint32_t origin; /* the origin of the memory, if it is known already (track/origins.h) */
+    uint32_t fill;   /* what a memset writes, as a word */
 };
 
-/* What a memset of `size_bytes` at a time writes, as a word. */
+/* The word that a memset writes whose elements have `size_bytes`: the value, repeated. */
 static inline uint32_t sc_device_use_fill(uint32_t value, size_t size_bytes)
 {
     return size_bytes == 1 ? value * 0x01010101u : size_bytes == 2 ? value * 0x00010001u : value;
 }
 
-/* The use of a kernel that has the address. */
+/* The use of a kernel that has the address among its parameters. */
 static inline struct sc_device_use sc_device_use_named(uintptr_t address)
 {
     return (struct sc_device_use){
@@ -41,7 +41,7 @@ static inline uintptr_t sc_device_use_end(const struct sc_device_use *use)
     return use->shape.address + sc_shape_hull_bytes(&use->shape);
 }
 
-/* Have they a byte in common? Most have not, which is to be seen at once. */
+/* Have the uses a common byte? Hulls that do not touch, as mostly, answer quickly. */
 static inline bool sc_device_uses_touch(const struct sc_device_use *a,
                                         const struct sc_device_use *b)
 {
@@ -49,8 +49,8 @@ static inline bool sc_device_uses_touch(const struct sc_device_use *a,
            sc_shapes_folded_touch(&a->shape, &a->fold, &b->shape, &b->fold);
 }
 
-/* May the one write a byte of the other? A kernel may write from its address on, to the end of the
- * allocation that the other lies in, which begins at `base`. */
+/* May `writer` write a byte of `memory`? A kernel may write from its address on to the end of the
+ * allocation. `base`: where the allocation of `memory` begins. */
 static inline bool sc_device_use_may_write(const struct sc_device_use *writer,
                                            const struct sc_device_use *memory, uintptr_t base)
 {
@@ -61,13 +61,13 @@ static inline bool sc_device_use_may_write(const struct sc_device_use *writer,
 
 enum { SC_DEVICE_USES_MAX = 2 };
 
-/* Those of a copy or memset. */
+/* The uses of a copy or memset. */
 struct sc_device_uses {
     unsigned count;
     struct sc_device_use of[SC_DEVICE_USES_MAX];
 };
 
-/* A use of no bytes is none. */
+/* Adds a use, unless it has no bytes. */
 static inline void sc_device_uses_add(struct sc_device_uses *uses, const struct sc_device_use *use)
 {
     if (uses->count < SC_DEVICE_USES_MAX && sc_shape_hull_bytes(&use->shape) != 0)

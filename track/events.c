@@ -14,9 +14,9 @@
 
 #include "common/poison.h"
 
-/* In a spare record `handle` is what the pool keeps there, which is no handle of an event. Where
- * the point says more than a number of its stream, the handle has the bit WIDE, which no handle
- * has. */
+/* An event's record. `handle` is the event's handle. It also has the bit WIDE, which no handle has,
+ * if the point says more than a number of its stream. In a spare record, `handle` is what the pool
+ * keeps there, which is no event's handle. */
 struct record {
     _Atomic uintptr_t handle;
     struct sc_brief_lock lock;
@@ -41,7 +41,8 @@ static void set_handle(struct record *record, uintptr_t event)
     atomic_store_explicit(&record->handle, event | (is_wide ? WIDE : 0), memory_order_relaxed);
 }
 
-/* The event's record, which may have become another event's until its lock was taken. */
+/* Finds and locks the event's record; NULL: none. The record may become another event's before its
+ * lock is taken, so its handle is checked then. */
 static inline struct record *lock_record(struct sc_events *events, uintptr_t event) SC_UNFOLLOWED
 {
     struct record *record = sc_handle_pointer(sc_handles_get(&events->records_of, event));
@@ -70,9 +71,10 @@ bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_
     return !point->joined;
 }
 
-/* Threads that record one event on one stream at the same time: which record the driver took last
- * is not known. Whichever it was, it comes after all that was on the stream when any of them began,
- * so the event stands for the point that was taken last. */
+/* Was `point` taken later than `other` on the same stream? If threads record one event on one
+ * stream at the same time, it is not known which record the driver took last. That record comes
+ * after all that was on the stream when any of them began. So the event stands for the point that
+ * was taken last. */
 static bool was_taken_later(const struct sc_point *point, const struct sc_point *other)
 {
     if (!point->stream || point->stream != other->stream || point->legacy != other->legacy)
@@ -82,13 +84,15 @@ static bool was_taken_later(const struct sc_point *point, const struct sc_point 
     return point->legacy_number > other->legacy_number || point->call > other->call;
 }
 
-/* Nor is it known which of them read the time of the last work later: it counts as before both. */
+/* The later of the two times of the stream's last work: it is not known which of the records read
+ * its time later, and the work counts as before both. */
 static inline uint64_t later_work(const struct sc_point *former, uint32_t stream, uint64_t ticks)
 {
     return former->stream == stream && former->work_ticks > ticks ? former->work_ticks : ticks;
 }
 
-/* Only the work is new where a later point is there already. */
+/* Stores the point. If the record has a later point already, only the time of the work is stored.
+ */
 static void put_point(struct record *record, uintptr_t event, const struct sc_point *point)
 {
     uint64_t work_ticks = later_work(&record->point, point->stream, point->work_ticks);
@@ -111,7 +115,8 @@ bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
     return is_plain;
 }
 
-/* What is rarely met at the end lies apart, so that the way there saves no registers for it. */
+/* Rare endings of sc_events_set_simple are functions of their own, so that its usual way saves no
+ * registers for them. */
 static __attribute__((noinline)) bool wake_and_leave(struct record *record, bool is_set)
 {
     sc_brief_lock_wake(&record->lock);
@@ -125,7 +130,8 @@ static __attribute__((noinline)) bool have_left(bool is_set)
     return is_set;
 }
 
-/* What the point says besides is 0, and stays so. */
+/* Sets the number of a point that says nothing else, and so stays plain. False: the record is
+ * another event's, or its point is wide. */
 static inline bool set_number(struct record *record, uintptr_t event, uint32_t stream,
                               uint64_t number, uint64_t work_ticks)
 {
@@ -157,23 +163,23 @@ bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t st
     return sc_own_lock_leaves() ? have_left(is_set) : is_set;
 }
 
-/* The record is of the event from now on, or with 0 of none. Ends the point. */
-static void replace(struct record *record, struct sc_order *order, uintptr_t event,
-                    struct sc_point *point)
+/* Gives the record to the event, or with 0 to none, and stores the point, which it ends. */
+static void replace_point(struct record *record, struct sc_order *order, uintptr_t event,
+                          struct sc_point *point)
 {
     sc_brief_lock_take(&record->lock);
     const struct sc_point former = record->point;
     bool is_late = was_taken_later(&former, point);
     if (!is_late && point->stream == former.stream && point->number == former.number)
-        sc_order_join_other(order, point, &former); /* by its clock either may be the later one */
+        sc_order_join_other(order, point, &former); /* by their clocks either may be later */
     struct sc_point left = is_late ? *point : former;
     put_point(record, event, point);
     sc_brief_lock_give(&record->lock);
     sc_order_release(order, &left);
 }
 
-/* The lock of a record is never written over, as somebody may still be about to look at it for the
- * event that it was of before. */
+/* Takes a spare record for the event; NULL: no memory. The record's lock is not initialised, as
+ * another thread may still be about to take it for a former event. */
 static struct record *take_record(struct sc_events *events, uintptr_t event)
 {
     uint32_t id = sc_pool_take_as_is(&events->records);
@@ -193,7 +199,7 @@ void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t e
     if (!record)
         record = take_record(events, event);
     if (record)
-        replace(record, order, event, point);
+        replace_point(record, order, event, point);
     else
         sc_order_release(order, point);
 }
@@ -212,6 +218,6 @@ void sc_events_forget(struct sc_events *events, struct sc_order *order, uintptr_
     struct record *record = sc_handle_pointer(sc_handles_remove(&events->records_of, event));
     if (!record)
         return;
-    replace(record, order, 0, &(struct sc_point){0});
+    replace_point(record, order, 0, &(struct sc_point){0});
     sc_pool_give(&events->records, sc_pool_id_of(&events->records, record));
 }

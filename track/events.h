@@ -1,13 +1,12 @@
 /* What each event of the program stands for: the point of its last record.
  *
- * Threads that record events of their own and wait for them would take turns at the tracker's lock,
- * so each event has a lock of its own. A point with a clock is stored, and replaced, under the
- * tracker's lock as well, which the references of clocks need. Order of locks: the tracker's, then
+ * Threads that record and wait for events of their own would take turns at the tracker's lock, so
+ * each event has a lock of its own. A point with a clock is stored and replaced with the tracker's
+ * lock held as well, which counting a clock's references needs. Order of locks: the tracker's, then
  * an event's, which is a leaf.
  *
- * An event that is destroyed while another thread names it is unknown to that thread. errno is
- * kept. None of this is for a signal handler.
- */
+ * If an event is destroyed while another thread names it, it is unknown to that thread. errno is
+ * kept. No function is safe in a signal handler. */
 #ifndef SC_TRACK_EVENTS_H
 #define SC_TRACK_EVENTS_H
 
@@ -22,36 +21,38 @@ int sc_events_init(struct sc_events *events); /* 0 or -ENOMEM */
 
 /* ---- without the tracker's lock ---- */
 
-/* The event's point; an empty one if it was never recorded. False: the point has a clock, and is to
- * be asked for under the tracker's lock. */
+/* Stores the event's point; an empty one if it was never recorded. False: the point has a clock,
+ * and has to be asked for under the tracker's lock. */
 bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_point *point);
 
-/* The event stands for the point from now on, or for the one that it has where that was taken later
- * on the same stream: two threads record the event at once. False: it does not yet, as one of the
- * two points has a clock, or the event has no record. sc_events_set does it then. */
+/* The event was recorded, and stands for the point from now on. If its present point is of the same
+ * stream and was taken later, that one stays: two threads have recorded the event at once. False:
+ * nothing was done, since one of the points has a clock, or the event has no record. sc_events_set
+ * does it then. */
 bool sc_events_set_plain(struct sc_events *events, uintptr_t event, const struct sc_point *point);
 
-/* The same of the point `number` of a stream without ties (track/track_streams.h). */
+/* The event was recorded on a stream without ties (track/track_streams.h), and stands for the point
+ * `number` of that stream from now on. False: nothing was done, as for sc_events_set_plain. */
 bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t stream,
                           uint64_t number, uint64_t work_ticks);
 
 /* ---- under the tracker's lock ---- */
 
-/* The event's point, without a reference to its clock, which stays there as long as the lock is
- * held. False: it was never recorded. */
+/* Stores the event's point, without a reference to its clock, which stays as long as the lock is
+ * held. False: the event was never recorded. */
 bool sc_events_point(struct sc_events *events, uintptr_t event, struct sc_point *point);
 
-/* Ends the point. Without memory the event becomes an unknown one: to wait for it orders nothing.
- */
+/* The event was recorded, and stands for the point from now on, as sc_events_set_plain says. Ends
+ * the point. Without memory the event becomes unknown: a wait for it orders nothing. */
 void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t event,
                    struct sc_point *point);
 
-/* Work issued on the stream from now on comes after what the event stands for: the driver has been
- * told so already. */
+/* The driver was told that work issued on the stream from now on comes after what the event stands
+ * for. */
 void sc_events_wait(struct sc_events *events, struct sc_order *order, uint32_t stream,
                     uintptr_t event);
 
-/* The event is no more, or what it stands for is not known. */
+/* Forgets the event: it was destroyed, or what it stands for is not known. */
 void sc_events_forget(struct sc_events *events, struct sc_order *order, uintptr_t event);
 
 #endif

@@ -1,4 +1,4 @@
-/* The record of track/events.h. */
+/* The records behind track/events.h. */
 #ifndef SC_TRACK_EVENTS_INTERNAL_H
 #define SC_TRACK_EVENTS_INTERNAL_H
 

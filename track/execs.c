@@ -1,4 +1,4 @@
-/* Execs: made, known by name, launched; and their host nodes. */
+/* Execs: how they are made and launched, their uses, and their host nodes. */
 #include <string.h>
 
 #include "track/graph_frees.h"
@@ -159,12 +159,9 @@ void sc_graphs_launched(struct sc_graphs *graphs, uintptr_t handle, uint32_t str
     sc_graphs_set_last_launch(graphs, graph, stream);
 }
 
-uint32_t sc_graphs_signal_launch(struct sc_graphs *graphs, uintptr_t handle)
+void sc_graphs_signal_launch(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
-    if (!id)
-        return 0;
-    const struct sc_point *last = &sc_graphs_at(graphs, id)->exec.last_launch;
-    sc_order_signal(graphs->order, last);
-    return last->stream;
+    if (id)
+        sc_order_signal_past(graphs->order, &sc_graphs_at(graphs, id)->exec.last_launch);
 }

@@ -4,7 +4,7 @@
 
 #include "common/poison.h"
 
-enum { LAUNCHES = 2 };
+enum { LAUNCHES = 2 }; /* by so many launches memory is frozen */
 
 static unsigned unused_count(const struct sc_frozen *frozen)
 {
@@ -14,7 +14,7 @@ static unsigned unused_count(const struct sc_frozen *frozen)
     return count;
 }
 
-/* None takes the place of one of the other kind. */
+/* Each of the two kinds of memory has its own room. */
 bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memory)
 {
     unsigned unused = unused_count(frozen);
@@ -25,7 +25,7 @@ bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memo
     return true;
 }
 
-static void drop(struct sc_frozen *frozen, unsigned i)
+static void drop_memory(struct sc_frozen *frozen, unsigned i)
 {
     frozen->memories[i] = frozen->memories[--frozen->count];
 }
@@ -37,6 +37,7 @@ static const struct sc_device_use *bytes_of(const struct sc_frozen_memory *memor
     return memory->is_set ? &memory->set : &memory->memory;
 }
 
+/* Does the use have all bytes of the other one? */
 static bool covers(const struct sc_device_use *whole, const struct sc_device_use *part)
 {
     if (!sc_shape_is_whole(&whole->shape, &whole->fold))
@@ -46,7 +47,8 @@ static bool covers(const struct sc_device_use *whole, const struct sc_device_use
            sc_device_use_end(part) <= sc_device_use_end(whole);
 }
 
-/* Of a copy or a kernel it is not known what it wrote. */
+/* Is the use a memset of all of the memory's bytes to another value? What a copy or a kernel wrote
+ * is not known. */
 static bool sets_anew(const struct sc_device_use *use, const struct sc_device_use *memory)
 {
     bool is_same = memory->direction == SC_MEMSET && memory->fill == use->fill;
@@ -54,8 +56,9 @@ static bool sets_anew(const struct sc_device_use *use, const struct sc_device_us
            covers(use, memory);
 }
 
-/* False: it waits no more. A kernel may use any memory. */
-static bool waits_on(struct sc_frozen_memory *memory, const struct sc_device_use *use)
+/* Does memory that no captured work uses go on waiting after this use? A kernel may use any memory.
+ */
+static bool keeps_waiting(struct sc_frozen_memory *memory, const struct sc_device_use *use)
 {
     if (use->access == SC_DEVICE_NAMES)
         return false;
@@ -71,9 +74,10 @@ static bool waits_on(struct sc_frozen_memory *memory, const struct sc_device_use
     return true;
 }
 
-/* Of the exec it is known that it does not write there; of others not, whether they read. */
-static bool outlives(struct sc_frozen_memory *memory, bool is_own,
-                     const struct sc_graph_write *write)
+/* Does memory that no captured work uses go on waiting after a launch? It does if the graph's own
+ * exec is known not to write there. Other execs may read the memory. */
+static bool waits_after_launch(struct sc_frozen_memory *memory, bool is_own,
+                               const struct sc_graph_write *write)
 {
     const struct sc_shape *bytes = &bytes_of(memory)->shape;
     memory->launches += memory->is_set;
@@ -82,7 +86,9 @@ static bool outlives(struct sc_frozen_memory *memory, bool is_own,
                                      memory->base);
 }
 
-static bool shows(const struct sc_frozen_memory *memory, const struct sc_device_use *read)
+/* Does the copy to the host show that a launch should have written the memory: does it read nothing
+ * but what was set, after a launch? */
+static bool reveals(const struct sc_frozen_memory *memory, const struct sc_device_use *read)
 {
     return memory->is_unused && memory->launches && sc_device_uses_touch(read, &memory->memory) &&
            covers(&memory->set, read);
@@ -92,14 +98,14 @@ bool sc_frozen_read(struct sc_frozen *frozen, const struct sc_device_use *use,
                     struct sc_hazard *hazard)
 {
     unsigned i = 0;
-    while (i < frozen->count && !shows(&frozen->memories[i], use))
+    while (i < frozen->count && !reveals(&frozen->memories[i], use))
         i++;
     if (use->access != SC_DEVICE_READS || use->direction != SC_D2H || i == frozen->count)
         return false;
     *hazard = frozen->memories[i].hazard;
     hazard->buffer_address = use->shape.address;
     hazard->buffer_size_bytes = sc_shape_hull_bytes(&use->shape);
-    drop(frozen, i);
+    drop_memory(frozen, i);
     return true;
 }
 
@@ -109,9 +115,9 @@ void sc_frozen_used(struct sc_frozen *frozen, const struct sc_device_use *use)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
         struct sc_frozen_memory *memory = &frozen->memories[i];
-        if (memory->is_unused ? !waits_on(memory, use)
+        if (memory->is_unused ? !keeps_waiting(memory, use)
                               : sc_device_use_may_write(use, &memory->memory, memory->base))
-            drop(frozen, i);
+            drop_memory(frozen, i);
     }
 }
 
@@ -147,7 +153,7 @@ void sc_frozen_gone(struct sc_frozen *frozen, uintptr_t handle)
         if (memory->graph == handle)
             memory->graph = 0;
         if (!memory->graph && !memory->exec_count)
-            drop(frozen, i);
+            drop_memory(frozen, i);
     }
     sc_graph_writes_forget(&frozen->writes, handle);
 }
@@ -157,9 +163,9 @@ void sc_frozen_changed(struct sc_frozen *frozen)
     for (unsigned i = frozen->count; i-- > 0;) {
         frozen->memories[i].graph = 0;
         if (!frozen->memories[i].exec_count)
-            drop(frozen, i);
+            drop_memory(frozen, i);
     }
-    sc_graph_writes_forget_all(&frozen->writes); /* whose node it was is not known */
+    sc_graph_writes_forget_all(&frozen->writes); /* it is not known which graph was changed */
 }
 
 void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec)
@@ -173,6 +179,7 @@ void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t
     sc_graph_writes_set(&frozen->writes, exec, sc_graph_writes_find(&frozen->writes, graph));
 }
 
+/* May a launch by this thread, of an exec that writes so, write the memory? */
 static bool may_write(const struct sc_graph_write *write, int32_t thread,
                       const struct sc_frozen_memory *memory)
 {
@@ -187,8 +194,8 @@ void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec, int32_t thread
     const struct sc_graph_write *write = sc_graph_writes_find(&frozen->writes, exec);
     for (unsigned i = frozen->count; i-- > 0;) {
         struct sc_frozen_memory *memory = &frozen->memories[i];
-        if (memory->is_unused && !outlives(memory, has_exec(memory, exec), write))
-            drop(frozen, i);
+        if (memory->is_unused && !waits_after_launch(memory, has_exec(memory, exec), write))
+            drop_memory(frozen, i);
         else if (memory->is_unused)
             continue;
         else if (has_exec(memory, exec))
@@ -204,7 +211,7 @@ bool sc_frozen_take(struct sc_frozen *frozen, struct sc_hazard *hazard)
         if (frozen->memories[i].is_unused || frozen->memories[i].launches < LAUNCHES)
             continue;
         *hazard = frozen->memories[i].hazard;
-        drop(frozen, i);
+        drop_memory(frozen, i);
         return true;
     }
     return false;

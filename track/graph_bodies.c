@@ -1,12 +1,11 @@
 /* Nodes in child graphs and in bodies of conditional nodes. An exec knows all that is inside of
- * such a node by that node's name, which has one place among the others. But a program changes
- * inner nodes one by one. So a use knows its own node as well, and the exec which node each is
- * inside of.
+ * such a node by the name of that outermost node. But a program changes inner nodes one by one. So
+ * a use knows its own node as well, and the exec knows which node each inner node is inside of.
  *
- * A node that was given another child goes on to know its inner nodes by the names of the first
- * child's, which the new one does not tell. So all uses of the new child bear the name of the node
- * that has the child, and a change of a node inside of that one may be of any of them.
- */
+ * If a node is given another child graph, programs go on to name its inner nodes by the first
+ * child's nodes, and the new child does not tell these names. So all uses of the new child bear the
+ * name of the node that has the child. A change of a node inside of that may concern any of these
+ * uses. */
 #include "common/checks.h"
 #include "track/graph_place.h"
 #include "track/graphs_internal.h"
@@ -33,25 +32,26 @@ void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
         sc_handles_put(&graph->exec.inner, inner, around);
 }
 
-/* More nodes are never around one. An exec that was updated knows its outermost nodes by names of a
- * former graph, which may be gone, and inner nodes may have the same ones: the way out may lead in
- * a circle. */
+/* The most nodes around an inner one. The limit ends a walk in a circle: an updated exec knows its
+ * outermost nodes by names of a former graph, which may be gone, and inner nodes may have the same
+ * names. */
 enum { DEPTH_MAX = 16 };
 
-/* The node directly around; 0: of the outermost graph, or unknown. */
-static uintptr_t around(struct sc_graph *graph, uintptr_t node)
+/* The node that this node is directly inside of; 0: it is in the outermost graph, or unknown. */
+static uintptr_t node_around(struct sc_graph *graph, uintptr_t node)
 {
     return graph->exec.has_inner ? (uintptr_t)sc_handles_get(&graph->exec.inner, node) : 0;
 }
 
-/* The node of the outermost graph around; 0: the node is one, or unknown. */
+/* The node of the outermost graph that this node is inside of; 0: the node is in the outermost
+ * graph itself, or unknown. */
 static uintptr_t outer_of(struct sc_graph *graph, uintptr_t node)
 {
-    uintptr_t outer = around(graph, node);
+    uintptr_t outer = node_around(graph, node);
     uintptr_t next = outer;
     for (int depth = 0; next && depth < DEPTH_MAX; depth++) {
         outer = next;
-        next = around(graph, next);
+        next = node_around(graph, next);
     }
     return outer;
 }
@@ -59,7 +59,7 @@ static uintptr_t outer_of(struct sc_graph *graph, uintptr_t node)
 bool sc_graph_is_within(struct sc_graph *graph, uintptr_t node, uintptr_t of)
 {
     for (int depth = 0; node && node != of && depth < DEPTH_MAX; depth++)
-        node = around(graph, node);
+        node = node_around(graph, node);
     return node && node == of;
 }
 
@@ -73,7 +73,7 @@ static bool is_named(const struct sc_graph *graph, uintptr_t node)
 
 static enum sc_graph_place place_of(struct sc_graph *graph, uintptr_t node)
 {
-    if (around(graph, node))
+    if (node_around(graph, node))
         return SC_PLACE_INNER;
     return !graph->exec.has_inner || is_named(graph, node) ? SC_PLACE_OUTERMOST : SC_PLACE_UNKNOWN;
 }
@@ -94,7 +94,8 @@ static uintptr_t inner_of(struct sc_graphs *graphs, const struct sc_graph *graph
     return sc_graphs_extra(graphs, sc_graph_use_at(graph, use))->inner;
 }
 
-/* The first use from this one on of what is within the inner node; 0: there is none. */
+/* The first use, from this one on, that the inner node or a node within it has; 0: there is none.
+ */
 static uint32_t find_inner(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use,
                            uintptr_t inner)
 {
@@ -115,17 +116,19 @@ static uint32_t next_inner(struct sc_graphs *graphs, struct sc_graph *graph, uin
     return find_inner(graphs, graph, sc_graph_next_of(graph, use), inner);
 }
 
-/* Addresses of kernels go where a kernel is changed (sc_graphs_drop_addresses). */
+/* Disables a use that may no longer be what the node does. Kernels' addresses stay: they are
+ * dropped when a kernel is changed (sc_graphs_drop_addresses). */
 static void lose_use(struct sc_graph *graph, uint32_t use)
 {
     struct sc_graph_use *lost = sc_graph_use_at(graph, use);
     if (!sc_graph_is_address(lost))
-        sc_graph_enable_use(graph, lost, false);
+        sc_graph_enable_use(graph, lost, /*enabled*/ false);
 }
 
-/* What the inner node may use besides: uses of one around it that was given another child. */
-static void lose_around(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t outer,
-                        uintptr_t inner)
+/* Disables the uses that the inner node may have besides those under its name: uses of a node
+ * around it that was given another child graph. */
+static void lose_uses_around(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t outer,
+                             uintptr_t inner)
 {
     uint32_t use = sc_graph_first_of(graphs, graph, outer);
     for (; use; use = sc_graph_next_of(graph, use)) {
@@ -147,11 +150,11 @@ struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t h
     unsigned seen = 0;
     while (use) {
         uint32_t next = next_inner(graphs, graph, use, inner);
-        sc_graph_take_flags(&flags, &seen, sc_graph_use_at(graph, use));
+        sc_graph_add_flags(&flags, &seen, sc_graph_use_at(graph, use));
         sc_graphs_drop_use(graphs, graph, use);
         use = next;
     }
-    lose_around(graphs, graph, outer, inner);
+    lose_uses_around(graphs, graph, outer, inner);
     sc_graph_drop_inner_events(graph, outer, inner);
     sc_graph_drop_races(graph, outer);
     return flags;
@@ -200,6 +203,6 @@ void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uin
     uint32_t use = first_inner(graphs, graph, outer, node);
     for (; use; use = next_inner(graphs, graph, use, node))
         sc_graph_enable_use(graph, sc_graph_use_at(graph, use), enabled);
-    lose_around(graphs, graph, outer, node);
+    lose_uses_around(graphs, graph, outer, node);
     sc_graph_drop_races(graph, outer);
 }

@@ -1,5 +1,5 @@
 /* Device memory of an exec besides what its nodes use of it: memory that nodes allocate and free
- * themselves, and races, which are two nodes that no edges order. */
+ * themselves, and races. */
 #include "common/checks.h"
 #include "track/graphs_internal.h"
 #include "track/order.h"
@@ -18,7 +18,7 @@ void sc_graph_give_device(struct sc_graphs *graphs, struct sc_graph *graph)
     *device = (struct sc_graph_device){.own = NULL};
 }
 
-/* NULL: no memory. */
+/* The exec of the handle, made known if it is not; NULL: no memory. */
 static struct sc_graph *exec_of(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_make_exec(graphs, handle);
@@ -46,6 +46,7 @@ bool sc_graphs_own(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
     return true;
 }
 
+/* Do the bytes overlap memory of known size that a node allocates or frees? */
 static bool is_own(const struct sc_graph_device *device, uintptr_t address, size_t size_bytes)
 {
     for (uint32_t i = 0; i < device->own_count; i++) {
@@ -57,6 +58,7 @@ static bool is_own(const struct sc_graph_device *device, uintptr_t address, size
     return false;
 }
 
+/* Does a node of the exec allocate the memory with this address? */
 static bool is_allocated_here(const struct sc_graph_device *device, uintptr_t address)
 {
     for (uint32_t i = 0; i < device->own_count; i++) {
@@ -81,7 +83,8 @@ bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_u
            (use->direction == SC_FREE || (!device->is_left_out && !uses_own(graph, use)));
 }
 
-/* Uses of device memory, but for addresses of kernels: all, or those of the exec's own memory. */
+/* Drops uses of device memory, except kernels' addresses: all, or only those of memory that nodes
+ * of the exec allocate or free. */
 static void drop_uses(struct sc_graphs *graphs, struct sc_graph *graph, bool all)
 {
     for (uint32_t use = 1; use <= graph->uses.count; use++) {
@@ -92,11 +95,11 @@ static void drop_uses(struct sc_graphs *graphs, struct sc_graph *graph, bool all
     }
 }
 
-static void leave_out(struct sc_graphs *graphs, struct sc_graph *graph)
+static void leave_out_device(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     graph->exec.device.is_left_out = true;
     graph->exec.device.race_count = 0;
-    drop_uses(graphs, graph, true);
+    drop_uses(graphs, graph, /*all*/ true);
 }
 
 void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
@@ -104,7 +107,7 @@ void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = exec_of(graphs, handle);
     if (graph)
-        leave_out(graphs, graph);
+        leave_out_device(graphs, graph);
 }
 
 static void add_free(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_own *own)
@@ -123,11 +126,12 @@ void sc_graphs_settle_own(struct sc_graphs *graphs, uintptr_t handle)
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_known(graphs, handle);
     const struct sc_graph_device *device = &graph->exec.device;
+    /* How much is freed at an address that lies in no known memory cannot be told. */
     for (uint32_t i = 0; i < device->own_count; i++)
         if (!device->own[i].size_bytes && !is_own(device, device->own[i].address, 1))
-            leave_out(graphs, graph);
+            leave_out_device(graphs, graph);
     if (device->own_count)
-        drop_uses(graphs, graph, false);
+        drop_uses(graphs, graph, /*all*/ false);
     for (uint32_t i = 0; i < device->own_count; i++)
         if (device->own[i].freed_by && !is_allocated_here(device, device->own[i].address))
             add_free(graphs, handle, &device->own[i]);
@@ -145,7 +149,7 @@ void sc_graphs_drop_addresses(struct sc_graphs *graphs, uintptr_t handle, uintpt
 
 /* ---- races ---- */
 
-static bool is_of(const struct sc_graph_race *race, uintptr_t node)
+static bool is_race_of(const struct sc_graph_race *race, uintptr_t node)
 {
     return race->of[0].node == node || race->of[1].node == node;
 }
@@ -155,7 +159,7 @@ void sc_graph_drop_races(struct sc_graph *graph, uintptr_t node)
     struct sc_graph_device *device = &graph->exec.device;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < device->race_count; i++)
-        if (node && !is_of(&device->races[i], node))
+        if (node && !is_race_of(&device->races[i], node))
             device->races[kept++] = device->races[i];
     device->race_count = kept;
 }
@@ -175,7 +179,8 @@ bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
     return true;
 }
 
-/* What a value orders is behind a wait for it, and may be behind any other node. */
+/* Has the node an unjudged use? What a value in memory orders stands behind a wait for that value,
+ * and the wait may stand behind any other node. */
 static bool is_unjudged(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node)
 {
     for (uint32_t use = sc_graph_first_of(graphs, graph, node); use;

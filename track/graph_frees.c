@@ -1,4 +1,4 @@
-/* Uses by where their memory is: what is freed, and who named it. */
+/* Uses looked up by their memory: what is freed, and which graph named it. */
 #include "track/graph_frees.h"
 #include "common/checks.h"
 #include "track/graphs_internal.h"
@@ -13,13 +13,13 @@
 struct former_search {
     struct sc_graphs *graphs;
     const struct sc_graph_use *former;
-    uint32_t graph; /* that has such a use, or 0 */
+    uint32_t graph; /* the graph that has such a use, or 0 */
     uint32_t use;   /* its index + 1 */
-    bool several;   /* graphs have */
+    bool several;   /* several graphs have such a use */
 };
 
-/* Among those that are alike, looks for one that was freed, so that none that lives is taken for it
- * later. */
+/* Looks behind the interval for uses like the former one, of nodes without a name. Among several it
+ * prefers a freed one: if that stayed, a use that lives could be mistaken for it later. */
 static void look_for_former(struct former_search *search, uint32_t id)
 {
     const struct sc_graph_interval *interval = sc_graphs_interval_at(search->graphs, id);
@@ -48,40 +48,41 @@ void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *
     sc_graphs_drop_use(graphs, sc_graphs_at(graphs, search.graph), search.use);
 }
 
-/* Uses in [address, end) are marked as freed, or as no longer so (`by` is NULL). */
+/* An interval in which uses are marked as freed, or, if `by` is NULL, as no longer freed. */
 struct freed {
     struct sc_graphs *graphs;
     uintptr_t address, end;
     const struct sc_hazard_event *by;
 };
 
-static bool is_touched(const struct freed *freed, const struct sc_graph_use *use)
+static bool is_use_in(const struct freed *freed, const struct sc_graph_use *use)
 {
     return use->shape.address < freed->end && sc_graph_use_end(use) > freed->address;
 }
 
 bool sc_graphs_name(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
 {
-    size_t whole = size_bytes ? size_bytes : 1;
-    const struct freed at = {graphs, address, address + whole, NULL};
-    EACH_INTERVAL(walk, graphs, address, whole)
+    size_t hull_bytes = size_bytes ? size_bytes : 1;
+    const struct freed interval_asked = {graphs, address, address + hull_bytes, NULL};
+    EACH_INTERVAL(walk, graphs, address, hull_bytes)
     {
         const struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, walk.id);
         const struct sc_graph_use *list = sc_graphs_at(graphs, interval->graph)->uses.list;
         for (uint32_t i = interval->first_use; i; i = list[i - 1].interval_next)
-            if (is_touched(&at, &list[i - 1]))
+            if (is_use_in(&interval_asked, &list[i - 1]))
                 return true;
     }
     return false;
 }
 
-static void mark(const struct freed *freed, struct sc_graph *graph, struct sc_graph_use *use)
+/* Marks the use as freed, or as freed no longer if its memory was only unregistered. */
+static void mark_use(const struct freed *freed, struct sc_graph *graph, struct sc_graph_use *use)
 {
     struct sc_graph_extra *extra = NULL;
     if (!freed->by) {
-        bool back = use->freed && sc_graphs_extra(freed->graphs, use)->freed_by.unregistered;
-        graph->freed_count -= back;
-        use->freed &= !back;
+        bool is_back = use->freed && sc_graphs_extra(freed->graphs, use)->freed_by.unregistered;
+        graph->freed_count -= is_back;
+        use->freed &= !is_back;
     } else if (!use->freed && (extra = sc_graphs_make_extra(freed->graphs, use))) {
         extra->freed_by = *freed->by;
         use->freed = true;
@@ -96,8 +97,8 @@ static void mark_all(const struct freed *freed)
         const struct sc_graph_interval *interval = sc_graphs_interval_at(freed->graphs, walk.id);
         struct sc_graph *graph = sc_graphs_at(freed->graphs, interval->graph);
         for (uint32_t i = interval->first_use; i; i = graph->uses.list[i - 1].interval_next)
-            if (is_touched(freed, &graph->uses.list[i - 1]))
-                mark(freed, graph, &graph->uses.list[i - 1]);
+            if (is_use_in(freed, &graph->uses.list[i - 1]))
+                mark_use(freed, graph, &graph->uses.list[i - 1]);
         graph->exec.is_stale = graph->is_exec;
     }
 }

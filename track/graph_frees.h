@@ -1,7 +1,6 @@
-/* What frees ask of graphs and execs (track/graphs.h), and the ends of graphs themselves.
+/* What frees ask of graphs and execs (track/graphs.h), and how graphs end.
  *
- * Locks: every function needs the owner's lock.
- */
+ * Locks: every function needs the owner's lock. */
 #ifndef SC_TRACK_GRAPH_FREES_H
 #define SC_TRACK_GRAPH_FREES_H
 
@@ -12,27 +11,28 @@
 struct sc_graphs;
 struct sc_hazard_event;
 
-/* The context is gone, and its execs with it. */
+/* The context is gone: removes its execs. */
 void sc_graphs_context_gone(struct sc_graphs *graphs, uint32_t context);
 
-/* The graph is destroyed, in two steps. Detach takes the handle away before the driver's call: the
- * driver may give the handle to another graph before that call has returned. The memory stays named
- * until remove. */
-uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle); /* 0: not known */
-void sc_graphs_attach(struct sc_graphs *graphs, uint32_t graph);       /* it lives on */
+/* A graph is destroyed in two steps. Detach takes the handle away before the driver's call, since
+ * the driver may give the handle to another graph before that call has returned. The graph's memory
+ * stays named until it is removed. Attach gives the handle back: the driver has refused. Detach
+ * returns the graph's id; 0: not known. */
+uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle);
+void sc_graphs_attach(struct sc_graphs *graphs, uint32_t graph);
 void sc_graphs_remove(struct sc_graphs *graphs, uint32_t graph);
 
-/* The host may learn in a way that is not seen when the last launch of the exec is done. Returns
- * the stream of that launch; 0: there was none. */
-uint32_t sc_graphs_signal_launch(struct sc_graphs *graphs, uintptr_t handle);
+/* Notes a signal: the host may learn, unseen, when the exec's last launch is done. */
+void sc_graphs_signal_launch(struct sc_graphs *graphs, uintptr_t handle);
 
 /* Does any graph name host memory in the interval? */
 bool sc_graphs_name(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);
 
-/* The program has registered the interval again: what was unregistered there is not gone. */
+/* The program has registered the interval again: uses there that were only unregistered no longer
+ * count as freed. */
 void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);
 
-/* The program has freed the interval. */
+/* The program has freed the interval: uses there count as freed by the call `by`. */
 void sc_graphs_note_freed(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes,
                           const struct sc_hazard_event *by);
 

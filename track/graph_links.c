@@ -1,4 +1,4 @@
-/* Uses by their node, and what comes before a use behind an interval. */
+/* Uses looked up by their node, and back links of uses behind an interval. */
 #include <string.h>
 
 #include "common/checks.h"
@@ -7,7 +7,8 @@
 
 #include "common/poison.h"
 
-/* Fewer uses are looked at one by one, and so are more of them, these times. */
+/* Links are made for a graph with at least LINKED_MIN uses, once its uses were looked through
+ * SCANS_MAX times. */
 enum { LINKED_MIN = 64, SCANS_MAX = 8 };
 
 /* ---- by node ---- */
@@ -17,7 +18,7 @@ static struct sc_graph_link *link_at(const struct sc_graph *graph, uint32_t use)
     return &graph->links[use - 1];
 }
 
-/* The capacity is a power of two. */
+/* The head of the hash chain of the node. The capacity of the list is a power of two. */
 static uint32_t *first_hashed(const struct sc_graph *graph, uintptr_t node)
 {
     uint32_t hash = (uint32_t)((uint64_t)node * 0x9E3779B97F4A7C15u >> 32);
@@ -31,7 +32,7 @@ static uint32_t find_hashed(const struct sc_graph *graph, uint32_t use, uintptr_
     return use;
 }
 
-static uint32_t scan(const struct sc_graph *graph, uint32_t use, uintptr_t node)
+static uint32_t scan_from(const struct sc_graph *graph, uint32_t use, uintptr_t node)
 {
     for (; use <= graph->uses.count; use++)
         if (sc_graph_use_at(graph, use)->node == node)
@@ -146,12 +147,12 @@ uint32_t sc_graph_first_of(struct sc_graphs *graphs, struct sc_graph *graph, uin
     if (!graph->links && graph->uses.count >= LINKED_MIN && graph->scans++ >= SCANS_MAX)
         make_links(graphs, graph);
     return graph->links ? find_hashed(graph, *first_hashed(graph, node), node)
-                        : scan(graph, 1, node);
+                        : scan_from(graph, 1, node);
 }
 
 uint32_t sc_graph_next_of(const struct sc_graph *graph, uint32_t use)
 {
     uintptr_t node = sc_graph_use_at(graph, use)->node;
     return graph->links ? find_hashed(graph, link_at(graph, use)->hashed_next, node)
-                        : scan(graph, use + 1, node);
+                        : scan_from(graph, use + 1, node);
 }

@@ -1,6 +1,5 @@
-/* What is kept of single nodes besides the memory that they use: whether they are enabled and
- * judged, what they tell, the events that they record and wait for, their names.
- */
+/* What is kept for single nodes besides the memory that they use: whether they are enabled and
+ * judged, what they tell, the events that they record and wait for, and their names. */
 #include <string.h>
 
 #include "common/checks.h"
@@ -99,9 +98,9 @@ uint8_t sc_graph_told_by(const struct sc_graph *graph, uintptr_t node)
     return step;
 }
 
-/* Addresses of kernels are of no step (sc_graphs_tell_of). */
-void sc_graph_take_flags(struct sc_graph_flags *flags, unsigned *seen,
-                         const struct sc_graph_use *use)
+/* Kernels' addresses are skipped: they are of no step (sc_graphs_tell_of). */
+void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
+                        const struct sc_graph_use *use)
 {
     if (sc_graph_is_address(use))
         return;
@@ -122,8 +121,8 @@ struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle
     struct sc_graph_flags flags = {.tells = sc_graph_told_by(graph, node)};
     unsigned seen = 0;
     for (uint32_t use = first; use; use = sc_graph_next_of(graph, use))
-        sc_graph_take_flags(&flags, &seen, sc_graph_use_at(graph, use));
-    if (first) /* which may be of an inner node, and in a body */
+        sc_graph_add_flags(&flags, &seen, sc_graph_use_at(graph, use));
+    if (first) /* the first use may be an inner node's, which has flags of its own */
         flags.disabled = sc_graph_is_disabled(graph, node);
     flags.unsure &= (uint16_t) ~(SC_UNSURE_LEFT_OUT | SC_UNSURE_LEFT_OUT << SC_UNSURE_OF_DEVICE);
     return flags;
@@ -154,7 +153,8 @@ void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr
 
 /* ---- events ---- */
 
-/* With inner 0: all events of the node. */
+/* Is the event one of the node that comes from a node within `inner`; with `inner` 0, one of the
+ * node at all? */
 static bool is_event_of(struct sc_graph *graph, const struct sc_graph_event *event, uintptr_t node,
                         uintptr_t inner)
 {
@@ -187,6 +187,7 @@ void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node)
     graph->exec.device.is_left_out = graph->exec.signals = graph->exec.awaits_host = false;
 }
 
+/* False: no memory. */
 static bool make_room_for_event(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     struct sc_graph_events *events = &graph->exec.events;

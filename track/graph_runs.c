@@ -1,5 +1,5 @@
-/* Runs: the memory of an exec as a launch uses it. In host memory these are the largest pieces that
- * there are. */
+/* Runs: the memory of an exec as a launch uses it. Uses of neighbouring host memory are merged into
+ * the largest possible runs. */
 #include "common/checks.h"
 #include "track/graphs_internal.h"
 #include "track/ordering.h"
@@ -16,7 +16,7 @@ static enum sort sort_of(const struct sc_graph_use *use)
     return sc_graph_is_of_device(use) ? OF_DEVICE : OF_HOST;
 }
 
-/* What no node tells of comes last. */
+/* The place of the use's step in the order of runs: what no node tells of comes last. */
 static uint32_t step_of(const struct sc_graph_use *use)
 {
     return use->told ? use->told : SC_TOLD_MAX + 1;
@@ -45,7 +45,8 @@ static void sift_down(struct sc_graph_use *list, uint32_t root, uint32_t count)
     }
 }
 
-/* A heap sort: qsort may allocate. What a program captured in order needs none. */
+/* Sorts the runs from `first` on, by a heap sort, since qsort may allocate. If they are in order
+ * already, as most programs capture them, nothing is done. */
 static void sort_from(const struct sc_graph_uses *runs, uint32_t first)
 {
     struct sc_graph_use *list = first < runs->count ? &runs->list[first] : NULL;
@@ -64,7 +65,8 @@ static void sort_from(const struct sc_graph_uses *runs, uint32_t first)
     }
 }
 
-static bool continues(const struct sc_graph_use *earlier, const struct sc_graph_use *use)
+/* Can the two uses be one run: of the same kind in all respects, and adjoining or overlapping? */
+static bool continues_run(const struct sc_graph_use *earlier, const struct sc_graph_use *use)
 {
     return earlier->direction == use->direction && earlier->kind == use->kind &&
            earlier->range == use->range && earlier->unsure == use->unsure &&
@@ -73,27 +75,29 @@ static bool continues(const struct sc_graph_use *earlier, const struct sc_graph_
            use->shape.address <= sc_graph_use_end(earlier);
 }
 
-static void extend(struct sc_graph_use *earlier, const struct sc_graph_use *use)
+static void extend_run(struct sc_graph_use *earlier, const struct sc_graph_use *use)
 {
     if (sc_graph_use_end(use) > sc_graph_use_end(earlier))
         earlier->shape.width_bytes = sc_graph_use_end(use) - earlier->shape.address;
     earlier->shape.pitch_bytes = earlier->shape.width_bytes;
 }
 
-/* Neighbours in the order of the list first, so that little is left to sort. */
+/* Appends the use as a run, or extends the last run by it if it continues that one. So little is
+ * left to sort. */
 static void append_run(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                        const struct sc_graph_use *use)
 {
     struct sc_graph_use *last = runs->count ? &runs->list[runs->count - 1] : NULL;
-    if (last && last->shape.address <= use->shape.address && continues(last, use))
-        extend(last, use);
+    if (last && last->shape.address <= use->shape.address && continues_run(last, use))
+        extend_run(last, use);
     else
         sc_graph_uses_append(graphs, runs, use);
 }
 
 /* ---- what events stand for ---- */
 
-/* The least step that a node tells of which records this event, plus 1; 0: none does. */
+/* For each recorded event, the lowest step up to which a node tells that records it, plus 1; 0: no
+ * node records it. */
 static void find_least(const struct sc_graph_events *events, struct sc_handles *least)
 {
     for (uint32_t i = 0; i < events->count; i++) {
@@ -104,8 +108,9 @@ static void find_least(const struct sc_graph_events *events, struct sc_handles *
     }
 }
 
-/* Returns the steps, as bits, of which an event tells that does not stand for them. Without memory
- * that is any, and no event stands for anything. */
+/* Sets what each event stands for: the lowest step of its nodes. Returns, as bits, the higher steps
+ * of these nodes, of which the event does not tell surely. Without memory no event stands for
+ * anything, and all steps are returned. */
 static uint32_t find_stands(struct sc_graph_events *events)
 {
     struct sc_handles least;
@@ -129,7 +134,8 @@ static uint32_t find_stands(struct sc_graph_events *events)
 
 /* ---- the runs ---- */
 
-/* Those of one sort. `unsure`: steps, as bits, of which it is not known what tells. */
+/* Appends the enabled uses of one sort. `unsure`: steps, as bits, of which it is not known whether
+ * a node tells; their uses are unjudged. */
 static void append_uses(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                         const struct sc_graph_uses *uses, enum sort sort, uint32_t unsure)
 {
@@ -153,14 +159,15 @@ static void make_host_runs(struct sc_graphs *graphs, struct sc_graph_uses *runs,
     append_uses(graphs, runs, uses, OF_HOST, unsure);
     sort_from(runs, 0);
     for (uint32_t i = 0; i < runs->count; i++) {
-        if (kept && continues(&runs->list[kept - 1], &runs->list[i]))
-            extend(&runs->list[kept - 1], &runs->list[i]);
+        if (kept && continues_run(&runs->list[kept - 1], &runs->list[i]))
+            extend_run(&runs->list[kept - 1], &runs->list[i]);
         else
             runs->list[kept++] = runs->list[i];
     }
     runs->count = kept;
 }
 
+/* Appends kernels' addresses, sorted, each once. */
 static void append_addresses(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                              const struct sc_graph_uses *uses)
 {

@@ -13,7 +13,7 @@ static void remove_at(struct sc_graph_write_intervals *intervals, unsigned i)
             (intervals->count - i) * sizeof *intervals->of);
 }
 
-/* The gap behind an interval. */
+/* The gap between an interval and the next one. */
 static uintptr_t gap_behind(const struct sc_graph_write_intervals *intervals, unsigned i)
 {
     return intervals->of[i + 1].first - intervals->of[i].last;
@@ -29,8 +29,8 @@ static void join_closest(struct sc_graph_write_intervals *intervals)
     remove_at(intervals, closest + 1);
 }
 
-/* The first one that ends at the address or behind. */
-static unsigned find(const struct sc_graph_write_intervals *intervals, uintptr_t address)
+/* The index of the first interval that ends at the address or behind it. */
+static unsigned find_interval(const struct sc_graph_write_intervals *intervals, uintptr_t address)
 {
     unsigned i = 0;
     while (i < intervals->count && intervals->of[i].last < address)
@@ -38,11 +38,12 @@ static unsigned find(const struct sc_graph_write_intervals *intervals, uintptr_t
     return i;
 }
 
-static void insert(struct sc_graph_write_intervals *intervals, uintptr_t first, uintptr_t last)
+/* Inserts an interval that overlaps no other one. */
+static void insert_new(struct sc_graph_write_intervals *intervals, uintptr_t first, uintptr_t last)
 {
     if (intervals->count == SC_GRAPH_INTERVALS_MAX)
         join_closest(intervals);
-    unsigned i = find(intervals, first);
+    unsigned i = find_interval(intervals, first);
     if (i < intervals->count && intervals->of[i].first <= first) /* joined just now */
         return;
     memmove(&intervals->of[i + 1], &intervals->of[i],
@@ -53,7 +54,7 @@ static void insert(struct sc_graph_write_intervals *intervals, uintptr_t first, 
 
 void sc_graph_write_add(struct sc_graph_write_intervals *intervals, uintptr_t first, uintptr_t last)
 {
-    unsigned i = find(intervals, first);
+    unsigned i = find_interval(intervals, first);
     if (i < intervals->count && intervals->of[i].first <= first && last <= intervals->of[i].last)
         return;
     while (i < intervals->count && intervals->of[i].first <= last) {
@@ -61,12 +62,12 @@ void sc_graph_write_add(struct sc_graph_write_intervals *intervals, uintptr_t fi
         last = intervals->of[i].last > last ? intervals->of[i].last : last;
         remove_at(intervals, i);
     }
-    insert(intervals, first, last);
+    insert_new(intervals, first, last);
 }
 
 static bool meets(const struct sc_graph_write_intervals *intervals, uintptr_t first, uintptr_t last)
 {
-    unsigned i = find(intervals, first);
+    unsigned i = find_interval(intervals, first);
     return i < intervals->count && intervals->of[i].first <= last;
 }
 
@@ -79,7 +80,7 @@ bool sc_graph_write_may_touch(const struct sc_graph_write *write, uintptr_t addr
 
 /* ---- graphs ---- */
 
-/* SC_GRAPH_WRITES_MAX: it is not known. */
+/* The index of the handle; SC_GRAPH_WRITES_MAX: it is not known. */
 static unsigned place_of(const struct sc_graph_writes *writes, uintptr_t handle)
 {
     unsigned i = handle && writes->count ? 0 : SC_GRAPH_WRITES_MAX;
@@ -91,15 +92,15 @@ static unsigned place_of(const struct sc_graph_writes *writes, uintptr_t handle)
 void sc_graph_writes_set(struct sc_graph_writes *writes, uintptr_t handle,
                          const struct sc_graph_write *write)
 {
-    struct sc_graph_write is;
+    struct sc_graph_write copy;
     if (write)
-        is = *write; /* it may be in the place that is used */
+        copy = *write; /* `write` may lie in the place that is overwritten */
     sc_graph_writes_forget(writes, handle);
     if (!write)
         return;
     writes->count += writes->handles[writes->next] == 0;
     writes->handles[writes->next] = handle;
-    writes->writes[writes->next] = is;
+    writes->writes[writes->next] = copy;
     writes->next = (writes->next + 1) % SC_GRAPH_WRITES_MAX;
 }
 

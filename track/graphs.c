@@ -60,6 +60,7 @@ static bool is_orphan(uintptr_t handle)
     return handle == sc_graphs_orphan(handle);
 }
 
+/* The id of the graph, which is made known if it is not; 0: no memory. */
 static uint32_t find_or_make(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
@@ -87,7 +88,7 @@ uint32_t sc_graphs_make_exec(struct sc_graphs *graphs, uintptr_t handle)
 /* ---- copies that nodes read ---- */
 
 struct copy {
-    size_t size_bytes; /* with this */
+    size_t size_bytes; /* of this record, with the bytes */
     _Alignas(16) uint64_t uses;
     _Alignas(16) unsigned char bytes[];
 };
@@ -128,7 +129,7 @@ const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
     return use->extra ? sc_pool_at(&graphs->extras, use->extra) : &nothing;
 }
 
-/* NULL: no memory. */
+/* The use's extra, made if it has none; NULL: no memory. */
 struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -137,7 +138,7 @@ struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_
     return use->extra ? sc_pool_at(&graphs->extras, use->extra) : NULL;
 }
 
-/* One that has a copy, or that is of one. */
+/* If the use has a copy, or lies in one, counts it as a use of that copy. */
 static void note_copy(struct sc_graphs *graphs, struct sc_graph_use *use, void *saved)
 {
     struct sc_graph_extra *extra = NULL;
@@ -168,7 +169,7 @@ static bool is_hole(const struct sc_graph_use *use)
     return sc_shape_hull_bytes(&use->shape) == 0;
 }
 
-/* Their extras are others' to give back. */
+/* Frees the list. The extras of its uses are freed by give_extra. */
 void sc_graph_uses_give(struct sc_graphs *graphs, struct sc_graph_uses *uses)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -212,7 +213,7 @@ static struct sc_graph_bounds bounds_of(struct sc_graphs *graphs, uint32_t inter
     };
 }
 
-/* One of the latest intervals of the graph that the use lies in, or 0. */
+/* One of the graph's latest intervals that contains the use, or 0. */
 static uint32_t find_interval(struct sc_graphs *graphs, const struct sc_graph *graph,
                               const struct sc_graph_use *use)
 {
@@ -254,7 +255,8 @@ static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
     return id;
 }
 
-/* Nobody frees a stack, and nothing holds device memory. */
+/* Puts the use behind an interval, except stacks, which nobody frees, and device memory, which is
+ * not held. False: no memory. */
 static bool index_use(struct sc_graphs *graphs, uint32_t id, struct sc_graph_use *use,
                       const struct sc_graph_bounds *bounds)
 {
@@ -308,8 +310,9 @@ static void unindex_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32
 
 /* ---- adding ---- */
 
-/* By a launch, of a device that does not work with pageable memory itself. Where nobody has said
- * what the copy's other side is, it is taken for the device's. */
+/* Does a launch wait for this target of a copy? This assumes a device that does not work with
+ * pageable memory itself, and, as nobody has said otherwise, that the copy's source is device
+ * memory. */
 static bool is_waited_for(const struct sc_graph_use *use)
 {
     const struct sc_copy_case asked = {
@@ -356,7 +359,7 @@ static void unname_node(struct sc_graphs *graphs, const struct sc_graph *graph,
         sc_handles_remove(&graphs->by_node, use->node);
 }
 
-/* In a hole, or behind the last use. NULL: no memory. */
+/* Places the use in a hole, or behind the last use. NULL: no memory. */
 static struct sc_graph_use *place_use(struct sc_graphs *graphs, struct sc_graph *graph,
                                       const struct sc_graph_use *use)
 {
@@ -544,7 +547,7 @@ static bool is_by_the_same(const struct sc_graph_author *a, const struct sc_grap
     return a->api == b->api && a->stack == b->stack;
 }
 
-/* A node that was captured has no name: it is known by its bytes. */
+/* A captured node has no name: it is recognised by its bytes. */
 struct sc_graph_author sc_graphs_author(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                                         const struct sc_graph_use *use)
 {

@@ -19,17 +19,19 @@ static unsigned cell_shift(int level)
     return 12 + SC_GRID_STEP_SHIFT * (unsigned)level;
 }
 
+/* The finest level whose cells are at least as large. */
 static int level_of(size_t size_bytes)
 {
     if (size_bytes <= (size_t)1 << cell_shift(0))
         return 0;
-    unsigned bits = 64 - (unsigned)__builtin_clzll(size_bytes - 1); /* of a cell as large */
+    unsigned bits = 64 - (unsigned)__builtin_clzll(size_bytes - 1); /* of a cell of this size */
     int level = (int)(bits - cell_shift(0) + SC_GRID_STEP_SHIFT - 1) / SC_GRID_STEP_SHIFT;
     return level < SC_GRID_LEVELS ? level : SC_GRID_LEVELS - 1;
 }
 
-/* Neighbouring cells stay neighbours in the table, so that a range look-up walks memory in order;
- * the high bits are mixed in so that arenas far apart do not collide. */
+/* The index of the cell's chain. Neighbouring cells are neighbours in the table, so that a walk
+ * over an interval reads memory in order. The high bits are mixed in so that distant arenas do not
+ * collide. */
 static uint32_t slot_of(const struct sc_grid *grid, int level, uint64_t cell)
 {
     uint64_t spread = (cell >> 14) * 0x9E3779B97F4A7C15u >> 40;
@@ -81,7 +83,8 @@ static void set_level(struct sc_grid *grid, int level, bool lived_in)
     atomic_store_explicit(&grid->levels, levels, memory_order_release);
 }
 
-/* The levels to look at: for (levels = levels_of(grid); levels; levels &= levels - 1). */
+/* The populated levels, for loops of the form: for (levels = levels_of(grid); levels; levels &=
+ * levels - 1). */
 static uint32_t levels_of(struct sc_grid *grid)
 {
     return atomic_load_explicit(&grid->levels, memory_order_acquire);
@@ -92,19 +95,20 @@ static int lowest(uint32_t levels)
     return __builtin_ctz(levels);
 }
 
-struct span {
+/* The cells of an item, on its level. */
+struct cells {
     int level;
     uint64_t first;
     uint64_t last;
 };
 
-static inline __attribute__((always_inline)) struct span span_of(const struct sc_grid_node *node)
+static inline __attribute__((always_inline)) struct cells span_of(const struct sc_grid_node *node)
 {
     uintptr_t address = atomic_load_explicit(&node->address, memory_order_relaxed);
     size_t size_bytes = atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
     int level = level_of(size_bytes);
-    return (struct span){level, address >> cell_shift(level),
-                         (address + size_bytes - 1) >> cell_shift(level)};
+    return (struct cells){level, address >> cell_shift(level),
+                          (address + size_bytes - 1) >> cell_shift(level)};
 }
 
 static unsigned side_of(uint32_t entry)
@@ -145,7 +149,7 @@ static inline __attribute__((always_inline)) void unlink_entry(struct sc_grid *g
     set_previous(grid, next, previous);
 }
 
-/* Most items lie in one cell. */
+/* Most items lie in one cell: the second one is linked out of line. */
 static __attribute__((noinline)) void link_second(struct sc_grid *grid, uint32_t id, uint32_t slot)
 {
     link_entry(grid, id | SECOND_SIDE, slot);
@@ -157,7 +161,7 @@ static __attribute__((noinline)) void unlink_second(struct sc_grid *grid, uint32
     unlink_entry(grid, id | SECOND_SIDE, slot);
 }
 
-/* Each entry of the chain names the one before it, and belongs into the chain. */
+/* Asserts that each entry of the chain names the one before it, and belongs into this chain. */
 static SC_CHECKER void check_chain(struct sc_grid *grid, uint32_t slot)
 {
     uint32_t previous = 0, steps = 0;
@@ -165,7 +169,7 @@ static SC_CHECKER void check_chain(struct sc_grid *grid, uint32_t slot)
     while (at && steps++ < CHECKED_STEPS_MAX) {
         SC_ASSERT((at & ~SECOND_SIDE) < sc_pool_unused(grid->pool));
         const struct sc_grid_node *node = node_of(grid, at);
-        struct span span = span_of(node);
+        struct cells span = span_of(node);
         SC_ASSERT(node->previous[side_of(at)] == previous);
         SC_ASSERT(slot_of(grid, span.level, side_of(at) ? span.last : span.first) == slot);
         SC_ASSERT(grid->population[span.level] != 0);
@@ -174,7 +178,7 @@ static SC_CHECKER void check_chain(struct sc_grid *grid, uint32_t slot)
     }
 }
 
-static SC_CHECKER void check_span(struct sc_grid *grid, const struct span *span)
+static SC_CHECKER void check_span(struct sc_grid *grid, const struct cells *span)
 {
     SC_ASSERT(span->last - span->first <= 1);
     SC_ASSERT(!(atomic_load_explicit(&grid->version, memory_order_relaxed) & 1));
@@ -188,7 +192,7 @@ void sc_grid_insert(struct sc_grid *grid, uint32_t id)
     SC_ASSERT_GUARDED(grid->pool);
     SC_ASSERT(id != 0 && id < sc_pool_unused(grid->pool));
     SC_ASSERT(atomic_load_explicit(&node_at(grid, id)->size_bytes, memory_order_relaxed) != 0);
-    struct span span = span_of(node_at(grid, id));
+    struct cells span = span_of(node_at(grid, id));
     widen_reach(grid, node_at(grid, id));
     sc_seqlock_next(&grid->version);
     link_entry(grid, id, slot_of(grid, span.level, span.first));
@@ -203,7 +207,7 @@ void sc_grid_insert(struct sc_grid *grid, uint32_t id)
 void sc_grid_remove(struct sc_grid *grid, uint32_t id)
 {
     SC_ASSERT_GUARDED(grid->pool);
-    struct span span = span_of(node_at(grid, id));
+    struct cells span = span_of(node_at(grid, id));
     SC_ASSERT(id != 0 && id < sc_pool_unused(grid->pool));
     SC_CHECK(check_span(grid, &span));
     SC_ASSERT(grid->population[span.level] != 0);
@@ -219,8 +223,8 @@ void sc_grid_remove(struct sc_grid *grid, uint32_t id)
     SC_CHECK(check_span(grid, &span));
 }
 
-/* A chain may change under a reader without the lock, so its length is bounded here and what it
- * found is checked against the version by the caller. */
+/* An item of the chain that contains the address, or 0. The chain may change under a reader without
+ * the lock. So the number of steps is bounded, and the caller checks the version afterwards. */
 static uint32_t find_in_chain(struct sc_grid *grid, uint32_t slot, uintptr_t address)
 {
     uint32_t at = atomic_load_explicit(&grid->heads[slot], memory_order_acquire);
@@ -267,8 +271,8 @@ static bool overlaps(const struct sc_grid_node *node, uintptr_t address, size_t 
     return start < address + size_bytes && address < start + length;
 }
 
-/* Does something in this chain overlap? A long chain, and one that ends oddly because it is being
- * changed, counts as yes. */
+/* May an item of this chain overlap the interval? Yes for a long chain, and for one that ends
+ * wrongly because it is being changed. */
 static bool chain_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t address,
                               size_t size_bytes)
 {
@@ -309,12 +313,13 @@ bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t s
     return false;
 }
 
-/* An item of two cells is met twice; it counts in the first of its cells that the walk covers, and
- * by the link of that cell, since both cells may have the same chain. */
+/* Does the item count at this entry of the walk? An item of two cells is met twice. It counts in
+ * the first of its cells that the walk covers, and by the entry for that cell, since both cells may
+ * have the same chain. */
 static bool counts_here(const struct sc_grid_node *node, uint32_t entry, int level, uint64_t cell,
                         uint64_t first_cell)
 {
-    struct span span = span_of(node);
+    struct cells span = span_of(node);
     uint64_t counted_in = span.first > first_cell ? span.first : first_cell;
     uint64_t linked_from = entry & SECOND_SIDE ? span.last : span.first;
     return span.level == level && counted_in == cell && linked_from == cell;
@@ -330,7 +335,8 @@ uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t si
     return cells;
 }
 
-static void enter(struct sc_grid_walk *walk, struct sc_grid *grid)
+/* Begins the walk over a grid: level by level, or over the whole table if that is shorter. */
+static void enter_grid(struct sc_grid_walk *walk, struct sc_grid *grid)
 {
     SC_ASSERT_GUARDED(grid->pool);
     bool is_any = walk->size_bytes != 0;
@@ -339,12 +345,12 @@ static void enter(struct sc_grid_walk *walk, struct sc_grid *grid)
     walk->grid = grid;
     walk->levels = is_any && !by_table ? levels_of(grid) : 0;
     walk->level = by_table ? -1 : 0;
-    walk->cell = by_table ? UINT64_MAX : 0; /* before the first one */
+    walk->cell = by_table ? UINT64_MAX : 0; /* before the first chain */
     walk->end_cell = by_table ? (uint64_t)grid->mask + 1 : 0;
 }
 
-/* To the next chain. False: there is none. */
-static bool advance(struct sc_grid_walk *walk)
+/* Moves the walk to the next chain. False: there is none. */
+static bool advance_walk(struct sc_grid_walk *walk)
 {
     if (++walk->cell >= walk->end_cell && walk->levels) {
         walk->level = lowest(walk->levels);
@@ -360,7 +366,8 @@ static bool advance(struct sc_grid_walk *walk)
     return true;
 }
 
-static bool is_met(const struct sc_grid_walk *walk, const struct sc_grid_node *node, uint32_t entry)
+/* Is the item of this entry the walk's next one? By the table, items count by their first cell. */
+static bool is_hit(const struct sc_grid_walk *walk, const struct sc_grid_node *node, uint32_t entry)
 {
     return overlaps(node, walk->address, walk->size_bytes) &&
            (walk->level < 0 ? !(entry & SECOND_SIDE)
@@ -376,15 +383,15 @@ void sc_grid_next(struct sc_grid_walk *walk)
             walk->entry = atomic_load_explicit(&node->next[entry & SECOND_SIDE ? 1 : 0],
                                                memory_order_relaxed);
             walk->id = entry & ~SECOND_SIDE;
-            if (is_met(walk, node, entry))
+            if (is_hit(walk, node, entry))
                 return;
         }
         walk->id = 0;
-        if (advance(walk))
+        if (advance_walk(walk))
             continue;
         if (!walk->behind)
             return;
-        enter(walk, walk->behind);
+        enter_grid(walk, walk->behind);
         walk->behind = NULL;
     }
 }
@@ -393,7 +400,7 @@ struct sc_grid_walk sc_grid_overlaps(struct sc_grid *grid, struct sc_grid *behin
                                      uintptr_t address, size_t size_bytes)
 {
     struct sc_grid_walk walk = {.behind = behind, .address = address, .size_bytes = size_bytes};
-    enter(&walk, grid);
+    enter_grid(&walk, grid);
     sc_grid_next(&walk);
     return walk;
 }

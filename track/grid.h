@@ -1,17 +1,16 @@
-/* An index of address intervals, found by any address inside them.
+/* An index of address intervals: finds the items at an address.
  *
- * Every item lies on the finest level whose cells are at least its size (4 KB, 16 KB, 64 KB ...
- * 256 TB, more than a process can map), so it touches at most two cells, and each cell is a chain
- * in one hash table. Insert, remove and point look-up cost O(1) for any number of items; a range
- * look-up costs the number of cells it covers on each populated level, or one pass over the table
- * if that is cheaper.
+ * Every item lies on the finest level whose cells are at least its size (4 KB, 16 KB, 64 KB ... 256
+ * TB, more than a process can map). So it touches at most two cells. Each cell has a chain in one
+ * hash table. Insert, remove and a look-up of one address cost O(1) for any number of items. A
+ * look-up of an interval costs the number of cells that it covers on each populated level, or one
+ * pass over the table if that is cheaper.
  *
- * Each entry of a chain is an id with its chain side in bit 31, so that both chains of an item can
- * run through one cell. Items are records of a pool that begin with a struct sc_grid_node. Changes
- * need the owner's lock. sc_grid_point and sc_grid_may_overlap take no lock, from any thread. A
- * version counter tells a reader that it raced with a change. After a few such races the point
- * look-up reports SC_GRID_RETRY, and the caller repeats it under the lock.
- */
+ * An entry of a chain is an item's id. Bit 31 of it tells whether this is the item's first or
+ * second cell, so that both may be in one chain. Items are records of a pool that begin with a
+ * struct sc_grid_node. Changes need the owner's lock. sc_grid_point and sc_grid_may_overlap take no
+ * lock, from any thread. A version counter tells a reader that it raced with a change. After a few
+ * races sc_grid_point returns SC_GRID_RETRY, and the caller repeats it under the lock. */
 #ifndef SC_TRACK_GRID_H
 #define SC_TRACK_GRID_H
 
@@ -28,49 +27,50 @@ struct sc_grid_node {
     _Atomic uintptr_t address;
     _Atomic size_t size_bytes; /* at least 1 while in the grid */
     _Atomic uint32_t next[2];  /* chains of the first and the second cell */
-    uint32_t previous[2];      /* under the lock only; 0: the head leads here */
+    uint32_t previous[2];      /* under the lock only; 0: the entry is the first of its chain */
 };
 
-/* What all threads change lies apart from what they only read. */
+/* The fields that threads change lie in another cache line than those that they only read. */
 struct sc_grid {
     struct sc_pool *pool;
-    _Atomic uint32_t *heads; /* of chains */
+    _Atomic uint32_t *heads; /* the first entry of each chain */
     uint32_t mask;
     _Alignas(64) _Atomic uint64_t version; /* odd while a change is under way */
-    /* The bounds of all that has come since the grid was empty last. Empty: low is above high. */
+    /* Bounds of all items that were inserted since the grid was last empty. In an empty grid `low`
+     * is above `high`. */
     _Atomic uintptr_t low, high;
-    _Atomic uint32_t levels; /* bit by level: somebody lives there */
+    _Atomic uint32_t levels; /* a bit for each level that has items */
     uint32_t population[SC_GRID_LEVELS];
 };
 
 #define SC_GRID_RETRY UINT32_MAX
 
-/* 0 or -ENOMEM. `cells` is a power of two. */
+/* 0 or -ENOMEM. `cells`: the size of the hash table, a power of two. */
 int sc_grid_init(struct sc_grid *grid, struct sc_pool *pool, uint32_t cells);
 void sc_grid_destroy(struct sc_grid *grid);
 
 void sc_grid_insert(struct sc_grid *grid, uint32_t id);
 void sc_grid_remove(struct sc_grid *grid, uint32_t id);
 
-/* The item that contains `address`, 0 for none, or SC_GRID_RETRY. */
+/* The item that contains the address, or 0. Without the lock also SC_GRID_RETRY. */
 uint32_t sc_grid_point(struct sc_grid *grid, uintptr_t address);
 uint32_t sc_grid_point_locked(struct sc_grid *grid, uintptr_t address);
 
 /* A walk over the items that overlap an interval: each once, in no particular order. The grid must
- * not change while the walk goes on. */
+ * not change during the walk. */
 struct sc_grid_walk {
-    uint32_t id;          /* where the walk is; 0: it is over */
-    struct sc_grid *grid; /* of one pool with `behind` */
-    struct sc_grid *behind;
+    uint32_t id;            /* the present item; 0: the walk is over */
+    struct sc_grid *grid;   /* has the same pool as `behind` */
+    struct sc_grid *behind; /* the grid to be walked next, or NULL */
     uintptr_t address;
     size_t size_bytes;
-    uint32_t entry;  /* the next one of its chain */
-    uint32_t levels; /* that are still to come */
-    int level;       /* below 0: it goes by the table, chain by chain */
+    uint32_t entry;  /* the next entry of the present chain */
+    uint32_t levels; /* the levels still to be walked, as bits */
+    int level; /* the present level; below 0: the walk goes over the whole table, chain by chain */
     uint64_t cell, first_cell, end_cell;
 };
 
-/* The begin of a walk over a grid and, unless it is NULL, over the one behind it. */
+/* Begins a walk over `grid` and then over `behind`, unless that is NULL. */
 struct sc_grid_walk sc_grid_overlaps(struct sc_grid *grid, struct sc_grid *behind,
                                      uintptr_t address, size_t size_bytes);
 void sc_grid_next(struct sc_grid_walk *walk);
@@ -81,13 +81,13 @@ void sc_grid_next(struct sc_grid_walk *walk);
     for (struct sc_grid_walk walk = sc_grid_overlaps(grid, behind, address, size_bytes); walk.id;  \
          sc_grid_next(&walk))
 
-/* One of these items, or 0. */
+/* One of the items that overlap the interval, or 0. */
 static inline uint32_t sc_grid_any(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
 {
     return sc_grid_overlaps(grid, NULL, address, size_bytes).id;
 }
 
-/* Cells that an overlap look-up of this interval would examine. */
+/* How many cells a walk over the interval would look at. */
 uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t size_bytes);
 
 static inline bool sc_grid_is_empty(struct sc_grid *grid)
@@ -95,8 +95,8 @@ static inline bool sc_grid_is_empty(struct sc_grid *grid)
     return atomic_load_explicit(&grid->levels, memory_order_relaxed) == 0;
 }
 
-/* False where the interval lies outside of all that has come since the grid was empty last.
- * Lock-free. */
+/* May the interval overlap an item? Looks only at the bounds of all items since the grid was last
+ * empty. Lock-free. */
 static inline bool sc_grid_may_reach(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
 {
     uintptr_t low = atomic_load_explicit(&grid->low, memory_order_acquire);
@@ -104,10 +104,9 @@ static inline bool sc_grid_may_reach(struct sc_grid *grid, uintptr_t address, si
            (address >= low || low - address <= size_bytes);
 }
 
-/* False only if no item overlaps [address, address + size). Lock-free. For a block of a page or
- * less it looks at one or two cells on each populated level. A size of more than 256 cells of the
- * finest of these (1 MB, where there are small items) answers by whether the grid holds anything at
- * all. */
+/* May the interval overlap an item? False only if none does. Lock-free. For a block of a page or
+ * less it looks at one or two cells on each populated level. Answers true for an interval of more
+ * than 256 cells of the finest populated level (1 MB, if there are small items). */
 bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes);
 
 static inline bool sc_grid_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes)

@@ -129,7 +129,8 @@ void sc_guarded_refuse(struct sc_inflight *inflight, const struct sc_access_chan
     }
 }
 
-/* Memory that was found forbidden stays so, whoever has looked at it in the meantime. */
+/* Raises the range's value: memory that was once forbidden stays so, whoever has looked at it in
+ * the meantime. */
 static void set_guarding(struct sc_range *range, enum sc_guarding guarding)
 {
     if (atomic_load_explicit(&range->guarding, memory_order_relaxed) < (unsigned)guarding)

@@ -10,14 +10,14 @@
 
 /* ---- nodes ---- */
 
-/* It was all that was left of an exec that is gone. */
-static void give_heard(struct sc_order *order, struct sc_heard *heard)
+/* Frees the record of a left exec when its last node and its last launch are gone. */
+static void free_heard_if_left(struct sc_order *order, struct sc_heard *heard)
 {
     if (heard->is_left && !heard->nodes && !heard->oldest)
         sc_arena_give(&order->arena, heard, sizeof *heard);
 }
 
-static void give_node(struct sc_order *order, struct sc_heard_node *node)
+static void free_node(struct sc_order *order, struct sc_heard_node *node)
 {
     struct sc_heard_node **link = &node->of->nodes;
     while (*link != node)
@@ -31,13 +31,14 @@ static bool is_current(const struct sc_heard_node *node)
     return node->last == UINT64_MAX;
 }
 
-/* Launches to come do not have it. */
-static void retire(struct sc_order *order, struct sc_heard_node *node)
+/* Launches to come do not have the node. Its record stays until the launches made with it have run
+ * it. */
+static void retire_node(struct sc_order *order, struct sc_heard_node *node)
 {
     node->last = node->of->launches;
     node->of->count--;
     if (node->ran >= node->last)
-        give_node(order, node);
+        free_node(order, node);
 }
 
 static struct sc_heard *make_heard(struct sc_order *order)
@@ -76,7 +77,7 @@ struct sc_heard_node *sc_heard_add(struct sc_order *order, struct sc_heard **hea
 void sc_heard_drop(struct sc_order *order, struct sc_heard_node *node)
 {
     SC_ASSERT_GUARDED(&order->streams);
-    retire(order, node);
+    retire_node(order, node);
 }
 
 struct sc_heard_node *sc_heard_find(const struct sc_heard *heard, uintptr_t node)
@@ -96,7 +97,7 @@ void sc_heard_replace(struct sc_order *order, struct sc_heard_node *node)
     if (!former)
         return;
     node->tells = former->tells;
-    retire(order, former);
+    retire_node(order, former);
 }
 
 void sc_heard_leave(struct sc_order *order, struct sc_heard **heard)
@@ -110,9 +111,9 @@ void sc_heard_leave(struct sc_order *order, struct sc_heard **heard)
     for (struct sc_heard_node *next, *node = left->nodes; node; node = next) {
         next = node->next;
         if (is_current(node))
-            retire(order, node);
+            retire_node(order, node);
     }
-    give_heard(order, left);
+    free_heard_if_left(order, left);
 }
 
 /* ---- launches ---- */
@@ -125,7 +126,7 @@ static struct sc_heard_launch *find_launch(const struct sc_heard *heard, uint64_
     return launch && launch->number == number ? launch : NULL;
 }
 
-static void give_launch(struct sc_order *order, struct sc_heard_launch *launch)
+static void free_launch(struct sc_order *order, struct sc_heard_launch *launch)
 {
     struct sc_heard *heard = launch->of;
     struct sc_heard_launch *before = NULL;
@@ -142,7 +143,8 @@ static void give_launch(struct sc_order *order, struct sc_heard_launch *launch)
     sc_arena_give(&order->arena, launch, sizeof *launch);
 }
 
-/* The point of a launch. While its operations are not known, it is what was before the launch. */
+/* What the host knows when nodes up to this step have run. While the launch's operations are not
+ * known, that is what was before the launch. */
 static struct sc_point point_of(const struct sc_heard_launch *launch, unsigned steps)
 {
     struct sc_point point = sc_order_copy_point(&launch->before);
@@ -152,19 +154,20 @@ static struct sc_point point_of(const struct sc_heard_launch *launch, unsigned s
     return point;
 }
 
-/* One whose operations are not known yet is somebody's who is in the midst of launching. Returns
- * the owner's place for the launch. */
+/* Gives up the oldest launch if there are too many: the host may hear of its end unseen. If its
+ * operations are not known yet, its call is still under way and it stays. Returns the launch's
+ * `open`; 0: none was given up. */
 static unsigned give_up_oldest(struct sc_order *order, struct sc_heard *heard)
 {
     struct sc_heard_launch *oldest = heard->oldest;
     if (heard->waiting < SC_HEARD_WAITING_MAX || !oldest->is_known)
         return 0;
-    unsigned open = oldest->call.open;
+    unsigned place = oldest->call.open;
     struct sc_point point = point_of(oldest, SC_TOLD_MAX);
-    sc_order_signal(order, &point);
+    sc_order_signal_past(order, &point);
     sc_order_release(order, &point);
-    give_launch(order, oldest);
-    return open;
+    free_launch(order, oldest);
+    return place;
 }
 
 struct sc_heard_launch *sc_heard_begin(struct sc_order *order, struct sc_heard *heard,
@@ -197,15 +200,16 @@ struct sc_heard_launch *sc_heard_begin(struct sc_order *order, struct sc_heard *
     return launch;
 }
 
-/* Another thread's launch may have been begun since: then the numbers no longer fit. */
+/* If another launch has begun since, or a node has run, the numbers of launches and runs no longer
+ * match: the exec is lost. */
 void sc_heard_fail(struct sc_order *order, struct sc_heard_launch *launch)
 {
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_heard *heard = launch->of;
     heard->is_lost |= launch->number != heard->launches || launch->has_begun;
     heard->launches -= launch->number == heard->launches;
-    give_launch(order, launch);
-    give_heard(order, heard);
+    free_launch(order, launch);
+    free_heard_if_left(order, heard);
 }
 
 struct sc_point sc_heard_launched(struct sc_order *order, struct sc_heard_launch *launch,
@@ -219,13 +223,14 @@ struct sc_point sc_heard_launched(struct sc_order *order, struct sc_heard_launch
     if (launch->has_begun)
         point = point_of(launch, launch->steps);
     if (!launch->left)
-        give_launch(order, launch);
-    give_heard(order, heard);
+        free_launch(order, launch);
+    free_heard_if_left(order, heard);
     return point;
 }
 
 /* ---- runs ---- */
 
+/* A node that tells of `steps` has run for the launch. After its last node the launch is freed. */
 static struct sc_heard_run note_run(struct sc_order *order, struct sc_heard_launch *launch,
                                     unsigned steps)
 {
@@ -236,7 +241,7 @@ static struct sc_heard_run note_run(struct sc_order *order, struct sc_heard_laun
     launch->has_begun = true;
     launch->steps = (uint8_t)(steps > launch->steps ? steps : launch->steps);
     if (launch->is_known && !launch->left)
-        give_launch(order, launch);
+        free_launch(order, launch);
     return run;
 }
 
@@ -250,7 +255,7 @@ struct sc_heard_run sc_heard_runs(struct sc_order *order, struct sc_heard_node *
     if (launch)
         run = note_run(order, launch, node->tells);
     if (node->ran >= node->last)
-        give_node(order, node);
-    give_heard(order, heard);
+        free_node(order, node);
+    free_heard_if_left(order, heard);
     return run;
 }

@@ -6,37 +6,38 @@
 
 struct sc_history sc_history;
 
-static uint64_t get(_Atomic uint64_t *words, enum sc_history_word word)
+static uint64_t get_word(_Atomic uint64_t *words, enum sc_history_word word)
 {
     return atomic_load_explicit(&words[word], memory_order_acquire);
 }
 
-static struct sc_history_entry unpack(_Atomic uint64_t *words)
+static struct sc_history_entry unpack_entry(_Atomic uint64_t *words)
 {
-    uint64_t of_stack = get(words, SC_HISTORY_STACK_AND_STREAM),
-             of_thread = get(words, SC_HISTORY_THREAD_AND_DIRECTION);
+    uint64_t of_stack = get_word(words, SC_HISTORY_STACK_AND_STREAM),
+             of_thread = get_word(words, SC_HISTORY_THREAD_AND_DIRECTION);
     return (struct sc_history_entry){
-        .api = (const char *)(uintptr_t)get(words, SC_HISTORY_API),
-        .site = get(words, SC_HISTORY_SITE),
+        .api = (const char *)(uintptr_t)get_word(words, SC_HISTORY_API),
+        .site = get_word(words, SC_HISTORY_SITE),
         .stack = (uint32_t)(of_stack >> 32),
         .stream = (uint32_t)of_stack,
         .thread = (int32_t)(of_thread >> 32),
         .direction = (enum sc_direction)(uint32_t)of_thread,
-        .ticks = get(words, SC_HISTORY_TICKS),
-        .number = get(words, SC_HISTORY_NUMBER),
-        .address = get(words, SC_HISTORY_ADDRESS),
-        .source = get(words, SC_HISTORY_SOURCE),
-        .size_bytes = get(words, SC_HISTORY_SIZE),
+        .ticks = get_word(words, SC_HISTORY_TICKS),
+        .number = get_word(words, SC_HISTORY_NUMBER),
+        .address = get_word(words, SC_HISTORY_ADDRESS),
+        .source = get_word(words, SC_HISTORY_SOURCE),
+        .size_bytes = get_word(words, SC_HISTORY_SIZE),
     };
 }
 
-/* False: the place has another entry by now, or half of one. */
+/* Reads the entry with this number. False: its place has another entry by now, or one that is being
+ * written. */
 static bool read_one(struct sc_history_ring *ring, uint64_t number, struct sc_history_entry *entry)
 {
     __typeof__(&ring->entries[0]) place = &ring->entries[(number - 1) % SC_HISTORY_LENGTH];
     if (atomic_load_explicit(&place->number, memory_order_acquire) != number)
         return false;
-    *entry = unpack(place->words);
+    *entry = unpack_entry(place->words);
     return atomic_load_explicit(&place->number, memory_order_relaxed) == number;
 }
 

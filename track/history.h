@@ -1,12 +1,12 @@
 /* What a process did last: the latest operations of its streams, and the latest memory that it gave
- * back. It is kept for the moment in which the program learns that its context is lost.
+ * back. It is kept for the moment in which the program learns that a context is lost.
  *
- * A ring holds SC_HISTORY_LENGTH entries of a fixed size, and the next one takes the place of the
- * oldest. A stream has the ring that its id leads to; more streams than rings share these. Nothing
- * allocates, locks or calls: an entry costs one atomic addition and plain stores.
+ * A ring holds SC_HISTORY_LENGTH entries of a fixed size; the next entry replaces the oldest. A
+ * stream has the ring that its id leads to; if there are more streams than rings, they share rings.
+ * Nothing allocates, locks or calls: an entry costs one atomic addition and plain stores.
  *
- * Lock-free, thread-safe, and safe in a signal handler. A reader leaves out what is being written.
- */
+ * Lock-free, thread-safe, and safe in a signal handler. A reader leaves out entries that are being
+ * written. */
 #ifndef SC_TRACK_HISTORY_H
 #define SC_TRACK_HISTORY_H
 
@@ -20,19 +20,20 @@ enum { SC_HISTORY_LENGTH = 64, SC_HISTORY_RINGS = 64 };
 
 struct sc_history_entry {
     const char *api; /* lives for ever */
-    uintptr_t site;  /* where the call returns to, if `stack` is 0 */
+    uintptr_t site;  /* if `stack` is 0: where the call returns to */
     uint32_t stack;  /* track/stacks.h */
-    uint32_t stream; /* the tracker's id; of memory given back 0, or whose work that is */
-    int32_t thread;  /* that made the call */
+    uint32_t stream; /* the tracker's id; for memory given back: the stream that frees it, or 0 */
+    int32_t thread;  /* of the thread that made the call */
     enum sc_direction direction; /* SC_NO_DIRECTION: no copy and no memset */
     uint64_t ticks;              /* sc_ticks() */
-    uint64_t number;   /* done once the host knows that so many of the stream's operations are */
-    uintptr_t address; /* of the memory that is written, or given back; 0: not known */
-    uintptr_t source;  /* of a copy; 0: none, or not known */
+    uint64_t number;   /* the operation is done when the host knows so many operations of the stream
+                          to be done */
+    uintptr_t address; /* of the memory that is written or given back; 0: not known */
+    uintptr_t source;  /* source of a copy; 0: none, or not known */
     size_t size_bytes; /* 0: not known */
 };
 
-/* Which word of an entry says what. */
+/* The words of an entry in a ring. */
 enum sc_history_word {
     SC_HISTORY_API,
     SC_HISTORY_SITE,
@@ -49,7 +50,8 @@ enum sc_history_word {
 struct sc_history_ring {
     _Atomic uint64_t next; /* how many entries were ever begun */
     struct {
-        _Atomic uint64_t number; /* of the entry, from 1; 0: there is none, or half of one */
+        /* Number of the entry, from 1; 0: there is none, or it is being written. */
+        _Atomic uint64_t number;
         _Atomic uint64_t words[SC_HISTORY_WORDS];
     } entries[SC_HISTORY_LENGTH];
 };
@@ -59,7 +61,7 @@ struct sc_history {
     struct sc_history_ring frees;
 };
 
-/* The process's own. Tests make others. All zero is empty. */
+/* The process's history; tests make others. All zero is empty. */
 extern struct sc_history sc_history;
 
 static inline void sc_history_put(_Atomic uint64_t *words, enum sc_history_word word,
@@ -73,8 +75,8 @@ static inline uint64_t sc_history_pair(uint32_t high, uint32_t low)
     return (uint64_t)high << 32 | low;
 }
 
-/* Inline: it is on the path of every copy. The number is 0 for as long as the words are half of one
- * entry and half of another. */
+/* Writes the entry into the ring. The place's number is 0 while its words belong partly to the
+ * former entry. Inline, since it is on the path of every copy. */
 static inline __attribute__((always_inline)) void
 sc_history_note(struct sc_history_ring *ring, const struct sc_history_entry *entry)
 {
@@ -95,14 +97,14 @@ sc_history_note(struct sc_history_ring *ring, const struct sc_history_entry *ent
     atomic_store_explicit(&place->number, before + 1, memory_order_release);
 }
 
-/* Into the ring of the entry's stream. */
+/* Writes the entry into the ring of its stream. */
 static inline __attribute__((always_inline)) void
 sc_history_note_issued(struct sc_history *history, const struct sc_history_entry *entry)
 {
     sc_history_note(&history->streams[entry->stream % SC_HISTORY_RINGS], entry);
 }
 
-/* Copies the entries, the latest first; returns how many there are. */
+/* Copies the ring's entries, the latest first. Returns how many there are. */
 unsigned sc_history_read(struct sc_history_ring *ring,
                          struct sc_history_entry entries[SC_HISTORY_LENGTH]);
 

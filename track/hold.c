@@ -128,8 +128,9 @@ uint32_t sc_holds_find(struct sc_holds *holds, uintptr_t address, size_t size_by
     return 0;
 }
 
-/* A registration that is no longer for graphs is about to end, and nothing waits for it. */
-static bool is_registered(struct sc_holds *holds, const struct sc_hold *hold)
+/* Is there a held registration over the memory of a free that waits for a graph? Another one is
+ * about to end, and nothing waits for it. */
+static bool waits_for_registration(struct sc_holds *holds, const struct sc_hold *hold)
 {
     return (hold->kind == SC_HOLD_FREE || hold->kind == SC_HOLD_UNMAP) &&
            sc_holds_find(holds, address_of(hold), bytes_of(hold),
@@ -140,10 +141,11 @@ bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hol
 {
     SC_ASSERT_GUARDED(&holds->pool);
     return (hold->by_graph && sc_graphs_name(holds->graphs, address_of(hold), bytes_of(hold))) ||
-           is_registered(holds, hold);
+           waits_for_registration(holds, hold);
 }
 
-/* A thread that waits does not wait for what only the program can end. */
+/* Is there an older hold on the same memory that must end first? A hold of a waiting thread does
+ * not wait for older holds that only the program can end. */
 static bool waits_for_older(struct sc_holds *holds, uint32_t id)
 {
     const struct sc_hold *hold = sc_holds_at(holds, id);
@@ -243,7 +245,7 @@ void sc_holds_put_back(struct sc_holds *holds, uint32_t hold)
     sc_holds_at(holds, hold)->releasing = false;
 }
 
-/* Records are recycled; ages are not. */
+/* Ids are reused; ages are not. */
 bool sc_holds_lives(struct sc_holds *holds, uint32_t hold, uint64_t age)
 {
     return holds->oldest && sc_holds_at(holds, hold)->age == age;
@@ -275,6 +277,7 @@ struct latest_tickets {
     unsigned count, max;
 };
 
+/* The place of the stream in the list, which is sorted by stream. */
 static unsigned place_of(const struct latest_tickets *latest, uint32_t stream)
 {
     unsigned low = 0;
@@ -289,21 +292,22 @@ static unsigned place_of(const struct latest_tickets *latest, uint32_t stream)
     return low;
 }
 
-/* A full list loses its highest stream to a lower one. */
+/* Notes the ticket if it is its stream's latest. A full list loses its highest stream to a lower
+ * one. */
 static void note_latest(struct latest_tickets *latest, const struct sc_ticket *ticket)
 {
     unsigned place = place_of(latest, ticket->stream);
-    struct sc_ticket *at = &latest->tickets[place];
+    struct sc_ticket *entry = &latest->tickets[place];
     if (ticket->stream <= latest->after || place == latest->max)
         return;
-    if (place < latest->count && at->stream == ticket->stream) {
-        if (at->number < ticket->number)
-            *at = *ticket;
+    if (place < latest->count && entry->stream == ticket->stream) {
+        if (entry->number < ticket->number)
+            *entry = *ticket;
         return;
     }
     latest->count += latest->count < latest->max;
-    memmove(at + 1, at, (latest->count - place - 1) * sizeof *at);
-    *at = *ticket;
+    memmove(entry + 1, entry, (latest->count - place - 1) * sizeof *entry);
+    *entry = *ticket;
 }
 
 unsigned sc_holds_awaited_streams(struct sc_holds *holds, uint32_t after, struct sc_ticket *tickets,
@@ -319,9 +323,9 @@ unsigned sc_holds_awaited_streams(struct sc_holds *holds, uint32_t after, struct
 
 bool sc_holds_have_work(struct sc_holds *holds)
 {
-    bool work = sc_holds_awaited(holds) != 0;
-    for (uint32_t id = holds->oldest; id && !work; id = sc_holds_at(holds, id)->next)
-        work = !sc_hold_is_drivers(sc_holds_at(holds, id)->kind) &&
-               !sc_holds_wait_for_program(holds, sc_holds_at(holds, id));
-    return work;
+    bool has_work = sc_holds_awaited(holds) != 0;
+    for (uint32_t id = holds->oldest; id && !has_work; id = sc_holds_at(holds, id)->next)
+        has_work = !sc_hold_is_drivers(sc_holds_at(holds, id)->kind) &&
+                   !sc_holds_wait_for_program(holds, sc_holds_at(holds, id));
+    return has_work;
 }

@@ -1,5 +1,5 @@
-/* The records of holds, for their module, for the take-down that makes them and for what checks
- * them. Locks: as in track/hold.h. */
+/* The records of holds, for their module, for the take-down that makes holds, and for checks.
+ * Locks: as in track/hold.h. */
 #ifndef SC_TRACK_HOLD_INTERNAL_H
 #define SC_TRACK_HOLD_INTERNAL_H
 
@@ -16,14 +16,14 @@ struct sc_hold {
     enum sc_hold_kind kind;
     uint32_t context;          /* of the pinned memory; 0 for free and unmap */
     uint64_t since_ns;         /* CLOCK_MONOTONIC */
-    struct sc_ticket *tickets; /* one of each stream, the last */
+    struct sc_ticket *tickets; /* what it waits for: the last operation of each stream */
     uint32_t ticket_count;
     uint32_t ticket_capacity;
-    uint64_t age;            /* grows from hold to hold */
+    uint64_t age;            /* each hold's is one larger than that of the one before */
     bool by_graph;           /* waits, too, until no graph names its memory */
-    bool written;            /* by an operation that it waits for */
+    bool written;            /* an operation that it waits for writes the memory */
     uint32_t previous, next; /* in order of age */
-    bool releasing;
+    bool releasing;          /* somebody has taken it, to give the memory back */
 };
 
 struct sc_holds {
@@ -38,11 +38,11 @@ struct sc_holds {
     uint64_t held_peak_ns;
 };
 
-/* Does the hold wait for a graph or a registration, which the program alone can end, whatever the
- * operations do? */
+/* Does the hold wait for a graph or a registration? Only the program can end these, whatever the
+ * operations do. */
 bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hold);
 
-/* Lock-free. */
+/* May a hold overlap the interval? Lock-free. */
 static inline bool sc_holds_may_overlap(struct sc_holds *holds, uintptr_t address,
                                         size_t size_bytes)
 {

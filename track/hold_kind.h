@@ -1,4 +1,4 @@
-/* What is held back. */
+/* Kinds of holds: what is held back. */
 #ifndef SC_TRACK_HOLD_KIND_H
 #define SC_TRACK_HOLD_KIND_H
 
@@ -9,21 +9,21 @@ enum sc_hold_kind {
     SC_HOLD_UNMAP,
     SC_HOLD_FREE_PINNED,
     SC_HOLD_UNREGISTER, /* the memory itself is still the program's */
-    SC_HOLD_WAIT,       /* holds nothing back: a thread waits for its end; counts no bytes */
+    SC_HOLD_WAIT, /* holds nothing back, and counts no bytes: a thread waits for the hold's end */
 };
 
-/* Which holds a search is for: a bit for each kind, and what must be so besides. */
+/* Which holds a search is for: a bit for each kind, and further conditions. */
 enum sc_hold_mask {
     SC_HOLDS_FREED = 1 << SC_HOLD_FREE | 1 << SC_HOLD_FREE_PINNED,
     SC_HOLDS_UNREGISTERED = 1 << SC_HOLD_UNREGISTER,
     SC_HOLDS_DRIVERS = 1 << SC_HOLD_FREE_PINNED | 1 << SC_HOLD_UNREGISTER,
     SC_HOLDS_REAPERS = 1 << SC_HOLD_FREE | 1 << SC_HOLD_UNMAP | 1 << SC_HOLD_WAIT,
     SC_HOLDS_ALL = SC_HOLDS_DRIVERS | SC_HOLDS_REAPERS,
-    SC_HOLDS_BY_GRAPH = 1 << 16, /* and `by_graph` */
-    SC_HOLDS_STARTING = 1 << 17, /* and the hold starts at the address */
+    SC_HOLDS_BY_GRAPH = 1 << 16, /* only those with `by_graph` */
+    SC_HOLDS_STARTING = 1 << 17, /* only those that start at the address */
 };
 
-/* Does the memory go back to the driver? Then that happens inside the program's own waits for the
+/* Does the memory go back to the driver? Then it goes back inside the program's own waits for the
  * context, and not in the reaper. Pure. */
 static inline bool sc_hold_is_drivers(enum sc_hold_kind kind)
 {

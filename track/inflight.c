@@ -58,7 +58,7 @@ static struct sc_range *home_of(struct sc_inflight *inflight, const struct sc_op
     return sc_inflight_range(inflight, sc_inflight_home(inflight, info));
 }
 
-/* After the operation was added, or moved. */
+/* Checks the lists of an operation that was added or moved. */
 static SC_CHECKER void check_op(struct sc_inflight *inflight, uint32_t id)
 {
     SC_CHECK(const struct sc_op *op = sc_inflight_op(inflight, id));
@@ -69,7 +69,7 @@ static SC_CHECKER void check_op(struct sc_inflight *inflight, uint32_t id)
     (void)inflight, (void)id;
 }
 
-/* After one was dropped. */
+/* Checks the lists that an operation was dropped from. */
 static SC_CHECKER void check_lists(struct sc_inflight *inflight, uint32_t home, uint32_t stream)
 {
     SC_CHECK_OF(inflight->ops.live, sc_consistency_of_range(inflight, home));
@@ -83,7 +83,8 @@ static void set_node(struct sc_grid_node *node, uintptr_t address, size_t size_b
     atomic_store_explicit(&node->size_bytes, size_bytes, memory_order_release);
 }
 
-/* Changed under the lock only; atomic for those who look without it. */
+/* Adds to a count that is changed under the lock only; it is atomic for readers without the lock.
+ */
 static void add_to(_Atomic uint32_t *count, int change)
 {
     uint32_t value = atomic_load_explicit(count, memory_order_relaxed) + (uint32_t)change;
@@ -123,6 +124,7 @@ static inline uint32_t writer_count(const struct sc_range *range)
     return atomic_load_explicit(&range->writer_count, memory_order_relaxed);
 }
 
+/* Adds the change, 1 or -1, to the range's counts for an operation of this direction. */
 static inline void count_on_range(struct sc_inflight *inflight, struct sc_range *range,
                                   enum sc_direction direction, int change)
 {
@@ -137,6 +139,7 @@ static inline void count_on_range(struct sc_inflight *inflight, struct sc_range 
         add_to(&inflight->neighbour_source_count, change);
 }
 
+/* Before an operation of the stream is linked: is it still the only stream of the range? */
 static void note_stream(struct sc_range *range, uint32_t stream)
 {
     uint32_t former = atomic_load_explicit(&range->only_stream, memory_order_relaxed);
@@ -169,7 +172,7 @@ static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
     count_on_range(inflight, range, op->info.direction, -1);
 }
 
-/* What comes to lie there next knows nothing of it. */
+/* The range goes: its pages are kept off no longer, since other memory may come to lie there. */
 static void forget_kept_off(struct sc_inflight *inflight, const struct sc_grid_node *node)
 {
     uintptr_t mask = inflight->guards.page_mask;
@@ -238,8 +241,9 @@ static struct sc_grid *grid_of(struct sc_inflight *inflight, enum sc_buffer_kind
     return sc_ops_is_heap(kind) ? &inflight->heap_grid : &inflight->op_grid;
 }
 
-static _Atomic uint32_t *slot_of_key(struct sc_inflight *inflight, uintptr_t address,
-                                     size_t width_bytes, uint32_t stream)
+/* The head of the hash chain for operations with this address, width and stream. */
+static _Atomic uint32_t *key_head(struct sc_inflight *inflight, uintptr_t address,
+                                  size_t width_bytes, uint32_t stream)
 {
     uint64_t key = address * 0x9E3779B97F4A7C15u;
     key ^= (width_bytes + ((uint64_t)stream << 32)) * 0xC2B2AE3D27D4EB4Fu;
@@ -256,12 +260,12 @@ static void set(_Atomic uint32_t *link, uint32_t id)
     atomic_store_explicit(link, id, memory_order_relaxed);
 }
 
-static _Atomic uint32_t *key_slot(struct sc_inflight *inflight, const struct sc_op_info *info)
+static _Atomic uint32_t *key_head_of(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
-    return slot_of_key(inflight, info->shape.address, info->shape.width_bytes, info->ticket.stream);
+    return key_head(inflight, info->shape.address, info->shape.width_bytes, info->ticket.stream);
 }
 
-static bool equal_key(const struct sc_op_info *a, const struct sc_op_info *b)
+static bool has_equal_key(const struct sc_op_info *a, const struct sc_op_info *b)
 {
     return a->shape.address == b->shape.address && a->shape.width_bytes == b->shape.width_bytes &&
            a->shape.rows == b->shape.rows && a->shape.pitch_bytes == b->shape.pitch_bytes &&
@@ -273,19 +277,19 @@ static bool equal_key(const struct sc_op_info *a, const struct sc_op_info *b)
 uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    uint32_t id = get(key_slot(inflight, info));
-    while (id && !equal_key(&sc_inflight_op(inflight, id)->info, info))
+    uint32_t id = get(key_head_of(inflight, info));
+    while (id && !has_equal_key(&sc_inflight_op(inflight, id)->info, info))
         id = get(&sc_inflight_op(inflight, id)->key_next);
     return id;
 }
 
-/* Not always the first equal one: operations whose ranges were replaced are equal to those that
- * came on no range. */
+/* Several operations may be equal, so the number is compared as well: operations whose range was
+ * removed are equal to those that were issued on no range. */
 uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    uint32_t id = get(key_slot(inflight, info));
-    while (id && (!equal_key(&sc_inflight_op(inflight, id)->info, info) ||
+    uint32_t id = get(key_head_of(inflight, info));
+    while (id && (!has_equal_key(&sc_inflight_op(inflight, id)->info, info) ||
                   sc_inflight_op(inflight, id)->info.ticket.number != info->ticket.number))
         id = get(&sc_inflight_op(inflight, id)->key_next);
     return id;
@@ -294,7 +298,7 @@ uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info 
 static void link_key(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    _Atomic uint32_t *first = key_slot(inflight, &op->info);
+    _Atomic uint32_t *first = key_head_of(inflight, &op->info);
     set(&op->key_next, get(first));
     set(first, id);
 }
@@ -302,7 +306,7 @@ static void link_key(struct sc_inflight *inflight, uint32_t id)
 static void unlink_key(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    _Atomic uint32_t *link = key_slot(inflight, &op->info);
+    _Atomic uint32_t *link = key_head_of(inflight, &op->info);
     while (get(link) && get(link) != id)
         link = &sc_inflight_op(inflight, get(link))->key_next;
     SC_ASSERT(get(link) == id);
@@ -332,6 +336,7 @@ static void link_to_stream(struct sc_inflight *inflight, uint32_t id)
         stream->first_open = id;
 }
 
+/* Takes the stream out of the list of busy streams. */
 static void leave_busy(struct sc_inflight *inflight, struct sc_stream *stream)
 {
     *(stream->busy_previous ? &sc_order_stream(inflight->order, stream->busy_previous)->busy_next
@@ -377,6 +382,8 @@ void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t id)
     op->first_span = 0;
 }
 
+/* Copies the parts of the source that nobody guards, to be compared. If they cannot be copied, the
+ * operation is counted as not compared. */
 static void copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 {
     if (sc_source_copies_copy_edges(inflight, op))
@@ -385,7 +392,8 @@ static void copy_edges(struct sc_inflight *inflight, struct sc_op *op)
     inflight->uncompared.bytes += sc_shape_hull_bytes(&op->info.shape);
 }
 
-/* The host may still touch the bytes, and fill a source. */
+/* Is an unseen wait before the operation still open? Then the host may still touch the bytes, and
+ * fill a source. */
 static bool stands_behind_wait(struct sc_inflight *inflight, const struct sc_op *op)
 {
     return sc_unseen_is_open(inflight->order, &op->info.unseen_waits);
@@ -396,6 +404,7 @@ static bool wants_guard(const struct sc_op *op)
     return op->info.guard_bytes || op->info.shares_pages;
 }
 
+/* Begins the guard of an operation, or puts it off until the unseen waits before it are over. */
 static __attribute__((noinline)) void guard_pages(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -411,7 +420,7 @@ static __attribute__((noinline)) void guard_pages(struct sc_inflight *inflight, 
         copy_edges(inflight, op);
 }
 
-static inline void guard(struct sc_inflight *inflight, uint32_t id)
+static inline void guard_op(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     op->cut = false;
@@ -434,7 +443,7 @@ void sc_inflight_guard_seen(struct sc_inflight *inflight)
                 continue;
             set_awaits_guard(inflight, op, false);
             if (!op->retained || inflight->guard_until_known)
-                guard(inflight, id);
+                guard_op(inflight, id);
         }
 }
 
@@ -454,14 +463,15 @@ static bool forbids(const struct sc_inflight *inflight, const struct sc_op *op, 
     return is_protected_from(op, touch) && !is_released(inflight, op);
 }
 
-/* The latest released ones stay protected. */
-static void release(struct sc_inflight *inflight, uint32_t id)
+/* The operation is complete: its pages stay protected until SC_RELEASED_MAX others were released
+ * after it. Unguards the one whose place it takes in the ring. */
+static void release_op(struct sc_inflight *inflight, uint32_t id)
 {
-    struct sc_released *place = &inflight->released[inflight->released_count % SC_RELEASED_MAX];
-    const struct sc_op *former = place->op ? sc_inflight_op(inflight, place->op) : NULL;
-    if (former && is_released(inflight, former) && former->info.ticket.number == place->number)
-        sc_inflight_unguard(inflight, place->op);
-    *place = (struct sc_released){id, sc_inflight_op(inflight, id)->info.ticket.number};
+    struct sc_released *slot = &inflight->released[inflight->released_count % SC_RELEASED_MAX];
+    const struct sc_op *oldest = slot->op ? sc_inflight_op(inflight, slot->op) : NULL;
+    if (oldest && is_released(inflight, oldest) && oldest->info.ticket.number == slot->number)
+        sc_inflight_unguard(inflight, slot->op);
+    *slot = (struct sc_released){id, sc_inflight_op(inflight, id)->info.ticket.number};
     inflight->released_count++;
 }
 
@@ -479,7 +489,7 @@ bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address, enum s
     return false;
 }
 
-/* That protects a page of the interval from such a touch, or NULL. */
+/* An operation that protects a page of the interval from such a touch, or NULL. */
 static struct sc_op *find_protecting(struct sc_inflight *inflight, uintptr_t address,
                                      size_t size_bytes, enum sc_touch touch)
 {
@@ -489,7 +499,8 @@ static struct sc_op *find_protecting(struct sc_inflight *inflight, uintptr_t add
     return NULL;
 }
 
-/* The pages from `start` to `end` are let go because the interval is touched. */
+/* Counts the operation's bytes from `start` to `end`, whose pages are let go, as unwatched. Nothing
+ * is counted if the operation uses a touched byte itself: that touch is judged. */
 static void note_unwatched(const struct sc_op *op, const struct sc_shape *touched, uintptr_t start,
                            uintptr_t end, struct sc_unwatched *unwatched)
 {
@@ -509,19 +520,20 @@ void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t 
     struct sc_pages pages = sc_spans_pages(&inflight->guards, address, size_bytes);
     struct sc_op *op;
     while ((op = find_protecting(inflight, address, size_bytes, touch)) != NULL) {
-        bool watched = !is_released(inflight, op);
+        bool is_watched = !is_released(inflight, op);
         bool copied = keep_copies;
-        for (uint32_t id = keep_copies && watched ? op->first_span : 0; id;
+        for (uint32_t id = keep_copies && is_watched ? op->first_span : 0; id;
              id = sc_spans_at(&inflight->guards, id)->next)
             copied &= sc_source_copies_copy_pages(inflight, op, id, address, address + size_bytes);
-        if (watched && (!copied || sc_direction_writes_host(op->info.direction)))
+        if (is_watched && (!copied || sc_direction_writes_host(op->info.direction)))
             note_unwatched(op, &touched, pages.start, pages.end, unwatched);
         op->first_span = sc_spans_cut(&inflight->guards, op->first_span, address, size_bytes);
         op->cut = true;
     }
 }
 
-/* Does the operation use a byte that is touched so, and may not be before it is done? */
+/* Does the operation use a touched byte in a way that forbids such a touch until the operation is
+ * done? */
 static bool is_too_early(const struct sc_op_info *info, const struct sc_shape *touched,
                          enum sc_touch touch)
 {
@@ -539,6 +551,7 @@ void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t
             sc_ops_add_judged(found, &walk.op->info);
 }
 
+/* Does such a touch of the interval come too early for some operation? */
 static bool any_too_early(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                           enum sc_touch touch)
 {
@@ -554,17 +567,19 @@ void sc_inflight_touched_beside(struct sc_inflight *inflight, uintptr_t address,
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_pages pages = sc_spans_pages(&inflight->guards, address, size_bytes);
-    size_t whole = pages.end - pages.start;
-    const struct sc_shape touched = {pages.start, whole, whole, 1};
+    size_t page_bytes = pages.end - pages.start;
+    const struct sc_shape touched = {pages.start, page_bytes, page_bytes, 1};
     if (!any_too_early(inflight, address, size_bytes, touch))
         return;
-    SC_INFLIGHT_EACH (walk, inflight, pages.start, whole)
+    SC_INFLIGHT_EACH (walk, inflight, pages.start, page_bytes)
         if (!sc_order_complete(inflight->order, &walk.op->info.ticket) &&
             forbids(inflight, walk.op, touch) && is_too_early(&walk.op->info, &touched, touch))
             sc_ops_add_judged(found, &walk.op->info);
 }
 
-/* What differs is only what the device has read from snapshots, unless pages were copied later. */
+/* Adds the operation to `changed` if its source differs from its copies. If only snapshots differ,
+ * the device has read those: the operation counts as `copied`. If pages were copied later, that is
+ * not known. */
 static bool add_if_changed(struct sc_inflight *inflight, const struct sc_op *op,
                            struct sc_ops *changed)
 {
@@ -576,8 +591,9 @@ static bool add_if_changed(struct sc_inflight *inflight, const struct sc_op *op,
     return true;
 }
 
-/* Sources beside it on the same pages are compared too: what writes the interval may be guarded,
- * and until a touch lets those pages go, they cannot be read. */
+/* Sources beside the interval, on the same pages, are compared too. The operation that writes the
+ * interval may be guarded, and then the sources cannot be read until a touch lets those pages go.
+ */
 void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                       struct sc_ops *overwritten)
 {
@@ -591,7 +607,8 @@ void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t si
     }
 }
 
-/* For the last time, if the source is still to be compared and comes before `later`. */
+/* Compares the operation's source for the last time, if that is still to be done and the operation
+ * comes before `later`. */
 static void seal_source(struct sc_inflight *inflight, struct sc_op *op,
                         const struct sc_op_info *later, struct sc_ops *overwritten)
 {
@@ -664,10 +681,10 @@ static void move_to_end_of_stream(struct sc_inflight *inflight, uint32_t id)
     link_to_stream(inflight, id);
 }
 
-/* The same rows again on the same stream: only the ticket and the call site are new, and the
- * snapshot. */
-static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *info,
-                  struct sc_ops *overwritten)
+/* An equal operation was issued again on the same stream: replaces all but the record's links. The
+ * guard stays if it is the same. */
+static void renew_op(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *info,
+                     struct sc_ops *overwritten)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     bool stable = is_stable(inflight, info);
@@ -685,7 +702,7 @@ static void renew(struct sc_inflight *inflight, uint32_t id, const struct sc_op_
     if (!guarded_alike || stands_behind_wait(inflight, op)) {
         if (op->first_span || op->awaits_guard)
             sc_inflight_unguard(inflight, id);
-        guard(inflight, id);
+        guard_op(inflight, id);
     } else {
         op->chosen_ticks = info->ticks;
         if (op->info.shares_pages)
@@ -708,8 +725,8 @@ bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t id, bool gua
     return true;
 }
 
-/* The device reads the source itself for the earlier operation, and a copy of it for the new one:
- * what guards the source would go with the earlier one's record. */
+/* Must the earlier operation keep its record, although `info` is equal? Its device reads the source
+ * itself, and for `info` a copy: without the record the source would no longer be guarded. */
 static bool must_stay(struct sc_inflight *inflight, uint32_t earlier, const struct sc_op_info *info)
 {
     const struct sc_op_info *op = &sc_inflight_op(inflight, earlier)->info;
@@ -730,7 +747,8 @@ static void count_managed_source(struct sc_inflight *inflight, const struct sc_o
         count_managed_sources(inflight, change);
 }
 
-/* All but `info`, and what the grid, the lists of ranges and streams, and the guard set. */
+/* Sets the fields of a new record, but for `info` and for what the grid, the lists and guard() set.
+ */
 static inline __attribute__((always_inline)) void fill_record(struct sc_op *op, uintptr_t address,
                                                               size_t size_bytes)
 {
@@ -746,17 +764,17 @@ static inline __attribute__((always_inline)) void fill_record(struct sc_op *op, 
     atomic_store_explicit(&op->comparing, false, memory_order_relaxed);
 }
 
-/* Into the grid, the range's list, and with the stream's reference. */
-static inline __attribute__((always_inline)) void enter(struct sc_inflight *inflight, uint32_t id,
-                                                        const struct sc_op_info *info)
+/* Puts the record into its grid and its home's list, and takes a reference to the stream. */
+static inline __attribute__((always_inline)) void
+enter_lists(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *info)
 {
     sc_grid_insert(grid_of(inflight, info->kind), id);
     link_to_range(inflight, id);
     sc_order_reference(inflight->order, info->ticket.stream);
 }
 
-static inline __attribute__((always_inline)) uint32_t put(struct sc_inflight *inflight,
-                                                          const struct sc_op_info *info)
+static inline __attribute__((always_inline)) uint32_t put_op(struct sc_inflight *inflight,
+                                                             const struct sc_op_info *info)
 {
     uint32_t id = sc_pool_take_as_is(&inflight->ops);
     if (!id)
@@ -765,18 +783,18 @@ static inline __attribute__((always_inline)) uint32_t put(struct sc_inflight *in
     fill_record(op, info->shape.address, sc_shape_hull_bytes(&info->shape));
     op->info = *info;
     op->info.stable = is_stable(inflight, info);
-    enter(inflight, id, info);
+    enter_lists(inflight, id, info);
     return id;
 }
 
 uint32_t sc_inflight_put(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    return put(inflight, info);
+    return put_op(inflight, info);
 }
 
-static inline __attribute__((always_inline)) void take_out(struct sc_inflight *inflight,
-                                                           uint32_t id)
+static inline __attribute__((always_inline)) void take_out_op(struct sc_inflight *inflight,
+                                                              uint32_t id)
 {
     const struct sc_op_info *info = &sc_inflight_op(inflight, id)->info;
     uint32_t stream = info->ticket.stream;
@@ -791,7 +809,7 @@ static inline __attribute__((always_inline)) void take_out(struct sc_inflight *i
 void sc_inflight_take_out(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    take_out(inflight, id);
+    take_out_op(inflight, id);
 }
 
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
@@ -808,17 +826,17 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
     sc_comparisons_note(inflight, info);
     uint32_t id = sc_inflight_find_equal(inflight, info);
     if (id && !must_stay(inflight, id, info)) {
-        renew(inflight, id, info, overwritten);
+        renew_op(inflight, id, info, overwritten);
         return true;
     }
-    id = put(inflight, info);
+    id = put_op(inflight, info);
     if (!id)
         return false;
     sc_kernel_flags_note(inflight, 0, info);
     link_key(inflight, id);
     link_to_stream(inflight, id);
     count_managed_source(inflight, info, 1);
-    guard(inflight, id);
+    guard_op(inflight, id);
     SC_CHECK(check_op(inflight, id));
     return true;
 }
@@ -858,7 +876,7 @@ static inline bool is_of(const struct sc_op_info *info, const struct sc_simple_c
 
 static inline uint32_t find_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
-    uint32_t id = get(slot_of_key(inflight, copy->host, copy->size_bytes, copy->stream));
+    uint32_t id = get(key_head(inflight, copy->host, copy->size_bytes, copy->stream));
     while (id && !is_of(&sc_inflight_op(inflight, id)->info, copy))
         id = get(&sc_inflight_op(inflight, id)->key_next);
     return id;
@@ -866,7 +884,7 @@ static inline uint32_t find_alike(struct sc_inflight *inflight, const struct sc_
 
 bool sc_inflight_may_have_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
-    return get(slot_of_key(inflight, copy->host, copy->size_bytes, copy->stream)) != 0;
+    return get(key_head(inflight, copy->host, copy->size_bytes, copy->stream)) != 0;
 }
 
 /* Most often the source can be read as it lies. */
@@ -970,7 +988,7 @@ static uint32_t put_upload(struct sc_inflight *inflight, const struct sc_simple_
     fill_record(op, copy->host, copy->size_bytes);
     sc_inflight_describe_simply(inflight, copy, &op->info);
     op->cut = false;
-    enter(inflight, id, &op->info);
+    enter_lists(inflight, id, &op->info);
     link_key(inflight, id);
     link_to_stream(inflight, id);
     sc_staging_refill(copy->slot, copy->stream);
@@ -1012,10 +1030,10 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
     unlink_key(inflight, id);
     unlink_from_stream(inflight, id);
     count_managed_source(inflight, &op->info, -1);
-    take_out(inflight, id);
+    take_out_op(inflight, id);
 }
 
-/* From where the walk over the grids is, to what is in flight. */
+/* Moves the walk over the grids on to an operation that is in flight, from the present one on. */
 static void stop_at_next(struct sc_inflight_walk *walk)
 {
     for (; walk->at.id; sc_grid_next(&walk->at)) {
@@ -1053,8 +1071,8 @@ void sc_inflight_list(struct sc_inflight *inflight, uintptr_t address, size_t si
         sc_ops_add_judged(found, &walk.op->info);
 }
 
-/* Has the function returned whose local the operation uses? The stack may be another thread's, and
- * may be gone: then nothing is said. */
+/* Has the function returned whose local the operation uses? The stack may be another thread's. If
+ * it is gone and cannot be read, the answer is no. */
 static bool has_returned(const struct sc_op_info *info)
 {
     uintptr_t caller = 0;
@@ -1063,6 +1081,7 @@ static bool has_returned(const struct sc_op_info *info)
            caller != info->local.frame.caller;
 }
 
+/* Adds the operation to `overwritten` if its function has returned, or its source has changed. */
 static void judge_source(struct sc_inflight *inflight, struct sc_op *op, struct sc_ops *overwritten)
 {
     op->info.returned = has_returned(&op->info);
@@ -1072,8 +1091,9 @@ static void judge_source(struct sc_inflight *inflight, struct sc_op *op, struct 
         add_if_changed(inflight, op, overwritten);
 }
 
-/* The operation and those behind it on the stream, as far as these are known done, too. */
-static void look_ahead(struct sc_inflight *inflight, uint32_t id, unsigned limit)
+/* Compares the sources of the operation and of those behind it that are known done, in one go: that
+ * saves system calls. */
+static void compare_ahead(struct sc_inflight *inflight, uint32_t id, unsigned limit)
 {
     struct sc_op *ops[SC_PEEK_ITEMS_MAX];
     unsigned count = 0;
@@ -1084,19 +1104,21 @@ static void look_ahead(struct sc_inflight *inflight, uint32_t id, unsigned limit
         ops[count++] = op;
         id = op->stream_next;
     }
-    sc_source_copies_look(ops, count);
+    sc_source_copies_compare(ops, count);
 }
 
-static void judge(struct sc_inflight *inflight, uint32_t id, unsigned limit,
-                  struct sc_ops *overwritten)
+/* Judges the source of an operation that is known done, together with others where that pays. */
+static void judge_known_op(struct sc_inflight *inflight, uint32_t id, unsigned limit,
+                           struct sc_ops *overwritten)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     if (op->info.slot && !op->info.range && !op->looked)
-        look_ahead(inflight, id, limit);
+        compare_ahead(inflight, id, limit);
     judge_source(inflight, op, overwritten);
 }
 
-/* What of the stream is about to be dropped; returns how many more may be. */
+/* Judges the sources of the stream's operations that are about to be retired. Returns what is left
+ * of `limit`. */
 static unsigned judge_known(struct sc_inflight *inflight, uint32_t stream, unsigned limit,
                             struct sc_ops *overwritten)
 {
@@ -1104,7 +1126,7 @@ static unsigned judge_known(struct sc_inflight *inflight, uint32_t stream, unsig
         struct sc_op *op = sc_inflight_op(inflight, id);
         if (!sc_order_known_done(inflight->order, &op->info.ticket))
             break;
-        judge(inflight, id, limit, overwritten);
+        judge_known_op(inflight, id, limit, overwritten);
         id = op->stream_next;
     }
     return limit;
@@ -1121,10 +1143,11 @@ static void judge_all_known(struct sc_inflight *inflight, unsigned limit,
 struct retiring {
     struct sc_inflight *inflight;
     unsigned limit;
-    struct sc_ops *judges; /* each operation as it goes, or NULL */
+    /* Gets overwritten operations as they retire; NULL: none is judged. */
+    struct sc_ops *overwritten;
 };
 
-/* False: there may be more. */
+/* Retires operations of the stream until one is not known done. False: the limit is reached. */
 static bool retire_stream(struct retiring *retiring, uint32_t id)
 {
     struct sc_inflight *inflight = retiring->inflight;
@@ -1135,16 +1158,17 @@ static bool retire_stream(struct retiring *retiring, uint32_t id)
             return true;
         if (retiring->limit == 0)
             return false;
-        if (retiring->judges)
-            judge(inflight, stream->first_op, retiring->limit, retiring->judges);
+        if (retiring->overwritten)
+            judge_known_op(inflight, stream->first_op, retiring->limit, retiring->overwritten);
         retiring->limit--;
         sc_inflight_drop(inflight, stream->first_op);
     }
     return true;
 }
 
-/* Where destinations are guarded, no source is looked at behind the end of one: until the kernel
- * has let go of its pages, a source must be read by way of the kernel. */
+/* If some pages are guarded against reads, all sources are compared before the first operation is
+ * dropped. After a destination is dropped, its pages stay unreadable until the kernel was told, and
+ * sources on them would have to be read through the kernel. */
 bool sc_inflight_retire(struct sc_inflight *inflight, uint32_t stream, unsigned limit,
                         struct sc_ops *overwritten)
 {
@@ -1165,7 +1189,7 @@ bool sc_inflight_retire(struct sc_inflight *inflight, uint32_t stream, unsigned 
     return false;
 }
 
-/* Operations before first_open are retained already: each one is visited once. */
+/* Operations before first_open are retained already, so each operation is visited once. */
 void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -1177,7 +1201,7 @@ void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t id)
             return;
         set_retained(inflight, op, true);
         if (!inflight->guard_until_known && op->first_span)
-            release(inflight, stream->first_open);
+            release_op(inflight, stream->first_open);
         stream->first_open = op->stream_next;
         SC_ASSERT(inflight->retained <= inflight->ops.live);
         if (inflight->retained > SC_RETAINED_MAX) {

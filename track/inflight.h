@@ -1,24 +1,23 @@
 /* Memory that the device may be using: the ranges of host memory that the driver knows, and the
- * asynchronous operations on memory that the host does not yet know to be done. What is peculiar to
- * operations on device memory, which lie on no range and on no list of their stream, is in
- * track/device.h; what conflicts with what, in track/conflicts.h.
+ * asynchronous operations that the host does not yet know to be done. What is peculiar to
+ * operations on device memory is in track/device.h: they lie on no range, and in no list of their
+ * stream. What conflicts with what is in track/conflicts.h.
  *
- * A range is an allocation or a registration. An operation lies on a range, or, where the driver
- * uses pageable memory after the call has returned (docs/driver.md), on none.
+ * A range is an allocation or a registration. An operation lies on a range. If the driver uses
+ * pageable memory after the call has returned (docs/driver.md), it lies on no range.
  *
  * Operations retire when they are known done. An operation that is merely complete stays, because
- * freeing its buffer is still a race that timing hid. Only the latest SC_RETAINED_MAX of those
+ * freeing its buffer is still a race, which timing hid. Only the latest SC_RETAINED_MAX of those
  * stay, so that a program which never synchronises does not fill the memory.
  *
- * An operation equal to an earlier one (same rows, stream and direction) replaces it: whoever
- * waits for the later one has waited for the earlier.
+ * An operation equal to an earlier one (same rows, stream and direction) replaces it: whoever waits
+ * for the later one has waited for the earlier.
  *
- * A kernel that has an address of host memory is an operation of no direction on the byte there. It
- * may read that byte, and is taken to write nothing. Such an operation is as good as known done
+ * A kernel that has an address of host memory is an operation without a direction on the byte
+ * there. The operation may read that byte, and is assumed to write nothing. It counts as known done
  * once a kernel has told the host so (track/kernel_flags.h).
  *
- * Locks: every function needs the owner's lock, except those that say "lock-free".
- */
+ * Locks: every function needs the owner's lock, except those that say "lock-free". */
 #ifndef SC_TRACK_INFLIGHT_H
 #define SC_TRACK_INFLIGHT_H
 
@@ -38,44 +37,48 @@ struct sc_range {
     _Atomic uint32_t context;
     _Atomic uint32_t op_count;
     _Atomic uint32_t writer_count; /* operations among them that write host memory */
-    _Atomic uint32_t source_count; /* and those that are copies to the device */
-    _Atomic uint32_t only_stream;  /* of all of them; 0: they are of several */
-    _Atomic uint32_t guarding;     /* enum sc_guarding */
-    _Atomic uint32_t snapshots;    /* enum sc_snapshots */
-    _Atomic uint32_t origin;       /* track/origins.h */
-    uint32_t first_op, last_op;    /* the latest, and the earliest */
+    _Atomic uint32_t source_count; /* operations among them that are copies to the device */
+    /* The stream of all its operations; 0: they are of several streams. */
+    _Atomic uint32_t only_stream;
+    _Atomic uint32_t guarding;  /* enum sc_guarding */
+    _Atomic uint32_t snapshots; /* enum sc_snapshots */
+    _Atomic uint32_t origin;    /* track/origins.h */
+    uint32_t first_op, last_op; /* the latest and the earliest operation of its list */
 };
 
-/* Its links fill the first line of the cache, so that neighbours which come and go touch no more.
- */
+/* An operation in flight. Its links fill the first cache line, so that adding or removing a
+ * neighbour touches no other line. */
 struct sc_op {
     _Alignas(64) struct sc_grid_node node; /* the hull */
     _Atomic uint32_t key_next;
     uint32_t range_previous, range_next;
     uint32_t stream_previous, stream_next;
-    uint32_t first_span; /* what of it is guarded now */
-    uint32_t first_copy; /* of source pages that were let go */
+    uint32_t first_span; /* the list of its spans: what of it is guarded now */
+    uint32_t first_copy; /* the list of copies of source pages that were let go */
     int32_t accused;     /* the thread that was last reported to touch it too early; 0: none */
     struct sc_op_info info;
-    bool awaits_guard; /* until the waits before it are over */
+    bool awaits_guard; /* its guard begins only when the unseen waits before it are over */
     bool retained;     /* complete, kept for latent hazards */
     bool cut;          /* some of its pages were let go */
-    bool looked;       /* at its source, just now: `differs` from the snapshot */
+    bool looked; /* its source was compared just now: `differs` says whether it differs from the
+                    snapshot */
     bool differs;
     _Atomic bool comparing; /* track/comparisons.h */
     uint64_t chosen_ticks;  /* when its pages were chosen, or looked at once more */
 };
 
-/* Operations that were seen complete, and whose pages may be touched: they stay protected until
- * they are, since the next operation often wants them so. */
-enum { SC_RELEASED_MAX = 1024 };
+enum { SC_RELEASED_MAX = 1024 }; /* released operations whose pages stay protected */
 
+/* A released operation: it was seen complete, so that its pages may be touched. The pages of the
+ * latest ones stay protected, since the next operation often wants them protected again. */
 struct sc_released {
-    uint32_t op;     /* 0: none */
-    uint64_t number; /* of its ticket: the operation has not been issued again since */
+    uint32_t op; /* 0: none */
+    /* The ticket's number then; another number now: the operation was issued again. */
+    uint64_t number;
 };
 
-/* Operations, and their bytes, of which a touch would be missed from now on. */
+/* How many operations, and bytes of theirs, are not watched from now on: a touch there would be
+ * missed. */
 struct sc_unwatched {
     uint64_t operations;
     uint64_t bytes;
@@ -90,8 +93,8 @@ struct sc_inflight {
     struct sc_grid range_grid;
     struct sc_blocks range_blocks;  /* where ranges are or were */
     _Atomic uint32_t managed_count; /* ranges of managed memory */
-    uint32_t managed_source_count;  /* operations that read such memory */
-    struct sc_grid op_grid;         /* operations on ranges that only the driver frees */
+    uint32_t managed_source_count;  /* operations that read managed memory */
+    struct sc_grid op_grid;         /* operations on memory that only the driver frees */
     struct sc_grid heap_grid;   /* operations on memory that free() or munmap() could take away */
     struct sc_grid device_grid; /* operations on device memory */
     struct sc_spans guards;
@@ -110,20 +113,23 @@ struct sc_inflight {
     _Atomic uint32_t neighbour_source_count; /* of ranges that sc_inflight_is_neighbour names */
     /* Ids of the records in whose lists operations on no range are, and those on device memory. */
     uint32_t no_range, device_memory;
-    struct sc_ticket awaited; /* by the last touch that came too early; stream 0: none */
+    /* The operation for which the last early touch waited; stream 0: none. */
+    struct sc_ticket awaited;
     struct sc_range *nowhere; /* the record of `no_range` */
 };
 
 /* 0 or -ENOMEM. */
 int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order);
 
-/* A new range, or 0. It replaces what overlaps it: the driver has just said that this is valid. */
+/* Adds a range and returns its id; 0: no memory, or no bytes. Ranges that it overlaps are removed,
+ * since the driver has just said that this one is valid. */
 uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                enum sc_buffer_kind kind, uint32_t context);
-/* Operations still on it stay, on no range. */
+/* Removes the range. Operations still on it stay in flight, on no range. */
 void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t range);
 
-/* The range that contains the address, or 0. Lock-free but for SC_GRID_RETRY. */
+/* The range that contains the address, or 0; SC_GRID_RETRY if a change was under way
+ * (track/grid.h). Lock-free. */
 uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address);
 
 static inline struct sc_range *sc_inflight_range(struct sc_inflight *inflight, uint32_t range)
@@ -131,8 +137,8 @@ static inline struct sc_range *sc_inflight_range(struct sc_inflight *inflight, u
     return sc_pool_at(&inflight->ranges, range);
 }
 
-/* The record in whose list such an operation lies: its range, or what stands for no range, or for
- * all device memory. */
+/* The record in whose list an operation lies: its range, or the record of operations on no range or
+ * on device memory. */
 static inline uint32_t sc_inflight_home(const struct sc_inflight *inflight,
                                         const struct sc_op_info *info)
 {
@@ -148,7 +154,8 @@ static inline bool sc_inflight_has_sources(struct sc_inflight *inflight, uint32_
                                 memory_order_relaxed) != 0;
 }
 
-/* Is it pinned memory on whose first or last page other pinned memory may lie? Lock-free. */
+/* Is the range pinned memory that may share its first or last page with other pinned memory?
+ * Lock-free. */
 static inline bool sc_inflight_is_neighbour(const struct sc_inflight *inflight,
                                             const struct sc_range *range)
 {
@@ -158,8 +165,8 @@ static inline bool sc_inflight_is_neighbour(const struct sc_inflight *inflight,
            atomic_load_explicit(&range->kind, memory_order_relaxed) == SC_PINNED;
 }
 
-/* Could an operation of the stream on the range, which writes host memory or does not, conflict
- * with one in flight there? Operations of one stream are ordered. Lock-free. */
+/* Could an operation of the stream on the range conflict with one in flight there? `writes`:
+ * whether the operation writes host memory. Operations of one stream are ordered. Lock-free. */
 static inline bool sc_inflight_may_conflict(const struct sc_range *range, bool writes,
                                             uint32_t stream)
 {
@@ -180,7 +187,7 @@ static inline bool sc_inflight_may_overlap_on_device(struct sc_inflight *infligh
     return sc_grid_may_overlap(&inflight->device_grid, address, size_bytes);
 }
 
-/* Is anything in flight that writes the range, or that lies on no range and writes? Lock-free. */
+/* May an operation in flight write the range, or memory on no range? Lock-free. */
 static inline bool sc_inflight_may_be_written(struct sc_inflight *inflight, uint32_t range)
 {
     const struct sc_range *on = range ? sc_inflight_range(inflight, range) : inflight->nowhere;
@@ -188,12 +195,14 @@ static inline bool sc_inflight_may_be_written(struct sc_inflight *inflight, uint
            atomic_load_explicit(&inflight->nowhere->writer_count, memory_order_relaxed) != 0;
 }
 
-/* Is anything in flight that writes these bytes of the range, or between the rows? */
+/* Does an operation in flight write into the shape's hull? Also true if it writes only between the
+ * shape's rows. */
 bool sc_inflight_is_written(struct sc_inflight *inflight, uint32_t range,
                             const struct sc_shape *shape);
 
-/* False: out of memory, the operation is not tracked. An equal operation that it replaces is
- * returned in `overwritten` if its source was changed since. */
+/* Adds an operation that was issued. An equal operation is replaced; if that one's source was
+ * changed since its issue, it is added to `overwritten`. False: out of memory, the operation is not
+ * tracked. */
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
                      struct sc_ops *overwritten);
 void sc_inflight_drop(struct sc_inflight *inflight, uint32_t op);
@@ -217,18 +226,19 @@ struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
 void sc_inflight_describe_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
                                  struct sc_op_info *info);
 
-/* The operation with the same shape, stream, direction, kind and range, or 0: nothing else of `key`
- * is looked at. */
+/* The operation with the same shape, stream, direction, kind and range, or 0. No other field of
+ * `key` is looked at. */
 uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *key);
 
-/* The operation of an earlier launch has been issued again on its stream, and gets a new ticket.
- * False: nothing has changed, since the pages of the operation are to be looked at anew. */
+/* The operation of an earlier launch has been issued again on its stream: gives it a new ticket.
+ * `guarded`: whether it would be guarded now. False: nothing was changed, since its guard or its
+ * source has to be looked at anew. */
 bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t op, bool guarded);
 
-/* A walk over the operations not known done whose hulls overlap an interval. No operation may come
- * or go while it goes on. */
+/* A walk over the operations in flight, not known done, whose hulls overlap an interval. No
+ * operation may be added or dropped during the walk. */
 struct sc_inflight_walk {
-    struct sc_op *op; /* where the walk is; NULL: it is over */
+    struct sc_op *op; /* the present operation; NULL: the walk is over */
     struct sc_inflight *inflight;
     struct sc_grid_walk at;
 };
@@ -240,7 +250,7 @@ void sc_inflight_next(struct sc_inflight_walk *walk);
     for (struct sc_inflight_walk walk = sc_inflight_overlaps(inflight, address, size_bytes);       \
          walk.op; sc_inflight_next(&walk))
 
-/* Why its order is not certain now. */
+/* Why the operation's order is not certain now, as bits of enum sc_unsure. */
 static inline unsigned sc_ops_unsure(struct sc_order *order, const struct sc_op_info *info)
 {
     bool waits = __builtin_expect(info->unseen_waits.waits != 0, 0) &&
@@ -248,53 +258,53 @@ static inline unsigned sc_ops_unsure(struct sc_order *order, const struct sc_op_
     return info->unsure | (waits ? SC_UNSURE_WAITS : 0u);
 }
 
-/* Retires what is known done, of the stream or, if that is 0, of all, at most `limit` operations.
- * True: there may be more. Unless
- * `overwritten` is NULL, sources are compared with the copies that were made of them. Operations
- * whose source differs are added to `overwritten`, and so are those whose source is a local of a
- * function that has returned. */
+/* Retires operations that are known done: of the stream, or of all streams if `stream` is 0; at
+ * most `limit` of them. True: there may be more. Unless `overwritten` is NULL, sources are compared
+ * with the copies that were made of them. Operations whose source differs are added to
+ * `overwritten`, and so are those whose source is a local of a function that has returned. */
 bool sc_inflight_retire(struct sc_inflight *inflight, uint32_t stream, unsigned limit,
                         struct sc_ops *overwritten);
 
-/* A kernel that is about to be launched may write the range from the address on. The same is done
- * with sources there that the launch comes after: `later` names its stream, and what else it comes
- * after. NULL: with all sources there. */
+/* A kernel that is about to be launched may write the range from the address on. Seals the sources
+ * there that the launch comes after: compares them for the last time. `later` names the launch's
+ * stream, and what else it comes after. NULL: seals all sources there. Overwritten ones are added
+ * to `overwritten`. */
 void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
                                  const struct sc_op_info *later, struct sc_ops *overwritten);
 
-/* Adds the operations not known done, guarded anywhere, that forbid the host to touch one of these
- * bytes so, and are to be judged. */
+/* Adds to `found` the operations for which such a touch of one of these bytes comes too early. They
+ * are not known done, guarded somewhere, and to be judged. */
 void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                          enum sc_touch touch, struct sc_ops *found);
 
-/* The same of the incomplete ones that have bytes on the pages of the interval, where such a touch
- * of the interval comes too early for some operation, guarded or not. */
+/* If such a touch of the interval comes too early for some operation, guarded or not: adds the
+ * incomplete operations, guarded and to be judged, that have bytes on the pages of the interval. */
 void sc_inflight_touched_beside(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                 enum sc_touch touch, struct sc_ops *found);
 
-/* Lets go of the pages that the interval touches, as far as operations forbid such a touch. With
- * `keep_copies`, the bytes of sources on these pages are copied first, and compared when the
- * operations are known done. What is let go for the sake of other bytes is added to `unwatched`. An
- * operation counts there when the first of its pages goes. */
+/* Lets go of the pages of the interval that are protected from such a touch. `keep_copies`: the
+ * bytes of sources on these pages are copied first, and compared when the operations are known
+ * done. Operations that lose pages without using the touched bytes themselves are added to
+ * `unwatched`. An operation counts there when the first of its pages goes. */
 void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                         enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched);
 
-/* Waits for the host that were not seen are known to be over: what stood behind them is guarded
- * from now on. */
+/* Some unseen waits are known to be over: guards the operations that stood behind them and behind
+ * no other. */
 void sc_inflight_guard_seen(struct sc_inflight *inflight);
 
-/* The operation is no longer guarded at all. */
+/* Ends the guard of the operation. */
 void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t op);
 
-/* The stream has been seen complete up to its field `complete`: what that covers becomes retained,
- * or is forgotten. */
+/* The stream has been seen complete up to its field `complete`. Operations up to there become
+ * retained; beyond SC_RETAINED_MAX the oldest is forgotten. */
 void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t stream);
 
 /* Forgets one complete operation, the oldest of its stream. Operations of `stream` go before those
  * of others. False: no operation is complete. */
 bool sc_inflight_forget_complete(struct sc_inflight *inflight, uint32_t stream);
 
-/* An operation with this ticket, or 0. */
+/* The operation that is equal to `info` and has the same ticket number, or 0. */
 uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info *info);
 
 #endif

@@ -1,8 +1,7 @@
 /* What calls and touches ask of the ranges and of the operations in flight (track/inflight.h), for
- * those who know nothing of their records.
+ * callers that do not see their records.
  *
- * Locks: every function needs the owner's lock.
- */
+ * Locks: every function needs the owner's lock. */
 #ifndef SC_TRACK_INFLIGHT_CALLS_H
 #define SC_TRACK_INFLIGHT_CALLS_H
 
@@ -15,26 +14,28 @@ struct sc_inflight;
 struct sc_op_info;
 struct sc_ops;
 
-/* The range that contains the address, if any, is no more; and all of a context that is gone.
- * Operations still on it stay, on no range. */
+/* Removes the range that contains the address, if any; or all ranges of a context that is gone.
+ * Operations still on them stay in flight, on no range. */
 void sc_inflight_remove_range_at(struct sc_inflight *inflight, uintptr_t address);
 void sc_inflight_remove_ranges_of(struct sc_inflight *inflight, uint32_t context);
 
-/* Are the bytes of a source there already? Behind an operation that is still to write them, on
- * whatever stream, they are not. */
+/* Does the operation's source hold its final bytes already? False if an operation in flight, on
+ * whatever stream, still writes them. */
 bool sc_inflight_is_stable(struct sc_inflight *inflight, const struct sc_op_info *info);
 
-/* The operations in flight in the interval that are to be judged. */
+/* Stores in `found` the operations in flight in the interval that are to be judged. */
 void sc_inflight_list(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                       struct sc_ops *found);
 
-/* The device, or the host in order, is about to write the interval: copies made of sources there
- * are compared for the last time. */
+/* The device, or the host in order, is about to write the interval. Seals the sources there:
+ * compares them with their copies for the last time. Overwritten ones are added to `overwritten`.
+ */
 void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                       struct sc_ops *overwritten);
 
-/* The same of managed memory, which any work of the device's may write: of all sources in it that
- * the work comes after. `later` names its stream, and what else it comes after. NULL: of all. */
+/* Seals all sources in managed memory that work of the device comes after: any work may write such
+ * memory. `later` names the work's stream, and what else it comes after. NULL: seals all of them.
+ * Overwritten ones are added to `overwritten`. */
 void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_info *later,
                               struct sc_ops *overwritten);
 

@@ -5,11 +5,12 @@
 
 #include "track/inflight.h"
 
-/* A new record of an operation that was issued, in its grid and in its home's list; 0: there is no
- * memory. It refers to the stream. */
+/* Makes a record of an operation that was issued, in its grid and in its home's list. The record
+ * holds a reference to the stream. 0: no memory. */
 uint32_t sc_inflight_put(struct sc_inflight *inflight, const struct sc_op_info *info);
 
-/* Gives the record back, which lies in no other list. */
+/* Takes the record out of its grid and its home's list, and frees it. The record must be in no
+ * other list. */
 void sc_inflight_take_out(struct sc_inflight *inflight, uint32_t op);
 
 #endif

@@ -11,7 +11,8 @@ static place *place_at(struct sc_kept_off *kept, size_t i)
     return &kept->sets[i / SC_KEPT_OFF_WAYS].pages[i % SC_KEPT_OFF_WAYS];
 }
 
-/* Untouched memory stays so. */
+/* Clears the table. Only places that are set are written, so that the kernel need not provide
+ * untouched pages. */
 void sc_kept_off_init(struct sc_kept_off *kept)
 {
     for (size_t i = 0; i < PLACES; i++)
@@ -74,7 +75,7 @@ void sc_kept_off_forget(struct sc_kept_off *kept, uintptr_t start, uintptr_t end
             forget_page(kept, page);
 }
 
-/* `end` if there is none. */
+/* The first page in the interval, by all places of the table; `end`: there is none. */
 static uintptr_t first_place(const struct sc_kept_off *kept, uintptr_t start, uintptr_t end)
 {
     uintptr_t first = end;
@@ -87,6 +88,7 @@ static uintptr_t first_place(const struct sc_kept_off *kept, uintptr_t start, ui
     return first;
 }
 
+/* The first page in the interval, by looking for each page of it; `end`: there is none. */
 static uintptr_t first_page(const struct sc_kept_off *kept, uintptr_t start, uintptr_t end,
                             uintptr_t page_mask)
 {

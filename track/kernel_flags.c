@@ -39,8 +39,8 @@ static bool has_changed(struct sc_inflight *inflight, const struct sc_op_info *i
     return now && now != info->digest;
 }
 
-/* A flag that was handed to a later kernel as well may have been set by either, or by one between
- * them. */
+/* Looks at flags of the operation's kernel and of later ones on the stream. A flag that several
+ * kernels have may have been set by any of them. */
 bool sc_kernel_flags_have_told(struct sc_inflight *inflight, uint32_t op)
 {
     SC_ASSERT_GUARDED(&inflight->ops);

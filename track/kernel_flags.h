@@ -1,13 +1,12 @@
-/* Words by which kernels tell the host how far they are.
+/* Flags: words by which kernels tell the host how far they are.
  *
- * A kernel may have the address of a flag: a word that it sets for the host, which polls, or that
- * it polls itself. Memory of its own of at most SC_KERNEL_FLAG_BYTES_MAX bytes is taken for flags.
- * The host may write such memory while a kernel has its address. If its bytes are other ones than
- * before the launch, the host may have heard from the kernel: what that kernel, and all before it
- * on the stream, were to read is the program's again.
+ * A kernel may have the address of a flag: a word that it sets for the host, which polls it, or
+ * that it polls itself. A range of at most SC_KERNEL_FLAG_BYTES_MAX bytes is assumed to hold flags.
+ * The host may write such memory while a kernel has its address. If its bytes differ from those
+ * before the launch, the host may have heard from the kernel. What that kernel, and all work before
+ * it on the stream, were to read is then the program's again.
  *
- * Locks: the owner's.
- */
+ * Locks: the owner's. */
 #ifndef SC_TRACK_KERNEL_FLAGS_H
 #define SC_TRACK_KERNEL_FLAGS_H
 
@@ -18,21 +17,24 @@
 
 enum { SC_KERNEL_FLAG_BYTES_MAX = 64 };
 
-/* What lies there now, if the range is taken for flags. 0: it is not, or cannot be read. */
+/* A digest of the range's present bytes, if the range is small enough to hold flags; never 0 then.
+ * 0: the range is larger, or cannot be read. */
 uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range);
 
-/* May the host have heard that this kernel is done with what it has addresses of? False for what is
- * no kernel's. */
+/* May the host have heard by a flag that the operation, a kernel's possible use, is done? */
 bool sc_kernel_flags_have_told(struct sc_inflight *inflight, uint32_t op);
 
+/* May the host have heard by a flag that the operation is done? False for operations that are no
+ * kernel's. */
 static inline bool sc_kernel_flags_tell(struct sc_inflight *inflight, uint32_t op)
 {
     return __builtin_expect(sc_ops_is_kernel(&sc_inflight_op(inflight, op)->info), 0) &&
            sc_kernel_flags_have_told(inflight, op);
 }
 
-/* The operation is about to be remembered, and to replace the `earlier` one that is equal (0:
- * none): what that one's kernel has told is noted. */
+/* Notes what flags say, before an operation with a digest is remembered. `earlier`: the equal
+ * operation that it replaces, or 0. If the flag has changed since the earlier launch, that launch's
+ * kernel has told the host. */
 void sc_kernel_flags_replace(struct sc_inflight *inflight, uint32_t earlier,
                              const struct sc_op_info *info);
 

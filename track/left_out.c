@@ -11,13 +11,13 @@
 #include "track/graph_writes.h"
 
 struct use {
-    struct sc_device_use is;
+    struct sc_device_use what;
     uintptr_t function;
-    uint32_t order; /* of the call, among all of the thread since the capture began */
-    uint32_t of;    /* captured: the node; beside the capture: the site */
+    uint32_t order; /* the place of its call among the thread's calls since the capture began */
+    uint32_t owner; /* captured: the index of its node; beside the capture: the index of its site */
 };
 
-/* Those that were captured, or those beside the capture, in the order of the calls. */
+/* The captured uses, or those beside the capture, in the order of the calls. */
 struct uses {
     struct use *list;
     unsigned count;
@@ -32,11 +32,11 @@ struct allocation {
 };
 
 struct sc_left_out {
-    sc_left_out_base *base_of; /* while it is judged */
+    sc_left_out_base *base_of; /* set while sc_left_out_each runs */
     uint32_t order;
     uint32_t first_unknown; /* order of the first captured kernel that may do anything; 0: none */
     uint32_t last_kernel;   /* order of the last kernel beside the capture; 0: none */
-    size_t captured_count;  /* operations, whatever is known of them */
+    size_t captured_count;  /* how many operations were captured, also such without uses */
     bool is_full;
     uint64_t unknown;
     unsigned node_count, site_count, allocation_count;
@@ -61,7 +61,7 @@ void sc_left_out_free(struct sc_left_out *left_out)
     sc_pages_unmap(left_out, sizeof *left_out);
 }
 
-/* What lies behind the counts is not read. */
+/* Clears only the counts: nothing is read behind these. */
 void sc_left_out_clear(struct sc_left_out *left_out)
 {
     memset(left_out, 0, offsetof(struct sc_left_out, sites));
@@ -74,7 +74,8 @@ uint64_t sc_left_out_unknown(const struct sc_left_out *left_out)
     return left_out->unknown;
 }
 
-/* Once something is missing, whatever comes later would be judged without it. */
+/* Is there room, as `fits` says, and was there always? Once something did not fit, all later
+ * operations are left out and counted as well, as they would be judged without it. */
 static bool has_room(struct sc_left_out *left_out, bool fits)
 {
     left_out->is_full = left_out->is_full || !fits;
@@ -84,7 +85,7 @@ static bool has_room(struct sc_left_out *left_out, bool fits)
 
 /* ---- noting ---- */
 
-/* The uses come first, and then the names. */
+/* The uses come first, then the names. */
 struct sc_device_use sc_left_out_use(const struct sc_left_out_op *op, unsigned i)
 {
     return i < op->use_count ? op->uses[i] : sc_device_use_named(op->names[i - op->use_count]);
@@ -109,6 +110,7 @@ void sc_left_out_captured(struct sc_left_out *left_out, const struct sc_hazard_c
             (struct use){sc_left_out_use(op, i), op->function, order, node};
 }
 
+/* Does the use lie in memory that was allocated since the capture began? */
 static bool is_set_up(const struct sc_left_out *left_out, const struct sc_device_use *use)
 {
     uintptr_t first = use->shape.address;
@@ -122,7 +124,8 @@ static bool is_set_up(const struct sc_left_out *left_out, const struct sc_device
     return false;
 }
 
-/* SC_LEFT_OUT_SITES_MAX: there is none, and no room. */
+/* The index of the site of such operations, or of a new one; SC_LEFT_OUT_SITES_MAX: there is no
+ * room. */
 static uint32_t site_of(const struct sc_left_out *left_out, const struct sc_hazard *what)
 {
     uint32_t site = 0;
@@ -159,10 +162,11 @@ void sc_left_out_beside(struct sc_left_out *left_out, const struct sc_hazard *wh
 
 void sc_left_out_allocated(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes)
 {
-    /* What was used at these addresses before is gone. */
+    /* What was used at these addresses before was other memory. */
     unsigned kept = 0;
     EACH_USE (use, &left_out->beside)
-        if (use->is.shape.address >= address + size_bytes || sc_device_use_end(&use->is) <= address)
+        if (use->what.shape.address >= address + size_bytes ||
+            sc_device_use_end(&use->what) <= address)
             left_out->beside.list[kept++] = *use;
     left_out->beside.count = kept;
     if (has_room(left_out, left_out->allocation_count < SC_LEFT_OUT_ALLOCATIONS_MAX))
@@ -186,11 +190,11 @@ bool sc_left_out_writes(const struct sc_left_out *left_out, size_t node_count,
     if (left_out->is_full || left_out->first_unknown || left_out->captured_count != node_count)
         return false;
     EACH_USE (use, &left_out->captured)
-        if (use->is.access == SC_DEVICE_WRITES)
-            sc_graph_write_add(&write->written, use->is.shape.address,
-                               sc_device_use_end(&use->is) - 1);
-        else if (use->is.access == SC_DEVICE_NAMES)
-            sc_graph_write_add(&write->named, use->is.shape.address, use->is.shape.address);
+        if (use->what.access == SC_DEVICE_WRITES)
+            sc_graph_write_add(&write->written, use->what.shape.address,
+                               sc_device_use_end(&use->what) - 1);
+        else if (use->what.access == SC_DEVICE_NAMES)
+            sc_graph_write_add(&write->named, use->what.shape.address, use->what.shape.address);
     return true;
 }
 
@@ -206,153 +210,159 @@ static bool has_same_bytes(const struct sc_device_use *one, const struct sc_devi
 static bool has_name(const struct uses *nodes, uint32_t order, uintptr_t address)
 {
     EACH_USE (node, nodes)
-        if (node->order == order && node->is.access == SC_DEVICE_NAMES &&
-            node->is.shape.address == address)
+        if (node->order == order && node->what.access == SC_DEVICE_NAMES &&
+            node->what.shape.address == address)
             return true;
     return false;
 }
 
-/* Has the captured kernel all the addresses that the kernel beside the capture has, and are these
- * two or more? */
-static bool has_all_names(const struct sc_left_out *left_out, uint32_t order, uint32_t of)
+/* Has the captured kernel `order` all addresses that the kernel `beside` the capture has, and
+ * are these at least two? */
+static bool has_all_names(const struct sc_left_out *left_out, uint32_t order, uint32_t beside)
 {
     unsigned count = 0;
     EACH_USE (use, &left_out->beside) {
-        if (use->order != of)
+        if (use->order != beside)
             continue;
-        if (!has_name(&left_out->captured, order, use->is.shape.address))
+        if (!has_name(&left_out->captured, order, use->what.shape.address))
             return false;
         count++;
     }
     return count >= 2;
 }
 
-/* Is it a kernel that was tried in the place of another one? The graph has that one, with the same
- * memory. */
+/* Was the kernel tried in the place of another one? The graph has that one, with the same
+ * addresses. */
 static bool is_variant(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
-        if (use->is.access == SC_DEVICE_NAMES && node->is.access == SC_DEVICE_NAMES &&
-            node->is.shape.address == use->is.shape.address &&
+        if (use->what.access == SC_DEVICE_NAMES && node->what.access == SC_DEVICE_NAMES &&
+            node->what.shape.address == use->what.shape.address &&
             has_all_names(left_out, node->order, use->order))
             return true;
     return false;
 }
 
-/* Does the graph do the same? */
+/* Does the graph do the same, so that the use is not left out? */
 static bool is_in_graph(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
-        if (node->is.access == use->is.access && node->is.direction == use->is.direction &&
-            node->function == use->function && has_same_bytes(&node->is, &use->is))
+        if (node->what.access == use->what.access && node->what.direction == use->what.direction &&
+            node->function == use->function && has_same_bytes(&node->what, &use->what))
             return true;
     return is_variant(left_out, use);
 }
 
-/* May one of them have written there, by a call between the two? `base`: where the allocation
- * begins; UINTPTR_MAX: what kernels may write does not count. */
+/* May one of the uses have written the memory, by a call between `behind` and `before`? `base`:
+ * where the memory's allocation begins; UINTPTR_MAX: possible writes of kernels do not count. */
 static bool is_written(const struct uses *uses, uint32_t behind, uint32_t before,
                        const struct sc_device_use *memory, uintptr_t base)
 {
     EACH_USE (use, uses)
         if (use->order > behind && use->order < before &&
-            sc_device_use_may_write(&use->is, memory, base))
+            sc_device_use_may_write(&use->what, memory, base))
             return true;
     return false;
 }
 
 static uintptr_t allocation_of(const struct sc_left_out *left_out, const struct use *use)
 {
-    return left_out->base_of(use->is.shape.address);
+    return left_out->base_of(use->what.shape.address);
 }
 
-/* Is what the node reads in each launch what work beside the capture has left? It is not where
- * captured work makes it before that, as a kernel may of which nothing is known. Nor is it where a
+/* Does the node read in each launch what work beside the capture has left? It does not if earlier
+ * captured work makes those bytes, as a kernel may of which nothing is known. Nor does it if a
  * captured copy or memset writes there later, for the next launch. */
 static bool is_left_to_it(const struct sc_left_out *left_out, const struct use *use,
                           const struct use *node)
 {
-    bool is_named = node->is.access == SC_DEVICE_NAMES;
+    bool is_named = node->what.access == SC_DEVICE_NAMES;
     if (left_out->first_unknown && left_out->first_unknown < node->order)
         return false;
-    return !is_written(&left_out->captured, 0, node->order, &node->is,
+    return !is_written(&left_out->captured, 0, node->order, &node->what,
                        allocation_of(left_out, node)) &&
            !is_written(&left_out->captured, node->order, UINT32_MAX,
-                       is_named ? &use->is : &node->is, UINTPTR_MAX);
+                       is_named ? &use->what : &node->what, UINTPTR_MAX);
 }
 
+/* Does the use beside the capture have to do with the node, by the table in track/left_out.h? */
 static bool belong_together(const struct sc_left_out *left_out, const struct use *use,
                             const struct use *node)
 {
-    bool writes = node->is.access == SC_DEVICE_WRITES;
-    bool is_result = node->is.access == SC_DEVICE_READS && node->is.direction == SC_D2H;
-    if (use->is.access == SC_DEVICE_WRITES)
+    bool writes = node->what.access == SC_DEVICE_WRITES;
+    bool is_result = node->what.access == SC_DEVICE_READS && node->what.direction == SC_D2H;
+    if (use->what.access == SC_DEVICE_WRITES)
         return !writes && is_left_to_it(left_out, use, node);
     if (writes)
         return node->order < use->order && !is_written(&left_out->beside, node->order, use->order,
-                                                       &use->is, allocation_of(left_out, use));
-    return use->is.access == SC_DEVICE_NAMES && is_result && node->order > use->order &&
+                                                       &use->what, allocation_of(left_out, use));
+    return use->what.access == SC_DEVICE_NAMES && is_result && node->order > use->order &&
            is_left_to_it(left_out, use, node);
 }
 
+/* The first node that the use has to do with; NULL: none, or the graph does the same. */
 static const struct use *find_node(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
-        if (sc_device_uses_touch(&use->is, &node->is) && belong_together(left_out, use, node))
+        if (sc_device_uses_touch(&use->what, &node->what) && belong_together(left_out, use, node))
             return is_in_graph(left_out, use) ? NULL : node;
     return NULL;
 }
 
-/* Kernels of which not all is known may use any memory, and so may operations that did not fit. */
+/* May captured work use the memory? Kernels of which not all is known may use any memory, and so
+ * may operations that did not fit. */
 static bool has_to_do_with_graph(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
-        if (sc_device_uses_touch(&use->is, &node->is))
+        if (sc_device_uses_touch(&use->what, &node->what))
             return true;
     return left_out->first_unknown || left_out->is_full ||
-           is_written(&left_out->captured, 0, UINT32_MAX, &use->is, allocation_of(left_out, use));
+           is_written(&left_out->captured, 0, UINT32_MAX, &use->what, allocation_of(left_out, use));
 }
 
-/* Whether the graph lacks it cannot be told. */
+/* Can nobody tell whether the graph lacks this use? */
 static bool is_undecided(const struct sc_left_out *left_out, const struct use *use)
 {
-    return use->is.access != SC_DEVICE_READS && !has_to_do_with_graph(left_out, use);
+    return use->what.access != SC_DEVICE_READS && !has_to_do_with_graph(left_out, use);
 }
 
-/* A kernel may have its addresses from memory. */
-static bool is_met(const struct sc_left_out *left_out, const struct use *use)
+/* May later work of the thread beside the capture use the memory? Any later kernel may, since it
+ * can load addresses from memory. */
+static bool is_used_later(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (later, &left_out->beside)
-        if (later->order > use->order && sc_device_uses_touch(&later->is, &use->is))
+        if (later->order > use->order && sc_device_uses_touch(&later->what, &use->what))
             return true;
     return left_out->last_kernel > use->order;
 }
 
+/* Visits the site's first use that was left out. False: there is none. */
 static bool visit_left_out(const struct sc_left_out *left_out, uint32_t site,
                            sc_left_out_visit *visit, void *context)
 {
     EACH_USE (use, &left_out->beside) {
-        const struct use *node = use->of == site ? find_node(left_out, use) : NULL;
+        const struct use *node = use->owner == site ? find_node(left_out, use) : NULL;
         if (!node)
             continue;
         visit(context, &(struct sc_left_out_finding){.beside = &left_out->sites[site],
-                                                     .use = &use->is,
-                                                     .captured = &left_out->nodes[node->of],
-                                                     .captured_use = &node->is});
+                                                     .use = &use->what,
+                                                     .captured = &left_out->nodes[node->owner],
+                                                     .captured_use = &node->what});
         return true;
     }
     return false;
 }
 
+/* Visits the site's uses of which nobody can tell whether the graph lacks them. */
 static void visit_undecided(const struct sc_left_out *left_out, uint32_t site,
                             sc_left_out_visit *visit, void *context)
 {
     struct sc_left_out_finding finding = {.beside = &left_out->sites[site]};
     EACH_USE (use, &left_out->beside) {
-        if (use->of != site || !is_undecided(left_out, use))
+        if (use->owner != site || !is_undecided(left_out, use))
             continue;
-        finding.use = &use->is;
-        finding.is_met = is_met(left_out, use);
+        finding.use = &use->what;
+        finding.is_met = is_used_later(left_out, use);
         visit(context, &finding);
         finding.is_further = true;
     }

@@ -1,14 +1,13 @@
-/* What no verdict was given on, and why: the one place that counts it.
+/* Counts of what no verdict was given on, and why. This is the only place that counts it.
  *
  * - *Operations that are not watched*: operations on host memory whose early touches would be
  *   missed, in whole or on some of their pages.
- * - *Touches*: reads, writes and frees by the program, or by a call of its, that were seen, of
- * memory in flight.
- * - *Operations*: those that may be in no order with an earlier one, or for which later ones may be
- *   in none.
+ * - *Touches*: reads, writes and frees of memory in flight that were seen, by the program or by a
+ *   call of it.
+ * - *Operations*: those that may be unordered with an earlier operation, or with which a later one
+ *   may be unordered.
  *
- * Counters that only grow. Lock-free; thread- and signal-safe.
- */
+ * Counters that only grow. Lock-free; thread- and signal-safe. */
 #ifndef SC_TRACK_NO_VERDICTS_H
 #define SC_TRACK_NO_VERDICTS_H
 
@@ -57,11 +56,11 @@ enum sc_no_verdict_unit {
 struct sc_no_verdicts {
     struct {
         _Atomic uint64_t uses[SC_NO_VERDICT_UNITS];
-        _Atomic uint64_t bytes; /* of what is not watched */
+        _Atomic uint64_t bytes; /* bytes of operations that are not watched */
     } by_reason[SC_NO_VERDICT_COUNT];
 };
 
-/* `counts` may be NULL: nobody counts. */
+/* Adds `count` uses. `counts` may be NULL: then nothing is counted. */
 static inline void sc_no_verdicts_add(struct sc_no_verdicts *counts, enum sc_no_verdict_unit unit,
                                       enum sc_no_verdict_reason reason, uint64_t count)
 {
@@ -93,8 +92,8 @@ static inline uint64_t sc_no_verdicts_bytes_of(const struct sc_no_verdicts *coun
                   : 0;
 }
 
-/* The uses of one unit and one reason, and the sums over all reasons, or over all units; 0 for
- * NULL. A use counts for each reason that it has. */
+/* The uses of one unit and one reason; of one unit, over all reasons; of one reason, over all
+ * units. 0 for NULL. A use with several reasons counts for each. */
 static inline uint64_t sc_no_verdicts_of(const struct sc_no_verdicts *counts,
                                          enum sc_no_verdict_unit unit, unsigned reason)
 {
@@ -120,8 +119,8 @@ static inline uint64_t sc_no_verdicts_for(const struct sc_no_verdicts *counts, u
     return sum;
 }
 
-/* Touches of memory in flight, and operations that met another one without an order that was seen:
- * each may have been a hazard. */
+/* What may have been a hazard: touches of memory in flight, and operations that conflict with
+ * another one if no order exists that was not seen. */
 static inline uint64_t sc_no_verdicts_suspected(const struct sc_no_verdicts *counts)
 {
     static const enum sc_no_verdict_reason reasons[] = {
@@ -132,8 +131,8 @@ static inline uint64_t sc_no_verdicts_suspected(const struct sc_no_verdicts *cou
     return sum;
 }
 
-/* Operations that would have been watched if the process had been given what that takes, or the
- * user had not set a limit to it. */
+/* Operations that would have been watched if the process had been given what that takes, or if the
+ * user had not limited it. */
 static inline uint64_t sc_no_verdicts_given_up(const struct sc_no_verdicts *counts)
 {
     static const enum sc_no_verdict_reason reasons[] = {

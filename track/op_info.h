@@ -1,5 +1,5 @@
-/* An operation on memory, as it is issued and found again: plain data. Lists of those that were
- * found are in track/ops.h, what is in flight in track/inflight.h. */
+/* An operation on memory, as it is issued and as it is found again: plain data. Lists of found
+ * operations are in track/ops.h; what is in flight is in track/inflight.h. */
 #ifndef SC_TRACK_OP_INFO_H
 #define SC_TRACK_OP_INFO_H
 
@@ -16,12 +16,11 @@
 
 struct sc_slot;
 
-/* Sources of up to so many bytes are compared as a whole where they are not guarded. */
+/* A source of at most so many bytes is compared as a whole if it is not guarded. */
 enum { SC_COMPARED_WHOLE_BYTES = 16 << 10 };
 
-/* What is looked at of operations that are passed by comes first. As it is copied for each
- * operation, it has no gaps, and is no larger than what a compiler copies without a loop: 256
- * bytes. */
+/* The fields by which walks pass operations over come first. The struct is copied for each
+ * operation: it has no gaps, and at most the 256 bytes that a compiler copies without a loop. */
 struct sc_op_info {
     enum sc_direction direction;
     enum sc_buffer_kind kind;
@@ -31,22 +30,26 @@ struct sc_op_info {
     struct sc_ticket ticket;
     struct sc_fold fold;
     const char *api; /* lives for ever */
-    uint32_t origin; /* of the range (track/origins.h) */
+    uint32_t origin; /* origin of the range (track/origins.h) */
     int32_t thread;
     uint64_t ticks; /* sc_ticks() at issue */
     uintptr_t guard_address;
-    size_t guard_bytes;       /* 0: unguarded */
-    struct sc_slot *slot;     /* the snapshot that the device reads instead, or NULL */
-    struct sc_slot *edges[2]; /* the same of the bytes before and behind the guarded pages */
+    size_t guard_bytes;   /* 0: unguarded */
+    struct sc_slot *slot; /* the snapshot that the device reads instead of the source, or NULL */
+    /* Copies, for comparison, of the bytes before and behind the guarded pages. */
+    struct sc_slot *edges[2];
     uint32_t edge_bytes[2];
-    struct sc_unseen_mark unseen_waits; /* behind which it stands: SC_UNSURE_WAITS until they are
-                                         * over */
+    struct sc_unseen_mark unseen_waits; /* the waits that it stands behind: its order is unsure
+                                           (SC_UNSURE_WAITS) until they are over */
     const char *runtime_api;            /* the runtime function that made the call; NULL: unknown */
-    const struct sc_point *after; /* before the issue: what else it will come after, or NULL */
-    struct sc_local local;        /* SC_STACK: whose it is */
-    uint64_t digest; /* of a kernel's flag, before the launch; 0: of none (track/kernel_flags.h) */
+    /* Until it is issued: what it will come after besides its stream; NULL: nothing. */
+    const struct sc_point *after;
+    struct sc_local local; /* SC_STACK: the function whose local the buffer is */
+    /* Digest of a kernel's flag before the launch; 0: no flag (track/kernel_flags.h). */
+    uint64_t digest;
     uint32_t correlation_id; /* CUPTI's; 0: unknown */
-    uint32_t frame_stack;    /* SC_STACK: where that function was then, or 0 */
+    uint32_t frame_stack;    /* SC_STACK: a stack of one frame, that function's at the issue; 0: not
+                                known */
     enum sc_access access;   /* what the host may do with the guarded pages */
     bool is_guard_chosen;    /* these are, and how it may touch them */
     bool is_compared_whole;  /* a small source: row by row */
@@ -65,31 +68,31 @@ struct sc_op_info {
 
 _Static_assert(sizeof(struct sc_op_info) <= 256, "it is copied without a loop");
 
-/* Is it what a kernel has an address of, and merely may use? */
+/* Is the operation a kernel's possible use of memory that it has an address of? */
 static inline bool sc_ops_is_kernel(const struct sc_op_info *info)
 {
     return info->direction == SC_NO_DIRECTION;
 }
 
-/* Does an operation on device memory merely read it? */
+/* Does the operation, on device memory, merely read it? */
 static inline bool sc_ops_merely_reads(const struct sc_op_info *info)
 {
     return info->direction == SC_D2H || info->reads_device;
 }
 
-/* Is it one that may not take place? */
+/* Is the operation a possible use, which may not take place? */
 static inline bool sc_ops_is_possible(const struct sc_op_info *info)
 {
     return sc_ops_is_kernel(info) || (info->unsure & SC_UNSURE_LEFT_OUT);
 }
 
-/* Does the device read a copy, whatever becomes of the source? */
+/* Does the device read a snapshot or another copy, so that the source may change? */
 static inline bool sc_ops_is_copied(const struct sc_op_info *info)
 {
     return info->slot || info->copied;
 }
 
-/* Is it not to be held against others, whichever comes first? */
+/* Is the operation unjudged: no hazard, neither as the earlier nor as the later of two? */
 static inline bool sc_ops_is_unjudged(const struct sc_op_info *info)
 {
     return info->unsure & SC_UNSURE_UNJUDGED;

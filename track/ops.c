@@ -1,4 +1,4 @@
-/* The blocks that operations are kept in which a look-up has found. */
+/* Blocks of memory for the operations that look-ups have found. */
 #include "track/ops.h"
 
 #include <stdatomic.h>
@@ -12,9 +12,9 @@
 enum { BLOCKS = 64, BLOCK_OPS = SC_TRACK_OPS_MAX };
 
 static struct sc_op_info blocks[BLOCKS][BLOCK_OPS];
-static _Atomic uint64_t taken; /* bit by block */
+static _Atomic uint64_t taken; /* a bit for each block that is taken */
 
-/* More than there are at a time come from the kernel. */
+/* Takes a block. If all are taken, the kernel is asked for memory. NULL: there is none. */
 static struct sc_op_info *take_block(void)
 {
     uint64_t now = atomic_load_explicit(&taken, memory_order_relaxed);

@@ -1,4 +1,4 @@
-/* Operations that were found, as a list: plain data. */
+/* Lists of operations that a look-up has found: plain data. */
 #ifndef SC_TRACK_OPS_H
 #define SC_TRACK_OPS_H
 
@@ -9,8 +9,9 @@ struct sc_op_info;
 
 enum { SC_TRACK_OPS_MAX = 8 };
 
-/* Operations that were found, by value: they may be gone by now. Most look-ups find nothing, and
- * some threads have small stacks, so what is found lies in a block of its own until sc_ops_end. */
+/* A list of found operations, by value, since they may be gone by now. Most look-ups find nothing,
+ * and some threads have small stacks. So what is found lies in a block of its own until sc_ops_end.
+ */
 struct sc_ops {
     unsigned count;         /* how many there were; the first SC_TRACK_OPS_MAX are kept */
     struct sc_op_info *ops; /* NULL: none is kept */
@@ -19,12 +20,12 @@ struct sc_ops {
 /* A list of operations that ends with the scope in which it is declared. */
 #define SC_OPS(name) __attribute__((cleanup(sc_ops_end))) struct sc_ops name = {0, NULL}
 
-/* Adds an operation, and ends the list. Both are lock-free. Without memory the operation is counted
- * and not kept. */
+/* Adds a copy of the operation. Without memory the operation is counted and not kept. Lock-free. */
 void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info);
+/* Frees the memory of a list that has kept operations; sc_ops_end is for any list. Lock-free. */
 void sc_ops_give_back(struct sc_ops *ops);
 
-/* False: the operation is not to be judged, and is not added. */
+/* Adds the operation if it is to be judged. Returns whether it is. */
 bool sc_ops_add_judged(struct sc_ops *ops, const struct sc_op_info *info);
 
 static inline void sc_ops_end(struct sc_ops *ops)
@@ -33,18 +34,19 @@ static inline void sc_ops_end(struct sc_ops *ops)
         sc_ops_give_back(ops);
 }
 
-/* How many are kept. */
+/* How many of the operations are kept. */
 static inline unsigned sc_ops_kept(const struct sc_ops *ops)
 {
     unsigned most = ops->ops ? SC_TRACK_OPS_MAX : 0;
     return ops->count < most ? ops->count : most;
 }
 
-/* The kept operation of this index as a list of its own, which is not to be ended. */
+/* A list of the kept operation with this index alone. It shares the memory of `ops`, and is not to
+ * be ended. */
 struct sc_ops sc_ops_one(const struct sc_ops *ops, unsigned i);
 
-/* Does one of them write the host's memory, or may one that is not kept? A destination must be
- * complete before its content moves; a source may be left behind. */
+/* Does an operation of the list write host memory, or may one that was not kept? A destination must
+ * be complete before its bytes move elsewhere; a source may be left behind. */
 bool sc_ops_have_destination(const struct sc_ops *ops);
 
 #endif

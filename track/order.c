@@ -13,7 +13,7 @@
 struct entry {
     uint32_t stream;
     uint64_t number;
-    uint64_t call; /* of a legacy stream */
+    uint64_t call; /* if `stream` is a legacy one: the place of its last call */
 };
 
 struct sc_clock {
@@ -47,7 +47,7 @@ static struct sc_clock *new_clock(struct sc_order *order, uint32_t capacity)
     return clock;
 }
 
-static struct sc_clock *retain(struct sc_clock *clock)
+static struct sc_clock *retain_clock(struct sc_clock *clock)
 {
     SC_ASSERT(!clock || clock->references > 0);
     if (clock)
@@ -55,7 +55,7 @@ static struct sc_clock *retain(struct sc_clock *clock)
     return clock;
 }
 
-static void drop(struct sc_order *order, struct sc_clock *clock)
+static void drop_clock(struct sc_order *order, struct sc_clock *clock)
 {
     SC_ASSERT(!clock || (clock->references > 0 && clock->count <= clock->capacity));
     if (clock && --clock->references == 0)
@@ -78,7 +78,8 @@ static struct entry entry_in(const struct sc_clock *clock, uint32_t stream)
     return (struct entry){0};
 }
 
-/* What the host already knows orders nothing any more: leaving it out keeps clocks short. */
+/* Does the host know the entry to be done? Such an entry orders nothing, so it is left out to keep
+ * clocks short. */
 static bool is_known(struct sc_order *order, const struct entry *entry)
 {
     struct sc_stream *stream = sc_order_stream(order, entry->stream);
@@ -99,9 +100,10 @@ static uint64_t larger(uint64_t left, uint64_t right)
     return left > right ? left : right;
 }
 
-/* A new clock with the larger numbers of each stream; NULL in `left` or `right` is empty. */
-static struct sc_clock *merge(struct sc_order *order, const struct sc_clock *left,
-                              const struct sc_clock *right)
+/* A new clock with the larger number of either clock for each stream. `left` and `right` may be
+ * NULL, which is empty. NULL: out of memory. */
+static struct sc_clock *merge_clocks(struct sc_order *order, const struct sc_clock *left,
+                                     const struct sc_clock *right)
 {
     uint32_t left_count = left ? left->count : 0;
     uint32_t right_count = right ? right->count : 0;
@@ -125,19 +127,19 @@ static struct sc_clock *merge(struct sc_order *order, const struct sc_clock *lef
     return result;
 }
 
-/* Has the clock all of it that the host does not know to be done? */
+/* Does `clock` cover all entries of `addition` that the host does not know to be done? */
 static bool has_all(struct sc_order *order, const struct sc_clock *clock,
                     const struct sc_clock *addition)
 {
     uint32_t count = clock ? clock->count : 0;
-    uint32_t at = 0;
+    uint32_t in_clock = 0;
     for (uint32_t i = 0; i < addition->count; i++) {
         const struct entry *entry = &addition->entries[i];
-        while (at < count && clock->entries[at].stream < entry->stream)
-            at++;
-        bool has = at < count && clock->entries[at].stream == entry->stream &&
-                   clock->entries[at].number >= entry->number &&
-                   clock->entries[at].call >= entry->call;
+        while (in_clock < count && clock->entries[in_clock].stream < entry->stream)
+            in_clock++;
+        bool has = in_clock < count && clock->entries[in_clock].stream == entry->stream &&
+                   clock->entries[in_clock].number >= entry->number &&
+                   clock->entries[in_clock].call >= entry->call;
         if (!has && !is_known(order, entry))
             return false;
     }
@@ -150,10 +152,10 @@ static bool merge_into(struct sc_order *order, struct sc_clock **clock,
 {
     if (!addition || addition == *clock || has_all(order, *clock, addition))
         return true;
-    struct sc_clock *merged = merge(order, *clock, addition);
+    struct sc_clock *merged = merge_clocks(order, *clock, addition);
     if (!merged)
         return false;
-    drop(order, *clock);
+    drop_clock(order, *clock);
     *clock = merged;
     return true;
 }
@@ -171,34 +173,37 @@ static void set_due(struct sc_stream *stream, struct sc_clock *due)
     set_tie(stream, SC_TIE_DUE, due);
 }
 
-/* An empty clock stays one: there is something to wait for, though nothing that has a number. */
-static void gather(struct sc_order *order, struct sc_clock **clock, struct sc_clock *addition)
+/* Merges `addition` into *clock. An empty `addition` makes an empty clock out of NULL: something is
+ * due, though nothing of it has a number. */
+static void join_into(struct sc_order *order, struct sc_clock **clock, struct sc_clock *addition)
 {
     if (*clock)
         merge_into(order, clock, addition);
     else
-        *clock = retain(addition);
+        *clock = retain_clock(addition);
 }
 
 static void make_due(struct sc_order *order, struct sc_stream *stream, struct sc_clock *addition)
 {
     struct sc_clock *due = stream->due;
-    gather(order, &due, addition);
+    join_into(order, &due, addition);
     set_due(stream, due);
 }
 
 static void drop_due(struct sc_order *order, struct sc_stream *stream)
 {
-    drop(order, stream->due);
+    drop_clock(order, stream->due);
     set_due(stream, NULL);
 }
 
-/* The point's own two components as a clock on the caller's stack. */
+/* Room for a clock of two entries on the caller's stack: those of a point's own stream and of its
+ * legacy stream. */
 union pair {
     struct sc_clock head;
     char room[sizeof(struct sc_clock) + 2 * sizeof(struct entry)];
 };
 
+/* The clock of the point's own two entries, sorted by stream, which is made in `pair`. */
 static const struct sc_clock *pair_of(const struct sc_point *point, union pair *pair)
 {
     struct entry own = {point->stream, point->number, point->legacy ? 0 : point->call};
@@ -229,7 +234,8 @@ void sc_order_init(struct sc_order *order)
     sc_unseen_init(order);
 }
 
-/* The former stream's points lie below all of the next one's. */
+/* Takes a spare id for a new stream. Its numbers go on behind those of the former stream, all of
+ * which count as done. So the former stream's points never cover the new one's work. */
 static uint32_t take_spare(struct sc_order *order)
 {
     uint32_t id = order->spare;
@@ -289,7 +295,8 @@ uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t
     return id;
 }
 
-static void reclaim(struct sc_order *order, uint32_t id)
+/* Drops the clocks of a removed stream that nothing refers to, and makes its id spare. */
+static void make_spare_if_unused(struct sc_order *order, uint32_t id)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
     if (!stream->removed || stream->references)
@@ -297,11 +304,11 @@ static void reclaim(struct sc_order *order, uint32_t id)
     if (stream->kind == SC_STREAM_NONBLOCKING)
         merge_into(order, &legacy_of(order, stream)->orphaned, stream->joined);
     drop_due(order, stream);
-    drop(order, stream->joined);
-    drop(order, stream->gate);
-    drop(order, stream->awaited);
-    drop(order, stream->behind);
-    drop(order, stream->orphaned);
+    drop_clock(order, stream->joined);
+    drop_clock(order, stream->gate);
+    drop_clock(order, stream->awaited);
+    drop_clock(order, stream->behind);
+    drop_clock(order, stream->orphaned);
     stream->joined = NULL;
     set_tie(stream, SC_TIE_JOINED, false);
     stream->behind = NULL;
@@ -323,7 +330,7 @@ void sc_order_remove(struct sc_order *order, uint32_t id)
     if (stream->removed)
         return;
     stream->removed = true;
-    reclaim(order, id);
+    make_spare_if_unused(order, id);
 }
 
 void sc_order_unreference(struct sc_order *order, uint32_t id)
@@ -333,7 +340,7 @@ void sc_order_unreference(struct sc_order *order, uint32_t id)
     SC_ASSERT(stream->references > 0);
     stream->references--;
     if (stream->removed)
-        reclaim(order, id);
+        make_spare_if_unused(order, id);
 }
 
 /* ---- calls ---- */
@@ -352,7 +359,9 @@ static uint64_t next_number(struct sc_stream *stream)
     return number;
 }
 
-static bool join(struct sc_order *order, struct sc_stream *stream, const struct sc_clock *clock)
+/* Merges the clock into what the stream has joined. False: out of memory. */
+static bool join_clock(struct sc_order *order, struct sc_stream *stream,
+                       const struct sc_clock *clock)
 {
     const struct sc_clock *former = stream->joined;
     if (!merge_into(order, &stream->joined, clock))
@@ -368,12 +377,12 @@ static bool join(struct sc_order *order, struct sc_stream *stream, const struct 
     return true;
 }
 
-/* What blocking streams have waited for comes before whatever the legacy stream does next. */
+/* The legacy stream's next call comes after what its blocking streams have waited for. */
 static void join_awaited(struct sc_order *order, struct sc_stream *legacy)
 {
-    if (!legacy->awaited || !join(order, legacy, legacy->awaited))
+    if (!legacy->awaited || !join_clock(order, legacy, legacy->awaited))
         return;
-    drop(order, legacy->awaited);
+    drop_clock(order, legacy->awaited);
     legacy->awaited = NULL;
 }
 
@@ -390,6 +399,7 @@ bool sc_order_is_behind(struct sc_order *order, uint32_t id)
            read_relaxed(&stream->seen_version) != read_relaxed(&legacy->behind_version);
 }
 
+/* The call takes the next place among the legacy stream's calls. */
 static void begin_legacy(struct sc_order *order, struct sc_stream *stream,
                          struct sc_order_call *call)
 {
@@ -397,17 +407,18 @@ static void begin_legacy(struct sc_order *order, struct sc_stream *stream,
     call->is_legacy = true;
     call->place = read_relaxed(&stream->calls) + 1;
     atomic_store_explicit(&stream->calls, call->place, memory_order_relaxed);
-    call->joined = retain(stream->joined);
+    call->joined = retain_clock(stream->joined);
     call->version = stream->joined_version;
 }
 
+/* The call comes after the legacy calls that have ended, and after what those had joined. */
 static void begin_blocking(struct sc_order *order, struct sc_stream *stream,
                            struct sc_order_call *call)
 {
     struct sc_stream *legacy = legacy_of(order, stream);
     call->place = read_relaxed(&legacy->ended);
     call->legacy_number = read_relaxed(&legacy->front.issued);
-    call->joined = retain(legacy->behind);
+    call->joined = retain_clock(legacy->behind);
     call->version = read_relaxed(&legacy->behind_version);
 }
 
@@ -415,7 +426,7 @@ void sc_order_begin(struct sc_order *order, uint32_t id, struct sc_order_call *c
 {
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_stream *stream = sc_order_stream(order, id);
-    *call = (struct sc_order_call){.stream = id, .due = retain(stream->due)};
+    *call = (struct sc_order_call){.stream = id, .due = retain_clock(stream->due)};
     if (stream->kind == SC_STREAM_LEGACY)
         begin_legacy(order, stream, call);
     else if (stream->kind == SC_STREAM_BLOCKING)
@@ -429,16 +440,18 @@ void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
     merge_point(order, &call->waited, point);
 }
 
-/* What a blocking stream waits for comes before the legacy stream's next call as well. */
+/* The stream joins the clock. If the stream is a blocking one, the legacy stream's next call will
+ * join the clock as well. */
 static bool join_and_hand_on(struct sc_order *order, struct sc_stream *stream,
                              const struct sc_clock *clock)
 {
-    return join(order, stream, clock) &&
+    return join_clock(order, stream, clock) &&
            (stream->kind != SC_STREAM_BLOCKING ||
             merge_into(order, &legacy_of(order, stream)->awaited, clock));
 }
 
-/* As a wait of its own for it would be. */
+/* The call has joined what was due to the stream when it began, as a wait of the stream for that
+ * would have. What became due since stays due. */
 static void end_due(struct sc_order *order, struct sc_stream *stream,
                     const struct sc_order_call *call)
 {
@@ -446,7 +459,7 @@ static void end_due(struct sc_order *order, struct sc_stream *stream,
         drop_due(order, stream);
 }
 
-/* Blocking streams' later work comes after it. */
+/* Later work on blocking streams comes after the clock. False: out of memory. */
 static bool leave_behind(struct sc_order *order, struct sc_stream *legacy,
                          const struct sc_clock *clock)
 {
@@ -458,8 +471,9 @@ static bool leave_behind(struct sc_order *order, struct sc_stream *legacy,
     return true;
 }
 
-/* A call may have been overtaken by a later one, which has joined more, and still have waited for
- * what that one has not. */
+/* Blocking streams come after what the call had joined, what was due to it and what it waited for.
+ * If a later call ended first, `behind` has what this call had joined already, but not what it
+ * waited for. */
 static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct sc_order_call *call)
 {
     if (call->version > stream->merged_version && leave_behind(order, stream, call->joined))
@@ -469,6 +483,7 @@ static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct 
     raise_to(&stream->ended, call->place);
 }
 
+/* The stream has joined the legacy calls that had ended when the call began. */
 static void end_blocking(struct sc_order *order, struct sc_stream *stream,
                          const struct sc_order_call *call)
 {
@@ -480,6 +495,7 @@ static void end_blocking(struct sc_order *order, struct sc_stream *stream,
         raise_to(&stream->seen_version, call->version);
 }
 
+/* A stream whose id is spare was removed during the call, and learns nothing. */
 static void end_call(struct sc_order *order, struct sc_order_call *call, bool issued, bool is_work)
 {
     struct sc_stream *stream = sc_order_stream(order, call->stream);
@@ -492,22 +508,22 @@ static void end_call(struct sc_order *order, struct sc_order_call *call, bool is
         end_legacy(order, stream, call);
     if (issued && is_work && stream->kind == SC_STREAM_BLOCKING)
         end_blocking(order, stream, call);
-    drop(order, call->joined);
-    drop(order, call->waited);
-    drop(order, call->due);
+    drop_clock(order, call->joined);
+    drop_clock(order, call->waited);
+    drop_clock(order, call->due);
     call->stream = 0;
 }
 
 void sc_order_end(struct sc_order *order, struct sc_order_call *call, bool issued)
 {
     SC_ASSERT_GUARDED(&order->streams);
-    end_call(order, call, issued, true);
+    end_call(order, call, issued, /*is_work*/ true);
 }
 
 void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, bool issued)
 {
     SC_ASSERT_GUARDED(&order->streams);
-    drop(order, call->due);
+    drop_clock(order, call->due);
     call->due = NULL;
     end_call(order, call, issued, sc_order_stream(order, call->stream)->kind == SC_STREAM_LEGACY);
 }
@@ -517,7 +533,7 @@ void sc_order_work(struct sc_order *order, uint32_t stream)
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_order_call call;
     sc_order_begin(order, stream, &call);
-    sc_order_end(order, &call, true);
+    sc_order_end(order, &call, /*issued*/ true);
 }
 
 struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_order_call *call)
@@ -554,7 +570,7 @@ struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
     return ticket;
 }
 
-/* What there is to it but the clock. */
+/* Fills the point's numbers with those of its stream now; not its clock. */
 static void number_point(struct sc_stream *stream, struct sc_point *point)
 {
     point->number = read_relaxed(&stream->front.issued);
@@ -571,7 +587,7 @@ struct sc_point sc_order_point(struct sc_order *order, uint32_t id)
 {
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_stream *stream = sc_order_stream(order, id);
-    struct sc_point point = {.stream = id, .joined = retain(stream->joined)};
+    struct sc_point point = {.stream = id, .joined = retain_clock(stream->joined)};
     number_point(stream, &point);
     return point;
 }
@@ -581,8 +597,8 @@ void sc_order_renew_point(struct sc_order *order, struct sc_point *point)
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_stream *stream = sc_order_stream(order, point->stream);
     if (point->joined != stream->joined) {
-        drop(order, point->joined);
-        point->joined = retain(stream->joined);
+        drop_clock(order, point->joined);
+        point->joined = retain_clock(stream->joined);
     }
     number_point(stream, point);
 }
@@ -598,8 +614,9 @@ void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t prima
 struct walk {
     struct sc_order *order;
     uint32_t context;
-    bool whole; /* the context, or what its legacy stream joins */
-    bool due;   /* what is due to its streams as well */
+    bool whole; /* true: all streams of the context and its green ones; false: those that its legacy
+                   stream joins */
+    bool due;   /* also what is due to the streams */
 };
 
 static bool is_walked(const struct walk *walk, const struct sc_stream *stream)
@@ -609,7 +626,8 @@ static bool is_walked(const struct walk *walk, const struct sc_stream *stream)
     return walk->whole || stream->kind != SC_STREAM_NONBLOCKING;
 }
 
-/* Streams that are gone may have waited for more, and a context waits whatever its streams do. */
+/* Merges what no stream's own clock has: what removed streams had waited for, and what the context
+ * itself waits for. */
 static void merge_beyond_streams(const struct walk *walk, struct sc_clock **clock,
                                  const struct sc_stream *legacy)
 {
@@ -620,6 +638,7 @@ static void merge_beyond_streams(const struct walk *walk, struct sc_clock **cloc
     }
 }
 
+/* The point of all work on the streams of the walk, as a clock. */
 static struct sc_point walk_context(const struct walk *walk)
 {
     struct sc_order *order = walk->order;
@@ -641,7 +660,7 @@ static struct sc_point walk_context(const struct walk *walk)
             merge_beyond_streams(walk, &point.joined, stream);
     }
     merge_into(order, &point.joined, clock);
-    drop(order, clock);
+    drop_clock(order, clock);
     return point;
 }
 
@@ -665,7 +684,7 @@ struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context
 
 struct sc_point sc_order_copy_point(const struct sc_point *point)
 {
-    retain(point->joined);
+    retain_clock(point->joined);
     return *point;
 }
 
@@ -681,7 +700,7 @@ void sc_order_join_other(struct sc_order *order, struct sc_point *point,
 void sc_order_release(struct sc_order *order, struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
-    drop(order, point->joined);
+    drop_clock(order, point->joined);
     *point = (struct sc_point){0};
 }
 
@@ -691,12 +710,12 @@ bool sc_order_wait(struct sc_order *order, uint32_t id, const struct sc_point *p
     SC_TRACE("order-wait stream behind number", id, point->stream, point->number);
     struct sc_stream *stream = sc_order_stream(order, id);
     struct sc_clock *clock = NULL;
-    bool joined = sc_order_is_spare(stream) ||
-                  (merge_point(order, &clock, point) && join_and_hand_on(order, stream, clock));
-    if (joined && stream->kind == SC_STREAM_LEGACY)
-        joined = leave_behind(order, stream, clock);
-    drop(order, clock);
-    return joined;
+    bool is_joined = sc_order_is_spare(stream) ||
+                     (merge_point(order, &clock, point) && join_and_hand_on(order, stream, clock));
+    if (is_joined && stream->kind == SC_STREAM_LEGACY)
+        is_joined = leave_behind(order, stream, clock);
+    drop_clock(order, clock);
+    return is_joined;
 }
 
 void sc_order_wait_context(struct sc_order *order, uint32_t context, const struct sc_point *point)
@@ -710,11 +729,12 @@ void sc_order_wait_context(struct sc_order *order, uint32_t context, const struc
         if (!stream->removed && is_walked(&walk, stream))
             make_due(order, stream, waited);
     }
-    gather(order, &sc_order_stream(order, context)->gate, waited);
-    drop(order, waited);
+    join_into(order, &sc_order_stream(order, context)->gate, waited);
+    drop_clock(order, waited);
 }
 
-static void know_clock(struct sc_order *order, const struct sc_clock *clock)
+/* The host knows everything in the clock to be done. */
+static void note_clock_known(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++) {
         struct sc_stream *stream = sc_order_stream(order, clock->entries[i].stream);
@@ -724,12 +744,12 @@ static void know_clock(struct sc_order *order, const struct sc_clock *clock)
     }
 }
 
-static __attribute__((noinline)) void know_pair(struct sc_order *order,
-                                                const struct sc_point *point)
+static __attribute__((noinline)) void note_point_known(struct sc_order *order,
+                                                       const struct sc_point *point)
 {
     union pair pair;
-    know_clock(order, pair_of(point, &pair));
-    know_clock(order, point->joined);
+    note_clock_known(order, pair_of(point, &pair));
+    note_clock_known(order, point->joined);
 }
 
 void sc_order_known(struct sc_order *order, const struct sc_point *point)
@@ -737,7 +757,7 @@ void sc_order_known(struct sc_order *order, const struct sc_point *point)
     SC_ASSERT_GUARDED(&order->streams);
     SC_TRACE("known stream number", point->stream, point->number);
     if (!sc_order_is_of_one_stream(point)) {
-        know_pair(order, point);
+        note_point_known(order, point);
         return;
     }
     raise_to(&sc_order_stream(order, point->stream)->done, point->number);
@@ -767,6 +787,7 @@ bool sc_order_is_all_known(struct sc_order *order, uint32_t id)
            known_changes == atomic_load_explicit(&stream->changes, memory_order_acquire);
 }
 
+/* Does the host know everything in the clock to be done? */
 static bool is_clock_known(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++)
@@ -781,7 +802,9 @@ bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *poin
     return is_clock_known(order, pair_of(point, &pair)) && is_clock_known(order, point->joined);
 }
 
-/* Where on this stream a signal of another stream stands is not known. */
+/* The signal covers the entry. `own`: the signal is on the entry's stream itself; a signal of
+ * another stream comes after an event behind the entry's operations. The library's mark of the last
+ * of these may stand behind the event, and marks of earlier ones cannot. */
 static void signal_entry(struct sc_order *order, const struct entry *entry, bool own)
 {
     struct sc_stream *stream = sc_order_stream(order, entry->stream);
@@ -789,7 +812,7 @@ static void signal_entry(struct sc_order *order, const struct entry *entry, bool
     if (read_relaxed(&stream->signalled) >= entry->number)
         return;
     stream->signals[stream->signal_count++ % SC_SIGNALS_KEPT] =
-        (struct sc_signal){entry->number, own};
+        (struct sc_signal){entry->number, own ? entry->number : entry->number - 1};
     raise_to(&stream->signalled, entry->number);
 }
 
@@ -799,7 +822,8 @@ void sc_order_pass(struct sc_order *order, uint32_t stream)
     next_number(sc_order_stream(order, stream));
 }
 
-/* All that they have comes before the legacy stream's signal. */
+/* A signal on the legacy stream covers all work of its blocking streams. Each passes a number, so
+ * that marks which are recorded there later are told from what the signal covers. */
 static void signal_blocking(struct sc_order *order, uint32_t legacy)
 {
     for (uint32_t id = 1; id < sc_pool_unused(&order->streams); id++) {
@@ -820,6 +844,7 @@ static void signal_clock(struct sc_order *order, const struct sc_clock *clock, u
         signal_entry(order, &clock->entries[i], clock->entries[i].stream == own);
 }
 
+/* From the first signal on, each stream has the tie SC_TIE_SIGNALS. */
 static void note_signals(struct sc_order *order)
 {
     if (sc_order_attends(order, SC_ATTENDS_SIGNALS))
@@ -827,6 +852,22 @@ static void note_signals(struct sc_order *order)
     sc_order_attend(order, SC_ATTENDS_SIGNALS, true);
     for (uint32_t id = 1; id < sc_pool_unused(&order->streams); id++)
         set_tie(sc_order_stream(order, id), SC_TIE_SIGNALS, true);
+}
+
+/* The clock's entries are covered by a signal that may have come before any mark. */
+static void note_past(struct sc_order *order, const struct sc_clock *clock)
+{
+    for (uint32_t i = 0; clock && i < clock->count; i++)
+        raise_to(&sc_order_stream(order, clock->entries[i].stream)->signalled_past,
+                 clock->entries[i].number);
+}
+
+void sc_order_signal_past(struct sc_order *order, const struct sc_point *point)
+{
+    union pair pair;
+    note_past(order, pair_of(point, &pair));
+    note_past(order, point->joined);
+    sc_order_signal(order, point);
 }
 
 void sc_order_signal(struct sc_order *order, const struct sc_point *point)
@@ -841,26 +882,17 @@ void sc_order_signal(struct sc_order *order, const struct sc_point *point)
         signal_blocking(order, point->stream);
 }
 
-/* A signal on another stream comes after an event behind the operations. A mark of the last of them
- * may stand behind that event, and marks of the others cannot. */
-static uint64_t before_last(const struct sc_signal *signal, const struct sc_ticket *ticket)
-{
-    return signal->number > ticket->number ? signal->number - 1 : 0;
-}
-
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&order->streams);
     const struct sc_stream *stream = sc_order_stream(order, ticket->stream);
     uint64_t count = stream->signal_count;
     uint64_t oldest = count > SC_SIGNALS_KEPT ? count - SC_SIGNALS_KEPT : 0;
-    for (uint64_t i = oldest; i < count; i++) {
+    for (uint64_t i = oldest; i < count && stream->signalled_past < ticket->number; i++) {
         const struct sc_signal *signal = &stream->signals[i % SC_SIGNALS_KEPT];
-        if (signal->number < ticket->number)
-            continue;
-        if (i == oldest && oldest > 0)
-            return 0; /* an earlier one may be forgotten */
-        return signal->own ? signal->number : before_last(signal, ticket);
+        bool is_first = i > oldest || oldest == 0; /* an earlier signal may have been forgotten */
+        if (signal->number >= ticket->number)
+            return is_first && signal->marked >= ticket->number ? signal->marked : 0;
     }
     return 0;
 }
@@ -894,7 +926,7 @@ bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket
            clock_covers(legacy->behind, ticket);
 }
 
-/* ---- of these ---- */
+/* ---- made of the functions above ---- */
 
 const struct sc_stream_front *sc_order_front(struct sc_order *order, uint32_t stream)
 {
@@ -920,10 +952,10 @@ struct sc_point sc_order_begin_to_wait(struct sc_order *order, uint32_t stream,
 }
 
 void sc_order_call_signals(struct sc_order *order, uint32_t stream,
-                           const struct sc_order_call *call)
+                           const struct sc_order_call *call, bool is_past)
 {
     struct sc_point point = sc_order_point_before(order, stream, call);
-    sc_order_signal(order, &point);
+    (is_past ? sc_order_signal_past : sc_order_signal)(order, &point);
     sc_order_release(order, &point);
     sc_order_issue(order, stream);
 }

@@ -1,26 +1,25 @@
 /* What is ordered after what: the happens-before engine.
  *
- * Every stream numbers its operations. A ticket names one operation; a point names "everything
+ * Every stream numbers its operations. A ticket names one operation. A point names "everything
  * issued on this stream so far" together with all that it had waited for. Points flow from streams
  * into events (record), from events into streams (wait) and into the host frontier (a synchronise
  * that returned, a query that succeeded). An operation is known done when the host frontier covers
  * it. Threads are assumed to synchronise among themselves, so there is one host frontier for the
  * process.
  *
- * A call to the driver lasts, and other threads call meanwhile. Nobody knows which of two calls
- * that overlap the driver had first. What ended before a call began, the driver had before that
- * call. So a call notes, when it begins, what has ended. When the call has ended, its stream learns
- * of that, and its operations get their numbers.
+ * A call to the driver takes time, and other threads call meanwhile. If two calls overlap, nobody
+ * knows which the driver handled first. A call that ended before another one began was handled
+ * before it. So a call notes, when it begins, what has ended. When the call has ended, its stream
+ * learns of that, and its operations get their numbers.
  *
  * The legacy stream of a context joins, and is joined by, every blocking stream. To merge a
  * thousand clocks at each call there would be slow, so the calls of the legacy stream are counted
  * as they begin. An operation on a blocking stream remembers its epoch: how many of these calls had
- * begun when the driver had the operation. The operation is done once a call after those is done.
+ * begun when the driver took the operation. The operation is done once a later legacy call is done.
  * Work on a blocking stream comes after every legacy call that had ended before.
  *
  * Locks: every function needs the owner's lock, except those that say "lock-free". Numbers start at
- * 1; stream id 0 is no stream.
- */
+ * 1; stream id 0 is no stream. */
 #ifndef SC_TRACK_ORDER_H
 #define SC_TRACK_ORDER_H
 
@@ -36,154 +35,180 @@
 
 struct sc_slot;
 
-/* What may tell the host that so many operations of a stream are done, in a way that is not seen.
- */
+/* A signal: something by which the device tells the host, unseen by the library, that the first
+ * `number` operations of a stream are done. */
 struct sc_signal {
     uint64_t number;
-    bool own; /* it stands on the stream itself, right behind them */
+    uint64_t marked; /* marks of operations up to this number surely stand before the signal */
 };
 
-enum { SC_SIGNALS_KEPT = 16 }; /* of each stream */
+enum { SC_SIGNALS_KEPT = 16 }; /* signals kept for each stream */
 
 struct sc_stream {
     _Alignas(64) struct sc_stream_front front;
-    _Atomic uint64_t done;       /* the host frontier's component */
-    _Atomic uint64_t complete;   /* seen complete by asking the device; never orders anything */
-    _Atomic uint64_t signalled;  /* behind so many stands what may tell the host of their end */
-    _Atomic uint64_t calls;      /* legacy: that have begun */
-    _Atomic uint64_t ended;      /* legacy: the latest that has ended, by its place among them */
-    _Atomic uint64_t done_calls; /* legacy: as `done` */
-    _Atomic uint64_t signalled_calls; /* legacy: as `signalled` */
-    _Atomic uint64_t behind_version;  /* legacy: counts changes of `behind` */
-    /* Blocking: what its last work came after of the legacy stream's operations and calls, and the
-     * behind_version that it has joined. */
+    _Atomic uint64_t done;       /* the host knows operations up to this number to be done */
+    _Atomic uint64_t complete;   /* operations up to this number were seen complete by asking the
+                                    device; never orders anything */
+    _Atomic uint64_t signalled;  /* a signal may tell the host of operations up to this number */
+    _Atomic uint64_t calls;      /* legacy: how many of its calls have begun */
+    _Atomic uint64_t ended;      /* legacy: the place of the latest call that has ended */
+    _Atomic uint64_t done_calls; /* legacy: the host knows its calls up to this place to be done */
+    /* Legacy: a signal may tell the host of calls up to this place. */
+    _Atomic uint64_t signalled_calls;
+    _Atomic uint64_t behind_version; /* legacy: counts changes of `behind` */
+    /* Blocking: the number of the legacy stream's last operation, and the place of its last ended
+     * call, that the stream's last work came after; and the behind_version that the stream has
+     * joined. */
     _Atomic uint64_t touched, touched_calls, seen_version;
-    _Atomic uint64_t changes;       /* of what the stream's point says */
-    _Atomic uint64_t known_changes; /* the `changes` of which the host knows all */
-    struct sc_clock *due; /* its context waits: what its next operation joins; NULL: none */
-    uint32_t context;     /* id of the context's legacy stream, for every kind */
-    uint32_t primary;     /* legacy stream of a green context: that of the primary one, or 0 */
+    _Atomic uint64_t changes;       /* counts changes of what the stream's point says */
+    _Atomic uint64_t known_changes; /* the value of `changes` when the host last knew all work of
+                                       the stream to be done */
+    struct sc_clock *due; /* what its context was told to wait for and the stream's next operation
+                             has to join; NULL: nothing */
+    uint32_t context;     /* id of the context's legacy stream; a legacy stream's own id */
+    /* On the legacy stream of a green context: that of the primary context; else 0. */
+    uint32_t primary;
     int device;
     enum sc_stream_kind kind;
-    uintptr_t handle;        /* the program's */
+    uintptr_t handle;        /* the driver's handle, as the program knows it */
     _Atomic uint32_t origin; /* track/origins.h */
     bool removed;
-    /* Operations in flight and held frees that name this stream, and on a legacy stream all other
-     * streams of its context, whose tickets name it. */
+    /* How many records refer to this stream: operations in flight, holds, unseen waits, last
+     * launches, slots. On a legacy stream also the other streams of its context, whose tickets name
+     * it. */
     uint32_t references;
     uint32_t next_spare;
     struct sc_clock *joined;
-    struct sc_clock *gate;     /* legacy: all that its context has been told to wait for */
-    struct sc_clock *awaited;  /* legacy: what blocking streams wait for: joined by its next */
-    struct sc_clock *behind;   /* legacy: what calls that have ended had joined */
+    struct sc_clock *gate;    /* legacy: all that its context has been told to wait for */
+    struct sc_clock *awaited; /* legacy: what blocking streams have waited for; the legacy stream's
+                                 next call joins it */
+    /* Legacy: what its ended calls had joined; work on blocking streams joins it. */
+    struct sc_clock *behind;
     struct sc_clock *orphaned; /* legacy: what removed non-blocking streams had waited for */
     uint64_t joined_version;   /* legacy: counts changes of `joined` */
-    uint64_t merged_version;   /* legacy: the latest of them that is in `behind` */
+    uint64_t merged_version;   /* legacy: the latest joined_version that was merged into `behind` */
     /* Owned by track/inflight.c: operations in order of issue, and the list of busy streams. */
     uint32_t first_op, last_op, first_open, busy_previous, busy_next;
-    _Atomic bool has_large_sources; /* track/comparisons.h: or had some lately */
-    uint64_t flagged, told; /* the last kernel with a flag, and the last that has told the host of
-                             * its end (track/kernel_flags.h) */
+    _Atomic bool has_large_sources; /* may have sources that are compared without the lock
+                                       (track/comparisons.h) */
+    uint64_t flagged, told; /* numbers of the last kernel with a flag, and of the last kernel that
+                               has told the host of its end (track/kernel_flags.h) */
     /* Owned by track/staging.c: of each class a slot for the stream's next snapshot, or NULL. */
     _Atomic(struct sc_slot *) kept_slots[SC_STAGING_CLASSES];
     uint64_t signal_count;
-    struct sc_signal signals[SC_SIGNALS_KEPT]; /* the latest, by what they made of `signalled` */
+    /* As `signalled`, by signals that may have come before any mark. */
+    _Atomic uint64_t signalled_past;
+    struct sc_signal signals[SC_SIGNALS_KEPT]; /* the latest signals, in the order in which they
+                                                  raised `signalled` */
 };
 
 struct sc_order {
     struct sc_pool streams;
     struct sc_arena arena;
-    uint32_t spare; /* removed streams that nothing refers to */
+    uint32_t spare; /* a list of removed streams that nothing refers to, by next_spare */
     struct sc_unseen unseen;
-    _Atomic uint32_t attends;       /* enum sc_attends */
-    _Atomic bool has_large_sources; /* of any stream: or had some lately */
+    _Atomic uint32_t attends; /* enum sc_attends */
+    /* A stream may have sources that are compared without the lock. */
+    _Atomic bool has_large_sources;
 };
 
 void sc_order_init(struct sc_order *order);
 
-/* A legacy stream is its own context; others name theirs. 0: out of memory. */
+/* Adds a stream and returns its id; 0: out of memory. `context`: the id of the context's legacy
+ * stream; ignored for a legacy stream, which is its own context. */
 uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t context);
 
-/* The handle is gone; tickets and points keep their meaning. The id is recycled when the last
- * reference to it is given back; its numbers go on counting, so that old points which still name
- * it never cover the new stream's work. */
+/* The stream's handle is destroyed. Tickets and points that name the stream keep their meaning. The
+ * id is recycled when the last reference to it is given back. Its numbers go on counting, so that
+ * old points which still name the id never cover the new stream's work. */
 void sc_order_remove(struct sc_order *order, uint32_t stream);
 static inline void sc_order_reference(struct sc_order *order, uint32_t stream);
 void sc_order_unreference(struct sc_order *order, uint32_t stream);
 
-/* Around a call that is work on the stream. sc_order_call_point says what the call comes after: for
- * events, host functions and waits within the call. Each call that begins is ended once. A call
- * that was not issued leaves no trace. */
+/* Begin and end a call that is work on the stream. Each call that begins is ended once. `issued`:
+ * the driver has accepted the call; a call that was refused leaves no trace. */
 void sc_order_begin(struct sc_order *order, uint32_t stream, struct sc_order_call *call);
+/* The call makes its stream wait for the point, as a launch does for events of its nodes. */
 void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
                          const struct sc_point *point);
+/* What the call comes after, for events, host functions and waits within the call. */
 struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_order_call *call);
 void sc_order_end(struct sc_order *order, struct sc_order_call *call, bool issued);
 
-/* What the call comes after. `call`: of stream 0, where none had to begin. */
+/* What the call comes after. A `call` of stream 0 did not have to begin: then it is what the stream
+ * comes after now. */
 struct sc_point sc_order_point_before(struct sc_order *order, uint32_t stream,
                                       const struct sc_order_call *call);
 
-/* Ends a call that records an event, or waits for one. On a legacy stream such a call is work: it
- * comes after the blocking streams, and they come after it. On other streams such a call is no
- * work, and the stream learns nothing of what the call came after. No stream learns what its
- * context waits for. */
+/* Ends a call that records an event, or waits for an event. On a legacy stream such a call is work:
+ * it comes after the blocking streams, and they come after it. On other streams such a call is no
+ * work, and the stream does not learn what the call came after. No stream joins what is due to it
+ * by such a call. */
 void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, bool issued);
 
-/* Lock-free: may there be something to note when a call begins on the stream? */
+/* Lock-free: may a call on the stream come after work that the stream has not joined yet? False:
+ * the call need not begin. */
 bool sc_order_is_behind(struct sc_order *order, uint32_t stream);
 
-/* A call that begins and ends at once, with an operation whose ticket is returned. */
+/* Issues one operation by a call that begins and ends at once. Returns the operation's ticket. */
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
 
-/* The driver has an operation on the stream that the ticket names. */
+/* The driver has accepted another operation on the ticket's stream: gives the ticket the next
+ * number and the present epoch. */
 void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket);
 
-/* Points hold references: each is released once. sc_order_point stands for the work of one stream,
- * and on a legacy stream for what an operation issued there had joined. The two others walk all
- * streams. They stand for everything that a wait for the legacy stream, or for the whole context,
- * waits for. */
+/* The point of all work issued on the stream so far; on a legacy stream also of what its operations
+ * had joined. A point that a function returns holds references, and is released once. */
 struct sc_point sc_order_point(struct sc_order *order, uint32_t stream);
-void sc_order_renew_point(struct sc_order *order, struct sc_point *point); /* of its stream, now */
+/* Brings the point, which is one of sc_order_point, up to what its stream has now. */
+void sc_order_renew_point(struct sc_order *order, struct sc_point *point);
+/* Points of all that a wait for the legacy stream, or for the whole context, waits for. Both walk
+ * all streams. */
 struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy);
 struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context);
+/* A second point with references of its own. */
 struct sc_point sc_order_copy_point(const struct sc_point *point);
-/* The point also stands for what the other one, of the same stream, has joined. Nothing happens
- * where the stream itself has not joined that: its id was another stream's then. */
+/* Joins to the point what `other`, a point of the same stream id, has joined. Nothing happens if
+ * the stream itself has not joined that: then `other` is of a former stream with this id. */
 void sc_order_join_other(struct sc_order *order, struct sc_point *point,
                          const struct sc_point *other);
 
-/* Work issued on `stream` from now on comes after the point: the driver has been told so already.
- * On a legacy stream that is so of the blocking streams, too. A wait on a legacy stream is also a
- * call there, which joins the blocking streams. That is left out, since the wait may be one of
- * ours. False: out of memory. */
+/* The driver was told that work issued on `stream` from now on comes after the point. If the stream
+ * is a legacy one, so does later work on its blocking streams. The wait may be one of the
+ * library's, so it does not count as a call of the legacy stream, which would join the blocking
+ * streams. False: out of memory. */
 bool sc_order_wait(struct sc_order *order, uint32_t stream, const struct sc_point *point);
 /* The host knows that everything in the point is done. */
 void sc_order_known(struct sc_order *order, const struct sc_point *point);
 
-/* Whatever rested on it that everything in the point was not known to be done has been seen to. */
+/* The caller has retired everything in the point, which the host knows to be done. If the stream
+ * has had no work since, sc_order_is_all_known is true from now on. */
 void sc_order_note_all_known(struct sc_order *order, const struct sc_point *point);
 
-/* Lock-free: would the host learn nothing from a wait for the stream? Of a legacy stream, which
- * stands for others as well, it is not known. */
+/* Lock-free: would the host learn nothing new from a wait for the stream? Always false for a legacy
+ * stream, which stands for other streams as well. */
 bool sc_order_is_all_known(struct sc_order *order, uint32_t stream);
 
-/* Does the host know already that everything in the point is done? Then a wait for it orders
- * nothing. Lock-free where the point has no clock. */
+/* Does the host know everything in the point to be done, so that a wait for it orders nothing?
+ * Lock-free if the point has no clock. */
 bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *point);
 
-/* The host may learn in a way that is not seen that everything in the point is done. Blocking
- * streams before a legacy one get a number each, so that what is recorded there later has a larger
- * one than what comes before the signal. */
+/* Notes a signal: the host may learn, unseen, that everything in the point is done. If the point is
+ * of a legacy stream, each of its blocking streams passes a number. So marks that are recorded
+ * there later have larger numbers than what comes before the signal. */
 void sc_order_signal(struct sc_order *order, const struct sc_point *point);
 
-/* Lock-free: is there such a thing? */
+/* Notes a signal that may be over: the host may have learnt already that everything in the point is
+ * done. No mark stands before such a signal for sure. */
+void sc_order_signal_past(struct sc_order *order, const struct sc_point *point);
+
+/* Lock-free: is there anything of this kind that calls have to look at? */
 static inline bool sc_order_attends(struct sc_order *order, enum sc_attends what)
 {
     return atomic_load_explicit(&order->attends, memory_order_relaxed) & what;
 }
 
-/* There is from now on, or no more. */
+/* Sets whether there is anything of this kind. */
 static inline void sc_order_attend(struct sc_order *order, enum sc_attends what, bool on)
 {
     uint32_t attends = atomic_load_explicit(&order->attends, memory_order_relaxed);
@@ -199,7 +224,7 @@ static inline struct sc_stream *sc_order_stream(struct sc_order *order, uint32_t
     return sc_pool_at(&order->streams, stream);
 }
 
-/* The stream is gone, and its id is there for another one. */
+/* Is the stream removed and its id free for another stream? */
 static inline bool sc_order_is_spare(const struct sc_stream *stream)
 {
     return stream->removed && stream->references == 0;
@@ -210,21 +235,22 @@ static inline void sc_order_reference(struct sc_order *order, uint32_t stream)
     sc_order_stream(order, stream)->references++;
 }
 
-/* Lock-free: there is surely nothing, as the stream waits for no other. */
+/* Lock-free: does a call on the stream surely come after nothing but the stream's own work and what
+ * it has joined? */
 static inline bool sc_order_is_by_itself(struct sc_order *order, uint32_t id)
 {
     return !sc_stream_front_has_ties(&sc_order_stream(order, id)->front, SC_TIE_KIND | SC_TIE_DUE);
 }
 
-/* Lock-free: the stream's last operation. */
+/* Lock-free: the number of the stream's last operation. */
 static inline uint64_t sc_order_issued(struct sc_order *order, uint32_t stream)
 {
     return atomic_load_explicit(&sc_order_stream(order, stream)->front.issued,
                                 memory_order_acquire);
 }
 
-/* Lock-free: the point of a stream that is ordered after no other one has no clock. False: it may
- * have one, and so may what the stream's next call comes after. */
+/* Lock-free: stores the stream's point as of now, without a clock. Returns whether that is the
+ * whole point. False: the stream may have joined others, or its next call may come after others. */
 static inline bool sc_order_plain_point(struct sc_order *order, uint32_t id, struct sc_point *point)
 {
     *point = (struct sc_point){.stream = id, .number = sc_order_issued(order, id)};
@@ -232,13 +258,14 @@ static inline bool sc_order_plain_point(struct sc_order *order, uint32_t id, str
                                      SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED);
 }
 
-/* Lock-free: does its context wait for something that the stream has not joined yet? */
+/* Lock-free: was the stream's context told to wait for something that the stream has not joined
+ * yet? */
 static inline bool sc_order_is_due(struct sc_order *order, uint32_t stream)
 {
     return sc_stream_front_has_ties(&sc_order_stream(order, stream)->front, SC_TIE_DUE);
 }
 
-/* Lock-free. `stream`: the ticket's. */
+/* Lock-free: does the host know the ticket's operation to be done? `stream`: the ticket's. */
 static inline bool sc_order_known_done_on(struct sc_order *order, struct sc_stream *stream,
                                           const struct sc_ticket *ticket)
 {
@@ -254,7 +281,7 @@ static inline bool sc_order_known_done(struct sc_order *order, const struct sc_t
     return sc_order_known_done_on(order, sc_order_stream(order, ticket->stream), ticket);
 }
 
-/* Lock-free: known done, or seen complete. */
+/* Lock-free: is the operation known done, or was it seen complete? */
 static inline bool sc_order_complete(struct sc_order *order, const struct sc_ticket *ticket)
 {
     struct sc_stream *stream = sc_order_stream(order, ticket->stream);

@@ -1,8 +1,7 @@
-/* What calls of the driver do to the order of streams (track/order.h), for those who know nothing
- * of its records.
+/* What calls of the driver do to the order of streams (track/order.h), for callers that do not see
+ * its records.
  *
- * Locks: every function needs the owner's lock.
- */
+ * Locks: every function needs the owner's lock, except those that say "lock-free". */
 #ifndef SC_TRACK_ORDER_CALLS_H
 #define SC_TRACK_ORDER_CALLS_H
 
@@ -15,52 +14,54 @@ struct sc_point;
 struct sc_stream_front;
 struct sc_ticket;
 
-/* It stays where it is for as long as the process lives. */
+/* The front of the stream's record, which never moves and lives as long as the process. */
 const struct sc_stream_front *sc_order_front(struct sc_order *order, uint32_t stream);
 
-/* A call that begins and ends at once, without an operation. */
+/* The stream has a call that begins and ends at once, without an operation. */
 void sc_order_work(struct sc_order *order, uint32_t stream);
 
-/* Which call has made it (track/origins.h). */
+/* Notes which call made the stream (track/origins.h). */
 void sc_order_set_origin(struct sc_order *order, uint32_t stream, uint32_t origin);
 
-/* Begins a call that waits for all that it comes after. Returns that as a point. */
+/* Begins a call that waits for the work before it. Returns what it comes after, as a point. */
 struct sc_point sc_order_begin_to_wait(struct sc_order *order, uint32_t stream,
                                        struct sc_order_call *call);
 
-/* The call is work that may tell the host, in a way that is not seen, of the end of what the call
- * comes after. It has a number of its own, so that marks which are recorded behind it stand for
- * more than the host may have heard of. */
+/* The call is work that may tell the host, unseen, that all it comes after is done. The call has a
+ * number of its own, so that marks which are recorded behind it stand for more than the host may
+ * have heard of. `is_past`: the driver has carried the call out. */
 void sc_order_call_signals(struct sc_order *order, uint32_t stream,
-                           const struct sc_order_call *call);
+                           const struct sc_order_call *call, bool is_past);
 
-/* A wait for the primary context waits for the green one as well, and not the other way round. */
+/* Makes `green` a green context of `primary` (ids of their legacy streams). A wait for the primary
+ * context waits for its green ones as well, and not the other way round. */
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary);
 
-/* What an event of the context stands for: its point, and what its streams are to wait for. */
+/* What an event that is recorded for the whole context stands for: the context's point, and what is
+ * due to its streams. */
 struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context);
-/* Ends a point. */
+/* Gives the point's references back and empties it. */
 void sc_order_release(struct sc_order *order, struct sc_point *point);
-/* Work issued on `stream` from now on comes after the operation (an edge that we inserted). */
+/* Work issued on `stream` from now on comes after the operation: the library has inserted an edge.
+ */
 void sc_order_wait_for(struct sc_order *order, uint32_t stream, const struct sc_ticket *ticket);
-/* All streams of the context and of its green contexts, also streams to come, come after
- * the point. A
- * synchronise of such a stream does not wait for the point until work has been issued there; the
- * record of an event is no work. A synchronise of the context waits for the point (docs/driver.md,
- * Green contexts). */
+/* All streams of the context and of its green contexts, also future ones, come after the point. The
+ * point is due to them: a synchronise of such a stream waits for it only after work was issued
+ * there, and the record of an event is no work. A synchronise of the context always waits for the
+ * point (docs/driver.md, Green contexts). */
 void sc_order_wait_context(struct sc_order *order, uint32_t context, const struct sc_point *point);
 
-/* The stream takes a number for what is no operation. */
+/* The stream skips a number: what is issued later is larger, though no operation has it. */
 void sc_order_pass(struct sc_order *order, uint32_t stream);
 
-/* Lock-free: is the operation in a point that the host may have learnt of? */
+/* Lock-free: may the host have learnt by a signal that the operation is done? */
 bool sc_order_signalled(struct sc_order *order, const struct sc_ticket *ticket);
 
-/* How many operations of its stream the first signal behind the operation covers surely; 0 where
- * that cannot be told. */
+/* How far marks surely stand before the first signal behind the operation: the number up to which
+ * operations of its stream have such marks; 0: its own mark may stand behind the signal. */
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket);
 
-/* Does the point stand for the operation? */
+/* Is the operation done when everything in the point is done? */
 bool sc_order_point_covers(const struct sc_point *point, const struct sc_ticket *ticket);
 
 #endif

@@ -1,9 +1,9 @@
 /* How surely an operation is ordered as the calls say.
  *
- * An operation keeps the reasons for which that is not certain, as bits (common/unsure.h); 0: there
- * is none. Reasons are joined by |. What a set of them comes to differs between the two sides of a
- * conflict: the later operation is held against what was issued before it, the earlier one is what
- * later ones are held against.
+ * An operation keeps reasons why that is not certain, as bits (common/unsure.h); 0: it is certain.
+ * Reasons are joined by |. What they mean differs between the two operations of a conflict. The
+ * later one is about to be issued, and is compared with what was issued before it. The earlier one
+ * is what later ones are compared with.
  *
  *     reason      as the later one   as the earlier one
  *     LEFT_OUT    possible           possible
@@ -12,15 +12,15 @@
  *     ENDS        certain            unknown
  *     UNJUDGED    unknown            unknown
  *
- * Two operations of unknown order do not conflict. A conflict of possible order is one if both take
- * place.
+ * Operations of unknown order do not conflict. A conflict of possible order is a conflict only if
+ * both operations take place.
  */
 #ifndef SC_TRACK_ORDERING_H
 #define SC_TRACK_ORDERING_H
 
 #include "common/unsure.h"
 
-/* The less sure, the larger. */
+/* A larger value is less sure. */
 enum sc_ordering { SC_ORDER_CERTAIN, SC_ORDER_POSSIBLE, SC_ORDER_UNKNOWN };
 
 enum sc_order_side { SC_AS_LATER, SC_AS_EARLIER };
@@ -40,7 +40,7 @@ static inline enum sc_ordering sc_ordering_of(unsigned unsure, enum sc_order_sid
     return unsure & possible ? SC_ORDER_POSSIBLE : SC_ORDER_CERTAIN;
 }
 
-/* Between an earlier operation and a later one, by the reasons of each. */
+/* How surely an earlier and a later operation are ordered, by the reasons of each. */
 static inline enum sc_ordering sc_ordering_between(unsigned earlier, unsigned later)
 {
     return sc_ordering_join(sc_ordering_of(earlier, SC_AS_EARLIER),

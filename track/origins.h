@@ -1,9 +1,8 @@
-/* Where buffers and streams come from: the call that made them, and its stack.
+/* Origins: where buffers and streams come from, which is the call that made them and its stack.
  *
- * An origin is a small id that lives for ever, as stacks do: programs make memory and streams in
- * few places. 0: not known. Lock-free; safe from any thread, inside libc hooks and in a signal
- * handler. Nothing fails: where there is no memory for another origin, its id is 0.
- */
+ * An origin is named by a small id. Origins live for ever, as stacks do: programs make memory and
+ * streams in few places. 0: not known. Lock-free; safe from any thread, inside libc hooks and in a
+ * signal handler. Nothing fails: without memory for another origin, its id is 0. */
 #ifndef SC_TRACK_ORIGINS_H
 #define SC_TRACK_ORIGINS_H
 
@@ -12,13 +11,13 @@
 struct sc_origin {
     const char *api; /* lives for ever; NULL: not known */
     uint32_t stack;  /* an id of track/stacks.h, 0: none */
-    uint32_t label;  /* what the program called what it did (report/annotations.h); 0: nothing */
+    uint32_t label;  /* the label that the program had set (report/annotations.h); 0: none */
 };
 
-/* The id of the origin, the same for equal ones. `api` is a string that lives for ever. */
+/* The id of the origin; equal origins have the same id. `api` is a string that lives for ever. */
 uint32_t sc_origins_put(const char *api, uint32_t stack, uint32_t label);
 
-/* The origin of an id that put gave, or of 0. */
+/* The origin of an id that sc_origins_put returned, or of 0. */
 struct sc_origin sc_origins_get(uint32_t id);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "common/poison.h"
 
-/* A word is the mark, the id of the code, and the number of the instruction. The mark makes an
- * address that no processor takes. */
+/* A word consists of the mark, the id of the code, and the number of the instruction. The mark
+ * makes it an address that no processor accepts. */
 enum {
     MARK = 0xC0D,
     MARK_SHIFT = 52,

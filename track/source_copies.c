@@ -11,7 +11,8 @@
 
 enum { COPY_BYTES = 4096, COPIES_MAX = 8192 };
 
-/* What a source had on a page when that was let go. */
+/* The bytes of a source on a page, or a part of one, when the page was let go or the operation was
+ * issued. */
 struct page_copy {
     uint32_t next;
     uint32_t size_bytes;
@@ -75,8 +76,9 @@ static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct
         &sc_inflight_range(inflight, info->range)->snapshots, memory_order_acquire);
 }
 
-/* Pinned memory is there as long as its range is known. The kernel is asked about other memory, and
- * about pages that may be protected, which costs a system call. */
+/* May the source be read directly? Pinned memory exists as long as its range is known. Other
+ * memory, and pages that may be protected, are read through the kernel, which costs a system call.
+ */
 static inline __attribute__((always_inline)) bool can_read(struct sc_inflight *inflight,
                                                            const struct sc_op_info *info,
                                                            uintptr_t address, size_t size_bytes)
@@ -91,6 +93,7 @@ bool sc_source_copies_can_read(struct sc_inflight *inflight, const struct sc_op_
     return can_read(inflight, info, address, size_bytes);
 }
 
+/* Does the memory still hold these bytes? */
 static inline __attribute__((always_inline)) bool still_holds(struct sc_inflight *inflight,
                                                               const struct sc_op_info *info,
                                                               uintptr_t address, const void *copy,
@@ -101,7 +104,7 @@ static inline __attribute__((always_inline)) bool still_holds(struct sc_inflight
     return sc_peek_equals(address, copy, size_bytes);
 }
 
-/* False: it cannot be read at all. */
+/* Copies bytes of the source. False: they cannot be read at all. */
 static bool read_source(struct sc_inflight *inflight, const struct sc_op_info *info,
                         uintptr_t address, void *copy, size_t size_bytes)
 {
@@ -113,7 +116,8 @@ static bool read_source(struct sc_inflight *inflight, const struct sc_op_info *i
 
 /* ---- is it the same? ---- */
 
-/* What a source had, packed from `packed` on, or as it lies in memory from `from` on. */
+/* The bytes that a source held: packed from `packed` on, or, if that is NULL, laid out from `bytes`
+ * on as in memory from address `from` on. */
 struct kept {
     const char *packed;
     const char *bytes;
@@ -132,7 +136,7 @@ static bool run_holds(struct sc_inflight *inflight, const struct sc_op_info *inf
     return still_holds(inflight, info, run->address, kept_of(kept, run), run->size_bytes);
 }
 
-/* Each run by itself. */
+/* Does the source still hold its bytes from `from` to `to`? Compares each run by itself. */
 static bool runs_hold(struct sc_inflight *inflight, const struct sc_op_info *info, uintptr_t from,
                       uintptr_t to, const struct kept *kept)
 {
@@ -144,7 +148,8 @@ static bool runs_hold(struct sc_inflight *inflight, const struct sc_op_info *inf
     return true;
 }
 
-/* The runs of a small interval, which is read with the gaps between them. */
+/* Does the source still hold its bytes in a small interval? The interval is read at once, with the
+ * gaps between its runs. */
 static bool window_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
                          uintptr_t from, uintptr_t to, const struct kept *kept)
 {
@@ -159,7 +164,8 @@ static bool window_holds(struct sc_inflight *inflight, const struct sc_op_info *
     return true;
 }
 
-/* Only the kernel can be asked, and is asked as seldom as may be. */
+/* Does the source, which only the kernel can read, still hold its bytes from `from` to `to`?
+ * Neighbouring runs are read together as windows, to make few system calls. */
 static bool windows_hold(struct sc_inflight *inflight, const struct sc_op_info *info,
                          uintptr_t from, uintptr_t to, const struct kept *kept)
 {
@@ -184,6 +190,8 @@ static bool windows_hold(struct sc_inflight *inflight, const struct sc_op_info *
     return !end || window_holds(inflight, info, start, end, kept);
 }
 
+/* Does the source still hold its bytes from `from` to `to`? In the cheapest way that is possible.
+ */
 static bool interval_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
                            uintptr_t from, uintptr_t to, const struct kept *kept)
 {
@@ -220,7 +228,8 @@ static bool edge_holds(struct sc_inflight *inflight, const struct sc_op_info *in
            still_holds(inflight, info, address, info->edges[edge]->bytes, info->edge_bytes[edge]);
 }
 
-/* What has no snapshot of all of it. */
+/* Do the parts of a source that has no snapshot of the whole still hold their bytes: its edges, and
+ * the copied pages? */
 static __attribute__((noinline)) bool parts_hold(struct sc_inflight *inflight,
                                                  const struct sc_op *op)
 {
@@ -267,7 +276,8 @@ static bool copy_bytes(struct sc_inflight *inflight, struct sc_op *op, uintptr_t
     return read;
 }
 
-/* Copies are smaller than some pages, and what is copied may lie on several. */
+/* Copies a run of bytes. It may lie on several pages, and a page may be larger than a copy holds.
+ */
 static bool copy_run(struct sc_inflight *inflight, struct sc_op *op, uintptr_t start, uintptr_t end)
 {
     bool copied = true;
@@ -278,14 +288,14 @@ static bool copy_run(struct sc_inflight *inflight, struct sc_op *op, uintptr_t s
     return copied;
 }
 
-/* Is the source compared, where it is not guarded? */
+/* Is the operation's source compared where it is not guarded? */
 static bool is_compared(const struct sc_op_info *info)
 {
     return info->direction == SC_H2D && info->stable && !info->slot;
 }
 
-/* What the source has from one address to the other, with the gaps between its first and its last
- * run there: these may be many. */
+/* Copies the source's bytes from `from` to `to`, with the gaps between the first and the last run
+ * there: copying each run would take many copies. */
 static bool copy_between(struct sc_inflight *inflight, struct sc_op *op, uintptr_t from,
                          uintptr_t to)
 {
@@ -304,8 +314,7 @@ static bool copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t 
     return copy_between(inflight, op, page, page + inflight->guards.page_mask + 1);
 }
 
-/* What nobody guards is compared in the end: the first and the last page, or all of a small source.
- */
+/* Copies what nobody guards: the first and the last page, or all of a small source. */
 bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -327,7 +336,6 @@ bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
     return copied;
 }
 
-/* The pages of the span that the interval touches. */
 bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
                                  uintptr_t start, uintptr_t end)
 {
@@ -345,7 +353,7 @@ bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op,
 
 /* ---- many at a time ---- */
 
-/* A small one in pageable memory, which only the kernel can be asked for. */
+/* Is it a small source in pageable memory, which only the kernel can read? */
 static bool is_looked_at(const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
@@ -354,7 +362,7 @@ static bool is_looked_at(const struct sc_op *op)
            sc_shape_hull_bytes(&info->shape) <= COPY_BYTES;
 }
 
-void sc_source_copies_look(struct sc_op *const *ops, unsigned count)
+void sc_source_copies_compare(struct sc_op *const *ops, unsigned count)
 {
     static char found[SC_PEEK_ITEMS_MAX][COPY_BYTES]; /* under the owner's lock */
     struct sc_peek_item items[SC_PEEK_ITEMS_MAX];

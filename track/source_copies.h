@@ -1,9 +1,8 @@
-/* Do the sources of operations in flight still hold what they held at the issue? Snapshots tell,
- * and copies of the pages that nobody guards, or that were let go.
+/* Copies of sources of operations in flight, and whether the sources still hold what they held at
+ * the issue. The copies are snapshots, and copies of pages that nobody guards or that were let go.
  *
- * A part of inflight.c, which alone calls these functions, but for giving back the slots of what it
- * has not taken.
- * Locks: every function needs the owner's lock.
+ * A part of inflight.c. Others call only sc_source_copies_give_slots, for an operation that was not
+ * added, and comparisons.c sc_source_copies_can_read. Locks: every function needs the owner's lock.
  */
 #ifndef SC_TRACK_SOURCE_COPIES_H
 #define SC_TRACK_SOURCE_COPIES_H
@@ -12,26 +11,29 @@
 
 void sc_source_copies_init(struct sc_inflight *inflight);
 
-/* Copy what is compared in the end: the pages of the source that nobody guards, or the pages of the
- * span that the interval touches. False: there is no memory, or the source cannot be read, and is
- * not compared there. */
+/* Copies the pages of the source that nobody guards: the first and the last page, or all of a small
+ * source. False: there is no memory, or the source cannot be read, and is not compared there. */
 bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op);
+/* Copies the source's bytes on those pages of the span that the interval touches. False: as for
+ * sc_source_copies_copy_edges. */
 bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
                                  uintptr_t start, uintptr_t end);
+/* Gives the operation's slots back to staging memory. */
 void sc_source_copies_give_slots(struct sc_op_info *info);
+/* Frees all copies of the operation's source, and waits for a comparison under way. */
 void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op);
 
-/* Looks at the sources of many operations at once, at most SC_PEEK_ITEMS_MAX, as far as that saves
- * system calls: what was found is good until the lock is given back. */
-void sc_source_copies_look(struct sc_op *const *ops, unsigned count);
+/* Compares the sources of several operations, at most SC_PEEK_ITEMS_MAX, at once where that saves
+ * system calls. The results hold until the lock is given back. */
+void sc_source_copies_compare(struct sc_op *const *ops, unsigned count);
 
-/* May the bytes of the source be read as they lie, and not by way of the kernel? Good until the
- * lock is given back, and for as long as nothing else is issued beside them. */
+/* May the source's bytes be read directly, without asking the kernel? The answer holds until the
+ * lock is given back, if nothing else is issued on its pages meanwhile. */
 bool sc_source_copies_can_read(struct sc_inflight *inflight, const struct sc_op_info *info,
                                uintptr_t address, size_t size_bytes);
 
-/* Does the source differ from its copies, or from its snapshots? Not once more, where a touch of
- * pageable memory was reported: its edges are hardly ever spared. */
+/* Does the source differ from its copies or its snapshot? False if an early touch of pageable
+ * memory was already reported, since the edges of such memory are hardly ever left alone. */
 bool sc_source_copies_changed(struct sc_inflight *inflight, const struct sc_op *op);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "common/poison.h"
 
-enum { CELLS = 1 << 15, LOOKS_MAX = 1000, FEW = 256 };
+enum { CELLS = 1 << 15, LOOKS_MAX = 1000, FEW = 256 }; /* FEW: unapplied spans to be walked */
 
 __thread uint64_t sc_spans_own_lanes __attribute__((tls_model("initial-exec")));
 __thread uint64_t sc_spans_attended __attribute__((tls_model("initial-exec")));
@@ -62,6 +62,7 @@ uint64_t sc_spans_lane_bits(const struct sc_spans *spans, uintptr_t address, siz
            UINT64_C(1) << sc_spans_lane(spans, pages.end - 1);
 }
 
+/* Where the next area begins; `end`: there is none. */
 static uintptr_t next_area(const struct sc_spans *spans, uintptr_t page, uintptr_t end)
 {
     size_t bytes = atomic_load_explicit(&spans->laned_bytes, memory_order_acquire);
@@ -72,16 +73,16 @@ static uintptr_t next_area(const struct sc_spans *spans, uintptr_t page, uintptr
     return bytes && page < start ? start : end;
 }
 
-/* Where the lane of the page ends, or the interval. */
+/* The end of the run of areas in the page's lane, or of the interval if that comes first. */
 static uintptr_t lane_end(const struct sc_spans *spans, uintptr_t page, uintptr_t end)
 {
-    uintptr_t at = next_area(spans, page, end);
-    while (at < end && sc_spans_lane(spans, at) == sc_spans_lane(spans, page))
-        at = next_area(spans, at, end);
-    return at < end ? at : end;
+    uintptr_t area = next_area(spans, page, end);
+    while (area < end && sc_spans_lane(spans, area) == sc_spans_lane(spans, page))
+        area = next_area(spans, area, end);
+    return area < end ? area : end;
 }
 
-/* Changed under the lock only, as counts are. */
+/* Sets a bit of a word that is changed under the lock only, and read without it. */
 static void set_bit(_Atomic uint64_t *bits, unsigned bit, bool value)
 {
     uint64_t rest = atomic_load_explicit(bits, memory_order_relaxed) & ~(UINT64_C(1) << bit);
@@ -105,6 +106,7 @@ static void mark_ending(struct sc_spans *spans, unsigned lane, uint32_t stream)
     set_bit(&spans->ending_lanes, lane, true);
 }
 
+/* Those lanes of the set `lanes` whose word in `streams` has one of the bits. */
 static uint64_t lanes_of_streams(const _Atomic uint64_t *lanes, const _Atomic uint64_t *streams,
                                  uint64_t stream_bits)
 {
@@ -142,7 +144,8 @@ void sc_spans_set_unapplied(struct sc_spans *spans, uint32_t id)
     sc_spans_count_hiding(&spans->hiding_unapplied, span, 1);
 }
 
-/* `address` and `end` lie on page boundaries. */
+/* Makes a live span, which is in no list yet. `address` and `end` lie on page boundaries. 0: no
+ * memory. */
 static uint32_t new_span(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
                          uintptr_t end, enum sc_access access)
 {
@@ -166,7 +169,8 @@ static uint32_t new_span(struct sc_spans *spans, struct sc_span_owner owner, uin
     return id;
 }
 
-/* No harm where this is wrong: whoever ends the span has more to do. */
+/* Notes that spans of the stream live in the lane. This is a hint: a wrong one only costs the
+ * thread that ends the span time. */
 static void note_lane(struct sc_spans *spans, uint32_t id)
 {
     const struct sc_span *span = sc_spans_at(spans, id);
@@ -216,7 +220,8 @@ uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintpt
     return next;
 }
 
-/* Who looks without the lock finds the span in the grid, or that something is unapplied. */
+/* A span is made unapplied before it leaves the grid, so that a reader without the lock always
+ * finds one of the two. */
 void sc_spans_end(struct sc_spans *spans, uint32_t id)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -239,7 +244,8 @@ void sc_spans_end(struct sc_spans *spans, uint32_t id)
     SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
 }
 
-/* What is left of a span is as applied as the whole was. */
+/* Makes a span of what is left of `whole`, applied or unapplied as that one is. Returns the new
+ * first span. */
 static uint32_t keep_part(struct sc_spans *spans, const struct sc_span *whole, uintptr_t start,
                           uintptr_t end, uint32_t next)
 {
@@ -294,7 +300,7 @@ enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address)
     return sc_spans_least(spans, address, 1);
 }
 
-/* A page of the interval in a span of the list. */
+/* Does a span of the list have a page of the interval? */
 static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t address, size_t size_bytes)
 {
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
@@ -389,6 +395,7 @@ void sc_spans_let_go_inherited(struct sc_spans *spans, uint32_t span)
     atomic_store(&sc_spans_at(spans, span)->used, false);
 }
 
+/* Has any record, whose pages may be protected, a page of the interval? */
 static bool any_record_has(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     struct sc_access_change pages;
@@ -399,8 +406,8 @@ static bool any_record_has(struct sc_spans *spans, uintptr_t address, size_t siz
     return false;
 }
 
-/* A page goes from one span to a new one before the former ends, perhaps into a record that has
- * been looked at. Where that goes on for ever, it is better let through than not. */
+/* A page may move from one span to a new one, whose record was perhaps looked at already: if a span
+ * began meanwhile, looks again. If that goes on, answers yes, the safe answer. */
 bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     for (unsigned attempt = 0; attempt < LOOKS_MAX; attempt++) {

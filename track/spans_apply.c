@@ -5,8 +5,9 @@
 
 #include "common/poison.h"
 
-/* The pages from `at` to `until` have the same live spans on them, or are `silent`: whatever
- * else lives there, nothing is to be told of them. */
+/* A piece of the span `of`: the pages from `at` to `until`, which have the same live spans on them.
+ * Or they are `silent`: because of some other span, nothing is to be told of them, whatever else is
+ * on them. */
 struct piece {
     struct sc_spans *spans;
     const struct sc_span *of;
@@ -14,17 +15,19 @@ struct piece {
     uintptr_t at;
     uintptr_t until;
     enum sc_access access; /* the least that a live span allows */
-    bool applied;          /* an applied span has brought it there */
+    bool applied;          /* an applied span has this access, so that the kernel knows it */
 };
 
-/* Where a live span allows no more, the end of `of` changes nothing; and if the kernel knows of
- * that span, neither does the beginning. The first of a thousand spans on a page mostly says so. */
+/* Does the other span make the piece silent? If it allows no more than `of`, the end of `of`
+ * changes nothing. If it is applied too, the beginning changes nothing either. Of a thousand spans
+ * on a page mostly the first one says so. */
 static bool silences(const struct sc_span *span, const struct piece *piece)
 {
     return span->access >= piece->of->access && (!piece->of->live || !span->unapplied);
 }
 
-/* False: no other span changes anything. */
+/* Cuts the piece where the other span begins or ends, and takes that span's access into account.
+ * False: the piece is silent, and no further span matters. */
 static bool narrow_piece(struct piece *piece, const struct sc_span *span)
 {
     if (sc_span_start(span) > piece->at) {
@@ -44,6 +47,7 @@ static bool narrow_piece(struct piece *piece, const struct sc_span *span)
     return !piece->silent;
 }
 
+/* The next piece of the span of which the kernel was not told. */
 static struct piece next_piece(struct sc_spans *spans, const struct sc_span *span)
 {
     struct piece piece = {
@@ -53,7 +57,7 @@ static struct piece next_piece(struct sc_spans *spans, const struct sc_span *spa
         .until = sc_span_end(span),
         .access = SC_ACCESS_ALL,
     };
-    if (spans->live == (uint32_t)span->live)
+    if (spans->live == (uint32_t)span->live) /* no other span lives */
         piece.access = span->live ? span->access : SC_ACCESS_ALL;
     else
         SC_GRID_EACH (walk, &spans->grid, piece.at, piece.until - piece.at)
@@ -62,8 +66,9 @@ static struct piece next_piece(struct sc_spans *spans, const struct sc_span *spa
     return piece;
 }
 
-/* Pages of a span that ended had its access, or less by another span, who will tell when it ends
- * too. Pages of a new one may have less already. */
+/* Must the kernel be told of the piece? The pages of an ended span had its access, or less by
+ * another span, whose own end will be told. The pages of a new span may have less access already.
+ */
 static bool must_tell(const struct sc_span *span, const struct piece *piece)
 {
     if (piece->silent)
@@ -81,7 +86,8 @@ static void unlink_unapplied(struct sc_spans *spans, uint32_t id)
     *link = sc_spans_at(spans, id)->unapplied_next;
 }
 
-/* It is in no list any more: nothing is to be told of it, or whoever attends its lane tells it. */
+/* Takes the span out of its lane's list: the kernel need not be told, or the thread that attends
+ * the lane tells it. */
 static void set_applied(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -95,14 +101,16 @@ static void set_applied(struct sc_spans *spans, uint32_t id)
         sc_spans_count_hiding(&spans->hiding, span, -1);
 }
 
-/* Without the lock: the record is nobody's until it goes back to the pool. */
+/* The span's pages are no longer protected. Called without the lock: nobody uses the record until
+ * it goes back to the pool. */
 static void set_unused(struct sc_spans *spans, uint32_t id)
 {
     atomic_store_explicit(&sc_spans_at(spans, id)->used, false, memory_order_release);
     atomic_fetch_sub_explicit(&spans->busy, 1, memory_order_relaxed);
 }
 
-static void finish(struct sc_spans *spans, uint32_t id)
+/* The kernel was told of all of the span. If the span has ended, its record is no longer used. */
+static void finish_applying(struct sc_spans *spans, uint32_t id)
 {
     set_applied(spans, id);
     if (sc_spans_at(spans, id)->live)
@@ -111,7 +119,7 @@ static void finish(struct sc_spans *spans, uint32_t id)
     sc_pool_give(&spans->pool, id);
 }
 
-/* Is the whole span to be let go, and nothing of it told of yet? */
+/* Are all pages of the span to be let go, and was the kernel told of none of them yet? */
 static bool is_to_be_let_go(struct sc_spans *spans, const struct sc_span *span)
 {
     if (span->live || span->applied_to != sc_span_start(span))
@@ -121,8 +129,8 @@ static bool is_to_be_let_go(struct sc_spans *spans, const struct sc_span *span)
            must_tell(span, &piece);
 }
 
-/* Operations on neighbouring pages often end together, and are then next to each other in the list.
- * What is let go at once stays unapplied until its turn comes. */
+/* Extends the change over the pages of spans behind it in the list that adjoin: operations on
+ * neighbouring pages often end together. Such a span stays unapplied until its turn comes. */
 static void let_go_with_neighbours(struct sc_spans *spans, struct sc_access_change *change)
 {
     uint32_t id = sc_spans_at(spans, change->span)->unapplied_next;
@@ -148,7 +156,7 @@ bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_chan
         return false;
     struct sc_span *span = sc_spans_at(spans, id);
     if (span->applied_to >= sc_span_end(span)) {
-        finish(spans, id);
+        finish_applying(spans, id);
         return true;
     }
     struct piece piece = next_piece(spans, span);
@@ -160,7 +168,7 @@ bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_chan
     return true;
 }
 
-/* Neighbours that were to be let go with the refused span are told of by themselves. */
+/* The change was refused: spans that it was extended over are to be told of by themselves. */
 static void tell_neighbours_again(struct sc_spans *spans, const struct sc_access_change *change)
 {
     uintptr_t end = change->address + change->size_bytes;
@@ -222,7 +230,9 @@ static bool is_simple(struct sc_spans *spans, uint32_t id, struct piece *piece)
     return piece->until == sc_span_end(span);
 }
 
-static void leave_unapplied(struct sc_spans *spans, uint32_t id)
+/* The span is no longer unapplied, although the kernel was not told: it is due, or there is nothing
+ * to tell. */
+static void take_off_unapplied(struct sc_spans *spans, uint32_t id)
 {
     unsigned lane = sc_spans_lane_of(spans, sc_spans_at(spans, id));
     set_applied(spans, id);
@@ -236,16 +246,17 @@ void sc_spans_begin_due(struct sc_spans *spans, uint32_t id)
     struct sc_access_change *begun = &spans->due_begun[sc_spans_lane_of(spans, span)];
     struct piece piece;
     if (!is_attended(spans, span) || begun->size_bytes || !is_simple(spans, id, &piece))
-        return;
+        return; /* at most one beginning is due in a lane */
     if (must_tell(span, &piece)) {
         atomic_fetch_add(&spans->due, 1);
         *begun = (struct sc_access_change){piece.at, piece.until - piece.at, piece.access, id};
     }
     span->applied_to = piece.until;
-    leave_unapplied(spans, id);
+    take_off_unapplied(spans, id);
 }
 
-/* What begins in the same step is told of behind it. */
+/* If a span began in the same lane while it is attended, the kernel is told of that one after this
+ * end. */
 void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -255,11 +266,11 @@ void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
     if (!is_attended(spans, span) || (begun->size_bytes && begun->span == id) ||
         !is_simple(spans, id, &piece))
         return;
-    bool tells = must_tell(span, &piece);
-    if (tells && piece.access != SC_ACCESS_ALL)
+    bool must_be_told = must_tell(span, &piece);
+    if (must_be_told && piece.access != SC_ACCESS_ALL)
         return;
-    if (!tells) {
-        leave_unapplied(spans, id);
+    if (!must_be_told) {
+        take_off_unapplied(spans, id);
         set_unused(spans, id);
         sc_pool_give(&spans->pool, id);
         return;
@@ -268,7 +279,7 @@ void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
     atomic_fetch_or_explicit(&spans->due_streams[lane], sc_spans_stream_bit(span->stream),
                              memory_order_relaxed);
     atomic_fetch_or(&spans->due_lanes, UINT64_C(1) << lane);
-    leave_unapplied(spans, id);
+    take_off_unapplied(spans, id);
     span->unapplied_next = atomic_load_explicit(&spans->due_ended[lane], memory_order_relaxed);
     atomic_store_explicit(&spans->due_ended[lane], id, memory_order_release);
 }
@@ -278,9 +289,9 @@ uint64_t sc_spans_lanes_of(const struct sc_spans *spans, uint32_t stream)
     return atomic_load_explicit(&spans->stream_lanes[stream % 64], memory_order_relaxed);
 }
 
-/* ---- telling of it, without the lock ---- */
+/* ---- telling the kernel of what is due, without the lock ---- */
 
-/* Together with those behind it in the list that adjoin. */
+/* Extends the change over the pages of spans behind it in the list that adjoin. */
 static void take_neighbours(struct sc_spans *spans, struct sc_access_change *change)
 {
     uint32_t id = sc_spans_at(spans, change->span)->unapplied_next;
@@ -309,7 +320,8 @@ bool sc_spans_next_due(struct sc_spans *spans, unsigned lane, struct sc_access_c
     return true;
 }
 
-/* The first of what the change is of, which is not due any more. 0: that was all. */
+/* Takes the first due span off the lane's list and returns it, if it lies within the change. 0: the
+ * change has no more. */
 static uint32_t take_due(struct sc_spans *spans, unsigned lane,
                          const struct sc_access_change *change)
 {
@@ -321,7 +333,8 @@ static uint32_t take_due(struct sc_spans *spans, unsigned lane,
     return id;
 }
 
-/* Its record goes back to the pool with the lock. */
+/* The kernel was told of the span's end. Its record waits in `told` for a thread that has the lock.
+ */
 static void set_told(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -334,6 +347,8 @@ static void set_told(struct sc_spans *spans, uint32_t id)
                                                   memory_order_relaxed));
 }
 
+/* If the change is of a span that began, it is due no more. A change that makes pages accessible is
+ * of an end. Returns whether it was of a beginning. */
 static bool take_begun(struct sc_spans *spans, unsigned lane, const struct sc_access_change *change)
 {
     if (change->access == SC_ACCESS_ALL)
@@ -343,7 +358,8 @@ static bool take_begun(struct sc_spans *spans, unsigned lane, const struct sc_ac
     return true;
 }
 
-/* Who attends the lane alone adds to them. */
+/* Takes the lane's bits away if no end is due there any more. Only the thread that attends the lane
+ * adds ends. */
 static void clear_due_lane(struct sc_spans *spans, unsigned lane)
 {
     if (atomic_load_explicit(&spans->due_ended[lane], memory_order_relaxed))

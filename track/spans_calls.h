@@ -1,7 +1,6 @@
-/* What is asked of the spans (track/spans.h) by those who know nothing of their records.
+/* What callers ask of the spans (track/spans.h) that do not see their records.
  *
- * Locks: the functions need none.
- */
+ * Locks: the functions need none. */
 #ifndef SC_TRACK_SPANS_CALLS_H
 #define SC_TRACK_SPANS_CALLS_H
 
@@ -11,11 +10,13 @@
 
 struct sc_spans;
 
-/* Lane 0 has all pages but those of areas that were given another. An area has LANE_BYTES. */
+/* Lane 0 has all pages but those of areas that were given another lane. An area has
+ * SC_SPANS_LANE_BYTES. */
 enum { SC_SPANS_LANES = 64, SC_SPANS_LANE_BYTES = 2 << 20, SC_SPANS_AREAS_MAX = 8190 };
 
-/* Memory whose areas begin at multiples of SC_SPANS_LANE_BYTES from its start. The first
- * `laned_bytes` of it have lanes from now on. Said once, before a span is there. */
+/* Names the memory whose areas may have lanes of their own; areas begin at multiples of
+ * SC_SPANS_LANE_BYTES from its start. The areas of its first `laned_bytes` have their own lanes
+ * from now on. Called once, before there is a span. */
 void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_bytes,
                         size_t laned_bytes);
 
@@ -28,7 +29,7 @@ uint64_t sc_spans_lane_bits(const struct sc_spans *spans, uintptr_t address, siz
 /* The lanes in which spans of the stream live; about: some may be missing. */
 uint64_t sc_spans_lanes_of(const struct sc_spans *spans, uint32_t stream);
 
-/* Several streams have the same bit. */
+/* The bit of the stream in words of 64 bits. Several streams share a bit. */
 static inline uint64_t sc_spans_stream_bit(uint32_t stream)
 {
     return UINT64_C(1) << stream % 64;

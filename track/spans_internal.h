@@ -4,14 +4,15 @@
 
 #include "track/spans.h"
 
-/* Changed under the lock only; atomic for those who look without it. */
+/* Adds to a count that is changed under the lock only; it is atomic for readers without the lock.
+ */
 static inline void sc_spans_add_to(_Atomic uint32_t *count, int change)
 {
     uint32_t value = atomic_load_explicit(count, memory_order_relaxed) + (uint32_t)change;
     atomic_store_explicit(count, value, memory_order_release);
 }
 
-/* Counts how many pages' owners may keep the host from reading them; under the lock. */
+/* Counts the span in `count` if it forbids to read; under the lock. */
 static inline void sc_spans_count_hiding(uint32_t *count, const struct sc_span *span, int change)
 {
     if (span->access == SC_ACCESS_NONE)
@@ -23,18 +24,20 @@ static inline unsigned sc_spans_lane_of(const struct sc_spans *spans, const stru
     return sc_spans_lane(spans, sc_span_start(span));
 }
 
-/* From its first page on, once more if some of it has been told of already. */
+/* Makes the span unapplied, from its first page on; also if the kernel was told of some of its
+ * pages already. */
 void sc_spans_set_unapplied(struct sc_spans *spans, uint32_t id);
 
-/* Nothing in the lane is unapplied any more, if so. */
+/* If no span of the lane is unapplied or set aside any more: takes the lane's bits away. */
 void sc_spans_clear_lane(struct sc_spans *spans, unsigned lane);
 
-/* The span has just become unapplied, since it begins, or because it has left the grid. Where its
- * lane is attended and it changes no more than one thing, it is due instead. */
+/* The span has just become unapplied, because it began, or because it ended and has left the grid.
+ * If the thread attends its lane, and the kernel is to be told one thing at most, it becomes due
+ * instead. */
 void sc_spans_begin_due(struct sc_spans *spans, uint32_t id);
 void sc_spans_end_due(struct sc_spans *spans, uint32_t id);
 
-/* Records of spans that were told of go back to the pool. */
+/* Gives the records of ended spans of which the kernel was told back to the pool. */
 void sc_spans_collect_told(struct sc_spans *spans);
 
 #endif

@@ -1,10 +1,9 @@
 /* The stack depot: every distinct call stack is stored once and named by a small id.
  *
- * sc_stacks_put is on the path of every copy, so it is lock-free, and it allocates (with mmap,
- * never malloc) only for a stack not seen before. Ids are never reused; 0 means "no stack". The
- * depot is bounded: when it is full, put returns 0. Safe from any thread and inside libc hooks;
- * safe in a signal handler as well, since it takes no lock.
- */
+ * sc_stacks_put is on the path of every copy. It is lock-free, and allocates (with mmap, never
+ * malloc) only for a stack not seen before. Ids are never reused; 0 means "no stack". The depot is
+ * bounded: when it is full, sc_stacks_put returns 0. Safe from any thread, inside libc hooks and in
+ * a signal handler. */
 #ifndef SC_TRACK_STACKS_H
 #define SC_TRACK_STACKS_H
 
@@ -12,10 +11,11 @@
 
 enum { SC_STACK_DEPTH_MAX = 64 };
 
-/* Id of the stack of `count` return addresses, innermost first; longer stacks are cut. */
+/* The id of the stack of `count` return addresses, innermost first. Longer stacks than
+ * SC_STACK_DEPTH_MAX are cut. */
 uint32_t sc_stacks_put(void *const *frames, unsigned count);
 
-/* Number of frames of `id`; *frames points into the depot and stays valid for ever. */
+/* The number of frames of the stack; *frames points into the depot and stays valid for ever. */
 unsigned sc_stacks_get(uint32_t id, void *const **frames);
 
 #endif

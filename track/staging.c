@@ -13,8 +13,8 @@ enum {
     TRIES_MAX = 4
 };
 
-/* The slots of the next block, which is as large as those before it together: to have the driver
- * register one takes as long as a hundred snapshots where threads wait for the driver. */
+/* How many slots the next block has. It is as large as all before it together: while threads wait
+ * for the driver, to have it register a block takes as long as a hundred snapshots. */
 static size_t slot_count(const struct sc_slot_list *list)
 {
     size_t bytes = list->bytes < NEXT_MAX_BYTES ? list->bytes : NEXT_MAX_BYTES;
@@ -27,7 +27,7 @@ static size_t most_bytes(const struct sc_slot_list *list)
     return (size_t)SC_STAGING_CLASS_MAX << (list->slot_bytes > MIDDLE_BYTES);
 }
 
-static void append(struct sc_slot_list *list, struct sc_slot *slot)
+static void append_slot(struct sc_slot_list *list, struct sc_slot *slot)
 {
     slot->next = NULL;
     if (list->last)
@@ -37,7 +37,7 @@ static void append(struct sc_slot_list *list, struct sc_slot *slot)
     list->last = slot;
 }
 
-static void prepend(struct sc_slot_list *list, struct sc_slot *slot)
+static void prepend_slot(struct sc_slot_list *list, struct sc_slot *slot)
 {
     slot->next = list->first;
     list->first = slot;
@@ -55,23 +55,23 @@ void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t 
         staging->classes[c].slot_bytes = rounded < sizes[c] ? rounded : sizes[c];
 }
 
-/* The smallest that is as large; none: SC_STAGING_CLASSES. */
+/* The smallest class for this size; SC_STAGING_CLASSES: no class is so large. */
 static unsigned class_of(const struct sc_staging *staging, size_t size_bytes)
 {
-    unsigned c = 0;
-    while (c < SC_STAGING_CLASSES && staging->classes[c].slot_bytes < size_bytes)
-        c++;
-    return c;
+    unsigned size_class = 0;
+    while (size_class < SC_STAGING_CLASSES && staging->classes[size_class].slot_bytes < size_bytes)
+        size_class++;
+    return size_class;
 }
 
 bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
                            struct sc_staging_block *block)
 {
-    unsigned c = class_of(staging, size_bytes);
-    if (c == SC_STAGING_CLASSES)
+    unsigned size_class = class_of(staging, size_bytes);
+    if (size_class == SC_STAGING_CLASSES)
         return false;
-    const struct sc_slot_list *list = &staging->classes[c];
-    block->size_class = c;
+    const struct sc_slot_list *list = &staging->classes[size_class];
+    block->size_class = size_class;
     block->bytes = slot_count(list) * list->slot_bytes;
     block->record_bytes = slot_count(list) * sizeof(struct sc_slot);
     return list->bytes + block->bytes <= most_bytes(list);
@@ -85,12 +85,12 @@ void sc_staging_add(struct sc_staging *staging, const struct sc_staging_block *b
     for (size_t left = block->bytes / list->slot_bytes; left; left--, bytes += list->slot_bytes) {
         *records =
             (struct sc_slot){.bytes = bytes, .staging = staging, .size_class = block->size_class};
-        prepend(list, records++);
+        prepend_slot(list, records++);
     }
     list->bytes += block->bytes;
 }
 
-static struct sc_slot *pop(struct sc_slot_list *list)
+static struct sc_slot *pop_slot(struct sc_slot_list *list)
 {
     struct sc_slot *slot = list->first;
     SC_ASSERT(slot != NULL && list->last != NULL);
@@ -113,21 +113,22 @@ static void drop_stream(struct sc_slot *slot)
     slot->has_stream = false;
 }
 
-/* One whose operation is still running goes to the end of the queue. */
+/* Takes a slot that is no longer read from the list. Slots that are still read go to the end of the
+ * list. */
 static struct sc_slot *take_from(struct sc_slot_list *list)
 {
     for (unsigned tries = 0; list->first && tries < TRIES_MAX; tries++) {
-        struct sc_slot *slot = pop(list);
+        struct sc_slot *slot = pop_slot(list);
         if (is_complete(slot)) {
             drop_stream(slot);
             return slot;
         }
-        append(list, slot);
+        append_slot(list, slot);
     }
     return NULL;
 }
 
-/* By who has the lock; read without. */
+/* Changed under the lock only; read without it. */
 static void change_taken(struct sc_staging *staging, int by)
 {
     unsigned taken = atomic_load_explicit(&staging->taken, memory_order_relaxed);
@@ -145,26 +146,27 @@ struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes)
     return slot;
 }
 
-static void give(struct sc_slot *slot, bool complete)
+/* Puts the slot into its class's list: in front, or at the end if its operation is not complete. */
+static void give_slot(struct sc_slot *slot, bool complete)
 {
     SC_ASSERT(slot->size_class < SC_STAGING_CLASSES && !slot->has_stream);
     SC_ASSERT(atomic_load_explicit(&slot->staging->taken, memory_order_relaxed) != 0);
     struct sc_slot_list *list = &slot->staging->classes[slot->size_class];
     SC_ASSERT(slot != list->first && slot != list->last);
     if (complete) {
-        prepend(list, slot);
+        prepend_slot(list, slot);
     } else {
-        append(list, slot);
+        append_slot(list, slot);
         sc_order_reference(slot->staging->order, slot->ticket.stream);
         slot->has_stream = true;
     }
-    change_taken(slot->staging, -1); /* last: the record may go then */
+    change_taken(slot->staging, -1); /* last: then the record may be freed */
 }
 
 void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket)
 {
     slot->ticket = *ticket;
-    give(slot, is_complete(slot));
+    give_slot(slot, is_complete(slot));
 }
 
 /* ---- what streams keep ---- */
@@ -174,14 +176,14 @@ static _Atomic(struct sc_slot *) *kept_by(struct sc_order *order, uint32_t strea
     return &sc_order_stream(order, stream)->kept_slots[c];
 }
 
-/* Where slots are wanting, no stream keeps one. */
-static bool has_more(const struct sc_slot *slot)
+/* Are there slots of this class enough that a stream may keep one? */
+static bool has_enough(const struct sc_slot *slot)
 {
     const struct sc_slot_list *list = &slot->staging->classes[slot->size_class];
     return list->first || list->bytes + SC_STAGING_BLOCK_BYTES <= most_bytes(list);
 }
 
-/* The stream keeps it, if that has none. False: it has one. */
+/* The stream keeps the slot if it keeps none. False: it keeps another one. */
 static bool offer(_Atomic(struct sc_slot *) *kept, struct sc_slot *slot)
 {
     struct sc_slot *none = NULL;
@@ -189,10 +191,11 @@ static bool offer(_Atomic(struct sc_slot *) *kept, struct sc_slot *slot)
                                                    memory_order_relaxed);
 }
 
+/* May the stream keep a slot of this class, and keeps none? */
 static inline bool keeps_none(struct sc_stream *stream, const struct sc_slot *slot)
 {
     return !atomic_load_explicit(&stream->kept_slots[slot->size_class], memory_order_relaxed) &&
-           !stream->removed && has_more(slot);
+           !stream->removed && has_enough(slot);
 }
 
 void sc_staging_return(struct sc_slot *slot)
@@ -208,11 +211,11 @@ void sc_staging_keep(struct sc_slot *slot, const struct sc_ticket *ticket)
     bool complete = is_complete(slot);
     if (complete && keeps_none(stream, slot) && offer(&stream->kept_slots[slot->size_class], slot))
         return;
-    give(slot, complete);
+    give_slot(slot, complete);
 }
 
-/* The slot may be another context's: then it stays where it is, unless the stream has got another
- * one meanwhile, and nobody uses it any more. */
+/* The kept slot may be of another context's staging memory. Then it is put back, unless the stream
+ * has got another one meanwhile; in that rare case it is lost. */
 struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream, size_t size_bytes)
 {
     unsigned c = class_of(staging, size_bytes);

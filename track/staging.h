@@ -1,12 +1,12 @@
-/* Staging memory for snapshots: small sources are copied here, and the device reads the copy.
+/* Staging memory for snapshots: small sources are copied there, and the device reads the copy.
  *
- * Staging memory is blocks that the device can read, each cut into slots of one of a few sizes. A
- * slot belongs to an operation until the operation is forgotten, and is handed out again only when
- * the operation is complete. The slot that came back last is handed out first, since it is still in
- * the cache. Nobody waits for a slot. Where none is left, the owner may add a block, up to a limit.
+ * Staging memory consists of blocks that the device can read, each cut into slots of one of a few
+ * sizes. A slot belongs to an operation until the operation is forgotten, and is handed out again
+ * only when the operation is complete. The slot that came back last is handed out first, since it
+ * is still in the cache. Nobody waits for a slot. If none is left, the owner may add a block, up to
+ * a limit.
  *
- * Locks: every function needs the owner's lock.
- */
+ * Locks: every function needs the owner's lock, except those that say "lock-free". */
 #ifndef SC_TRACK_STAGING_H
 #define SC_TRACK_STAGING_H
 
@@ -25,19 +25,22 @@ struct sc_shape;
 
 enum {
     SC_STAGING_BLOCK_BYTES = 2 << 20,
-    SC_STAGING_CLASS_MAX = 64 << 20, /* of slots of up to 32 KB; of larger ones twice as much */
+    SC_STAGING_CLASS_MAX = 64 << 20, /* the most bytes of a class of slots of up to 32 KB; larger
+                                        ones may have twice as much */
 };
 
 struct sc_slot {
-    void *bytes; /* packed: without the gaps of what they are a copy of */
+    void *bytes; /* the snapshot, packed: without the source's gaps */
     struct sc_staging *staging;
     struct sc_slot *next;
-    struct sc_ticket ticket; /* of its last operation; stream 0: none yet */
-    bool has_stream;         /* a reference to the ticket's stream: it came back too early */
+    struct sc_ticket ticket; /* the last operation that reads it; stream 0: none yet */
+    bool has_stream; /* it holds a reference to the ticket's stream, since it came back before the
+                        operation was complete */
     unsigned size_class;
 };
 
-/* What a slot is to have a copy of: what an operation on the stream is about to read. */
+/* A source that an operation on the stream is about to read, and of which a slot is to get a copy.
+ */
 struct sc_slot_source {
     uint32_t stream;
     uint32_t range; /* 0: none */
@@ -48,53 +51,57 @@ struct sc_slot_source {
 
 struct sc_slot_list {
     struct sc_slot *first, *last;
-    size_t slot_bytes; /* 0: no need for this class */
-    size_t bytes;      /* of all its slots */
+    size_t slot_bytes; /* 0: the class is not used */
+    size_t bytes;      /* the bytes of all slots of the class */
 };
 
 struct sc_staging {
     struct sc_order *order;
     struct sc_slot_list classes[SC_STAGING_CLASSES];
-    _Atomic unsigned taken; /* slots that are out */
-    unsigned wanting;       /* how often there was none */
+    _Atomic unsigned taken; /* how many slots are handed out, or kept by streams */
+    unsigned wanting;       /* how often no slot was left */
 };
 
-/* Staging memory without a slot, for snapshots of up to so many bytes. The largest class is as wide
- * as the largest of them. */
+/* Begins staging memory without a slot, for snapshots of up to `snapshot_max_bytes`. The slots of
+ * the largest class hold that many bytes. */
 void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t snapshot_max_bytes);
 
-/* What another block takes: memory that the device can read, and records. */
+/* The size of a block to be added: of its memory, which the device can read, and of its records. */
 struct sc_staging_block {
     unsigned size_class;
     size_t bytes, record_bytes;
 };
 
-/* False if the class has as much as it may have, or none is as large. */
+/* Stores the size of the next block of the class for snapshots of `size_bytes`. False: the class
+ * has all it may have, or no class is so large. */
 bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
                            struct sc_staging_block *block);
 
-/* `memory` and `records`, zeroed, live as long as any operation names one of the slots. */
+/* Adds a block. `memory` and `records`, zeroed, live as long as an operation names one of the
+ * slots. */
 void sc_staging_add(struct sc_staging *staging, const struct sc_staging_block *block, void *memory,
                     struct sc_slot *records);
 
-/* A slot of at least this size whose last operation is complete, or NULL. */
+/* Takes a slot of at least this size whose last operation is complete; NULL: none is left. */
 struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes);
 
-/* `ticket` names the operation that reads the slot, and its stream is not recycled until then. */
+/* Gives a slot back. `ticket` names the operation that reads it, whose stream is not recycled until
+ * it is complete. */
 void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket);
 
-/* The slot that was taken last is not used. */
+/* Gives back a slot that was taken and not used. */
 void sc_staging_return(struct sc_slot *slot);
 
-/* The same, but the stream of the ticket may keep the slot for its next snapshot. */
+/* Gives a slot back as sc_staging_give does, but the ticket's stream may keep the slot for its next
+ * snapshot. */
 void sc_staging_keep(struct sc_slot *slot, const struct sc_ticket *ticket);
 
-/* A slot that the stream has kept, or NULL. Lock-free: so a thread with a stream of its own needs
- * no lock for a snapshot, and finds the slot in its cache. */
+/* Takes the slot of this size that the stream has kept, or NULL. Lock-free. So a thread with a
+ * stream of its own needs no lock for a snapshot, and finds the slot in its cache. */
 struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream,
                                      size_t size_bytes);
 
-/* Sees to it that the stream keeps a slot as large as this one, if there is one. */
+/* If the stream keeps no slot of this one's class, and there is one left, the stream keeps that. */
 void sc_staging_refill(const struct sc_slot *slot, uint32_t stream);
 
 /* The stream is about to go; or slots are wanting: what the stream, or every stream, has kept comes
@@ -102,7 +109,8 @@ void sc_staging_refill(const struct sc_slot *slot, uint32_t stream);
 void sc_staging_give_kept(struct sc_order *order, uint32_t stream);
 void sc_staging_give_all_kept(struct sc_order *order);
 
-/* No slot will be taken any more. What streams have kept comes back. */
+/* No slot will be taken any more: gives back what streams have kept, and drops the references to
+ * streams. */
 void sc_staging_end(struct sc_staging *staging);
 
 /* Lock-free: is every slot back, so that the records may go? */

@@ -1,5 +1,5 @@
-/* Snapshots come in so many classes of size (track/staging.h), of each of which a stream may keep a
- * slot (track/order.h). */
+/* The number of size classes of snapshots (track/staging.h). A stream may keep a slot of each class
+ * (track/order.h). */
 #ifndef SC_TRACK_STAGING_CLASSES_H
 #define SC_TRACK_STAGING_CLASSES_H
 

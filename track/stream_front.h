@@ -1,7 +1,6 @@
-/* What each call on a stream looks at first: in front of the tracker's record of the stream, and a
- * word for all streams. Whatever a call finds here to be rare it looks at more closely. Lock-free,
- * and safe in a signal handler; changes need the tracker's lock (track/order.h).
- */
+/* What each call on a stream looks at first: the front of the tracker's record of the stream, and a
+ * word for all streams. A call that finds something rare there looks more closely. Lock-free, and
+ * safe in a signal handler; changes need the tracker's lock (track/order.h). */
 #ifndef SC_TRACK_STREAM_FRONT_H
 #define SC_TRACK_STREAM_FRONT_H
 
@@ -9,24 +8,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What makes a call that is else nothing but work of its stream look closer. */
+/* Rare things because of which a call that is otherwise only work of its stream has to look closer.
+ */
 enum sc_attends {
-    SC_ATTENDS_SIGNALS = 1,         /* there were some */
-    SC_ATTENDS_MANAGED_SOURCES = 2, /* operations read managed memory */
-    SC_ATTENDS_UNSEEN_WAITS = 4,    /* for the host, which are open */
+    SC_ATTENDS_SIGNALS = 1,         /* there were signals */
+    SC_ATTENDS_MANAGED_SOURCES = 2, /* operations in flight read managed memory */
+    SC_ATTENDS_UNSEEN_WAITS = 4,    /* unseen waits for the host are open */
 };
 
-/* What the stream's next call would come after besides the stream's own work. */
+/* Ties: what the stream's next call may come after besides the stream's own work. */
 enum sc_ties {
-    /* What is on the legacy stream, or on all blocking ones: it is a blocking one, or the legacy
-     * stream of a context that has or had one. Also of a legacy stream that has waited. */
+    /* Work on the legacy stream, or on all blocking streams. The stream is a blocking one, or the
+     * legacy stream of a context that has or had a blocking one. Also set for a legacy stream that
+     * has waited. */
     SC_TIE_KIND = 1,
-    SC_TIE_DUE = 2,     /* what its context waits for */
-    SC_TIE_JOINED = 4,  /* what it has waited for */
-    SC_TIE_SIGNALS = 8, /* none, but there are signals: a record of an event is more than that */
+    SC_TIE_DUE = 2,    /* what its context was told to wait for */
+    SC_TIE_JOINED = 4, /* what the stream itself has waited for */
+    /* No such work, but there are signals: then a record of an event also takes a number. */
+    SC_TIE_SIGNALS = 8,
 };
 
-/* In front of all that is known of a stream: what each of its calls looks at. */
+/* The front of the tracker's record of a stream. */
 struct sc_stream_front {
     _Atomic uint64_t issued; /* the number of its last operation */
     _Atomic uint32_t ties;   /* enum sc_ties */

@@ -98,6 +98,7 @@ void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
     unlock(track);
 }
 
+/* Begins a call on a stream that may come after work of others. */
 static __attribute__((noinline)) void begin_behind(struct sc_track *track, uint32_t stream,
                                                    struct sc_order_call *call)
 {
@@ -183,8 +184,9 @@ struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event)
     return point;
 }
 
-/* What the host knows of a stream, it knows of its plain events. Others stand for more than their
- * stream: for what that was ordered after at the moment of the record. */
+/* Does the host know all of an event's point? If it knows all of the stream, and the point is only
+ * a number of the stream, it does. Other points also stand for what the stream had joined when the
+ * event was recorded. */
 static bool is_all_known(struct sc_track *track, const struct sc_point *point)
 {
     return point->stream && !point->legacy && !point->joined &&
@@ -201,9 +203,9 @@ void sc_track_event_news(struct sc_track *track, uintptr_t event, struct sc_poin
         *point = (struct sc_point){0};
 }
 
-/* In batches, so that no thread waits long for the lock behind a synchronise that ends a hundred
- * thousand operations. */
-static void retire(struct sc_track *track, uint32_t stream, struct sc_ops *overwritten)
+/* Retires what is known done, of the stream or with 0 of all. It does so in batches, so that no
+ * thread waits long for the lock after a synchronise that ends a hundred thousand operations. */
+static void retire_in_batches(struct sc_track *track, uint32_t stream, struct sc_ops *overwritten)
     SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
@@ -214,12 +216,12 @@ static void retire(struct sc_track *track, uint32_t stream, struct sc_ops *overw
     publish_watch(track);
 }
 
-/* What was found before is noted first. */
+/* Notes the results so far, and makes the next comparisons. */
 static __attribute__((noinline)) void compare_some(struct sc_track *track,
                                                    const struct sc_point *point,
                                                    struct sc_comparisons *comparisons)
 {
-    sc_own_lock_enter(); /* nobody stops the thread in between */
+    sc_own_lock_enter(); /* no signal handler stops the thread in between */
     lock(track);
     sc_comparisons_end(&track->inflight, comparisons);
     sc_comparisons_begin(&track->inflight, point, comparisons);
@@ -240,7 +242,8 @@ void sc_track_compare(struct sc_track *track, const struct sc_point *point,
     while (comparisons->count && sc_comparisons_are_due(&track->order, point));
 }
 
-/* What the host hears of one stream's operations alone tells of no other's. */
+/* If the host learns only of operations of one stream, only that stream has operations to retire.
+ */
 void sc_track_known(struct sc_track *track, struct sc_point *point,
                     const struct sc_comparisons *comparisons, struct sc_ops *overwritten)
 {
@@ -251,7 +254,7 @@ void sc_track_known(struct sc_track *track, struct sc_point *point,
     if (comparisons)
         sc_comparisons_end(&track->inflight, comparisons);
     sc_order_known(&track->order, point);
-    retire(track, stream, overwritten);
+    retire_in_batches(track, stream, overwritten);
     if (!sc_unseen_none(&track->order.unseen) && sc_unseen_forget_known(&track->order))
         sc_inflight_guard_seen(&track->inflight);
     sc_order_note_all_known(&track->order, point);
@@ -283,6 +286,8 @@ void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
     unlock(track);
 }
 
+/* Begins the record of an event on a stream that may have joined others. Unless the stream is a
+ * legacy one, the record is no work, and its call ends at once. */
 static __attribute__((noinline)) void begin_joined_record(struct sc_track *track, uint32_t stream,
                                                           struct sc_order_call *call,
                                                           struct sc_point *point)
@@ -291,7 +296,7 @@ static __attribute__((noinline)) void begin_joined_record(struct sc_track *track
     sc_order_begin(&track->order, stream, call);
     *point = sc_order_call_point(&track->order, call);
     if (sc_order_stream(&track->order, stream)->kind != SC_STREAM_LEGACY)
-        sc_order_end_record(&track->order, call, true);
+        sc_order_end_record(&track->order, call, /*issued*/ true);
     unlock(track);
 }
 
@@ -326,8 +331,8 @@ void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point
         set_joined_event(track, event, point);
 }
 
-/* Does a wait for the event order nothing? That can be told without the lock where its point has no
- * clock. On a legacy stream a wait is work. */
+/* Does a wait for the event order nothing? That can be told without the lock if its point has no
+ * clock, and the stream is no legacy stream, where a wait is work. */
 static bool is_plainly_known(struct sc_track *track, uint32_t stream, uintptr_t event)
 {
     struct sc_point point;
@@ -336,9 +341,9 @@ static bool is_plainly_known(struct sc_track *track, uint32_t stream, uintptr_t 
            sc_order_point_is_known(&track->order, &point);
 }
 
-/* An event that was never recorded is nothing to wait for. Another thread may record it once more
- * meanwhile: it is the former record or a later one that is waited for, which on the same stream
- * comes after it. */
+/* A wait for an event that was never recorded orders nothing. Another thread may record the event
+ * again meanwhile. Then the stream waits for the former record or for a later one, which comes
+ * after the former one if it is on the same stream. */
 void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t event,
                          struct sc_wait *wait)
 {
@@ -364,9 +369,9 @@ void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued
         return;
     struct sc_point point;
     lock(track);
-    bool known =
+    bool is_same_stream =
         sc_events_point(&track->events, wait->event, &point) && point.stream == wait->recorded_on;
-    sc_order_end_record(&track->order, &wait->call, issued && known);
+    sc_order_end_record(&track->order, &wait->call, issued && is_same_stream);
     unlock(track);
 }
 
@@ -384,7 +389,7 @@ void sc_track_complete(struct sc_track *track, uint32_t stream, uint64_t number)
     unlock(track);
 }
 
-/* ---- what others read (track/track_views.h) ---- */
+/* ---- what other modules read (track/track_streams.h) ---- */
 
 static struct sc_stream *stream_of(struct sc_track *track, uint32_t stream)
 {
@@ -448,6 +453,7 @@ void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, b
     unlock(track);
 }
 
+/* Counts operations as not watched whose sources could not be copied for a comparison. */
 static void note_uncompared(struct sc_track *track)
 {
     struct sc_unwatched *uncompared = &track->inflight.uncompared;
@@ -469,7 +475,7 @@ __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
                                                       struct sc_simple_copy *copy)
 {
     struct sc_comparisons comparisons;
-    sc_own_lock_enter(); /* nobody stops the thread in between */
+    sc_own_lock_enter(); /* no signal handler stops the thread in between */
     lock(track);
     sc_comparisons_begin_equal(&track->inflight, info, &comparisons);
     unlock(track);
@@ -489,7 +495,7 @@ static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct
 {
     SC_ASSERT_HELD(&track->lock);
     sc_order_renew(&track->order, &info->ticket);
-    sc_conflicts_find(&track->inflight, info, false, &issued->conflicts);
+    sc_conflicts_find(&track->inflight, info, /*awaited*/ false, &issued->conflicts);
     add_op(track, info, &issued->overwritten);
 }
 
@@ -503,7 +509,7 @@ void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct s
             sc_track_compare_equal(track, &infos[i], NULL);
     lock(track);
     if (call->stream)
-        sc_order_end(&track->order, call, true);
+        sc_order_end(&track->order, call, /*issued*/ true);
     atomic_store_explicit(&track->operations,
                           atomic_load_explicit(&track->operations, memory_order_relaxed) + count,
                           memory_order_relaxed);

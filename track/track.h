@@ -1,12 +1,12 @@
 /* The tracker: what is in flight, what is ordered, what must be held.
  *
  * Locks: one over all parts of the tracker, and within it one of each event. Under the lock no CUDA
- * function is called, no allocator and no I/O, and no other lock is taken. So the hooks of libc may
- * take it even inside the driver. errno is kept. For a signal handler only the functions that say
- * "lock-free" are safe.
+ * function and no allocator is called, no I/O is done, and no other lock is taken. So the hooks of
+ * libc may take it even inside the driver. errno is kept. Only functions that say "lock-free" are
+ * safe in a signal handler.
  *
- * A part is a module with a header of its own, whose functions need the lock. Who calls them opens
- * a scope, which has the lock and names the parts:
+ * A part is a module with a header of its own, whose functions need the lock. To call them, a
+ * caller opens a scope, which takes the lock and names the parts:
  *
  *   SC_TRACK_SCOPE(track);                      until the end of the block
  *   sc_graphs_drop_node(track.graphs, exec, node);
@@ -16,9 +16,8 @@
  * mostly answered without the lock. Each takes the lock for itself and is called outside of scopes,
  * unless its comment says "lock-free".
  *
- * Handles are the driver's own (CUstream, CUevent) as integers; streams are named by the ids that
- * sc_track_add_stream gave them.
- */
+ * Handles are the driver's own (CUstream, CUevent) as integers. Streams are named by the ids that
+ * sc_track_add_stream gave them. */
 #ifndef SC_TRACK_TRACK_H
 #define SC_TRACK_TRACK_H
 
@@ -28,11 +27,11 @@
 
 struct SC_LOCK sc_track;
 
-/* The process's own. Tests make others. */
+/* The process's tracker. Tests make others. */
 extern struct sc_track sc_track;
 
-/* The parts of a tracker, for whoever has its lock. A function that is given them needs the lock.
- */
+/* The parts of a tracker, for a caller that has its lock. A function that is given a scope needs
+ * the lock. */
 struct sc_track_scope {
     struct sc_track *track;
     struct sc_order *order SC_GUARDED_BY(sc_track);
@@ -44,7 +43,7 @@ struct sc_track_scope {
     struct sc_allocations *allocations SC_GUARDED_BY(sc_track);
 };
 
-/* Takes the lock, and gives it back. For the macros below. */
+/* Takes the lock and names the parts; gives it back. For the macros below. */
 struct sc_track_scope sc_track_enter(struct sc_track *track) SC_ENTERS(*track);
 void sc_track_leave(const struct sc_track_scope *scope);
 
@@ -62,10 +61,10 @@ void sc_track_leave(const struct sc_track_scope *scope);
         SC_TRACK_SCOPE_OF(tracker, track);                                                         \
         __VA_ARGS__;                                                                               \
     })
-#else                  /* clang, which follows no cleanup, is told where the lock is given back */
+#else /* clang does not follow cleanup attributes: it is told where the lock is given back */
 struct sc_track_scope sc_track_told(struct sc_track *track) SC_ACQUIRES(*track);
 void sc_track_told_end(struct sc_track *track) SC_RELEASES(*track);
-#define SC_VALUE_(...) /* 0 where there is none */                                                 \
+#define SC_VALUE_(...) /* the value; 0 for an expression without one */                            \
     __builtin_choose_expr(__builtin_types_compatible_p(__typeof__(__VA_ARGS__), void),             \
                           ((void)(__VA_ARGS__), 0), (__VA_ARGS__))
 #define SC_TRACKED_OF(tracker, ...)                                                                \
@@ -79,11 +78,12 @@ void sc_track_told_end(struct sc_track *track) SC_RELEASES(*track);
 
 int sc_track_init(struct sc_track *track); /* 0 or -ENOMEM */
 
-/* Before the first stream is added: is device memory watched, and are operations guarded until the
- * host knows their end, and not only until they are complete? Neither is so otherwise. */
+/* Sets two options before the first stream is added; both are off otherwise. `watches_device`:
+ * device memory is watched. `guards_until_known`: operations are guarded until the host knows their
+ * end, and not only until they are complete. */
 void sc_track_start(struct sc_track *track, bool watches_device, bool guards_until_known);
 
-/* In a child of fork, where nothing is in flight: free() and munmap() have nothing to look at. */
+/* In a child of fork nothing is in flight: free() and munmap() need not look at anything. */
 void sc_track_ignore_libc(struct sc_track *track);
 
 #endif

@@ -1,4 +1,4 @@
-/* The tracker's device memory: what track/device.h has, under the tracker's lock. */
+/* The tracker's device memory: track/device.h and track/allocations.h under the tracker's lock. */
 #include "track/track_device.h"
 #include "common/checks.h"
 #include "track/allocations.h"
@@ -37,6 +37,8 @@ static bool is_among(const uintptr_t *addresses, unsigned count, uintptr_t addre
     return false;
 }
 
+/* Does a kernel with this address count as a user of the memory there? Not if the block is so small
+ * that it may hold flags. */
 static bool is_held_against_kernels_locked(struct sc_track *track, uintptr_t address)
     SC_REQUIRES(*track)
 {

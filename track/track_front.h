@@ -12,10 +12,10 @@
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
 
-/* In front of all else in struct sc_track. */
+/* The front of struct sc_track. */
 struct sc_track_front {
     _Atomic uint32_t libc_watch; /* not 0: free and munmap must look closer */
-    bool watches_device;         /* set before the first stream is added */
+    bool watches_device; /* device memory is watched; set before the first stream is added */
 };
 
 /* Must free and munmap look closer? One load. */
@@ -25,8 +25,8 @@ static inline bool sc_track_watches_libc(struct sc_track *track)
     return atomic_load_explicit(&front->libc_watch, memory_order_relaxed) != 0;
 }
 
-/* Is what happens to device memory to be told? Also while all streams of the process join each
- * other: what they have not done yet is unordered with a stream that is made later. Lock-free. */
+/* Is device memory watched? If so, also while all streams of the process join each other: their
+ * unfinished work is unordered with a stream that is made later. Lock-free. */
 static inline bool sc_track_watches_device(struct sc_track *track)
 {
     return ((const struct sc_track_front *)track)->watches_device;
@@ -34,6 +34,7 @@ static inline bool sc_track_watches_device(struct sc_track *track)
 
 /* Are operations guarded until the host knows their end, and not only until they are complete? */
 bool sc_track_guards_until_known(struct sc_track *track);
+/* How many operations on host memory were ever issued. */
 uint64_t sc_track_operations(struct sc_track *track);
 
 #endif

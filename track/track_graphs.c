@@ -1,4 +1,4 @@
-/* The tracker's part for graphs and their launches. */
+/* The tracker's functions for graphs and their launches. */
 #include "track/track_graphs.h"
 #include "common/trace.h"
 #include "track/allocations.h"
@@ -14,8 +14,8 @@
 
 /* ---- what graphs name ---- */
 
-/* Memory that goes when the use's bytes go. */
-static struct sc_graph_bounds bounds_of(struct sc_track *track, const struct sc_graph_use *use)
+/* The allocation that the use's bytes are freed with: its range. Of no bytes: not known. */
+static struct sc_graph_bounds range_bounds(struct sc_track *track, const struct sc_graph_use *use)
 {
     struct sc_graph_bounds bounds = {0};
     if (use->range) {
@@ -30,7 +30,7 @@ void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct s
                         const struct sc_graph_extra *extra)
 {
     lock(track);
-    struct sc_graph_bounds bounds = bounds_of(track, use);
+    struct sc_graph_bounds bounds = range_bounds(track, use);
     sc_graphs_add(&track->graphs, handle, use, extra, &bounds);
     publish_watch(track);
     unlock(track);
@@ -89,6 +89,8 @@ void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t strea
     unlock(track);
 }
 
+/* The operation of the run from its last launch, if that is still in flight on the stream; else 0.
+ */
 static uint32_t find_last_run(struct sc_track *track, const struct sc_graph_use *run,
                               uint32_t stream)
 {
@@ -102,7 +104,8 @@ static uint32_t find_last_run(struct sc_track *track, const struct sc_graph_use 
     return run->freed ? 0 : sc_inflight_find_equal(&track->inflight, &key);
 }
 
-/* The host may hear of their end, and nobody knows when. */
+/* Unjudges the operations of which nodes tell: the host may hear of their end, and nobody knows
+ * when. */
 static void unjudge_told(struct sc_track *track, uint32_t exec, uint32_t stream)
 {
     const struct sc_exec *known = &sc_graphs_at(&track->graphs, exec)->exec;
@@ -115,6 +118,8 @@ static void unjudge_told(struct sc_track *track, uint32_t exec, uint32_t stream)
     }
 }
 
+/* What a node tells of that tells of all steps up to this one; `before`: the point before the
+ * launch. */
 static struct sc_point point_of_steps(const struct sc_point *before, const struct sc_told *told,
                                       unsigned steps)
 {
@@ -143,6 +148,7 @@ void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_po
     unlock(track);
 }
 
+/* Issues the run's last operation again. False: it is gone, has changed, or conflicts. */
 static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *launch,
                             const struct sc_graph_use *run)
 {

@@ -1,4 +1,4 @@
-/* What graphs (track/graphs.h) and their launches have to do with other parts of the tracker.
+/* Graphs (track/graphs.h) and their launches, as far as other parts of the tracker are concerned.
  *
  * Locks: every function takes the tracker's lock for itself, unless its comment says "lock-free".
  */
@@ -19,23 +19,23 @@ struct sc_told;
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
 
-/* A node of the graph has this use (sc_graphs_add), whose bytes go when its range goes. */
+/* Adds a use to the graph (sc_graphs_add), which is freed with its range. */
 void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct sc_graph_use *use,
                         const struct sc_graph_extra *extra) SC_EXCLUDES(*track);
 
-/* Does a graph name memory in the interval? Lock-free where none is near. */
+/* Does a graph name memory in the interval? Lock-free if no such memory is near. */
 bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes)
     SC_EXCLUDES(*track);
 
-/* A launch of the exec hands out what its nodes allocate: what was done there is over, or the
- * driver puts in order with it what comes later. Memory that is not known, since it was freed
- * behind the launch before or the node was added by hand, is known by the origin from now on.
- * `context`: as of sc_allocations_add. */
+/* A launch of the exec hands out the memory that its nodes allocate. What was in flight there is
+ * forgotten: it is over, or the driver orders later work after it. Blocks that are not known get
+ * this origin. They may have been freed after the launch before, or the node was added by hand.
+ * `context`: as for sc_allocations_add. */
 void sc_track_graph_allocates(struct sc_track *track, uint32_t exec, uint32_t context,
                               uint32_t origin) SC_EXCLUDES(*track);
 
-/* Lock-free: a graph or exec by its handle, with its id; NULL and 0: not known. It changes while
- * others tell of it. */
+/* Lock-free: the graph or exec of the handle, and its id; NULL and 0: not known. Other threads may
+ * change it meanwhile. */
 const struct sc_graph *sc_track_graph(struct sc_track *track, uintptr_t handle, uint32_t *id);
 const struct sc_graph_extra *sc_track_graph_extra(struct sc_track *track,
                                                   const struct sc_graph_use *use);
@@ -46,20 +46,20 @@ const struct sc_graph_extra *sc_track_graph_extra(struct sc_track *track,
  * was: each launch leaves a point behind it, with the exec. Launches without work wait for none
  * (docs/driver.md, what counts as queued). */
 
-/* As sc_track_begin. The launch also comes after the last launch of the exec, and after the events
- * for which its nodes wait. */
+/* Begins a launch as a call that is work on the stream (sc_track_begin). It also comes after the
+ * exec's last launch, and after the events for which its nodes wait. */
 void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t stream,
                            struct sc_order_call *call) SC_EXCLUDES(*track);
 
 /* The events that the exec's nodes record stand for the point, which is of the stream before the
- * launch, and for what the nodes tell of. Where `told` is broken they stand for the point alone,
- * and what the nodes tell of is no longer judged. Ends the point. */
+ * launch, and for what the nodes tell of. If `told` is broken they stand for the point alone, and
+ * what the nodes tell of is no longer judged. Ends the point. */
 void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point,
                              const struct sc_told *told) SC_EXCLUDES(*track);
 
-/* The exec has been launched once more on the stream of its last launch. Its runs that are still in
- * flight there, and that are as they were, are issued again, up to the first run that is not so.
- * For that run and all behind it the caller issues operations, and calls sc_graphs_launched. */
+/* A repeated launch: the exec was launched once more on the stream of its last launch. Runs that
+ * are still in flight there, and unchanged, are issued again, up to the first run that is not. For
+ * that run and all after it the caller issues operations, and calls sc_graphs_launched. */
 struct sc_relaunch {
     uint32_t exec; /* id of the graph */
     uint32_t stream;
@@ -67,13 +67,13 @@ struct sc_relaunch {
     uint32_t stack;
     int32_t thread;
     uint64_t ticks;
-    bool guards; /* what is issued now would be guarded */
+    bool guards; /* whether operations issued now would be guarded */
     struct sc_unseen_mark unseen_waits;
-    struct sc_told *told; /* notes the numbers; NULL: no node tells of anything */
+    struct sc_told *told; /* gets the numbers of the operations; NULL: no node tells of anything */
     /* results */
     uint32_t done;
     size_t size_bytes;
-    uint64_t place; /* of the call, in a legacy stream */
+    uint64_t place; /* place of the call among those of a legacy stream */
 };
 
 void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch) SC_EXCLUDES(*track);

@@ -1,4 +1,5 @@
-/* The tracker's part for memory that goes back: what is in flight on it, and what waits. */
+/* The tracker's functions for memory that is given back: what is in flight on it, and what waits.
+ */
 #include <string.h>
 
 #include "common/now.h"
@@ -16,20 +17,21 @@ static bool is_hurt(const struct sc_take_down *request, const struct sc_op *op)
     return !request->hurts || request->hurts(&op->info);
 }
 
-/* The device reads the snapshot, so the memory need not stay. The driver's own memory does: to give
- * it back would make the driver wait. */
-static bool does_without(const struct sc_hold *hold, const struct sc_op_info *info)
+/* Need the hold not wait for the operation? If the device reads a snapshot, the memory need not
+ * stay. The driver's own memory stays all the same: to give it back would make the driver wait. */
+static bool need_not_wait(const struct sc_hold *hold, const struct sc_op_info *info)
 {
     return sc_ops_is_copied(info) && !sc_hold_is_drivers(hold->kind);
 }
 
-/* False: the hold has no room for all of them. */
+/* The hold waits for all operations that the request concerns. False: the hold has no room for all
+ * of them. */
 static bool require_ops(struct sc_track *track, const struct sc_take_down *request, uint32_t id)
 {
     struct sc_hold *hold = sc_holds_at(&track->holds, id);
     SC_INFLIGHT_EACH (walk, &track->inflight, request->address, request->size_bytes) {
         const struct sc_op_info *info = &walk.op->info;
-        if (!is_hurt(request, walk.op) || does_without(hold, info) ||
+        if (!is_hurt(request, walk.op) || need_not_wait(hold, info) ||
             (request->passes_kernels && sc_ops_is_kernel(info)))
             continue;
         hold->written |= sc_direction_writes_host(info->direction);
@@ -39,7 +41,8 @@ static bool require_ops(struct sc_track *track, const struct sc_take_down *reque
     return true;
 }
 
-/* A hold that waits for every operation in flight, or none. */
+/* Makes the request's hold, which waits for every operation in flight that it concerns. False: no
+ * hold was made. */
 static bool make_hold(struct sc_track *track, struct sc_take_down *request)
 {
     struct sc_holds *holds = &track->holds;
@@ -64,14 +67,14 @@ static bool make_hold(struct sc_track *track, struct sc_take_down *request)
 void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_take_down *request)
 {
     struct sc_holds *holds = &track->holds;
-    bool known = true;
+    bool has_room = true;
     lock(track);
     uint64_t now_ns = sc_now_ns();
     request->held =
         sc_holds_add(holds, SC_HOLD_WAIT, request->address, request->size_bytes, 0, now_ns);
-    for (unsigned i = 0; request->held && known && i < sc_ops_kept(ops); i++)
-        known = sc_holds_require(holds, request->held, &ops->ops[i].ticket);
-    if (request->held && !known) {
+    for (unsigned i = 0; request->held && has_room && i < sc_ops_kept(ops); i++)
+        has_room = sc_holds_require(holds, request->held, &ops->ops[i].ticket);
+    if (request->held && !has_room) {
         sc_holds_remove(holds, request->held, now_ns);
         request->held = 0;
     }
@@ -81,6 +84,7 @@ void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_
     unlock(track);
 }
 
+/* Drops the operations that the request concerns; complete_only: only complete ones. */
 static void drop_ops(struct sc_track *track, const struct sc_take_down *request, bool complete_only)
 {
     uint32_t found[DROPPED_AT_ONCE];
@@ -103,15 +107,15 @@ void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_
 {
     const struct sc_take_down all = {.address = address, .size_bytes = size_bytes};
     lock(track);
-    drop_ops(track, &all, false);
+    drop_ops(track, &all, /*complete_only*/ false);
     if (again)
         sc_graphs_note_registered(&track->graphs, address, size_bytes);
     publish_watch(track);
     unlock(track);
 }
 
-/* The memory goes back to the driver when the hold ends. Another thread may end the hold at any
- * time, and a range at the address is a new one from then on. */
+/* Removes the range of memory that goes back to the driver when the hold ends. Another thread may
+ * end the hold at any time, and from then on a range at the address is a new one. */
 static void end_range(struct sc_track *track, const struct sc_take_down *request)
 {
     uint32_t range = sc_grid_point_locked(&track->inflight.range_grid, request->address);
@@ -119,8 +123,10 @@ static void end_range(struct sc_track *track, const struct sc_take_down *request
         sc_inflight_remove_range(&track->inflight, range);
 }
 
-/* Finds what is to be judged. True: there are others besides. What lies between the rows of an
- * operation is not used. It is held all the same: the pages are guarded along with the rows. */
+/* Finds the operations that are to be judged. Sets *to_be_held if an operation has to be waited
+ * for. Returns whether there are operations that are not judged. The bytes between an operation's
+ * rows are not used, so a take-down there is not judged. They are held all the same, as their pages
+ * are guarded along with the rows. */
 static bool find_judged(struct sc_track *track, struct sc_take_down *request, bool *to_be_held)
 {
     const struct sc_shape taken = {request->address, request->size_bytes, request->size_bytes, 1};
@@ -153,7 +159,7 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
          sc_holds_find(&track->holds, request->address, request->size_bytes, SC_HOLDS_ALL)))
         request->must_wait = !make_hold(track, request);
     if ((request->found.count || has_others) && !request->must_wait && !request->stays)
-        drop_ops(track, request, false);
+        drop_ops(track, request, /*complete_only*/ false);
     if (request->by_graph)
         sc_graphs_note_freed(&track->graphs, request->address, request->size_bytes, &request->by);
     end_range(track, request);
@@ -171,14 +177,14 @@ bool sc_track_meets(struct sc_track *track, uintptr_t address, size_t size_bytes
     return found;
 }
 
-/* Launches used the memory after it was freed. What is complete of them has no owner any more: the
- * memory's next one must not be accused of it. */
+/* Drops complete operations on the memory: launches have used it after it was freed. These
+ * operations have no owner any more, and the memory's next owner must not be accused of them. */
 static void forget_users(struct sc_track *track, const struct sc_release *release)
 {
     const struct sc_take_down all = {.address = release->address,
                                      .size_bytes = release->size_bytes};
     if (release->kind != SC_HOLD_WAIT && release->kind != SC_HOLD_UNREGISTER)
-        drop_ops(track, &all, true);
+        drop_ops(track, &all, /*complete_only*/ true);
 }
 
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)

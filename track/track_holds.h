@@ -1,4 +1,4 @@
-/* The tracker's holds: memory that the program gives back, and that waits.
+/* The tracker's holds (track/hold.h): memory that the program gives back, and that waits.
  *
  * Locks: every function takes the tracker's lock for itself, unless its comment says "lock-free".
  */
@@ -19,25 +19,31 @@ struct sc_op_info;
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
 
+/* A take-down: a call takes memory away. Finds what is in flight there, and makes a hold if that is
+ * asked for. */
 struct sc_take_down {
     uintptr_t address;
     size_t size_bytes;
     bool hold;              /* make a hold if anything is in flight */
-    enum sc_hold_kind kind; /* of the hold, with the context it belongs to */
+    enum sc_hold_kind kind; /* of the hold */
     uint32_t context;
     uint64_t max_held_bytes;
-    struct sc_hazard_event by; /* the call, for those who launch a graph that names the memory */
-    bool (*hurts)(const struct sc_op_info *op); /* which operations the call hurts; NULL: all */
-    bool passes_kernels;                        /* what only kernels may use is not held */
-    bool stays;   /* the memory stays the program's: the operations remain tracked */
-    bool settles; /* before a wait, holds for a graph are made ordinary ones: the memory becomes
-                     something else (sc_holds_forget_graphs) */
+    /* The call, for hazards of launches of graphs that name the memory. */
+    struct sc_hazard_event by;
+    bool (*hurts)(const struct sc_op_info *op); /* does the call hurt the operation? NULL: all */
+    bool passes_kernels;                        /* memory that only kernels may use is not held */
+    bool stays;   /* the memory stays the program's, and the operations remain tracked */
+    bool settles; /* before a wait, holds on the memory stop waiting for graphs, since the memory
+                     becomes something else (sc_holds_forget_graphs) */
     /* results */
-    struct sc_ops found; /* in flight; no longer tracked, unless `stays` or must_wait */
-    bool by_graph;       /* a graph names the memory */
-    uint32_t held;       /* the hold, or 0; the range is gone if the driver is to have it back */
-    uint64_t held_age;   /* of the hold */
-    bool must_wait;      /* max_held or memory is used up: nothing has changed, the caller waits */
+    /* The operations in flight; no longer tracked, unless `stays` or must_wait. */
+    struct sc_ops found;
+    bool by_graph; /* a graph names the memory */
+    uint32_t held; /* the hold, or 0; the range is removed if the hold is to give the memory to the
+                      driver */
+    uint64_t held_age; /* of the hold */
+    bool must_wait;    /* no hold could be made, for max_held_bytes or want of memory: nothing has
+                          changed, the caller waits */
 };
 
 static inline void sc_take_down_end(struct sc_take_down *request)
@@ -52,15 +58,16 @@ static inline void sc_take_down_end(struct sc_take_down *request)
 bool sc_track_meets(struct sc_track *track, uintptr_t address, size_t size_bytes)
     SC_EXCLUDES(*track);
 
+/* Does what the request says. */
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request) SC_EXCLUDES(*track);
 
-/* Makes a hold of kind SC_HOLD_WAIT for these operations, which stay. `request` says where, and
- * gets `held`; 0: there is no memory. */
+/* Makes a hold of kind SC_HOLD_WAIT for these operations, which stay. `request`: gives the
+ * interval, and gets `held`; 0: no memory. */
 void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_take_down *request)
     SC_EXCLUDES(*track);
 
 struct sc_release {
-    uint32_t hold; /* 0: nothing is ready */
+    uint32_t hold; /* 0: no hold is ready */
     enum sc_hold_kind kind;
     uintptr_t address;
     size_t size_bytes;
@@ -69,14 +76,13 @@ struct sc_release {
     uint64_t age;
 };
 
-/* The oldest hold of more than this age that can be given back. Whoever takes the hold ends it, or
- * puts it back to be taken later. No complete operation on its memory is tracked any more; its
- * pages may be unapplied. */
+/* Takes the oldest hold with an age above `after_age` that can be given back. The caller ends the
+ * hold, or puts it back. No complete operation on its memory is tracked any more; its pages may be
+ * unapplied. */
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
     SC_EXCLUDES(*track);
 
-/* Does a hold of the mask (enum sc_hold_mask) overlap the interval? Lock-free where none is near.
- */
+/* Does a hold of the mask (enum sc_hold_mask) overlap the interval? Lock-free if none is near. */
 bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes, unsigned mask)
     SC_EXCLUDES(*track);
 

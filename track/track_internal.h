@@ -1,5 +1,5 @@
-/* What the files that make up the tracker (track/track*.c) share, and no others: its lock, which
- * all their functions take. */
+/* What the files that make up the tracker (track/track*.c) share, and no others. Most important is
+ * its lock, which all their functions take. */
 #ifndef SC_TRACK_TRACK_INTERNAL_H
 #define SC_TRACK_TRACK_INTERNAL_H
 
@@ -30,7 +30,8 @@ static inline void unlock(struct sc_track *track) SC_RELEASES(*track) SC_UNFOLLO
 void sc_track_compare_equal(struct sc_track *track, const struct sc_op_info *info,
                             struct sc_simple_copy *copy) SC_EXCLUDES(*track);
 
-/* After every change of what free() and munmap() must look at. */
+/* Sets the front's word for free() and munmap(). To be called after every change of what they have
+ * to look at. */
 static inline void publish_watch(struct sc_track *track)
 {
     bool watch = track->holds.oldest || !sc_grid_is_empty(&track->inflight.heap_grid) ||
@@ -42,8 +43,8 @@ static inline void publish_watch(struct sc_track *track)
 /* The range in which all of the interval lies; 0: none, or it has no bytes. */
 uint32_t sc_track_range_of(struct sc_track *track, uintptr_t address, size_t size_bytes);
 
-/* From now on all that a track consists of is used with this lock. NULL: with none, as tests use
- * its parts on one thread. */
+/* For checks: all parts of the track are used with this lock from now on. NULL: without a lock, as
+ * tests use parts on one thread. */
 static inline void sc_track_guard(struct sc_track *track, const struct sc_brief_lock *lock)
 {
     (void)lock;

@@ -1,5 +1,5 @@
-/* Parts of the process's tracker that are modules of their own, for what these do without a lock.
- */
+/* Parts of the process's tracker that are modules of their own, for what can be done with them
+ * without a lock. */
 #ifndef SC_TRACK_TRACK_PARTS_H
 #define SC_TRACK_TRACK_PARTS_H
 
@@ -14,19 +14,20 @@ struct sc_no_verdicts;
 struct sc_spans;
 
 struct sc_track_parts {
-    const _Atomic uint32_t *attends; /* enum sc_attends (track/stream_front.h) */
+    /* What calls have to look at: enum sc_attends (track/stream_front.h). */
+    const _Atomic uint32_t *attends;
     struct sc_events *events;
     struct sc_no_verdicts *no_verdicts;
     struct sc_spans *guards;
     struct sc_kept_off *kept_off;
-    const struct sc_blocks *range_blocks;   /* where ranges are or were */
-    const struct sc_blocks *guarded_blocks; /* where pages were ever protected */
-    const _Atomic uint32_t *busy_spans;     /* how many live, or are unapplied */
+    const struct sc_blocks *range_blocks;   /* blocks where ranges are or were */
+    const struct sc_blocks *guarded_blocks; /* blocks where pages were ever protected */
+    const _Atomic uint32_t *busy_spans;     /* how many spans live, or are ended and unapplied */
     const uintptr_t *page_mask;             /* the size of a page - 1 */
 };
 extern const struct sc_track_parts sc_track_parts;
 
-/* Is there such a thing? One load. */
+/* Is there something of this kind (enum sc_attends)? One load. */
 static inline bool sc_track_attends(unsigned what)
 {
     return atomic_load_explicit(sc_track_parts.attends, memory_order_relaxed) & what;

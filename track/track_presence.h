@@ -1,5 +1,5 @@
-/* Whether there is anything at all that a caller would have to look at. Lock-free, and safe in a
- * signal handler. */
+/* Whether there is anything at all that a caller has to look at. Lock-free, and safe in a signal
+ * handler. */
 #ifndef SC_TRACK_TRACK_PRESENCE_H
 #define SC_TRACK_TRACK_PRESENCE_H
 
@@ -10,13 +10,14 @@
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
 
-/* False only where there is none, anywhere. */
+/* Kinds of things for sc_track_has. */
 enum sc_presence {
     SC_HAS_RANGES,
     SC_HAS_MANAGED_RANGES,
     SC_HAS_OPERATIONS, /* on host memory */
     SC_HAS_HOLDS,
 };
+/* Is there something of this kind anywhere? False only if there is nothing. */
 bool sc_track_has(struct sc_track *track, enum sc_presence what);
 
 #endif

@@ -1,4 +1,4 @@
-/* The tracker's ranges, and what others read of them (track/track_views.h). */
+/* The tracker's ranges, and what other modules read of them (track/track_views.h). */
 #include "track/track_ranges.h"
 #include "track/track_internal.h"
 #include "track/track_views.h"
@@ -101,7 +101,7 @@ struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t addre
     return describe_range(track, id ? id : look_for_range(track, address));
 }
 
-/* The blocks know of most memory on the device that it is in no range. */
+/* Most device memory is known by its block to be in no range. */
 bool sc_track_may_be_host(struct sc_track *track, uintptr_t address)
 {
     struct sc_inflight *inflight = &track->inflight;
@@ -147,7 +147,7 @@ bool sc_track_may_seal(struct sc_track *track, uint32_t range, enum sc_buffer_ki
            has_sources_beside(inflight, range);
 }
 
-/* ---- what others read ---- */
+/* ---- what other modules read ---- */
 
 uint64_t sc_track_ranges_version(struct sc_track *track)
 {

@@ -1,4 +1,4 @@
-/* The tracker's ranges: memory that the driver knows.
+/* The tracker's ranges: host memory that the driver knows.
  *
  * Locks: every function takes the tracker's lock for itself, unless its comment says "lock-free".
  */
@@ -17,7 +17,7 @@ struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
 
 struct sc_range_info {
-    uint32_t range; /* 0: no range there */
+    uint32_t range; /* 0: there is no range */
     uintptr_t address;
     size_t size_bytes;
     enum sc_buffer_kind kind;
@@ -27,9 +27,10 @@ struct sc_range_info {
     uint32_t origin; /* track/origins.h */
 };
 
-/* The driver hands out new memory. Its former owner is gone, and so is what was in flight there: a
- * context that ends on another thread frees its memory before the library hears of that. `again`:
- * what graphs named there is there again. */
+/* The driver hands out new memory. Its former owner is gone, and operations in flight there are
+ * dropped: a context that ends on another thread frees its memory before the library hears of that.
+ * `again`: memory that was unregistered is registered again, so graphs' uses of it are valid again.
+ */
 void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_bytes, bool again)
     SC_EXCLUDES(*track);
 
@@ -37,25 +38,25 @@ void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_b
                         enum sc_buffer_kind kind, uint32_t context, uint32_t origin)
     SC_EXCLUDES(*track);
 
-/* Lock-free unless a change is under way. */
+/* The range that contains the address; of id 0: none. Lock-free unless a change is under way. */
 struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
     SC_EXCLUDES(*track);
 
-/* May a call that names the address as the device's mean host memory? It does not where no managed
+/* May a call that names the address as the device's mean host memory? It cannot if no managed
  * memory is known and the address lies in no range. */
 bool sc_track_may_be_host(struct sc_track *track, uintptr_t address) SC_EXCLUDES(*track);
 
-/* The range that was found before, as it is now: it may be gone, which is of no bytes then, and
- * another one may have its id. Lock-free. */
+/* The range with this id as it is now. It may have been removed (then it has no bytes), and another
+ * one may have its id. Lock-free. */
 struct sc_range_info sc_track_range_again(struct sc_track *track, uint32_t range);
 
 /* Could an operation of this direction and stream on the range (0: on no range) conflict with one
- * in flight? Lock-free; false only if there is nothing to conflict with. */
+ * in flight? False only if there is nothing to conflict with. Lock-free. */
 bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direction direction,
                            uint32_t stream);
 
-/* Are there sources in flight that sc_inflight_seal for bytes of the range (0: of no range) could
- * look at? Pinned memory shares pages with other pinned memory at most, where neither has whole
+/* Are there sources in flight that sc_inflight_seal, for bytes of the range (0: on no range), would
+ * look at? Pinned memory shares pages only with other pinned memory, and only if neither has whole
  * pages. Lock-free. */
 bool sc_track_may_seal(struct sc_track *track, uint32_t range, enum sc_buffer_kind kind);
 

@@ -1,4 +1,5 @@
-/* The tracker's part for snapshots: slots of staging memory for what operations are to read. */
+/* The tracker's functions for snapshots: they take slots of staging memory for sources that
+ * operations are to read. */
 #include <errno.h>
 
 #include "track/blocks.h"
@@ -10,10 +11,12 @@
 
 #include "common/poison.h"
 
-/* To look through all streams is dear. */
+/* LOOK_FOR_KEPT_EVERY: streams' kept slots are called in only every so many times, since that walks
+ * all streams. */
 enum { FORGOTTEN_FOR_SLOT_MAX = 16, LOOK_FOR_KEPT_EVERY = 64 };
 
-/* Snapshots of operations that are complete make room for those of new ones. */
+/* Takes a slot. If none is left, and no block may be added, snapshots of complete operations make
+ * room for those of new ones. */
 static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *staging,
                                  const struct sc_slot_source *source,
                                  struct sc_staging_block *missing)
@@ -37,8 +40,9 @@ static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *stag
     return slot;
 }
 
-/* May something that is in flight write the source? Of its range any bytes count, which is quickly
- * seen. What is in flight in no range is other memory mostly. */
+/* May an operation in flight write the source? On its range, any operation that writes counts,
+ * which is quickly seen. Operations on no range are mostly on other memory, so their bytes are
+ * compared. */
 static bool is_written(struct sc_track *track, const struct sc_slot_source *source)
 {
     struct sc_inflight *inflight = &track->inflight;
@@ -71,7 +75,7 @@ int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
 
 /* ---- simple copies ---- */
 
-/* Nothing in flight writes there, so nothing conflicts with who reads it. */
+/* Does nothing in flight write the range, so that nothing conflicts with a read of it? */
 static bool is_still(struct sc_inflight *inflight, const struct sc_range *range)
 {
     return !(atomic_load_explicit(&range->writer_count, memory_order_relaxed) |

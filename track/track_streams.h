@@ -1,5 +1,5 @@
-/* What others read of the tracker's streams. All functions are lock-free, and safe in a signal
- * handler. */
+/* What other modules read of the tracker's streams. All functions are lock-free, and safe in a
+ * signal handler. */
 #ifndef SC_TRACK_TRACK_STREAMS_H
 #define SC_TRACK_TRACK_STREAMS_H
 
@@ -16,14 +16,17 @@ struct sc_stream_view {
     uintptr_t handle; /* as the program knows it */
     int device;
     uint32_t origin;   /* track/origins.h */
-    uint64_t complete; /* all up to this operation is seen complete */
-    uint64_t done;     /* and known to the host */
+    uint64_t complete; /* operations up to this number were seen complete */
+    uint64_t done;     /* operations up to this number are known to the host to be done */
 };
 struct sc_stream_view sc_track_stream(struct sc_track *track, uint32_t stream);
 
-/* The stream's last operation. */
+/* The number of the stream's last operation. */
 uint64_t sc_track_issued(struct sc_track *track, uint32_t stream);
 
+/* Is the operation complete; is it known done; is something due to the stream; does the host know
+ * all of the stream's work to be done? The functions called sc_order_* in track/order.h say more.
+ */
 bool sc_track_is_complete(struct sc_track *track, const struct sc_ticket *ticket);
 bool sc_track_is_known_done(struct sc_track *track, const struct sc_ticket *ticket);
 bool sc_track_is_due(struct sc_track *track, uint32_t stream);

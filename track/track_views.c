@@ -7,7 +7,7 @@
 
 #include "common/poison.h"
 
-/* ---- what there may be ---- */
+/* ---- presence ---- */
 
 bool sc_track_has(struct sc_track *track, enum sc_presence what)
 {

@@ -14,7 +14,7 @@
 
 struct SC_LOCK sc_track {
     struct sc_track_front front; /* first */
-    /* In a line of its own: what lies beside it is read without it. */
+    /* In a cache line of its own, since its neighbours are read without the lock. */
     _Alignas(64) struct sc_brief_lock lock;
     _Alignas(64) struct sc_order order;
     struct sc_inflight inflight;
@@ -23,7 +23,7 @@ struct SC_LOCK sc_track {
     struct sc_events events;
     struct sc_allocations allocations;
     struct sc_no_verdicts no_verdicts;
-    _Atomic uint64_t operations;
+    _Atomic uint64_t operations; /* how many were ever issued on host memory */
 };
 
 #endif

@@ -10,7 +10,8 @@
 struct wait {
     uint32_t previous, next;
     struct sc_ticket from, until;
-    uint64_t place; /* among all waits, of the first that it stands for */
+    uint64_t place; /* its place among all waits that ever began, from 1; of several that count as
+                       one, the first's */
 };
 
 void sc_unseen_init(struct sc_order *order)
@@ -18,7 +19,7 @@ void sc_unseen_init(struct sc_order *order)
     sc_pool_init(&order->unseen.waits, sizeof(struct wait));
 }
 
-static struct wait *at(struct sc_order *order, uint32_t id)
+static struct wait *wait_at(struct sc_order *order, uint32_t id)
 {
     return sc_pool_at(&order->unseen.waits, id);
 }
@@ -35,13 +36,14 @@ static void add_to_open(struct sc_order *order, int change)
                           memory_order_release);
 }
 
-/* In the order in which they began, and as many as are open. */
+/* Asserts that the waits are listed in the order in which they began, and that `open` counts them.
+ */
 static SC_CHECKER void check_list(struct sc_order *order)
 {
     uint32_t count = 0, previous = 0;
-    for (uint32_t id = order->unseen.first; id; id = at(order, id)->next) {
-        SC_ASSERT(at(order, id)->previous == previous);
-        SC_ASSERT(!previous || at(order, previous)->place <= at(order, id)->place);
+    for (uint32_t id = order->unseen.first; id; id = wait_at(order, id)->next) {
+        SC_ASSERT(wait_at(order, id)->previous == previous);
+        SC_ASSERT(!previous || wait_at(order, previous)->place <= wait_at(order, id)->place);
         SC_ASSERT(++count <= order->unseen.waits.live);
         previous = id;
     }
@@ -50,20 +52,20 @@ static SC_CHECKER void check_list(struct sc_order *order)
     SC_ASSERT(count == order->unseen.waits.live);
 }
 
-static void append(struct sc_order *order, uint32_t id)
+static void append_wait(struct sc_order *order, uint32_t id)
 {
-    at(order, id)->previous = order->unseen.last;
-    *(order->unseen.last ? &at(order, order->unseen.last)->next : &order->unseen.first) = id;
+    wait_at(order, id)->previous = order->unseen.last;
+    *(order->unseen.last ? &wait_at(order, order->unseen.last)->next : &order->unseen.first) = id;
     order->unseen.last = id;
     add_to_open(order, 1);
 }
 
-static void drop(struct sc_order *order, uint32_t id)
+static void drop_wait(struct sc_order *order, uint32_t id)
 {
-    const struct wait *wait = at(order, id);
+    const struct wait *wait = wait_at(order, id);
     uint32_t stream = wait->from.stream;
-    *(wait->previous ? &at(order, wait->previous)->next : &order->unseen.first) = wait->next;
-    *(wait->next ? &at(order, wait->next)->previous : &order->unseen.last) = wait->previous;
+    *(wait->previous ? &wait_at(order, wait->previous)->next : &order->unseen.first) = wait->next;
+    *(wait->next ? &wait_at(order, wait->next)->previous : &order->unseen.last) = wait->previous;
     sc_pool_give(&order->unseen.waits, id);
     add_to_open(order, -1);
     SC_CHECK_OF(open_count(order), check_list(order));
@@ -72,14 +74,15 @@ static void drop(struct sc_order *order, uint32_t id)
 
 /* ---- the call ---- */
 
-/* The stream's latest wait, where it has as many as are told apart; or 0. */
-static uint32_t find_full(struct sc_order *order, uint32_t stream)
+/* The stream's latest wait if the stream has SC_UNSEEN_OF_STREAM_MAX waits already, which a further
+ * one joins; else 0. */
+static uint32_t find_to_join(struct sc_order *order, uint32_t stream)
 {
     uint32_t count = 0;
     uint32_t latest = 0;
     for (uint32_t id = order->unseen.last; id && count < SC_UNSEEN_OF_STREAM_MAX;
-         id = at(order, id)->previous)
-        if (at(order, id)->from.stream == stream) {
+         id = wait_at(order, id)->previous)
+        if (wait_at(order, id)->from.stream == stream) {
             latest = latest ? latest : id;
             count++;
         }
@@ -94,8 +97,8 @@ struct sc_ticket sc_unseen_begin(struct sc_order *order, uint32_t stream)
     return ticket;
 }
 
-/* Where one cannot be noted, nothing is seen from now on. */
-static void lose(struct sc_order *order)
+/* There is no memory to note a wait: every operation counts as unseen from now on. */
+static void lose_waits(struct sc_order *order)
 {
     if (!order->unseen.is_lost)
         add_to_open(order, 1);
@@ -110,17 +113,17 @@ void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from)
         return;
     struct sc_ticket until = sc_unseen_begin(order, from->stream);
     sc_unseen_forget_known(order);
-    uint32_t full = find_full(order, from->stream);
-    uint32_t id = full ? full : sc_pool_take(&order->unseen.waits);
+    uint32_t joined = find_to_join(order, from->stream);
+    uint32_t id = joined ? joined : sc_pool_take(&order->unseen.waits);
     if (!id) {
-        lose(order);
-    } else if (full) {
-        at(order, id)->until = until;
+        lose_waits(order);
+    } else if (joined) {
+        wait_at(order, id)->until = until;
     } else {
-        *at(order, id) =
+        *wait_at(order, id) =
             (struct wait){.from = *from, .until = until, .place = ++order->unseen.begun};
         sc_order_reference(order, from->stream);
-        append(order, id);
+        append_wait(order, id);
     }
 }
 
@@ -136,8 +139,9 @@ static uint64_t larger(uint64_t left, uint64_t right)
     return left > right ? left : right;
 }
 
-/* What stands behind a point that the host knows, and no further, is not held up by the wait: that
- * is over, or was issued later. */
+/* The first place of the wait's stream that the host does not know to be done, from the wait on.
+ * Work that comes only after what the host knows is not held up by the wait: that part is over, or
+ * came before the wait. */
 static struct sc_ticket first_unknown(struct sc_order *order, const struct wait *wait)
 {
     struct sc_ticket first = wait->from;
@@ -159,6 +163,7 @@ static bool is_behind(struct sc_order *order, uint32_t stream, const struct sc_p
            (after && sc_order_point_covers(after, &first));
 }
 
+/* The bit of the wait in marks; several waits may have the same bit. */
 static uint64_t bit_of(const struct wait *wait)
 {
     return (uint64_t)1 << wait->place % SC_UNSEEN_BITS;
@@ -173,8 +178,8 @@ struct sc_unseen_mark sc_unseen_behind(struct sc_order *order, uint32_t stream,
         mark.waits = UINT64_MAX;
         return mark;
     }
-    for (uint32_t id = order->unseen.first; id; id = at(order, id)->next) {
-        const struct wait *wait = at(order, id);
+    for (uint32_t id = order->unseen.first; id; id = wait_at(order, id)->next) {
+        const struct wait *wait = wait_at(order, id);
         if (!(mark.waits & bit_of(wait)) && !is_over(order, wait) &&
             is_behind(order, stream, after, wait))
             mark.waits |= bit_of(wait);
@@ -187,8 +192,8 @@ bool sc_unseen_is_open(struct sc_order *order, const struct sc_unseen_mark *mark
     SC_ASSERT_GUARDED(&order->streams);
     if (!mark->waits || sc_unseen_none(&order->unseen))
         return false;
-    for (uint32_t id = order->unseen.first; id; id = at(order, id)->next) {
-        const struct wait *wait = at(order, id);
+    for (uint32_t id = order->unseen.first; id; id = wait_at(order, id)->next) {
+        const struct wait *wait = wait_at(order, id);
         if (wait->place > mark->begun)
             break;
         if ((mark->waits & bit_of(wait)) && !is_over(order, wait))
@@ -202,10 +207,10 @@ bool sc_unseen_forget_known(struct sc_order *order)
     SC_ASSERT_GUARDED(&order->streams);
     bool any = false;
     for (uint32_t id = order->unseen.first, next; id; id = next) {
-        next = at(order, id)->next;
-        if (!is_over(order, at(order, id)))
+        next = wait_at(order, id)->next;
+        if (!is_over(order, wait_at(order, id)))
             continue;
-        drop(order, id);
+        drop_wait(order, id);
         any = true;
     }
     return any;

@@ -1,18 +1,17 @@
-/* Waits for the host that are not seen: a stream waits for a value or a semaphore, or for a host
- * node of which no call tells that it has run.
+/* Unseen waits: a stream waits for the host by a value or a semaphore, or by a host node of which
+ * no call tells that it has run. No call tells when such a wait ends.
  *
- * Until such a wait is over, the host may touch what stands behind it, and may put it in order with
- * other work: nothing is judged there, nor guarded. A wait is over for good when the host has
- * waited for it, on whatever stream: a wait has two tickets, one from before the call that begins
- * the wait and one from behind it. Work comes after the wait if it comes after the first ticket,
- * and not only after what the host knows to be done. The host knows the end of the wait by the
- * second one.
+ * Until the wait is over, the host may still touch what stands behind it, and may order it with
+ * other work. So nothing behind it is judged or guarded. A wait is over for good when the host has
+ * waited for work behind it, on whatever stream. A wait has two tickets: `from`, taken before the
+ * call that begins the wait, and `until`, taken behind it. Work comes after the wait if it comes
+ * after `from`, and not only after what the host knows to be done. The wait is over when the host
+ * knows `until` to be done.
  *
- * An operation keeps a mark of the waits that it comes after, and is unseen for as long as one of
- * them is open. The latest of many open waits of a stream count as one.
+ * An operation keeps a mark of the waits that it comes after, and is unseen as long as one of them
+ * is open. If a stream has many open waits, the latest ones count as one.
  *
- * Locks: every function needs the owner's lock, except those that say "lock-free".
- */
+ * Locks: every function needs the owner's lock. */
 #ifndef SC_TRACK_UNSEEN_H
 #define SC_TRACK_UNSEEN_H
 
@@ -26,26 +25,26 @@ struct sc_unseen_mark;
 
 enum {
     SC_UNSEEN_BITS = 64,
-    SC_UNSEEN_OF_STREAM_MAX = 8,  /* open waits of a stream that count as more than one */
-    SC_UNSEEN_LOOKED_AT_MAX = 256 /* open waits: where there are more, nothing is seen */
+    SC_UNSEEN_OF_STREAM_MAX = 8,  /* open waits of a stream that are told apart */
+    SC_UNSEEN_LOOKED_AT_MAX = 256 /* with more open waits, every operation counts as unseen */
 };
 
 void sc_unseen_init(struct sc_order *order);
 
-/* Around the call by which the stream waits. End gets what begin has returned; it is left out where
- * the call was refused. */
+/* Begin and end the call by which the stream waits. End gets what begin has returned; it is not
+ * called if the driver refused the call. */
 struct sc_ticket sc_unseen_begin(struct sc_order *order, uint32_t stream);
 void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from);
 
-/* What work that is issued on the stream now comes after. `after`: what it comes after besides, or
- * NULL. */
+/* The open waits that work issued on the stream now comes after. `after`: what the work comes after
+ * besides; NULL: nothing. */
 struct sc_unseen_mark sc_unseen_behind(struct sc_order *order, uint32_t stream,
                                        const struct sc_point *after);
 
-/* Is one of them open? */
+/* Is a wait of the mark still open? */
 bool sc_unseen_is_open(struct sc_order *order, const struct sc_unseen_mark *mark);
 
-/* Forgets waits that the host knows to be over. True: there were some. */
+/* Forgets waits that the host knows to be over. Returns whether there were any. */
 bool sc_unseen_forget_known(struct sc_order *order);
 
 #endif

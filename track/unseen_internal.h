@@ -1,4 +1,4 @@
-/* The record of track/unseen.h. */
+/* The record of all unseen waits (track/unseen.h). */
 #ifndef SC_TRACK_UNSEEN_INTERNAL_H
 #define SC_TRACK_UNSEEN_INTERNAL_H
 
@@ -11,10 +11,10 @@
 /* A part of struct sc_order. */
 struct sc_unseen {
     struct sc_pool waits;
-    uint32_t first, last; /* in the order in which they began */
-    uint64_t begun;
-    bool is_lost; /* there was no memory for one */
-    _Atomic uint32_t open;
+    uint32_t first, last;  /* the list of waits, in the order in which they began */
+    uint64_t begun;        /* how many waits ever began */
+    bool is_lost;          /* there was no memory for a wait: every operation counts as unseen */
+    _Atomic uint32_t open; /* how many are open; one more if is_lost */
 };
 
 /* Lock-free: is no wait open at all? */

@@ -8,10 +8,10 @@
 
 #include "common/poison.h"
 
-/* As DT_GNU_HASH has it; `words` are a filter, the buckets and the chains. */
+/* The table of DT_GNU_HASH. `words` holds a Bloom filter, then the buckets, then the chains. */
 struct hash_table {
     uint32_t buckets;
-    uint32_t first; /* symbol that has a chain */
+    uint32_t first; /* the first symbol that is in a chain */
     uint32_t filter_words;
     uint32_t filter_shift;
     uint32_t words[];
@@ -23,8 +23,9 @@ struct symbols {
     const char *names;
 };
 
-/* The loader relocates what it finds there, but for the kernel's object. */
-static const void *at(const struct link_map *object, const ElfW(Dyn) * entry)
+/* The address that a dynamic entry holds. The loader has relocated these entries, except in the
+ * kernel's object (vDSO). */
+static const void *pointer_to(const struct link_map *object, const ElfW(Dyn) * entry)
 {
     uintptr_t address = entry->d_un.d_ptr;
     return (const void *)(address < object->l_addr ? object->l_addr + address : address);
@@ -35,15 +36,16 @@ static struct symbols symbols_of(const struct link_map *object)
     struct symbols found = {NULL, NULL, NULL};
     for (const ElfW(Dyn) *entry = object->l_ld; entry && entry->d_tag != DT_NULL; entry++) {
         if (entry->d_tag == DT_GNU_HASH)
-            found.hashes = at(object, entry);
+            found.hashes = pointer_to(object, entry);
         if (entry->d_tag == DT_SYMTAB)
-            found.symbols = at(object, entry);
+            found.symbols = pointer_to(object, entry);
         if (entry->d_tag == DT_STRTAB)
-            found.names = at(object, entry);
+            found.names = pointer_to(object, entry);
     }
     return found;
 }
 
+/* The hash function of DT_GNU_HASH. */
 static uint32_t hash_of(const char *name)
 {
     uint32_t hash = 5381;
@@ -52,7 +54,9 @@ static uint32_t hash_of(const char *name)
     return hash;
 }
 
-static const ElfW(Sym) * find(const struct symbols *in, const char *name)
+/* Finds the symbol in the chain of its bucket. A chain has the symbols' hashes, whose lowest bit
+ * marks the last one. */
+static const ElfW(Sym) * find_symbol(const struct symbols *in, const char *name)
 {
     enum { LAST_OF_CHAIN = 1 };
     const struct hash_table *table = in->hashes;
@@ -73,15 +77,15 @@ static const ElfW(Sym) * find(const struct symbols *in, const char *name)
     }
 }
 
-static const ElfW(Sym) * find_in(const struct link_map *object, const char *name)
+static const ElfW(Sym) * find_symbol_of(const struct link_map *object, const char *name)
 {
     struct symbols in = symbols_of(object);
-    return in.hashes && in.symbols && in.names ? find(&in, name) : NULL;
+    return in.hashes && in.symbols && in.names ? find_symbol(&in, name) : NULL;
 }
 
 static void *exported_by(const struct link_map *object, const char *name)
 {
-    const ElfW(Sym) *found = find_in(object, name);
+    const ElfW(Sym) *found = find_symbol_of(object, name);
     return found ? (void *)(object->l_addr + found->st_value) : NULL;
 }
 
@@ -91,33 +95,33 @@ void *sc_exported_in(const struct dl_phdr_info *object, const char *name, size_t
     for (size_t i = 0; i < object->dlpi_phnum; i++)
         if (object->dlpi_phdr[i].p_type == PT_DYNAMIC)
             map.l_ld = (ElfW(Dyn) *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
-    const ElfW(Sym) *found = find_in(&map, name);
+    const ElfW(Sym) *found = find_symbol_of(&map, name);
     *size_bytes = found ? found->st_size : 0;
     return found ? (void *)(object->dlpi_addr + found->st_value) : NULL;
 }
 
-/* Two threads may both ask; they are told the same. */
-static const struct link_map *us(void)
+/* The loader's record of this object. Two threads that ask at once find the same. */
+static const struct link_map *our_map(void)
 {
     static _Atomic(struct link_map *) known;
     struct link_map *found = atomic_load_explicit(&known, memory_order_relaxed);
     Dl_info where;
-    if (!found && dladdr1((void *)us, &where, (void **)&found, RTLD_DL_LINKMAP))
+    if (!found && dladdr1((void *)our_map, &where, (void **)&found, RTLD_DL_LINKMAP))
         atomic_store_explicit(&known, found, memory_order_relaxed);
     return found;
 }
 
 void *sc_exported_by_us(const char *name)
 {
-    return exported_by(us(), name);
+    return exported_by(our_map(), name);
 }
 
 void *sc_exported_by_another(const char *name)
 {
     void *found = NULL;
-    for (const struct link_map *other = us()->l_next; other && !found; other = other->l_next)
+    for (const struct link_map *other = our_map()->l_next; other && !found; other = other->l_next)
         found = exported_by(other, name);
-    for (const struct link_map *other = us()->l_prev; other && !found; other = other->l_prev)
+    for (const struct link_map *other = our_map()->l_prev; other && !found; other = other->l_prev)
         found = exported_by(other, name);
     return found;
 }

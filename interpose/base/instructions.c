@@ -8,9 +8,9 @@
 
 #if defined(__x86_64__)
 
-/* What follows the first byte: . nothing, m a ModRM byte, b 1 byte, z 4 bytes, M a ModRM byte and
- * 1 byte, Z a ModRM byte and 4 bytes, v 4 bytes or 8, s see read_special, ? the
- * look ends. */
+/* What follows each opcode of one byte; a row has one upper digit. Letters: . nothing, m a ModRM
+ * byte, b 1 byte, z 4 bytes, M a ModRM byte and 1 byte, Z a ModRM byte and 4 bytes, v 4 bytes or 8,
+ * s see read_special, ? unknown (the look ends). */
 static const char *const one_byte[16] = {
     "mmmmbz??mmmmbz?s", "mmmmbz??mmmmbz??", "mmmmbz??mmmmbz??", "mmmmbz??mmmmbz??",
     "????????????????", "................", "??sm????zZbM????", "ssssssssssssssss",
@@ -18,7 +18,7 @@ static const char *const one_byte[16] = {
     "MMssssMs?.??s???", "mmmm???.mmmmmmmm", "ssss????ss?s????", "????s.ss......ms",
 };
 
-/* The same behind 0F: s are branches. */
+/* The same of opcodes behind 0F, where s is a branch. */
 static const char *const two_bytes[16] = {
     "?????????????m??", "mmmmmmmmmmmmmmmm", "????????mmmmmmmm", "?.?.????????????",
     "mmmmmmmmmmmmmmmm", "mmmmmmmmmmmmmmmm", "mmmmmmmmmmmmmmmm", "MMMMmmm.????mmmm",
@@ -26,40 +26,42 @@ static const char *const two_bytes[16] = {
     "mmMmMMMm........", "mmmmmmmmmmmmmmmm", "mmmmmmmmmmmmmmmm", "mmmmmmmmmmmmmmm?",
 };
 
+/* An instruction that is being read. */
 struct reading {
     struct sc_x86 code;
     size_t given_bytes;
     uintptr_t pc;
-    bool is_relative; /* the operand lies `offset` bytes behind the instruction */
+    bool is_relative; /* the operand lies `offset` bytes behind the instruction (rip) */
     int32_t offset;
 };
 
-static unsigned char next(struct reading *reading)
+static unsigned char next_byte(struct reading *reading)
 {
     return sc_x86_next(&reading->code);
 }
 
 static int32_t next_number(struct reading *reading, unsigned size_bytes)
 {
-    uint64_t number = 0; /* of 8 bytes the lower half is returned */
+    uint64_t number = 0; /* of a number of 8 bytes the lower half is returned */
     for (unsigned i = 0; i < size_bytes; i++)
-        number |= (uint64_t)next(reading) << 8 * i;
+        number |= (uint64_t)next_byte(reading) << 8 * i;
     return size_bytes == 1 ? (int8_t)number : (int32_t)number;
 }
 
+/* Reads the ModRM byte and what belongs to it: a SIB byte and an offset. */
 static void next_operand(struct reading *reading)
 {
-    unsigned char modrm = reading->code.modrm = next(reading);
+    unsigned char modrm = reading->code.modrm = next_byte(reading);
     unsigned mod = modrm >> 6, rm = modrm & 7;
-    bool has_base = mod == 3 || rm != 4 || (next(reading) & 7) != 5;
+    bool has_base = mod == 3 || rm != 4 || (next_byte(reading) & 7) != 5;
     reading->is_relative = mod == 0 && rm == 5;
     if (mod == 1)
-        next(reading);
+        next_byte(reading);
     else if (mod == 2 || (mod == 0 && (rm == 5 || !has_base)))
         reading->offset = next_number(reading, 4);
 }
 
-static struct sc_instruction ended(const struct reading *reading, enum sc_instruction_way way)
+static struct sc_instruction result_of(const struct reading *reading, enum sc_instruction_way way)
 {
     struct sc_instruction read = {.way = way, .length = (unsigned)reading->code.at};
     if (reading->code.is_short)
@@ -67,21 +69,22 @@ static struct sc_instruction ended(const struct reading *reading, enum sc_instru
     return read;
 }
 
-static struct sc_instruction jumped(struct reading *reading, enum sc_instruction_way way,
-                                    unsigned size_bytes)
+static struct sc_instruction jump_result(struct reading *reading, enum sc_instruction_way way,
+                                         unsigned size_bytes)
 {
     int32_t offset = next_number(reading, size_bytes);
-    struct sc_instruction read = ended(reading, reading->code.halves ? SC_WAY_UNKNOWN : way);
+    struct sc_instruction read = result_of(reading, reading->code.halves ? SC_WAY_UNKNOWN : way);
     read.target = reading->pc + reading->code.at + (uintptr_t)(intptr_t)offset;
     read.effect = way == SC_WAY_CALL ? SC_EFFECT_SPOILS : SC_EFFECT_KEEPS;
-    if (way == SC_WAY_BRANCH && (reading->code.opcode & 0x70) != 0x60) /* not those of loops */
+    if (way == SC_WAY_BRANCH && (reading->code.opcode & 0x70) != 0x60) /* no loop, no jrcxz */
         read.condition = (reading->code.opcode & 15) == 4   ? SC_IF_EQUAL
                          : (reading->code.opcode & 15) == 5 ? SC_IF_UNEQUAL
                                                             : SC_IF_UNKNOWN;
     return read;
 }
 
-/* Calls and jumps that say where the address lies; the rest of this group only computes. */
+/* Opcode FF. Its calls and jumps go to an address in memory, which is known only relative to the
+ * instruction (rip). The rest of this group only computes. */
 static struct sc_instruction read_group_5(struct reading *reading)
 {
     static const enum sc_instruction_way ways[8] = {
@@ -91,24 +94,25 @@ static struct sc_instruction read_group_5(struct reading *reading)
     next_operand(reading);
     enum sc_instruction_way way = ways[sc_x86_field(&reading->code)];
     if (way == SC_WAY_ON)
-        return ended(reading, SC_WAY_ON);
-    struct sc_instruction read = ended(reading, reading->is_relative ? way : SC_WAY_UNKNOWN);
+        return result_of(reading, SC_WAY_ON);
+    struct sc_instruction read = result_of(reading, reading->is_relative ? way : SC_WAY_UNKNOWN);
     read.target = reading->pc + reading->code.at + (uintptr_t)(intptr_t)reading->offset;
     read.is_pointer = true;
     return read;
 }
 
+/* Reads what follows the opcode, by the letter of the table. */
 static struct sc_instruction read_rest(struct reading *reading, char what)
 {
     if (what == 'm' || what == 'M' || what == 'Z')
         next_operand(reading);
     if (what == 'b' || what == 'M')
-        next(reading);
+        next_byte(reading);
     else if (what == 'z' || what == 'Z')
         next_number(reading, reading->code.halves && !reading->code.is_wide ? 2 : 4);
     else if (what == 'v')
         next_number(reading, reading->code.is_wide ? 8 : reading->code.halves ? 2 : 4);
-    return ended(reading, what == '?' || what == 's' ? SC_WAY_UNKNOWN : SC_WAY_ON);
+    return result_of(reading, what == '?' || what == 's' ? SC_WAY_UNKNOWN : SC_WAY_ON);
 }
 
 static struct sc_instruction read_behind_0f(struct reading *reading)
@@ -118,11 +122,11 @@ static struct sc_instruction read_behind_0f(struct reading *reading)
     if (reading->code.coding != SC_X86_LEGACY)
         return read_rest(reading, what);
     if (opcode == 0x0B)
-        return ended(reading, SC_WAY_TRAP);
+        return result_of(reading, SC_WAY_TRAP);
     if (what == 's')
-        return jumped(reading, SC_WAY_BRANCH, 4);
+        return jump_result(reading, SC_WAY_BRANCH, 4);
     struct sc_instruction read = read_rest(reading, what);
-    if (opcode == 0x1E || opcode == 0x1F) /* they do nothing */
+    if (opcode == 0x1E || opcode == 0x1F) /* hints and nops */
         read.effect = SC_EFFECT_KEEPS;
     return read;
 }
@@ -131,39 +135,39 @@ static struct sc_instruction read_special(struct reading *reading)
 {
     unsigned char opcode = reading->code.opcode;
     if (opcode >= 0x70 && opcode <= 0x7F)
-        return jumped(reading, SC_WAY_BRANCH, 1);
+        return jump_result(reading, SC_WAY_BRANCH, 1);
     switch (opcode) {
     case 0xC2:
     case 0xC3:
         next_number(reading, opcode == 0xC2 ? 2 : 0);
-        return ended(reading, SC_WAY_RETURN);
-    case 0xC7: /* the last of this group begins a transaction */
+        return result_of(reading, SC_WAY_RETURN);
+    case 0xC7: /* /0 is a move, /7 (xbegin) begins a transaction */
         next_operand(reading);
         next_number(reading, reading->code.halves ? 2 : 4);
-        return ended(reading, sc_x86_field(&reading->code) == 0 ? SC_WAY_ON : SC_WAY_UNKNOWN);
+        return result_of(reading, sc_x86_field(&reading->code) == 0 ? SC_WAY_ON : SC_WAY_UNKNOWN);
     case 0xE8:
     case 0xE9:
-        return jumped(reading, opcode == 0xE8 ? SC_WAY_CALL : SC_WAY_JUMP, 4);
+        return jump_result(reading, opcode == 0xE8 ? SC_WAY_CALL : SC_WAY_JUMP, 4);
     case 0xEB:
-        return jumped(reading, SC_WAY_JUMP, 1);
+        return jump_result(reading, SC_WAY_JUMP, 1);
     case 0xF6:
     case 0xF7:
         next_operand(reading);
         if (sc_x86_field(&reading->code) < 2)
             next_number(reading, opcode == 0xF6 ? 1 : reading->code.halves ? 2 : 4);
-        return ended(reading, SC_WAY_ON);
+        return result_of(reading, SC_WAY_ON);
     case 0xFF:
         return read_group_5(reading);
     case 0xCC:
     case 0xF4:
-        return ended(reading, SC_WAY_TRAP);
-    default: /* loops by a counter */
-        return jumped(reading, SC_WAY_BRANCH, 1);
+        return result_of(reading, SC_WAY_TRAP);
+    default: /* E0 to E3: loop and jrcxz */
+        return jump_result(reading, SC_WAY_BRANCH, 1);
     }
 }
 
-/* Does it read fs:0x28, where -fstack-protector has the canary? */
-static bool is_of_canary(const struct reading *reading, unsigned length)
+/* Does the instruction read fs:0x28, where -fstack-protector has the canary? */
+static bool reads_canary(const struct reading *reading, unsigned length)
 {
     enum { FS = 0x64 };
     static const unsigned char place[] = {0x25, 0x28, 0, 0, 0};
@@ -171,38 +175,42 @@ static bool is_of_canary(const struct reading *reading, unsigned length)
            memcmp(reading->code.bytes + 4, place, sizeof place) == 0;
 }
 
-static struct sc_instruction with_next(const struct reading *reading, unsigned length)
+/* The result for the instruction behind this one, with the length of both. */
+static struct sc_instruction next_result(const struct reading *reading, unsigned length)
 {
-    struct sc_instruction next = sc_instructions_read(
+    struct sc_instruction next_byte = sc_instructions_read(
         reading->code.bytes + length, reading->given_bytes - length, reading->pc + length);
-    next.length += length;
-    return next;
+    next_byte.length += length;
+    return next_byte;
 }
 
-/* sub, xor or cmp; or a load with cmp behind it. */
+/* Recognises how functions check their stack's canary before they return: by sub, xor or cmp, or by
+ * a load with a cmp behind it, which are read as one instruction. An intact canary makes the result
+ * equal. */
 static void note_canary(const struct reading *reading, struct sc_instruction *read)
 {
     enum { LOAD = 0x8B, SUB = 0x2B, XOR = 0x33, CMP = 0x3B, CMP_TO = 0x39 };
     unsigned char opcode = reading->code.opcode;
     unsigned length = read->length;
-    if (read->way != SC_WAY_ON || !is_of_canary(reading, length))
+    if (read->way != SC_WAY_ON || !reads_canary(reading, length))
         return;
     bool compares = opcode == SUB || opcode == XOR || opcode == CMP;
     if (opcode == LOAD && reading->given_bytes > length + 1) {
         const unsigned char *behind = reading->code.bytes + length;
         compares = (behind[0] & 0xF8) == 0x48 && (behind[1] == CMP || behind[1] == CMP_TO);
         if (compares)
-            *read = with_next(reading, length);
+            *read = next_result(reading, length);
     }
     if (compares)
         read->effect = SC_EFFECT_EQUALS;
 }
 
-/* What compilers do with a number in eax, where it has no prefix. */
+/* Recognises what compilers do with a small number in eax: mov, xor, test and cmp without a prefix.
+ */
 static void note_effect(const struct reading *reading, struct sc_instruction *read)
 {
     const unsigned char *bytes = reading->code.bytes;
-    bool is_own = read->length == 2 && bytes[1] == 0xC0; /* eax and eax */
+    bool is_own = read->length == 2 && bytes[1] == 0xC0; /* both operands are eax, or al */
     if (reading->code.has_prefix || reading->code.map != 0 || read->way != SC_WAY_ON)
         return;
     if (reading->code.opcode == 0x90)
@@ -249,6 +257,8 @@ struct sc_instruction sc_instructions_read(const unsigned char *bytes, size_t si
 
 #elif defined(__aarch64__)
 
+/* The target of a branch: `pc` plus a signed number of words, which lies in the `bits` bits of the
+ * instruction from bit `low` on. */
 static uintptr_t relative(uintptr_t pc, uint32_t code, unsigned low, unsigned bits)
 {
     int64_t words = (int64_t)((uint64_t)code << (64 - low - bits)) >> (64 - bits);
@@ -264,7 +274,7 @@ static struct sc_instruction branched(uintptr_t target, enum sc_instruction_cond
                                    .condition = condition};
 }
 
-/* Calls, jumps, branches and what the kernel answers. */
+/* Where the instruction goes on: calls, jumps, branches, returns, traps, and system calls. */
 static struct sc_instruction read_way(uint32_t code, uintptr_t pc)
 {
     struct sc_instruction read = {.way = SC_WAY_ON, .length = 4};
@@ -299,7 +309,7 @@ static struct sc_instruction read_way(uint32_t code, uintptr_t pc)
     return read;
 }
 
-/* What compilers do with a number in w0. */
+/* Recognises what compilers do with a small number in w0: mov and cmp. */
 static void note_effect(uint32_t code, struct sc_instruction *read)
 {
     int32_t number = (int32_t)(code >> 10 & 0xFFF);
@@ -325,7 +335,8 @@ static bool read_code(const unsigned char *bytes, size_t size_bytes, unsigned i,
     return true;
 }
 
-/* A linkage table's entry: adrp x16; ldr x17, [x16, #n]; add x16, x16, #n; br x17. */
+/* Recognises an entry of a linkage table (PLT): adrp x16; ldr x17, [x16, #n]; add x16, x16, #n; br
+ * x17. *pointer is where the address of the function lies. */
 static bool is_linkage(const unsigned char *bytes, size_t size_bytes, uintptr_t pc,
                        uintptr_t *pointer)
 {

@@ -1,11 +1,12 @@
-/* Where machine code goes on, as far as its bytes say: for a look at what a function can do at all.
+/* Where machine code goes on, as far as its bytes tell: for a look at what a function can do at
+ * all.
  *
- * Most instructions go on to the next one, and only their length counts. A comparison of a
- * function's result with a number is recognised where it stands directly behind the call. An
- * unknown instruction ends the look.
+ * Most instructions go on to the next one, and only their length matters. A comparison of a
+ * function's result with a number is recognised if it stands directly behind the call. An unknown
+ * instruction ends the look.
  *
- * x86-64 and aarch64; other machines are unknown. No lock; signal safe; it looks at nothing but
- * what it is given.
+ * x86-64 and aarch64; on other machines every instruction is unknown. No lock; signal safe; nothing
+ * is read but the bytes that the caller gives.
  */
 #ifndef SC_INTERPOSE_BASE_INSTRUCTIONS_H
 #define SC_INTERPOSE_BASE_INSTRUCTIONS_H
@@ -17,29 +18,31 @@
 enum { SC_INSTRUCTION_BYTES_MAX = 15 };
 
 enum sc_instruction_way {
-    SC_WAY_UNKNOWN, /* it may wait in the kernel, or go anywhere */
-    SC_WAY_ON,
-    SC_WAY_CALL,   /* of `target`, and on behind it */
-    SC_WAY_JUMP,   /* to `target` */
-    SC_WAY_BRANCH, /* to `target`, or on */
+    SC_WAY_UNKNOWN, /* the instruction may wait in the kernel, or go on anywhere */
+    SC_WAY_ON,      /* to the next instruction */
+    SC_WAY_CALL,    /* calls `target`, then goes on to the next instruction */
+    SC_WAY_JUMP,    /* to `target` */
+    SC_WAY_BRANCH,  /* to `target`, or to the next instruction */
     SC_WAY_RETURN,
-    SC_WAY_TRAP, /* it does not go on: the program ends there */
+    SC_WAY_TRAP, /* the program ends here */
 };
 
-/* What it does with the register that functions return small numbers in, of 32 bits. */
+/* What the instruction does with the 32-bit register in which functions return small numbers (eax,
+ * w0), and with the latest comparison of that register. */
 enum sc_instruction_effect {
-    SC_EFFECT_SPOILS, /* nothing is known of it, or of a comparison, behind this one */
-    SC_EFFECT_KEEPS,
-    SC_EFFECT_SETS,     /* to `number`; of a comparison nothing is known */
-    SC_EFFECT_COMPARES, /* with `number` */
-    SC_EFFECT_EQUALS,   /* it compares a stack's canary with itself */
+    SC_EFFECT_SPOILS,   /* neither the register nor the comparison is known afterwards */
+    SC_EFFECT_KEEPS,    /* both stay as they are */
+    SC_EFFECT_SETS,     /* the register becomes `number`; the comparison is not known */
+    SC_EFFECT_COMPARES, /* the register is compared with `number` */
+    SC_EFFECT_EQUALS,   /* a comparison comes out equal: that of the stack's canary */
 };
 
+/* When a branch is taken: by the latest comparison, or by the register itself. */
 enum sc_instruction_condition {
     SC_IF_UNKNOWN,
     SC_IF_EQUAL,
     SC_IF_UNEQUAL,
-    SC_IF_ZERO, /* the register itself */
+    SC_IF_ZERO, /* the register is 0 */
     SC_IF_NONZERO,
 };
 
@@ -47,14 +50,16 @@ struct sc_instruction {
     enum sc_instruction_way way;
     unsigned length;
     uintptr_t target;
-    bool is_pointer; /* the target is where the address lies */
+    bool is_pointer; /* `target` is where the address of the target lies */
     enum sc_instruction_effect effect;
     int32_t number;
     enum sc_instruction_condition condition;
 };
 
-/* The one at `pc`, of which `size_bytes` bytes are given. Two that belong together may be read as
- * one. */
+/* Decodes the instruction at `pc`; `bytes` are the `size_bytes` bytes of code from there. Two
+ * instructions may be returned as one, with the length of both: a load of the stack's canary with
+ * its comparison, and an entry of a linkage table. SC_WAY_UNKNOWN: the bytes are too few, or the
+ * instruction is not known. */
 struct sc_instruction sc_instructions_read(const unsigned char *bytes, size_t size_bytes,
                                            uintptr_t pc);
 

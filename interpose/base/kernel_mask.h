@@ -1,5 +1,5 @@
-/* The thread's signal mask as the kernel has it, past the C library and our own hooks. Signals 32
- * and 33 are in it, which glibc keeps to itself.
+/* The calling thread's signal mask as the kernel has it, by system calls that pass the C library
+ * and our own hooks. It has signals 32 and 33, which glibc hides.
  *
  * Async-signal-safe; no lock; errno is kept.
  */
@@ -21,9 +21,9 @@
     (~(SC_SIGNAL_BIT(SIGSEGV) | SC_SIGNAL_BIT(SIGBUS) | SC_SIGNAL_BIT(SIGFPE) |                    \
        SC_SIGNAL_BIT(SIGILL) | SC_SIGNAL_BIT(SIGTRAP) | SC_SIGNAL_BIT(SIGSYS)))
 
-/* By which setuid and its kin, called by another thread, reach this one (glibc, nptl_setxid.c).
- * That thread waits for it with the lock of the list of threads, which pthread_create takes as
- * well. */
+/* The signal by which setuid and the like, called by another thread, reach this one (glibc,
+ * nptl_setxid.c). The other thread waits for this one, and holds the lock of the list of threads
+ * meanwhile, which pthread_create takes as well. */
 #define SC_KERNEL_MASK_SETXID SC_SIGNAL_BIT(33)
 
 /* The signals that the C library keeps to itself. */
@@ -37,7 +37,7 @@ static inline uint64_t sc_kernel_mask_of(const sigset_t *set)
     return mask;
 }
 
-/* Returns the mask before. */
+/* Sets the mask. Returns the former one. */
 static inline uint64_t sc_kernel_mask_set(uint64_t mask)
 {
     uint64_t before = 0;
@@ -45,7 +45,7 @@ static inline uint64_t sc_kernel_mask_set(uint64_t mask)
     return before;
 }
 
-/* Blocks more signals. Returns the mask before. */
+/* Blocks more signals. Returns the former mask. */
 static inline uint64_t sc_kernel_mask_block(uint64_t more)
 {
     uint64_t before = 0;
@@ -53,12 +53,13 @@ static inline uint64_t sc_kernel_mask_block(uint64_t more)
     return before;
 }
 
+/* Unblocks these signals. */
 static inline void sc_kernel_mask_unblock(uint64_t fewer)
 {
     sc_kernel_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &fewer, NULL, sizeof fewer);
 }
 
-/* Is a signal pending that the mask `without` would not block? */
+/* Is a signal pending that would be delivered under the mask `without`? */
 static inline bool sc_kernel_mask_holds_back(uint64_t without)
 {
     uint64_t pending = 0;

@@ -13,7 +13,7 @@
 static _Atomic(sc_dlsym_function *) real_dlsym;
 static _Atomic(sc_dlvsym_function *) real_dlvsym;
 
-/* Two threads may both find one; they find the same. */
+/* Two threads may both look; they find the same. */
 sc_dlvsym_function *sc_loader_dlvsym(void)
 {
     sc_dlvsym_function *found = atomic_load_explicit(&real_dlvsym, memory_order_relaxed);
@@ -52,7 +52,7 @@ bool sc_loader_is_stub(const void *function)
            ((const ElfW(Sym) *)symbol)->st_shndx == SHN_UNDEF;
 }
 
-/* The linker names the ends of the sections that SC_NEXT and the like fill. */
+/* The linker defines symbols for the bounds of the sections that SC_NEXT and the like fill. */
 #define SECTION(name)                                                                              \
     extern struct sc_next name##_begin[] __asm__("__start_sc_" #name)                              \
         __attribute__((visibility("hidden")));                                                     \
@@ -62,42 +62,45 @@ bool sc_loader_is_stub(const void *function)
 SECTION(nexts)
 SECTION(late_nexts)
 
-/* The compiler is told that dlvsym does not lead back to here (__THROW). */
-static __thread volatile bool looking;
+/* A look-up is under way on this thread. Volatile, since dlvsym is declared (__THROW) not to call
+ * back into this file, which it may do through an allocator. */
+static __thread volatile bool is_looking;
 
 bool sc_loader_is_looking(void)
 {
-    return looking;
+    return is_looking;
 }
 
-static long absent(void)
+/* Stands for a function that this C library lacks. */
+static long fail_absent(void)
 {
     errno = ENOSYS;
     return -1;
 }
 
-/* Before 2.34 glibc has some of its functions there, and a library that needs them may have been
- * opened apart from the program. */
+/* Finds the function in librt, where glibc before 2.34 has some. The program itself need not have
+ * librt: a library that needs it may have been opened apart. */
 static void *find_in_librt(const char *name)
 {
     void *librt = dlopen("librt.so.1", RTLD_LAZY | RTLD_NOLOAD);
     return librt ? sc_loader_symbol(librt, name) : NULL;
 }
 
-static const void *object_of(const void *function)
+static const void *base_of_object(const void *function)
 {
     Dl_info where;
     return function && dladdr(function, &where) ? where.dli_fbase : NULL;
 }
 
-/* The version of libc, that is, and not of somebody between us. */
+/* Returns the version that the hook wants, if that is in the same object as `found`: another
+ * library between us and libc goes first. */
 static void *find_version(const struct sc_next *next, void *found)
 {
     void *wanted = sc_loader_dlvsym()(RTLD_NEXT, next->name, next->version);
-    return wanted && object_of(wanted) == object_of(found) ? wanted : found;
+    return wanted && base_of_object(wanted) == base_of_object(found) ? wanted : found;
 }
 
-static void *find(const struct sc_next *next)
+static void *find_next(const struct sc_next *next)
 {
     void *found = sc_loader_next(next->name);
     if (!found)
@@ -105,16 +108,17 @@ static void *find(const struct sc_next *next)
     return next->version ? find_version(next, found) : found;
 }
 
+/* Looks up the function behind our hook, and keeps it. */
 static void look_up(struct sc_next *next)
 {
-    bool outer = looking;
-    looking = true;
-    void *found = find(next);
-    looking = outer;
+    bool outer = is_looking;
+    is_looking = true;
+    void *found = find_next(next);
+    is_looking = outer;
     if (found)
         atomic_store_explicit(&next->found, found, memory_order_relaxed);
     else
-        dlerror(); /* is not what the program is to be told */
+        dlerror(); /* takes back the error that the program must not see */
 }
 
 static void look_up_each(struct sc_next *first, struct sc_next *end)
@@ -130,20 +134,20 @@ void sc_loader_find_all(void)
     look_up_each(late_nexts_begin, late_nexts_end);
 }
 
-/* Its first call is when all the others are looked up. */
+/* Does the function make threads? Its first call has all others looked up. */
 static bool makes_threads(const struct sc_next *next)
 {
     return strcmp(next->name, "pthread_create") == 0 || strcmp(next->name, "thrd_create") == 0;
 }
 
-static struct sc_next *named(struct sc_next *next, struct sc_next *end, const char *name)
+static struct sc_next *record_named(struct sc_next *next, struct sc_next *end, const char *name)
 {
     while (next < end && !sc_exported_is(next->name, name))
         next++;
     return next < end ? next : NULL;
 }
 
-/* Who asks for the function by name will make threads with it. */
+/* Looks up the function; with one that makes threads, all functions. */
 static void look_up_with_others(struct sc_next *next)
 {
     if (makes_threads(next))
@@ -154,9 +158,9 @@ static void look_up_with_others(struct sc_next *next)
 
 static struct sc_next *look_up_named(const char *name)
 {
-    struct sc_next *next = named(nexts_begin, nexts_end, name);
+    struct sc_next *next = record_named(nexts_begin, nexts_end, name);
     if (!next)
-        next = named(late_nexts_begin, late_nexts_end, name);
+        next = record_named(late_nexts_begin, late_nexts_end, name);
     if (next && !sc_loader_found(next))
         look_up_with_others(next);
     return next;
@@ -179,7 +183,8 @@ void *sc_loader_behind(const char *name)
     return found;
 }
 
-static __attribute__((constructor)) void find_first(void)
+/* Looks up what programs often call in signal handlers. */
+static __attribute__((constructor)) void look_up_first(void)
 {
     for (struct sc_next *next = nexts_begin; next < nexts_end; next++)
         if (!makes_threads(next))
@@ -190,5 +195,5 @@ void *sc_loader_find(struct sc_next *next)
 {
     look_up_with_others(next);
     void *found = sc_loader_found(next);
-    return found ? found : (void *)absent;
+    return found ? found : (void *)fail_absent;
 }

@@ -1,9 +1,9 @@
-/* The loader and the C library as they are without us.
+/* The functions of the loader and the C library that our hooks stand before.
  *
- * dlsym and dlvsym of this object are ours. The real dlvsym is read from the table of the object
- * that has it, and finds the real dlsym by version; its success path neither allocates nor takes a
- * lock that a caller of dlsym could hold. Look-ups with RTLD_NEXT start behind this object. Safe
- * before any constructor has run, from any thread.
+ * dlsym and dlvsym of this object are ours. The real dlvsym is read from the symbol table of the
+ * object that has it, and finds the real dlsym by version. A successful look-up neither allocates
+ * nor takes a lock that a caller of dlsym could hold. Look-ups with RTLD_NEXT start behind this
+ * object. Safe before any constructor has run, from any thread.
  */
 #ifndef SC_INTERPOSE_BASE_LOADER_H
 #define SC_INTERPOSE_BASE_LOADER_H
@@ -12,46 +12,50 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The real dlsym and dlvsym. They look at their return address to learn who asks. */
+/* The real dlsym and dlvsym. They learn from their return address which object asks. */
 typedef void *sc_dlsym_function(void *handle, const char *name);
 typedef void *sc_dlvsym_function(void *handle, const char *name, const char *version);
 sc_dlsym_function *sc_loader_dlsym(void);
 sc_dlvsym_function *sc_loader_dlvsym(void);
 
-/* NULL if there is no such symbol; leaves dlerror() set then, as dlsym does. */
+/* dlsym past our hook. NULL if there is no such symbol; then dlerror() is set, as by dlsym. */
 void *sc_loader_symbol(void *handle, const char *name);
 
-/* The next definition of a libc function behind this object; never NULL for what libc has. */
+/* The next definition of a libc function behind this object; never NULL for a function that libc
+ * has. */
 void *sc_loader_next(const char *name);
 
-/* What our hook of this name calls; NULL if nothing behind this object has the name. */
+/* The function that our hook of this name calls; NULL if nothing behind this object has the name.
+ */
 void *sc_loader_behind(const char *name);
 
-/* Has a hook of ours this name, and libc no function of it? */
+/* Has a hook of ours this name, while libc lacks the function? */
 bool sc_loader_is_absent(const char *name);
 
-/* Is the function a jump of the program's own? A program that is not position-independent has such
- * a jump for each function whose address it takes, and dlsym gives the jump too. Where the jump
- * leads is not known. */
+/* Is the function only a jump in the program (a PLT entry)? A program that is not
+ * position-independent has such a jump for each function whose address it takes, and dlsym returns
+ * the jump, too. Where the jump leads is not known. */
 bool sc_loader_is_stub(const void *function);
 
 /* A libc function that a hook of ours stands before.
  *
  * A look-up takes the loader's lock, and nobody expects munmap or _exit to wait for a constructor
  * in another thread. So all functions are looked up before the first thread is made, and at the
- * first sign of CUDA. Our constructor looks up only those that programs often call in signal
- * handlers: each of the others (late) costs a process that does not call it as much as one that
- * does. A function that is called before is looked up by that call. */
+ * first sign of CUDA. Our constructor looks up only functions that programs often call in signal
+ * handlers. The others (late) would cost every process as much as one that calls them. A call that
+ * comes earlier looks up its function itself.
+ */
 struct sc_next {
     const char *name;
-    const char *version; /* NULL: whatever the loader takes */
+    const char *version; /* NULL: the version that the loader takes by itself */
     _Atomic(void *) found;
-} __attribute__((aligned(4 * sizeof(void *)))); /* they lie one behind the other */
+} __attribute__((aligned(4 * sizeof(void *)))); /* the records of a section form an array */
 
-/* Looks the function up. Where this C library lacks it: one that fails with -1 and ENOSYS. */
+/* Looks the function up. If this C library lacks it, returns a function that fails with -1 and
+ * ENOSYS. */
 void *sc_loader_find(struct sc_next *next);
 
-/* Looks up all functions that were not looked up yet. */
+/* Looks up all functions that have not been found yet. */
 void sc_loader_find_all(void);
 
 /* Is this thread within a look-up? The loader may allocate memory there, and allocators call us. */
@@ -66,8 +70,8 @@ bool sc_loader_is_looking(void);
 #error "which version of glibc was the first on this machine?"
 #endif
 
-/* The version of what changed in `version` on x86-64. Before 2.36, glibc's RTLD_NEXT gives the
- * first one. */
+/* The version of a function that changed in `version` on x86-64: glibc before 2.36 gives the first
+ * version for RTLD_NEXT. */
 #if defined(__x86_64__)
 #define SC_GLIBC_SINCE(version) version
 #else

@@ -14,12 +14,13 @@ void sc_locals_learn(struct sc_running *running, uintptr_t lowest)
     running->is_learnt = true;
 }
 
-/* Without libunwind nothing is known of other stacks than the one that runs. */
+/* Is the local on the stack that runs? Without libunwind no base is known, and only that stack. */
 static bool is_of_same_stack(const struct sc_local *local, const struct sc_running *running)
 {
     return !local->base || local->base == running->base;
 }
 
+/* Is the return address of the local's function no longer in its place? */
 static bool is_place_lost(const struct sc_frame *frame)
 {
     uintptr_t found = 0;

@@ -48,13 +48,15 @@ struct query {
 
 #define QUERY _IOWR('f', 17, struct query)
 
-/* ENOENT: nothing is mapped there; another errno: the kernel does not know the question. */
-static int ask(int fd, uintptr_t address, struct query *answer)
+/* Asks for the mapping that has the address. 0, or an errno: ENOENT, nothing is mapped there;
+ * another one, the kernel does not know the question. */
+static int ask_for_mapping(int fd, uintptr_t address, struct query *answer)
 {
     *answer = (struct query){.size = sizeof *answer, .address = address};
     return (int)-sc_kernel_call(SYS_ioctl, fd, QUERY, answer);
 }
 
+/* Is the mapping readable and writable, and not executable? */
 static bool is_plain(const struct query *mapping)
 {
     return (mapping->flags & (IS_READABLE | IS_WRITABLE | IS_EXECUTABLE)) ==
@@ -92,24 +94,25 @@ static bool next_mapping(struct sc_maps_reader *reader, struct mapping *mapping)
 
 /* ---- plain memory ----
  *
- * Below a thread's stack lie pages without access. Arenas of glibc's may have such pages below,
- * too, but begin at a multiple of their size, with a head that says so. What adjoins a stack above
- * cannot be told from it. */
+ * Whether plain memory may be a thread's stack is told by the pages without access below a stack.
+ * Arenas of glibc's may have such pages below them, too, but begin at a multiple of their size,
+ * with a head that says so. Memory right above a stack cannot be told from the stack. */
 
 enum kind { NOT_PLAIN, PLAIN, PLAIN_STACK };
 
 static const uintptr_t ARENA_BYTES = (uintptr_t)64 << 20;
 
-/* The first members of heap_info (malloc/arena.c of glibc), with which each part of an arena
- * begins. They are the same in 2.28 as today. */
+/* The first members of glibc's heap_info (malloc/arena.c), with which each part of an arena begins.
+ * They have not changed since 2.28. */
 struct arena_head {
-    uintptr_t arena;    /* behind the head of the first part */
-    uintptr_t previous; /* part, or 0 */
+    uintptr_t arena;    /* the arena's record, behind the head of its first part */
+    uintptr_t previous; /* the part before this one, or 0 */
     size_t size_bytes;
-    size_t open_bytes; /* may be written */
+    size_t open_bytes; /* so many of them are readable and writable */
 };
 
-/* A stack may begin there, too, but there it has zeros, or what a program left. */
+/* Does a part of an arena begin there? A stack may begin at such an address, too; it then has zeros
+ * there, or what a program left. */
 static bool is_arena(uintptr_t start)
 {
     struct arena_head head;
@@ -121,54 +124,56 @@ static bool is_arena(uintptr_t start)
            head.size_bytes <= head.open_bytes && head.open_bytes <= ARENA_BYTES;
 }
 
-/* `below`: the mapping that ends where the stretch starts has no access. */
-static enum kind kind_of(uintptr_t start, bool below)
+/* The kind of a plain stretch. `closed_below`: the mapping that ends at its start has no access. */
+static enum kind kind_of(uintptr_t start, bool closed_below)
 {
-    return below && !is_arena(start) ? PLAIN_STACK : PLAIN;
+    return closed_below && !is_arena(start) ? PLAIN_STACK : PLAIN;
 }
 
-/* The last stretch of plain mappings that reading all of them has found, for kernels that have to
- * be asked so; written by whoever takes the version from even to odd. */
+/* The stretch of plain mappings that the last reading of all mappings has found, for kernels that
+ * cannot be asked for one. A sequence lock: only the thread that makes the version odd writes. */
 static struct {
     _Atomic uint32_t version;
     _Atomic uint32_t kind; /* enum kind */
     _Atomic uintptr_t start, end;
-} known;
+} stored;
 
-static void know(uintptr_t start, uintptr_t end, enum kind kind)
+static void remember_stretch(uintptr_t start, uintptr_t end, enum kind kind)
 {
-    uint32_t version = atomic_load(&known.version);
-    if ((version & 1) || !atomic_compare_exchange_strong(&known.version, &version, version + 1))
+    uint32_t version = atomic_load(&stored.version);
+    if ((version & 1) || !atomic_compare_exchange_strong(&stored.version, &version, version + 1))
         return;
-    atomic_store(&known.start, start);
-    atomic_store(&known.end, end);
-    atomic_store(&known.kind, kind);
-    atomic_store(&known.version, version + 2);
+    atomic_store(&stored.start, start);
+    atomic_store(&stored.end, end);
+    atomic_store(&stored.kind, kind);
+    atomic_store(&stored.version, version + 2);
 }
 
 static enum kind known_kind(uintptr_t address, uintptr_t end)
 {
-    uint32_t version = atomic_load(&known.version);
-    enum kind kind = (enum kind)atomic_load(&known.kind);
-    bool is_known = !(version & 1) && atomic_load(&known.start) <= address &&
-                    end <= atomic_load(&known.end) && atomic_load(&known.version) == version;
+    uint32_t version = atomic_load(&stored.version);
+    enum kind kind = (enum kind)atomic_load(&stored.kind);
+    bool is_known = !(version & 1) && atomic_load(&stored.start) <= address &&
+                    end <= atomic_load(&stored.end) && atomic_load(&stored.version) == version;
     return is_known ? kind : NOT_PLAIN;
 }
 
 void sc_mappings_forget(uintptr_t address, size_t size_bytes)
 {
-    uintptr_t end = atomic_load_explicit(&known.end, memory_order_relaxed);
+    uintptr_t end = atomic_load_explicit(&stored.end, memory_order_relaxed);
     if (sc_unlikely(end != 0) && address < end &&
-        atomic_load_explicit(&known.start, memory_order_relaxed) < address + size_bytes)
-        know(0, 0, NOT_PLAIN);
+        atomic_load_explicit(&stored.start, memory_order_relaxed) < address + size_bytes)
+        remember_stretch(0, 0, NOT_PLAIN);
 }
 
+/* Would all of [start, end) be plain without the guard? */
 static bool is_disguised(sc_mappings_disguised *disguised, uintptr_t start, uintptr_t end)
 {
     return disguised(start, end) == end;
 }
 
-/* Plain mappings that adjoin are one stretch. */
+/* The kind of the interval, by reading all mappings. Adjoining plain mappings are one stretch: it
+ * is remembered as a whole, and has one kind. */
 static enum kind kind_by_reading(int fd, uintptr_t address, uintptr_t end,
                                  sc_mappings_disguised *disguised)
 {
@@ -176,8 +181,8 @@ static enum kind kind_by_reading(int fd, uintptr_t address, uintptr_t end,
     struct mapping mapping;
     uintptr_t start = 0;
     uintptr_t reached = 0;
-    uintptr_t closed_end = 0; /* of the last mapping without access */
-    bool below = false;
+    uintptr_t closed_end = 0; /* where the last mapping without access ends */
+    bool closed_below = false;
     while (next_mapping(&reader, &mapping)) {
         bool plain = memcmp(mapping.access, "rw-", 3) == 0 ||
                      is_disguised(disguised, mapping.start, mapping.end);
@@ -185,7 +190,7 @@ static enum kind kind_by_reading(int fd, uintptr_t address, uintptr_t end,
             if (reached >= end || mapping.start >= end)
                 break;
             start = mapping.start;
-            below = closed_end == start;
+            closed_below = closed_end == start;
         }
         reached = plain ? mapping.end : 0;
         if (!plain && memcmp(mapping.access, "---", 3) == 0)
@@ -193,14 +198,14 @@ static enum kind kind_by_reading(int fd, uintptr_t address, uintptr_t end,
     }
     if (reached < end || start > address)
         return NOT_PLAIN;
-    know(start, reached, kind_of(start, below));
-    return kind_of(start, below);
+    remember_stretch(start, reached, kind_of(start, closed_below));
+    return kind_of(start, closed_below);
 }
 
 static bool is_closed(int fd, uintptr_t address)
 {
     struct query mapping;
-    return ask(fd, address, &mapping) == 0 &&
+    return ask_for_mapping(fd, address, &mapping) == 0 &&
            !(mapping.flags & (IS_READABLE | IS_WRITABLE | IS_EXECUTABLE));
 }
 
@@ -211,13 +216,15 @@ static bool is_closed_below(int fd, const struct query *mapping, sc_mappings_dis
     return is_closed(fd, start - 1) && !is_disguised(disguised, start - 1, start);
 }
 
+/* The kind of the interval, by asking for one mapping after the other. A kernel that cannot be
+ * asked has all mappings read. */
 static enum kind kind_between(int fd, uintptr_t address, uintptr_t end,
                               sc_mappings_disguised *disguised)
 {
     struct query mapping;
     enum kind kind = PLAIN;
     while (address < end) {
-        int error = ask(fd, address, &mapping);
+        int error = ask_for_mapping(fd, address, &mapping);
         if (error && error != ENOENT)
             return kind_by_reading(fd, address, end, disguised);
         uintptr_t last = error || end < mapping.end ? end : mapping.end;
@@ -258,30 +265,30 @@ bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes,
 
 /* ---- other questions ---- */
 
-static bool allows_by_reading(int fd, uintptr_t address, bool write)
+static bool allows_by_reading(int fd, uintptr_t address, bool is_write)
 {
     struct sc_maps_reader reader = {.fd = fd};
     struct mapping mapping = {0};
     while (mapping.end <= address && next_mapping(&reader, &mapping)) {
     }
     return mapping.start <= address && address < mapping.end &&
-           mapping.access[write ? 1 : 0] == (write ? 'w' : 'r');
+           mapping.access[is_write ? 1 : 0] == (is_write ? 'w' : 'r');
 }
 
-static bool allows(int fd, uintptr_t address, bool write)
+static bool allows(int fd, uintptr_t address, bool is_write)
 {
     struct query mapping;
-    int error = ask(fd, address, &mapping);
+    int error = ask_for_mapping(fd, address, &mapping);
     if (error && error != ENOENT)
-        return allows_by_reading(fd, address, write);
-    return error == 0 && (mapping.flags & (write ? IS_WRITABLE : IS_READABLE));
+        return allows_by_reading(fd, address, is_write);
+    return error == 0 && (mapping.flags & (is_write ? IS_WRITABLE : IS_READABLE));
 }
 
-bool sc_mappings_allow(uintptr_t address, bool write)
+bool sc_mappings_allow(uintptr_t address, bool is_write)
 {
     SC_KEEP_ERRNO();
     int fd = open_mappings();
-    bool allowed = fd >= 0 && allows(fd, address, write);
+    bool allowed = fd >= 0 && allows(fd, address, is_write);
     close_mappings(fd);
     return allowed;
 }

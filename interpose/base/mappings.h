@@ -1,9 +1,9 @@
 /* What the kernel says of the process's mappings.
  *
- * From Linux 6.11 on the kernel is asked about one mapping at a time. Before, /proc/self/maps is
- * read, some microseconds for each hundred mappings, and the last answer is kept.
+ * Linux 6.11 and later is asked for one mapping at a time. On older kernels /proc/self/maps is
+ * read, which takes some microseconds for each hundred mappings, and the last answer is kept.
  *
- * Thread safe and signal safe; no lock, but what a `disguised` takes; errno is kept.
+ * Thread safe and signal safe; no lock but what a `disguised` takes; errno is kept.
  */
 #ifndef SC_INTERPOSE_BASE_MAPPINGS_H
 #define SC_INTERPOSE_BASE_MAPPINGS_H
@@ -12,28 +12,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where the pages end, from the address on and up to `end`, that are protected although the program
- * has not made them so, and were plain: the address itself where the first is none of these. */
+/* Says how far pages are disguised: protected by us, and plain as the program made them. Returns
+ * where the disguised pages from `address` on end, at most `end`; `address` itself if its page is
+ * not disguised. */
 typedef uintptr_t sc_mappings_disguised(uintptr_t address, uintptr_t end);
 
-/* Is all of the interval mapped readable and writable, and not executable? Disguised pages count as
- * what they were. False where the kernel does not say. */
+/* Is all of the interval plain: mapped, readable and writable, and not executable? Disguised pages
+ * count as plain. False where the kernel does not say. */
 bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes, sc_mappings_disguised *disguised);
 
-/* The same, and no thread's stack may lie there: below one is memory without any access. */
+/* Is it plain, and can no thread's stack lie there? Memory right above pages without any access may
+ * be a stack. */
 bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes,
                                 sc_mappings_disguised *disguised);
 
-/* The program changes mappings there: the answer that was kept is forgotten. A few loads. */
+/* Forgets the answer that was kept, as the program changes mappings there. A few loads. */
 void sc_mappings_forget(uintptr_t address, size_t size_bytes);
 
-/* May the address be read, or written? */
-bool sc_mappings_allow(uintptr_t address, bool write);
+/* Does its mapping allow the address to be read, or (`is_write`) to be written? */
+bool sc_mappings_allow(uintptr_t address, bool is_write);
 
 /* How many mappings there are; 0 where the kernel does not say. Always reads all of them. */
 uint64_t sc_mappings_count(void);
 
-/* Is a file mapped whose path has `part` in it? False where the kernel does not say. Always reads
+/* Is a file mapped whose path contains `part`? False where the kernel does not say. Always reads
  * all mappings. */
 bool sc_mappings_have(const char *part);
 

@@ -22,6 +22,7 @@ int sc_masked_threads_create(sc_create_function *create, pthread_t *thread,
     sigemptyset(&set);
     memcpy(&set, &mask, sizeof mask);
     bool has_mask = set_mask && set_mask(attributes, &set) == 0;
+    /* glibc before 2.32: the thread inherits its creator's mask. */
     uint64_t before = has_mask ? 0 : sc_kernel_mask_set(mask);
     int result = create(thread, attributes, run, argument);
     if (!has_mask)
@@ -47,7 +48,7 @@ static void copy_stack(pthread_attr_t *copy, const pthread_attr_t *attributes)
         pthread_attr_setguardsize(copy, bytes);
     if (pthread_attr_getstack(attributes, &stack, &bytes) != 0)
         return;
-    /* Where there is none, glibc says that one ends at NULL. */
+    /* Attributes without a stack of their own: glibc reports one that ends at NULL. */
     if ((uintptr_t)stack + bytes != 0)
         pthread_attr_setstack(copy, stack, bytes);
     else if (bytes != 0)
@@ -65,7 +66,7 @@ static void copy_scheduling(pthread_attr_t *copy, const pthread_attr_t *attribut
         pthread_attr_setschedparam(copy, &priority);
     if (pthread_attr_getinheritsched(attributes, &value) == 0)
         pthread_attr_setinheritsched(copy, value);
-    /* All of them: none are set. */
+    /* All processors: the attributes set none. */
     if (pthread_attr_getaffinity_np(attributes, sizeof processors, &processors) == 0 &&
         CPU_COUNT(&processors) < CPU_SETSIZE)
         pthread_attr_setaffinity_np(copy, sizeof processors, &processors);

@@ -1,4 +1,4 @@
-/* Where an object that is loaded lies.
+/* Where a loaded object lies.
  *
  * Thread-safe; not for signal handlers.
  */
@@ -12,7 +12,7 @@ struct sc_object_range {
     uintptr_t start, end;
 };
 
-/* The range of the object that has this address inside; empty where none has. Takes the loader's
+/* The range of the loaded object that contains the address; empty if none does. Takes the loader's
  * lock. */
 struct sc_object_range sc_object_range_of(uintptr_t address);
 

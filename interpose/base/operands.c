@@ -9,10 +9,11 @@
 
 #if defined(__x86_64__)
 
-/* What lies in memory, by opcode. ? nothing, or not known; o 2, 4 or 8 bytes by prefixes; w 4 or 8
- * by W; i a vector, and not one of MMX; p a vector or a scalar, by prefixes; h q e a half, a
- * quarter, an eighth of a vector; f a scalar by W; b 1 byte, x 16, y 32; 1 2 4 8 bytes, and 1 is
- * not a vector's; other letters see size_of. */
+/* How many bytes the memory operand has, by opcode; a row has one upper digit. Letters: ? none, or
+ * not known; o 2, 4 or 8 bytes by prefixes; w 4 or 8 by W; i a vector, but not of MMX; z 16 bytes,
+ * but not of MMX; v a vector; p a vector or a scalar, by prefixes; h q e a half, a quarter, an
+ * eighth of a vector; f a scalar by W; b 1 byte, x 16, y 32; 1 2 4 8 so many bytes, where 1 is
+ * never a vector's. Other letters see special_bytes. */
 static const char *const one_byte[16] = {
     "1o1o????1o1o????", "1o1o????1o1o????", "1o1o????1o1o????", "1o1o????1o1o????",
     "????????????????", "????????????????", "???4?????o?o????", "????????????????",
@@ -45,6 +46,7 @@ static const char *const *const maps[] = {one_byte, behind_0f, behind_0f38, behi
 
 /* ---- how much lies in memory ---- */
 
+/* Sizes of x87 operands, by the low digits of the opcode and the field of the ModRM byte. */
 static size_t x87_bytes(const struct sc_x86 *code)
 {
     static const unsigned char sizes[8][8] = {
@@ -59,13 +61,14 @@ static size_t operand_bytes(const struct sc_x86 *code)
     return code->is_wide ? 8 : code->halves ? 2 : 4;
 }
 
+/* The size for the prefix that the instruction has. */
 static size_t by_prefix(const struct sc_x86 *code, size_t none, size_t p66, size_t pf3, size_t pf2)
 {
     const size_t sizes[] = {none, p66, pf3, pf2};
     return sizes[code->prefix];
 }
 
-/* Those that are not the same for each field and prefix. */
+/* The sizes that differ by the field of the ModRM byte, or by prefix. */
 static size_t special_bytes(const struct sc_x86 *code, char what)
 {
     size_t vector = code->vector_bytes, number = code->is_wide ? 8 : 4;
@@ -152,8 +155,9 @@ static uintptr_t register_of(const ucontext_t *context, unsigned number)
     return (uintptr_t)context->uc_mcontext.gregs[places[number]];
 }
 
-/* A small offset counts operands with EVEX. */
-static uintptr_t offset(struct sc_x86 *code, unsigned size_bytes, size_t operand)
+/* Reads an offset of `size_bytes` bytes. With EVEX an offset of one byte counts operands instead of
+ * bytes. */
+static uintptr_t read_offset(struct sc_x86 *code, unsigned size_bytes, size_t operand)
 {
     uint32_t number = 0;
     for (unsigned i = 0; i < size_bytes; i++)
@@ -163,12 +167,14 @@ static uintptr_t offset(struct sc_x86 *code, unsigned size_bytes, size_t operand
     return (uintptr_t)(intptr_t)(int8_t)number * (code->coding == SC_X86_EVEX ? operand : 1);
 }
 
-static uintptr_t behind(const struct sc_x86 *code, const ucontext_t *context)
+/* The address behind the instruction, from which rip-relative offsets count. */
+static uintptr_t address_behind(const struct sc_x86 *code, const ucontext_t *context)
 {
     uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
     return pc + sc_instructions_read(code->bytes, code->size_bytes, pc).length;
 }
 
+/* Where the memory operand begins, of `operand` bytes. */
 static uintptr_t place_of(struct sc_x86 *code, const ucontext_t *context, size_t operand)
 {
     unsigned mod = code->modrm >> 6, base = code->modrm & 7;
@@ -182,15 +188,16 @@ static uintptr_t place_of(struct sc_x86 *code, const ucontext_t *context, size_t
         if (index != 4)
             place = register_of(context, index) << (more >> 6);
     } else if (!has_base) {
-        place = behind(code, context);
+        place = address_behind(code, context);
     }
     if (has_base)
         place += register_of(context, base | (code->has_base ? 8 : 0));
-    return place + offset(code, mod == 1 ? 1 : mod == 2 || !has_base ? 4 : 0, operand);
+    return place + read_offset(code, mod == 1 ? 1 : mod == 2 || !has_base ? 4 : 0, operand);
 }
 
 /* ---- string instructions ---- */
 
+/* How far a string instruction reaches from `address` on, if it goes upwards; else 0. */
 static size_t reach_of_string(const struct sc_x86 *code, const ucontext_t *context,
                               uintptr_t address, bool is_write)
 {
@@ -207,7 +214,8 @@ static size_t reach_of_string(const struct sc_x86 *code, const ucontext_t *conte
 
 /* ---- searches ---- */
 
-/* pcmpeq, pcmpgt and pminu; those of SSE4 for texts and whole vectors; those of AVX-512. */
+/* Is it a comparison of vectors: pcmpeq, pcmpgt or pminu, SSE4's for texts and whole vectors, or
+ * AVX-512's? */
 static bool compares(const struct sc_x86 *code)
 {
     static const unsigned char opcodes[4][9] = {
@@ -220,7 +228,8 @@ static bool compares(const struct sc_x86 *code)
            memchr(opcodes[code->map], code->opcode, strlen((const char *)opcodes[code->map]));
 }
 
-/* A search for the end of a text loads whole vectors, and heeds nothing beyond the end. */
+/* May the load belong to a search for the end of a text (strlen and the like)? Such a search loads
+ * whole vectors, compares them at once, and ignores what lies beyond the end. */
 static bool may_be_search(const unsigned char *bytes, size_t size_bytes)
 {
     enum { LOOKS_MAX = 4 };
@@ -249,6 +258,7 @@ size_t sc_operands_reach(const unsigned char *bytes, size_t size_bytes, const uc
     char what = maps[code.map][code.opcode >> 4][code.opcode & 15];
     if (code.map == 0 && what == 'S')
         return code.is_short ? 0 : reach_of_string(&code, context, address, is_write);
+    /* These of AVX-512 store fewer bytes than a vector has. */
     bool narrows = code.coding == SC_X86_EVEX && code.map == 2 && code.prefix == SC_X86_F3;
     code.modrm = sc_x86_next(&code);
     size_t operand = narrows ? 0 : size_of(&code, what);
@@ -279,8 +289,9 @@ static size_t size_of(uint32_t code)
     return 0;
 }
 
-/* Where it begins is not looked for: a fault at the beginning of a page may be that of the end of a
- * vector. Numbers are taken to lie on one page. */
+/* Registers are not read: the instruction is taken to begin at the faulting address. At the start
+ * of a page that may be false for a vector, which may have begun on the page before. Numbers are
+ * taken to lie on one page. */
 size_t sc_operands_reach(const unsigned char *bytes, size_t size_bytes, const ucontext_t *context,
                          uintptr_t address, bool is_write)
 {

@@ -19,8 +19,9 @@ enum { ALTERNATES = 256, MAIN_BYTES_MAX = 64 << 20 };
 
 /* ---- stacks of signal handlers ----
  *
- * A place in the table is a thread's for as long as nobody else comes to it: a stack that is
- * forgotten too early, or remembered too long, costs a page guarded too much or too little. */
+ * A thread keeps its entry of the table until another thread is given the same one. A stack that is
+ * forgotten too early, or kept too long, only has a page guarded that should not be, or the
+ * reverse. */
 
 struct alternate {
     _Atomic uintptr_t start, end;
@@ -65,29 +66,29 @@ struct sc_own_stack sc_own_stack(void)
     return own;
 }
 
-/* It grows with its limit, down from what the kernel has put there for the program. The C library
- * would read /proc/self/maps. */
-static struct sc_own_stack find_mains(void)
+/* The main thread's stack: it begins at what the kernel has put there for the program, and grows
+ * down as far as its limit. The C library would read /proc/self/maps to find it. */
+static struct sc_own_stack find_main_stack(void)
 {
-    struct sc_own_stack mains = {0};
+    struct sc_own_stack stack = {0};
     struct rlimit limit;
     uintptr_t top = getauxval(AT_EXECFN);
     if (top == 0 || getrlimit(RLIMIT_STACK, &limit) != 0)
-        return mains;
+        return stack;
     size_t size = limit.rlim_cur < MAIN_BYTES_MAX ? limit.rlim_cur : MAIN_BYTES_MAX;
-    mains.end = (top | (getauxval(AT_PAGESZ) - 1)) + 1;
-    mains.start = mains.end - size;
-    mains.is_main = true;
-    return mains;
+    stack.end = (top | (getauxval(AT_PAGESZ) - 1)) + 1;
+    stack.start = stack.end - size;
+    stack.is_main = true;
+    return stack;
 }
 
 bool sc_own_stack_is_mains(uintptr_t address, size_t size_bytes)
 {
-    struct sc_own_stack mains = own.is_main ? own : find_mains();
-    return mains.start < address + size_bytes && address < mains.end;
+    struct sc_own_stack stack = own.is_main ? own : find_main_stack();
+    return stack.start < address + size_bytes && address < stack.end;
 }
 
-static void find_other(void)
+static void learn_thread_stack(void)
 {
     pthread_attr_t attributes;
     void *lowest = NULL;
@@ -100,19 +101,21 @@ static void find_other(void)
     own.end = (uintptr_t)lowest + size;
 }
 
-static __attribute__((noinline)) void find_own(void)
+/* Learns where the calling thread's stack is. The main thread is the one whose id is the process's.
+ */
+static __attribute__((noinline)) void learn_own(void)
 {
     SC_KEEP_ERRNO();
     if (sc_thread_id() == getpid())
-        own = find_mains();
+        own = find_main_stack();
     else
-        find_other();
+        learn_thread_stack();
 }
 
 void sc_own_stack_learn(void)
 {
     if (sc_unlikely(own.end == 0))
-        find_own();
+        learn_own();
 }
 
 bool sc_own_stack_touches(uintptr_t address, size_t size_bytes)
@@ -133,6 +136,7 @@ bool sc_own_stack_holds(uintptr_t address)
     return address - own.start < own.end - own.start;
 }
 
+/* Reads by way of a pipe. The stack is gone if that can read our own frame and not the address. */
 static enum sc_stack_read read_other(void *into, uintptr_t address, size_t size_bytes)
 {
     char here = 0;

@@ -8,6 +8,7 @@
 
 #include "common/poison.h"
 
+/* A sc_mappings_disguised: guarded pages are plain ones in disguise. */
 static uintptr_t guarded_until(uintptr_t address, uintptr_t end)
 {
     uintptr_t until = address;

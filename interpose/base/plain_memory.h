@@ -1,5 +1,5 @@
-/* Whether memory is plain, as it is without the guard: pages that are guarded were so, and no
- * stack.
+/* Is memory plain, as it would be without the guard? Guarded pages count as plain: they were so,
+ * and no stack, when they were guarded.
  *
  * Thread safe and signal safe; errno is kept. Locks: the tracker's.
  */
@@ -10,12 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Is all of it mapped readable and writable, and not executable? Of a heap: and no thread's stack
- * may lie there (sc_mappings_are_plain_heap). */
+/* Is all of the interval mapped, readable and writable, and not executable? */
 bool sc_plain_memory_is(uintptr_t address, size_t size_bytes);
+
+/* The same, and can no thread's stack lie there (sc_mappings_are_plain_heap)? */
 bool sc_plain_memory_is_heap(uintptr_t address, size_t size_bytes);
 
-/* May it be a thread's stack? */
+/* May a thread's stack lie in the interval? */
 bool sc_plain_memory_may_be_stack(uintptr_t address, size_t size_bytes);
 
 #endif

@@ -14,18 +14,19 @@ __thread struct sc_inside_interruption sc_inside_interruption;
 
 __thread int32_t sc_process_thread_id;
 bool sc_process_alone;
-static _Atomic pid_t owner; /* who used CUDA here; a forked child is somebody else */
+static _Atomic pid_t owner; /* the process that used CUDA; in a forked child still the parent */
 
-static _Atomic bool captured; /* something has, some time */
+static _Atomic bool captured; /* a stream has captured, at any time */
 
-/* A child of the process that used CUDA, by fork or by vfork. */
+/* Are we in a child of the process that used CUDA, by fork or vfork? */
 static bool is_child(void)
 {
     pid_t user = atomic_load(&owner);
     return user != 0 && user != getpid();
 }
 
-/* The child of a vfork shares its parent's memory, and must not leave its own there. */
+/* Asks for the thread's id, and keeps it. A child of vfork shares its parent's memory, and must not
+ * leave its own id there. */
 int32_t sc_process_find_thread_id(void)
 {
     int32_t found = (int32_t)sc_kernel_call(SYS_gettid);
@@ -49,7 +50,8 @@ bool sc_process_is_child(void)
     return !sc_active() && is_child();
 }
 
-/* Where that cannot be, our handler makes the child inert. */
+/* Has the kernel wipe the page in forked children. Where it cannot, our fork handler makes the
+ * child inert. */
 static void wipe_in_children(void)
 {
     if (sysconf(_SC_PAGESIZE) == (long)sizeof sc_process)
@@ -68,7 +70,7 @@ void sc_process_uses_cuda(bool is_heard)
     atomic_store(&sc_process.is_active, true);
     if (sc_options.kernels == SC_KERNELS_OFF)
         set_simplicity((is_heard ? SC_SIMPLE_BUT_HEARD : SC_SIMPLE) | SC_UNATTENDED);
-    if (sc_options.kernels != SC_KERNELS_OFF || atomic_load(&captured)) /* now or before */
+    if (sc_options.kernels != SC_KERNELS_OFF || atomic_load(&captured)) /* or noted just now */
         set_simplicity(SC_UNATTENDED);
 }
 

@@ -1,10 +1,10 @@
-/* The process that we live in: what it is to us, and whether we do anything.
+/* The process that we live in: whether wrappers and hooks do anything in it.
  *
- * sc_active() says whether wrappers and hooks do anything. They do nothing before the driver was
- * attached, with mode=off, and after the process began to end. Nor do they in a forked child of a
- * process that used CUDA, where the driver does not work. It is one relaxed load.
+ * sc_active() says whether they do. They do nothing before the driver was attached, with mode=off,
+ * and after the process began to end. Nor do they in a forked child of a process that used CUDA,
+ * where the driver does not work. It is one relaxed load.
  *
- * Thread-safe; no lock; safe in a signal handler, but for what says otherwise.
+ * Thread-safe; no lock; safe in a signal handler, except where a comment says otherwise.
  */
 #ifndef SC_INTERPOSE_BASE_PROCESS_H
 #define SC_INTERPOSE_BASE_PROCESS_H
@@ -19,11 +19,11 @@
 
 extern struct sc_options sc_options; /* constant once sc_life_start returned */
 
-/* Are wrappers to do anything? False with mode=off and where starting failed. */
+/* Does the program get our wrappers? False with mode=off, and where starting failed. */
 bool sc_process_wants_wrappers(void);
 
-/* Alone on its page, which the kernel wipes in the child of a fork: hooks that run there before our
- * own handler are inert already. */
+/* Has a page of its own, which the kernel wipes in a forked child. So hooks that run in the child
+ * before our own fork handler are inert already. */
 struct sc_process {
     _Alignas(4096) _Atomic bool is_active;
     _Atomic unsigned char simplicity; /* enum sc_simplicity */
@@ -36,10 +36,12 @@ static inline bool sc_active(void)
     return __builtin_expect(atomic_load_explicit(&sc_process.is_active, memory_order_relaxed), 1);
 }
 
-/* Where wrappers are active, nothing has ever captured, and no option asks what kernels use, a call
- * on a stream that has no ties to others is nothing but work of that stream. HEARD: CUPTI tells of
- * calls: who makes one says so (cupti_hooks/ear.h). It is known which before the process uses CUDA.
- * UNATTENDED is a bit besides: nobody attends launches, which are simple with it alone. */
+/* Which calls are simple, nothing but work on their own stream. That holds on a stream without ties
+ * to others, while wrappers are active, as long as nothing has ever captured and no option asks
+ * what kernels use. SC_SIMPLE_BUT_HEARD: the same, but CUPTI tells of calls, so whoever makes one
+ * must say so (cupti_hooks/ear.h). Which of the two it is, is known before the process uses CUDA.
+ * SC_UNATTENDED is a bit besides: nobody attends launches, so launches are simple even without the
+ * others. */
 enum sc_simplicity { SC_NOT_SIMPLE = 0, SC_UNATTENDED = 1, SC_SIMPLE_BUT_HEARD = 2, SC_SIMPLE = 4 };
 
 static inline enum sc_simplicity sc_process_simplicity(void)
@@ -47,10 +49,10 @@ static inline enum sc_simplicity sc_process_simplicity(void)
     return (enum sc_simplicity)atomic_load_explicit(&sc_process.simplicity, memory_order_relaxed);
 }
 
-/* Something captures from now on: it is not simple any more, for good. */
+/* Notes that a stream captures. From now on no call is simple, for good. */
 void sc_process_note_capture(void);
 
-/* Launches are attended, or are not any more. */
+/* Sets whether launches are attended. */
 void sc_process_attend_launches(bool attends);
 
 static inline bool sc_process_attends_launches(void)
@@ -61,11 +63,11 @@ static inline bool sc_process_attends_launches(void)
 /* Are we in a forked child of a process that used CUDA? Async-signal-safe. */
 bool sc_process_is_child(void);
 
-/* Did this very process use CUDA? */
+/* Is it this very process that used CUDA, and not a parent of it? */
 bool sc_process_is_owner(void);
 
-/* Is the library alone with CUPTI's callbacks, since it is not preloaded (entry/injected.h)?
- * Constant once the driver has been initialised. */
+/* Is the library alone: not preloaded, so that only CUPTI's callbacks tell it of calls
+ * (entry/injected.h)? Constant once the driver has been initialised. */
 extern bool sc_process_alone;
 void sc_process_note_alone(void);
 
@@ -74,16 +76,17 @@ static inline bool sc_process_is_alone(void)
     return __builtin_expect(sc_process_alone, 0);
 }
 
-/* The process uses CUDA from now on: wrappers and hooks work. `is_heard`: CUPTI tells of calls. */
+/* Makes wrappers and hooks work, as the process uses CUDA from now on. `is_heard`: CUPTI tells of
+ * calls. */
 void sc_process_uses_cuda(bool is_heard);
 
-/* Wrappers and hooks do nothing any more. */
+/* Makes wrappers and hooks inert. */
 void sc_process_stops(void);
 
-/* In a forked child, on its one thread. */
+/* In a forked child, on its one thread: forgets the thread's id. */
 void sc_process_forked(void);
 
-/* To the end of the block, where errno is again what it is here. */
+/* Restores errno, at the end of the block, to what it is here. */
 #define SC_KEEP_ERRNO()                                                                            \
     __attribute__((cleanup(sc_process_put_errno_back), unused)) const int errno_before_ = errno
 
@@ -92,19 +95,17 @@ static inline void sc_process_put_errno_back(const int *before)
     errno = *before;
 }
 
-/* In a function that makes a call of ours: hooks stand aside on this thread to the end of the
- * block.
- */
+/* Marks the rest of the block as a call of the library's own: hooks stand aside on this thread. */
 #define SC_INSIDE()                                                                                \
     __attribute__((cleanup(sc_inside_end), unused)) const struct sc_frame inside_ =                \
         sc_inside_begin(SC_FRAME())
 
-extern __thread struct sc_frame sc_inside; /* the innermost such block's function */
+extern __thread struct sc_frame sc_inside; /* the function of the innermost such block */
 
-/* A block that a handler of the program's has interrupted. */
+/* The SC_INSIDE block that a signal handler of the program's has interrupted. */
 struct sc_inside_interruption {
     uintptr_t handler_end; /* where the stack pointer is when that handler has returned */
-    uintptr_t block;       /* the place of the block's function; 0: the handler has returned */
+    uintptr_t block;       /* frame.place of the block's function; 0: the handler has returned */
 };
 
 extern __thread struct sc_inside_interruption sc_inside_interruption
@@ -127,8 +128,8 @@ static inline bool sc_is_inside(void)
     return sc_frame_is_noted(&sc_inside);
 }
 
-/* In the handler of a signal of the program's, whose frame it is. What that one calls, and what
- * handlers that interrupt it call, are no calls of ours. */
+/* Called before our function with this frame calls a signal handler of the program's. What the
+ * handler calls, and what handlers that interrupt it call, are no calls of ours. */
 static inline void sc_inside_interrupt(struct sc_frame frame)
 {
     if (__builtin_expect(sc_inside.place == sc_inside_interruption.block, 1))
@@ -138,20 +139,20 @@ static inline void sc_inside_interrupt(struct sc_frame frame)
     sc_inside_interruption.handler_end = frame.place + sizeof frame.place;
 }
 
-/* That handler is about to return. On x86-64 the way back does the same. */
+/* Called when that handler is about to return. On x86-64 our sigreturn does the same. */
 static inline void sc_inside_resume(struct sc_frame frame)
 {
     if (sc_inside_interruption.handler_end == frame.place + sizeof frame.place)
         sc_inside_interruption.block = 0;
 }
 
-/* Is a handler of the program's running that has interrupted the innermost block? */
+/* Is a handler of the program's running that has interrupted the innermost SC_INSIDE block? */
 static inline bool sc_inside_is_interrupted(void)
 {
     return sc_inside.place != 0 && sc_inside_interruption.block == sc_inside.place;
 }
 
-/* gettid, remembered; 0: not asked yet. */
+/* The thread's id (gettid); 0: not asked for yet. */
 extern __thread int32_t sc_process_thread_id;
 int32_t sc_process_find_thread_id(void);
 

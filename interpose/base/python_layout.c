@@ -51,13 +51,16 @@ static const struct sc_python_layout tables[] = {
 
 /* ---- what the interpreter says of itself ---- */
 
+/* The first version that has _Py_DebugOffsets, and the last that is known. */
 enum { FIRST_THAT_SAYS = 0x30D, LAST = 0x30F };
+/* Words of _Py_DebugOffsets that are the same in all versions. */
 enum { WORDS = 128, COOKIE = 0, VERSION = 1, FREE_THREADED = 2, FINALIZING = 4 };
 
-/* Which word of _Py_DebugOffsets has an offset; the first groups are alike. */
+/* Where each group of offsets begins in _Py_DebugOffsets, in words. The first groups are the same
+ * in all versions. */
 struct positions {
-    uint8_t thread_state, frame, code, object, type, bytes, string; /* groups */
-    bool has_copies;
+    uint8_t thread_state, frame, code, object, type, bytes, string; /* in words */
+    bool has_copies; /* threads without a GIL may run copies of a code */
 };
 
 static const struct positions positions[LAST - FIRST_THAT_SAYS + 1] = {
@@ -66,28 +69,31 @@ static const struct positions positions[LAST - FIRST_THAT_SAYS + 1] = {
     {22, 39, 47, 58, 60, 86, 89, true},  /* 3.15 */
 };
 
-static bool is_far(uint64_t offset, uint64_t bytes)
+/* Does a word at the offset end beyond `bytes` bytes? */
+static bool is_beyond(uint64_t offset, uint64_t bytes)
 {
     return offset > bytes - sizeof(uint64_t);
 }
 
-/* What is read at once lies within what is read. */
+/* Does everything that the walk reads of a frame and of a code lie within the bytes that it reads
+ * at once? */
 static bool is_plausible(const struct sc_python_layout *layout)
 {
-    return !is_far(layout->frame_previous, SC_PYTHON_FRAME_BYTES) &&
-           !is_far(layout->frame_code, SC_PYTHON_FRAME_BYTES) &&
-           !is_far(layout->frame_instruction, SC_PYTHON_FRAME_BYTES) &&
-           !is_far(layout->frame_mark, SC_PYTHON_FRAME_BYTES) &&
-           !is_far(layout->frame_copy, SC_PYTHON_FRAME_BYTES) &&
-           !is_far(layout->object_type, SC_PYTHON_CODE_BYTES) &&
-           !is_far(layout->code_file, SC_PYTHON_CODE_BYTES) &&
-           !is_far(layout->code_function, SC_PYTHON_CODE_BYTES) &&
-           !is_far(layout->code_table, SC_PYTHON_CODE_BYTES) &&
-           !is_far(layout->code_first_line, SC_PYTHON_CODE_BYTES) &&
-           !is_far(layout->code_copies, SC_PYTHON_CODE_BYTES);
+    return !is_beyond(layout->frame_previous, SC_PYTHON_FRAME_BYTES) &&
+           !is_beyond(layout->frame_code, SC_PYTHON_FRAME_BYTES) &&
+           !is_beyond(layout->frame_instruction, SC_PYTHON_FRAME_BYTES) &&
+           !is_beyond(layout->frame_mark, SC_PYTHON_FRAME_BYTES) &&
+           !is_beyond(layout->frame_copy, SC_PYTHON_FRAME_BYTES) &&
+           !is_beyond(layout->object_type, SC_PYTHON_CODE_BYTES) &&
+           !is_beyond(layout->code_file, SC_PYTHON_CODE_BYTES) &&
+           !is_beyond(layout->code_function, SC_PYTHON_CODE_BYTES) &&
+           !is_beyond(layout->code_table, SC_PYTHON_CODE_BYTES) &&
+           !is_beyond(layout->code_first_line, SC_PYTHON_CODE_BYTES) &&
+           !is_beyond(layout->code_copies, SC_PYTHON_CODE_BYTES);
 }
 
-static void take(struct sc_python_layout *layout, const uint64_t *words, const struct positions *at)
+/* Takes the layout out of the words of _Py_DebugOffsets. */
+static void fill(struct sc_python_layout *layout, const uint64_t *words, const struct positions *at)
 {
     const uint64_t *frame = words + at->frame, *code = words + at->code;
     const uint64_t *string = words + at->string;
@@ -95,7 +101,8 @@ static void take(struct sc_python_layout *layout, const uint64_t *words, const s
         .ends = SC_PYTHON_ENDS_AT_SHIM,
         .instruction = SC_PYTHON_INSTRUCTION_POINTER,
         .format = SC_PYTHON_LOCATIONS,
-        /* Without a GIL, 3.14 and later have a byte where there were two bits. */
+        /* The kind of a string: 3.14 and later without a GIL have a byte for what took two bits
+         * before. */
         .state_shift = at->has_copies && words[FREE_THREADED] ? 8 : 2,
         .thread_frame = (uint32_t)words[at->thread_state + 4],
         .frame_previous = (uint32_t)frame[1],
@@ -120,13 +127,14 @@ static void take(struct sc_python_layout *layout, const uint64_t *words, const s
     };
 }
 
-static bool ask(struct sc_python_layout *layout, uint32_t version, uintptr_t runtime)
+/* Reads _Py_DebugOffsets of a running interpreter, if it is of this version. */
+static bool fill_from_runtime(struct sc_python_layout *layout, uint32_t version, uintptr_t runtime)
 {
     uint64_t words[WORDS];
     if (!runtime || !sc_peek(words, runtime, sizeof words) ||
         memcmp(&words[COOKIE], "xdebugpy", sizeof words[COOKIE]) != 0 || words[VERSION] != version)
         return false;
-    take(layout, words, &positions[(version >> 16) - FIRST_THAT_SAYS]);
+    fill(layout, words, &positions[(version >> 16) - FIRST_THAT_SAYS]);
     layout->finalizing = runtime + words[FINALIZING];
     return is_plausible(layout);
 }
@@ -138,7 +146,7 @@ bool sc_python_layout_make(struct sc_python_layout *layout, uint32_t version, ui
     if (minor < FIRST || minor > LAST)
         return false;
     if (minor >= FIRST_THAT_SAYS)
-        return ask(layout, version, runtime);
+        return fill_from_runtime(layout, version, runtime);
     memcpy(layout, &tables[minor - FIRST], sizeof *layout);
     return true;
 }

@@ -1,8 +1,8 @@
-/* Where CPython has what its frames consist of, version by version: 3.9 to 3.15.
+/* Where the members of CPython's frames, codes and strings lie, for the versions 3.9 to 3.15.
  *
- * From 3.13 on the interpreter says so itself (_Py_DebugOffsets, the first thing in _PyRuntime);
- * before that, we have tables. An offset counts bytes from the start of its object. Pure but for
- * sc_peek: thread- and signal-safe, no lock.
+ * From 3.13 on the interpreter says so itself (_Py_DebugOffsets, the first thing in _PyRuntime).
+ * For versions before we have tables. An offset counts bytes from the start of its object. Pure but
+ * for sc_peek: thread- and signal-safe, no lock.
  */
 #ifndef SC_INTERPOSE_BASE_PYTHON_LAYOUT_H
 #define SC_INTERPOSE_BASE_PYTHON_LAYOUT_H
@@ -13,47 +13,49 @@
 
 #include "common/python_lines.h"
 
-/* How much is read of a frame, and of a code object. */
+/* How many bytes are read of a frame, and of a code object. */
 enum { SC_PYTHON_FRAME_BYTES = 128, SC_PYTHON_CODE_BYTES = 256 };
 
-/* Which Python frames one native frame of the evaluation loop runs, from the innermost on. */
+/* Which Python frames belong to one native frame of the evaluation loop: from the innermost on, */
 enum sc_python_ends {
-    SC_PYTHON_ENDS_AT_EACH,  /* one */
-    SC_PYTHON_ENDS_AT_ENTRY, /* to the one whose mark is set */
-    SC_PYTHON_ENDS_AT_SHIM,  /* to the one before a frame that is the loop's own */
+    SC_PYTHON_ENDS_AT_EACH,  /* one frame */
+    SC_PYTHON_ENDS_AT_ENTRY, /* up to the frame whose mark is set */
+    SC_PYTHON_ENDS_AT_SHIM,  /* up to the frame before one that is the loop's own (a shim) */
 };
 
+/* How a frame says which instruction it runs. */
 enum sc_python_instruction {
-    SC_PYTHON_INSTRUCTION_BYTES, /* int: from the first one */
-    SC_PYTHON_INSTRUCTION_UNITS, /* int: from the first one, by twos */
-    SC_PYTHON_INSTRUCTION_POINTER,
+    SC_PYTHON_INSTRUCTION_BYTES,   /* an int: bytes from the first instruction */
+    SC_PYTHON_INSTRUCTION_UNITS,   /* an int: units of two bytes from the first instruction */
+    SC_PYTHON_INSTRUCTION_POINTER, /* its address */
 };
 
+/* A member KIND_NAME is the offset of NAME in an object of KIND. */
 struct sc_python_layout {
     enum sc_python_ends ends;
     enum sc_python_instruction instruction;
     enum sc_python_format format;
-    uint32_t state_shift;   /* of a string's kind in its state */
-    uint32_t thread_frame;  /* of a thread's state: its frame, or */
-    uint32_t thread_cframe; /* what has its frame, unless 0 */
+    uint32_t state_shift;   /* how far a string's kind is shifted in its state */
+    uint32_t thread_frame;  /* in a thread's state: its innermost frame, unless */
+    uint32_t thread_cframe; /* this is not 0: then the object that has the frame */
     uint32_t cframe_frame;
     uint32_t frame_previous, frame_code, frame_instruction;
-    uint32_t frame_mark; /* a byte: whether it is an entry, or who owns it */
-    uint32_t frame_copy; /* int: which copy of the code it runs; 0: there are none */
+    uint32_t frame_mark; /* a byte: is the frame an entry (3.11), or who owns it (3.12 on) */
+    uint32_t frame_copy; /* an int: which copy of the code the frame runs; 0: no copies exist */
     uint32_t code_file, code_function, code_table, code_first_line, code_instructions;
-    uint32_t code_copies; /* the copies, unless 0 */
+    uint32_t code_copies; /* the array of copies, unless 0 */
     uint32_t object_type, type_name;
     uint32_t bytes_size, bytes_data;
     uint32_t string_length, string_state, string_ascii, string_compact; /* the last two: its data */
-    uintptr_t finalizing; /* where it is said that the interpreter ends; 0 if not known */
-    /* The type of code objects: 0 until a frame was found to have one. Until then the layout is a
-     * guess. */
+    uintptr_t finalizing; /* address of the word that says that the interpreter ends, or 0 */
+    /* The type of code objects. It is 0 until a frame with a code object was read; so far the
+     * layout is a guess. */
     _Atomic uintptr_t code_type;
-    _Atomic uint32_t failures; /* frames without one, before */
+    _Atomic uint32_t failures; /* frames that had no code object, before one had */
 };
 
-/* `version` as Py_Version has it. `runtime` is the address of _PyRuntime, 0 if not known. False: of
- * this version nothing is known. */
+/* Makes the layout of a version of CPython. `version` is as Py_Version has it, `runtime` the
+ * address of _PyRuntime, or 0 if not known. False: nothing is known of this version. */
 bool sc_python_layout_make(struct sc_python_layout *layout, uint32_t version, uintptr_t runtime);
 
 #endif

@@ -18,13 +18,13 @@
 
 struct sc_python_interpreter {
     struct sc_python_layout layout;
-    void *(*thread_state)(void);         /* NULL where the thread has none */
+    void *(*thread_state)(void);         /* NULL: the thread has none */
     struct sc_python_range loop, object; /* code of the evaluation loop; the object that it is in */
 };
 
 enum {
-    INTERPRETERS_MAX = 8, /* that are found one after the other */
-    FAILURES_MAX = 16,    /* until the layout counts as wrong */
+    INTERPRETERS_MAX = 8, /* interpreters that may be loaded, one after the other */
+    FAILURES_MAX = 16,    /* unreadable frames after which the layout counts as wrong */
     MEMOS = 1 << 12,
 };
 
@@ -33,15 +33,16 @@ _Atomic(struct sc_python_interpreter *) sc_python_stacks_interpreter;
 static pthread_mutex_t look_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_python_interpreter interpreters[INTERPRETERS_MAX]; /* written once each */
 static unsigned interpreter_count;
-static struct sc_python_interpreter *found_last; /* all three guarded by look_lock */
+static struct sc_python_interpreter *found_last; /* these three are guarded by look_lock */
 static unsigned frames_wanted;
-static _Atomic uint64_t loaded_then, closed_then;
+static _Atomic uint64_t loaded_then, closed_then; /* counts of objects, when last told */
 static _Atomic bool is_look_due;
-static _Atomic unsigned closings; /* under way */
+static _Atomic unsigned closings; /* calls under way that may close the interpreter */
 
 /* ---- the interpreter ---- */
 
-/* The first version that has a name for its version is 3.11. */
+/* The interpreter's version. Py_Version exists from 3.11 on; before that, a function of 3.10's
+ * tells it from 3.9. */
 static uint32_t version_of(const struct dl_phdr_info *object)
 {
     size_t size;
@@ -77,12 +78,13 @@ static bool describe(struct sc_python_interpreter *found, const struct dl_phdr_i
 }
 
 struct search {
-    struct sc_python_interpreter *slot;
-    struct sc_python_interpreter *found; /* result; NULL: there is none that is known */
+    struct sc_python_interpreter *slot;  /* where a new interpreter is described; NULL: no room */
+    struct sc_python_interpreter *found; /* result; NULL: there is none, or it is not known */
 };
 
-/* The object that has one ends the search. */
-static int look_into(struct dl_phdr_info *object, size_t size, void *argument)
+/* A visitor of objects: the one that has an interpreter ends the search. The interpreter that was
+ * found last keeps its record. */
+static int find_in_object(struct dl_phdr_info *object, size_t size, void *argument)
 {
     struct search *search = argument;
     void *getter = sc_exported_in(object, "PyGILState_GetThisThreadState", &size);
@@ -97,15 +99,15 @@ static int look_into(struct dl_phdr_info *object, size_t size, void *argument)
     return 1;
 }
 
-/* Whoever begins to close an object withdraws what this sets, and counts before: so one of the two
- * sees the other. */
-static void look_locked(void) SC_REQUIRES(look_lock)
+/* Publishes the interpreter that is loaded, if any. A thread that closes an object counts in
+ * `closings` first and then withdraws what this function sets. So one of the two sees the other. */
+static void find_locked(void) SC_REQUIRES(look_lock)
 {
     SC_ASSERT_HELD(&look_lock);
     struct search search = {NULL, NULL};
     if (interpreter_count < INTERPRETERS_MAX)
         search.slot = &interpreters[interpreter_count];
-    sc_objects_visit(look_into, &search);
+    sc_objects_visit(find_in_object, &search);
     if (search.found && search.found == search.slot)
         interpreter_count++;
     found_last = search.found;
@@ -114,13 +116,15 @@ static void look_locked(void) SC_REQUIRES(look_lock)
         atomic_store(&sc_python_stacks_interpreter, NULL);
 }
 
-/* A thread that has the lock may wait for the loader's, which this one may hold. It looks again. */
-static void look(void)
+/* Looks for the interpreter, or leaves it to the thread that has the lock, which then looks again.
+ * To wait for that thread could be a deadlock: it may wait for the loader's lock, which this thread
+ * may hold. */
+static void find_interpreter(void)
 {
     atomic_store(&is_look_due, true);
     while (atomic_load(&is_look_due) && pthread_mutex_trylock(&look_lock) == 0) {
         atomic_store(&is_look_due, false);
-        look_locked();
+        find_locked();
         pthread_mutex_unlock(&look_lock);
     }
 }
@@ -128,10 +132,10 @@ static void look(void)
 void sc_python_stacks_start(unsigned frames_max)
 {
     frames_wanted = frames_max;
-    look();
+    find_interpreter();
 }
 
-/* Where there is one, objects that are loaded later do not matter. */
+/* An interpreter that is loaded is looked for again only when objects were closed. */
 void sc_python_stacks_note_objects(uint64_t loaded, uint64_t closed)
 {
     if (!frames_wanted)
@@ -140,7 +144,7 @@ void sc_python_stacks_note_objects(uint64_t loaded, uint64_t closed)
     if (atomic_exchange_explicit(&loaded_then, loaded, memory_order_relaxed) != loaded)
         news |= !atomic_load_explicit(&sc_python_stacks_interpreter, memory_order_relaxed);
     if (news)
-        look();
+        find_interpreter();
 }
 
 void sc_python_stacks_note_closing(void)
@@ -153,7 +157,7 @@ void sc_python_stacks_note_closed(void)
 {
     atomic_fetch_sub(&closings, 1);
     if (frames_wanted)
-        look();
+        find_interpreter();
 }
 
 /* ---- stacks ---- */
@@ -161,10 +165,12 @@ void sc_python_stacks_note_closed(void)
 struct insertion {
     struct sc_python_interpreter *interpreter;
     uintptr_t state;
-    uint32_t id; /* result as well */
+    uint32_t id; /* of the stack of native frames; result: of the merged one */
 };
 
-static __attribute__((noinline)) void insert(void *argument)
+/* Makes a stack of the native frames of insertion->id with the thread's Python frames, and leaves
+ * its id in the place. */
+static __attribute__((noinline)) void insert_frames(void *argument)
 {
     struct insertion *insertion = argument;
     struct sc_python_interpreter *interpreter = insertion->interpreter;
@@ -182,13 +188,14 @@ static __attribute__((noinline)) void insert(void *argument)
 
 /* ---- stacks that were completed before ---- */
 
-/* `tag` is mixed with the id, so that of two halves by two threads no whole is made. */
+/* A stack that was completed before. `tag` stands for the native stack and its Python frames. It is
+ * kept mixed with the id: halves that two threads wrote at once do not make a valid memo. */
 static struct memo {
     _Atomic uint64_t tag_and_id;
     _Atomic uint32_t id;
 } memos[MEMOS];
 
-static uint32_t recall(const struct memo *memo, uint64_t tag)
+static uint32_t recall_memo(const struct memo *memo, uint64_t tag)
 {
     uint32_t id = atomic_load_explicit(&memo->id, memory_order_relaxed);
     return (atomic_load_explicit(&memo->tag_and_id, memory_order_relaxed) ^ id) == tag ? id : 0;
@@ -200,15 +207,17 @@ static void memorize(struct memo *memo, uint64_t tag, uint32_t id)
     atomic_store_explicit(&memo->tag_and_id, tag ^ id, memory_order_relaxed);
 }
 
-/* Its frames may be looked at as they lie: the layout has proved right, and the thread's state is
- * not about to be freed. */
-static bool is_sound(const struct sc_python_layout *layout)
+/* May the frames be read without care? The layout has proved right, and the thread's state is not
+ * about to be freed. */
+static bool may_read_directly(const struct sc_python_layout *layout)
 {
     return atomic_load_explicit(&layout->code_type, memory_order_acquire) != 0 &&
            (!layout->finalizing || *(const volatile uintptr_t *)layout->finalizing == 0);
 }
 
-static bool begin(struct insertion *insertion)
+/* Fills in the interpreter and the thread's state. False: the thread has no Python frames, or they
+ * cannot be read. */
+static bool can_insert(struct insertion *insertion)
 {
     struct sc_python_interpreter *interpreter =
         atomic_load_explicit(&sc_python_stacks_interpreter, memory_order_acquire);
@@ -226,20 +235,20 @@ static bool begin(struct insertion *insertion)
 __attribute__((noinline)) uint32_t sc_python_stacks_insert(uint32_t id)
 {
     struct insertion insertion = {.id = id};
-    if (!begin(&insertion))
+    if (!can_insert(&insertion))
         return id;
-    if (!is_sound(&insertion.interpreter->layout)) {
-        sc_spare_stack_make_room(insert, &insertion);
+    if (!may_read_directly(&insertion.interpreter->layout)) {
+        sc_spare_stack_make_room(insert_frames, &insertion);
         return insertion.id;
     }
     uint64_t key =
         sc_python_walk_key(&insertion.interpreter->layout, insertion.state, frames_wanted);
     uint64_t tag = (key ^ id) * 0x9E3779B97F4A7C15u;
     struct memo *memo = &memos[tag >> 52];
-    uint32_t known = recall(memo, tag);
+    uint32_t known = recall_memo(memo, tag);
     if (known)
         return known;
-    sc_spare_stack_make_room(insert, &insertion);
+    sc_spare_stack_make_room(insert_frames, &insertion);
     memorize(memo, tag, insertion.id);
     return insertion.id;
 }
@@ -247,7 +256,7 @@ __attribute__((noinline)) uint32_t sc_python_stacks_insert(uint32_t id)
 uint32_t sc_python_stacks_insert_carefully(uint32_t id)
 {
     struct insertion insertion = {.id = id};
-    if (begin(&insertion))
-        insert(&insertion);
+    if (can_insert(&insertion))
+        insert_frames(&insertion);
     return insertion.id;
 }

@@ -16,9 +16,9 @@ enum {
     FUNCTION_CHARACTERS_MAX = 1024,
     TABLE_BYTES_MAX = 512 << 10,
     CHARACTER_BYTES_MAX = 4, /* in UTF-8 */
-    TAGS = 7,                /* low bits of a reference that are not the address's */
-    FIRST_SHIM = 3,          /* owners from here on: the loop's own frames */
-    STEPS_MAX = 4096,
+    TAGS = 7,                /* low bits of a reference, which are no part of the address */
+    FIRST_SHIM = 3,          /* frame marks (owners) from here on are of the loop's own frames */
+    STEPS_MAX = 4096,        /* frames of one walk for the key */
 };
 
 static uint64_t word_at(const char *bytes, size_t offset)
@@ -43,15 +43,15 @@ static uint64_t peek_word(uintptr_t address)
 
 /* ---- strings ---- */
 
-/* One whose characters lie in one piece, as those of names do. */
+/* A string whose characters lie in one piece (compact), as those of names do. */
 struct string {
     uintptr_t data;
     uint64_t length;
     uint32_t character_bytes; /* 0: it cannot be read */
 };
 
-static struct string look_at_string(const struct sc_python_layout *layout, uintptr_t address,
-                                    uint64_t length_max)
+static struct string read_string(const struct sc_python_layout *layout, uintptr_t address,
+                                 uint64_t length_max)
 {
     enum { COMPACT = 8, ASCII = 16 };
     uint64_t length = peek_word(address + layout->string_length);
@@ -70,11 +70,12 @@ static struct string look_at_string(const struct sc_python_layout *layout, uintp
 static uint32_t character_at(const char *bytes, uint32_t character_bytes)
 {
     uint32_t code = 0;
-    memcpy(&code, bytes, character_bytes); /* the lowest byte is the first */
+    memcpy(&code, bytes, character_bytes); /* little-endian */
     return code;
 }
 
-/* Bytes that are no UTF-8 are characters from U+DC80 on (PEP 383). */
+/* Writes the character as UTF-8, and returns the end. Characters from U+DC80 on stand for single
+ * bytes that are no UTF-8 (PEP 383). */
 static char *put_character(char *at, uint32_t code)
 {
     if (code < 0x80 || (code >= 0xDC80 && code <= 0xDCFF)) {
@@ -92,7 +93,7 @@ static char *put_character(char *at, uint32_t code)
     return at;
 }
 
-/* Returns the end of what was put. */
+/* Writes the string as UTF-8, as far as it can be read. Returns the end of what was written. */
 static char *copy_string(char *at, const struct string *string)
 {
     char piece[256];
@@ -114,8 +115,9 @@ static char *copy_string(char *at, const struct string *string)
 
 /* ---- codes ---- */
 
-static struct sc_python_identity identify(const struct sc_python_layout *layout, uintptr_t code,
-                                          const char *bytes)
+/* What tells this code object from a later one at the same address. */
+static struct sc_python_identity identify_code(const struct sc_python_layout *layout,
+                                               uintptr_t code, const char *bytes)
 {
     uint64_t table = word_at(bytes, layout->code_table);
     return (struct sc_python_identity){
@@ -129,6 +131,7 @@ static struct sc_python_identity identify(const struct sc_python_layout *layout,
     };
 }
 
+/* Copies file, function and line table of the code into our own record. */
 static void fill(const struct sc_python_layout *layout, struct sc_python_code *code,
                  const struct string *file, const struct string *function, uint32_t table_bytes)
 {
@@ -141,11 +144,12 @@ static void fill(const struct sc_python_layout *layout, struct sc_python_code *c
     code->format = layout->format;
 }
 
+/* Makes a record of the code object. Returns its id; 0: there is no memory. */
 static uint32_t copy_code(const struct sc_python_layout *layout,
                           const struct sc_python_identity *identity)
 {
-    struct string file = look_at_string(layout, identity->file, FILE_CHARACTERS_MAX);
-    struct string function = look_at_string(layout, identity->function, FUNCTION_CHARACTERS_MAX);
+    struct string file = read_string(layout, identity->file, FILE_CHARACTERS_MAX);
+    struct string function = read_string(layout, identity->function, FUNCTION_CHARACTERS_MAX);
     uint64_t table_bytes = identity->table_bytes;
     uint32_t id;
     if (table_bytes > TABLE_BYTES_MAX)
@@ -159,7 +163,8 @@ static uint32_t copy_code(const struct sc_python_layout *layout,
     return sc_python_codes_publish(id);
 }
 
-/* The first code object of all shows its type by the type's name. */
+/* Is it a code object? The first one of all is known by its type's name, all others by that type.
+ */
 static bool is_code(struct sc_python_layout *layout, const char *bytes)
 {
     char name[sizeof "code"];
@@ -176,7 +181,8 @@ static bool is_code(struct sc_python_layout *layout, const char *bytes)
 
 /* ---- frames ---- */
 
-/* Threads without a GIL may run copies of a code, of which the first is the code's own. */
+/* Where the instructions begin that the frame runs. Threads without a GIL may run copies of a code;
+ * copy 0 is the code's own. */
 static uintptr_t first_instruction(const struct sc_python_layout *layout, uintptr_t code,
                                    const char *code_bytes, const char *frame)
 {
@@ -188,7 +194,8 @@ static uintptr_t first_instruction(const struct sc_python_layout *layout, uintpt
                      (uint64_t)copy * sizeof(uint64_t));
 }
 
-/* In bytes from the first one. A frame that has not begun may be just before that. */
+/* The offset of the frame's instruction from the first one, in bytes; 0 for a frame that has not
+ * begun, which may be just before the first. */
 static uint32_t offset_of_instruction(const struct sc_python_layout *layout, uintptr_t code,
                                       const char *code_bytes, const char *frame)
 {
@@ -203,7 +210,8 @@ static uint32_t offset_of_instruction(const struct sc_python_layout *layout, uin
     return layout->instruction == SC_PYTHON_INSTRUCTION_UNITS ? 2 * (uint32_t)last : (uint32_t)last;
 }
 
-/* False: this is no frame. The word is NULL if there is no room for its code. */
+/* Reads a frame. False: this is no frame. *word becomes the word for a stack, or NULL if there is
+ * no memory for its code. */
 static bool read_frame(struct sc_python_layout *layout, const char *frame, void **word)
 {
     char bytes[SC_PYTHON_CODE_BYTES];
@@ -212,7 +220,7 @@ static bool read_frame(struct sc_python_layout *layout, const char *frame, void 
         atomic_fetch_add_explicit(&layout->failures, 1, memory_order_relaxed);
         return false;
     }
-    struct sc_python_identity identity = identify(layout, code, bytes);
+    struct sc_python_identity identity = identify_code(layout, code, bytes);
     uint32_t id = sc_python_codes_find(&identity);
     if (!id)
         id = copy_code(layout, &identity);
@@ -221,18 +229,20 @@ static bool read_frame(struct sc_python_layout *layout, const char *frame, void 
     return true;
 }
 
+/* Is the frame the loop's own, so that a native frame of the loop begins behind it? */
 static bool is_shim(const struct sc_python_layout *layout, const char *frame)
 {
     return layout->ends == SC_PYTHON_ENDS_AT_SHIM && frame[layout->frame_mark] >= FIRST_SHIM;
 }
 
+/* Is the frame the last one that its native frame of the loop runs? */
 static bool is_entry(const struct sc_python_layout *layout, const char *frame)
 {
     return layout->ends == SC_PYTHON_ENDS_AT_EACH ||
            (layout->ends == SC_PYTHON_ENDS_AT_ENTRY && frame[layout->frame_mark]);
 }
 
-static uintptr_t innermost(const struct sc_python_layout *layout, uintptr_t state)
+static uintptr_t innermost_frame(const struct sc_python_layout *layout, uintptr_t state)
 {
     if (!layout->thread_cframe)
         return peek_word(state + layout->thread_frame);
@@ -244,7 +254,7 @@ unsigned sc_python_walk_words(struct sc_python_layout *layout, uintptr_t state, 
                               unsigned frames_max)
 {
     char frame[SC_PYTHON_FRAME_BYTES];
-    uintptr_t at = innermost(layout, state);
+    uintptr_t at = innermost_frame(layout, state);
     unsigned count = 0, max = 2 * frames_max;
     while (at && frames_max > 0 && count < max && sc_peek(frame, at, sizeof frame)) {
         void *word = NULL;
@@ -263,23 +273,24 @@ unsigned sc_python_walk_words(struct sc_python_layout *layout, uintptr_t state, 
 
 /* ---- the key ---- */
 
-/* The interpreter's memory, of which no sanitizer knows that we look. */
+/* For functions that read the interpreter's memory directly, which no sanitizer is to check. */
 #define UNWATCHED static inline __attribute__((always_inline, no_sanitize("address", "thread")))
 
-/* The aligned word that begins at the address, or holds what does. */
+/* The aligned word that contains the byte at the address. */
 UNWATCHED uint64_t load(uintptr_t address)
 {
     return *(const volatile uint64_t *)(address & ~(uintptr_t)7);
 }
 
-UNWATCHED uint64_t mix(uint64_t hash, uint64_t value)
+UNWATCHED uint64_t mix_into(uint64_t hash, uint64_t value)
 {
     hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
     return hash ^ hash >> 32;
 }
 
-/* A sum of odd multiples, so that no load waits for another's multiplication. */
-UNWATCHED uint64_t digest(const struct sc_python_layout *layout, uintptr_t frame)
+/* A number for the frame's code and instruction. A sum of products with odd constants, so that no
+ * load waits for another one's multiplication. */
+UNWATCHED uint64_t digest_frame(const struct sc_python_layout *layout, uintptr_t frame)
 {
     uintptr_t code = load(frame + layout->frame_code) & ~(uintptr_t)TAGS;
     uintptr_t table = load(code + layout->code_table);
@@ -308,7 +319,7 @@ sc_python_walk_key(const struct sc_python_layout *layout, uintptr_t state, unsig
     uint64_t hash = 1;
     for (unsigned steps = 0; at && frames_max > 0 && steps < STEPS_MAX; steps++) {
         bool is_own = has_shims && load_mark(layout, at) >= FIRST_SHIM;
-        hash = mix(hash, is_own ? 1 : digest(layout, at));
+        hash = mix_into(hash, is_own ? 1 : digest_frame(layout, at));
         frames_max -= !is_own;
         at = load(at + layout->frame_previous);
     }

@@ -8,14 +8,14 @@
 
 typedef int munmap_function(void *address, size_t size_bytes);
 
-static void find_free(void *block);
-static void *find_realloc(void *block, size_t size_bytes);
+static void free_first(void *block);
+static void *realloc_first(void *block, size_t size_bytes);
 
-struct sc_allocator sc_allocator = {.free = find_free, .realloc = find_realloc};
+struct sc_allocator sc_allocator = {.free = free_first, .realloc = realloc_first};
 
-static __thread bool looking_up;
+static __thread bool is_looking_up;
 
-static bool same_object(void *left, void *right)
+static bool are_of_one_object(void *left, void *right)
 {
     Dl_info left_info;
     Dl_info right_info;
@@ -23,48 +23,50 @@ static bool same_object(void *left, void *right)
            left_info.dli_fbase == right_info.dli_fbase;
 }
 
-/* The size of a block is asked of the allocator that it came from, or not at all. */
-static void look_up(void)
+/* Looks up the allocator's functions. A block's size is asked only if malloc_usable_size is of the
+ * allocator that frees the block. */
+static void look_up_all(void)
 {
-    looking_up = true;
+    is_looking_up = true;
     void *next_free = sc_loader_next("free");
     void *next_usable = sc_loader_next("malloc_usable_size");
     atomic_store(&sc_allocator.malloc, (void *(*)(size_t))sc_loader_next("malloc"));
     void *next_realloc = sc_loader_next("realloc");
     atomic_store(&sc_allocator.realloc, (void *(*)(void *, size_t))next_realloc);
     atomic_store(&sc_allocator.empty_is_freed,
-                 same_object(next_realloc, (void *)gnu_get_libc_version));
-    if (same_object(next_free, next_usable))
+                 are_of_one_object(next_realloc, (void *)gnu_get_libc_version));
+    if (are_of_one_object(next_free, next_usable))
         atomic_store(&sc_allocator.usable_size, (size_t(*)(void *))next_usable);
     atomic_store(&sc_allocator.free, (void (*)(void *))next_free);
-    looking_up = false;
+    is_looking_up = false;
 }
 
-/* A block freed by the look-up itself is lost: a few bytes, once. */
-static void find_free(void *block)
+/* The first call of free. A block that the look-up itself frees is lost: a few bytes, once. */
+static void free_first(void *block)
 {
-    if (looking_up)
+    if (is_looking_up)
         return;
-    look_up();
+    look_up_all();
     sc_real_libc_free(block);
 }
 
-static void *find_realloc(void *block, size_t size_bytes)
+static void *realloc_first(void *block, size_t size_bytes)
 {
-    if (looking_up)
+    if (is_looking_up)
         return NULL;
-    look_up();
+    look_up_all();
     return sc_real_libc_realloc(block, size_bytes);
 }
 
-/* Nearly always too late to be the first, for the loader frees as well. */
-static __attribute__((constructor)) void find_all(void)
+/* Mostly comes too late to be the first, since the loader frees memory before. */
+static __attribute__((constructor)) void look_up_early(void)
 {
-    if (atomic_load(&sc_allocator.free) == find_free)
-        look_up();
+    if (atomic_load(&sc_allocator.free) == free_first)
+        look_up_all();
 }
 
-/* Whoever is behind us may do it by a system call by number, which comes back to us. */
+/* SC_INSIDE: the munmap behind ours may be a hook that makes the system call through syscall(),
+ * which is ours again. */
 void sc_real_libc_unmap(void *address, size_t size_bytes)
 {
     SC_INSIDE();

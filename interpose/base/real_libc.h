@@ -1,6 +1,6 @@
-/* The C library's, or the allocator's, own functions behind our hooks.
+/* The functions of the C library, or of another allocator, behind our hooks.
  *
- * They work before any constructor has run: the loader calls free as soon as this object is there.
+ * They work before any constructor has run: the loader calls free as soon as this object is loaded.
  * Thread-safe. Locks: the allocator's own, so not for a signal handler.
  */
 #ifndef SC_INTERPOSE_BASE_REAL_LIBC_H
@@ -17,7 +17,7 @@ struct sc_allocator {
     _Atomic(void *(*)(void *block, size_t size_bytes)) realloc;
     _Atomic(void *(*)(size_t size_bytes)) malloc;
     _Atomic(size_t (*)(void *block)) usable_size;
-    _Atomic bool empty_is_freed; /* realloc to 0 bytes is a free, as glibc has it */
+    _Atomic bool empty_is_freed; /* realloc(block, 0) frees the block, as in glibc */
 };
 
 extern struct sc_allocator sc_allocator __attribute__((visibility("hidden")));
@@ -32,6 +32,7 @@ static inline void *sc_real_libc_realloc(void *block, size_t size_bytes)
     return atomic_load_explicit(&sc_allocator.realloc, memory_order_relaxed)(block, size_bytes);
 }
 
+/* munmap behind our hook. */
 void sc_real_libc_unmap(void *address, size_t size_bytes);
 
 #endif

@@ -1,7 +1,8 @@
-/* What the process did last (track/history.h), as hooks and wrappers note it: for the line that
- * says so when the context is lost (interpose/postmortem/postmortem.h).
+/* Hooks and wrappers note here what the process did last (track/history.h), for the line that says
+ * so when the context is lost (interpose/postmortem/postmortem.h).
  *
- * Thread safe, not signal safe. No lock; errno is kept. With postmortem=0 each is one load.
+ * Thread safe, not signal safe. No lock; errno is kept. With postmortem=0 each function takes one
+ * load.
  */
 #ifndef SC_INTERPOSE_BASE_RECENTLY_H
 #define SC_INTERPOSE_BASE_RECENTLY_H
@@ -13,7 +14,8 @@
 #include "interpose/base/process.h"
 #include "track/history.h"
 
-/* The driver has accepted the operation. `use`: its stack, direction and bytes. */
+/* Notes an operation that the driver has accepted. `use` has its stack, direction and bytes; the
+ * rest is filled in. */
 SC_INLINED void sc_recently_issued(const char *api, void *site, uint32_t stream, uint64_t ticks,
                                    uint64_t number, struct sc_history_entry use)
 {
@@ -28,10 +30,11 @@ SC_INLINED void sc_recently_issued(const char *api, void *site, uint32_t stream,
     sc_history_note_issued(&sc_history, &use);
 }
 
-/* The program gives the memory back by a call that returns to `site`. The caller's stack is taken
- * (interpose/base/unwind.h). */
+/* Notes that the program gives memory back, by a call that returns to `site`. `site` not NULL: the
+ * caller's stack is taken (interpose/base/unwind.h). */
 void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes);
 
+/* The same, if a post-mortem is wanted. */
 static inline void sc_recently_freed(const char *api, void *site, uintptr_t address,
                                      size_t size_bytes)
 {

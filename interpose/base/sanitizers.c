@@ -11,12 +11,14 @@
 
 typedef const char *options_function(void);
 
-/* NULL where the program has no such run-time. */
+/* A function of each sanitizer's run-time; NULL where the program has no such run-time. */
 extern void asan_init(void) __asm__("__asan_init") __attribute__((weak));
 extern void tsan_init(void) __asm__("__tsan_init") __attribute__((weak));
 
 /* ---- past the interceptors ---- */
 
+/* Makes the linker's wrapper of `name`, which calls libc's function past the run-time's
+ * interceptor, or, without a run-time, what the name means anyway (__real_). */
 #define PAST(name, parameters, arguments, result)                                                  \
     typedef result name##_function parameters;                                                     \
     name##_function __real_##name, __wrap_##name;                                                  \
@@ -55,6 +57,7 @@ struct sc_past_mutex sc_past_mutex;
 
 #define FIND(libc, where, name) *(void **)(where) = sc_loader_symbol(libc, name)
 
+/* A handle of libc, if the program has a run-time of a sanitizer's; else NULL. */
 static void *libc_past_runtime(void)
 {
     return asan_init || tsan_init ? dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD) : NULL;
@@ -69,7 +72,7 @@ void *sc_sanitizers_past(const char *name)
     return found;
 }
 
-static __attribute__((constructor)) void look_past(void)
+static __attribute__((constructor)) void look_up_past(void)
 {
     void *libc = libc_past_runtime();
     if (!libc)
@@ -111,8 +114,8 @@ static const void *object_of(const void *function)
     return function && dladdr(function, &where) ? where.dli_fbase : NULL;
 }
 
-/* Nobody's malloc between us and the run-time's. */
-static bool is_next(void)
+/* Is AddressSanitizer's run-time right behind us, with no other malloc in between? */
+static bool is_runtime_next(void)
 {
     const void *runtime = asan_init ? object_of((const void *)(uintptr_t)asan_init) : NULL;
     return runtime && object_of(sc_loader_next("malloc")) == runtime;
@@ -124,7 +127,7 @@ const char *__asan_default_options(void)
     options_function *next =
         asan_init ? (options_function *)sc_loader_next("__asan_default_options") : NULL;
     struct sc_text text = sc_text_in(options, sizeof options);
-    if (is_next())
+    if (is_runtime_next())
         sc_text_put(&text, "verify_asan_link_order=0:");
     if (next)
         sc_text_put(&text, next());

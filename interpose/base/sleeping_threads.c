@@ -23,11 +23,12 @@ enum { DESCRIPTORS_MAX = 1024, ARGUMENTS = 6 };
 
 struct sleep {
     long number; /* of the system call */
-    uint64_t of[ARGUMENTS];
+    uint64_t values[ARGUMENTS];
 };
 
-/* "running", or the call's number and its arguments: "202 0x7ffc... ...". Threads of the own
- * process may always be looked at. */
+/* Reads in which system call the thread sleeps. The file has "running", or the call's number and
+ * its arguments: "202 0x7ffc... ...". The kernel always shows the process's own threads. False: the
+ * thread runs, or is not known. */
 static bool read_sleep(int32_t thread, struct sleep *sleep)
 {
     char line[256];
@@ -39,14 +40,15 @@ static bool read_sleep(int32_t thread, struct sleep *sleep)
     sleep->number = strtol(line, &rest, 10);
     bool is_read = rest != line;
     for (unsigned i = 0; i < ARGUMENTS; i++)
-        sleep->of[i] = strtoul(rest, &rest, 16);
+        sleep->values[i] = strtoul(rest, &rest, 16);
     return is_read;
 }
 
 /* ---- descriptors ---- */
 
-/* Those that programs may have: a tool that carries the process keeps its own above. */
-static bool is_programs(int fd)
+/* Is it a descriptor that the program may have? A tool that runs the process (valgrind) keeps its
+ * own above the limit. */
+static bool is_of_program(int fd)
 {
     struct rlimit limit;
     return fd >= 0 && sc_kernel_call(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit) == 0 &&
@@ -62,6 +64,7 @@ static bool is_eventfd(int fd)
     return strcmp(target, "anon_inode:[eventfd]") == 0;
 }
 
+/* Has the process a descriptor by which it can write to the pipe? */
 static bool has_writer(const struct sc_file_identity *pipe)
 {
     for (int fd = 0; fd < DESCRIPTORS_MAX; fd++)
@@ -71,6 +74,7 @@ static bool has_writer(const struct sc_file_identity *pipe)
     return false;
 }
 
+/* Is the socket's peer a socket of this process? */
 static bool is_paired_here(int fd)
 {
     struct ucred peer = {0};
@@ -79,10 +83,10 @@ static bool is_paired_here(int fd)
            peer.pid == getpid();
 }
 
-/* Do the process's own threads write what is read there? */
-static bool is_own(int fd)
+/* Is what can be read from `fd` written by threads of this process? */
+static bool is_written_here(int fd)
 {
-    if (!is_programs(fd))
+    if (!is_of_program(fd))
         return false;
     struct sc_file_identity file = sc_file_identify(fd);
     if (S_ISFIFO(file.mode))
@@ -95,7 +99,7 @@ static bool polls_own(uint64_t address, uint64_t count)
     struct pollfd polled;
     for (uint64_t i = 0; i < count && i < DESCRIPTORS_MAX; i++)
         if (sc_peek(&polled, address + i * sizeof polled, sizeof polled) &&
-            (polled.events & POLLIN) && is_own(polled.fd))
+            (polled.events & POLLIN) && is_written_here(polled.fd))
             return true;
     return false;
 }
@@ -107,12 +111,13 @@ static bool selects_own(uint64_t count, uint64_t address)
     if (!address || size_bytes > sizeof set || !sc_peek(&set, address, size_bytes))
         return false;
     for (int fd = 0; (uint64_t)fd < count; fd++)
-        if (FD_ISSET(fd, &set) && is_own(fd))
+        if (FD_ISSET(fd, &set) && is_written_here(fd))
             return true;
     return false;
 }
 
-/* The kernel lists what is waited for: "tfd:        5 events: ...". */
+/* Does the epoll descriptor wait for such a descriptor? The kernel lists what it waits for: "tfd: 5
+ * events: ...". */
 static bool epoll_has_own(int fd)
 {
     static const char key[] = "tfd:";
@@ -122,59 +127,61 @@ static bool epoll_has_own(int fd)
     long size = sc_file_read(text.bytes, lines, sizeof lines - 1);
     lines[size > 0 ? size : 0] = 0;
     for (const char *at = strstr(lines, key); at; at = strstr(at + 1, key))
-        if (is_own((int)strtol(at + strlen(key), NULL, 10)))
+        if (is_written_here((int)strtol(at + strlen(key), NULL, 10)))
             return true;
     return false;
 }
 
 /* ---- futexes ---- */
 
-static bool is_thread(uint32_t id)
+static bool is_thread_alive(uint32_t id)
 {
     return id != 0 && sc_kernel_call(SYS_tgkill, getpid(), id, 0) == 0;
 }
 
-/* Its word is the number of a thread, and the kernel clears it when that ends. */
-static bool is_join(const struct sleep *sleep, uint32_t word)
+/* Does the thread join another one? The futex's word is then that thread's id, which the kernel
+ * clears when the thread ends. */
+static bool joins(const struct sleep *sleep, uint32_t word)
 {
-    bool is_private = sleep->of[1] & FUTEX_PRIVATE_FLAG;
-    return !is_private && word == (uint32_t)sleep->of[2] && is_thread(word);
+    bool is_private = sleep->values[1] & FUTEX_PRIVATE_FLAG;
+    return !is_private && word == (uint32_t)sleep->values[2] && is_thread_alive(word);
 }
 
-/* glibc's mutexes have their owner 8 bytes behind the word that threads sleep on, or, with priority
- * inheritance or where they are robust, in it; its locks for reading and writing have the writer 16
- * or 12 bytes behind. */
-static bool is_held_by(uint64_t address, int32_t waiter)
+/* Does `waiter` hold the lock whose futex is at the address? glibc's mutexes have their owner 8
+ * bytes behind the futex, or in the futex itself with priority inheritance and where they are
+ * robust. Its read-write locks have the writer 16 or 12 bytes behind. */
+static bool is_owner(uint64_t address, int32_t waiter)
 {
     uint32_t words[5] = {0};
-    uint32_t is = (uint32_t)waiter;
+    uint32_t id = (uint32_t)waiter;
     if (!sc_peek(words, address, sizeof words))
         return false;
-    return (words[0] & FUTEX_TID_MASK) == is || words[2] == is || words[3] == is || words[4] == is;
+    return (words[0] & FUTEX_TID_MASK) == id || words[2] == id || words[3] == id || words[4] == id;
 }
 
-static enum sc_sleep of_futex(const struct sleep *sleep, int32_t waiter)
+static enum sc_sleep kind_of_futex(const struct sleep *sleep, int32_t waiter)
 {
     uint32_t word = 0;
-    if (sleep->of[3]) /* a time limit */
+    if (sleep->values[3]) /* a time limit */
         return SC_SLEEPS;
-    bool is_read = sc_peek(&word, sleep->of[0], sizeof word);
-    return is_read && (is_join(sleep, word) || is_held_by(sleep->of[0], waiter)) ? SC_SLEEPS_FOR_OWN
+    bool is_read = sc_peek(&word, sleep->values[0], sizeof word);
+    return is_read && (joins(sleep, word) || is_owner(sleep->values[0], waiter)) ? SC_SLEEPS_FOR_OWN
                                                                                  : SC_SLEEPS;
 }
 
 /* ---- all of them ---- */
 
-static enum sc_sleep for_own_if(bool is)
+static enum sc_sleep own_if(bool is_own)
 {
-    return is ? SC_SLEEPS_FOR_OWN : SC_SLEEPS;
+    return is_own ? SC_SLEEPS_FOR_OWN : SC_SLEEPS;
 }
 
-/* One that is closed by now was read when the thread was looked at, and is read no more. */
-static enum sc_sleep of_reading(int fd)
+/* A descriptor that is closed by now is no longer read; regular files are waited for as disks are.
+ */
+static enum sc_sleep kind_of_reading(int fd)
 {
     mode_t mode = sc_file_identify(fd).mode;
-    return mode == 0 || S_ISREG(mode) ? SC_AWAKE : for_own_if(is_own(fd));
+    return mode == 0 || S_ISREG(mode) ? SC_AWAKE : own_if(is_written_here(fd));
 }
 
 static bool waits_for_lock(uint64_t command)
@@ -183,40 +190,40 @@ static bool waits_for_lock(uint64_t command)
     return command == SETLKW || command == OFD_SETLKW;
 }
 
-static bool is_less_than_0(uint64_t milliseconds)
+static bool is_endless(uint64_t milliseconds)
 {
     return (int)milliseconds < 0;
 }
 
-static enum sc_sleep of_call(const struct sleep *sleep, int32_t waiter)
+static enum sc_sleep kind_of_call(const struct sleep *sleep, int32_t waiter)
 {
     enum { FUTEX_WAITV = 449, FUTEX_WAIT_NEW = 455, EPOLL_PWAIT2 = 441 };
-    const uint64_t *of = sleep->of;
+    const uint64_t *values = sleep->values;
     switch (sleep->number) {
     case SYS_futex:
-        return of_futex(sleep, waiter);
+        return kind_of_futex(sleep, waiter);
     case SYS_read:
     case SYS_readv:
     case SYS_recvfrom:
     case SYS_recvmsg:
-        return of_reading((int)of[0]);
+        return kind_of_reading((int)values[0]);
     case SYS_ppoll:
-        return for_own_if(!of[2] && polls_own(of[0], of[1]));
+        return own_if(!values[2] && polls_own(values[0], values[1]));
     case SYS_pselect6:
-        return for_own_if(!of[4] && selects_own(of[0], of[1]));
+        return own_if(!values[4] && selects_own(values[0], values[1]));
     case SYS_epoll_pwait:
-        return for_own_if(is_less_than_0(of[3]) && epoll_has_own((int)of[0]));
+        return own_if(is_endless(values[3]) && epoll_has_own((int)values[0]));
     case EPOLL_PWAIT2:
-        return for_own_if(!of[3] && epoll_has_own((int)of[0]));
+        return own_if(!values[3] && epoll_has_own((int)values[0]));
     case SYS_rt_sigtimedwait:
-        return for_own_if(!of[2]);
+        return own_if(!values[2]);
 #ifdef __x86_64__
     case SYS_poll:
-        return for_own_if(is_less_than_0(of[2]) && polls_own(of[0], of[1]));
+        return own_if(is_endless(values[2]) && polls_own(values[0], values[1]));
     case SYS_select:
-        return for_own_if(!of[4] && selects_own(of[0], of[1]));
+        return own_if(!values[4] && selects_own(values[0], values[1]));
     case SYS_epoll_wait:
-        return for_own_if(is_less_than_0(of[3]) && epoll_has_own((int)of[0]));
+        return own_if(is_endless(values[3]) && epoll_has_own((int)values[0]));
     case SYS_pause:
 #endif
     case FUTEX_WAITV:
@@ -234,14 +241,14 @@ static enum sc_sleep of_call(const struct sleep *sleep, int32_t waiter)
     case SYS_flock:
         return SC_SLEEPS;
     case SYS_fcntl:
-        return waits_for_lock(of[1]) ? SC_SLEEPS : SC_AWAKE;
+        return waits_for_lock(values[1]) ? SC_SLEEPS : SC_AWAKE;
     default:
         return SC_AWAKE;
     }
 }
 
-/* Valgrind's threads take turns by a lock of its own, and sleep for that. It answers a client's
- * request, a sequence that does nothing elsewhere, in rdx. */
+/* Are we under valgrind? Its threads take turns by a lock of its own, and sleep for that. It
+ * answers a client request, a sequence of instructions without effect elsewhere, in rdx. */
 static bool is_under_valgrind(void)
 {
     uint64_t answer = 0;
@@ -259,6 +266,6 @@ static bool is_under_valgrind(void)
 enum sc_sleep sc_sleeping_threads_look(int32_t thread, int32_t waiter)
 {
     struct sleep sleep;
-    enum sc_sleep seen = read_sleep(thread, &sleep) ? of_call(&sleep, waiter) : SC_AWAKE;
+    enum sc_sleep seen = read_sleep(thread, &sleep) ? kind_of_call(&sleep, waiter) : SC_AWAKE;
     return seen == SC_SLEEPS_FOR_OWN && is_under_valgrind() ? SC_SLEEPS : seen;
 }

@@ -20,18 +20,19 @@
 enum {
     SHARED = 32,
     STACK_BYTES = 128 << 10,
-    /* Never touched, around what is no neighbour. Valgrind takes a stack pointer that moves by less
-     * than 2 MB for one that grows or shrinks, and what lies between for dead. */
+    /* Memory around the stacks that is never touched. Valgrind takes a stack pointer that moves by
+     * less than 2 MB for a stack that grows or shrinks, and what lies between for dead. */
     MARGIN_BYTES = 2 << 20,
     SHARED_BYTES = SHARED * STACK_BYTES,
     ALONE_BYTES = MARGIN_BYTES + STACK_BYTES + MARGIN_BYTES,
     ALL_BYTES = MARGIN_BYTES + SHARED_BYTES + MARGIN_BYTES,
 };
 
-static _Atomic uint32_t taken; /* bit by shared stack */
+static _Atomic uint32_t taken; /* bit i: shared stack i is taken */
 static _Atomic(char *) stacks;
 
-/* The stacks have small pages: to clear a huge one takes longer than what the stack is for. */
+/* Maps memory for stacks, in small pages: to clear a huge page would take longer than a call on the
+ * stack. */
 static char *map_stacks(size_t size_bytes)
 {
     char *pages = sc_pages_map(size_bytes);
@@ -40,7 +41,8 @@ static char *map_stacks(size_t size_bytes)
     return pages;
 }
 
-/* All of them at once; the loser of a race gives its own back. */
+/* The memory of all shared stacks, which the first caller maps. A thread that loses the race unmaps
+ * its own. */
 static char *find_stacks(void)
 {
     char *found = atomic_load_explicit(&stacks, memory_order_acquire);
@@ -62,7 +64,8 @@ void sc_spare_stack_start(void)
     find_stacks();
 }
 
-/* Whoever has one comes back soon: nobody waits on them, or can be taken out of there. */
+/* Takes a free stack, and waits if there is none. Its owner gives it back soon: nobody waits on a
+ * shared stack, or can be interrupted there by a handler. */
 static unsigned take_stack(void)
 {
     uint32_t now = atomic_load_explicit(&taken, memory_order_relaxed);
@@ -72,9 +75,9 @@ static unsigned take_stack(void)
             now = atomic_load_explicit(&taken, memory_order_relaxed);
             continue;
         }
-        unsigned free_one = (unsigned)__builtin_ctz(~now);
-        if (atomic_compare_exchange_weak(&taken, &now, now | UINT32_C(1) << free_one))
-            return free_one;
+        unsigned free_stack = (unsigned)__builtin_ctz(~now);
+        if (atomic_compare_exchange_weak(&taken, &now, now | UINT32_C(1) << free_stack))
+            return free_stack;
     }
 }
 
@@ -83,10 +86,10 @@ static void give_stack(unsigned stack)
     atomic_fetch_and(&taken, ~(UINT32_C(1) << stack));
 }
 
-/* Calls function(argument) on the stack that ends at `top`, or on the current one if that is NULL.
- * True: it has returned. The old stack pointer is the frame pointer meanwhile, which is what
- * unwinders are told, and lies in `frame`. What sc_spare_stack_leave is given is left: the call
- * returns false, with the registers that its caller wants kept. */
+/* Calls function(argument) on the stack that ends at `top`, or on the current one if `top` is NULL.
+ * True: the function has returned. During the call the frame pointer has the old stack pointer,
+ * which unwinders are told, and *frame has it, too. sc_spare_stack_leave with that value leaves the
+ * function: then the call returns false, with the caller's saved registers restored. */
 extern bool sc_spare_stack_switch(char *top, sc_spare_function *function, void *argument,
                                   uintptr_t *frame) __attribute__((visibility("hidden")));
 extern void sc_spare_stack_leave(uintptr_t frame) __attribute__((visibility("hidden"), noreturn));
@@ -212,6 +215,8 @@ __asm__(".text\n"
 #error "how does this machine change stacks?"
 #endif
 
+/* Calls the function on a stack of ours. The frames' notes are told that the stack is another one
+ * meanwhile (common/frames.h). */
 static bool run_on(char *top, sc_spare_function *function, void *argument, uintptr_t *frame)
 {
     struct sc_frame_detour there = {(uintptr_t)top, (uintptr_t)__builtin_frame_address(0)};
@@ -223,33 +228,33 @@ static bool run_on(char *top, sc_spare_function *function, void *argument, uintp
 
 /* ---- waits that are left ----
  *
- * A thread that has a lock of ours may be stopped, by a handler of which we do not know. So nobody
- * waits for the lock without a way out who keeps signals from the program meanwhile, or is on the
- * way out of the process. */
+ * A thread that has a lock of ours may be stopped, by a handler that we do not know of, until the
+ * waiting thread takes a signal. So whoever keeps signals from the program, or ends the process,
+ * waits for a lock only with a way out: the call can be left in the midst. */
 
 enum {
-    SLEPT_LEAST_MS = 2, /* whoever just was not let run has given the lock back by then */
-    LAST_MOST_MS = 1000,
-    LAST_MORE_MS = 20, /* once a lock was not to be had */
+    SLEPT_LEAST_MS = 2,  /* a lock holder that merely was not scheduled has given it back by then */
+    LAST_MOST_MS = 1000, /* the longest wait for a lock at the end of the process */
+    LAST_MORE_MS = 20,   /* the longest wait after one such wait was in vain */
 };
 
-/* What the call leaves as it was when it is left. */
+/* A call that may be left, and what leaving it restores. */
 struct way_out {
     uintptr_t frame;
-    uint64_t outside; /* the mask of signals that cannot come until it is left */
+    uint64_t outside; /* the mask outside; signals that it lets through end a wait */
     struct sc_frame inside;
     int depth;
-    bool is_left;             /* or may be, at a lock */
-    void (*undo)(void *lock); /* gives back the lock that is held meanwhile, or NULL */
+    bool leavable;            /* at a wait for a lock */
+    void (*undo)(void *lock); /* gives back the one lock that the call holds then, or NULL */
     void *lock;
 };
 
-static struct way_out ways[SHARED];
+static struct way_out ways[SHARED]; /* of the call on each shared stack */
 
-static struct way_out begin_way(bool is_left, uint64_t outside)
+static struct way_out begin_way(bool leavable, uint64_t outside)
 {
     return (struct way_out){
-        .outside = outside, .inside = sc_inside, .depth = sc_own_lock_depth, .is_left = is_left};
+        .outside = outside, .inside = sc_inside, .depth = sc_own_lock_depth, .leavable = leavable};
 }
 
 static void end_way(const struct way_out *way)
@@ -258,7 +263,7 @@ static void end_way(const struct way_out *way)
     sc_inside = way->inside;
 }
 
-/* The last calls of a process, by one thread. */
+/* The last calls of a process, all by one thread. */
 static struct {
     _Atomic int32_t thread;
     _Atomic bool has_left_one;
@@ -270,6 +275,7 @@ static bool is_ending(void)
     return atomic_load_explicit(&last.thread, memory_order_relaxed) == sc_thread_id();
 }
 
+/* The way out of the call that runs on this shared stack; NULL: this is no shared stack. */
 static struct way_out *way_of_shared(void)
 {
     uintptr_t all = (uintptr_t)atomic_load_explicit(&stacks, memory_order_relaxed);
@@ -277,12 +283,12 @@ static struct way_out *way_of_shared(void)
     return all && from < SHARED_BYTES ? &ways[from / STACK_BYTES] : NULL;
 }
 
-/* The caller counts as within the lock that it waits for. Who holds another one does not leave it,
- * unless that can be given back, or at the end of the process. */
+/* May the call be left at the lock that it waits for? That lock counts in sc_own_lock_depth
+ * already. A call that holds another lock may not, unless `undo` gives that one back. */
 static bool may_leave(const struct way_out *way)
 {
     int held = sc_own_lock_depth - way->depth - 1;
-    return way->is_left && held == (way->undo ? 1 : 0);
+    return way->leavable && held == (way->undo ? 1 : 0);
 }
 
 void sc_spare_stack_undo_by(void (*undo)(void *lock), void *lock)
@@ -294,6 +300,9 @@ void sc_spare_stack_undo_by(void (*undo)(void *lock), void *lock)
     way->lock = lock;
 }
 
+/* Called in waits for our locks (sc_own_lock_looks): leaves the call if that may and must be.
+ * Returns whether the wait is to ask again. At the end of the process even held locks do not keep
+ * the thread. */
 static bool look_for_way_out(unsigned slept_ms)
 {
     struct way_out *way = way_of_shared();
@@ -318,12 +327,13 @@ static struct sc_frame_detour detour_now(void)
     return now;
 }
 
+/* Calls the function so that a wait for a lock can leave it at the end of the process. */
 static void call_last(sc_spare_function *function, void *argument)
 {
     struct sc_frame_detour detour = detour_now();
     struct way_out former = last.way;
     uint64_t before = sc_kernel_mask_block(0);
-    last.way = begin_way(true, before);
+    last.way = begin_way(/*leavable*/ true, before);
     if (!sc_spare_stack_switch(NULL, function, argument, &last.way.frame)) {
         end_way(&last.way);
         sc_frame_set_detour(detour);
@@ -349,6 +359,8 @@ void sc_spare_stack_call_last(sc_spare_function *function, void *argument)
 
 /* ---- calls ---- */
 
+/* Calls the function on a shared stack. False: the call was left. On a shared stack already, or
+ * without memory for any, the function runs where we are. */
 static bool call_shared(sc_spare_function *function, void *argument, const struct way_out *way)
 {
     char *all = find_stacks();
@@ -370,7 +382,7 @@ void sc_spare_stack_call(sc_spare_function *function, void *argument)
 {
     SC_NO_CANCELLATION_POINT();
     SC_KEEP_ERRNO();
-    struct way_out way = begin_way(false, 0);
+    struct way_out way = begin_way(/*leavable*/ false, 0);
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
     call_shared(function, argument, &way);
     sc_kernel_mask_set(before);
@@ -381,7 +393,7 @@ bool sc_spare_stack_try(sc_spare_function *function, void *argument, const uint6
     SC_NO_CANCELLATION_POINT();
     SC_KEEP_ERRNO();
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
-    struct way_out way = begin_way(true, outside ? *outside : before);
+    struct way_out way = begin_way(/*leavable*/ true, outside ? *outside : before);
     bool has_returned = call_shared(function, argument, &way);
     sc_kernel_mask_set(before);
     return has_returned;
@@ -393,7 +405,7 @@ void sc_spare_stack_repeat(sc_spare_function *function, void *argument)
         continue;
 }
 
-/* The stack that is the calling thread's alone while it runs there. */
+/* The stack that the calling thread has alone while it runs on it (sc_spare_stack_call_alone). */
 static __thread char *own_spare __attribute__((tls_model("initial-exec")));
 
 static void run_on_own(char *stack, sc_spare_function *function, void *argument)

@@ -19,13 +19,14 @@
 enum {
     SETS = 16,
     WAYS = 4,
-    CALLERS_MAX = SC_STACK_DEPTH_MAX - 1, /* of what is stored, all but the site */
+    CALLERS_MAX = SC_STACK_DEPTH_MAX - 1, /* frames of a stored stack, without the site */
     WINDOW_WORDS = 4096,                  /* 32 KB of stack */
     CHUNK_WORDS = 512,
     PAGE_BYTES_MIN = 4096,
-    PLAIN_KEYS = 32, /* for which pthread_setspecific does not allocate */
+    PLAIN_KEYS = 32, /* the lowest keys, for which pthread_setspecific does not allocate */
 };
 
+/* By what an entry is found: where the call returns to, and how deep the stack is. */
 struct key {
     const void *site;
     uintptr_t depth;
@@ -34,22 +35,25 @@ struct key {
 _Static_assert((int)SC_STACK_CACHE_PLACES > (int)CALLERS_MAX,
                "of what is stored, all but the site");
 
-/* Stacks of one hash. Several may have one key: they differ in their callers. */
+/* The entries whose keys have one hash. Several may have the same key, and differ in their callers.
+ */
 struct set {
     struct key keys[WAYS];
     struct sc_stack_cache_entry entries[WAYS];
 };
 
 struct table {
-    struct sc_stack_cache_front front; /* first */
-    uint32_t chance;                   /* says whose place the next stack takes */
+    struct sc_stack_cache_front front; /* the first member: own_table relies on it */
+    uint32_t chance;                   /* a random number: which entry a new stack replaces */
     struct set sets[SETS];
 };
 
-/* A thread's table is not thread-local itself: an object with so much of that could not be loaded
- * while the program runs (interpose/entry/injected.h). */
+/* The calling thread's table, or `no_table`, in which nothing is found. The table itself is not
+ * thread-local: an object with so much thread-local memory could not be loaded while the program
+ * runs (interpose/entry/injected.h). */
+static struct sc_stack_cache_front no_table = {.closed = UINT64_MAX};
 __thread struct sc_stack_cache_front *sc_stack_cache_front
-    __attribute__((tls_model("initial-exec")));
+    __attribute__((tls_model("initial-exec"))) = &no_table;
 
 static struct table *own_table(void)
 {
@@ -65,21 +69,33 @@ static bool can_give_back;
 
 static void give_table(void *given)
 {
-    sc_stack_cache_front = NULL;
+    sc_stack_cache_front = &no_table;
     pthread_mutex_lock(&tables_lock);
     sc_arena_give(&tables, given, sizeof(struct table));
     pthread_mutex_unlock(&tables_lock);
 }
 
-/* Early, so that the key is a low one. */
+/* The key is made early, so that it is one of the lowest. */
 static __attribute__((constructor)) void make_key(void)
 {
     can_give_back = pthread_key_create(&at_thread_exit, give_table) == 0;
 }
 
+/* Empties the table. An entry without a site stands for none, so that a look need not ask for NULL.
+ */
+static void empty_table(struct table *table)
+{
+    static struct sc_stack_cache_entry nothing;
+    memset(table, 0, sizeof *table);
+    for (unsigned i = 0; i < 1 << SC_STACK_CACHE_LATEST_SHIFT; i++)
+        table->front.latest[i] = &nothing;
+}
+
+/* Makes sure that the thread has a table. False: there is no memory, or its end could not be told.
+ */
 static bool take_table(void)
 {
-    if (sc_stack_cache_front)
+    if (sc_stack_cache_front != &no_table)
         return true;
     if (!can_give_back || at_thread_exit >= PLAIN_KEYS)
         return false;
@@ -88,7 +104,7 @@ static bool take_table(void)
     pthread_mutex_unlock(&tables_lock);
     if (!fresh)
         return false;
-    memset(fresh, 0, sizeof *fresh);
+    empty_table(fresh);
     sc_stack_cache_front = &fresh->front;
     pthread_setspecific(at_thread_exit, fresh);
     return true;
@@ -99,13 +115,14 @@ static uint64_t closed_so_far(void)
     return atomic_load_explicit(&sc_stack_cache_closed, memory_order_relaxed);
 }
 
-/* Where a module was closed, another one's code may lie, whose frames have other sizes. */
-static void forget_if_closed(void)
+/* Empties the table if a module was closed since: the code of another one may lie there, whose
+ * frames have other sizes. */
+static void empty_if_closed(void)
 {
     struct table *table = own_table();
     if (table->front.closed == closed_so_far())
         return;
-    memset(table, 0, sizeof *table);
+    empty_table(table);
     table->front.closed = closed_so_far();
 }
 
@@ -122,9 +139,10 @@ static bool has_key(const struct set *set, unsigned way, const struct key *key)
 
 #define NOT_CHECKED __attribute__((no_sanitize("address", "thread")))
 
-/* Another stack (a coroutine's) may end before a place that a former one reached. */
+/* Are all return addresses in their places? Each new page is asked about before it is read: another
+ * stack (a coroutine's) may end before a place that a former one reached. */
 static __attribute__((noinline)) NOT_CHECKED bool
-are_there_elsewhere(const struct sc_stack_cache_entry *entry, uintptr_t depth)
+are_there_carefully(const struct sc_stack_cache_entry *entry, uintptr_t depth)
 {
     uintptr_t from = depth, word;
     for (unsigned i = 0; i < entry->count; i++) {
@@ -137,15 +155,16 @@ are_there_elsewhere(const struct sc_stack_cache_entry *entry, uintptr_t depth)
     return true;
 }
 
-/* From the innermost frame outward, so that no word is read beyond a caller that has changed. */
+/* Are all return addresses in their places? They are looked at from the innermost frame outward, so
+ * that no word is read beyond a caller that has changed. */
 static NOT_CHECKED bool still_there(const struct sc_stack_cache_entry *entry, uintptr_t depth)
 {
-    return entry->site ? sc_stack_cache_are_there(entry, depth) : are_there_elsewhere(entry, depth);
+    return entry->site ? sc_stack_cache_are_there(entry, depth) : are_there_carefully(entry, depth);
 }
 
 struct sc_stack_known *sc_stack_cache_find(const void *site, uintptr_t depth)
 {
-    if (!sc_stack_cache_front || sc_stack_cache_front->closed != closed_so_far())
+    if (sc_stack_cache_front->closed != closed_so_far())
         return NULL;
     const struct key key = {site, depth};
     struct set *set = set_of(&key);
@@ -159,7 +178,7 @@ struct sc_stack_known *sc_stack_cache_find(const void *site, uintptr_t depth)
     return NULL;
 }
 
-static bool occurs(void *const *frames, unsigned count, uintptr_t word)
+static bool is_among(void *const *frames, unsigned count, uintptr_t word)
 {
     for (unsigned i = 0; i < count; i++)
         if ((uintptr_t)frames[i] == word)
@@ -167,8 +186,8 @@ static bool occurs(void *const *frames, unsigned count, uintptr_t word)
     return false;
 }
 
-/* The kernel reads the stack for us: how far it reaches is not known, and beyond it may be nothing.
- */
+/* Reads a chunk of the stack through the kernel, since the stack may end anywhere. Returns how many
+ * words could be read. */
 static size_t read_words(uintptr_t from, uintptr_t *words)
 {
     struct iovec ours = {words, CHUNK_WORDS * sizeof *words};
@@ -177,25 +196,25 @@ static size_t read_words(uintptr_t from, uintptr_t *words)
     return bytes > 0 ? (size_t)bytes / sizeof *words : 0;
 }
 
-/* True if every return address was met in order and no other copy of one in between. The outermost
- * frame ends the search. */
+/* Searches the stack for the return addresses. True if all were found in order, with no other copy
+ * of one in between. The search ends at the outermost one. */
 static bool search_places(struct sc_stack_cache_entry *entry, uintptr_t depth, void *const *frames,
                           unsigned count)
 {
     uintptr_t words[CHUNK_WORDS];
-    unsigned met = 0;
+    unsigned found = 0;
     if (count == 0)
         return true;
     for (size_t at = 0; at < WINDOW_WORDS; at += CHUNK_WORDS) {
         size_t readable = read_words(depth + at * sizeof *words, words);
         for (size_t i = 0; i < readable; i++) {
-            if (!occurs(frames, count, words[i]))
+            if (!is_among(frames, count, words[i]))
                 continue;
-            if (words[i] != (uintptr_t)frames[met])
+            if (words[i] != (uintptr_t)frames[found])
                 return false;
-            entry->places[met] = (uint32_t)(at + i);
-            entry->returns[met] = words[i];
-            if (++met == count)
+            entry->places[found] = (uint32_t)(at + i);
+            entry->returns[found] = words[i];
+            if (++found == count)
                 return true;
         }
         if (readable < CHUNK_WORDS)
@@ -204,8 +223,9 @@ static bool search_places(struct sc_stack_cache_entry *entry, uintptr_t depth, v
     return false;
 }
 
-static bool take_places(struct sc_stack_cache_entry *entry, uintptr_t depth, void *const *frames,
-                        unsigned count, const uintptr_t *places)
+/* Takes the places from the unwinder. False: one of them cannot be stored. */
+static bool set_places(struct sc_stack_cache_entry *entry, uintptr_t depth, void *const *frames,
+                       unsigned count, const uintptr_t *places)
 {
     for (unsigned i = 0; i < count; i++) {
         uintptr_t at = (places[i] - depth) / sizeof places[i];
@@ -217,6 +237,8 @@ static bool take_places(struct sc_stack_cache_entry *entry, uintptr_t depth, voi
     return true;
 }
 
+/* Do all places lie on the calling thread's own stack? Then they may be read as long as the thread
+ * runs. */
 static bool is_all_own(const struct sc_stack_cache_entry *entry, uintptr_t depth)
 {
     bool is_own = sc_own_stack_holds(depth);
@@ -225,25 +247,28 @@ static bool is_all_own(const struct sc_stack_cache_entry *entry, uintptr_t depth
     return is_own;
 }
 
+/* Learns where the return addresses lie: from the unwinder, or else by a search. */
 static bool find_places(struct sc_stack_cache_entry *entry, const void *site, uintptr_t depth,
                         void *const *frames, unsigned count, sc_stack_cache_place *place)
 {
     uintptr_t places[CALLERS_MAX];
     bool found = place && place(frames, count, places)
-                     ? take_places(entry, depth, frames + 1, count - 1, places)
+                     ? set_places(entry, depth, frames + 1, count - 1, places)
                      : search_places(entry, depth, frames + 1, count - 1);
+    /* The last place is repeated, up to a multiple of those that are compared at a time. */
     for (; found && entry->count % SC_STACK_CACHE_AT_A_TIME; entry->count++) {
         entry->places[entry->count] = entry->places[entry->count - 1];
         entry->returns[entry->count] = entry->returns[entry->count - 1];
     }
     entry->site = found && is_all_own(entry, depth) ? site : NULL;
-    entry->depth = depth;
+    entry->depth = entry->site ? depth : 0;
     return found && still_there(entry, depth);
 }
 
-/* A stack that is seen for the first time takes the place of any other. By chance, since of more
- * stacks that come in turn than have room some are then there when they come again. */
-static void take_way(struct set *set, const struct key *key, uint32_t id)
+/* Stores a stack that is seen for the first time, in a free entry of its set or in place of any
+ * other, by chance. By chance, some of the stacks of a loop that has more than fit are still there
+ * when they come again. */
+static void replace_entry(struct set *set, const struct key *key, uint32_t id)
 {
     struct table *table = own_table();
     table->chance = table->chance * 1664525u + 1013904223u;
@@ -255,9 +280,10 @@ static void take_way(struct set *set, const struct key *key, uint32_t id)
     set->entries[way] = (struct sc_stack_cache_entry){.known = {.id = id}};
 }
 
-/* A search costs some microseconds, and a stale copy may be gone next time: tried at the 2nd, 4th,
- * 8th ... miss. The innermost return address is the site itself, which our own frames hold copies
- * of. What lies beyond the deepest stack that is stored makes no other stack of it. */
+/* A search costs some microseconds, and what hindered it may be gone next time, so it is tried at
+ * the 2nd, 4th, 8th ... miss. The innermost return address is the site itself, of which our own
+ * frames hold copies: it is not searched. Frames deeper than a stored stack do not tell stacks
+ * apart. */
 void sc_stack_cache_learn(const void *site, uintptr_t depth, uint32_t id, void *const *frames,
                           unsigned count, sc_stack_cache_place *place)
 {
@@ -265,14 +291,14 @@ void sc_stack_cache_learn(const void *site, uintptr_t depth, uint32_t id, void *
         return;
     if (count > CALLERS_MAX + 1)
         count = CALLERS_MAX + 1;
-    forget_if_closed();
+    empty_if_closed();
     const struct key key = {site, depth};
     struct set *set = set_of(&key);
     unsigned way = 0;
     while (way < WAYS && !(has_key(set, way, &key) && set->entries[way].known.id == id))
         way++;
     if (way == WAYS) {
-        take_way(set, &key, id);
+        replace_entry(set, &key, id);
         return;
     }
     struct sc_stack_cache_entry *entry = &set->entries[way];

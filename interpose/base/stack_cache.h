@@ -1,14 +1,13 @@
 /* Stacks that this thread has been seen with, recognised without unwinding.
  *
- * An entry remembers, for a call site at a stack depth, where on the stack each return address lies
- * and what it was. If all of them are still there, the chain of callers is the same one. Where the
- * unwinder cannot name the places, they are learnt by searching the stack for the addresses that it
- * reported. Then a stack is learnt only if each address occurs exactly as often as reported, so
- * that a stale copy in a dead local is never taken for the real one. Any other stack is unwound
- * every time.
+ * An entry remembers, for a call site at a stack depth, the place of each return address on the
+ * stack, and the address. If all of them are in their places, the callers are the same. Where the
+ * unwinder cannot name the places, the stack is searched for the addresses that it reported. Then a
+ * stack is learnt only if each address occurs exactly as often as reported, so that a stale copy in
+ * a dead local is never taken for a return address. Any other stack is unwound every time.
  *
- * When a module is closed, all is forgotten: another one may be mapped in its place, whose frames
- * look the same but for where they end.
+ * When a module is closed, all entries are dropped: another module may be mapped in its place, with
+ * the same return addresses in frames of other sizes.
  *
  * Per thread. A thread that learns its first stack takes a table, under a leaf lock. Not for a
  * signal handler, which has its stack unwound.
@@ -23,39 +22,41 @@
 
 extern _Atomic uint64_t sc_stack_cache_closed; /* modules closed so far, which unwind.c counts */
 
+/* What is known of a stack that was seen before. */
 struct sc_stack_known {
     uint32_t id;     /* track/stacks.h */
-    uint32_t origin; /* kept for unwind.c: with what follows (track/origins.h) */
+    uint32_t origin; /* kept by unwind.c: the stack, with `label` and `api` */
     uint32_t label;
-    const char *api; /* NULL: none is kept */
+    const char *api; /* NULL: no origin is kept */
 };
 
-/* What is public of a thread's table, for sc_stack_cache_recognise alone. */
+/* The part of a thread's table that only sc_stack_cache_recognise, which is inlined, may use. */
 enum { SC_STACK_CACHE_LATEST_SHIFT = 6, SC_STACK_CACHE_PLACES = 64, SC_STACK_CACHE_AT_A_TIME = 4 };
 
 struct sc_stack_cache_entry {
     struct sc_stack_known known;
-    const void *site; /* NULL: it is not all on the stack of the thread, which is there while it
-                         runs, or not learnt */
-    uintptr_t depth;
-    uint32_t misses; /* since this stack came here */
+    const void *site; /* NULL: not learnt, or not all on the thread's own stack */
+    uintptr_t depth;  /* 0 if `site` is NULL */
+    uint32_t misses;  /* how often the stack was unwound since it has this entry */
     uint8_t count;
     bool learnt;
-    uint32_t places[SC_STACK_CACHE_PLACES]; /* in words above the key's depth */
+    uint32_t places[SC_STACK_CACHE_PLACES]; /* of the return addresses, in words above `depth` */
     uintptr_t returns[SC_STACK_CACHE_PLACES];
 };
 
 struct sc_stack_cache_front {
-    uint64_t closed; /* modules, when its entries were learnt */
+    uint64_t closed; /* sc_stack_cache_closed, when the entries were learnt */
     struct sc_stack_cache_entry
-        *latest[1 << SC_STACK_CACHE_LATEST_SHIFT]; /* that were found, or NULL */
+        *latest[1 << SC_STACK_CACHE_LATEST_SHIFT]; /* found last, or one without a site */
 };
 
+/* The calling thread's table; a thread without one has a table in which nothing is found. */
 extern __thread struct sc_stack_cache_front *sc_stack_cache_front
     __attribute__((tls_model("initial-exec")));
 
-/* A multiple of four: so many at a time, of which the last ones may be twice there. The words are
- * other functions' frames, of which no compiler and no sanitizer knows that we look. */
+/* Are all return addresses in their places? Four are compared at a time, and the last one may be
+ * repeated for that. The words belong to other functions' frames, so neither the compiler nor a
+ * sanitizer may know that we read them. */
 static inline __attribute__((always_inline, no_sanitize("address", "thread"))) bool
 sc_stack_cache_are_there(const struct sc_stack_cache_entry *entry, uintptr_t depth)
 {
@@ -75,30 +76,32 @@ static inline struct sc_stack_cache_entry **sc_stack_cache_latest(const void *si
     return &sc_stack_cache_front->latest[hash >> (64 - SC_STACK_CACHE_LATEST_SHIFT)];
 }
 
-/* The same as sc_stack_cache_find, without a call: NULL also where that one would find it. */
+/* A quick, inlined form of sc_stack_cache_find, which may return NULL for a stack that
+ * sc_stack_cache_find finds. */
 static inline __attribute__((always_inline)) struct sc_stack_known *
 sc_stack_cache_recognise(const void *site, uintptr_t depth)
 {
     struct sc_stack_cache_front *front = sc_stack_cache_front;
-    if (!front ||
-        front->closed != atomic_load_explicit(&sc_stack_cache_closed, memory_order_relaxed))
+    if (front->closed != atomic_load_explicit(&sc_stack_cache_closed, memory_order_relaxed))
         return NULL;
     struct sc_stack_cache_entry *entry = *sc_stack_cache_latest(site, depth);
-    return entry && site && entry->site == site && entry->depth == depth &&
-                   sc_stack_cache_are_there(entry, depth)
+    return entry->site == site && entry->depth == depth && sc_stack_cache_are_there(entry, depth)
                ? &entry->known
                : NULL;
 }
 
-/* A stack that was seen before, or NULL. `depth` is an address in the caller's own frame, the same
- * for every call along the same path. It is good until another stack is learnt. */
+/* Returns what is known of the current stack, or NULL. `depth` is an address in the caller's own
+ * frame, the same for every call along the same path. The result is valid until another stack is
+ * learnt. */
 struct sc_stack_known *sc_stack_cache_find(const void *site, uintptr_t depth);
 
-/* Says in `places` where the return addresses to frames[1] and on lie. False: it cannot. */
+/* Writes to `places` where the return addresses frames[1], frames[2] and so on lie. False: that
+ * cannot be told. */
 typedef bool sc_stack_cache_place(void *const *frames, unsigned count, uintptr_t *places);
 
-/* The unwinder has just found this stack there, and `id` is what sc_stacks_put has made of these
- * frames. Learns it at the second time. `place` is NULL where no unwinder can tell. */
+/* Learns a stack that the unwinder has just found at this site and depth, when it is seen for the
+ * second time. `id` is what sc_stacks_put has returned for the frames. `place` is NULL where no
+ * unwinder can tell places. */
 void sc_stack_cache_learn(const void *site, uintptr_t depth, uint32_t id, void *const *frames,
                           unsigned count, sc_stack_cache_place *place);
 

@@ -27,12 +27,13 @@
 
 #include "common/poison.h"
 
-/* As libunwind.h declares them; its header is not needed to build, nor is it for every target. */
+/* The functions of libunwind, as libunwind.h declares them. That header does not exist for every
+ * target, so it is not included. */
 typedef int backtrace_function(void **buffer, int size);
 typedef int init_function(void *cursor, const void *context, int flags);
 typedef int step_function(void *cursor);
 typedef int get_register_function(void *cursor, int number, uintptr_t *value);
-/* What it writes begins with these two, and has some ten words in all. */
+/* The beginning of unw_proc_info_t, which has some ten words in all. */
 struct procedure_info {
     uintptr_t start, end;
     uintptr_t rest[30];
@@ -47,7 +48,7 @@ enum { REGISTER_IP = 16, REGISTER_SP = 7 };
 #elif defined(__aarch64__)
 #define LIBUNWIND_NAME(name) "_ULaarch64_" name
 #define LIBUNWIND_COMMON_NAME(name) "_Uaarch64_" name
-/* Its libunwind takes the link register for the IP. */
+/* libunwind for AArch64 takes the link register for the instruction pointer. */
 enum { REGISTER_FRAME = 29, REGISTER_IP = 30, REGISTER_SP = 31 };
 #else
 #error "how does libunwind name its functions and the program counter on this machine?"
@@ -55,7 +56,7 @@ enum { REGISTER_FRAME = 29, REGISTER_IP = 30, REGISTER_SP = 31 };
 
 enum {
     OWN_FRAMES_MAX = 32,
-    INFORMED_MAX = 1 << 10,
+    KNOWN_CODE_MAX = 1 << 10,
     CALLS_MAX = 1 << 16,
     SIGNAL_FRAME = 1,
     CURSOR_BYTES = 8192
@@ -68,16 +69,16 @@ struct unwinder {
     get_register_function *get_register;
     get_procedure_function *get_procedure;
     flush_function *flush;
-    void **space; /* what flush wants */
+    void **space; /* the address space, an argument of flush */
 };
 
 static pthread_mutex_t choice_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool is_chosen;
-static struct unwinder unwinder; /* constant once chosen, as is the mode */
+static struct unwinder unwinder; /* constant once `is_chosen`, as is the mode */
 static _Atomic int stacks_mode = SC_STACKS_SITE;
-static _Atomic bool is_plain; /* whole stacks, and the loader tells of what it closes */
+_Atomic bool sc_unwind_is_plain;
 
-static struct unwinder look_up(void)
+static struct unwinder look_up_unwinder(void)
 {
     struct unwinder found = {.backtrace = NULL};
     void *library = sc_unwind_library_open();
@@ -96,19 +97,25 @@ static struct unwinder look_up(void)
     return found;
 }
 
-/* The first thread to come chooses for all. True: this is the first. */
-static bool choose(int mode, const struct unwinder *found)
+/* The first thread that comes sets the unwinder and the mode for all. True: this thread was the
+ * first. */
+static bool choose_once(int mode, const struct unwinder *found)
 {
     pthread_mutex_lock(&choice_lock);
     bool first = !atomic_load_explicit(&is_chosen, memory_order_relaxed);
     if (first) {
         unwinder = *found;
         atomic_store_explicit(&stacks_mode, mode, memory_order_release);
-        atomic_store_explicit(&is_plain, mode == SC_STACKS_FULL, memory_order_release);
+        atomic_store_explicit(&sc_unwind_is_plain, mode == SC_STACKS_FULL, memory_order_release);
         atomic_store_explicit(&is_chosen, true, memory_order_release);
     }
     pthread_mutex_unlock(&choice_lock);
     return first;
+}
+
+void sc_unwind_note_alone(void)
+{
+    atomic_store_explicit(&sc_unwind_is_plain, false, memory_order_release);
 }
 
 static void say_what_is_missing(const struct sc_options *options, bool no_libunwind)
@@ -128,22 +135,22 @@ void sc_unwind_start(const struct sc_options *options)
     bool wanted = !sc_sanitizers_see_threads();
     struct unwinder found = {.backtrace = NULL};
     if (wanted) {
-        found = look_up();
+        found = look_up_unwinder();
         dlerror();
     }
     bool missing = full && !found.backtrace;
-    if (choose(missing ? SC_STACKS_SITE : options->stacks, &found) && wanted)
+    if (choose_once(missing ? SC_STACKS_SITE : options->stacks, &found) && wanted)
         say_what_is_missing(options, missing);
     if (options->python && options->stacks != SC_STACKS_NONE)
         sc_python_stacks_start(options->stacks == SC_STACKS_FULL ? SC_STACK_DEPTH_MAX : 1);
 }
 
-static inline int how_much(void)
+static inline int mode_now(void)
 {
     return atomic_load_explicit(&stacks_mode, memory_order_acquire);
 }
 
-static bool steps(void)
+static bool can_unwind_by_steps(void)
 {
     return unwinder.init && unwinder.step && unwinder.get_register && unwinder.flush &&
            unwinder.space;
@@ -151,15 +158,16 @@ static bool steps(void)
 
 bool sc_unwind_is_deep(void)
 {
-    return how_much() == SC_STACKS_FULL && steps();
+    return mode_now() == SC_STACKS_FULL && can_unwind_by_steps();
 }
 
 /* ---- modules that were closed ----
  *
- * libunwind remembers the frames of code by its address and is not told when a module is closed.
- * Where another one is mapped, it would step by frame sizes of the first, out of the stack and into
- * nothing. What it remembers for walks can be flushed; what unw_backtrace does, each thread for
- * itself, cannot: a thread that has used that before a module was closed walks from then on. */
+ * libunwind remembers frame sizes by the address of code, and is not told when a module is closed.
+ * If another module is mapped there, it would step by the sizes of the first one, out of the stack
+ * and into nothing. What it remembers for walks by steps can be flushed. What unw_backtrace
+ * remembers, in each thread, cannot. So a thread that used unw_backtrace before a module was closed
+ * walks by steps from then on. */
 
 struct object_counts {
     uint64_t loaded, closed;
@@ -172,9 +180,8 @@ static int count_objects(struct dl_phdr_info *info, size_t size, void *counts)
     return 1;
 }
 
-/* They are counted here, and after dlclose (unloading.c) for the sake of stacks that are
- * recognised.
- */
+/* Counts the modules closed so far, and tells the caches. Called before unwinding, and after
+ * dlclose (unloading.c) for the sake of stacks that are recognised without unwinding. */
 static uint64_t note_closed(void)
 {
     struct object_counts counts = {0, 0};
@@ -206,10 +213,10 @@ static void forget_closed(uint64_t closed)
     atomic_store(&forgotten, closed);
 }
 
-/* Before every walk. */
+/* Called before every walk by steps: has libunwind forget modules that were closed since. */
 static bool can_step(void)
 {
-    if (!atomic_load_explicit(&is_chosen, memory_order_acquire) || !steps())
+    if (!atomic_load_explicit(&is_chosen, memory_order_acquire) || !can_unwind_by_steps())
         return false;
     forget_closed(note_closed());
     return true;
@@ -220,17 +227,18 @@ static bool can_walk(void)
     return sc_unwind_is_deep() && can_step();
 }
 
+/* May this thread use unw_backtrace? Not if a module was closed since it used that first. */
 static bool can_trace(void)
 {
-    static __thread uint64_t traced_since; /* plus 1 */
+    static __thread uint64_t traced_since; /* modules closed before the first trace, + 1 */
     uint64_t closed = note_closed();
     if (traced_since == 0)
         traced_since = closed + 1;
     return traced_since == closed + 1;
 }
 
-/* libunwind for aarch64 tells of a caller by the byte before its return address, where
- * instructions begin at multiples of 4. */
+/* Corrects what libunwind for aarch64 reports, the byte before a return address. Instructions begin
+ * at multiples of 4. */
 static uintptr_t return_address(uintptr_t ip)
 {
 #if defined(__aarch64__)
@@ -248,7 +256,7 @@ static int trace_here(void **frames, unsigned max)
     return count;
 }
 
-/* The next caller's address, 0 where there is none. */
+/* Steps to the next caller. Returns its return address, or 0 if there is none. */
 static uintptr_t next_caller(void *cursor)
 {
     uintptr_t ip = 0;
@@ -257,8 +265,8 @@ static uintptr_t next_caller(void *cursor)
     return stepped ? return_address(ip) : 0;
 }
 
-/* Behind the `count` that are there; returns how many there are then. */
-static unsigned collect(void *cursor, void **frames, unsigned count, unsigned max)
+/* Appends the callers to the `count` frames that are there. Returns the new count. */
+static unsigned collect_callers(void *cursor, void **frames, unsigned count, unsigned max)
 {
     uintptr_t ip;
     while (count < max && (ip = next_caller(cursor)) != 0)
@@ -272,20 +280,21 @@ static __attribute__((noinline)) unsigned walk_here(void **frames, unsigned max)
     ucontext_t context;
     if (!can_walk() || getcontext(&context) != 0 || unwinder.init(cursor, &context, 0) != 0)
         return 0;
-    return collect(cursor, frames, 0, max);
+    return collect_callers(cursor, frames, 0, max);
 }
 
 /* ---- stacks ---- */
 
-/* unw_backtrace of libunwind 1.2 and 1.3 tells of a caller by the byte before its return address,
- * unless it had to go its slow way. No return address lies right before another. */
+/* Adds 1 to each frame: unw_backtrace of libunwind 1.2 and 1.3 reports the byte before a return
+ * address, unless it had to go its slow way. No return address lies right before another. */
 static void correct_each(void **frames, unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         frames[i] = (char *)frames[i] + 1;
 }
 
-/* The innermost frames are ours, up to the one that is about to return to `site`. */
+/* How many of the innermost frames are ours: those up to the one that returns to `site`. 0: `site`
+ * is not there. */
 static unsigned own_frames(void **frames, unsigned count, const char *site)
 {
     for (unsigned i = 0; i < count && i < OWN_FRAMES_MAX; i++) {
@@ -297,9 +306,11 @@ static unsigned own_frames(void **frames, unsigned count, const char *site)
     return 0;
 }
 
-/* A function's part of the stack ends at its caller's stack pointer. On x86-64 its return address
- * lies right below that. On AArch64 it is in a register at first; where there is a frame pointer it
- * has been saved behind the word that this points at, and elsewhere the place stays unknown. */
+/* Steps to the caller. *frame becomes the return address of the function that is left, and its
+ * place; *end is where the function's part of the stack ends, at its caller's stack pointer. On
+ * x86-64 the return address lies right below that. On AArch64 it is in a register at first; a
+ * function with a frame pointer has saved it behind the word to which that points. Otherwise the
+ * place stays unknown. */
 static bool step_out(void *cursor, struct sc_frame *frame, uintptr_t *end)
 {
     *frame = (struct sc_frame){0, 0};
@@ -326,8 +337,8 @@ static bool step_out(void *cursor, struct sc_frame *frame, uintptr_t *end)
 }
 
 #if defined(__x86_64__)
-/* The innermost frames are ours. */
-static bool walk_to(void *cursor, const void *frame)
+/* Steps over our own frames, up to the one that returns to `frame`. */
+static bool step_to(void *cursor, const void *frame)
 {
     for (unsigned own = 0; own < OWN_FRAMES_MAX; own++)
         if (next_caller(cursor) == (uintptr_t)frame)
@@ -335,11 +346,13 @@ static bool walk_to(void *cursor, const void *frame)
     return false;
 }
 
+/* Writes the places of the return addresses frames[1] and on. False: the frames are others, or a
+ * place is not known. */
 static bool place_all(void *cursor, void *const *frames, unsigned count, uintptr_t *places)
 {
     struct sc_frame frame;
     uintptr_t end;
-    if (!walk_to(cursor, frames[0]))
+    if (!step_to(cursor, frames[0]))
         return false;
     for (unsigned i = 1; i < count; i++) {
         if (!step_out(cursor, &frame, &end) || frame.caller != (uintptr_t)frames[i])
@@ -360,14 +373,16 @@ static bool place_frames(void *const *frames, unsigned count, uintptr_t *places)
 static sc_stack_cache_place *const place_frames = NULL;
 #endif
 
+/* A stack that is being taken: an argument for a spare stack. */
 struct trace {
     void *site;
     uintptr_t depth;
     uint32_t id; /* result */
 };
 
-/* What calls on a spare stack has its own callers elsewhere: nothing is to be learnt of it. */
-static __attribute__((noinline)) void unwind(void *argument)
+/* Unwinds the stack, and has the cache learn it. Calls on a spare stack are not learnt: their
+ * callers lie on another stack. */
+static __attribute__((noinline)) void take_trace(void *argument)
 {
     struct trace *trace = argument;
     void *frames[SC_STACK_DEPTH_MAX + OWN_FRAMES_MAX];
@@ -388,35 +403,24 @@ static __attribute__((noinline)) void unwind(void *argument)
                              place_frames);
 }
 
-static __attribute__((noinline)) uint32_t take_some(void *site, uintptr_t depth)
+/* The id of the stack: recognised, unwound, or of the site alone, with Python frames. */
+static __attribute__((noinline)) uint32_t take_stack(void *site, uintptr_t depth)
 {
     SC_KEEP_ERRNO();
-    if (sc_unlikely(sc_process_is_alone())) /* nobody calls our dlclose */
+    if (sc_unlikely(sc_process_is_alone())) /* our dlclose is not called */
         note_closed();
-    if (how_much() == SC_STACKS_SITE)
+    if (mode_now() == SC_STACKS_SITE)
         return sc_python_stacks_complete(sc_stacks_put(&site, 1));
     const struct sc_stack_known *known = sc_stack_cache_find(site, depth);
     struct trace trace = {site, depth, known ? known->id : 0};
     if (!known)
-        sc_spare_stack_make_room(unwind, &trace);
+        sc_spare_stack_make_room(take_trace, &trace);
     return sc_python_stacks_complete(trace.id);
-}
-
-/* Is a stack as it is found all that there is to it? */
-static inline bool is_whole(void)
-{
-    return atomic_load_explicit(&is_plain, memory_order_relaxed) && !sc_process_is_alone() &&
-           !sc_python_stacks_run();
-}
-
-struct sc_stack_known *sc_unwind_known(const void *site, uintptr_t depth)
-{
-    return sc_likely(is_whole()) ? sc_stack_cache_recognise(site, depth) : NULL;
 }
 
 uint32_t sc_unwind_at(void *site, uintptr_t depth)
 {
-    return how_much() == SC_STACKS_NONE ? 0 : take_some(site, depth);
+    return mode_now() == SC_STACKS_NONE ? 0 : take_stack(site, depth);
 }
 
 __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
@@ -426,11 +430,11 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
     return sc_likely(known != NULL) ? known->id : sc_unwind_at(site, depth);
 }
 
-/* What is kept is of the stack as it is, which nothing completes. */
+/* An origin is kept with the stack only where the recognised stack is complete. */
 uint32_t sc_unwind_origin_at(const char *api, void *site, uint32_t label, uintptr_t depth)
 {
     sc_own_stack_learn();
-    struct sc_stack_known *known = is_whole() ? sc_stack_cache_find(site, depth) : NULL;
+    struct sc_stack_known *known = sc_unwind_is_whole() ? sc_stack_cache_find(site, depth) : NULL;
     if (known && known->api == api && known->label == label)
         return known->origin;
     uint32_t stack = known ? known->id : sc_unwind_at(site, depth);
@@ -448,7 +452,7 @@ unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsi
     frames[0] = (void *)pc;
     if (max == 1 || !can_step() || unwinder.init(cursor, context, SIGNAL_FRAME) != 0)
         return 1;
-    return collect(cursor, frames, 1, max);
+    return collect_callers(cursor, frames, 1, max);
 }
 
 bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address))
@@ -469,41 +473,42 @@ uint32_t sc_unwind_from(const void *context, uintptr_t pc)
 {
     SC_INSIDE();
     void *frames[SC_STACK_DEPTH_MAX];
-    int mode = how_much();
+    int mode = mode_now();
     if (mode == SC_STACKS_NONE)
         return 0;
     unsigned max = mode == SC_STACKS_FULL ? SC_STACK_DEPTH_MAX : 1;
     unsigned count = sc_unwind_frames(context, pc, frames, max);
-    frames[0] = (void *)(pc + 1); /* readers look before a frame's address, where its call is */
+    frames[0] = (void *)(pc + 1); /* readers subtract 1 from a return address */
     return sc_python_stacks_insert_carefully(sc_stacks_put(frames, count));
 }
 
+/* The search for the frame in which an address lies. */
 struct owner_search {
     uintptr_t address;
-    uintptr_t from; /* a frame of ours on the caller's stack, and not on a spare one */
+    uintptr_t from; /* a frame of ours on the caller's stack, not on a spare one */
     struct sc_unwind_owner owner;
 };
 
-/* Addresses of code with unwind information, each with how many modules had been closed when it was
- * looked up, which takes 4 us (Linux 6.18 in a virtual machine, libunwind 1.6). */
-static _Atomic uint64_t informed[INFORMED_MAX];
+/* A cache of addresses of code with unwind information, each with how many modules had been closed
+ * when it was looked up. A look-up takes 4 us (Linux 6.18 in a virtual machine, libunwind 1.6). */
+static _Atomic uint64_t known_code[KNOWN_CODE_MAX];
 
-static uint64_t informed_entry(uintptr_t ip)
+static uint64_t known_code_entry(uintptr_t ip)
 {
     uint64_t closed = atomic_load_explicit(&sc_stack_cache_closed, memory_order_relaxed);
     return (uint64_t)ip ^ closed << 48;
 }
 
-/* Libunwind guesses the frame of code without unwind information, and does not say so. It does say
- * that it knows of no more than the one instruction. */
+/* Has the code unwind information? Without it libunwind guesses the frame and does not say so. But
+ * then it says that the procedure has only this one instruction. */
 static bool is_informed(void *cursor)
 {
     struct procedure_info info;
     uintptr_t ip = 0;
     if (unwinder.get_register(cursor, REGISTER_IP, &ip) != 0)
         return false;
-    uint64_t entry = informed_entry(ip);
-    _Atomic uint64_t *place = &informed[(ip ^ ip >> 10) % INFORMED_MAX];
+    uint64_t entry = known_code_entry(ip);
+    _Atomic uint64_t *place = &known_code[(ip ^ ip >> 10) % KNOWN_CODE_MAX];
     if (atomic_load_explicit(place, memory_order_relaxed) == entry)
         return true;
     if (unwinder.get_procedure(cursor, &info) != 0 || info.end - info.start <= 1)
@@ -512,18 +517,20 @@ static bool is_informed(void *cursor)
     return true;
 }
 
+/* Walks over all callers with unwind information. Finds the frame in which the address lies, and
+ * the base of the stack. */
 static void walk_to_base(void *cursor, struct owner_search *search)
 {
     struct sc_unwind_owner *found = &search->owner;
     struct sc_unwind_owner owner = {0};
-    bool on_callers = false;
+    bool is_on_callers_stack = false;
     for (unsigned depth = 0; depth < CALLS_MAX && is_informed(cursor) &&
                              step_out(cursor, &owner.local.frame, &owner.high);
          depth++) {
-        on_callers |= owner.low <= search->from && search->from < owner.high;
-        if (on_callers && owner.low <= search->address && search->address < owner.high)
+        is_on_callers_stack |= owner.low <= search->from && search->from < owner.high;
+        if (is_on_callers_stack && owner.low <= search->address && search->address < owner.high)
             *found = owner;
-        if (on_callers)
+        if (is_on_callers_stack)
             found->local.base = owner.high;
         owner.low = owner.high;
         owner.pc = owner.local.frame.caller;

@@ -9,8 +9,8 @@
 
 #include "common/poison.h"
 
-/* What is distributed has a libunwind with a name of its own: by its usual one it would stand for
- * the system's in what the program loads later. */
+/* A distributed library has a libunwind with a name of its own beside it. Under its usual name it
+ * would take the place of the system's for what the program loads later. */
 void *sc_unwind_library_open(void)
 {
     enum { FLAGS = RTLD_NOW | RTLD_LOCAL };
@@ -20,6 +20,7 @@ void *sc_unwind_library_open(void)
     return library ? library : sc_libraries_open("libunwind.so.8", FLAGS);
 }
 
+/* Says so if the folder of this library is not known, as no library beside it can be used. */
 static void say_own_folder(void)
 {
     char bytes[SC_OPTIONS_PATH_SIZE];

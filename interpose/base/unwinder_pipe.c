@@ -8,7 +8,7 @@
 
 #include "common/poison.h"
 
-/* Threads may note it at once; all find the same. */
+/* The range of libunwind's code. Threads that note it at once find the same. */
 static _Atomic uintptr_t start, end;
 
 void sc_unwinder_pipe_note(const void *function)
@@ -42,8 +42,8 @@ int sc_unwinder_pipe_read(void)
     return fail(EAGAIN);
 }
 
-/* libunwind writes again as long as errno is EINTR, whatever is returned: a handler that came
- * meanwhile may have left it so (D's, by which its collector stops threads). */
+/* Sets errno to 0, since libunwind writes again as long as errno is EINTR, whatever is returned. A
+ * signal handler may have left EINTR there (that of D's collector, which stops threads). */
 int sc_unwinder_pipe_write(const void *byte)
 {
     char there;

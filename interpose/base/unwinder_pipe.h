@@ -1,8 +1,8 @@
-/* libunwind asks whether memory can be read by writing a byte of it into a pipe, which it keeps.
- * A program may close descriptors that it does not know (closefrom), and have files of its own at
- * their numbers: libunwind would read from them, write into them and close them. So libunwind has
- * no pipe, and its writes are answered here. A program's files have the numbers that they have
- * without us, too.
+/* Stands for the pipe of libunwind, which asks whether memory can be read by writing a byte of it
+ * into a pipe that it keeps. A program may close descriptors that it does not know (closefrom), and
+ * get files of its own under their numbers: libunwind would read, write and close those. So
+ * libunwind gets no pipe, and its writes are answered here. Besides, the program's files keep the
+ * numbers that they have without us.
  *
  * Thread-safe; async-signal-safe, but for sc_unwinder_pipe_note.
  */
@@ -11,18 +11,19 @@
 
 #include <stdbool.h>
 
-/* What stands for either end: the number of no descriptor, and not -1, which stands for none. */
+/* What libunwind has in place of either end. It is the number of no descriptor, and not -1, by
+ * which libunwind means that it has no pipe yet. */
 enum { SC_UNWINDER_PIPE = -0x5343 };
 
-/* Whose calls are meant: the object's with this function. Called before it first opens a pipe.
- * Takes the loader's lock. */
+/* Notes which object is libunwind: the one that has this function. To be called before libunwind
+ * first opens a pipe. Takes the loader's lock. */
 void sc_unwinder_pipe_note(const void *function);
 
-/* Does libunwind call from there? */
+/* Does the return address belong to libunwind? */
 bool sc_unwinder_pipe_is_for(const void *site);
 
-/* What pipe2, read (of an empty pipe) and write return. errno is set as they set it, and 0 when a
- * byte was written. */
+/* Answer libunwind's calls of pipe2, of read (as of an empty pipe) and of write, with errno as
+ * these set it. errno is 0 after a byte was written. */
 int sc_unwinder_pipe_open(int ends[2]);
 int sc_unwinder_pipe_read(void);
 int sc_unwinder_pipe_write(const void *byte);

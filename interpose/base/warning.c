@@ -11,7 +11,8 @@
 
 #include "common/poison.h"
 
-/* The stack may have little room. Of threads that warn at the same time one has room for a path. */
+/* The stack may have little room, so this static line has room for a path. Of threads that warn at
+ * the same time, only one gets it. */
 static char line[SC_OPTIONS_PATH_SIZE + 256];
 static atomic_flag is_taken = ATOMIC_FLAG_INIT;
 

@@ -2,6 +2,7 @@
 
 #include "common/poison.h"
 
+/* Notes what the byte says if it is a prefix. False: it is none, but the opcode. */
 static bool take_prefix(struct sc_x86 *code, unsigned char byte)
 {
     bool is_rex = (byte & 0xF0) == 0x40;
@@ -30,14 +31,14 @@ static bool take_prefix(struct sc_x86 *code, unsigned char byte)
         if (!is_rex)
             return false;
     }
-    code->is_wide = is_rex && byte & 8; /* which counts directly before the opcode */
+    code->is_wide = is_rex && byte & 8; /* a REX prefix counts only directly before the opcode */
     code->has_index = is_rex && byte & 2;
     code->has_base = is_rex && byte & 1;
     return code->has_prefix = true;
 }
 
-/* VEX and EVEX: bytes that stand for the prefixes and for 0F, 0F 38 or 0F 3A. In them R, X and B
- * are inverted. */
+/* Reads a VEX or EVEX prefix and the opcode behind it. Such a prefix stands for the others and for
+ * 0F, 0F 38 or 0F 3A. Its bits R, X and B are inverted. */
 static void take_vector_prefix(struct sc_x86 *code, unsigned char first)
 {
     unsigned char registers = first == 0xC5 ? 0xE0 : sc_x86_next(code);

@@ -1,5 +1,5 @@
-/* An instruction of x86-64 up to its opcode: its prefixes, and the map that the opcode is of. What
- * stands behind the opcode is the reader's, with sc_x86_next. Lock-free, signal safe. */
+/* Reads an instruction of x86-64 up to its opcode: its prefixes, and the opcode map. What follows
+ * the opcode is for the caller to read, with sc_x86_next. Lock-free, signal safe. */
 #ifndef SC_INTERPOSE_BASE_X86_H
 #define SC_INTERPOSE_BASE_X86_H
 
@@ -12,22 +12,23 @@ enum sc_x86_coding { SC_X86_LEGACY, SC_X86_VEX, SC_X86_EVEX };
 struct sc_x86 {
     const unsigned char *bytes;
     size_t size_bytes, at;
-    bool is_short;   /* the bytes have ended */
-    bool has_prefix; /* of any kind, but those of vectors */
-    bool is_other;   /* an address of another kind, or a mask */
-    bool halves;     /* 66: numbers of 4 bytes have 2 */
-    bool is_wide;    /* W */
-    bool has_index;  /* bit 3 of registers' numbers */
-    bool has_base;
-    bool is_repeated;
-    bool broadcasts;
-    enum sc_x86_prefix prefix; /* the one that tells instructions apart */
+    bool is_short;             /* the instruction has more bytes than were given */
+    bool has_prefix;           /* of any kind but VEX and EVEX */
+    bool is_other;             /* a segment (fs, gs), addresses of 32 bits, or a mask */
+    bool halves;               /* prefix 66: operands of 4 bytes have 2 */
+    bool is_wide;              /* bit W: operands of 8 bytes */
+    bool has_index;            /* bit X: the index is one of r8 to r15 */
+    bool has_base;             /* bit B: the same of the base */
+    bool is_repeated;          /* rep, repne */
+    bool broadcasts;           /* EVEX: one element of memory for all of a vector */
+    enum sc_x86_prefix prefix; /* the prefix that is a part of the opcode */
     enum sc_x86_coding coding;
-    unsigned map; /* 0, or 1 to 3 behind 0F, 0F 38 and 0F 3A */
+    unsigned map; /* of opcodes: 0; 1 to 3 behind 0F, 0F 38, 0F 3A */
     unsigned vector_bytes;
-    unsigned char opcode, modrm; /* modrm: the reader's */
+    unsigned char opcode, modrm; /* `modrm` is for the caller to set */
 };
 
+/* The next byte; 0 with `is_short` behind the last one. */
 static inline unsigned char sc_x86_next(struct sc_x86 *code)
 {
     if (code->at < code->size_bytes)
@@ -36,11 +37,13 @@ static inline unsigned char sc_x86_next(struct sc_x86 *code)
     return 0;
 }
 
+/* The three middle bits of the ModRM byte, which extend some opcodes. */
 static inline unsigned sc_x86_field(const struct sc_x86 *code)
 {
     return code->modrm >> 3 & 7;
 }
 
+/* Reads the prefixes and the opcode of the instruction at the start of `bytes`. */
 struct sc_x86 sc_x86_begin(const unsigned char *bytes, size_t size_bytes);
 
 #endif

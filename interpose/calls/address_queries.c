@@ -1,6 +1,6 @@
-/* What the driver says about addresses. Pinned memory whose free is held back, and memory that
- * stays registered for a graph, are gone for the program: in their place the driver is asked about
- * memory that was never registered. */
+/* What the driver says about addresses. To the program, pinned memory whose free is held is gone,
+ * and so is the registration that is kept for a graph. So the driver is asked about memory that was
+ * never registered instead. */
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/rows.h"
@@ -11,16 +11,17 @@
 
 #include "common/poison.h"
 
-static char pageable;
+static char never_registered;
 
-static uintptr_t as_the_program_has_it(uintptr_t address)
+/* The address to ask the driver about: another one where the program has given the memory back. */
+static uintptr_t address_to_ask(uintptr_t address)
 {
-    bool held = sc_track_has(&sc_track, SC_HAS_HOLDS) && sc_active() &&
-                sc_track_is_held(&sc_track, address, 1, SC_HOLDS_DRIVERS);
-    return held ? (uintptr_t)&pageable : address;
+    bool is_gone = sc_track_has(&sc_track, SC_HAS_HOLDS) && sc_active() &&
+                   sc_track_is_held(&sc_track, address, 1, SC_HOLDS_DRIVERS);
+    return is_gone ? (uintptr_t)&never_registered : address;
 }
 
-#define ABOUT(address) ((__typeof__(address))as_the_program_has_it((uintptr_t)(address)))
+#define ABOUT(address) ((__typeof__(address))address_to_ask((uintptr_t)(address)))
 
 #define SC_ASKS(name, suffix, version, arguments, address)                                         \
     CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
@@ -31,14 +32,14 @@ static uintptr_t as_the_program_has_it(uintptr_t address)
     }
 #include "interpose/driver/api.def"
 
-/* The driver says that the host pointer of memory which it does not know is the one that was asked
- * about. */
-static CUresult told(CUresult result, unsigned count, const CUpointer_attribute *attributes,
-                     void **data, CUdeviceptr address)
+/* Puts the program's address back as the host pointer: for memory that the driver does not know, it
+ * says that the host pointer is the address asked about. */
+static CUresult restore(CUresult result, unsigned count, const CUpointer_attribute *attributes,
+                        void **data, CUdeviceptr address)
 {
     for (unsigned i = 0; result == CUDA_SUCCESS && i < count; i++)
         if (attributes[i] == CU_POINTER_ATTRIBUTE_HOST_POINTER &&
-            *(uintptr_t *)data[i] == (uintptr_t)&pageable)
+            *(uintptr_t *)data[i] == (uintptr_t)&never_registered)
             *(uintptr_t *)data[i] = (uintptr_t)address;
     return result;
 }
@@ -49,5 +50,5 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
     SC_WRAPPER(cuPointerGetAttributes);
     CUdeviceptr about = ABOUT(address);
     CUresult result = real(count, attributes, data, about);
-    return about == address ? result : told(result, count, attributes, data, address);
+    return about == address ? result : restore(result, count, attributes, data, address);
 }

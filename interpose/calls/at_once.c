@@ -25,9 +25,11 @@
 
 #include "common/poison.h"
 
-enum { LOOK_NS = 10 * 1000 * 1000 };
+/* How long a wait for an operation lasts before the host functions and kernels are looked at. */
+enum { LOOK_EVERY_NS = 10 * 1000 * 1000 };
 
-/* What the device has taken from a snapshot is not harmed any more. */
+/* The action on a conflict: a source that the device reads from a snapshot takes no harm, and is
+ * not waited for. */
 static enum sc_action action_on(const struct sc_op_info *op, bool heals)
 {
     if (!heals || !sc_hazards_heals(op))
@@ -35,26 +37,29 @@ static enum sc_action action_on(const struct sc_op_info *op, bool heals)
     return sc_ops_is_copied(op) ? SC_ACTION_SNAPSHOTTED : SC_ACTION_STALLED;
 }
 
-static void give_no_verdict(enum sc_no_verdict_reason reason, unsigned count)
+static void count_unjudged_touches(enum sc_no_verdict_reason reason, unsigned count)
 {
     sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, count);
 }
 
-static void report_each(const struct sc_at_once *touch, const struct sc_ops *ops, bool heals)
+/* Reports each conflict, except with a kernel that waits for the program. Such conflicts, and those
+ * that were not kept, count as not judged. */
+static void report_each(const struct sc_at_once *touch, const struct sc_ops *conflicts, bool heals)
 {
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
-        if (sc_excuses_kernel_is_waiting(&ops->ops[i].ticket))
-            give_no_verdict(SC_NO_VERDICT_WAITING_KERNEL, 1);
+    for (unsigned i = 0; i < sc_ops_kept(conflicts); i++)
+        if (sc_excuses_kernel_is_waiting(&conflicts->ops[i].ticket))
+            count_unjudged_touches(SC_NO_VERDICT_WAITING_KERNEL, 1);
         else
-            sc_hazards_report_order(sc_hazards_touch_code(&ops->ops[i], touch->touch),
-                                    action_on(&ops->ops[i], heals), ops, i,
+            sc_hazards_report_order(sc_hazards_touch_code(&conflicts->ops[i], touch->touch),
+                                    action_on(&conflicts->ops[i], heals), conflicts, i,
                                     &(struct sc_later){.ticket = {.stream = touch->stream->id}},
                                     SC_CULPRIT_OF(touch->call));
-    give_no_verdict(SC_NO_VERDICT_ROOM, ops->count - sc_ops_kept(ops));
+    count_unjudged_touches(SC_NO_VERDICT_ROOM, conflicts->count - sc_ops_kept(conflicts));
 }
 
-/* A kernel, or a launch that may use the memory, may wait for what the call is to write there. */
-static bool is_found_to_wait(const struct sc_op_info *op, struct sc_excuses_stand *stand)
+/* Is the operation a kernel, or a launch, that seems to wait for what the call is about to write?
+ * Notes it as waiting. */
+static bool is_found_waiting(const struct sc_op_info *op, struct sc_excuses_stand *stand)
 {
     if (!sc_ops_is_possible(op) || op->kind == SC_DEVICE ||
         !sc_excuses_kernel_is_stuck(stand, op->ticket.stream))
@@ -63,7 +68,8 @@ static bool is_found_to_wait(const struct sc_op_info *op, struct sc_excuses_stan
     return true;
 }
 
-/* A host function that waits for the program may wait for what comes after the call. */
+/* A host function or a kernel in front of the operation may itself wait for what the program does
+ * after this call. So the wait ends when one is found to wait. */
 enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_info *op,
                                  uint64_t deadline_ns)
 {
@@ -71,12 +77,12 @@ enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_
     uint64_t since_ticks = sc_ticks();
     struct sc_excuses_stand stand = {0};
     do {
-        uint64_t slice_ns = now_ns + LOOK_NS;
+        uint64_t slice_ns = now_ns + LOOK_EVERY_NS;
         if (sc_marks_await(&op->ticket, slice_ns < deadline_ns ? slice_ns : deadline_ns))
             return SC_AWAITED;
         now_ns = sc_now_ns();
         if (!sc_host_functions_are_open(op)) {
-            if (is_found_to_wait(op, &stand))
+            if (is_found_waiting(op, &stand))
                 return SC_AWAITS_PROGRAM;
             continue;
         }
@@ -88,62 +94,67 @@ enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_
     return SC_OVERDUE;
 }
 
-/* Is it a kernel that is not waited for: nobody asks for that, or it waits for the program? */
-static bool is_passed(const struct sc_op_info *op)
+/* Is this operation passed over: one that only may use the memory, which the options do not heal,
+ * or a kernel that waits for the program? */
+static bool is_not_waited_for(const struct sc_op_info *op)
 {
     return !sc_hazards_heals(op) || sc_excuses_kernel_is_waiting(&op->ticket);
 }
 
-/* SC_TRACK_OPS_MAX are found at a time. Those that wait for the program are found again. */
-static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info *bytes)
+/* Waits for all conflicts. Only SC_TRACK_OPS_MAX are found at a time, so they are sought again
+ * while some completed. Operations that wait for the program are found again each time. */
+static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info *touched)
 {
     uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
     unsigned complete;
-    SC_OPS(ops);
+    SC_OPS(conflicts);
     do {
         complete = 0;
-        sc_track_conflicts(&sc_track, bytes, true, &ops);
-        for (unsigned i = 0; i < sc_ops_kept(&ops); i++) {
-            if (is_passed(&ops.ops[i]))
+        sc_track_conflicts(&sc_track, touched, /*awaited=*/true, &conflicts);
+        for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
+            if (is_not_waited_for(&conflicts.ops[i]))
                 continue;
-            enum sc_awaited came = sc_at_once_await(touch->call, &ops.ops[i], deadline_ns);
+            enum sc_awaited came = sc_at_once_await(touch->call, &conflicts.ops[i], deadline_ns);
             if (came == SC_OVERDUE)
                 return;
             complete += came == SC_AWAITED;
         }
-    } while (ops.count > SC_TRACK_OPS_MAX && complete > 0);
+    } while (conflicts.count > SC_TRACK_OPS_MAX && complete > 0);
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* The verdicts come first: what the call waits for may look complete after it. */
-static void judge(const struct sc_at_once *touch, const struct sc_op_info *bytes)
+/* Reports the conflicts, then waits for them (mode=fix). The verdicts come first: what the call has
+ * waited for looks complete. */
+static void judge(const struct sc_at_once *touch, const struct sc_op_info *touched)
 {
     bool heals = sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on();
-    SC_OPS(ops);
-    sc_track_conflicts(&sc_track, bytes, false, &ops);
-    if (ops.count == 0)
+    SC_OPS(conflicts);
+    sc_track_conflicts(&sc_track, touched, /*awaited=*/false, &conflicts);
+    if (conflicts.count == 0)
         return;
-    report_each(touch, &ops, heals);
+    report_each(touch, &conflicts, heals);
     sc_reaper_judge_now();
     if (!heals)
         return;
     sc_nvtx_stall_begin(touch->call->api);
-    wait_for_all(touch, bytes);
+    wait_for_all(touch, touched);
     sc_nvtx_stall_end();
 }
 
-static void leave_unjudged(const struct sc_at_once *touch, const struct sc_op_info *bytes)
+/* Has the signature of `judge`. The order of the call cannot be seen: the touch is only counted as
+ * not judged, if there is a conflict. */
+static void count_unjudged(const struct sc_at_once *touch, const struct sc_op_info *touched)
 {
-    SC_OPS(ops);
+    SC_OPS(conflicts);
     (void)touch;
-    sc_track_conflicts(&sc_track, bytes, false, &ops);
-    give_no_verdict(SC_NO_VERDICT_UNSEEN, ops.count > 0);
+    sc_track_conflicts(&sc_track, touched, /*awaited=*/false, &conflicts);
+    count_unjudged_touches(SC_NO_VERDICT_UNSEEN, conflicts.count > 0);
 }
 
 void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
 {
     SC_KEEP_ERRNO();
-    const struct sc_op_info bytes = {
+    const struct sc_op_info touched = {
         .shape = touch->shape,
         .fold = touch->fold,
         .ticket = {.stream = touch->stream->id},
@@ -152,7 +163,8 @@ void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
         .range = range,
     };
     bool is_seen = sc_track_unseen_behind(&sc_track, touch->stream->id, touch->after).waits == 0;
-    /* A default stream that captures refuses the call. */
+    /* A default stream that captures makes the driver refuse the call: there is nothing to judge.
+     */
     if (!sc_replaying_prepares() && !sc_streams_is_captured(touch->stream))
-        (is_seen ? judge : leave_unjudged)(touch, &bytes);
+        (is_seen ? judge : count_unjudged)(touch, &touched);
 }

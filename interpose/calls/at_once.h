@@ -1,17 +1,17 @@
 /* Host memory that a call of the driver reads or writes before it returns: synchronous copies and
- * memsets, and asynchronous copies as far as the driver stages or completes them in the call.
+ * memsets, and the part of an asynchronous copy that the driver stages or completes in the call.
  *
- * Such a touch is held against the operations in flight on the same bytes, as a touch of the
- * program's own is (SC201, SC202, SC203, SC403). But it is held against them by order: an operation
- * that the call's stream comes after is done by then. In mode=fix the host waits for the others
- * before the call is made, at most stall_limit. An edge in the stream would not do, since the
- * driver takes the bytes of pageable memory in the call.
+ * Such a touch is judged against the operations in flight on the same bytes, as a touch of the
+ * program's own is (SC201, SC202, SC203, SC403). But the order in the call's stream counts: an
+ * operation that the stream comes after is done by then. In mode=fix the host waits for the other
+ * operations before the call is made, at most stall_limit. An edge in the stream would be too late,
+ * since the driver takes the bytes of pageable memory in the call.
  *
- * Nothing is judged where the order may exist and not be seen: where the call or the operation is
- * behind what waits for the host (interpose/streams/unfinished.h).
+ * Nothing is judged if an order may exist that cannot be seen: if the call or the operation is
+ * behind work that waits for the host (interpose/streams/unfinished.h).
  *
- * Locks: none may be held. errno is kept. Calls the driver where something is found: not for a
- * signal handler.
+ * Locks: none may be held. errno is kept. Calls the driver if something is found: not for a signal
+ * handler.
  */
 #ifndef SC_INTERPOSE_CALLS_AT_ONCE_H
 #define SC_INTERPOSE_CALLS_AT_ONCE_H
@@ -36,30 +36,29 @@ struct sc_at_once {
     enum sc_touch touch;
     struct sc_shape shape;
     struct sc_fold fold;          /* of the shape's rows; a pitch of 0: no gaps */
-    const struct sc_point *after; /* what the call comes after besides its stream's work, or NULL */
+    const struct sc_point *after; /* the call comes after it as well; NULL: nothing */
 };
 
-/* Judges a touch with which at least one operation may conflict. `range`: of the first byte, or 0.
- */
+/* Judges a touch that may conflict with an operation. `range`: of the touch's first byte, or 0. */
 void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range);
 
-/* What came of a wait: the operation is complete; it is behind a host function that waits for the
- * program; or it is not complete by the deadline, and a line on stderr says that the call goes on.
- */
+/* How a wait ended. SC_AWAITED: the operation is complete. SC_AWAITS_PROGRAM: the operation is
+ * behind something that waits for the program itself. SC_OVERDUE: the operation is not complete by
+ * the deadline, and a line on stderr says that the call goes on. */
 enum sc_awaited { SC_AWAITED, SC_AWAITS_PROGRAM, SC_OVERDUE };
 
-/* Waits for the operation, which the call is to come after. It is asked once at least. */
+/* Waits for an operation that the call is to come after. Asks the device at least once. */
 enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_info *op,
                                  uint64_t deadline_ns);
 
-/* Is nothing in flight anywhere? Lock-free. */
+/* Is no operation in flight anywhere? Lock-free. */
 static inline bool sc_at_once_is_idle(void)
 {
     return !sc_track_has(&sc_track, SC_HAS_OPERATIONS);
 }
 
-/* Judges a touch. The memory need not be the host's: no operation lies on other memory. Lock-free
- * where nothing is in flight that could conflict. */
+/* Judges a touch. The memory may also be the device's, where no operation on host memory lies.
+ * Lock-free where nothing in flight could conflict. */
 static inline void sc_at_once(const struct sc_at_once *touch)
 {
     enum sc_direction direction = touch->touch == SC_TOUCH_READ ? SC_H2D : SC_D2H;

@@ -16,24 +16,24 @@ struct sc_batch_source;
 struct sc_call;
 struct sc_stream_record;
 
-/* What is known of an address: behind the call the driver is not asked once more. */
-enum sc_batch_side { SC_BATCH_UNKNOWN, SC_BATCH_HOST, SC_BATCH_OTHER };
+/* What an address is known to be, so that the driver is not asked again behind the call. */
+enum sc_batch_side { SC_BATCH_UNKNOWN, SC_BATCH_HOST /* pageable */, SC_BATCH_OTHER };
 
 /* One copy of a batch. */
 struct sc_batch_copy {
-    enum sc_batch_side src_is, dst_is; /* given */
+    enum sc_batch_side src_is, dst_is; /* given to sc_batch_describe */
     struct sc_copy_sides sides;
     CUmemcpySrcAccessOrder order;
-    struct sc_copy_manner manner; /* found out */
+    struct sc_copy_manner manner; /* found from the sides and the order */
 };
 
 struct sc_batch;
 
-/* The words of two copies of runs of bytes. They stand on the caller's stack while the driver is
- * called. */
+/* The room in a batch for two copies of runs of bytes, in words. It stands on the caller's stack
+ * while the driver is called. */
 enum { SC_BATCH_FEW_WORDS = 36 };
 
-/* Describes a copy. They are asked for in the order of their indices. */
+/* Describes the copy of this index. Copies are described in the order of their indices. */
 typedef void sc_batch_describe(struct sc_batch *batch, size_t index, struct sc_batch_copy *copy);
 
 struct sc_batch {
@@ -41,20 +41,21 @@ struct sc_batch {
     CUstream handle;
     size_t count;
     sc_batch_describe *describe;
-    bool splits;            /* the caller can have a copy made in pieces */
-    bool replaced;          /* result: some sources are */
-    uint32_t scratch_bytes; /* that the caller wants for each copy; 0: no source may be replaced */
+    bool splits;            /* the caller can have one copy made as several pieces */
+    bool replaced;          /* result: at least one source is replaced */
+    uint32_t scratch_bytes; /* what the caller needs for each copy; 0: no source may be replaced */
     /* results */
     struct sc_stream_record *stream; /* NULL: nothing is noted */
     struct sc_order_call ordered;
-    bool waits;                       /* for its stream: one of the copies does */
-    struct sc_point point;            /* then: what comes before */
-    struct sc_batch_source *sources;  /* of each copy; NULL: there is no memory */
-    uint32_t extra;                   /* pieces beyond one for each copy */
-    uint64_t few[SC_BATCH_FEW_WORDS]; /* for these and the scratch memory behind, if they fit */
+    bool waits;            /* result: at least one copy makes the call wait for its stream */
+    struct sc_point point; /* with `waits`: the earlier work that is waited for */
+    struct sc_batch_source *sources;  /* one for each copy; NULL: there is no memory */
+    uint32_t extra;                   /* how many pieces there are more than copies */
+    uint64_t few[SC_BATCH_FEW_WORDS]; /* room for the sources and the scratch memory, if they fit */
 };
 
-/* A part of a copy's bytes, and where the device is to read it. NULL: where the program says. */
+/* A part of a copy's bytes, and where the device is to read it. `source` NULL: where the program
+ * says. */
 struct sc_batch_piece {
     size_t offset, size_bytes;
     const void *source;

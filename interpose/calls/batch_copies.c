@@ -37,6 +37,7 @@
 
 /* ---- the sides of a copy ---- */
 
+/* The side at the address, by what is known of the address already. */
 static struct sc_copy_side look_up(CUdeviceptr address, size_t size_bytes, enum sc_batch_side is)
 {
     switch (is) {
@@ -71,6 +72,7 @@ static void add_pageable_source(struct sc_issue *issue, const struct sc_batch_co
         issue->host[at].taken = read == SC_TAKEN;
 }
 
+/* Names the source as a touch or as an operation, by when this driver reads it. */
 static void add_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
                        enum sc_copy_time read)
 {
@@ -83,6 +85,7 @@ static void add_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
         add_pageable_source(issue, copy, read);
 }
 
+/* Names the destination likewise, by when this driver writes it. */
 static void add_destination(struct sc_issue *issue, const struct sc_copy_side *dst,
                             enum sc_copy_time written)
 {
@@ -91,9 +94,10 @@ static void add_destination(struct sc_issue *issue, const struct sc_copy_side *d
     else if (dst->known)
         sc_issue_host_shape(issue, SC_D2H, &dst->shape);
     else
-        sc_issue_pageable(issue, SC_D2H, &dst->shape, false);
+        sc_issue_pageable(issue, SC_D2H, &dst->shape, /*is_there=*/false);
 }
 
+/* Finds the copy's manner, and names both sides. */
 static void add_sides(struct sc_issue *issue, struct sc_batch_copy *copy)
 {
     const struct sc_copy_sides *sides = &copy->sides;
@@ -108,9 +112,10 @@ static void add_sides(struct sc_issue *issue, struct sc_batch_copy *copy)
     sc_issue_folded(issue, from, &sides->dst.fold);
 }
 
-/* Whether the batch waits for its stream is known of all copies together. */
-static void describe(struct sc_issue *issue, struct sc_batch *batch, size_t index,
-                     struct sc_batch_copy *copy)
+/* Describes the copy, and begins an issue for it. Whether the call waits for its stream is known
+ * only of all copies together (judge_all), so the issue does not say so. */
+static void describe_copy(struct sc_issue *issue, struct sc_batch *batch, size_t index,
+                          struct sc_batch_copy *copy)
 {
     const struct sc_batch_source *known = batch->sources ? &batch->sources[index] : NULL;
     *copy = (struct sc_batch_copy){
@@ -131,22 +136,23 @@ static void describe(struct sc_issue *issue, struct sc_batch *batch, size_t inde
 
 /* ---- before the call ---- */
 
-static uint8_t kind_of(const struct sc_copy_side *side)
+static uint8_t known_side(const struct sc_copy_side *side)
 {
     return side->host && !side->known ? SC_BATCH_HOST : SC_BATCH_OTHER;
 }
 
-/* What the driver has said of the addresses. */
-static void remember(struct sc_batch *batch, size_t index, const struct sc_batch_copy *copy)
+/* Keeps what the driver has said of the copy's addresses, for behind the call. */
+static void note_sides(struct sc_batch *batch, size_t index, const struct sc_batch_copy *copy)
 {
     struct sc_batch_source *source = sc_batch_sources_at(batch, index);
     if (!source || copy->sides.is_empty)
         return;
-    source->src_is = kind_of(&copy->sides.src);
-    source->dst_is = kind_of(&copy->sides.dst);
+    source->src_is = known_side(&copy->sides.src);
+    source->dst_is = known_side(&copy->sides.dst);
 }
 
-static void prepare_all(struct sc_batch *batch)
+/* Judges every copy before the call, and replaces sources. */
+static void judge_all(struct sc_batch *batch)
 {
     struct sc_batch_gathered gathered;
     struct sc_issue issue;
@@ -154,9 +160,9 @@ static void prepare_all(struct sc_batch *batch)
     bool replaces = sc_batch_sources_are_replaced(batch);
     gathered.count = 0;
     for (size_t i = 0; i < batch->count; i++) {
-        describe(&issue, batch, i, &copy);
+        describe_copy(&issue, batch, i, &copy);
         batch->waits |= copy.manner.waits;
-        remember(batch, i, &copy);
+        note_sides(batch, i, &copy);
         sc_issue_ready(&issue);
         if (replaces)
             sc_batch_sources_replace(batch, i, &issue, &copy, &gathered);
@@ -169,7 +175,7 @@ void sc_batch_copies_begin(struct sc_batch *batch)
     SC_KEEP_ERRNO();
     batch->stream = sc_active() ? sc_streams_find(batch->handle, batch->call->per_thread) : NULL;
     if (batch->stream) {
-        prepare_all(batch);
+        judge_all(batch);
         if (batch->waits)
             batch->point =
                 SC_TRACKED(sc_order_begin_to_wait(track.order, batch->stream->id, &batch->ordered));
@@ -180,8 +186,9 @@ void sc_batch_copies_begin(struct sc_batch *batch)
 
 /* ---- behind the call ---- */
 
-/* Has the driver done all of it in the call? Asked where a source would be guarded until then. */
-static bool is_complete(const struct sc_batch *batch)
+/* Is the stream idle, so that the driver has done the whole batch within the call? Asked where a
+ * source would be guarded until the batch is done. */
+static bool is_stream_idle(const struct sc_batch *batch)
 {
     bool per_thread = batch->call->per_thread;
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -191,6 +198,8 @@ static bool is_complete(const struct sc_batch *batch)
     return result == CUDA_SUCCESS;
 }
 
+/* Notes the copy's uses of device memory, with the ticket of its operation on host memory if it has
+ * one. */
 static void note_uses_of_device(const struct sc_issue *issue, const struct sc_issue_ops *ops,
                                 const struct sc_issued_call *issued)
 {
@@ -204,44 +213,47 @@ static void note_uses_of_device(const struct sc_issue *issue, const struct sc_is
                             ops->count ? &ops->of[0] : &moment);
 }
 
+/* What record_copy keeps from one copy of the batch to the next. */
 struct recording {
     struct sc_issued_call issued;
-    struct sc_unwind_owner owner; /* of the last local */
-    bool asked, complete;         /* whether the stream is idle */
+    struct sc_unwind_owner owner; /* the frame in which the last local lies */
+    bool asked, complete;         /* whether the stream is idle was asked, and the answer */
 };
 
-/* A source that waits for nothing else would be guarded until it is done, which it may be. */
-static void ask_if_over(const struct sc_batch *batch, struct recording *recording,
-                        struct sc_issue *issue, struct sc_issue_ops *ops)
+/* A pageable source that nothing else keeps is guarded until the batch is done. If the batch is
+ * done already, the guard is not needed. */
+static void skip_guard_if_complete(const struct sc_batch *batch, struct recording *recording,
+                                   struct sc_issue *issue, struct sc_issue_ops *ops)
 {
     struct sc_op_info *op = sc_batch_sources_op(ops);
     if (!op || op->range || sc_ops_is_copied(op) ||
         op->shape.width_bytes <= SC_COMPARED_WHOLE_BYTES || sc_track_guards_until_known(&sc_track))
         return;
     if (!recording->asked)
-        recording->complete = is_complete(batch);
+        recording->complete = is_stream_idle(batch);
     recording->asked = true;
     issue->is_complete = recording->complete;
     if (recording->complete)
         op->guard_bytes = 0;
 }
 
-static void count(struct sc_issued_call *issued, const struct sc_op_info *op)
+static void count_op(struct sc_issued_call *issued, const struct sc_op_info *op)
 {
     issued->number = op->ticket.number;
     issued->snapshotted &= sc_ops_is_copied(op);
     issued->writes_host |= sc_direction_writes_host(op->direction);
 }
 
-/* The call was made without us, with the program's own source. */
-static bool must_wait(const struct sc_batch_source *source, const struct sc_batch_copy *copy)
+/* Must the program's own source stay as it is until the driver has read it? So in a replay, where
+ * the call was made without us, and no copy could be given to the driver. */
+static bool must_await(const struct sc_batch_source *source, const struct sc_batch_copy *copy)
 {
     return !(source && source->copy) && sc_batch_sources_is_late(copy) &&
            sc_options.mode == SC_MODE_FIX && sc_replaying_is_on();
 }
 
-static void keep_source_as_it_was(struct sc_batch_source *source, const struct sc_batch_copy *copy,
-                                  struct sc_issued_call *issued)
+static void keep_source_until_read(struct sc_batch_source *source, const struct sc_batch_copy *copy,
+                                   struct sc_issued_call *issued)
 {
     struct sc_op_info read = {
         .api = issued->call->api,
@@ -257,21 +269,22 @@ static void keep_source_as_it_was(struct sc_batch_source *source, const struct s
         sc_large_copies_keep(source->copy, source->copy_bytes, &read);
     else
         sc_large_copies_await(&read);
-    count(issued, &read);
+    count_op(issued, &read);
     issued->snapshotted = false; /* a copy has to be given back */
     issued->size_bytes += sc_shape_hull_bytes(&read.shape);
     if (sc_batch_sources_is_late(copy))
         sc_large_copies_count_late();
 }
 
-static void record(struct sc_batch *batch, size_t index, struct recording *recording)
+/* Records what one copy of an accepted batch does with memory. */
+static void record_copy(struct sc_batch *batch, size_t index, struct recording *recording)
 {
     struct sc_issue issue;
     struct sc_issue_ops ops;
     struct sc_batch_copy copy;
     struct sc_issued_call *issued = &recording->issued;
     struct sc_batch_source *source = batch->sources ? &batch->sources[index] : NULL;
-    describe(&issue, batch, index, &copy);
+    describe_copy(&issue, batch, index, &copy);
     issue.owner = &recording->owner;
     sc_issue_describe(&issue, &ops);
     if (source)
@@ -282,13 +295,13 @@ static void record(struct sc_batch *batch, size_t index, struct recording *recor
         issued->use.stack = sc_unwind_here(batch->call->site);
     for (unsigned i = 0; i < ops.count && !issued->use.size_bytes; i++)
         sc_issue_use_host(&issued->use, ops.of[i].direction, &ops.of[i].shape);
-    ask_if_over(batch, recording, &issue, &ops);
+    skip_guard_if_complete(batch, recording, &issue, &ops);
     if (ops.count)
         issued->size_bytes += sc_issue_record(&issue, &ops, issued->use.stack, issued->ticks);
     for (unsigned i = 0; i < ops.count; i++)
-        count(issued, &ops.of[i]);
-    if ((source && source->copy) || must_wait(source, &copy))
-        keep_source_as_it_was(source, &copy, issued);
+        count_op(issued, &ops.of[i]);
+    if ((source && source->copy) || must_await(source, &copy))
+        keep_source_until_read(source, &copy, issued);
     if (issue.uses.count && sc_issue_tells_device(&issue) && copy.manner.written == SC_LATE)
         note_uses_of_device(&issue, &ops, issued);
     if (sc_beside_is_asked())
@@ -305,12 +318,12 @@ static void record_all(struct sc_batch *batch)
                    .use = {.direction = SC_NO_DIRECTION}},
     };
     for (size_t i = 0; i < batch->count; i++)
-        record(batch, i, &recording);
+        record_copy(batch, i, &recording);
     sc_issue_recorded(&recording.issued);
 }
 
-/* The call has waited for what its stream had before it. */
-static void know_earlier(struct sc_batch *batch, CUresult result)
+/* The call has waited for its stream's earlier work, if it has succeeded. */
+static void end_wait_for_stream(struct sc_batch *batch, CUresult result)
 {
     if (result != CUDA_SUCCESS) {
         sc_track_forget_point(&sc_track, &batch->point);
@@ -328,7 +341,7 @@ CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result)
     if (result == CUDA_SUCCESS)
         record_all(batch);
     if (batch->waits)
-        know_earlier(batch, result);
+        end_wait_for_stream(batch, result);
     sc_batch_sources_end(batch, result != CUDA_SUCCESS);
     return result;
 }

@@ -1,13 +1,13 @@
-/* The copies of a batch that nothing captures: what each does with memory is judged before the
- * call, and recorded behind it.
+/* The copies of a batch on a stream that does not capture. What each copy does with memory is
+ * judged before the call, and recorded behind it.
  *
- * The copies are unordered among each other. Each is held against what was in flight before the
- * batch, as it would be had it been issued alone. What follows a call is done once for all of them:
- * a stack, a mark, a change of protected pages, an entry of the history.
+ * The copies are in no order among each other. Each is judged against what was in flight before the
+ * batch, as if it had been issued alone. What follows a call is done once for all of them: a stack,
+ * a mark, a change of protected pages, an entry of the history.
  *
- * A source is in flight as the contract of its access order has it, whenever this driver reads it
- * (docs/driver.md, Batch copies of pageable memory). In mode=fix a source may be replaced: the
- * device then reads a copy of the library's.
+ * How long a source is in flight is what the contract of its access order says, whenever this
+ * driver reads it (docs/driver.md, Batch copies of pageable memory). In mode=fix a source may be
+ * replaced: the device then reads a copy of the library's.
  *
  * Locks: none may be held. Not for a signal handler: the driver is called. errno is kept.
  */
@@ -20,11 +20,13 @@ enum sc_batch_side;
 struct sc_batch;
 struct sc_copy_side;
 
-/* Side of a plain copy: host memory if it is known, or pageable to the program. */
+/* The side at this address of a plain copy: host memory if a range is known there, or if the
+ * address is pageable. */
 struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
                                             enum sc_batch_side is);
 
-/* Around the call. Without sc_batch_copies_begin, sc_batch_copies_end notes nothing. */
+/* Around the driver's call. Without sc_batch_copies_begin, sc_batch_copies_end notes nothing.
+ * Returns `result`. */
 void sc_batch_copies_begin(struct sc_batch *batch);
 CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result);
 

@@ -35,11 +35,11 @@ static size_t scratch_bytes(const struct sc_batch *batch)
 struct sc_batch_source *sc_batch_sources_at(struct sc_batch *batch, size_t index)
 {
     size_t size_bytes = scratch_bytes(batch);
-    bool few = size_bytes <= sizeof batch->few;
+    bool fits = size_bytes <= sizeof batch->few;
     if (!batch->sources) {
-        if (few)
+        if (fits)
             memset(batch->few, 0, size_bytes);
-        batch->sources = few ? (void *)batch->few : sc_pages_map(size_bytes);
+        batch->sources = fits ? (void *)batch->few : sc_pages_map(size_bytes);
     }
     return batch->sources ? &batch->sources[index] : NULL;
 }
@@ -49,9 +49,10 @@ struct sc_op_info *sc_batch_sources_op(struct sc_issue_ops *ops)
     return ops->count && ops->of[0].direction == SC_H2D ? &ops->of[0] : NULL;
 }
 
-/* What others' operations have guarded cannot be read by way of the kernel. What the call was to
- * wait for of that, it has waited for. */
-static void copy_source(struct sc_batch *batch, size_t index, const struct sc_shape *shape)
+/* Copies a source into memory of the library's. The kernel cannot read pages that operations of
+ * others have guarded, so these are unprotected and read again. What the call had to wait for
+ * there, it has waited for. */
+static void make_large_copy(struct sc_batch *batch, size_t index, const struct sc_shape *shape)
 {
     struct sc_batch_source *source = sc_batch_sources_at(batch, index);
     if (!source)
@@ -65,29 +66,32 @@ static void copy_source(struct sc_batch *batch, size_t index, const struct sc_sh
     batch->replaced |= source->copy != NULL;
 }
 
-static struct sc_slot_source source_of(const struct sc_op_info *op)
+static struct sc_slot_source slot_source(const struct sc_op_info *op)
 {
     return (struct sc_slot_source){op->ticket.stream, op->range, op->kind, &op->shape, &op->fold};
 }
 
-static struct sc_slot *take_edge(const struct sc_batch *batch, const struct sc_op_info *op,
-                                 uintptr_t address, size_t size_bytes)
+static struct sc_slot *take_edge_snapshot(const struct sc_batch *batch, const struct sc_op_info *op,
+                                          uintptr_t address, size_t size_bytes)
 {
-    struct sc_slot_source edge = source_of(op);
+    struct sc_slot_source edge = slot_source(op);
     const struct sc_shape shape = {address, size_bytes, size_bytes, 1};
     edge.shape = &shape;
     return sc_snapshots_take(batch->stream->context, op->direction, op->stable, &edge);
 }
 
-/* Less than a page where the guard begins or ends in the midst of one; more is no edge. */
+/* The size of the part of a page between a copy's end and the guarded pages. More than a page is no
+ * edge: 0. */
 static uint16_t edge_between(uintptr_t from, uintptr_t to)
 {
     size_t size_bytes = to > from ? to - from : 0;
     return size_bytes <= UINT16_MAX ? (uint16_t)size_bytes : 0;
 }
 
-static void guard_source(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
-                         struct sc_op_info *op)
+/* Guards the source's whole pages, and takes snapshots of the bytes before and behind them, if the
+ * caller can have the copy made in pieces. */
+static void guard_and_split(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
+                            struct sc_op_info *op)
 {
     struct sc_batch_source *source = sc_batch_sources_at(batch, index);
     uintptr_t address = op->shape.address;
@@ -105,25 +109,26 @@ static void guard_source(struct sc_batch *batch, size_t index, const struct sc_i
     source->edge_bytes[0] = edge_between(address, op->guard_address);
     source->edge_bytes[1] = edge_between(guard_end, end);
     if (source->edge_bytes[0])
-        source->edges[0] = take_edge(batch, op, address, source->edge_bytes[0]);
+        source->edges[0] = take_edge_snapshot(batch, op, address, source->edge_bytes[0]);
     if (source->edge_bytes[1])
-        source->edges[1] = take_edge(batch, op, guard_end, source->edge_bytes[1]);
+        source->edges[1] = take_edge_snapshot(batch, op, guard_end, source->edge_bytes[1]);
     batch->extra += (source->edges[0] != NULL) + (source->edges[1] != NULL);
     batch->replaced |= batch->extra != 0;
 }
 
-/* The program may be about to change it. No function of the host's and no graph is to write it
- * before; a copy may be. */
-static void keep_source(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
-                        struct sc_op_info *op)
+/* Protects a large pageable source, which the program may be about to change. What may be a stack
+ * cannot be guarded and is copied, unless a host function or a graph may still write it; a copy
+ * that is in flight there has been waited for. */
+static void protect_source(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
+                           struct sc_op_info *op)
 {
     size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
-    bool copied =
+    bool must_copy =
         op->kind == SC_STACK || sc_plain_memory_may_be_stack(op->shape.address, hull_bytes);
-    if (copied && SC_TRACKED(sc_inflight_is_stable(track.inflight, op)))
-        copy_source(batch, index, &op->shape);
-    else if (!copied)
-        guard_source(batch, index, issue, op);
+    if (must_copy && SC_TRACKED(sc_inflight_is_stable(track.inflight, op)))
+        make_large_copy(batch, index, &op->shape);
+    else if (!must_copy)
+        guard_and_split(batch, index, issue, op);
 }
 
 enum sc_copy_call sc_batch_sources_call(const struct sc_batch_copy *copy)
@@ -141,7 +146,7 @@ enum sc_copy_call sc_batch_sources_call(const struct sc_batch_copy *copy)
 bool sc_batch_sources_is_late(const struct sc_batch_copy *copy)
 {
     const struct sc_copy_case asked =
-        sc_copy_sides_case(&copy->sides, sc_batch_sources_call(copy), false);
+        sc_copy_sides_case(&copy->sides, sc_batch_sources_call(copy), /*in_place=*/false);
     return sc_copy_manner_breaks_promise(&asked);
 }
 
@@ -158,12 +163,12 @@ void sc_batch_sources_read(struct sc_batch_gathered *gathered)
     gathered->count = 0;
 }
 
-/* False: there is no slot. */
-static bool gather(struct sc_batch_gathered *gathered, struct sc_batch *batch, size_t index,
-                   const struct sc_op_info *op)
+/* Reserves a slot for a small pageable source, to be read with others. False: there is no slot. */
+static bool gather_source(struct sc_batch_gathered *gathered, struct sc_batch *batch, size_t index,
+                          const struct sc_op_info *op)
 {
     struct sc_batch_source *source = sc_batch_sources_at(batch, index);
-    const struct sc_slot_source read = source_of(op);
+    const struct sc_slot_source read = slot_source(op);
     struct sc_slot *slot = source ? sc_snapshots_reserve(batch->stream->context, &read) : NULL;
     if (!slot)
         return false;
@@ -177,10 +182,11 @@ static bool gather(struct sc_batch_gathered *gathered, struct sc_batch *batch, s
     return true;
 }
 
-static bool snapshot(struct sc_batch *batch, size_t index, const struct sc_op_info *op)
+/* Takes a snapshot of the source. False: none was taken. */
+static bool take_snapshot(struct sc_batch *batch, size_t index, const struct sc_op_info *op)
 {
     struct sc_batch_source *source = sc_batch_sources_at(batch, index);
-    const struct sc_slot_source read = source_of(op);
+    const struct sc_slot_source read = slot_source(op);
     if (!source)
         return false;
     source->slot = sc_snapshots_take(batch->stream->context, op->direction, op->stable, &read);
@@ -196,15 +202,15 @@ void sc_batch_sources_replace(struct sc_batch *batch, size_t index, const struct
     struct sc_op_info *op = sc_batch_sources_op(&ops);
     bool replaced = false;
     if (!op && sc_batch_sources_is_late(copy))
-        copy_source(batch, index, &copy->sides.src.shape);
+        make_large_copy(batch, index, &copy->sides.src.shape);
     if (!op)
         return;
     if (op->kind != SC_PAGEABLE || !sc_shape_is_whole(&op->shape, &op->fold))
-        replaced = snapshot(batch, index, op);
+        replaced = take_snapshot(batch, index, op);
     else if (sc_snapshots_are_for(op->direction, op->stable, &op->shape, &op->fold))
-        replaced = gather(gathered, batch, index, op);
+        replaced = gather_source(gathered, batch, index, op);
     if (!replaced && !op->range && op->stable)
-        keep_source(batch, index, issue, op);
+        protect_source(batch, index, issue, op);
 }
 
 bool sc_batch_sources_are_replaced(const struct sc_batch *batch)
@@ -239,7 +245,7 @@ static void give_back(struct sc_slot *slot)
         sc_snapshots_return(slot);
 }
 
-/* A range that has come or gone meanwhile may leave slots without an operation. */
+/* If a range has come or gone meanwhile, the copy has no operation, and its slots go back. */
 void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue_ops *ops)
 {
     struct sc_op_info *op = sc_batch_sources_op(ops);
@@ -262,9 +268,9 @@ void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue_
     }
 }
 
-/* The driver may have begun with copies before the one that it refused: what they read is kept as
- * if all were under way. */
-static void keep_slot(const struct sc_batch *batch, struct sc_slot *slot)
+/* Keeps a slot of a refused batch as if all copies were under way: the driver may have begun with
+ * those before the one that it refused. An operation that is never judged keeps it. */
+static void keep_refused_slot(const struct sc_batch *batch, struct sc_slot *slot)
 {
     struct sc_order_call none = {0};
     SC_ISSUED(issued);
@@ -281,7 +287,8 @@ static void keep_slot(const struct sc_batch *batch, struct sc_slot *slot)
     sc_track_issue(&sc_track, &none, &read, 1, &issued);
 }
 
-static void keep_refused(const struct sc_batch *batch, struct sc_batch_source *source)
+/* Keeps all that the device may read instead of the source. */
+static void keep_refused_source(const struct sc_batch *batch, struct sc_batch_source *source)
 {
     struct sc_slot *const slots[] = {source->slot, source->edges[0], source->edges[1]};
     struct sc_op_info read = {
@@ -291,7 +298,7 @@ static void keep_refused(const struct sc_batch *batch, struct sc_batch_source *s
     };
     for (unsigned i = 0; i < sizeof slots / sizeof slots[0]; i++)
         if (slots[i])
-            keep_slot(batch, slots[i]);
+            keep_refused_slot(batch, slots[i]);
     if (source->copy)
         sc_large_copies_keep(source->copy, source->copy_bytes, &read);
 }
@@ -299,7 +306,7 @@ static void keep_refused(const struct sc_batch *batch, struct sc_batch_source *s
 void sc_batch_sources_end(struct sc_batch *batch, bool refused)
 {
     for (size_t i = 0; refused && batch->sources && i < batch->count; i++)
-        keep_refused(batch, &batch->sources[i]);
+        keep_refused_source(batch, &batch->sources[i]);
     if (batch->sources && (void *)batch->sources != (void *)batch->few)
         sc_pages_unmap(batch->sources, scratch_bytes(batch));
 }

@@ -1,11 +1,11 @@
-/* Batch copies, outside of captures (batch_copies.h) and in them. A single copy with attributes is
- * a batch of one.
+/* Batch copies, on streams that capture and on others (batch_copies.h). A single copy with
+ * attributes is a batch of one.
  *
- * In a capture a driver refuses a batch with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, the capture
- * goes on, and the graph lacks the copies (SC304). With capture=repair each becomes a node, in
- * order. A source with order DURING_API_CALL is the caller's again when the call returns, so the
- * node reads a copy of it. A driver that takes the batch (CUDA 13.5 has nodes for it) is asked
- * first, and has its way: the graph then names what the copies name.
+ * On a stream that captures, a driver refuses a batch with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
+ * The capture goes on, and the graph lacks the copies (SC304). With capture=repair each copy
+ * becomes a node, in order. A source with order DURING_API_CALL is the caller's again when the call
+ * returns, so its node reads a copy of it. The driver is asked first: one that takes the batch
+ * (CUDA 13.5 has nodes for it) makes its own nodes, and the graph then names what the copies name.
  */
 #include "common/hazard_words.h"
 #include "common/shape.h"
@@ -23,13 +23,13 @@
 
 #include "common/poison.h"
 
-/* What the wrappers have in common. */
+/* What all wrappers of batches have in common. */
 struct batch {
     struct sc_batch copies;
-    struct sc_stream_record *captured; /* NULL: nothing captures it */
-    size_t *failed;                    /* where the index of a refused copy goes, or NULL */
-    size_t failed_before;              /* what stood there, where something captures */
-    bool valid;                        /* the driver would not refuse it for its arguments */
+    struct sc_stream_record *captured; /* the stream, if it captures; NULL: it does not */
+    size_t *failed;       /* where the driver writes the index of a refused copy, or NULL */
+    size_t failed_before; /* what *failed was before the call, where the stream captures */
+    bool valid;           /* the arguments are such that the driver would not refuse them */
 };
 
 /* ---- in a capture ---- */
@@ -48,27 +48,31 @@ static void report_missing(const struct batch *batch, enum sc_action action)
     sc_captures_report(SC304, action, &capture.begin, call);
 }
 
-/* The driver sees wrong arguments before it looks at the capture, so those are left to it. */
+/* Is it an access order that the driver knows? The driver checks arguments before it looks at the
+ * capture, so wrong ones are left to it. */
 static bool is_order(CUmemcpySrcAccessOrder order)
 {
     return order >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && order <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
 }
 
-/* As a batch says which of its copies was refused. */
+/* Reports a refused copy as the batch function does, by its index; after success *failed is as
+ * before the call. */
 static void note_failed(const struct batch *batch, size_t copy, CUresult result)
 {
     if (batch->failed)
         *batch->failed = result == CUDA_SUCCESS ? batch->failed_before : copy;
 }
 
-/* The legacy stream takes no batch, whatever is in it. */
+/* The driver takes no batch on the legacy stream, whether or not anything captures. */
 static bool is_on_legacy(const struct batch *batch)
 {
     CUstream handle = batch->copies.handle;
     return handle == CU_STREAM_LEGACY || (!handle && !batch->copies.call->per_thread);
 }
 
-static CUdeviceptr lasting_source(const struct sc_copy_side *side, CUmemcpySrcAccessOrder order)
+/* Where a node is to read the source. With order DURING_API_CALL the source is the caller's again
+ * when the call returns, so the node reads a copy that lives as long as the process needs it. */
+static CUdeviceptr source_for_node(const struct sc_copy_side *side, CUmemcpySrcAccessOrder order)
 {
     void *kept = NULL;
     if (side->host && order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
@@ -77,12 +81,13 @@ static CUdeviceptr lasting_source(const struct sc_copy_side *side, CUmemcpySrcAc
     return kept ? (CUdeviceptr)(uintptr_t)kept : side->shape.address;
 }
 
+/* Captures one copy of a batch as a plain copy. */
 static CUresult capture_copy(const struct batch *batch, CUdeviceptr dst, CUdeviceptr src,
                              size_t bytes, CUmemcpySrcAccessOrder order)
 {
     struct sc_copy_sides sides = {.src = sc_copy_side_at(src, bytes),
                                   .dst = sc_copy_side_at(dst, bytes)};
-    sides.src.shape.address = (uintptr_t)lasting_source(&sides.src, order);
+    sides.src.shape.address = (uintptr_t)source_for_node(&sides.src, order);
     struct sc_issue issue;
     sc_issue_begin(&issue, batch->copies.call, batch->copies.handle);
     sc_issue_sides(&issue, &sides);
@@ -94,8 +99,9 @@ static CUresult capture_copy(const struct batch *batch, CUdeviceptr dst, CUdevic
     return sc_issue_end(&issue, result);
 }
 
-/* The driver's call follows. */
-static void begin(struct batch *batch, bool valid)
+/* Begins the batch, before the driver's call. `valid`: the driver would not refuse the arguments.
+ */
+static void begin_batch(struct batch *batch, bool valid)
 {
     batch->valid = valid;
     batch->captured = capturing_stream(batch);
@@ -105,7 +111,8 @@ static void begin(struct batch *batch, bool valid)
         sc_batch_copies_begin(&batch->copies);
 }
 
-/* The driver has made a node of the batch. What it reads during the call is not the node's. */
+/* Notes the uses of a node that the driver has made of the whole batch. A source that the driver
+ * reads during the call is not a use of the node. */
 static void note_captured(struct batch *batch)
 {
     for (size_t i = 0; i < batch->copies.count; i++) {
@@ -124,8 +131,9 @@ static void note_captured(struct batch *batch)
 
 typedef CUresult capture_copies(struct batch *batch);
 
-/* The driver's own answer, and what it means for the graph; or that of the copies one by one. */
-static CUresult end_captured(struct batch *batch, CUresult result, capture_copies *one_by_one)
+/* Ends a batch on a stream that captures. Returns the driver's own answer; or, where the driver
+ * captures no batches, the result of capturing the copies `one_by_one` (NULL: they cannot be). */
+static CUresult end_in_capture(struct batch *batch, CUresult result, capture_copies *one_by_one)
 {
     if (result == CUDA_SUCCESS && batch->valid)
         note_captured(batch);
@@ -142,7 +150,8 @@ static CUresult end_captured(struct batch *batch, CUresult result, capture_copie
 
 /* ---- runs of bytes ---- */
 
-/* As the driver gets them: each of so many copies, and where each attribute begins to hold. */
+/* The arrays of a batch as the driver gets them: `count` copies, and for each attribute the index
+ * of the first copy for which it holds. */
 struct flat_arrays {
     CUdeviceptr *dsts, *srcs;
     size_t *sizes;
@@ -155,21 +164,23 @@ struct flat_batch {
     struct flat_arrays arrays;
     CUmemcpyAttributes *attributes;
     size_t attribute_count;
-    size_t begun; /* attributes that hold for the copy that is looked at, or for earlier ones */
+    size_t begun; /* how many attributes hold for the described copy or for earlier ones */
 };
 
-static void name_arrays(struct flat_batch *batch, CUdeviceptr *dsts, CUdeviceptr *srcs,
-                        size_t *sizes, CUmemcpyAttributes *attributes, size_t *first,
-                        size_t attribute_count)
+static void set_arrays(struct flat_batch *batch, CUdeviceptr *dsts, CUdeviceptr *srcs,
+                       size_t *sizes, CUmemcpyAttributes *attributes, size_t *first,
+                       size_t attribute_count)
 {
     batch->arrays = (struct flat_arrays){dsts, srcs, sizes, batch->batch.copies.count, first};
     batch->attributes = attributes;
     batch->attribute_count = attribute_count;
 }
 
-/* Attribute i holds for the copies from attrsIdxs[i] to attrsIdxs[i + 1]. Copies are asked for in
- * order. */
-static CUmemcpySrcAccessOrder order_of(struct flat_batch *batch, size_t copy)
+/* The access order of a copy. An attribute holds for the copies from its own index up to the next
+ * attribute's. Copies are asked for in the order of their indices, so the search goes on where it
+ * ended.
+ */
+static CUmemcpySrcAccessOrder access_order(struct flat_batch *batch, size_t copy)
 {
     if (copy == 0)
         batch->begun = 0;
@@ -182,7 +193,7 @@ static CUmemcpySrcAccessOrder order_of(struct flat_batch *batch, size_t copy)
 static void describe_flat(struct sc_batch *copies, size_t i, struct sc_batch_copy *copy)
 {
     struct flat_batch *batch = (struct flat_batch *)(void *)copies;
-    copy->order = order_of(batch, i);
+    copy->order = access_order(batch, i);
     copy->sides.is_empty = batch->arrays.sizes[i] == 0;
     if (copy->sides.is_empty)
         return;
@@ -192,8 +203,9 @@ static void describe_flat(struct sc_batch *copies, size_t i, struct sc_batch_cop
         sc_batch_copies_side_at(batch->arrays.dsts[i], batch->arrays.sizes[i], copy->dst_is);
 }
 
-/* What the driver would refuse is not looked at: no more than it names may be read. */
-static bool is_valid(const struct flat_batch *batch)
+/* Would the driver accept the arguments? Arrays are read only as far as the driver would read them.
+ */
+static bool is_valid_flat(const struct flat_batch *batch)
 {
     const struct flat_arrays *arrays = &batch->arrays;
     bool valid = arrays->dsts && arrays->srcs && arrays->sizes && batch->attributes &&
@@ -205,13 +217,14 @@ static bool is_valid(const struct flat_batch *batch)
     return valid;
 }
 
+/* Captures the copies one by one, until one is refused. */
 static CUresult capture_flat(struct batch *copies)
 {
     struct flat_batch *batch = (struct flat_batch *)(void *)copies;
     CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; i < copies->copies.count && result == CUDA_SUCCESS; i++) {
         result = capture_copy(copies, batch->arrays.dsts[i], batch->arrays.srcs[i],
-                              batch->arrays.sizes[i], order_of(batch, i));
+                              batch->arrays.sizes[i], access_order(batch, i));
         note_failed(copies, i, result);
     }
     return result;
@@ -226,28 +239,31 @@ enum { SCRATCH_BYTES = (3 * SC_BATCH_PIECES_MAX + 1) * sizeof(size_t) };
 
 _Static_assert(sizeof(CUdeviceptr) == sizeof(size_t), "one size for every element");
 
-static void make_pieces(struct flat_batch *batch, struct flat_arrays *made)
+/* Writes the arrays for the driver: an element for each piece of a copy, and for each attribute the
+ * index of its first piece. */
+static void write_pieces(struct flat_batch *batch, struct flat_arrays *made)
 {
     const struct flat_arrays *arrays = &batch->arrays;
     struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX];
-    size_t at = 0;
+    size_t piece_count = 0;
     size_t attributes = 0;
     for (size_t i = 0; i < arrays->count; i++) {
         unsigned count = sc_batch_sources_pieces(&batch->batch.copies, i, arrays->sizes[i], pieces);
         if (attributes < batch->attribute_count && arrays->first[attributes] == i)
-            made->first[attributes++] = at;
-        for (unsigned piece = 0; piece < count; piece++, at++) {
+            made->first[attributes++] = piece_count;
+        for (unsigned piece = 0; piece < count; piece++, piece_count++) {
             const void *source = pieces[piece].source;
-            made->dsts[at] = arrays->dsts[i] + pieces[piece].offset;
-            made->srcs[at] =
+            made->dsts[piece_count] = arrays->dsts[i] + pieces[piece].offset;
+            made->srcs[piece_count] =
                 source ? (CUdeviceptr)(uintptr_t)source : arrays->srcs[i] + pieces[piece].offset;
-            made->sizes[at] = pieces[piece].size_bytes;
+            made->sizes[piece_count] = pieces[piece].size_bytes;
         }
     }
-    made->count = at;
+    made->count = piece_count;
 }
 
-static struct flat_arrays as_made(struct flat_batch *batch)
+/* The program's arrays, or arrays in the scratch memory if sources are replaced. */
+static struct flat_arrays arrays_for_driver(struct flat_batch *batch)
 {
     size_t room = batch->arrays.count * SC_BATCH_PIECES_MAX;
     if (!batch->batch.copies.replaced)
@@ -259,12 +275,13 @@ static struct flat_arrays as_made(struct flat_batch *batch)
         .sizes = scratch + 2 * room,
         .first = scratch + 3 * room,
     };
-    make_pieces(batch, &made);
+    write_pieces(batch, &made);
     return made;
 }
 
-/* The driver names a piece that it refuses, and the program knows copies. */
-static void rename_failed(const struct flat_batch *batch)
+/* The driver names the piece that it has refused. The program is told the copy that the piece
+ * belongs to. */
+static void name_failed_copy(const struct flat_batch *batch)
 {
     const struct sc_batch *copies = &batch->batch.copies;
     struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX];
@@ -282,9 +299,9 @@ static void rename_failed(const struct flat_batch *batch)
 static CUresult end_flat(struct flat_batch *batch, CUresult result)
 {
     if (batch->batch.captured)
-        return end_captured(&batch->batch, result, capture_flat);
+        return end_in_capture(&batch->batch, result, capture_flat);
     if (result != CUDA_SUCCESS)
-        rename_failed(batch);
+        name_failed_copy(batch);
     return sc_batch_copies_end(&batch->batch.copies, result);
 }
 
@@ -306,9 +323,9 @@ static struct flat_batch flat_batch(const struct sc_call *call, CUstream stream,
     SC_PAIR(symbol, _ptsz, parameters, arguments)                                                  \
     {                                                                                              \
         struct flat_batch batch = flat_batch(call, stream, count, failed);                         \
-        name_arrays(&batch, dsts, srcs, sizes, attributes, first, attribute_count);                \
-        begin(&batch.batch, is_valid(&batch) && !is_on_legacy(&batch.batch));                      \
-        struct flat_arrays made = as_made(&batch);                                                 \
+        set_arrays(&batch, dsts, srcs, sizes, attributes, first, attribute_count);                 \
+        begin_batch(&batch.batch, is_valid_flat(&batch) && !is_on_legacy(&batch.batch));           \
+        struct flat_arrays made = arrays_for_driver(&batch);                                       \
         return end_flat(&batch, real(made.dsts, made.srcs, made.sizes, made.count, attributes,     \
                                      made.first, attribute_count, __VA_ARGS__));                   \
     }
@@ -325,8 +342,8 @@ COPIES_RUNS(cuMemcpyBatchAsync_v2, NULL,
              CUstream stream),
             (dsts, srcs, sizes, count, attributes, first, attribute_count, stream), stream)
 
-/* One copy, which no piece of may go apart. Whether the driver takes it on the legacy stream is not
- * known, so it is looked at there, too. */
+/* One copy, which cannot be made in pieces. Whether the driver takes such a copy on the legacy
+ * stream is not known, so it is watched there, too. */
 SC_PAIR(cuMemcpyWithAttributesAsync, _ptsz,
         (CUdeviceptr dst, CUdeviceptr src, size_t size, CUmemcpyAttributes *attributes,
          CUstream stream),
@@ -335,17 +352,17 @@ SC_PAIR(cuMemcpyWithAttributesAsync, _ptsz,
     struct flat_batch batch = flat_batch(call, stream, 1, NULL);
     size_t first = 0;
     batch.batch.copies.splits = false;
-    name_arrays(&batch, &dst, &src, &size, attributes, &first, 1);
-    begin(&batch.batch, is_valid(&batch));
-    struct flat_arrays made = as_made(&batch);
+    set_arrays(&batch, &dst, &src, &size, attributes, &first, 1);
+    begin_batch(&batch.batch, is_valid_flat(&batch));
+    struct flat_arrays made = arrays_for_driver(&batch);
     return end_flat(&batch, real(made.dsts[0], made.srcs[0], size, attributes, stream));
 }
 
 /* ---- in three dimensions ---- */
 
-/* The rows of a side; of several layers the layers, each as long as from its first row to its last.
+/* The rows of an operand. With several layers a row is one layer, from its first row to its last.
  */
-static struct sc_shape shape_of(const CUmemcpy3DOperand *operand, const CUextent3D *extent)
+static struct sc_shape operand_shape(const CUmemcpy3DOperand *operand, const CUextent3D *extent)
 {
     size_t row = operand->op.ptr.rowLength ? operand->op.ptr.rowLength : extent->width;
     size_t rows = operand->op.ptr.layerHeight ? operand->op.ptr.layerHeight : extent->height;
@@ -355,24 +372,26 @@ static struct sc_shape shape_of(const CUmemcpy3DOperand *operand, const CUextent
                              row * rows, extent->depth};
 }
 
-static struct sc_fold fold_of(const CUmemcpy3DOperand *operand, const CUextent3D *extent)
+/* The gaps within the rows that operand_shape makes of layers. */
+static struct sc_fold operand_fold(const CUmemcpy3DOperand *operand, const CUextent3D *extent)
 {
-    size_t row = operand->op.ptr.rowLength;
-    if (extent->depth > 1 && extent->height > 1 && row && row != extent->width)
-        return (struct sc_fold){extent->width, row};
+    size_t pitch = operand->op.ptr.rowLength;
+    if (extent->depth > 1 && extent->height > 1 && pitch && pitch != extent->width)
+        return (struct sc_fold){extent->width, pitch};
     return (struct sc_fold){0, 0};
 }
 
-static struct sc_copy_side side_of(const CUmemcpy3DOperand *operand, const CUextent3D *extent,
-                                   enum sc_batch_side is)
+/* One side of a copy. An array is no host memory. */
+static struct sc_copy_side operand_side(const CUmemcpy3DOperand *operand, const CUextent3D *extent,
+                                        enum sc_batch_side is)
 {
     if (operand->type != CU_MEMCPY_OPERAND_TYPE_POINTER)
         return (struct sc_copy_side){0};
-    struct sc_shape shape = shape_of(operand, extent);
+    struct sc_shape shape = operand_shape(operand, extent);
     struct sc_copy_side side =
         sc_batch_copies_side_at(shape.address, sc_shape_hull_bytes(&shape), is);
     side.shape = shape;
-    side.fold = fold_of(operand, extent);
+    side.fold = operand_fold(operand, extent);
     return side;
 }
 
@@ -388,12 +407,12 @@ static void describe_3d(struct sc_batch *copies, size_t i, struct sc_batch_copy 
     copy->sides.is_empty = !op->extent.width || !op->extent.height || !op->extent.depth;
     if (copy->sides.is_empty)
         return;
-    copy->sides.src = side_of(&op->src, &op->extent, copy->src_is);
-    copy->sides.dst = side_of(&op->dst, &op->extent, copy->dst_is);
+    copy->sides.src = operand_side(&op->src, &op->extent, copy->src_is);
+    copy->sides.dst = operand_side(&op->dst, &op->extent, copy->dst_is);
 }
 
-/* An operand as a side of a plain copy. Arrays count in elements here and in bytes there: they are
- * left to the driver. */
+/* Captures a copy of operands as a plain 3D copy. A batch counts arrays in elements, a plain copy
+ * in bytes: copies with arrays are left to the driver (has_arrays). */
 static CUresult capture_3d_copy(const struct batch *batch, const CUDA_MEMCPY3D_BATCH_OP *op)
 {
     CUDA_MEMCPY3D copy = {
@@ -410,7 +429,7 @@ static CUresult capture_3d_copy(const struct batch *batch, const CUDA_MEMCPY3D_B
         .Depth = op->extent.depth,
     };
     struct sc_copy_sides sides = sc_copy_sides_of_3d(&copy);
-    sides.src.shape.address = (uintptr_t)lasting_source(&sides.src, op->srcAccessOrder);
+    sides.src.shape.address = (uintptr_t)source_for_node(&sides.src, op->srcAccessOrder);
     copy.srcDevice = sides.src.shape.address;
     struct sc_issue issue;
     sc_issue_begin(&issue, batch->copies.call, batch->copies.handle);
@@ -438,6 +457,7 @@ static bool has_arrays(const struct batch_3d *batch)
     return false;
 }
 
+/* Captures the copies one by one, until one is refused. */
 static CUresult capture_3d(struct batch *copies)
 {
     const struct batch_3d *batch = (const struct batch_3d *)(void *)copies;
@@ -451,11 +471,11 @@ static CUresult capture_3d(struct batch *copies)
 
 static void begin_3d(struct batch_3d *batch, unsigned long long flags)
 {
-    begin(&batch->batch, is_valid_3d(batch, flags) && !is_on_legacy(&batch->batch));
+    begin_batch(&batch->batch, is_valid_3d(batch, flags) && !is_on_legacy(&batch->batch));
 }
 
-/* The list as the driver gets it: a copy where sources are replaced. */
-static CUDA_MEMCPY3D_BATCH_OP *made_list(const struct batch_3d *batch)
+/* The list that the driver gets: a copy of the program's where sources are replaced. */
+static CUDA_MEMCPY3D_BATCH_OP *list_for_driver(const struct batch_3d *batch)
 {
     const struct sc_batch *copies = &batch->batch.copies;
     struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX];
@@ -467,7 +487,7 @@ static CUDA_MEMCPY3D_BATCH_OP *made_list(const struct batch_3d *batch)
             list[i].src.op.ptr.ptr = (CUdeviceptr)(uintptr_t)pieces[0].source;
             if (copies->sources[i].slot)
                 list[i].src.op.ptr.rowLength = list[i].src.op.ptr.layerHeight =
-                    0; /* it is packed */
+                    0; /* a snapshot is packed */
         }
     }
     return list ? list : batch->list;
@@ -491,7 +511,7 @@ static CUresult end_3d(struct batch_3d *batch, CUresult result)
 {
     if (batch->batch.captured) {
         capture_copies *one_by_one = batch->batch.valid && !has_arrays(batch) ? capture_3d : NULL;
-        return end_captured(&batch->batch, result, one_by_one);
+        return end_in_capture(&batch->batch, result, one_by_one);
     }
     return sc_batch_copies_end(&batch->batch.copies, result);
 }
@@ -503,7 +523,7 @@ SC_PAIR(cuMemcpy3DBatchAsync, _ptsz,
 {
     struct batch_3d batch = batch_3d(call, stream, count, list, failed);
     begin_3d(&batch, flags);
-    return end_3d(&batch, real(count, made_list(&batch), failed, flags, stream));
+    return end_3d(&batch, real(count, list_for_driver(&batch), failed, flags, stream));
 }
 
 SC_PAIR(cuMemcpy3DBatchAsync_v2, _ptsz,
@@ -512,7 +532,7 @@ SC_PAIR(cuMemcpy3DBatchAsync_v2, _ptsz,
 {
     struct batch_3d batch = batch_3d(call, stream, count, list, NULL);
     begin_3d(&batch, flags);
-    return end_3d(&batch, real(count, made_list(&batch), flags, stream));
+    return end_3d(&batch, real(count, list_for_driver(&batch), flags, stream));
 }
 
 SC_PAIR(cuMemcpy3DWithAttributesAsync, _ptsz,
@@ -520,6 +540,6 @@ SC_PAIR(cuMemcpy3DWithAttributesAsync, _ptsz,
         (op, flags, stream))
 {
     struct batch_3d batch = batch_3d(call, stream, 1, op, NULL);
-    begin(&batch.batch, is_valid_3d(&batch, flags));
-    return end_3d(&batch, real(made_list(&batch), flags, stream));
+    begin_batch(&batch.batch, is_valid_3d(&batch, flags));
+    return end_3d(&batch, real(list_for_driver(&batch), flags, stream));
 }

@@ -39,7 +39,8 @@ void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_re
 
 /* ---- kernels ---- */
 
-static void launched(const struct sc_call *call, const struct sc_launch *launch, bool is_detour)
+/* Tells the thread's captures of a launch: one that a capture takes, or one that runs beside. */
+static void tell_launch(const struct sc_call *call, const struct sc_launch *launch, bool is_detour)
 {
     struct sc_kernel_parameters read;
     struct sc_stream_record *stream = sc_streams_find(launch->stream, call->per_thread);
@@ -69,5 +70,5 @@ void sc_beside_uses_launched(const struct sc_call *call, const struct sc_launch 
 {
     SC_KEEP_ERRNO();
     if (sc_beside_is_own() || sc_beside_is_watching())
-        launched(call, launch, is_detour);
+        tell_launch(call, launch, is_detour);
 }

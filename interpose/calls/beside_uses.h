@@ -17,14 +17,15 @@ struct sc_graph_call;
 struct sc_launch;
 struct sc_stream_record;
 
-/* A copy or memset became a node of a graph, on the thread that captures. */
+/* Tells of a copy or memset that became a node of a graph. Called on the thread that captures. */
 void sc_beside_uses_captured(const struct sc_graph_call *call, const struct sc_device_uses *uses);
 
-/* A copy or memset was issued on a stream that does not capture, by an asynchronous call or not. */
+/* Tells of a copy or memset that was issued on a stream that does not capture. `is_async`: by an
+ * asynchronous call. */
 void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_record *stream,
                            const struct sc_device_uses *uses, bool is_async, bool is_detour);
 
-/* A launch of a kernel, of either sort. */
+/* Tells of a kernel that was launched: into a capture, or beside one. */
 void sc_beside_uses_launched(const struct sc_call *call, const struct sc_launch *launch,
                              bool is_detour);
 

@@ -1,8 +1,8 @@
 /* brk and sbrk: the pages between the new break and the old one are lost.
  *
- * That is for programs that use the break as an allocator of their own. What glibc's malloc gives
- * back of it (free, malloc_trim) does not come by here, and is no loss: it is memory that the
- * program has freed, which is not free while it is in flight (free.c).
+ * These hooks are for programs that use the break as an allocator of their own. Memory that glibc's
+ * malloc gives back at the break (free, malloc_trim) does not come by here. That is no loss either:
+ * the program has freed it, and what is in flight there is not freed yet (free.c).
  */
 #include <stdint.h>
 #include <string.h>
@@ -23,12 +23,14 @@ typedef void *sbrk_function(intptr_t change);
 
 #define NEXT(name) SC_NEXT(name##_function *, #name)
 
+/* The process's heap, as /proc shows it. */
 struct heap {
     uintptr_t start; /* 0: there is none */
 };
 
-static bool look_for_heap(void *context, uintptr_t start, uintptr_t end, const char *access,
-                          const char *rest)
+/* Looks for the heap among the mappings. Returns whether to go on. */
+static bool find_heap(void *context, uintptr_t start, uintptr_t end, const char *access,
+                      const char *rest)
 {
     struct heap *heap = context;
     (void)end;
@@ -39,14 +41,15 @@ static bool look_for_heap(void *context, uintptr_t start, uintptr_t end, const c
     return !found;
 }
 
-/* What lies below the heap is not the break's to give back, and the kernel refuses. */
+/* Is the address within the heap? The kernel refuses a break below it. */
 static bool is_in_heap(uintptr_t address)
 {
     struct heap heap = {0};
-    return !sc_mappings_each(look_for_heap, &heap) || (heap.start && heap.start <= address);
+    return !sc_mappings_each(find_heap, &heap) || (heap.start && heap.start <= address);
 }
 
-static void before_break(uintptr_t to, const struct sc_culprit *culprit)
+/* Settles what is in flight on the whole pages between the new break `to` and the old one. */
+static void settle_lost_pages(uintptr_t to, const struct sc_culprit *culprit)
 {
     uintptr_t start = sc_losses_whole_pages(to);
     uintptr_t end = sc_losses_whole_pages((uintptr_t)NEXT(sbrk)(0));
@@ -61,14 +64,14 @@ static void before_break(uintptr_t to, const struct sc_culprit *culprit)
 SC_EXPORT int brk(void *address)
 {
     if (sc_losses_are_watched())
-        before_break((uintptr_t)address, &(struct sc_culprit){"brk", SC_SITE(), NULL});
+        settle_lost_pages((uintptr_t)address, &(struct sc_culprit){"brk", SC_SITE(), NULL});
     return NEXT(brk)(address);
 }
 
 SC_EXPORT void *sbrk(intptr_t change)
 {
     if (change < 0 && sc_losses_are_watched())
-        before_break((uintptr_t)NEXT(sbrk)(0) + (uintptr_t)change,
-                     &(struct sc_culprit){"sbrk", SC_SITE(), NULL});
+        settle_lost_pages((uintptr_t)NEXT(sbrk)(0) + (uintptr_t)change,
+                          &(struct sc_culprit){"sbrk", SC_SITE(), NULL});
     return NEXT(sbrk)(change);
 }

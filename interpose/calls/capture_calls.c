@@ -1,4 +1,5 @@
-/* Captures begin and end. The reaper must not record on a stream that begins one. */
+/* Captures begin and end. Meanwhile the reaper must not record an event on the stream that begins
+ * one: the stream is locked. */
 
 #include "common/checks.h"
 #include "interpose/base/process.h"
@@ -13,48 +14,51 @@
 
 #include "common/poison.h"
 
+/* A capture that begins, from before its call. */
 struct beginning {
     struct sc_stream_record *stream;
-    uint64_t capture;
-    bool shut;  /* the gate */
-    CUgraph to; /* the program's; NULL: a new one */
+    uint64_t capture; /* its id (capture/captures.h), or 0 */
+    bool gate_shut;   /* for sc_captures_open_gate */
+    CUgraph into;     /* the program's graph that is captured into; NULL: a new one */
 };
 
-static struct beginning capture_begins(const struct sc_call *call, CUstream handle,
-                                       CUstreamCaptureMode mode, bool to_graph) SC_UNFOLLOWED
+/* Shuts the gate and notes the capture, before the driver begins it. */
+static struct beginning begin_capture(const struct sc_call *call, CUstream handle,
+                                      CUstreamCaptureMode mode, bool to_graph) SC_UNFOLLOWED
 {
     SC_KEEP_ERRNO();
     struct beginning beginning = {.stream = sc_active() ? sc_streams_find(handle, call->per_thread)
                                                         : NULL};
     sc_capturing_note();
     if (beginning.stream) {
-        beginning.shut = sc_captures_shut_gate(beginning.stream);
+        beginning.gate_shut = sc_captures_shut_gate(beginning.stream);
         beginning.capture = sc_captures_beginning(beginning.stream, mode, to_graph, call);
     }
     return beginning;
 }
 
-static CUresult capture_begun(const struct beginning *beginning, CUresult result) SC_UNFOLLOWED
+/* The driver has begun the capture, or has refused it. */
+static CUresult end_begin(const struct beginning *beginning, CUresult result) SC_UNFOLLOWED
 {
     if (beginning->stream)
         sc_captures_began(beginning->stream, beginning->capture, result == CUDA_SUCCESS);
     if (beginning->capture && result == CUDA_SUCCESS)
         sc_beside_began(beginning->stream, sc_streams_graph(beginning->stream),
-                        sc_driver_nodes_any(beginning->to));
-    sc_captures_open_gate(beginning->shut);
+                        sc_driver_nodes_any(beginning->into));
+    sc_captures_open_gate(beginning->gate_shut);
     return result;
 }
 
 SC_PAIR(cuStreamBeginCapture, _ptsz, (CUstream stream), (stream))
 {
-    struct beginning beginning = capture_begins(call, stream, CU_STREAM_CAPTURE_MODE_GLOBAL, false);
-    return capture_begun(&beginning, real(stream));
+    struct beginning beginning = begin_capture(call, stream, CU_STREAM_CAPTURE_MODE_GLOBAL, false);
+    return end_begin(&beginning, real(stream));
 }
 
 SC_PAIR(cuStreamBeginCapture_v2, _ptsz, (CUstream stream, CUstreamCaptureMode mode), (stream, mode))
 {
-    struct beginning beginning = capture_begins(call, stream, mode, false);
-    return capture_begun(&beginning, real(stream, mode));
+    struct beginning beginning = begin_capture(call, stream, mode, /*to_graph=*/false);
+    return end_begin(&beginning, real(stream, mode));
 }
 
 SC_PAIR(cuStreamBeginCaptureToGraph, _ptsz,
@@ -62,27 +66,28 @@ SC_PAIR(cuStreamBeginCaptureToGraph, _ptsz,
          const CUgraphEdgeData *edges, size_t count, CUstreamCaptureMode mode),
         (stream, graph, dependencies, edges, count, mode))
 {
-    struct beginning beginning = capture_begins(call, stream, mode, true);
-    beginning.to = graph;
-    return capture_begun(&beginning, real(stream, graph, dependencies, edges, count, mode));
+    struct beginning beginning = begin_capture(call, stream, mode, /*to_graph=*/true);
+    beginning.into = graph;
+    return end_begin(&beginning, real(stream, graph, dependencies, edges, count, mode));
 }
 
-/* The nodes stay, and each is given what is captured in its turn: what they named before is past.
- */
+/* The nodes of the graph stay, and each is given what is captured in its turn. So all that the
+ * nodes named before is forgotten. */
 SC_PAIR(cuStreamBeginRecaptureToGraph, _ptsz,
         (CUstream stream, CUstreamCaptureMode mode, CUgraph graph, CUgraphRecaptureCallback changed,
          void *data),
         (stream, mode, graph, changed, data))
 {
-    struct beginning beginning = capture_begins(call, stream, mode, true);
-    beginning.to = graph;
+    struct beginning beginning = begin_capture(call, stream, mode, /*to_graph=*/true);
+    beginning.into = graph;
     CUresult result = real(stream, mode, graph, changed, data);
     if (result == CUDA_SUCCESS && beginning.stream)
         sc_reaper_forget_graph((uintptr_t)graph);
-    return capture_begun(&beginning, result);
+    return end_begin(&beginning, result);
 }
 
-static CUresult capture_ended(CUresult result, struct sc_stream_record *stream, uintptr_t graph)
+/* The driver has ended the capture, or has refused to. */
+static CUresult end_capture(CUresult result, struct sc_stream_record *stream, uintptr_t graph)
 {
     sc_capturing_changed();
     if (!stream)
@@ -101,5 +106,5 @@ SC_PAIR(cuStreamEndCapture, _ptsz, (CUstream handle, CUgraph *graph), (handle, g
     struct sc_stream_record *stream =
         may_capture ? sc_streams_find(handle, call->per_thread) : NULL;
     uintptr_t into = stream ? sc_captures_own_graph(stream) : 0;
-    return capture_ended(real(handle, graph), stream, into);
+    return end_capture(real(handle, graph), stream, into);
 }

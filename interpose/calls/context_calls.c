@@ -1,6 +1,5 @@
-/* Contexts end. What they were to others is taken back: their work is done, their memory and
- * handles are void. Before that the driver's call is made, and after it nothing may be asked of
- * them.
+/* Contexts end. Their work is known done, and their memory and handles become void. What needs the
+ * context is done before the driver's call, since nothing may be asked of the context afterwards.
  */
 #include "interpose/calls/context_calls.h"
 
@@ -42,12 +41,13 @@
 
 #include "common/poison.h"
 
-enum { LET_GO_NS = 100 * 1000 * 1000 };
+/* How long make_quiet waits for the locks of a context's streams. */
+enum { STREAM_LOCK_NS = 100 * 1000 * 1000 };
 
-static _Atomic unsigned ended_contexts; /* gone, and not buried yet */
+static _Atomic unsigned ended_contexts; /* ended unseen, not yet buried */
 
-/* Pinned memory of the context went with it: nobody will give it back, and what is freed at its
- * address later would wait for that. */
+/* Ends the holds of the context's pinned memory, which went with the context. Nobody gives that
+ * memory back any more, and a later free at the same address would wait for the hold. */
 static void end_pinned_holds(const struct sc_context *context)
 {
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
@@ -61,6 +61,7 @@ static void end_pinned_holds(const struct sc_context *context)
     }
 }
 
+/* The tracker forgets all memory and graphs of the context. */
 static void end_memory(const struct sc_context *context)
 {
     SC_TRACK_SCOPE(track);
@@ -70,7 +71,8 @@ static void end_memory(const struct sc_context *context)
     sc_holds_forget_graphs_of(track.holds, context->legacy);
 }
 
-/* The tracker's locks are all that it takes, but the guard's and the reaper's. */
+/* Makes all work of the context known done, and its memory void. Takes only locks of the tracker,
+ * the guard and the reaper. */
 static void end_work(const struct sc_context *context)
 {
     struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
@@ -95,6 +97,7 @@ void sc_context_calls_told_end(CUcontext handle)
         end_work(context);
 }
 
+/* Ends all that was kept for the context, when the driver has ended it. */
 static void end_context(struct sc_context *context)
 {
     if (atomic_exchange(&context->gone, true))
@@ -103,11 +106,11 @@ static void end_context(struct sc_context *context)
     sc_snapshots_context_gone(context);
     sc_pinned_context_gone(context);
     sc_captures_context_gone(context);
-    sc_streams_bury(context, true);
+    sc_streams_bury(context, /*events_are_dead=*/true);
     sc_marks_context_gone(context);
 }
 
-/* A primary context takes its green ones with it. */
+/* Ends a primary context with its green ones, which go with it. */
 static void end_with_greens(struct sc_context *context)
 {
     struct sc_context *green;
@@ -116,24 +119,27 @@ static void end_with_greens(struct sc_context *context)
         end_context(green);
 }
 
-static void let_go(void *deadline, struct sc_stream_record *stream)
+/* Takes the stream's lock, when who has it has let go, and gives it back. */
+static void pass_lock(void *deadline, struct sc_stream_record *stream)
 {
     if (sc_lock_until(&stream->lock, deadline) == 0)
         pthread_mutex_unlock(&stream->lock);
 }
 
-/* Another thread of the program's may have a stream's lock, since the driver has no room for what
- * that thread issues. It may be waiting for what this thread does behind its call. A release that
- * is not the last one, and the end of a green context, wait for nothing. So the wait has an end. */
+/* Lets no further work begin in the context, and waits for calls in its streams to return. Another
+ * thread may keep a stream's lock for long: the driver has no room for what that thread issues, and
+ * makes it wait, perhaps for what this thread does after its call. A release that is not the last
+ * one, and the end of a green context, wait for nothing themselves. So the wait has an end. */
 static void make_quiet(struct sc_context *context)
 {
-    struct timespec deadline = sc_deadline_in(LET_GO_NS);
+    struct timespec deadline = sc_deadline_in(STREAM_LOCK_NS);
     sc_nvtx_await(); /* the tool is told of the context's streams while there are any */
     atomic_fetch_add(&context->quiet, 1);
-    sc_streams_each_ever(context, let_go, &deadline);
+    sc_streams_each_ever(context, pass_lock, &deadline);
 }
 
-/* What streams came to owe meanwhile is paid now. */
+/* Work may begin in the context again. Waits that its streams came to owe meanwhile are made now.
+ */
 static void make_loud(struct sc_context *context)
 {
     SC_ASSERT(atomic_load(&context->quiet) != 0);
@@ -141,17 +147,19 @@ static void make_loud(struct sc_context *context)
     sc_detours_pay_all();
 }
 
-static struct sc_context *take_out(CUcontext handle)
+/* Takes the context out of the tables, while its last call is under way; NULL: it is not known. */
+static struct sc_context *take_and_quiet(CUcontext handle)
 {
     struct sc_context *context = sc_contexts_take(handle);
     if (!context)
         return NULL;
     sc_pinned_context_unnamed(context);
-    sc_balance_await(); /* it may be current there */
+    sc_balance_await(); /* a thread that asks the driver about memory may have it current */
     make_quiet(context);
     return context;
 }
 
+/* The driver has refused to end the context. */
 static void put_back(struct sc_context *context)
 {
     make_loud(context);
@@ -163,7 +171,7 @@ static void end_green(struct sc_context *context)
 {
     if (atomic_exchange(&context->gone, true))
         atomic_fetch_sub(&ended_contexts, 1);
-    sc_streams_bury(context, false);
+    sc_streams_bury(context, /*events_are_dead=*/false);
     sc_marks_context_gone(context);
 }
 
@@ -182,17 +190,18 @@ void sc_context_calls_bury_ended(void)
 
 /* ---- contexts: destroying one completes its work first (docs/driver.md, Q13) ---- */
 
-/* Where the driver has ended it already, the handle may be another context's: only what is known to
- * have ended is taken. */
-static struct sc_context *ending(CUcontext handle)
+/* Takes the context that the call is about to end. In a replay the driver has ended it already, and
+ * the handle may be another context's: then the context is taken only if it is known to have ended.
+ */
+static struct sc_context *take_ending(CUcontext handle)
 {
     const struct sc_context *known = sc_active() && handle ? sc_contexts_known(handle) : NULL;
     if (!known || (sc_replaying_is_on() && !known->gone && !known->may_be_green))
         return NULL;
-    return take_out(handle);
+    return take_and_quiet(handle);
 }
 
-static CUresult ended(struct sc_context *context, CUresult result)
+static CUresult end_taken(struct sc_context *context, CUresult result)
 {
     if (context && result == CUDA_SUCCESS)
         end_with_greens(context);
@@ -201,7 +210,7 @@ static CUresult ended(struct sc_context *context, CUresult result)
     return result;
 }
 
-/* NULL unless the device's primary context is one that we have met, and alive. */
+/* The device's primary context if we have met it and it is alive, or NULL. */
 static CUcontext primary_context(CUdevice device)
 {
     return sc_active() ? sc_contexts_primary(device) : NULL;
@@ -210,33 +219,46 @@ static CUcontext primary_context(CUdevice device)
 SC_VERSIONS(cuCtxDestroy, cuCtxDestroy_v2, (CUcontext handle), (handle))
 {
     const struct sc_memory memory = {SC_MEMORY_CONTEXT, (uintptr_t)handle, 0, 0, 0};
-    struct sc_context *context = ending(handle);
+    struct sc_context *context = take_ending(handle);
     sc_memory_leaves(call, &memory);
-    CUresult result = ended(context, real(handle));
+    CUresult result = end_taken(context, real(handle));
     sc_memory_left(&memory, sc_memory_is_taken(result));
     return result;
 }
 
+/* A primary context is known to the ledger by its device. */
+static struct sc_memory primary_of(CUdevice device)
+{
+    return (struct sc_memory){SC_MEMORY_CONTEXT, (uintptr_t)device + 1, 0, 0, 0};
+}
+
 SC_VERSIONS(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2, (CUdevice device), (device))
 {
-    struct sc_context *context = ending(primary_context(device));
-    CUresult result = ended(context, real(device));
+    const struct sc_memory memory = primary_of(device);
+    struct sc_context *context = take_ending(primary_context(device));
+    sc_memory_leaves(call, &memory);
+    CUresult result = end_taken(context, real(device));
+    sc_memory_left(&memory, sc_memory_is_taken(result));
     if (result == CUDA_SUCCESS)
         sc_booking_device_reset(device);
     return result;
 }
 
-/* The last release ends the context as a reset does; whether it was the last is asked afterwards.
- */
+/* A release of a primary context. The last release ends the context as a reset does; whether it was
+ * the last is asked afterwards. */
 struct releasing {
     CUdevice device;
     CUcontext handle;
     struct sc_context *context; /* NULL: not known, and nothing is to be done */
+    struct sc_memory memory;
 };
 
-static struct releasing release_begins(CUdevice device)
+/* The release may be the last one, which ends the context: makes the context quiet. */
+static struct releasing begin_release(const struct sc_call *call, CUdevice device)
 {
-    struct releasing releasing = {.device = device, .handle = primary_context(device)};
+    struct releasing releasing = {
+        .device = device, .handle = primary_context(device), .memory = primary_of(device)};
+    sc_memory_leaves(call, &releasing.memory);
     if (releasing.handle)
         releasing.context = sc_contexts_known(releasing.handle);
     if (releasing.context) {
@@ -246,27 +268,29 @@ static struct releasing release_begins(CUdevice device)
     return releasing;
 }
 
-static CUresult released(CUresult result, const struct releasing *releasing)
+/* Ends the context if that was the last release. */
+static CUresult end_release(CUresult result, const struct releasing *releasing)
 {
     unsigned flags = 0;
     int alive = 1;
-    if (result == CUDA_SUCCESS)
-        sc_booking_primary_released(releasing->device);
-    if (!releasing->context)
+    if (!releasing->memory.name)
         return result;
-    if (result == CUDA_SUCCESS &&
+    bool is_last =
+        result == CUDA_SUCCESS && sc_active() &&
         sc_real.cuDevicePrimaryCtxGetState(releasing->device, &flags, &alive) == CUDA_SUCCESS &&
-        !alive)
-        ended(ending(releasing->handle), result);
-    else
+        !alive;
+    sc_memory_left(&releasing->memory, is_last);
+    if (releasing->context && is_last)
+        end_taken(take_ending(releasing->handle), result);
+    else if (releasing->context)
         make_loud(releasing->context);
     return result;
 }
 
 SC_VERSIONS(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (CUdevice device), (device))
 {
-    struct releasing releasing = release_begins(device);
-    return released(real(device), &releasing);
+    struct releasing releasing = begin_release(call, device);
+    return end_release(real(device), &releasing);
 }
 
 /* ---- green contexts ---- */
@@ -276,8 +300,9 @@ struct green_ending {
     struct releasing releasing; /* a green context holds its primary one, as a retain does */
 };
 
-/* It is not waited for. What is at work there gets its marks while they can be recorded. */
-static struct green_ending green_begins(CUgreenCtx green)
+/* Begins the end of a green context, which waits for nothing. Its work gets marks while they can
+ * still be recorded. */
+static struct green_ending begin_green_end(const struct sc_call *call, CUgreenCtx green)
 {
     CUcontext handle = sc_contexts_of_green(green);
     struct green_ending ending = {.context = NULL};
@@ -285,24 +310,24 @@ static struct green_ending green_begins(CUgreenCtx green)
     if (!ending.context)
         return ending;
     sc_marks_add_all(ending.context);
-    ending.releasing = release_begins(ending.context->device);
-    ending.context = take_out(handle);
+    ending.releasing = begin_release(call, ending.context->device);
+    ending.context = take_and_quiet(handle);
     return ending;
 }
 
-static CUresult green_ended(const struct green_ending *ending, CUresult result)
+static CUresult finish_green_end(const struct green_ending *ending, CUresult result)
 {
     if (ending->context && result == CUDA_SUCCESS) {
         end_green(ending->context);
         make_loud(ending->context);
     } else if (ending->context)
         put_back(ending->context);
-    return released(result, &ending->releasing);
+    return end_release(result, &ending->releasing);
 }
 
 CUresult cuGreenCtxDestroy(CUgreenCtx green)
 {
     SC_WRAPPER(cuGreenCtxDestroy);
-    struct green_ending ending = green_begins(green);
-    return green_ended(&ending, real(green));
+    struct green_ending ending = begin_green_end(call, green);
+    return finish_green_end(&ending, real(green));
 }

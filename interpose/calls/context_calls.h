@@ -1,4 +1,4 @@
-/* Contexts that end on a way that no wrapper saw (missed/resource_news.h).
+/* Contexts that end in a way that no wrapper sees (missed/resource_news.h).
  *
  * Thread-safe. Locks: none is taken that is held over calls of the driver. Not for a signal
  * handler.
@@ -8,9 +8,9 @@
 
 #include "interpose/driver/driver.h"
 
-/* The driver is about to end the context. The context's work is done, unless it is a green one.
- * What needs the driver is left to sc_context_calls_bury_ended (base/upcalls.h), which comes before
- * another context of this handle is used. Called inside of the driver. */
+/* The driver is about to end the context. The context's work is done, unless it may be a green
+ * context. What needs the driver is left to sc_context_calls_bury_ended (base/upcalls.h), which
+ * runs before another context gets this handle. Called from within the driver. */
 void sc_context_calls_told_end(CUcontext handle);
 
 #endif

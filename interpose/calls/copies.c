@@ -18,28 +18,28 @@
 
 #include "common/poison.h"
 
-/* What such a function needs of the stack does not stand there while the driver is called. */
+/* For functions whose locals should not stand on the stack while the driver is called. */
 #define OUT_OF_LINE __attribute__((noinline))
 
-static struct sc_shape run_of(CUdeviceptr address, size_t bytes)
+static struct sc_shape run_shape(CUdeviceptr address, size_t bytes)
 {
     return (struct sc_shape){(uintptr_t)address, bytes, bytes, 1};
 }
 
-/* Memory of the device's other than managed memory. */
-static void device_side(struct sc_issue *issue, enum sc_direction direction, CUdeviceptr address,
-                        size_t bytes)
+/* Names the use of device memory that is not managed. */
+static void add_device_side(struct sc_issue *issue, enum sc_direction direction,
+                            CUdeviceptr address, size_t bytes)
 {
     sc_issue_device(issue, &(struct sc_device_use){
-                               .shape = run_of(address, bytes),
+                               .shape = run_shape(address, bytes),
                                .direction = direction,
                                .access = direction == SC_D2H ? SC_DEVICE_READS : SC_DEVICE_WRITES});
 }
 
-/* Managed memory is named as the device's, and pinned memory can be. */
-static OUT_OF_LINE void sides_of_host_and_device(struct sc_issue *issue,
-                                                 enum sc_direction direction, const void *host_side,
-                                                 CUdeviceptr device, size_t bytes)
+/* Names both sides where the device address may lie in managed or pinned memory: their kinds are
+ * looked up. */
+static OUT_OF_LINE void add_checked_sides(struct sc_issue *issue, enum sc_direction direction,
+                                          const void *host_side, CUdeviceptr device, size_t bytes)
 {
     const struct sc_copy_side of_host = sc_copy_side_of_host(host_side, bytes);
     const struct sc_copy_side of_device = sc_copy_side_of_device(device, bytes);
@@ -49,19 +49,19 @@ static OUT_OF_LINE void sides_of_host_and_device(struct sc_issue *issue,
     sc_issue_sides(issue, &sides);
 }
 
-/* The function says which side is the host's. */
-static inline void host_and_device(struct sc_issue *issue, enum sc_direction direction,
-                                   const void *host_side, CUdeviceptr device, size_t bytes)
+/* Names the sides of a copy whose function says which of them is the host's. */
+static inline void add_host_and_device(struct sc_issue *issue, enum sc_direction direction,
+                                       const void *host_side, CUdeviceptr device, size_t bytes)
 {
     const bool up = direction == SC_H2D;
     if (!sc_issue_is_on(issue))
         return;
     if (sc_unlikely(sc_track_may_be_host(&sc_track, device))) {
-        sides_of_host_and_device(issue, direction, host_side, device, bytes);
+        add_checked_sides(issue, direction, host_side, device, bytes);
         return;
     }
     sc_issue_host(issue, direction, host_side, bytes);
-    device_side(issue, direction, device, bytes);
+    add_device_side(issue, direction, device, bytes);
     sc_issue_names(issue, direction, up ? device : (uintptr_t)host_side,
                    up ? (uintptr_t)host_side : device, bytes);
 }
@@ -71,29 +71,30 @@ struct copy {
     struct sc_issue issue;
 };
 
-/* Behind it, the wrapper names the host ranges that the operation may use. */
-static inline void begin(struct copy *copy, const struct sc_call *call, CUstream *stream)
+/* Begins the copy. The wrapper then names the memory that the copy uses. */
+static inline void begin_copy(struct copy *copy, const struct sc_call *call, CUstream *stream)
 {
     sc_detour_begin(&copy->detour, call, stream);
     sc_issue_begin(&copy->issue, call, *stream);
     copy->issue.is_detour = sc_detour_is_taken(&copy->detour);
 }
 
-/* sc_issue_call, for a plain host source: what the device is to read. */
-static const void *source(struct copy *copy, const void *src)
+/* As sc_issue_call, for a copy with a host source without gaps. Returns what the device is to read
+ * instead of `src`. */
+static const void *call_with_source(struct copy *copy, const void *src)
 {
     sc_issue_call(&copy->issue);
     return sc_issue_source(&copy->issue, src);
 }
 
-static CUresult end(struct copy *copy, CUresult result)
+static CUresult end_copy(struct copy *copy, CUresult result)
 {
     return sc_detour_end(&copy->detour, sc_issue_end(&copy->issue, result));
 }
 
 /* ---- unified addresses ---- */
 
-/* In a capture each side is looked at, as each is a node's. */
+/* In a capture both sides are looked up: each is a use of the node. */
 static struct sc_copy_sides captured_sides(CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
     return (struct sc_copy_sides){.src = sc_copy_side_at(src, bytes),
@@ -104,8 +105,9 @@ static struct sc_copy_sides captured_sides(CUdeviceptr dst, CUdeviceptr src, siz
 typedef void find_sides(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
                         bool in_place);
 
-static OUT_OF_LINE void two_addresses(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src,
-                                      size_t bytes, find_sides *find)
+/* Names both sides, which `find` finds without asking the driver more than it must. */
+static OUT_OF_LINE void add_found_sides(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src,
+                                        size_t bytes, find_sides *find)
 {
     struct sc_copy_sides sides;
     if (issue->graph)
@@ -115,18 +117,19 @@ static OUT_OF_LINE void two_addresses(struct sc_issue *issue, CUdeviceptr dst, C
     sc_issue_sides(issue, &sides);
 }
 
-/* Either side may be host memory. */
-static void either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
-                        find_sides *find)
+/* Names the sides of a copy between two addresses, each of which may be host memory. */
+static void add_either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
+                            find_sides *find)
 {
     issue->is_empty = bytes == 0;
     if (sc_issue_is_on(issue) && !issue->is_empty)
-        two_addresses(issue, dst, src, bytes, find);
+        add_found_sides(issue, dst, src, bytes, find);
 }
 
 /* ---- 2D and 3D ---- */
 
-/* The sides are read only where there is something to find out: the program may have named none. */
+/* Names the sides of a 2D or 3D copy. They are read only if something is to be noted: the program
+ * may have passed NULL. */
 #define SIDES(function, parameters)                                                                \
     static OUT_OF_LINE void name_##function(struct sc_issue *issue, const parameters *copy)        \
     {                                                                                              \
@@ -138,20 +141,21 @@ SIDES(2d, CUDA_MEMCPY2D)
 SIDES(3d, CUDA_MEMCPY3D)
 SIDES(3d_peer, CUDA_MEMCPY3D_PEER)
 
-/* Would the driver take the rows? A pitch or a height of 0 is as large as it has to be. What it
- * might refuse is not replaced. */
-static bool fits(size_t pitch, size_t x, size_t width)
+/* Does a row (or layer) of `width` from `x` on lie within the pitch? 0: the pitch is as large as it
+ * has to be. A copy that the driver might refuse gets no snapshot. */
+static bool row_fits(size_t pitch, size_t x, size_t width)
 {
     return pitch == 0 ? x == 0 : x <= pitch && width <= pitch - x;
 }
 
-/* The sides with a snapshot in place of the source, in `own`; or the program's. */
+/* As sc_issue_call, for a 2D copy. Returns the program's parameters, or `own`: the same with a
+ * packed snapshot as the source. */
 static OUT_OF_LINE const CUDA_MEMCPY2D *source_2d(struct copy *copy, const CUDA_MEMCPY2D *sides,
                                                   CUDA_MEMCPY2D *own)
 {
     sc_issue_call(&copy->issue);
     bool is_valid =
-        copy->issue.op_count && fits(sides->srcPitch, sides->srcXInBytes, sides->WidthInBytes);
+        copy->issue.op_count && row_fits(sides->srcPitch, sides->srcXInBytes, sides->WidthInBytes);
     const void *snapshot = is_valid ? sc_issue_snapshot(&copy->issue) : NULL;
     if (!snapshot)
         return sides;
@@ -163,15 +167,15 @@ static OUT_OF_LINE const CUDA_MEMCPY2D *source_2d(struct copy *copy, const CUDA_
     return own;
 }
 
-/* The two kinds of parameters have these fields in common. */
+/* The same for 3D copies. Both kinds of parameters have the fields used here. */
 #define SOURCE_3D(function, parameters)                                                            \
     static OUT_OF_LINE const parameters *source_##function(                                        \
         struct copy *copy, const parameters *sides, parameters *own)                               \
     {                                                                                              \
         sc_issue_call(&copy->issue);                                                               \
         bool is_valid = copy->issue.op_count &&                                                    \
-                        fits(sides->srcPitch, sides->srcXInBytes, sides->WidthInBytes) &&          \
-                        fits(sides->srcHeight, sides->srcY, sides->Height);                        \
+                        row_fits(sides->srcPitch, sides->srcXInBytes, sides->WidthInBytes) &&      \
+                        row_fits(sides->srcHeight, sides->srcY, sides->Height);                    \
         const void *snapshot = is_valid ? sc_issue_snapshot(&copy->issue) : NULL;                  \
         if (!snapshot)                                                                             \
             return sides;                                                                          \
@@ -192,11 +196,11 @@ SOURCE_3D(3d_peer, CUDA_MEMCPY3D_PEER)
     {                                                                                              \
         struct copy copy;                                                                          \
         parameters own;                                                                            \
-        begin(&copy, call, &stream);                                                               \
+        begin_copy(&copy, call, &stream);                                                          \
         if (sc_issue_is_on(&copy.issue))                                                           \
             name_##function(&copy.issue, sides);                                                   \
         sides = source_##function(&copy, sides, &own);                                             \
-        return end(&copy, real(sides, stream));                                                    \
+        return end_copy(&copy, real(sides, stream));                                               \
     }
 
 OF_ROWS(cuMemcpy2DAsync_v2, 2d, CUDA_MEMCPY2D)
@@ -205,23 +209,24 @@ OF_ROWS(cuMemcpy3DPeerAsync, 3d_peer, CUDA_MEMCPY3D_PEER)
 
 /* ---- memset and prefetch ---- */
 
-/* Is it memory that the device uses after the call? */
-static bool is_host(const struct sc_issue *issue, CUdeviceptr address)
+/* Is it host memory that the device uses after the call? */
+static bool is_used_as_host(const struct sc_issue *issue, CUdeviceptr address)
 {
     return sc_track_find_range(&sc_track, (uintptr_t)address).range != 0 ||
            (issue->stream && issue->stream->context->reads_pageable &&
             sc_address_is_pageable(address));
 }
 
-static void set_rows(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size_t width,
-                     size_t height, uint32_t fill)
+/* Names the memory that a memset fills. */
+static void add_memset(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size_t width,
+                       size_t height, uint32_t fill)
 {
     struct sc_shape shape = {(uintptr_t)dst, width, pitch, height};
     issue->is_empty = sc_shape_hull_bytes(&shape) == 0;
     if (issue->is_empty || !sc_issue_is_on(issue))
         return;
     sc_issue_names(issue, SC_MEMSET, dst, 0, sc_shape_hull_bytes(&shape));
-    if (is_host(issue, dst))
+    if (is_used_as_host(issue, dst))
         sc_issue_host_shape(issue, SC_MEMSET, &shape);
     else
         sc_issue_device(issue, &(struct sc_device_use){.shape = shape,
@@ -230,8 +235,9 @@ static void set_rows(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size
                                                        .fill = fill});
 }
 
-/* A prefetch moves pages and changes no byte: it only must not lose its memory. */
-static void prefetch_side(struct sc_issue *issue, CUdeviceptr address, size_t bytes)
+/* Names the prefetched memory. A prefetch moves pages and changes no byte: it only must not lose
+ * its memory. */
+static void add_prefetch(struct sc_issue *issue, CUdeviceptr address, size_t bytes)
 {
     if (issue->stream && sc_track_find_range(&sc_track, (uintptr_t)address).range)
         sc_issue_host(issue, SC_PREFETCH, (const void *)(uintptr_t)address, bytes);
@@ -242,10 +248,10 @@ SC_PAIR(cuMemPrefetchAsync, _ptsz,
         (address, bytes, device, stream))
 {
     struct copy copy;
-    begin(&copy, call, &stream);
-    prefetch_side(&copy.issue, address, bytes);
+    begin_copy(&copy, call, &stream);
+    add_prefetch(&copy.issue, address, bytes);
     sc_issue_call(&copy.issue);
-    CUresult result = end(&copy, real(address, bytes, device, stream));
+    CUresult result = end_copy(&copy, real(address, bytes, device, stream));
     if (result == CUDA_SUCCESS)
         sc_managed_prefetched(call, address, bytes, sc_managed_location(device));
     return result;
@@ -257,10 +263,10 @@ SC_PAIR(cuMemPrefetchAsync_v2, _ptsz,
         (address, bytes, location, flags, stream))
 {
     struct copy copy;
-    begin(&copy, call, &stream);
-    prefetch_side(&copy.issue, address, bytes);
+    begin_copy(&copy, call, &stream);
+    add_prefetch(&copy.issue, address, bytes);
     sc_issue_call(&copy.issue);
-    CUresult result = end(&copy, real(address, bytes, location, flags, stream));
+    CUresult result = end_copy(&copy, real(address, bytes, location, flags, stream));
     if (result == CUDA_SUCCESS)
         sc_managed_prefetched(call, address, bytes, location);
     return result;
@@ -268,22 +274,22 @@ SC_PAIR(cuMemPrefetchAsync_v2, _ptsz,
 
 /* ---- from the rows of api.def ---- */
 
-#define USES_TO_DEVICE(dst, src, bytes) host_and_device(&copy.issue, SC_H2D, src, dst, bytes)
-#define USES_TO_HOST(dst, src, bytes) host_and_device(&copy.issue, SC_D2H, dst, src, bytes)
+#define USES_TO_DEVICE(dst, src, bytes) add_host_and_device(&copy.issue, SC_H2D, src, dst, bytes)
+#define USES_TO_HOST(dst, src, bytes) add_host_and_device(&copy.issue, SC_D2H, dst, src, bytes)
 #define USES_ON_DEVICE(dst, src, bytes)                                                            \
-    either_side(&copy.issue, dst, src, bytes, sc_copy_sides_of_device)
+    add_either_side(&copy.issue, dst, src, bytes, sc_copy_sides_of_device)
 #define USES_PEERS(dst, dst_context, src, src_context, bytes) USES_ON_DEVICE(dst, src, bytes)
 #define USES_ANYWHERE(dst, src, bytes)                                                             \
-    either_side(&copy.issue, dst, src, bytes, sc_copy_sides_unified)
+    add_either_side(&copy.issue, dst, src, bytes, sc_copy_sides_unified)
 #define USES_READS_HOST(src, bytes) sc_issue_host(&copy.issue, SC_H2D, src, bytes)
 #define USES_WRITES_HOST(dst, bytes) sc_issue_host(&copy.issue, SC_D2H, dst, bytes)
 #define USES_FILLS(dst, count, value) USES_FILLS_ROWS(dst, (count) * sizeof(value), count, 1, value)
 #define USES_FILLS_ROWS(dst, pitch, count, rows, value)                                            \
-    set_rows(&copy.issue, dst, pitch, (count) * sizeof(value), rows,                               \
-             sc_device_use_fill(value, sizeof(value)))
+    add_memset(&copy.issue, dst, pitch, (count) * sizeof(value), rows,                             \
+               sc_device_use_fill(value, sizeof(value)))
 
 #define CALL_SNAPSHOT(src)                                                                         \
-    src = (__typeof__(src))(uintptr_t)source(&copy, (const void *)(uintptr_t)(src))
+    src = (__typeof__(src))(uintptr_t)call_with_source(&copy, (const void *)(uintptr_t)(src))
 #define CALL_NONE sc_issue_call(&copy.issue)
 
 #define SC_ISSUES(name, suffix, version, per_thread_version, arguments, uses, source)              \
@@ -294,9 +300,9 @@ SC_PAIR(cuMemPrefetchAsync_v2, _ptsz,
     PAIR(symbol, _ptsz, SC_PARAMETERS(symbol, arguments), arguments)                               \
     {                                                                                              \
         struct copy copy;                                                                          \
-        begin(&copy, call, &hStream);                                                              \
+        begin_copy(&copy, call, &hStream);                                                         \
         USES_##uses;                                                                               \
         CALL_##source;                                                                             \
-        return end(&copy, real arguments);                                                         \
+        return end_copy(&copy, real arguments);                                                    \
     }
 #include "interpose/driver/api.def"

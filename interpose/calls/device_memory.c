@@ -18,26 +18,28 @@ void sc_device_memory_note_made(const struct sc_call *call, uintptr_t address, s
                               sc_made_here(call));
 }
 
-/* What the call that the driver is about to carry out takes back. */
+/* Replay: the allocation that the driver is about to take back, on this thread. */
 static __thread struct {
     uintptr_t address;
     struct sc_allocation allocation;
 } leaving;
 
-/* What is still there belongs to a call that has failed: it was not followed. */
-static struct sc_allocation prepare(uintptr_t address)
+/* Finds the allocation before the driver's call. One that is still kept here is of an earlier call,
+ * which has failed: nothing ran behind it. */
+static struct sc_allocation begin_leaving(uintptr_t address)
 {
-    sc_device_memory_left(&leaving.allocation, false);
+    sc_device_memory_left(&leaving.allocation, /*freed=*/false);
     leaving.address = address;
     leaving.allocation = SC_TRACKED(sc_allocations_begin_free(track.allocations, address));
     return leaving.allocation;
 }
 
-/* Behind the call the address may be the memory of another thread already. */
+/* Behind the driver's call the address may be another thread's memory already, so a replay's second
+ * run returns what the first one found. */
 struct sc_allocation sc_device_memory_note_leaving(uintptr_t address)
 {
     if (sc_replaying_prepares())
-        return prepare(address);
+        return begin_leaving(address);
     if (!sc_replaying_follows() || leaving.address != address)
         return SC_TRACKED(sc_allocations_begin_free(track.allocations, address));
     struct sc_allocation left = leaving.allocation;

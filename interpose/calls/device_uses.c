@@ -32,9 +32,9 @@
 
 #include "common/poison.h"
 
-/* `after`: what it comes after besides, or NULL. */
-static struct sc_op_info describe(const struct sc_device_use *use, const struct sc_call *call,
-                                  struct sc_stream_record *stream, const struct sc_point *after)
+/* `after`: what the use comes after besides its stream's work, or NULL. */
+static struct sc_op_info describe_use(const struct sc_device_use *use, const struct sc_call *call,
+                                      struct sc_stream_record *stream, const struct sc_point *after)
 {
     return (struct sc_op_info){
         .api = call->api,
@@ -51,26 +51,28 @@ static struct sc_op_info describe(const struct sc_device_use *use, const struct 
     };
 }
 
-static bool is_of_allocation(enum sc_direction direction)
+static bool is_memory_change(enum sc_direction direction)
 {
     return direction == SC_ALLOCATION || direction == SC_FREE;
 }
 
-static enum sc_hazard_code code_of(enum sc_direction earlier, enum sc_direction later)
+static enum sc_hazard_code hazard_code(enum sc_direction earlier, enum sc_direction later)
 {
-    return is_of_allocation(earlier) || is_of_allocation(later) ? SC502 : SC501;
+    return is_memory_change(earlier) || is_memory_change(later) ? SC502 : SC501;
 }
+
+/* How one use of a call is judged. */
 
 struct judgement {
     const struct sc_call *call;
-    struct sc_stream_record *stream; /* NULL: it is the host's */
+    struct sc_stream_record *stream; /* NULL: the call is the host's */
     const struct sc_op_info *use;
-    bool heals;
-    bool waits; /* the call does, for its own operation */
+    bool heals; /* conflicts may be healed */
+    bool waits; /* the host waits for the call's own operation as well */
 };
 
-/* The next one of the stream. */
-static struct sc_later later_of(const struct judgement *judgement)
+/* The call's own place: the next operation of its stream. */
+static struct sc_later later_operation(const struct judgement *judgement)
 {
     struct sc_ticket next = {.stream = judgement->stream ? judgement->stream->id : 0};
     if (next.stream && !judgement->waits)
@@ -78,44 +80,45 @@ static struct sc_later later_of(const struct judgement *judgement)
     return (struct sc_later){.ticket = next};
 }
 
-static void report(const struct judgement *judgement, enum sc_action action,
-                   const struct sc_ops *conflicts, unsigned i)
+static void report_conflict(const struct judgement *judgement, enum sc_action action,
+                            const struct sc_ops *conflicts, unsigned i)
 {
     const struct sc_call *call = judgement->call;
-    const struct sc_later later = later_of(judgement);
-    sc_hazards_report_order(code_of(conflicts->ops[i].direction, judgement->use->direction), action,
-                            conflicts, i, &later, SC_CULPRIT_OF(call));
+    const struct sc_later later = later_operation(judgement);
+    sc_hazards_report_order(hazard_code(conflicts->ops[i].direction, judgement->use->direction),
+                            action, conflicts, i, &later, SC_CULPRIT_OF(call));
 }
 
-/* What merely may take place is put in order, and others behind it, only where that is asked for.
- */
+/* May this conflict be healed? A use that only may take place is healed only where an option asks
+ * for it, since other work would wait behind it, too. */
 static bool heals(const struct judgement *judgement, const struct sc_op_info *earlier)
 {
     return judgement->heals && sc_hazards_heals(earlier);
 }
 
-/* The missing edges, where they can be made: the call's stream waits for what it would have raced
- * with. */
+/* Makes the call's stream wait for what it would have raced with, where an edge can be made. */
 static void heal_by_edges(const struct judgement *judgement, const struct sc_ops *conflicts)
 {
     for (unsigned i = 0; i < sc_ops_kept(conflicts); i++) {
         const struct sc_op_info *earlier = &conflicts->ops[i];
         bool ordered = heals(judgement, earlier) &&
                        sc_edges_order_after(judgement->stream, earlier, judgement->call->api);
-        report(judgement, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, conflicts, i);
+        report_conflict(judgement, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, conflicts, i);
     }
 }
 
-/* The verdicts come first: what the call waits for may look complete after it. What is complete
- * takes no edge to be known for the past. */
+/* Makes the host wait for the conflicts. The verdicts come first: what the call has waited for
+ * looks complete. An operation that has completed needs no edge from the device:
+ * sc_marks_order_after merely notes the order. */
 static void heal_by_wait(const struct judgement *judgement, const struct sc_ops *conflicts)
 {
     uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
     unsigned count = sc_ops_kept(conflicts);
     for (unsigned i = 0; i < count; i++)
-        report(judgement,
-               heals(judgement, &conflicts->ops[i]) ? SC_ACTION_STALLED : SC_ACTION_REPORTED,
-               conflicts, i);
+        report_conflict(judgement,
+                        heals(judgement, &conflicts->ops[i]) ? SC_ACTION_STALLED
+                                                             : SC_ACTION_REPORTED,
+                        conflicts, i);
     if (!judgement->heals)
         return;
     sc_reaper_judge_now();
@@ -133,10 +136,11 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
     sc_nvtx_stall_end();
 }
 
-static void judge(const struct judgement *judgement, enum sc_device_healing healing)
+/* Reports what one use conflicts with, and heals it. */
+static void judge_use(const struct judgement *judgement, enum sc_device_healing healing)
 {
     SC_OPS(conflicts);
-    sc_track_conflicts(&sc_track, judgement->use, false, &conflicts);
+    sc_track_conflicts(&sc_track, judgement->use, /*awaited=*/false, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
         struct sc_op_info *earlier = &conflicts.ops[i];
         if (!earlier->origin)
@@ -167,10 +171,10 @@ void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
 {
     bool heals = may_heal() && healing != SC_NOT_HEALED;
     for (unsigned i = 0; i < count; i++) {
-        struct sc_op_info info = describe(&uses[i], call, stream, after);
-        judge(&(struct judgement){call, stream, &info, heals && sc_hazards_heals(&info),
-                                  healing == SC_HEALED_BY_WAIT},
-              healing);
+        struct sc_op_info info = describe_use(&uses[i], call, stream, after);
+        judge_use(&(struct judgement){call, stream, &info, heals && sc_hazards_heals(&info),
+                                      healing == SC_HEALED_BY_WAIT},
+                  healing);
     }
 }
 
@@ -184,7 +188,8 @@ void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_alloc
         .kind = SC_DEVICE,
         .origin = allocation->origin,
     };
-    judge(&(struct judgement){call, NULL, &info, may_heal(), true}, SC_HEALED_BY_WAIT);
+    judge_use(&(struct judgement){call, NULL, &info, may_heal(), /*waits=*/true},
+              SC_HEALED_BY_WAIT);
 }
 
 struct sc_op_info sc_device_uses_moment(const struct sc_call *call,
@@ -210,11 +215,11 @@ void sc_device_uses_set_moment(struct sc_op_info *info, const struct sc_op_info 
     info->correlation_id = moment->correlation_id;
 }
 
-/* `op` has ticket, stack, time and thread. */
-static struct sc_op_info describe_with(const struct sc_device_use *use, const struct sc_call *call,
-                                       struct sc_stream_record *stream, const struct sc_op_info *op)
+/* `op` gives ticket, stack, time and thread. */
+static struct sc_op_info describe_at(const struct sc_device_use *use, const struct sc_call *call,
+                                     struct sc_stream_record *stream, const struct sc_op_info *op)
 {
-    struct sc_op_info info = describe(use, call, stream, NULL);
+    struct sc_op_info info = describe_use(use, call, stream, NULL);
     sc_device_uses_set_moment(&info, op);
     info.unsure |= op->unsure & SC_UNSURE_WAITS;
     sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_UNSEEN,
@@ -222,15 +227,16 @@ static struct sc_op_info describe_with(const struct sc_device_use *use, const st
     return info;
 }
 
-/* Nobody but its thread could record a mark behind the work of a per-thread default stream. */
+/* Notes that the uses need a mark. A per-thread default stream gets one now: nobody but its own
+ * thread can record a mark there. */
 static void mark(struct sc_stream_record *stream, const struct sc_ticket *ticket, uint64_t ticks)
 {
     sc_marks_issued_on_device(stream, ticket->number);
     if (stream->owner)
-        sc_marks_issued(stream, 0, false, ticks);
+        sc_marks_issued(stream, 0, /*snapshotted=*/false, ticks);
 }
 
-/* So many at a time, as they stand on the caller's stack. */
+/* How many descriptions stand on the stack at a time. */
 enum { ISSUED_AT_ONCE = 4 };
 
 struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsigned count,
@@ -241,12 +247,12 @@ struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsig
     struct sc_op_info infos[ISSUED_AT_ONCE];
     struct sc_ticket ticket = op->ticket;
     for (unsigned done = 0; done < count;) {
-        unsigned now = 0;
-        for (; now < ISSUED_AT_ONCE && done < count; now++, done++) {
-            infos[now] = describe_with(&uses[done], call, stream, op);
-            infos[now].ticket = ticket;
+        unsigned batch = 0;
+        for (; batch < ISSUED_AT_ONCE && done < count; batch++, done++) {
+            infos[batch] = describe_at(&uses[done], call, stream, op);
+            infos[batch].ticket = ticket;
         }
-        sc_track_issue_one(&sc_track, infos, now);
+        sc_track_issue_one(&sc_track, infos, batch);
         ticket = infos[0].ticket;
     }
     mark(stream, &ticket, op->ticks);
@@ -260,7 +266,7 @@ void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call
     sc_device_uses_note_all(uses->of, uses->count, call, stream, &moment);
 }
 
-/* A free uses the whole allocation: nobody may use any of it behind the free. */
+/* A free uses the whole allocation: nobody may use any byte of it afterwards. */
 static struct sc_device_use free_of(const struct sc_allocation *allocation)
 {
     const size_t bytes = allocation->size_bytes;
@@ -283,8 +289,8 @@ void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stre
 {
     const struct sc_device_use use = free_of(allocation);
     struct sc_op_info moment = sc_device_uses_moment(call, stream, 0);
-    struct sc_op_info info = describe_with(&use, call, stream, &moment);
-    sc_track_device_end_free(&sc_track, allocation, true, &info);
+    struct sc_op_info info = describe_at(&use, call, stream, &moment);
+    sc_track_device_end_free(&sc_track, allocation, /*freed=*/true, &info);
     mark(stream, &info.ticket, moment.ticks);
 }
 

@@ -25,55 +25,58 @@ struct sc_op_info;
 struct sc_point;
 struct sc_stream_record;
 
-/* How a call is put behind what it would race with. A call that blocks the host waits before it is
- * made, at most stall_limit: an edge in its stream would last as long as what it waits for, which
- * may wait for the program. */
+/* How a call is put behind what it would race with: by an edge in its stream, by a wait of the
+ * host, or not at all. A call that blocks the host is not given an edge but waits before it is
+ * made, at most stall_limit. An edge would last as long as the earlier operation, which may wait
+ * for the program. */
 enum sc_device_healing { SC_HEALED_BY_EDGE, SC_HEALED_BY_WAIT, SC_NOT_HEALED };
 
-/* Before the call, which is about to be made on the stream. */
+/* Judges the uses of a call that is about to be made on the stream. */
 void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_call *call,
                           struct sc_stream_record *stream, enum sc_device_healing healing);
 
-/* The same for any number of uses. `after`: what the call comes after as well, or NULL. */
+/* The same for `count` uses. `after`: what the call comes after besides its stream's work, or NULL.
+ */
 void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
                               const struct sc_call *call, struct sc_stream_record *stream,
                               enum sc_device_healing healing, const struct sc_point *after);
 
-/* Before the call, which frees memory of a pool at once and waits for nothing: it is made to wait.
- */
+/* Judges a call that is about to free memory of a pool at once. The driver would wait for nothing,
+ * so the call is made to wait. */
 void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_allocation *allocation);
 
-/* Before the call, which frees memory in the stream's order. */
+/* Judges a call that is about to free memory in the stream's order. */
 void sc_device_uses_judge_ordered_free(const struct sc_call *call, struct sc_stream_record *stream,
                                        const struct sc_allocation *allocation);
 
-/* The driver has accepted the call, which has at least one use. `place`: of the call, in a legacy
- * stream, or 0. */
+/* Notes the uses of a call that the driver has accepted, at least one. `place`: the call's, in a
+ * legacy stream, or 0. */
 void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
                          struct sc_stream_record *stream, uint64_t place);
 
-/* Stack, time and thread of a call that the driver has just accepted, for all of its uses. */
+/* The ticket's stream, the stack, time and thread of a call that the driver has just accepted, for
+ * all of its uses. */
 struct sc_op_info sc_device_uses_moment(const struct sc_call *call,
                                         const struct sc_stream_record *stream, uint64_t place);
 
-/* Gives the operation the ticket, stack, time and thread of such a moment. */
+/* Gives the operation the ticket, stack, time and thread of a moment. */
 void sc_device_uses_set_moment(struct sc_op_info *info, const struct sc_op_info *moment);
 
-/* As sc_device_uses_note for one or more uses, beside the call's operation on host memory, which
- * was recorded, or at such a moment: ticket, stack, time and thread are those of `op`, and they may
- * wait unseen if `op` may. Returns the ticket that they have, for further uses of the same call.
- * Callers that have many read so many at a time. */
+/* How many uses a caller that has many should pass at a time. */
 enum { SC_DEVICE_USES_AT_ONCE = 16 };
+/* As sc_device_uses_note, for one or more uses. `op` is the call's recorded operation on host
+ * memory, or a moment: the uses get its ticket, stack, time and thread, and SC_UNSURE_WAITS if `op`
+ * has it. Returns the ticket that the uses have, for further uses of the same call. */
 struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsigned count,
                                          const struct sc_call *call,
                                          struct sc_stream_record *stream,
                                          const struct sc_op_info *op);
 
-/* The driver has accepted the free of the memory in the stream's order. */
+/* Notes that the driver has accepted the free of the memory in the stream's order. */
 void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stream_record *stream,
                                       const struct sc_allocation *allocation);
 
-/* The call has handed out memory in the stream's order. */
+/* Notes that the call has handed out memory in the stream's order. */
 void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,
                               uintptr_t address, size_t size_bytes);
 

@@ -27,10 +27,10 @@
 
 #include "common/poison.h"
 
-/* What a record on a stream that captures leaves the event: a mark within the capture. An external
- * one is a node, and the event means what it meant until that is launched. */
+/* A stream that captures has recorded the event, which is now a mark within the capture. An
+ * external record is a node: until the graph is launched the event means what it meant before. */
 static __attribute__((noinline)) CUresult
-captured_record(CUresult result, CUevent event, struct sc_stream_record *stream, unsigned flags)
+note_captured(CUresult result, CUevent event, struct sc_stream_record *stream, unsigned flags)
 {
     SC_KEEP_ERRNO();
     if (result == CUDA_SUCCESS && !(flags & CU_EVENT_RECORD_EXTERNAL)) {
@@ -40,7 +40,8 @@ captured_record(CUresult result, CUevent event, struct sc_stream_record *stream,
     return result;
 }
 
-static void event_ends(CUevent event)
+/* The event stands for nothing any more. */
+static void forget_event(CUevent event)
 {
     SC_KEEP_ERRNO();
     if (!sc_active())
@@ -49,7 +50,7 @@ static void event_ends(CUevent event)
     sc_captures_note_event(event, NULL);
 }
 
-SC_INLINED CUresult recorded(CUresult result, CUevent event, bool known, struct sc_point *point)
+SC_INLINED CUresult set_event(CUresult result, CUevent event, bool known, struct sc_point *point)
 {
     if (result != CUDA_SUCCESS) {
         if (known)
@@ -59,16 +60,17 @@ SC_INLINED CUresult recorded(CUresult result, CUevent event, bool known, struct 
         if (sc_captures_knows_events() && sc_active())
             sc_captures_note_event(event, NULL);
     } else {
-        event_ends(event);
+        forget_event(event);
     }
     return result;
 }
 
-/* Another stream may wait for the event and then tell the host, in a way that is not seen. What is
- * before the event is a hazard then only where a mark before it says so. */
+/* Puts a mark before a record, and notes that an unseen signal may tell of what is before the
+ * event: another stream may wait for the event, and then tell the host. An operation before the
+ * event then counts as a hazard only if the mark shows it to be incomplete. */
 static __attribute__((noinline)) void mark_before_event(struct sc_stream_record *stream)
 {
-    sc_marks_cover(stream);
+    sc_marks_cover(stream, stream);
     SC_TRACKED(sc_order_pass(track.order, stream->id));
 }
 
@@ -83,14 +85,15 @@ SC_INLINED void begin_record(struct sc_stream_record *stream, struct sc_order_ca
 
 struct recording {
     struct sc_detour detour;
-    struct sc_stream_record *stream; /* NULL: nothing is known of the stream */
+    struct sc_stream_record *stream; /* NULL: the stream is not known */
     bool is_captured;
     struct sc_order_call ordered;
     struct sc_point point;
 };
 
-static void recording_begins(struct recording *recording, const struct sc_call *call,
-                             CUstream *stream)
+/* Begins the record of an event, and takes what the event will stand for. */
+static void begin_recording(struct recording *recording, const struct sc_call *call,
+                            CUstream *stream)
 {
     sc_detour_begin(&recording->detour, call, stream);
     struct sc_stream_record *on = sc_active() ? sc_streams_find(*stream, call->per_thread) : NULL;
@@ -104,28 +107,29 @@ static void recording_begins(struct recording *recording, const struct sc_call *
         recording->point.work_ticks = sc_unfinished_before_event(on);
 }
 
-static CUresult recording_ends(struct recording *recording, CUresult result, CUevent event,
-                               unsigned flags)
+/* Ends the record: if the driver has accepted it, the event stands for that. */
+static CUresult end_recording(struct recording *recording, CUresult result, CUevent event,
+                              unsigned flags)
 {
     if (recording->is_captured) {
-        captured_record(result, event, recording->stream, flags);
+        note_captured(result, event, recording->stream, flags);
     } else {
         if (recording->ordered.stream)
             sc_track_end_record(&sc_track, &recording->ordered, result == CUDA_SUCCESS);
-        recorded(result, event, recording->stream, &recording->point);
+        set_event(result, event, recording->stream, &recording->point);
     }
     return sc_detour_end(&recording->detour, result);
 }
 
-/* It stood for more than a number before, or for nothing. */
-static __attribute__((noinline)) void set_anyhow(CUevent event, uint32_t stream, uint64_t number,
-                                                 uint64_t work_ticks)
+/* Sets an event that stood for nothing before, or for more than a number of a stream. */
+static __attribute__((noinline)) void set_composed_event(CUevent event, uint32_t stream,
+                                                         uint64_t number, uint64_t work_ticks)
 {
     struct sc_point point = {.stream = stream, .number = number, .work_ticks = work_ticks};
-    recorded(CUDA_SUCCESS, event, true, &point);
+    set_event(CUDA_SUCCESS, event, /*known=*/true, &point);
 }
 
-/* What the event stands for is one number of its stream. */
+/* Records the event on a simple stream: the event then stands for one number of that stream. */
 SC_INLINED bool cuEventRecord_simply(enum sc_simplicity least, const char *api, void *site,
                                      bool per_thread, CUresult *result, CUevent event,
                                      CUstream handle)
@@ -142,7 +146,7 @@ SC_INLINED bool cuEventRecord_simply(enum sc_simplicity least, const char *api, 
         sc_detour_refused(api, site, per_thread, *result);
     else if (sc_unlikely(!sc_events_set_simple(sc_track_parts.events, (uintptr_t)event, id, number,
                                                work_ticks)))
-        set_anyhow(event, id, number, work_ticks);
+        set_composed_event(event, id, number, work_ticks);
     return true;
 }
 
@@ -150,107 +154,110 @@ SC_SIMPLE_PAIR(cuEventRecord, _ptsz, (CUevent event, CUstream stream), (event, s
 {
     SC_SIMPLY_BUT_HEARD(cuEventRecord, (event, stream));
     struct recording recording;
-    recording_begins(&recording, call, &stream);
-    return recording_ends(&recording, real(event, stream), event, 0);
+    begin_recording(&recording, call, &stream);
+    return end_recording(&recording, real(event, stream), event, 0);
 }
 
 SC_PAIR(cuEventRecordWithFlags, _ptsz, (CUevent event, CUstream stream, unsigned flags),
         (event, stream, flags))
 {
     struct recording recording;
-    recording_begins(&recording, call, &stream);
-    return recording_ends(&recording, real(event, stream, flags), event, flags);
+    begin_recording(&recording, call, &stream);
+    return end_recording(&recording, real(event, stream, flags), event, flags);
 }
 
-/* The call may be of any number of threads: what they issued meanwhile counts as well. */
+/* The call may have been made by any number of threads' work, so what was issued meanwhile counts
+ * as well. */
 void sc_event_calls_recorded(struct sc_stream_record *stream, CUevent event)
 {
     struct sc_order_call ordered;
     if (sc_streams_is_capturing(stream)) {
-        captured_record(CUDA_SUCCESS, event, stream, 0);
+        note_captured(CUDA_SUCCESS, event, stream, 0);
         return;
     }
     struct sc_point point;
     begin_record(stream, &ordered, &point);
-    sc_track_end_record(&sc_track, &ordered, true);
-    recorded(CUDA_SUCCESS, event, true, &point);
+    sc_track_end_record(&sc_track, &ordered, /*issued=*/true);
+    set_event(CUDA_SUCCESS, event, /*known=*/true, &point);
 }
 
 SC_VERSIONS(cuEventDestroy, cuEventDestroy_v2, (CUevent event), (event))
 {
-    event_ends(event);
+    forget_event(event);
     return real(event);
 }
 
 struct joining {
-    bool held; /* the stream's lock */
-    bool shut; /* the gate */
+    bool stream_locked; /* the stream's lock is held */
+    bool gate_shut;     /* the gate was shut, for sc_captures_open_gate */
     struct sc_wait wait;
 };
 
-/* Waiting for an event of a capture joins the stream into it, so it is held like a begin. */
-static struct joining joining(struct sc_stream_record *stream, CUevent event) SC_UNFOLLOWED
+/* Begins a wait of the stream for the event. A wait for an event of a capture joins the stream into
+ * the capture, so the stream is locked and the gate shut, as when a capture begins. */
+static struct joining begin_joining(struct sc_stream_record *stream, CUevent event) SC_UNFOLLOWED
 {
-    struct joining joining = {.held = sc_capturing_seen()};
+    struct joining joining = {.stream_locked = sc_capturing_seen()};
     sc_track_begin_wait(&sc_track, stream->id, (uintptr_t)event, &joining.wait);
-    if (!joining.held)
+    if (!joining.stream_locked)
         return joining;
     SC_KEEP_ERRNO();
-    joining.shut = sc_captures_is_captured_event(event) && sc_captures_shut_gate(stream);
+    joining.gate_shut = sc_captures_is_captured_event(event) && sc_captures_shut_gate(stream);
     pthread_mutex_lock(&stream->lock);
     sc_captures_joining(stream);
     return joining;
 }
 
-/* What stands before an event. `of`: NULL: it is another process's, or of a stream that is gone. */
+/* The work before an event. `stream` NULL: the event was recorded by another process, or on a
+ * stream that is gone. */
 struct before {
-    struct sc_stream_record *of;
+    struct sc_stream_record *stream;
     uint64_t work_ticks;
 };
 
-/* The id may be another stream's by now. */
-static struct before before(CUevent event)
+/* What the event stands for. Its stream's id may be another stream's by now. */
+static struct before work_before(CUevent event)
 {
     struct sc_point point = sc_track_event_point(&sc_track, (uintptr_t)event);
     struct before before = {point.stream ? sc_streams_of_id(point.stream) : NULL, point.work_ticks};
     sc_track_forget_point(&sc_track, &point);
-    if (before.of && (before.of->gone || point.number < before.of->since_number))
-        before.of = NULL;
+    if (before.stream && (before.stream->gone || point.number < before.stream->since_number))
+        before.stream = NULL;
     return before;
 }
 
-/* Where the host has waited for all work of the event's stream, or there never was any, the wait
- * brings none. What is before the event, on whatever stream, comes before the legacy stream's work,
- * too. */
+/* The wait brings no work if the host has waited for all work of the event's stream, or if there
+ * never was such work. Work before the event, on whatever stream, comes before the legacy stream's
+ * work, too. */
 bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
 {
-    struct before it = {0};
-    bool brings = !sc_unfinished_no_work_ever();
+    struct before before = {0};
+    bool may_bring_work = !sc_unfinished_no_work_ever();
     sc_unfinished_written(stream);
-    if (brings) {
-        it = before(event);
-        brings = !it.of || !sc_unfinished_is_clear(it.of);
+    if (may_bring_work) {
+        before = work_before(event);
+        may_bring_work = !before.stream || !sc_unfinished_is_clear(before.stream);
     }
-    if (brings)
-        sc_unfinished_join_of(stream, it.of, it.work_ticks);
+    if (may_bring_work)
+        sc_unfinished_join_of(stream, before.stream, before.work_ticks);
     else
         sc_unfinished_legacy(stream);
-    return brings;
+    return may_bring_work;
 }
 
-static CUresult waited(CUresult result, struct sc_stream_record *stream, CUevent event,
-                       struct joining *joining, bool brings) SC_UNFOLLOWED
+static CUresult end_joining(CUresult result, struct sc_stream_record *stream, CUevent event,
+                            struct joining *joining, bool may_bring_work) SC_UNFOLLOWED
 {
     if (sc_captures_any_open())
         sc_capturing_changed();
-    bool captured = joining->held && sc_streams_is_capturing(stream);
-    if (joining->held)
+    bool captured = joining->stream_locked && sc_streams_is_capturing(stream);
+    if (joining->stream_locked)
         pthread_mutex_unlock(&stream->lock);
-    sc_captures_open_gate(joining->shut);
+    sc_captures_open_gate(joining->gate_shut);
     sc_track_end_wait(&sc_track, &joining->wait, result == CUDA_SUCCESS && !captured);
     if (result == CUDA_SUCCESS && !captured) {
-        /* What was noted before the call is noted once more, unless it is done by now. */
-        if (brings) {
+        /* Notes again what was noted before the call, unless it is done by now. */
+        if (may_bring_work) {
             sc_event_calls_join(stream, event);
         } else {
             sc_unfinished_written(stream);
@@ -272,21 +279,24 @@ SC_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsigned flag
     if (!stream)
         return sc_detour_end(&detour, real(handle, event, flags));
     sc_marks_before_work(stream, SC_BEFORE_WORK);
-    bool brings = sc_event_calls_join(stream, event);
-    struct joining join = joining(stream, event);
+    bool may_bring_work = sc_event_calls_join(stream, event);
+    struct joining join = begin_joining(stream, event);
     CUresult result = real(handle, event, flags);
-    return sc_detour_end(&detour, waited(result, stream, event, &join, brings));
+    return sc_detour_end(&detour, end_joining(result, stream, event, &join, may_bring_work));
 }
 
-/* ---- events of contexts: all that is at work there, or will be ---- */
+/* ---- events of contexts: they stand for the work of all streams there, and of streams to come
+ * ---- */
 
-/* All of them are refused where a stream of the context captures. */
-static CUresult context_recorded(const struct sc_call *call, CUevent event, struct sc_point *point,
-                                 CUresult result)
+/* Sets the event, or reports the refusal: the driver refuses a record while any stream of the
+ * context captures. */
+static CUresult end_context_record(const struct sc_call *call, CUevent event,
+                                   struct sc_point *point, CUresult result)
 {
-    return recorded(sc_permit_refused(call, result), event, sc_active(), point);
+    return set_event(sc_permit_refused(call, result), event, sc_active(), point);
 }
 
+/* The point of all work in the context, as of now. */
 static struct sc_point context_point(CUcontext handle)
 {
     struct sc_context *context = sc_active() ? sc_contexts_named(handle) : NULL;
@@ -298,23 +308,24 @@ CUresult cuCtxRecordEvent(CUcontext context, CUevent event)
 {
     SC_WRAPPER(cuCtxRecordEvent);
     struct sc_point point = context_point(context);
-    return context_recorded(call, event, &point, real(context, event));
+    return end_context_record(call, event, &point, real(context, event));
 }
 
 CUresult cuGreenCtxRecordEvent(CUgreenCtx green, CUevent event)
 {
     SC_WRAPPER(cuGreenCtxRecordEvent);
     struct sc_point point = context_point(sc_contexts_of_green(green));
-    return context_recorded(call, event, &point, real(green, event));
+    return end_context_record(call, event, &point, real(green, event));
 }
 
 struct context_wait {
     CUcontext handle;
     struct sc_context *context; /* NULL: not known */
-    struct sc_point point;      /* that it waits for */
+    struct sc_point point;      /* what the context waits for */
 };
 
-static struct context_wait context_waits(CUcontext handle, CUevent event)
+/* Begins a context's wait for an event: leaves marks and fences behind the work of its streams. */
+static struct context_wait begin_context_wait(CUcontext handle, CUevent event)
 {
     SC_KEEP_ERRNO();
     struct context_wait wait = {.handle = handle};
@@ -330,23 +341,24 @@ static struct context_wait context_waits(CUcontext handle, CUevent event)
     return wait;
 }
 
-/* All streams of the context and of its green contexts, also streams to come. */
-static void wait_in_tracker(struct context_wait *wait)
+/* Makes all streams of the context and of its green contexts come after the point, and also streams
+ * to come. */
+static void order_context(struct context_wait *wait)
 {
     SC_TRACK_SCOPE(track);
     sc_order_wait_context(track.order, wait->context->legacy, &wait->point);
     sc_order_release(track.order, &wait->point);
 }
 
-static CUresult context_waited(const struct sc_call *call, struct context_wait *wait,
-                               CUresult result)
+static CUresult end_context_wait(const struct sc_call *call, struct context_wait *wait,
+                                 CUresult result)
 {
     SC_KEEP_ERRNO();
     sc_permit_refused(call, result);
     if (!wait->context && result == CUDA_SUCCESS && sc_active() && wait->handle)
-        wait->context = sc_contexts_of(wait->handle); /* in which what comes later waits */
+        wait->context = sc_contexts_of(wait->handle); /* later streams wait */
     if (wait->context && result == CUDA_SUCCESS) {
-        wait_in_tracker(wait);
+        order_context(wait);
         /* Another thread may have waited for a stream meanwhile. */
         sc_unfinished_context_waits(wait->context);
     } else {
@@ -358,13 +370,13 @@ static CUresult context_waited(const struct sc_call *call, struct context_wait *
 CUresult cuCtxWaitEvent(CUcontext context, CUevent event)
 {
     SC_WRAPPER(cuCtxWaitEvent);
-    struct context_wait wait = context_waits(context, event);
-    return context_waited(call, &wait, real(context, event));
+    struct context_wait wait = begin_context_wait(context, event);
+    return end_context_wait(call, &wait, real(context, event));
 }
 
 CUresult cuGreenCtxWaitEvent(CUgreenCtx green, CUevent event)
 {
     SC_WRAPPER(cuGreenCtxWaitEvent);
-    struct context_wait wait = context_waits(sc_contexts_of_green(green), event);
-    return context_waited(call, &wait, real(green, event));
+    struct context_wait wait = begin_context_wait(sc_contexts_of_green(green), event);
+    return end_context_wait(call, &wait, real(green, event));
 }

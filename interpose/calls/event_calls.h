@@ -12,13 +12,13 @@
 
 struct sc_stream_record;
 
-/* The stream is about to wait for the event, or waits for it since just now: notes what that may
- * bring (interpose/streams/unfinished.h). An event of a context may stand for anything. True: it
- * may bring work. */
+/* Notes what the stream's wait for the event may bring it: work that is still unfinished
+ * (interpose/streams/unfinished.h). Called before the call, and again just behind it. An event of a
+ * context may stand for any work. Returns whether the wait may bring work. */
 bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event);
 
-/* A call has just made the event stand for what the stream had to do by then, besides what the call
- * does itself. */
+/* Notes that a call has just made the event stand for all that the stream had to do by then, apart
+ * from the call's own work. */
 void sc_event_calls_recorded(struct sc_stream_record *stream, CUevent event);
 
 #endif

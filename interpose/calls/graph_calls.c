@@ -21,16 +21,18 @@
 
 /* ---- nodes added by hand ---- */
 
-/* Work beside a capture into the graph is judged by what was captured, and this was not. */
-static CUresult added(CUresult result, CUgraph graph)
+/* Tells captures of a node that was added by hand. Work beside a capture is judged by what was
+ * captured into the graph, so this node counts as unknown. */
+static CUresult tell_added(CUresult result, CUgraph graph)
 {
     if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
         sc_beside_node_added((uintptr_t)graph);
     return result;
 }
 
-static void note_any(const struct sc_graph_call *by, CUgraphNode node,
-                     const CUgraphNodeParams *params, CUgraph child)
+/* Notes what the new node does. `child`: its child graph, or NULL. */
+static void note_node(const struct sc_graph_call *by, CUgraphNode node,
+                      const CUgraphNodeParams *params, CUgraph child)
 {
     if (params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
         sc_conditional_bodies_note((CUgraph)by->graph, node, &params->conditional);
@@ -49,14 +51,14 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgrap
     return result;
 }
 
-static CUresult added_any(const struct sc_call *call, CUresult result, const CUgraphNode *node,
-                          CUgraph graph, const CUgraphNodeParams *params, CUgraph child)
+static CUresult end_add_node(const struct sc_call *call, CUresult result, const CUgraphNode *node,
+                             CUgraph graph, const CUgraphNodeParams *params, CUgraph child)
 {
     if (result == CUDA_SUCCESS && sc_active()) {
         const struct sc_graph_call by = sc_graph_call((uintptr_t)graph, call);
-        note_any(&by, *node, params, child);
+        note_node(&by, *node, params, child);
     }
-    return added(result, graph);
+    return tell_added(result, graph);
 }
 
 CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
@@ -65,7 +67,7 @@ CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dep
     SC_WRAPPER(cuGraphAddNode);
     CUgraph child = sc_node_uses_child_of(params);
     CUresult result = real(node, graph, dependencies, count, params);
-    return added_any(call, result, node, graph, params, child);
+    return end_add_node(call, result, node, graph, params, child);
 }
 
 SC_VERSIONS(cuGraphAddNode_v2, cuGraphAddNode_v3,
@@ -75,12 +77,13 @@ SC_VERSIONS(cuGraphAddNode_v2, cuGraphAddNode_v3,
 {
     CUgraph child = sc_node_uses_child_of(params);
     CUresult result = real(node, graph, dependencies, edges, count, params);
-    return added_any(call, result, node, graph, params, child);
+    return end_add_node(call, result, node, graph, params, child);
 }
 
 /* ---- nodes changed ---- */
 
-static CUresult node_changed(CUresult result)
+/* Tells captures that a node of some graph has changed. */
+static CUresult tell_changed(CUresult result)
 {
     if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
         sc_beside_node_changed();
@@ -90,13 +93,13 @@ static CUresult node_changed(CUresult result)
 CUresult cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v1 *params)
 {
     SC_WRAPPER(cuGraphKernelNodeSetParams);
-    return node_changed(real(node, params));
+    return tell_changed(real(node, params));
 }
 
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
     SC_WRAPPER(cuGraphKernelNodeSetParams_v2);
-    return node_changed(real(node, params));
+    return tell_changed(real(node, params));
 }
 
 /* ---- the rows of api.def ---- */
@@ -117,7 +120,7 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_
             const uintptr_t node = (uintptr_t)*phGraphNode;                                        \
             NODE_##does;                                                                           \
         }                                                                                          \
-        return added(result, hGraph);                                                              \
+        return tell_added(result, hGraph);                                                         \
     }
 
 #define SC_SETS_NODE(name, suffix, version, arguments, does)                                       \
@@ -132,7 +135,7 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_
             const struct sc_graph_call by = sc_graph_call(graph, call);                            \
             NODE_##does;                                                                           \
         }                                                                                          \
-        return node_changed(result);                                                               \
+        return tell_changed(result);                                                               \
     }
 #include "interpose/driver/api.def"
 
@@ -145,27 +148,20 @@ CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *child)
 
 /* ---- user objects: their destructors tell the host that an exec's last launch is done ---- */
 
-static _Atomic bool objects_seen;
+/* Has any graph ever retained a user object? */
+static _Atomic bool has_user_objects;
 
 CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned count, unsigned flags)
 {
     SC_WRAPPER(cuGraphRetainUserObject);
-    atomic_store_explicit(&objects_seen, true, memory_order_relaxed);
+    atomic_store_explicit(&has_user_objects, true, memory_order_relaxed);
     return real(graph, object, count, flags);
 }
 
 void sc_graph_calls_letting_go(const void *exec)
 {
-    if (!atomic_load_explicit(&objects_seen, memory_order_relaxed) || !sc_active())
-        return;
-    uint32_t id = SC_TRACKED(sc_graphs_signal_launch(track.graphs, (uintptr_t)exec));
-    struct sc_stream_record *stream = id ? sc_streams_of_id(id) : NULL;
-    if (!stream)
-        return;
-    pthread_mutex_lock(&stream->lock);
-    if (stream->id == id && !sc_contexts_is_quiet(stream->context)) /* or recycled */
-        sc_marks_add_locked(stream);
-    pthread_mutex_unlock(&stream->lock);
+    if (atomic_load_explicit(&has_user_objects, memory_order_relaxed) && sc_active())
+        SC_TRACKED(sc_graphs_signal_launch(track.graphs, (uintptr_t)exec));
 }
 
 /* ---- graphs ---- */
@@ -186,9 +182,10 @@ uint32_t sc_graph_calls_destroying(const void *handle)
     return sc_active() ? SC_TRACKED(sc_graphs_detach(track.graphs, (uintptr_t)handle)) : 0;
 }
 
-/* A replay comes before the call, and nobody tells of these ends later: what the driver refuses
- * then loses its bodies. */
-static CUresult bodies_destroyed(struct sc_conditional_bodies *bodies, CUresult result)
+/* Ends the bodies of what was destroyed, or puts them back if the driver has refused. A replay runs
+ * before the driver's call, and no second one follows: what the driver refuses then has lost its
+ * bodies. */
+static CUresult end_bodies(struct sc_conditional_bodies *bodies, CUresult result)
 {
     if (bodies && result != CUDA_SUCCESS && !sc_replaying_is_on())
         sc_conditional_bodies_put_back(bodies);
@@ -212,7 +209,7 @@ CUresult cuGraphDestroy(CUgraph graph)
     struct sc_conditional_bodies *bodies = sc_conditional_bodies_take_of_graph(graph);
     sc_orphan_nodes_forget(graph);
     uint32_t known = sc_graph_calls_destroying(graph);
-    return bodies_destroyed(bodies, sc_graph_calls_destroyed(known, real(graph)));
+    return end_bodies(bodies, sc_graph_calls_destroyed(known, real(graph)));
 }
 
 CUresult cuGraphDestroyNode(CUgraphNode node)
@@ -221,8 +218,8 @@ CUresult cuGraphDestroyNode(CUgraphNode node)
     struct sc_conditional_bodies *bodies = sc_conditional_bodies_take_of_node(node);
     const struct sc_former former = sc_orphan_nodes_former(node);
     uint32_t known = sc_orphan_nodes_destroying(node);
-    CUresult result = bodies_destroyed(bodies, sc_graph_calls_destroyed(known, real(node)));
+    CUresult result = end_bodies(bodies, sc_graph_calls_destroyed(known, real(node)));
     if (result == CUDA_SUCCESS && sc_active())
         sc_orphan_nodes_destroyed(node, &former);
-    return node_changed(result);
+    return tell_changed(result);
 }

@@ -10,13 +10,14 @@
 
 #include "interpose/driver/driver.h"
 
-/* Before the driver's call that destroys or changes the exec: the exec's user objects may end when
- * its last launch is done. */
+/* The exec is about to be destroyed or changed. Its user objects may end when its last launch is
+ * done, and their destructors tell the host so: puts a mark behind that launch. */
 void sc_graph_calls_letting_go(const void *exec);
 
-/* Around the driver's call that destroys a graph or an exec. The first takes away what is known of
- * it and returns the tracker's id of that, 0: nothing is known. The second attaches that again if
- * the driver has refused. */
+/* Around the driver's call that destroys a graph or an exec. sc_graph_calls_destroying detaches
+ * what the tracker knows of the handle, and returns its id there; 0: nothing is known.
+ * sc_graph_calls_destroyed removes what was known, or attaches it again if the driver has refused.
+ * Returns `result`. */
 uint32_t sc_graph_calls_destroying(const void *handle);
 CUresult sc_graph_calls_destroyed(uint32_t known, CUresult result);
 

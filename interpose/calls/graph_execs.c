@@ -29,8 +29,11 @@
 typedef void note_exec(const struct sc_graph_call *by, CUgraph graph,
                        const struct sc_stack_sources *redirects);
 
-static CUresult noted(CUresult result, struct sc_stack_sources *redirects,
-                      const struct sc_call *call, CUgraphExec exec, CUgraph graph, note_exec *note)
+/* Ends a call that makes or updates an exec: `note` notes what the exec's nodes do. Returns
+ * `result`. */
+static CUresult end_made(CUresult result, struct sc_stack_sources *redirects,
+                         const struct sc_call *call, CUgraphExec exec, CUgraph graph,
+                         note_exec *note)
 {
     SC_KEEP_ERRNO();
     sc_stack_sources_undo(redirects);
@@ -44,14 +47,14 @@ static CUresult noted(CUresult result, struct sc_stack_sources *redirects,
     return result;
 }
 
-static struct sc_memory memory_of(CUgraphExec exec)
+static struct sc_memory exec_memory(CUgraphExec exec)
 {
     return (struct sc_memory){.kind = SC_MEMORY_EXEC, .name = (uintptr_t)exec};
 }
 
-static void tell_made(const struct sc_call *call, CUgraphExec exec)
+static void book_exec(const struct sc_call *call, CUgraphExec exec)
 {
-    const struct sc_memory memory = memory_of(exec);
+    const struct sc_memory memory = exec_memory(exec);
     if (exec)
         sc_memory_given(call, &memory);
 }
@@ -63,8 +66,8 @@ static void tell_made(const struct sc_call *call, CUgraphExec exec)
         struct sc_stack_sources redirects = sc_stack_sources_begin(hGraph);                        \
         CUresult result = SC_PERMITTED(real arguments);                                            \
         CUgraphExec exec = result == CUDA_SUCCESS ? *phGraphExec : NULL;                           \
-        tell_made(call, exec);                                                                     \
-        return noted(result, &redirects, call, exec, hGraph, sc_exec_uses_note_made);              \
+        book_exec(call, exec);                                                                     \
+        return end_made(result, &redirects, call, exec, hGraph, sc_exec_uses_note_made);           \
     }
 #include "interpose/driver/api.def"
 
@@ -75,7 +78,7 @@ static void tell_made(const struct sc_call *call, CUgraphExec exec)
         sc_graph_calls_letting_go(exec);                                                           \
         struct sc_stack_sources redirects = sc_stack_sources_begin(graph);                         \
         CUresult result = sc_permit_refused(call, real arguments);                                 \
-        return noted(result, &redirects, call, exec, graph, sc_exec_uses_note_updated);            \
+        return end_made(result, &redirects, call, exec, graph, sc_exec_uses_note_updated);         \
     }
 
 UPDATES(cuGraphExecUpdate,
@@ -84,15 +87,17 @@ UPDATES(cuGraphExecUpdate,
 UPDATES(cuGraphExecUpdate_v2, (CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo *info),
         (exec, graph, info))
 
-/* Where a node stands, and whether it is enabled, stays as it was. */
+/* A change of one node of an exec. Whether the node is enabled, and where it stands, stays as it
+ * was. */
 struct exec_change {
-    struct sc_graph_call by; /* `inner`: the node that has changed is an inner one */
-    uintptr_t node;          /* of the outermost graph */
+    struct sc_graph_call by; /* `inner`: the changed node, if it is an inner one */
+    uintptr_t node;          /* the changed node, or the outermost node around it */
     struct sc_graph_flags flags;
 };
 
-/* What stands before and behind a node whose place is not known, is not known either. */
-static struct sc_graph_flags drop_changed(struct exec_change *change)
+/* Drops what the changed node did, and returns its flags, which stay. If the node's place is not
+ * known, all inner nodes are lost, and the order before and behind it is not known any more. */
+static struct sc_graph_flags drop_former(struct exec_change *change)
 {
     uintptr_t exec = change->by.graph, node = change->node, outer;
     SC_TRACK_SCOPE(track);
@@ -111,19 +116,20 @@ static struct sc_graph_flags drop_changed(struct exec_change *change)
     return flags;
 }
 
-/* The driver has accepted a change: what was known of the node is dropped, but for its flags. */
-static struct exec_change changing(const struct sc_call *call, CUgraphExec exec, CUgraphNode node)
+/* Begins to note a change that the driver has accepted: drops what was known of the node, but for
+ * its flags. */
+static struct exec_change change_of(const struct sc_call *call, CUgraphExec exec, CUgraphNode node)
 {
     struct exec_change change = {.by = sc_graph_call((uintptr_t)exec, call),
                                  .node = (uintptr_t)node};
     if (sc_beside_follows_graphs())
-        sc_beside_handle_gone((uintptr_t)exec); /* it may read other memory now */
-    change.flags = drop_changed(&change);
+        sc_beside_handle_gone((uintptr_t)exec); /* the exec may read other memory now */
+    change.flags = drop_former(&change);
     return change;
 }
 
-/* Where a node stands, and whether it is enabled, stays as it was. */
-static void changed(const struct exec_change *change)
+/* Ends the change: the node has its former flags again. */
+static void end_change(const struct exec_change *change)
 {
     const struct sc_graph_flags *flags = &change->flags;
     uintptr_t exec = change->by.graph;
@@ -139,16 +145,18 @@ static void changed(const struct exec_change *change)
     if (flags->unsure)
         sc_graphs_doubt_node(track.graphs, exec, change->node, flags->unsure);
     if (flags->disabled)
-        sc_graphs_enable_node(track.graphs, exec, change->node, false);
+        sc_graphs_enable_node(track.graphs, exec, change->node, /*enabled=*/false);
 }
 
-/* A source on a stack is replaced by the copy that the use keeps of it. */
+/* Lets the changed node use a copy of ours instead of a stack, as its uses do
+ * (graph/stack_sources.h). */
 static void keep_stack_sides(const struct exec_change *change, CUgraphExec exec, CUgraphNode node,
                              const CUDA_MEMCPY3D *copy, CUcontext context,
                              __typeof__(&cuGraphExecMemcpyNodeSetParams) set)
 {
     CUDA_MEMCPY3D kept = *copy;
-    if (change->by.inner) /* the copies of all that is inside of the node bear its name */
+    if (change->by.inner) /* the copies within the outermost node are kept by its name, not by the
+                             inner node's */
         return;
     void *source =
         SC_TRACKED(sc_graphs_saved(track.graphs, change->by.graph, change->node, SC_H2D));
@@ -169,10 +177,10 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
     CUresult result = real(exec, node, copy, context);
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
-    struct exec_change change = changing(call, exec, node);
+    struct exec_change change = change_of(call, exec, node);
     sc_node_uses_note_copy(&change.by, change.node, copy);
     keep_stack_sides(&change, exec, node, copy, context, real);
-    changed(&change);
+    end_change(&change);
     return result;
 }
 
@@ -187,22 +195,22 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
         CUresult result = real arguments;                                                          \
         if (result != CUDA_SUCCESS || !sc_active())                                                \
             return result;                                                                         \
-        struct exec_change change = changing(call, hGraphExec, hNode);                             \
+        struct exec_change change = change_of(call, hGraphExec, hNode);                            \
         NODE_##does;                                                                               \
-        changed(&change);                                                                          \
+        end_change(&change);                                                                       \
         return result;                                                                             \
     }
 #include "interpose/driver/api.def"
 
-/* The exec may read other memory now. */
-static CUresult reads_changed(CUresult result, CUgraphExec exec)
+/* Tells captures that the exec may read other memory now. Returns `result`. */
+static CUresult tell_changed(CUresult result, CUgraphExec exec)
 {
     if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
         sc_beside_handle_gone((uintptr_t)exec);
     return result;
 }
 
-/* A kernel that is no function is of a library, and found by either handle. */
+/* The function of a kernel node: a CUkernel of a library stands for one. */
 static CUfunction function_of(CUfunction function, CUkernel kernel)
 {
     return function ? function : (CUfunction)kernel;
@@ -217,7 +225,7 @@ static CUfunction function_of(CUfunction function, CUkernel kernel)
             sc_device_nodes_kernel_changed(                                                        \
                 (uintptr_t)exec, (uintptr_t)node,                                                  \
                 &(struct sc_kernel_node_given){function, params->kernelParams, params->extra});    \
-        return reads_changed(result, exec);                                                        \
+        return tell_changed(result, exec);                                                         \
     }
 
 SETS_KERNEL(cuGraphExecKernelNodeSetParams, CUDA_KERNEL_NODE_PARAMS_v1, params->func)
@@ -251,13 +259,14 @@ CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, 
     CUresult result = real(exec, node, child);
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
-    struct exec_change change = changing(call, exec, node);
+    struct exec_change change = change_of(call, exec, node);
     note_child(&change.by, (CUgraphNode)change.node, child);
-    changed(&change);
+    end_change(&change);
     return result;
 }
 
-static CUgraph letting_go_of_child(CUgraphExec exec, const CUgraphNodeParams *params)
+/* The node's child graph in `params`, or NULL. If there is one, the exec is about to change. */
+static CUgraph let_go_for_child(CUgraphExec exec, const CUgraphNodeParams *params)
 {
     CUgraph child = sc_node_uses_child_of(params);
     if (child)
@@ -265,6 +274,7 @@ static CUgraph letting_go_of_child(CUgraphExec exec, const CUgraphNodeParams *pa
     return child;
 }
 
+/* Notes what the changed node does. */
 static void note_params(const struct exec_change *change, const CUgraphNodeParams *params,
                         CUgraph child)
 {
@@ -273,9 +283,9 @@ static void note_params(const struct exec_change *change, const CUgraphNodeParam
     if (child)
         note_child(by, node, child);
     else if (params->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD)
-        sc_exec_uses_note_event(by, (uintptr_t)node, params->eventRecord.event, false);
+        sc_exec_uses_note_event(by, (uintptr_t)node, params->eventRecord.event, /*waits=*/false);
     else if (params->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
-        sc_exec_uses_note_event(by, (uintptr_t)node, params->eventWait.event, true);
+        sc_exec_uses_note_event(by, (uintptr_t)node, params->eventWait.event, /*waits=*/true);
     else if (params->type == CU_GRAPH_NODE_TYPE_KERNEL)
         sc_device_nodes_kernel_changed(
             by->graph, sc_graph_call_node(by, node),
@@ -285,15 +295,17 @@ static void note_params(const struct exec_change *change, const CUgraphNodeParam
         sc_node_uses_note_node(by, (uintptr_t)node, params, NULL);
 }
 
-static bool are_of_host(const CUgraphNodeParams *params)
+static bool is_host_node(const CUgraphNodeParams *params)
 {
     return params && params->type == CU_GRAPH_NODE_TYPE_HOST;
 }
 
+/* Begins to give a host node another function. NULL: it is no host node, or the program's function
+ * is passed on; else `given` is to be passed on instead of `params`. */
 static struct sc_heard_node *begin_host(CUgraphExec exec, CUgraphNode node,
                                         const CUgraphNodeParams *params, CUgraphNodeParams *given)
 {
-    if (!are_of_host(params))
+    if (!is_host_node(params))
         return NULL;
     *given = *params;
     return sc_host_nodes_begin_change(exec, node, &given->host.fn, &given->host.userData);
@@ -303,16 +315,16 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
 {
     SC_WRAPPER(cuGraphExecNodeSetParams);
     CUgraphNodeParams given;
-    CUgraph child = letting_go_of_child(exec, params);
+    CUgraph child = let_go_for_child(exec, params);
     struct sc_heard_node *host = begin_host(exec, node, params, &given);
     CUresult result = real(exec, node, host ? &given : params);
-    if (are_of_host(params))
+    if (is_host_node(params))
         sc_host_nodes_end_change(exec, node, host, result);
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
-    struct exec_change change = changing(call, exec, node);
+    struct exec_change change = change_of(call, exec, node);
     note_params(&change, params, child);
-    changed(&change);
+    end_change(&change);
     return result;
 }
 
@@ -322,14 +334,14 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enab
     CUresult result = real(exec, node, enabled);
     if (result == CUDA_SUCCESS && sc_active())
         SC_TRACKED(sc_graphs_enable_node(track.graphs, (uintptr_t)exec, (uintptr_t)node, enabled));
-    return reads_changed(result, exec);
+    return tell_changed(result, exec);
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
     SC_WRAPPER(cuGraphExecDestroy);
     sc_graph_calls_letting_go(exec);
-    const struct sc_memory memory = memory_of(exec);
+    const struct sc_memory memory = exec_memory(exec);
     uint32_t known = sc_graph_calls_destroying(exec);
     sc_memory_leaves(call, &memory);
     CUresult result = SC_PERMITTED(real(exec));

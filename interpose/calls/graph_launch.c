@@ -1,6 +1,6 @@
-/* Launches of graphs: one operation on the stream for each run of host memory that the exec names.
- * An exec that names memory freed since (SC401) or a frame that has returned (SC402) is reported
- * before it runs. */
+/* Launches of graphs. Each run of host memory that the exec names becomes one operation on the
+ * stream. An exec that names memory freed since (SC401), or a frame that has returned (SC402), is
+ * reported before it runs. */
 #include <string.h>
 
 #include "common/hazard_words.h"
@@ -54,23 +54,26 @@
 
 #include "common/poison.h"
 
+/* One launch, from before the driver's call until the launch is noted. What is said of nodes is of
+ * the exec's nodes. */
 struct launch {
-    struct sc_launch_uses uses; /* its stream is NULL where nothing is to be done */
-    bool records;               /* a node does */
-    bool signals, awaits;       /* nodes tell the host, or wait for it, unseen */
-    bool is_known;              /* what its nodes wait for, and tell */
-    bool hears;                 /* its host nodes are seen to run */
-    bool seen;                  /* they do not wait for the host, nor for what does */
-    bool allocates;             /* its nodes do, or free memory */
-    bool races;                 /* two of its nodes, which no edge orders */
-    bool has_kernels;           /* there may be some */
-    bool is_empty;              /* a launch without work: nothing comes after it */
+    struct sc_launch_uses uses; /* what it does with memory; `stream` NULL: nothing is to be done */
+    bool records;               /* a node records an event */
+    bool signals, awaits;       /* nodes tell the host, or wait for the host, unseen */
+    bool is_known;              /* what the nodes wait for, and tell, is known */
+    bool hears;                 /* it has host nodes whose runs are seen */
+    bool seen; /* no unseen wait for the host: not of nodes, nor of what the launch comes after */
+    bool allocates;   /* nodes allocate or free memory */
+    bool races;       /* two nodes that use the same memory are ordered by no edge */
+    bool has_kernels; /* there may be a kernel among the nodes */
+    bool is_empty;    /* the launch has no work: nothing comes after it */
     struct sc_order_call ordered;
-    struct sc_ticket waits_from;   /* its wait for the host, which is not seen (track/unseen.h) */
-    struct sc_point before;        /* what the events that it records stand for */
-    struct sc_heard_launch *heard; /* NULL: nothing is heard of it */
-    unsigned open;                 /* its host nodes, which may wait for the program */
-    struct sc_kernel_host *host;   /* what its kernels have addresses of, where that is asked for */
+    struct sc_ticket waits_from;   /* with `awaits`: where its own unseen wait begins */
+    struct sc_point before;        /* with `records` or `hears`: what the launch comes after */
+    struct sc_heard_launch *heard; /* where runs of host nodes are noted; NULL: nowhere */
+    unsigned host_call;          /* the host nodes, as a host function that may wait for the program
+                                    (streams/host_functions.h) */
+    struct sc_kernel_host *host; /* what kernels have addresses of, if they are watched */
 };
 
 /* ---- hazards of the graph itself ---- */
@@ -81,7 +84,8 @@ static void report_use(const struct launch *launch, enum sc_hazard_code code, en
     sc_hazards_report_graph(code, action, use, extra, SC_CULPRIT_OF(launch->uses.call));
 }
 
-/* Held memory still has what the program left in it; what was not held is reported. */
+/* Reports uses of memory that was freed since (SC401). Memory that is held still has what the
+ * program left there. */
 static void report_freed(const struct launch *launch)
 {
     struct sc_graph_use use;
@@ -96,7 +100,9 @@ static void report_freed(const struct launch *launch)
     }
 }
 
-static void look_at_stacks(const struct launch *launch)
+/* Reports uses of a stack whose function has returned (SC402), and copies sources of living frames
+ * to where the nodes read. */
+static void check_stack_uses(const struct launch *launch)
 {
     struct sc_graph_use use;
     struct sc_graph_extra extra;
@@ -111,8 +117,9 @@ static void look_at_stacks(const struct launch *launch)
     }
 }
 
-/* Results for living frames; what was written for others is nobody's. */
-static void bring_results(const struct launch *launch)
+/* Copies what redirected nodes have written to the stacks of functions that still run. The results
+ * for functions that have returned are dropped. */
+static void copy_results_to_stacks(const struct launch *launch)
 {
     struct sc_graph_use use;
     struct sc_graph_extra extra;
@@ -126,9 +133,9 @@ static void bring_results(const struct launch *launch)
 
 /* ---- before the call ---- */
 
-/* Is no wait for the host, unseen, before the launch: on its stream, before the exec's last launch,
- * or before an event for which a node waits? */
-static bool is_behind_seen(const struct launch *launch)
+/* Is every wait for the host seen that the launch comes after: on its stream, before the exec's
+ * last launch, and before events for which nodes wait? */
+static bool is_order_before_seen(const struct launch *launch)
 {
     struct sc_order_call ordered;
     if (!sc_track_attends(SC_ATTENDS_UNSEEN_WAITS))
@@ -136,7 +143,7 @@ static bool is_behind_seen(const struct launch *launch)
     sc_track_begin_launch(&sc_track, launch->uses.exec, launch->uses.stream->id, &ordered);
     struct sc_point after = sc_track_call_point(&sc_track, launch->uses.stream->id, &ordered);
     bool is_seen = sc_track_unseen_behind(&sc_track, launch->uses.stream->id, &after).waits == 0;
-    sc_track_end(&sc_track, &ordered, false);
+    sc_track_end(&sc_track, &ordered, /*issued=*/false);
     sc_track_forget_point(&sc_track, &after);
     return is_seen;
 }
@@ -146,15 +153,16 @@ static bool has_events(const struct launch *launch)
     return launch->records || launch->uses.awaits_events;
 }
 
-/* A launch that writes pageable memory or copies between host memory, unless the device does so
- * itself. */
+/* Does the call wait for its stream? It does if a node writes pageable memory or copies between
+ * host memory, unless the device accesses pageable memory itself. */
 static bool blocks_host(const struct launch *launch)
 {
     return launch->uses.graph && launch->uses.graph->waiting_count &&
            !launch->uses.stream->context->reads_pageable;
 }
 
-static void find_exec(struct launch *launch, CUgraphExec exec)
+/* Fills in what is known of the exec. */
+static void describe_exec(struct launch *launch, CUgraphExec exec)
 {
     const struct sc_graph *graph = sc_track_graph(&sc_track, (uintptr_t)exec, &launch->uses.exec);
     launch->has_kernels = true;
@@ -178,17 +186,18 @@ static void find_exec(struct launch *launch, CUgraphExec exec)
     launch->hears = graph->exec.heard && graph->exec.heard->count;
     bool is_lost = launch->hears && graph->exec.heard->is_lost;
     launch->signals = graph->exec.signals || is_lost;
-    bool behind_seen = is_behind_seen(launch);
+    bool seen_before = is_order_before_seen(launch);
     launch->awaits = graph->exec.awaits_host || is_lost;
-    launch->seen = !launch->awaits && behind_seen;
-    launch->is_known = behind_seen && !is_lost;
+    launch->seen = !launch->awaits && seen_before;
+    launch->is_known = seen_before && !is_lost;
     launch->uses.has_device = graph->exec.device_runs && launch->is_known &&
                               !(launch->awaits && (has_events(launch) || launch->hears));
     launch->uses.healing = blocks_host(launch) ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE;
 }
 
-/* A launch with host memory is an operation itself: no mark is wanted before it, unless the host
- * may hear of its beginning. */
+/* Notes that the launch is work of its stream. A launch with host memory becomes an operation,
+ * which gets its mark later. A mark is wanted before the launch only if the host may hear of its
+ * beginning. */
 static void note_work(struct launch *launch)
 {
     if (!launch->uses.graph || launch->records || launch->signals || launch->hears)
@@ -197,35 +206,40 @@ static void note_work(struct launch *launch)
     launch->uses.ticks = sc_unfinished_host_work(launch->uses.stream);
 }
 
-/* Before its own memory is looked at, of which a node says what is done only to the nodes behind:
- * those are not judged. The host may hear as well of what the nodes wait for. */
+/* Notes that the launch may tell the host, unseen, of what comes before it, and of what its nodes
+ * wait for. This is done before the launch's own uses are judged: a node tells only of nodes before
+ * it, and what is told of is not judged. */
 static void note_signals(const struct launch *launch)
 {
     struct sc_order_call ordered;
     if (!launch->signals)
         return;
     sc_track_begin_launch(&sc_track, launch->uses.exec, launch->uses.stream->id, &ordered);
-    SC_TRACKED(sc_order_call_signals(track.order, launch->uses.stream->id, &ordered));
-    sc_track_end(&sc_track, &ordered, false);
+    SC_TRACKED(sc_order_call_signals(track.order, launch->uses.stream->id, &ordered,
+                                     sc_replaying_follows()));
+    sc_track_end(&sc_track, &ordered, /*issued=*/false);
 }
 
+/* Begins to note runs of the exec's host nodes. If that is impossible, the launch counts as one
+ * that waits for the host unseen. */
 static void begin_heard(struct launch *launch)
 {
     unsigned given_up;
     launch->heard = SC_TRACKED(sc_graphs_begin_heard(
         track.graphs, launch->uses.exec, &launch->before,
-        &(struct sc_heard_call){launch->uses.ticks, launch->open}, &given_up));
+        &(struct sc_heard_call){launch->uses.ticks, launch->host_call}, &given_up));
     sc_host_functions_dropped(given_up);
     if (launch->heard)
         return;
-    sc_host_functions_dropped(launch->open);
+    sc_host_functions_dropped(launch->host_call);
     launch->seen = launch->uses.has_device = false;
     if (!launch->awaits)
         launch->waits_from = SC_TRACKED(sc_unseen_begin(track.order, launch->uses.stream->id));
     launch->awaits = true;
 }
 
-/* The call follows. An event that it records may stand for those that it waits for. */
+/* Begins the driver's call. An event that the launch records may also stand for events that the
+ * launch waits for. */
 static void begin_call(struct launch *launch)
 {
     launch->ordered.stream = 0;
@@ -245,29 +259,31 @@ static void begin_call(struct launch *launch)
 
 /* ---- what its kernels may use, and its device memory ---- */
 
-/* Nodes tell of some uses before the launch is done: these are noted step by step. */
-static bool tells(const struct launch *launch)
+/* Do nodes tell of some uses before the launch is done? These uses are noted step by step. */
+static bool has_tellers(const struct launch *launch)
 {
     return launch->records || launch->hears;
 }
 
-/* Kernels are not, and count for the launch as a whole. Where a node tells of what is before it, in
- * a way that is not seen, or waits for the host, a kernel may be in any order with other work. */
+/* Are kernels' uses judged? They count for the launch as a whole, and not by step. So they are not
+ * judged where a node tells of what is before it, or waits for the host: a kernel may then be in
+ * any order with other work. */
 static bool judges_kernels(const struct launch *launch)
 {
     return sc_kernel_uses_are_asked() && launch->uses.exec && launch->seen && !launch->signals &&
            !has_events(launch) && !launch->hears;
 }
 
-/* Reports races between nodes of the launch. What waits for an event may wait for what another one
- * tells of. */
+/* Reports races between nodes of the launch (SC501). Nothing is reported if a node waits for an
+ * event while others tell: the event may stand for what these have told. */
 static void report_races(const struct launch *launch)
 {
-    bool is_told = launch->signals || tells(launch);
-    if (launch->is_known && !(launch->uses.awaits_events && is_told))
+    bool may_tell = launch->signals || has_tellers(launch);
+    if (launch->is_known && !(launch->uses.awaits_events && may_tell))
         sc_launch_uses_report_races(&launch->uses);
 }
 
+/* Judges races between nodes and the uses of kernels. */
 static void judge_uses(const struct launch *launch)
 {
     if (sc_unlikely(launch->races))
@@ -280,15 +296,15 @@ static void judge_uses(const struct launch *launch)
                                   launch->uses.last, launch->seen && !launch->uses.awaits_events);
 }
 
-/* Its host nodes may wait for the program from now on, which may put what is behind them in order
- * with other work. */
+/* Begins the host nodes: from now on they may wait for the program. Only now are the uses behind
+ * them judged, since such a wait may put them in order with other work. */
 static void open_host_nodes(struct launch *launch)
 {
-    launch->open = sc_host_functions_launched(launch->uses.ticks, launch->uses.stream->id, 0);
+    launch->host_call = sc_host_functions_launched(launch->uses.ticks, launch->uses.stream->id, 0);
     sc_launch_uses_judge(&launch->uses, SC_RUNS_GATED);
 }
 
-/* A stack is taken. */
+/* Not inlined: a call stack is taken. */
 static __attribute__((noinline)) void note_allocations(const struct launch *launch)
 {
     sc_track_graph_allocates(&sc_track, launch->uses.exec, launch->uses.stream->context->legacy,
@@ -297,11 +313,12 @@ static __attribute__((noinline)) void note_allocations(const struct launch *laun
 
 /* ---- around the call ----
  *
- * What these need of the stack does not stand there while the driver is called. */
+ * These are not inlined, so that their locals do not stand on the stack while the driver is called.
+ */
 
-/* In a capturing stream the driver refuses a launch. */
-static __attribute__((noinline)) void launch_begins(struct launch *launch, CUgraphExec exec,
-                                                    CUstream stream)
+/* Begins a launch. On a stream that captures the driver refuses it, and nothing is noted. */
+static __attribute__((noinline)) void begin_launch(struct launch *launch, CUgraphExec exec,
+                                                   CUstream stream)
 {
     launch->uses.stream =
         sc_active() ? sc_streams_find(stream, launch->uses.call->per_thread) : NULL;
@@ -309,7 +326,7 @@ static __attribute__((noinline)) void launch_begins(struct launch *launch, CUgra
         launch->uses.stream = NULL;
     if (!launch->uses.stream)
         return;
-    find_exec(launch, exec);
+    describe_exec(launch, exec);
     SC_KEEP_ERRNO();
     if (sc_unlikely(sc_replaying_prepares())) {
         launch->uses.has_device = false;
@@ -322,7 +339,7 @@ static __attribute__((noinline)) void launch_begins(struct launch *launch, CUgra
     if (launch->uses.graph && launch->uses.graph->freed_count)
         report_freed(launch);
     if (launch->uses.graph && launch->uses.graph->stack_count)
-        look_at_stacks(launch);
+        check_stack_uses(launch);
     sc_launch_uses_judge(&launch->uses, launch->hears ? SC_RUNS_FREE : SC_RUNS_ALL);
     if (launch->has_kernels)
         sc_work_may_write(launch->uses.call, launch->uses.stream, launch->uses.last,
@@ -333,15 +350,16 @@ static __attribute__((noinline)) void launch_begins(struct launch *launch, CUgra
     begin_call(launch);
 }
 
-/* The launch has waited for its stream. */
-static void know_all(const struct launch *launch, CUstream stream)
+/* The call has waited for its stream. */
+static void end_wait_for_stream(const struct launch *launch, CUstream stream)
 {
     struct sc_sync sync;
     sc_sync_begin_stream(&sync, launch->uses.call, stream);
     sc_sync_end(&sync, CUDA_SUCCESS);
 }
 
-/* An event that a capture recorded before means the launch from now on. */
+/* Sets the events that nodes record. An event that a capture recorded before stands for the launch
+ * from now on. */
 static void end_records(struct launch *launch, const struct sc_told *told)
 {
     uintptr_t event;
@@ -354,7 +372,8 @@ static void end_records(struct launch *launch, const struct sc_told *told)
         sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Some host nodes may have run by now. */
+/* Hands the launch's operations to the notes of its host nodes' runs. Some nodes may have run by
+ * now: what they tell is known done. */
 static void note_heard(struct launch *launch, const struct sc_told *told)
 {
     struct sc_point point = SC_TRACKED(sc_heard_launched(track.order, launch->heard, told));
@@ -365,7 +384,7 @@ static void note_heard(struct launch *launch, const struct sc_told *told)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Nodes tell of some of the operations before the launch is done. */
+/* Records the uses of a launch whose nodes tell of some of them before the launch is done. */
 static __attribute__((noinline)) void record_what_is_told(struct launch *launch)
 {
     bool is_lost = launch->hears && !launch->heard;
@@ -386,7 +405,7 @@ static __attribute__((noinline)) void record_what_is_told(struct launch *launch)
     end_records(launch, &told);
 }
 
-/* Together with what its kernels use. */
+/* Records the uses of the launch, and those of its kernels, with one ticket. */
 static void record_all(struct launch *launch)
 {
     struct sc_op_info moment = {0};
@@ -396,6 +415,7 @@ static void record_all(struct launch *launch)
     sc_launch_uses_record(&launch->uses, &moment);
 }
 
+/* The driver has refused the launch. */
 static void forget_what_is_told(struct launch *launch)
 {
     if (launch->records || launch->hears)
@@ -403,11 +423,12 @@ static void forget_what_is_told(struct launch *launch)
     if (!launch->heard)
         return;
     SC_TRACKED(sc_heard_fail(track.order, launch->heard));
-    sc_host_functions_dropped(launch->open);
+    sc_host_functions_dropped(launch->host_call);
 }
 
-static __attribute__((noinline)) CUresult launch_ended(struct launch *launch, CUgraphExec exec,
-                                                       CUstream stream, CUresult result)
+/* Notes a launch that the driver has answered. */
+static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgraphExec exec,
+                                                     CUstream stream, CUresult result)
 {
     SC_KEEP_ERRNO();
     sc_track_end(&sc_track, &launch->ordered, result == CUDA_SUCCESS);
@@ -431,9 +452,9 @@ static __attribute__((noinline)) CUresult launch_ended(struct launch *launch, CU
     if (launch->awaits)
         SC_TRACKED(sc_unseen_end(track.order, &launch->waits_from));
     if (launch->uses.graph && launch->uses.graph->stack_count)
-        bring_results(launch);
+        copy_results_to_stacks(launch);
     if (blocks_host(launch))
-        know_all(launch, stream);
+        end_wait_for_stream(launch, stream);
     return result;
 }
 
@@ -443,13 +464,13 @@ SC_PAIR(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream
     struct sc_kernel_host host;
     struct launch launch = {.uses.call = call, .host = &host};
     sc_detour_begin(&detour, call, &stream);
-    launch_begins(&launch, exec, stream);
+    begin_launch(&launch, exec, stream);
     CUresult result = real(exec, stream);
     if (sc_detour_leaves_to_caller(&detour))
         sc_permit_refused(call, result);
     if (sc_beside_is_asked() && result == CUDA_SUCCESS)
         sc_beside_graph_launched((uintptr_t)exec);
-    CUresult answer = sc_detour_end(&detour, launch_ended(&launch, exec, stream, result));
+    CUresult answer = sc_detour_end(&detour, end_launch(&launch, exec, stream, result));
     if (sc_process_attends_launches() && answer == CUDA_SUCCESS && launch.uses.stream)
         sc_limits_launched(call, launch.uses.stream->context, NULL);
     return answer;

@@ -1,4 +1,5 @@
-/* Host functions: when one starts, everything before it on its stream is done. */
+/* Host functions: when one starts, everything before it on its stream is done. The driver is given
+ * a function of ours, which notes that and calls the program's. */
 #include "common/arena.h"
 #include "common/checks.h"
 #include "common/ticks.h"
@@ -17,24 +18,27 @@
 
 #include "common/poison.h"
 
+/* A launched host function: what run_function or run_callback needs. */
 struct host_call {
     const char *api;
     void *site;
     uint64_t ticks; /* of the launch */
-    unsigned open;  /* interpose/streams/host_functions.h */
+    unsigned open;  /* its call in interpose/streams/host_functions.h */
     CUhostFn function;
     CUstreamCallback callback;
-    CUstream stream; /* that the program named, where the call runs in a private one */
-    bool detoured;
+    CUstream stream; /* the stream that the program named, if the call runs in a private one */
+    bool detoured;   /* the call runs in a detour's private stream */
     void *data;
-    struct sc_point point;
-    struct host_call *next;
+    struct sc_point point;  /* what is done when the function starts */
+    struct host_call *next; /* the next spare one */
 };
 
 static pthread_mutex_t calls_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_arena calls_arena SC_GUARDED_BY(calls_lock);
+/* Records whose functions have run; guarded by calls_lock. */
 static struct host_call *spare_calls;
 
+/* A spare record, or a new one; NULL: there is no memory. */
 static struct host_call *take_call(void)
 {
     pthread_mutex_lock(&calls_lock);
@@ -47,7 +51,7 @@ static struct host_call *take_call(void)
     return call;
 }
 
-static void give_call(struct host_call *call)
+static void put_back_call(struct host_call *call)
 {
     pthread_mutex_lock(&calls_lock);
     call->next = spare_calls;
@@ -58,66 +62,72 @@ static void give_call(struct host_call *call)
 struct launch {
     struct sc_detour detour;
     struct sc_work work;
-    struct host_call *made; /* NULL: the program's function is passed on as it is */
+    struct host_call *wrapped; /* passed to the driver in the place of the program's function; NULL:
+                                  that is passed on as it is */
 };
 
-static void begin(struct launch *launch, const struct sc_call *call, CUstream *stream)
+static void begin_launch(struct launch *launch, const struct sc_call *call, CUstream *stream)
 {
     sc_detour_begin(&launch->detour, call, stream);
     launch->work = (struct sc_work){0};
-    launch->made = NULL;
+    launch->wrapped = NULL;
 }
 
-static struct host_call *prepare(struct launch *launch, CUstream stream, uintptr_t function,
-                                 void *data)
+/* Makes a record for the program's function. NULL: there is no memory, or nothing is to be noted.
+ */
+static struct host_call *wrap_function(struct launch *launch, CUstream stream, uintptr_t function,
+                                       void *data)
 {
     const struct sc_call *call = launch->detour.call;
     struct sc_work *work = &launch->work;
     sc_work_begin(work, call, stream, SC_WORK_FUNCTION);
-    struct host_call *made = launch->made = work->stream ? take_call() : NULL;
-    if (!made)
+    struct host_call *wrapped = launch->wrapped = work->stream ? take_call() : NULL;
+    if (!wrapped)
         return NULL;
-    *made =
+    *wrapped =
         (struct host_call){.api = call->api, .site = call->site, .ticks = sc_ticks(), .data = data};
-    made->point = sc_track_call_point(&sc_track, work->stream->id, &work->ordered);
-    made->open = sc_host_functions_launched(made->ticks, work->stream->id, function);
-    return made;
+    wrapped->point = sc_track_call_point(&sc_track, work->stream->id, &work->ordered);
+    wrapped->open = sc_host_functions_launched(wrapped->ticks, work->stream->id, function);
+    return wrapped;
 }
 
-/* The call is the driver's, which may have made it by now; or ours again. */
-static CUresult end(struct launch *launch, CUresult result)
+/* Ends the call. After success the record is the driver's, and the function may have run already;
+ * after a refusal the record is ours again. */
+static CUresult end_launch(struct launch *launch, CUresult result)
 {
-    struct host_call *made = launch->made;
-    if (made && result != CUDA_SUCCESS) {
-        sc_host_functions_dropped(made->open);
-        sc_track_forget_point(&sc_track, &made->point);
-        give_call(made);
+    struct host_call *wrapped = launch->wrapped;
+    if (wrapped && result != CUDA_SUCCESS) {
+        sc_host_functions_dropped(wrapped->open);
+        sc_track_forget_point(&sc_track, &wrapped->point);
+        put_back_call(wrapped);
     }
     return sc_detour_end(&launch->detour, sc_work_end(&launch->work, result));
 }
 
-static void known(struct host_call *call)
+/* All before the function on its stream is known done. */
+static void note_earlier_done(struct host_call *call)
 {
     sc_hazards_know(&call->point, SC_CULPRIT_OF(call));
     sc_guard_apply(SC_GUARD_ALL);
 }
 
+/* What the driver calls in the place of the program's function. */
 static void run_function(void *argument)
 {
     struct host_call *call = argument;
     CUhostFn function = call->function;
     void *data = call->data;
     unsigned open = call->open;
-    known(call);
+    note_earlier_done(call);
     uint64_t ticks = call->ticks;
-    give_call(call);
+    put_back_call(call);
     sc_host_functions_runs(open, ticks);
     function(data);
     sc_excuses_function_returned(open);
     sc_host_functions_ran(open);
 }
 
-/* A callback also runs when the stream has failed, and then it proves nothing. */
+/* The driver also calls a callback when its stream has failed: then nothing is known done. */
 static void run_callback(CUstream stream, CUresult status, void *argument)
 {
     struct host_call *call = argument;
@@ -125,12 +135,12 @@ static void run_callback(CUstream stream, CUresult status, void *argument)
     void *data = call->data;
     stream = call->detoured ? call->stream : stream;
     if (status == CUDA_SUCCESS)
-        known(call);
+        note_earlier_done(call);
     else
         sc_track_forget_point(&sc_track, &call->point);
     unsigned open = call->open;
     uint64_t ticks = call->ticks;
-    give_call(call);
+    put_back_call(call);
     sc_host_functions_runs(open, ticks);
     callback(stream, status, data);
     sc_excuses_function_returned(open);
@@ -141,11 +151,11 @@ static void run_callback(CUstream stream, CUresult status, void *argument)
     SC_PAIR(symbol, _ptsz, parameters, arguments)                                                  \
     {                                                                                              \
         struct launch launch;                                                                      \
-        begin(&launch, call, &stream);                                                             \
-        if (!function || !prepare(&launch, stream, (uintptr_t)function, data))                     \
-            return end(&launch, real arguments);                                                   \
-        launch.made->function = function;                                                          \
-        return end(&launch, real(stream, run_function, launch.made, ##__VA_ARGS__));               \
+        begin_launch(&launch, call, &stream);                                                      \
+        if (!function || !wrap_function(&launch, stream, (uintptr_t)function, data))               \
+            return end_launch(&launch, real arguments);                                            \
+        launch.wrapped->function = function;                                                       \
+        return end_launch(&launch, real(stream, run_function, launch.wrapped, ##__VA_ARGS__));     \
     }
 
 LAUNCHES(cuLaunchHostFunc, (CUstream stream, CUhostFn function, void *data),
@@ -157,7 +167,7 @@ static CUresult end_refused(struct launch *launch, CUresult result)
 {
     if (sc_detour_leaves_to_caller(&launch->detour))
         sc_permit_refused(launch->detour.call, result);
-    return end(launch, result);
+    return end_launch(launch, result);
 }
 
 SC_PAIR(cuStreamAddCallback, _ptsz,
@@ -166,11 +176,11 @@ SC_PAIR(cuStreamAddCallback, _ptsz,
 {
     struct launch launch;
     CUstream named = stream;
-    begin(&launch, call, &stream);
-    if (!callback || !prepare(&launch, stream, (uintptr_t)callback, data))
+    begin_launch(&launch, call, &stream);
+    if (!callback || !wrap_function(&launch, stream, (uintptr_t)callback, data))
         return end_refused(&launch, real(stream, callback, data, flags));
-    launch.made->callback = callback;
-    launch.made->stream = named;
-    launch.made->detoured = sc_detour_is_taken(&launch.detour);
-    return end(&launch, real(stream, run_callback, launch.made, flags));
+    launch.wrapped->callback = callback;
+    launch.wrapped->stream = named;
+    launch.wrapped->detoured = sc_detour_is_taken(&launch.detour);
+    return end_launch(&launch, real(stream, run_callback, launch.wrapped, flags));
 }

@@ -1,10 +1,11 @@
 /* Pinned, registered and managed memory comes and goes.
  *
- * Freeing pinned memory and unregistering make the driver wait for the whole context. Correct
- * programs lean on that, so with nothing in flight on the buffer the call passes through. Pinned
- * memory freed in flight is held and the call returns at once. Memory unregistered in flight stays
- * with the program, which may read or overwrite it as soon as the call returns: there the call
- * waits for the operations on it, by an event and not by a wait that nobody promises.
+ * Freeing pinned memory and unregistering make the driver wait for the whole context, and correct
+ * programs rely on that. So if nothing is in flight on the buffer, the call passes through. Pinned
+ * memory that is freed in flight is held, and the call returns at once. Memory that is unregistered
+ * in flight stays the program's, which may read or overwrite it as soon as the call returns. So
+ * that call waits for the operations on the memory, by an event, and not by a wait that no manual
+ * promises.
  */
 #include <unistd.h>
 
@@ -41,6 +42,7 @@
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/contexts.h"
 #include "ledger/ledger.h"
+#include "ledger/ledger_words.h"
 #include "track/allocations.h"
 #include "track/graph_frees.h"
 #include "track/guarded.h"
@@ -56,6 +58,7 @@
 
 #include "common/poison.h"
 
+/* What the ledger is told of the memory. */
 static struct sc_memory memory_of(const void *address, size_t size_bytes, enum sc_buffer_kind kind)
 {
     return (struct sc_memory){
@@ -67,7 +70,7 @@ static struct sc_memory memory_of(const void *address, size_t size_bytes, enum s
     };
 }
 
-/* `call` made the memory. */
+/* Adds the memory that `call` has made to the tracker's ranges, and tells the ledger. */
 static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kind kind,
                       const struct sc_call *call)
 {
@@ -86,8 +89,8 @@ static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kin
     }
 }
 
-/* Memory that the program maps for kernels may be written by them at any time; write-combined
- * memory is not made to be read. */
+/* Write-combined memory is slow to read, and memory that is mapped for kernels may be written by
+ * them at any time: no snapshot is taken of either. */
 void sc_host_memory_pinned(const void *address, size_t bytes, unsigned flags,
                            const struct sc_call *call)
 {
@@ -97,8 +100,8 @@ void sc_host_memory_pinned(const void *address, size_t bytes, unsigned flags,
                                               SC_SNAPSHOTS_NONE));
 }
 
-/* Where the device does not let the host touch managed memory while it works, to read a source
- * would be a fault of the program's. */
+/* If the device does not let the host touch managed memory while kernels run, reading a source
+ * would crash the program: no snapshot is taken there. */
 void sc_host_memory_managed(CUdeviceptr address, size_t bytes, const struct sc_call *call)
 {
     const void *memory = (const void *)(uintptr_t)address;
@@ -123,6 +126,7 @@ void sc_host_memory_registered(const void *address, size_t bytes, unsigned flags
             sc_guarded_set(track.inflight, (uintptr_t)address, bytes, SC_GUARDING_FORBIDDEN));
 }
 
+/* Tells the ledger of a call that the driver has refused. Returns `result`. */
 static CUresult tell_refused(const struct sc_call *call, size_t bytes, enum sc_buffer_kind kind,
                              CUresult result)
 {
@@ -133,15 +137,17 @@ static CUresult tell_refused(const struct sc_call *call, size_t bytes, enum sc_b
 
 /* ---- held memory is in the way ---- */
 
-enum { LET_GO_NS = 100 * 1000 * 1000 };
+/* How long a refused allocation waits for held memory, at most. */
+enum { HELD_WAIT_NS = 100 * 1000 * 1000 };
 
+/* Is any memory held that is the driver's to free? */
 static bool is_any_held(void)
 {
     return sc_track_has(&sc_track, SC_HAS_HOLDS) &&
            sc_track_is_held(&sc_track, 0, SIZE_MAX, SC_HOLDS_DRIVERS);
 }
 
-/* False: some is held still, for a graph maybe. */
+/* Gives held memory back until the time. False: some is held still, perhaps for a graph. */
 static bool await_held(const struct sc_context *context, uint64_t until_ns)
 {
     sc_reaper_give_back_pinned(context);
@@ -152,26 +158,28 @@ static bool await_held(const struct sc_context *context, uint64_t until_ns)
     return !is_any_held();
 }
 
-/* What was freed in flight, and is held, is the driver's in a process without the library, since
- * the free waits there. So a call that fails for want of memory is made once more when that has
- * gone back. Where it was waited for in vain it is not waited for again. */
-static bool gave_back_held(CUresult result)
+/* Waits for held memory if the call has failed for want of memory. Returns whether the caller
+ * should make the call once more. Without the library a free in flight would have waited, and the
+ * memory would be the driver's by now. After a wait in vain the next call does not wait. */
+static bool awaited_held_memory(CUresult result)
 {
-    static _Atomic bool is_in_vain;
+    static _Atomic bool was_in_vain;
     if (sc_likely(result != CUDA_ERROR_OUT_OF_MEMORY) || !sc_active() || sc_captures_any_open() ||
         !is_any_held())
         return false;
     SC_KEEP_ERRNO();
     uint64_t longest_ns =
-        sc_options.stall_limit_ns < LET_GO_NS ? sc_options.stall_limit_ns : LET_GO_NS;
-    uint64_t until_ns = atomic_load(&is_in_vain) ? 0 : sc_now_ns() + longest_ns;
-    atomic_store(&is_in_vain, !await_held(sc_contexts_of_memory(), until_ns));
-    sc_ledger_settled(&sc_ledger);
+        sc_options.stall_limit_ns < HELD_WAIT_NS ? sc_options.stall_limit_ns : HELD_WAIT_NS;
+    uint64_t until_ns = atomic_load(&was_in_vain) ? 0 : sc_now_ns() + longest_ns;
+    atomic_store(&was_in_vain, !await_held(sc_contexts_of_memory(), until_ns));
+    sc_ledger_count(&sc_ledger, SC_LEDGER_SETTLED);
     return true;
 }
 
-/* From huge pages, where that is as good as the driver's. Not where the driver would refuse. */
-static bool serve(void **address, size_t bytes, unsigned flags, const struct sc_call *call)
+/* Serves the allocation from huge pages of ours, where these are as good as the driver's memory.
+ * False: the driver is to serve it. While something captures, the driver might refuse the call, so
+ * it is asked. */
+static bool serve_pinned(void **address, size_t bytes, unsigned flags, const struct sc_call *call)
 {
     if (!address || sc_captures_any_open())
         return false;
@@ -192,7 +200,7 @@ static bool serve(void **address, size_t bytes, unsigned flags, const struct sc_
         if (served)                                                                                \
             return CUDA_SUCCESS;                                                                   \
         CUresult result = SC_PERMITTED(real arguments);                                            \
-        if (gave_back_held(result))                                                                \
+        if (awaited_held_memory(result))                                                           \
             result = SC_PERMITTED(real arguments);                                                 \
         if (result == CUDA_SUCCESS)                                                                \
             sc_host_memory_pinned(*address, bytes, flags, call);                                   \
@@ -200,11 +208,11 @@ static bool serve(void **address, size_t bytes, unsigned flags, const struct sc_
     }
 
 PINS(cuMemHostAlloc, (void **address, size_t bytes, unsigned flags), (address, bytes, flags), flags,
-     serve(address, bytes, flags, call))
+     serve_pinned(address, bytes, flags, call))
 PINS(cuMemAllocHost_v2, (void **address, size_t bytes), (address, bytes), 0,
-     serve(address, bytes, 0, call))
-/* The one function from before CUDA 3.2 that has nothing to do with 32-bit device addresses. The
- * driver decides what it does. */
+     serve_pinned(address, bytes, 0, call))
+/* Of the functions from before CUDA 3.2 this is the only one that does not take 32-bit device
+ * addresses. What it does is up to the driver, so huge pages never serve it. */
 PINS(cuMemAllocHost, (void **address, unsigned bytes), (address, bytes), 0, false)
 
 CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
@@ -213,11 +221,13 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
         sc_host_memory_managed(*address, bytes, call);
+    if (result == CUDA_SUCCESS && flags == CU_MEM_ATTACH_HOST)
+        sc_managed_lies_nowhere(*address, bytes);
     return tell_refused(call, bytes, SC_MANAGED, result);
 }
 
-/* A registration over memory whose free is held settles that first. */
-static void settle(const void *address, size_t bytes)
+/* Settles what is held at an address where the program registers memory again. */
+static void settle_held(const void *address, size_t bytes)
 {
     sc_guard_unprotect(address, bytes); /* the driver could not pin protected pages */
     if (sc_active() && sc_track_is_held(&sc_track, (uintptr_t)address, bytes, SC_HOLDS_REAPERS))
@@ -229,10 +239,11 @@ static void settle(const void *address, size_t bytes)
     }
 }
 
-/* False: the memory is of our own pages, which the driver refuses in its own. */
+/* False: the memory lies in pages of ours. The driver refuses to register memory of its own, and
+ * the program takes these pages for the driver's. */
 static bool may_be_registered(const void *address, size_t bytes)
 {
-    settle(address, bytes);
+    settle_held(address, bytes);
     return !sc_pinned_overlaps((uintptr_t)address, bytes);
 }
 
@@ -242,13 +253,14 @@ SC_VERSIONS(cuMemHostRegister, cuMemHostRegister_v2, (void *address, size_t byte
     if (!may_be_registered(address, bytes))
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
-    if (gave_back_held(result))
+    if (awaited_held_memory(result))
         result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
         sc_host_memory_registered(address, bytes, flags, call);
     return tell_refused(call, bytes, SC_REGISTERED, result);
 }
 
+/* A call that gives host memory back: a free or an unregistering. */
 struct giving_back {
     struct sc_memory memory;
     void *address;
@@ -256,11 +268,11 @@ struct giving_back {
     const struct sc_call *call;
     struct sc_culprit culprit;
     struct sc_permit permit;
-    CUresult result; /* where the memory is kept back */
+    CUresult result; /* the call's result where the memory is kept back */
 };
 
-static struct giving_back giving_of(void *address, enum sc_buffer_kind kind,
-                                    const struct sc_call *call)
+static struct giving_back describe_giving(void *address, enum sc_buffer_kind kind,
+                                          const struct sc_call *call)
 {
     return (struct giving_back){
         .memory = memory_of(address, 0, kind),
@@ -271,16 +283,18 @@ static struct giving_back giving_of(void *address, enum sc_buffer_kind kind,
     };
 }
 
-/* Names the call, and asks leave for it of what captures. */
-static struct giving_back begin(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
+/* Begins such a call, under a permit. */
+static struct giving_back begin_free_of(void *address, enum sc_buffer_kind kind,
+                                        const struct sc_call *call)
 {
-    struct giving_back giving = giving_of(address, kind, call);
+    struct giving_back giving = describe_giving(address, kind, call);
     sc_own_stack_learn();
     sc_permit_begin(&giving.permit, call);
     return giving;
 }
 
-static struct sc_take_down take_down(const struct sc_range_info *range, enum sc_hold_kind hold)
+/* A request to take the whole range down, with this kind of hold (reaper/take_down.h). */
+static struct sc_take_down take_down_of(const struct sc_range_info *range, enum sc_hold_kind hold)
 {
     return (struct sc_take_down){
         .address = range->address,
@@ -291,8 +305,8 @@ static struct sc_take_down take_down(const struct sc_range_info *range, enum sc_
     };
 }
 
-/* The driver waits for the context before it unregisters any page of it, also under relaxed mode:
- * a wait that breaks no capture. */
+/* Registers and unregisters a page of ours: before it unregisters any page the driver waits for the
+ * context, and under relaxed mode that wait breaks no capture. */
 static CUresult wait_by_unregistering(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -312,7 +326,8 @@ static CUresult wait_by_unregistering(void)
     return result;
 }
 
-/* What work that failed makes every call return, and not what is wrong with a call of ours. */
+/* The error of earlier work, which every call returns after it; CUDA_SUCCESS if the error can be
+ * one of our own call. */
 static CUresult failure_of_work(CUresult result)
 {
     switch (result) {
@@ -326,9 +341,9 @@ static CUresult failure_of_work(CUresult result)
     }
 }
 
-/* Kept for a graph alone: cuMemFreeHost waits for the context, and programs lean on that. A wait
- * for the context as a whole would break a capture in it, and leaves out the primary one where a
- * green one is current. */
+/* Waits for the context, since cuMemFreeHost does and programs rely on that. Called where memory is
+ * kept only for a graph. cuCtxSynchronize would break a capture in the context. It also leaves out
+ * the primary context where a green one is current. In these cases the wait is by unregistering. */
 static CUresult wait_as_the_driver_does(const struct sc_call *call)
 {
     if (!sc_captures_any_open() && sc_contexts_of_memory() == sc_contexts_current())
@@ -338,8 +353,9 @@ static CUresult wait_as_the_driver_does(const struct sc_call *call)
     return sc_wrap_answered(call, failure_of_work(sc_sync_end(&sync, wait_by_unregistering())));
 }
 
-/* Another thread may give it back at once. */
-static void tell_held(const struct sc_take_down *taken, const struct sc_range_info *range)
+/* Tells the ledger of the hold. The reaper may have ended the hold meanwhile: then it is ended in
+ * the ledger, too. */
+static void book_held(const struct sc_take_down *taken, const struct sc_range_info *range)
 {
     if (!taken->held || !sc_booking_is_on())
         return;
@@ -348,29 +364,31 @@ static void tell_held(const struct sc_take_down *taken, const struct sc_range_in
         sc_ledger_let_go(&sc_ledger, taken->held_age, 0);
 }
 
-/* True: in flight, and held. False: the driver frees it now; past max_held its own wait is the
- * back-pressure. */
+/* True: the memory is in flight, and its free is held. False: the driver frees the memory now. Past
+ * max_held the driver frees as well: its own wait slows the program down. */
 static bool free_is_deferred(struct giving_back *giving, const struct sc_range_info *range)
 {
-    SC_TAKE_DOWN taken = take_down(range, SC_HOLD_FREE_PINNED);
-    taken.hold = !sc_contexts_has_lost(range->context); /* the driver refuses it */
+    SC_TAKE_DOWN taken = take_down_of(range, SC_HOLD_FREE_PINNED);
+    taken.hold = !sc_contexts_has_lost(range->context); /* the driver would refuse the late free */
     if (!sc_take_down_make(&taken, SC105, &giving->culprit))
         return false;
-    tell_held(&taken, range);
-    if (sc_take_down_passes(&taken))
+    book_held(&taken, range);
+    if (sc_take_down_passes(&taken)) /* nothing to be waited for is in flight */
         giving->result = wait_as_the_driver_does(giving->call);
     return true;
 }
 
 typedef CUresult give_back_function(void *address);
 
+/* Makes the driver's call as a call of the library's own: hooks stand aside. */
 static CUresult give_back_inside(give_back_function *give_back, void *address)
 {
     SC_INSIDE();
     return give_back(address);
 }
 
-/* Waits for the context as the driver does, and forgets the range unless the driver refuses. */
+/* Makes the driver's call: it waits for the context, and the range is forgotten unless the driver
+ * refuses. */
 static CUresult give_back_now(struct giving_back *giving, const struct sc_range_info *range,
                               give_back_function *give_back)
 {
@@ -394,7 +412,8 @@ static CUresult give_back_now(struct giving_back *giving, const struct sc_range_
     return result;
 }
 
-/* The range that the call is about: it starts at the address, and was made by the opposite call. */
+/* The range that the call gives back. It starts at the address and was made by the opposite call;
+ * else its `range` is 0. */
 static struct sc_range_info range_of(const struct giving_back *giving)
 {
     struct sc_range_info range = {0};
@@ -405,9 +424,10 @@ static struct sc_range_info range_of(const struct giving_back *giving)
     return range;
 }
 
-/* False: the driver will refuse the call, and gives nothing back. */
-static bool may_keep(const struct giving_back *giving, const struct sc_range_info *range,
-                     enum sc_hazard_code code)
+/* May the memory be kept back? False: it is no known range, or a capture makes the driver refuse
+ * the call. In the latter case what is in flight is reported only. */
+static bool may_be_kept(const struct giving_back *giving, const struct sc_range_info *range,
+                        enum sc_hazard_code code)
 {
     SC_TAKE_DOWN taken = {.address = range->address, .size_bytes = range->size_bytes};
     if (!range->range || !sc_permit_is_refused(&giving->permit))
@@ -417,15 +437,16 @@ static bool may_keep(const struct giving_back *giving, const struct sc_range_inf
     return false;
 }
 
-/* The program has given it back, whatever the driver has still to do. */
+/* Tells the ledger that the program has given the memory back, whatever the driver has still to do.
+ */
 static void tell_left(const struct giving_back *giving)
 {
     sc_memory_leaves(giving->call, &giving->memory);
-    sc_memory_left(&giving->memory, true);
+    sc_memory_left(&giving->memory, /*taken=*/true);
 }
 
-/* Whether the memory was kept back. The driver is not asked then, which would not have permitted
- * the call while something captures. */
+/* Returns `kept`. If the memory was kept back, ends the permit: the driver, which would have
+ * refused the call while something captures, is not asked. */
 static bool end_kept(struct giving_back *giving, bool kept)
 {
     if (kept)
@@ -435,10 +456,10 @@ static bool end_kept(struct giving_back *giving, bool kept)
 
 typedef bool keep_function(struct giving_back *giving, const struct sc_range_info *range);
 
-/* What is held may go back, and be another thread's, before `keep` returns: it counts as the
- * program's no more from before that on. */
-static bool is_held(struct giving_back *giving, const struct sc_range_info *range,
-                    keep_function *keep)
+/* Keeps the memory back if `keep` does. The ledger is told before: the reaper may give the memory
+ * back, and another thread get it, before `keep` returns. */
+static bool try_to_keep(struct giving_back *giving, const struct sc_range_info *range,
+                        keep_function *keep)
 {
     sc_memory_leaves(giving->call, &giving->memory);
     bool held = keep(giving, range);
@@ -446,6 +467,8 @@ static bool is_held(struct giving_back *giving, const struct sc_range_info *rang
     return end_kept(giving, held);
 }
 
+/* Has the program freed this memory before, so that its free is held? The driver would refuse a
+ * second free. */
 static bool was_freed(const struct giving_back *giving, const struct sc_range_info *range)
 {
     return !range->range && sc_active() && giving->address &&
@@ -458,9 +481,9 @@ CUresult cuMemFreeHost(void *address)
     SC_WRAPPER(cuMemFreeHost);
     if (!address)
         return SC_PERMITTED(real(NULL));
-    struct giving_back giving = begin(address, SC_PINNED, call);
+    struct giving_back giving = begin_free_of(address, SC_PINNED, call);
     struct sc_range_info range = range_of(&giving);
-    if (may_keep(&giving, &range, SC105) && is_held(&giving, &range, free_is_deferred))
+    if (may_be_kept(&giving, &range, SC105) && try_to_keep(&giving, &range, free_is_deferred))
         return giving.result;
     if (end_kept(&giving, was_freed(&giving, &range)))
         return CUDA_ERROR_INVALID_VALUE;
@@ -469,12 +492,12 @@ CUresult cuMemFreeHost(void *address)
 
 void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
 {
-    struct giving_back giving = giving_of(address, kind, call);
+    struct giving_back giving = describe_giving(address, kind, call);
     struct sc_range_info range = range_of(&giving);
     tell_left(&giving);
     if (!range.range)
         return;
-    SC_TAKE_DOWN taken = take_down(&range, SC_HOLD_WAIT);
+    SC_TAKE_DOWN taken = take_down_of(&range, SC_HOLD_WAIT);
     sc_take_down_make(&taken, kind == SC_PINNED ? SC105 : SC103, &giving.culprit);
     sc_take_down_tell_graphs(range.address, range.size_bytes, kind == SC_REGISTERED,
                              &giving.culprit);
@@ -482,13 +505,13 @@ void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* A launch whose memory is not registered any more fails, and takes the context with it. The
- * registration stays for as long as a graph names the memory; it ends inside the program's own
- * waits, as frees of pinned memory do. */
+/* Keeps memory registered for as long as a graph names it. Otherwise the graph's next launch would
+ * fail and lose the context. The registration ends inside one of the program's own waits, as held
+ * frees of pinned memory do. */
 static bool unregister_is_kept(struct giving_back *giving, const struct sc_range_info *range)
 {
-    SC_TAKE_DOWN waited = take_down(range, SC_HOLD_WAIT);
-    SC_TAKE_DOWN kept = take_down(range, SC_HOLD_UNREGISTER);
+    SC_TAKE_DOWN waited = take_down_of(range, SC_HOLD_WAIT);
+    SC_TAKE_DOWN kept = take_down_of(range, SC_HOLD_UNREGISTER);
     sc_take_down_make(&waited, SC103, &giving->culprit);
     if (!sc_track_graph_names(&sc_track, range->address, range->size_bytes))
         return false;
@@ -506,16 +529,17 @@ CUresult cuMemHostUnregister(void *address)
         sc_active() && sc_track_is_held(&sc_track, (uintptr_t)address, 1, SC_HOLDS_DRIVERS);
     if (!is_gone && sc_pinned_end((uintptr_t)address))
         return CUDA_ERROR_INVALID_VALUE;
-    struct giving_back giving = begin(address, SC_REGISTERED, call);
+    struct giving_back giving = begin_free_of(address, SC_REGISTERED, call);
     struct sc_range_info range = range_of(&giving);
-    if (may_keep(&giving, &range, SC103) && is_held(&giving, &range, unregister_is_kept))
+    if (may_be_kept(&giving, &range, SC103) && try_to_keep(&giving, &range, unregister_is_kept))
         return giving.result;
     if (end_kept(&giving, is_gone))
         return CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
     return give_back_now(&giving, &range, real);
 }
 
-/* Memory of cuMemAllocAsync, whose free waits for nothing (docs/driver.md, Frees). */
+/* Is it memory of cuMemAllocAsync? cuMemFree of such memory waits for nothing (docs/driver.md,
+ * Frees). */
 static bool is_of_pool(CUdeviceptr address)
 {
     CUmemoryPool pool = NULL;
@@ -525,18 +549,20 @@ static bool is_of_pool(CUdeviceptr address)
            pool;
 }
 
-/* A free of device memory. One that waits for nothing is judged. */
+/* A free of device memory. */
 struct device_free {
     struct sc_allocation allocation;
-    bool waits;
+    bool waits; /* the driver waits for the context; a free that waits for nothing is judged */
 };
 
 static struct device_free begin_device_free(const struct sc_call *call, CUdeviceptr address)
 {
+    /* What this wrapper found before the driver's call. In a replay it runs again behind the call,
+     * when the driver may not know the address any more. */
     static __thread struct {
         CUdeviceptr address;
         bool waits;
-    } prepared; /* behind the call the driver may not know it any more */
+    } prepared;
     bool is_known = sc_replaying_follows() && prepared.address == address;
     const struct sc_memory memory = memory_of((void *)(uintptr_t)address, 0, SC_MANAGED);
     sc_memory_leaves(call, &memory);
@@ -552,8 +578,8 @@ static struct device_free begin_device_free(const struct sc_call *call, CUdevice
     return freeing;
 }
 
-/* Managed memory is forgotten before the driver could hand its address out again. Sources in it are
- * compared while they are there. */
+/* Managed memory is forgotten before the driver's call, since the driver could hand its address out
+ * again at once. Its sources are compared while the bytes are there. */
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
     SC_WRAPPER(cuMemFree_v2);
@@ -563,7 +589,7 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     }
     if (!address)
         return SC_PERMITTED(real(address));
-    struct giving_back giving = begin((void *)(uintptr_t)address, SC_MANAGED, call);
+    struct giving_back giving = begin_free_of((void *)(uintptr_t)address, SC_MANAGED, call);
     struct sc_range_info range = range_of(&giving);
     struct device_free freeing = begin_device_free(call, address);
     struct sc_sync sync;

@@ -1,4 +1,5 @@
-/* Host memory that comes and goes on a way that no wrapper saw (replay.h).
+/* Host memory that comes and goes without a wrapper, so that a replay tells of it
+ * (missed/replay.h).
  *
  * Thread-safe. Locks: none may be held. sc_host_memory_leaves may wait, at most stall_limit. Not
  * for a signal handler.
@@ -13,7 +14,8 @@
 enum sc_buffer_kind;
 struct sc_call;
 
-/* The memory is there from now on, as a range. */
+/* Notes memory that was just pinned, registered or allocated as managed: it is a range of the
+ * tracker's from now on. `flags`: the call's. */
 void sc_host_memory_pinned(const void *address, size_t size_bytes, unsigned flags,
                            const struct sc_call *call);
 void sc_host_memory_registered(const void *address, size_t size_bytes, unsigned flags,
@@ -21,7 +23,7 @@ void sc_host_memory_registered(const void *address, size_t size_bytes, unsigned 
 void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes, const struct sc_call *call);
 
 /* Pinned memory is about to be freed, or registered memory to be unregistered: reports what is in
- * flight, and with mode=fix waits for it. */
+ * flight there, and in mode=fix waits for it. */
 void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct sc_call *call);
 
 #endif

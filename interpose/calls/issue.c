@@ -62,8 +62,9 @@
 
 enum { TAKEN_EARLY_BYTES = 24 * 1024 };
 
-SC_INLINED void on(struct sc_issue *issue, const struct sc_call *call,
-                   struct sc_stream_record *stream)
+/* Leaves out the fields that are set before they are read. */
+SC_INLINED void init_issue(struct sc_issue *issue, const struct sc_call *call,
+                           struct sc_stream_record *stream)
 {
     sc_own_stack_learn();
     issue->stream = stream;
@@ -93,43 +94,45 @@ SC_INLINED void on(struct sc_issue *issue, const struct sc_call *call,
 void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
                  struct sc_stream_record *stream)
 {
-    on(issue, call, stream);
+    init_issue(issue, call, stream);
 }
 
-static __attribute__((noinline)) void begin_captured(struct sc_issue *issue)
+/* The stream captures: the issue is of a node of its graph, and not of an operation. */
+static __attribute__((noinline)) void turn_to_graph(struct sc_issue *issue)
 {
     issue->captured_stream = (uintptr_t)issue->stream->handle;
     issue->graph = sc_streams_graph(issue->stream);
     issue->stream = NULL;
 }
 
-SC_INLINED void begin(struct sc_issue *issue, const struct sc_call *call, CUstream stream)
+SC_INLINED void begin_issue(struct sc_issue *issue, const struct sc_call *call, CUstream stream)
 {
-    on(issue, call, sc_active() ? sc_streams_find(stream, call->per_thread) : NULL);
+    init_issue(issue, call, sc_active() ? sc_streams_find(stream, call->per_thread) : NULL);
     if (issue->stream && sc_unlikely(sc_streams_is_capturing(issue->stream)))
-        begin_captured(issue);
+        turn_to_graph(issue);
 }
 
 void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream stream)
 {
-    begin(issue, call, stream);
+    begin_issue(issue, call, stream);
 }
 
-/* What reaches beyond its allocation is for the driver to refuse, and not for us to read. */
-static inline bool is_inside(const struct sc_shape *shape, const struct sc_range_info *range)
+/* Does the range have all bytes of the shape? Bytes beyond an allocation are never read by us: the
+ * driver refuses such a call. */
+static inline bool is_within_range(const struct sc_shape *shape, const struct sc_range_info *range)
 {
     size_t offset = shape->address - range->address;
     return range->range && offset <= range->size_bytes &&
            sc_shape_hull_bytes(shape) <= range->size_bytes - offset;
 }
 
-/* NULL: there are as many as a call has. */
+/* Adds an empty use; NULL: the issue has as many as a call can have. */
 SC_INLINED struct sc_host_use *add_use(struct sc_issue *issue)
 {
     return issue->host_count < SC_ISSUE_HOST_MAX ? &issue->host[issue->host_count++] : NULL;
 }
 
-/* The address and the use flags of the range do not count. */
+/* Adds an operation. Of `range`, neither the address nor the flags of its use count. */
 SC_INLINED void add_op(struct sc_issue *issue, enum sc_direction direction,
                        const struct sc_shape *shape, const struct sc_range_info *range, bool stable)
 {
@@ -147,8 +150,8 @@ SC_INLINED void add_op(struct sc_issue *issue, enum sc_direction direction,
     issue->op_count++;
 }
 
-SC_INLINED void describe(const struct sc_issue *restrict issue,
-                         const struct sc_host_use *restrict use, struct sc_op_info *restrict op)
+SC_INLINED void describe_op(const struct sc_issue *restrict issue,
+                            const struct sc_host_use *restrict use, struct sc_op_info *restrict op)
 {
     memset(op, 0, sizeof *op); /* in place, as a compound literal would not be */
     op->direction = use->direction;
@@ -175,7 +178,7 @@ SC_INLINED void describe_all(const struct sc_issue *issue, struct sc_issue_ops *
     for (const struct sc_host_use *use = issue->host, *end = use + issue->host_count; use < end;
          use++)
         if (!use->in_call)
-            describe(issue, use, op++);
+            describe_op(issue, use, op++);
     ops->count = (unsigned)(op - ops->of);
 }
 
@@ -184,14 +187,17 @@ void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops)
     describe_all(issue, ops);
 }
 
+/* Adds an operation on memory that lies in a range of the tracker's. */
 SC_INLINED void add_op_on_range(struct sc_issue *issue, enum sc_direction direction,
                                 const struct sc_shape *shape, const struct sc_range_info *range)
 {
-    bool stable = issue->stream && is_inside(shape, range) &&
+    bool stable = issue->stream && is_within_range(shape, range) &&
                   range->snapshots != SC_SNAPSHOTS_NONE && sc_unfinished_is_clear(issue->stream);
     add_op(issue, direction, shape, range, stable);
 }
 
+/* A local of a caller, or other pageable memory? A local lies above this frame on the thread's
+ * stack. */
 static enum sc_buffer_kind kind_of_pageable(const struct sc_shape *shape)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -228,21 +234,17 @@ void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc
         };
 }
 
-static bool is_in_place(const struct sc_issue *issue)
+/* Does the device work with pageable memory itself, without staging it? */
+static bool works_in_place(const struct sc_issue *issue)
 {
     return issue->stream && issue->stream->context->reads_pageable;
 }
 
-static void touch(struct sc_issue *issue, enum sc_direction direction, const struct sc_shape *shape)
-{
-    sc_issue_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
-}
-
-/* Memory that another thread has unregistered meanwhile is not known. */
-static __attribute__((noinline)) void use_on(struct sc_issue *issue, enum sc_direction direction,
-                                             const struct sc_shape *shape,
-                                             const struct sc_range_info *range,
-                                             enum sc_copy_time when)
+/* Adds a use as an operation or as a touch, by `when` the driver uses the memory. The range is 0 if
+ * the memory is pageable, or if another thread has unregistered it meanwhile. */
+static __attribute__((noinline)) void
+add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struct sc_shape *shape,
+                const struct sc_range_info *range, enum sc_copy_time when)
 {
     if (sc_likely(range->range && when != SC_IN_CALL)) {
         add_op_on_range(issue, direction, shape, range);
@@ -250,10 +252,10 @@ static __attribute__((noinline)) void use_on(struct sc_issue *issue, enum sc_dir
     }
     if (!range->range && issue->stream && sc_issue_is_kept_registered(shape))
         issue->waits_after = true;
-    if (when != SC_IN_CALL && (issue->graph || is_in_place(issue)))
-        sc_issue_pageable(issue, direction, shape, false);
+    if (when != SC_IN_CALL && (issue->graph || works_in_place(issue)))
+        sc_issue_pageable(issue, direction, shape, /*is_there=*/false);
     else if (direction == SC_H2D || direction == SC_D2H)
-        touch(issue, direction, shape);
+        sc_issue_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
 }
 
 static void note_waits(struct sc_issue *issue, const struct sc_copy_manner *manner)
@@ -262,21 +264,22 @@ static void note_waits(struct sc_issue *issue, const struct sc_copy_manner *mann
     issue->lands_late |= manner->waits && manner->written == SC_LATE;
 }
 
-/* The other side is the device's. */
+/* When the driver uses pageable memory in a copy whose other side is the device's. */
 static __attribute__((noinline)) enum sc_copy_time
 time_of_pageable(struct sc_issue *issue, enum sc_direction direction, size_t size_bytes)
 {
-    struct sc_copy_case asked = {
-        .call = SC_COPY_ASYNC, .in_place = is_in_place(issue), .size_bytes = size_bytes};
-    *(direction == SC_H2D ? &asked.src : &asked.dst) = SC_PLACE_PAGEABLE;
-    const struct sc_copy_manner manner = sc_copy_manner_of(&asked);
+    struct sc_copy_case copy = {
+        .call = SC_COPY_ASYNC, .in_place = works_in_place(issue), .size_bytes = size_bytes};
+    *(direction == SC_H2D ? &copy.src : &copy.dst) = SC_PLACE_PAGEABLE;
+    const struct sc_copy_manner manner = sc_copy_manner_of(&copy);
     note_waits(issue, &manner);
     return direction == SC_H2D ? manner.read : manner.written;
 }
 
-/* Only copies can be made of pageable memory in the call. */
-static enum sc_copy_time time_of_one(struct sc_issue *issue, enum sc_direction direction,
-                                     size_t size_bytes)
+/* When the driver uses memory that is the only host range of its operation. Nothing but a copy uses
+ * pageable memory within the call. */
+static enum sc_copy_time time_of_single(struct sc_issue *issue, enum sc_direction direction,
+                                        size_t size_bytes)
 {
     bool is_copy = direction == SC_H2D || direction == SC_D2H;
     if (issue->graph || !is_copy)
@@ -295,7 +298,8 @@ SC_INLINED void host_shape(struct sc_issue *issue, enum sc_direction direction,
     if (sc_likely(range.range && sc_copy_manner_is_late_beside_device(range.kind)))
         add_op_on_range(issue, direction, shape, &range);
     else
-        use_on(issue, direction, shape, &range, time_of_one(issue, direction, hull_bytes));
+        add_use_by_time(issue, direction, shape, &range,
+                        time_of_single(issue, direction, hull_bytes));
 }
 
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
@@ -318,6 +322,7 @@ void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const vo
                         &(struct sc_shape){(uintptr_t)address, size_bytes, size_bytes, 1});
 }
 
+/* Names one side of a copy, with its fold. */
 static void add_side(struct sc_issue *issue, enum sc_direction direction,
                      const struct sc_copy_side *side, enum sc_copy_time when)
 {
@@ -325,34 +330,35 @@ static void add_side(struct sc_issue *issue, enum sc_direction direction,
     if (!side->used)
         return;
     struct sc_range_info range = sc_track_find_range(&sc_track, side->shape.address);
-    use_on(issue, direction, &side->shape, &range, when);
+    add_use_by_time(issue, direction, &side->shape, &range, when);
     sc_issue_folded(issue, from, &side->fold);
 }
 
-static bool are_alike(const struct sc_copy_manner *a, const struct sc_copy_manner *b)
+static bool are_same_manner(const struct sc_copy_manner *a, const struct sc_copy_manner *b)
 {
     return a->waits == b->waits && a->read == b->read && a->written == b->written;
 }
 
-/* Would the copy be the same out of the library's own memory, which is registered? */
-static bool may_read_elsewhere(const struct sc_copy_case *asked,
-                               const struct sc_copy_manner *manner)
+/* Would the driver treat the copy the same if it read the source from pinned memory of ours? */
+static bool may_read_pinned(const struct sc_copy_case *copy, const struct sc_copy_manner *manner)
 {
-    struct sc_copy_case elsewhere = *asked;
+    struct sc_copy_case elsewhere = *copy;
     elsewhere.src = SC_PLACE_LOCKED;
     const struct sc_copy_manner other = sc_copy_manner_of(&elsewhere);
-    return are_alike(manner, &other);
+    return are_same_manner(manner, &other);
 }
 
-/* The manner of a graph's copy is known at the launch. */
+/* How the driver treats the copy. A node's copy counts as late on both sides: its real manner is
+ * found at the launch. */
 static struct sc_copy_manner manner_of(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
-    const struct sc_copy_case asked = sc_copy_sides_case(sides, SC_COPY_ASYNC, is_in_place(issue));
+    const struct sc_copy_case copy =
+        sc_copy_sides_case(sides, SC_COPY_ASYNC, works_in_place(issue));
     if (issue->graph)
         return (struct sc_copy_manner){false, SC_LATE, SC_LATE};
-    const struct sc_copy_manner manner = sc_copy_manner_of(&asked);
+    const struct sc_copy_manner manner = sc_copy_manner_of(&copy);
     note_waits(issue, &manner);
-    issue->keeps_source = asked.src == SC_PLACE_MANAGED && !may_read_elsewhere(&asked, &manner);
+    issue->keeps_source = copy.src == SC_PLACE_MANAGED && !may_read_pinned(&copy, &manner);
     return manner;
 }
 
@@ -379,7 +385,8 @@ void sc_issue_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
         sc_copy_sides_add_device(sides, &issue->uses);
 }
 
-/* `number`: of the operation, which was issued or is about to be. */
+/* Reports the kept conflicts (SC204), and counts the others as not judged. `number`: of the issue's
+ * operation, which was issued or is about to be. */
 static void report_unordered(const struct sc_issue *issue, enum sc_action action,
                              const struct sc_ops *conflicts, uint64_t number)
 {
@@ -396,49 +403,51 @@ static uint64_t next_number(const struct sc_stream_record *stream)
     return sc_track_issued(&sc_track, stream->id) + 1;
 }
 
-/* The missing edge: the operation waits for the one it would have raced with. */
+/* Makes the stream wait for the operation that `op` would race with. False: no edge may or can be
+ * made. */
 static bool order_after_one(const struct sc_issue *issue, const struct sc_op_info *op,
-                            const struct sc_ops *one)
+                            const struct sc_ops *single)
 {
-    return !sc_replaying_follows() && sc_hazards_heals(op) && sc_hazards_heals(&one->ops[0]) &&
-           sc_edges_order_after(issue->stream, &one->ops[0], issue->call->api);
+    return !sc_replaying_follows() && sc_hazards_heals(op) && sc_hazards_heals(&single->ops[0]) &&
+           sc_edges_order_after(issue->stream, &single->ops[0], issue->call->api);
 }
 
-/* What no edge stands for. */
-static __attribute__((noinline)) void report_left(const struct sc_issue *issue,
-                                                  const struct sc_op_info *op)
+/* Reports the conflicts that are left, for which no edge could be made. */
+static __attribute__((noinline)) void report_unordered_left(const struct sc_issue *issue,
+                                                            const struct sc_op_info *op)
 {
     SC_OPS(left);
-    sc_track_conflicts(&sc_track, op, false, &left);
+    sc_track_conflicts(&sc_track, op, /*awaited=*/false, &left);
     report_unordered(issue, SC_ACTION_REPORTED, &left, next_number(issue->stream));
 }
 
-/* What cannot be ordered is found again when the call was made, unless the issue is judged now. */
+/* Orders the operation after its conflicts, by edges. The conflicts that are left are found again
+ * behind the call, unless the issue is judged now. */
 static __attribute__((noinline)) void order_after_conflicts(const struct sc_issue *issue,
                                                             const struct sc_host_use *use)
 {
     SC_OPS(conflicts);
     struct sc_op_info op;
-    describe(issue, use, &op);
+    describe_op(issue, use, &op);
     op.unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, issue->after);
-    sc_track_conflicts(&sc_track, &op, false, &conflicts);
+    sc_track_conflicts(&sc_track, &op, /*awaited=*/false, &conflicts);
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
-        struct sc_ops one = sc_ops_one(&conflicts, i);
-        if (order_after_one(issue, &op, &one))
-            report_unordered(issue, SC_ACTION_ORDERED, &one, next_number(issue->stream));
+        struct sc_ops single = sc_ops_one(&conflicts, i);
+        if (order_after_one(issue, &op, &single))
+            report_unordered(issue, SC_ACTION_ORDERED, &single, next_number(issue->stream));
     }
     if (conflicts.count && issue->is_judged && !sc_replaying_prepares())
-        report_left(issue, &op);
+        report_unordered_left(issue, &op);
 }
 
-/* A launch that uses freed memory is a hazard by itself (SC401). It sees all the same what it would
- * have seen if the operations before the free had been done at once. */
+/* A graph is launched that uses freed memory, which is a hazard by itself (SC401). The launch waits
+ * for all operations that hold the memory, so that it sees what they would have left there. */
 static __attribute__((noinline)) void order_after_all_held(const struct sc_issue *issue,
                                                            const struct sc_host_use *use)
 {
     struct sc_ticket tickets[SC_TRACK_OPS_MAX];
     struct sc_op_info op;
-    describe(issue, use, &op);
+    describe_op(issue, use, &op);
     unsigned count = SC_TRACKED(sc_holds_before(track.holds, &op, tickets, SC_TRACK_OPS_MAX));
     for (unsigned i = 0; i < count; i++)
         sc_marks_order_after(issue->stream, &tickets[i]);
@@ -458,24 +467,25 @@ void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_by
     if (!sc_active() || size_bytes == 0 || sc_at_once_is_idle())
         return;
     SC_TRACKED(sc_inflight_seal(track.inflight, address, size_bytes, &overwritten));
-    if (!sc_replaying_is_on()) /* or it may have written them already */
+    if (!sc_replaying_is_on()) /* the driver may have written the bytes already */
         sc_hazards_report_overwritten(&overwritten, SC_CULPRIT_OF(call));
 }
 
-/* Where nothing is queued in the stream, the driver takes the bytes of a small plain copy in the
- * call. The legacy stream, or what the context waits for, may still be about to write them
- * (docs/driver.md, Sources taken early). `known`: copies that we know are among that work. No mode
- * leaves that to the driver: what the library does before the call takes time, in which the
- * stream's queue may have run empty. */
-SC_INLINED void take_in_time(const struct sc_issue *issue, const struct sc_host_use *use,
-                             bool known)
+/* Makes the stream wait in its own queue where the driver could take a small source too early. If
+ * nothing is queued in the stream, the driver takes the bytes of a small plain copy in the call.
+ * The legacy stream, or what the context waits for, may still be about to write them
+ * (docs/driver.md, Sources taken early). `has_known_writers`: copies in flight that we know may
+ * write the source. This is done in every mode: the library's own work before the call takes time,
+ * in which the stream's queue may have run empty. */
+SC_INLINED void avoid_early_take(const struct sc_issue *issue, const struct sc_host_use *use,
+                                 bool has_known_writers)
 {
-    if (!known && use->stable)
+    if (!has_known_writers && use->stable)
         return;
     if (use->direction != SC_H2D || !use->range || issue->by_graph || use->shape.rows != 1 ||
         use->shape.width_bytes > TAKEN_EARLY_BYTES)
         return;
-    if (sc_unlikely(sc_unfinished_is_hidden(issue->stream, known)))
+    if (sc_unlikely(sc_unfinished_is_hidden(issue->stream, has_known_writers)))
         sc_marks_wait_for_itself(issue->stream);
 }
 
@@ -486,21 +496,22 @@ SC_INLINED bool may_conflict(const struct sc_issue *issue, const struct sc_host_
 
 SC_INLINED void order_use(const struct sc_issue *issue, const struct sc_host_use *use)
 {
-    bool known = may_conflict(issue, use);
-    take_in_time(issue, use, known);
-    if (sc_unlikely(known))
+    bool has_known_writers = may_conflict(issue, use);
+    avoid_early_take(issue, use, has_known_writers);
+    if (sc_unlikely(has_known_writers))
         order_after_conflicts(issue, use);
 }
 
-/* Before the driver can begin: earlier sources on the same bytes change in order from now on. */
-SC_INLINED void prepare(const struct sc_issue *issue, const struct sc_host_use *use)
+/* Orders a use before the driver can begin, and seals what it writes: earlier sources on the same
+ * bytes change in order from now on. */
+SC_INLINED void prepare_use(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on()) {
         order_after_held(issue, use);
         order_use(issue, use);
     } else {
         if (!sc_replaying_is_on() && sc_unlikely(sc_unfinished_is_hidden(issue->stream, true)))
-            take_in_time(issue, use, may_conflict(issue, use));
+            avoid_early_take(issue, use, may_conflict(issue, use));
         if (issue->is_judged)
             order_after_conflicts(issue, use);
     }
@@ -523,8 +534,9 @@ static enum sc_device_healing healing_of(const struct sc_issue *issue)
     return issue->joins_stream ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE;
 }
 
-/* Only that: the wrapper is run again when the driver has carried the call out. */
-static __attribute__((noinline)) void order_before_call(struct sc_issue *issue)
+/* Orders the operation only: this wrapper runs ahead of a call of the driver's, and runs again when
+ * the driver has carried the call out. */
+static __attribute__((noinline)) void order_for_replay(struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->host_count; i++)
         if (!issue->host[i].in_call)
@@ -554,7 +566,7 @@ static bool is_unjudged(const struct sc_issue *issue)
     return issue->unsure & SC_UNSURE_UNJUDGED;
 }
 
-/* What the call writes changes in order, as what the device writes does. */
+/* Judges the touches, then seals what they write: the call writes in order, as the device does. */
 static __attribute__((noinline)) void judge_touches(const struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->host_count; i++)
@@ -573,10 +585,11 @@ void sc_issue_judge_touches(const struct sc_issue *issue)
         judge_touches(issue);
 }
 
-SC_INLINED void ready(struct sc_issue *issue)
+/* Judges and orders all that was named, before the call. */
+SC_INLINED void make_ready(struct sc_issue *issue)
 {
     if (sc_unlikely(sc_replaying_prepares())) {
-        order_before_call(issue);
+        order_for_replay(issue);
         return;
     }
     sc_issue_judge_touches(issue);
@@ -586,7 +599,7 @@ SC_INLINED void ready(struct sc_issue *issue)
     for (const struct sc_host_use *use = issue->host, *last = use + issue->host_count; use < last;
          use++)
         if (!use->in_call && !is_unjudged(issue))
-            prepare(issue, use);
+            prepare_use(issue, use);
     if (sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue))
         sc_device_uses_judge(&issue->uses, issue->call, issue->stream, healing_of(issue));
 }
@@ -594,14 +607,14 @@ SC_INLINED void ready(struct sc_issue *issue)
 void sc_issue_ready(struct sc_issue *issue)
 {
     if (issue->stream && !issue->is_empty)
-        ready(issue);
+        make_ready(issue);
 }
 
 SC_INLINED void call_begins(struct sc_issue *issue)
 {
     if (!issue->stream || issue->is_empty)
         return;
-    ready(issue);
+    make_ready(issue);
     if (sc_unlikely(sc_replaying_prepares()))
         return;
     if (issue->joins_stream)
@@ -617,12 +630,14 @@ void sc_issue_call(struct sc_issue *issue)
     call_begins(issue);
 }
 
-/* The first one that is an operation, or NULL. A source comes before a target. */
+/* The first host use that is an operation, or NULL. A source comes before a target, and at most the
+ * source is a touch. */
 SC_INLINED const struct sc_host_use *first_op(const struct sc_issue *issue)
 {
     return issue->op_count ? &issue->host[issue->host[0].in_call] : NULL;
 }
 
+/* Takes a snapshot of the source; NULL: none may or can be taken. */
 SC_INLINED const void *snapshot(struct sc_issue *issue)
 {
     const struct sc_host_use *use = first_op(issue);
@@ -645,11 +660,12 @@ const void *sc_issue_source(struct sc_issue *issue, const void *source)
     return instead ? instead : source;
 }
 
-/* Why nothing on the stream may be guarded; COUNT: it may. The driver touches pageable memory
- * through the program's own mapping, by a thread that is let through. A device that has access to
- * the mapping would fail: by a copy into it, and by a kernel that comes behind the copy of a source
- * and writes there. */
-static enum sc_no_verdict_reason why_not(const struct sc_issue *issue, const struct sc_op_info *op)
+/* Why nothing of the operation may be guarded; SC_NO_VERDICT_COUNT: it may be. The driver touches
+ * pageable memory through the program's own mapping, by a thread that the guard lets through. A
+ * device that uses that mapping itself would fail at a guarded page: at a copy into it, and at a
+ * kernel behind the copy of a source that writes there. */
+static enum sc_no_verdict_reason reason_not_to_guard(const struct sc_issue *issue,
+                                                     const struct sc_op_info *op)
 {
     if (!sc_options.guard)
         return SC_NO_VERDICT_OFF;
@@ -665,7 +681,8 @@ static enum sc_no_verdict_reason why_not(const struct sc_issue *issue, const str
                                                                 : SC_NO_VERDICT_COUNT;
 }
 
-/* What is not guarded of a pageable source is compared: all of a small one. */
+/* Marks what is compared of a pageable source where it is not guarded. Returns true for a small
+ * source: all of it is compared. */
 static bool is_compared_whole(struct sc_op_info *op)
 {
     bool compared = !op->range && op->direction == SC_H2D && op->stable;
@@ -674,26 +691,28 @@ static bool is_compared_whole(struct sc_op_info *op)
     return op->is_compared_whole;
 }
 
-/* The driver has done a pageable source in the call, and the guard watches no longer than that. */
-static bool is_over(const struct sc_issue *issue, const struct sc_op_info *op)
+/* Has the driver read the pageable source within the call, and does the guard watch no longer than
+ * that? */
+static bool is_source_done(const struct sc_issue *issue, const struct sc_op_info *op)
 {
     return issue->is_complete && !op->range && op->direction == SC_H2D &&
            !sc_track_guards_until_known(&sc_track);
 }
 
-/* What stands behind a wait for the host that is not seen is guarded when the host is known to have
- * waited for that (sc_inflight_guard_seen). */
+/* Chooses the pages to guard, or counts the operation as not watched. An operation behind an unseen
+ * wait for the host is guarded later, when the host is known to have waited for that
+ * (sc_inflight_guard_seen). */
 static __attribute__((noinline)) void choose_guard_pages(const struct sc_issue *issue,
                                                          struct sc_op_info *op)
 {
-    enum sc_no_verdict_reason reason = why_not(issue, op);
-    bool is_later = op->range && !sc_ops_is_unjudged(op) && op->unseen_waits.waits;
-    if (is_compared_whole(op) || is_over(issue, op))
+    enum sc_no_verdict_reason reason = reason_not_to_guard(issue, op);
+    bool guarded_later = op->range && !sc_ops_is_unjudged(op) && op->unseen_waits.waits;
+    if (is_compared_whole(op) || is_source_done(issue, op))
         return;
     if (reason != SC_NO_VERDICT_COUNT) {
         sc_no_verdicts_note_unwatched(sc_track_parts.no_verdicts, reason,
                                       sc_shape_hull_bytes(&op->shape));
-        if (reason != SC_NO_VERDICT_UNSEEN || !is_later)
+        if (reason != SC_NO_VERDICT_UNSEEN || !guarded_later)
             return;
     }
     if (!op->range) {
@@ -704,11 +723,11 @@ static __attribute__((noinline)) void choose_guard_pages(const struct sc_issue *
         return;
     }
     const struct sc_range_info range = sc_track_range_again(&sc_track, op->range);
-    if (is_inside(&op->shape, &range))
+    if (is_within_range(&op->shape, &range))
         sc_guard_protect(&range, op, issue->call->site);
 }
 
-/* What a snapshot protects needs no guard. */
+/* Chooses the pages to guard, unless the device reads a snapshot, which needs no guard. */
 static inline void choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
 {
     if (!sc_ops_is_copied(op) && op->direction != SC_PREFETCH && !op->is_guard_chosen)
@@ -721,13 +740,14 @@ void sc_issue_guard(const struct sc_issue *issue, struct sc_op_info *op)
     op->is_guard_chosen = true;
 }
 
+/* Notes in whose frame the local lies that the operation uses. */
 static void note_frame(const struct sc_issue *issue, struct sc_op_info *op)
 {
     struct sc_unwind_owner unknown = {0};
     sc_returned_frames_note(op, issue->owner ? issue->owner : &unknown);
 }
 
-/* What only this moment knows of the operation. */
+/* Adds to the operation what is known only now, when it is recorded. */
 SC_INLINED void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
 {
     op->thread = sc_thread_id();
@@ -751,10 +771,10 @@ static uint64_t lanes_of(const struct sc_op_info *op)
     return op->is_simple ? lanes : lanes & ~UINT64_C(1);
 }
 
-/* What was recorded, all operations together. */
+/* What the issue's operations have in common. */
 struct recorded {
     size_t size_bytes;
-    bool has_uncopied; /* one that the device reads, or writes, where the program has it */
+    bool has_uncopied; /* the device reads or writes at least one where the program has it */
     bool writes_host;
 };
 
@@ -803,7 +823,7 @@ static __attribute__((noinline)) void record_as_any(const struct sc_call *call,
                                                     struct sc_issue_ops *ops)
 {
     struct sc_issue issue;
-    on(&issue, call, stream);
+    init_issue(&issue, call, stream);
     ops->count = 1;
     record_ops(&issue, ops, copy->stack, copy->ticks);
 }
@@ -830,14 +850,15 @@ static bool is_over_in_call(const struct sc_issue *issue)
     return issue->joins_stream && !issue->lands_late;
 }
 
-/* Are the uses of device memory noted behind the call? */
+/* Are the issue's uses of device memory to be noted behind the call? */
 static bool notes_uses_of_device(const struct sc_issue *issue)
 {
     return sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue) &&
            !is_over_in_call(issue);
 }
 
-/* The host range is told where the call has named nothing. `number`: 0: it is done. */
+/* Adds the call to the history: with what it has named, else with its first host range. `number`:
+ * the operation's; 0: the call has done its work already. */
 static void note_in_history(const struct sc_issue *issue, uint32_t stack, uint64_t ticks,
                             uint64_t number)
 {
@@ -853,7 +874,7 @@ static void note_in_history(const struct sc_issue *issue, uint32_t stack, uint64
     sc_recently_issued(issue->call->api, issue->call->site, issue->stream->id, ticks, number, use);
 }
 
-/* A copy within the device, a memset there. */
+/* Notes a copy within the device, or a memset there. */
 static void note_device_work(const struct sc_issue *issue)
 {
     uint64_t now = sc_ticks();
@@ -862,8 +883,8 @@ static void note_device_work(const struct sc_issue *issue)
     note_in_history(issue, 0, now, next_number(issue->stream));
 }
 
-/* What no operation on host memory is part of. */
-static __attribute__((noinline)) void note_without(const struct sc_issue *issue)
+/* Notes an accepted call of which no host memory was recorded. */
+static __attribute__((noinline)) void note_unrecorded(const struct sc_issue *issue)
 {
     if (is_over_in_call(issue))
         note_in_history(issue, 0, sc_ticks(), 0);
@@ -871,7 +892,8 @@ static __attribute__((noinline)) void note_without(const struct sc_issue *issue)
         note_device_work(issue);
 }
 
-SC_INLINED void record(struct sc_issue *issue)
+/* Notes an accepted call: operations, history, queue, mark, and uses of device memory. */
+SC_INLINED void record_issue(struct sc_issue *issue)
 {
     struct sc_issue_ops ops;
     uint64_t now = sc_ticks();
@@ -888,7 +910,8 @@ SC_INLINED void record(struct sc_issue *issue)
                                 &ops.of[0]);
 }
 
-/* Work that no operation on host memory is part of comes before the stream's next one. */
+/* Work without a recorded operation has the number of the stream's next operation: it is done
+ * before that one. */
 void sc_issue_recorded(const struct sc_issued_call *issued)
 {
     struct sc_stream_record *stream = issued->stream;
@@ -902,8 +925,9 @@ void sc_issue_recorded(const struct sc_issued_call *issued)
         sc_marks_issued(stream, issued->size_bytes, issued->snapshotted, issued->ticks);
 }
 
-/* The call was refused, or was of no operation on host memory. */
-static __attribute__((noinline)) void end_without(struct sc_issue *issue, CUresult result)
+/* Ends an issue of which nothing is recorded: the driver has refused the call, or the call has no
+ * operation on host memory. */
+static __attribute__((noinline)) void end_unrecorded(struct sc_issue *issue, CUresult result)
 {
     sc_track_end(&sc_track, &issue->ordered, result == CUDA_SUCCESS);
     if (issue->slot)
@@ -912,12 +936,12 @@ static __attribute__((noinline)) void end_without(struct sc_issue *issue, CUresu
         sc_device_uses_note(&issue->uses, issue->call, issue->stream, issue->place);
 }
 
-/* The operation has become a node of the graph that is being captured. */
+/* Notes the new node of the captured graph: what it uses of host memory and of the device's. */
 static __attribute__((noinline)) void end_captured(const struct sc_issue *issue)
 {
-    bool is_told = sc_unlikely(issue->uses.count) && sc_beside_is_own();
-    bool is_of_device = !issue->host_count && issue->uses.count && sc_device_nodes_are_asked();
-    if (!issue->host_count && !is_told && !is_of_device)
+    bool tells_beside = sc_unlikely(issue->uses.count) && sc_beside_is_own();
+    bool has_device_node = !issue->host_count && issue->uses.count && sc_device_nodes_are_asked();
+    if (!issue->host_count && !tells_beside && !has_device_node)
         return;
     const struct sc_graph_call call = {.graph = issue->graph,
                                        .by = issue->call,
@@ -925,12 +949,13 @@ static __attribute__((noinline)) void end_captured(const struct sc_issue *issue)
                                        .stack = sc_unwind_here(issue->call->site)};
     for (unsigned i = 0; i < issue->host_count; i++)
         sc_node_uses_note(&call, &issue->host[i]);
-    if (is_of_device)
+    if (has_device_node)
         sc_node_uses_note_device(&call, 0, &issue->uses);
-    if (is_told)
+    if (tells_beside)
         sc_beside_uses_captured(&call, &issue->uses);
 }
 
+/* The host has waited in the call for the stream's earlier work, if the call has succeeded. */
 static __attribute__((noinline)) void end_joined(struct sc_issue *issue, CUresult result)
 {
     if (result != CUDA_SUCCESS) {
@@ -956,13 +981,13 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
     if (sc_unlikely(issue->uses.count) && sc_beside_is_asked() && result == CUDA_SUCCESS)
         sc_beside_uses_issued(issue->call, issue->stream, &issue->uses, true, issue->is_detour);
     if (result == CUDA_SUCCESS && issue->op_count)
-        record(issue);
+        record_issue(issue);
     else
-        end_without(issue, result);
+        end_unrecorded(issue, result);
     if (issue->joins_stream)
         end_joined(issue, result);
     if (result == CUDA_SUCCESS && !issue->op_count && !issue->is_empty)
-        note_without(issue);
+        note_unrecorded(issue);
     return result;
 }
 

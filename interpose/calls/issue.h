@@ -40,47 +40,52 @@ struct sc_shape;
 struct sc_stream_record;
 struct sc_unwind_owner;
 
-/* It stands on the caller's stack while the driver is called, so it keeps no more than it must. */
+/* Stands on the wrapper's stack while the driver is called, so it keeps no more than it must. */
 struct sc_issue {
     struct sc_stream_record *stream; /* NULL: nothing is issued */
-    uintptr_t graph;                 /* that a capture adds to instead, or 0 */
-    uintptr_t captured_stream;
+    uintptr_t graph; /* the graph that the capturing stream adds to; 0: nothing captures */
+    uintptr_t captured_stream; /* the stream's handle, if `graph` is not 0 */
     const struct sc_call *call;
     struct sc_host_use host[SC_ISSUE_HOST_MAX];
     struct sc_slot *slot; /* a snapshot of the one source, or NULL */
     struct sc_device_uses uses;
     uint8_t host_count;
-    uint8_t op_count;  /* those of them that the driver uses after the call */
-    bool waits_after;  /* for itself: the memory is still registered, and the program has
-                          unregistered it */
-    bool joins_stream; /* returns only when the stream's earlier work and itself are done */
-    bool lands_late;   /* all that it joins is done then, but it has not written its target yet */
-    bool keeps_source; /* the driver would treat the copy otherwise if it read another place */
+    uint8_t op_count;  /* of `host` those that the driver uses after the call: the operations */
+    bool waits_after;  /* behind the call the wrapper waits for the operation: the program has
+                          unregistered the memory, but the unregistering is held, so the driver still
+                          takes it for registered */
+    bool joins_stream; /* the call returns when the stream's earlier work and its own are done */
+    bool lands_late;   /* with joins_stream: the earlier work is done then, but the target is not
+                          written yet */
+    bool keeps_source; /* no snapshot may replace the source: the driver would treat such a copy
+                          differently */
     bool is_empty;     /* of no bytes: no work */
     bool is_complete;  /* the stream was seen idle after the call */
-    bool is_judged; /* before the call, in every mode, since its stream may come after more behind
-                     * it than the operations do: no conflict is looked for then */
-    bool is_detour; /* a capture stood in the way of the operation, which is reported */
-    bool by_graph;
-    uint8_t unsure;                /* as of a struct sc_op_info */
-    uint64_t graph_ticks;          /* of the launch, if `by_graph` */
-    const struct sc_point *after;  /* as of a struct sc_op_info */
-    struct sc_history_entry named; /* direction and bytes */
+    bool is_judged; /* conflicts are looked for before the call, in every mode, and not again behind
+                       it: behind it, the stream may come after more than the operations do */
+    bool is_detour; /* a capture stood in the way of the operation; that is reported already */
+    bool by_graph;  /* the operations are those of a launched graph */
+    uint8_t unsure; /* as in a struct sc_op_info */
+    uint64_t graph_ticks;          /* of the launch, if `by_graph`: sc_ticks() */
+    const struct sc_point *after;  /* as in a struct sc_op_info */
+    struct sc_history_entry named; /* what the call has named; 0 bytes: nothing */
     struct sc_order_call ordered;
-    uint64_t place; /* of the call, in a legacy stream */
-    struct sc_point point;
-    struct sc_unwind_owner *owner; /* of the call's last local, among many; NULL: it has few */
+    uint64_t place; /* the call's place among the calls on a legacy stream; 0: the stream is none */
+    struct sc_point point;         /* with joins_stream: what the call waits for */
+    struct sc_unwind_owner *owner; /* the frame in which the call's last local lies, for a call with
+                                      many locals; NULL: the call has few */
 };
 
-/* Is anything to be found out about the operation? */
+/* Is anything to be noted of the operation? False where the library is inactive. */
 static inline bool sc_issue_is_on(const struct sc_issue *issue)
 {
     return issue->stream || issue->graph;
 }
 
+/* Begins the issue of an operation on the stream that the call names. */
 void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream stream);
 
-/* What the call names, for the history of its stream. Without it, its host range is noted there. */
+/* Notes for the history what the call names. Otherwise the history gets the call's host range. */
 static inline void sc_issue_names(struct sc_issue *issue, enum sc_direction direction,
                                   uintptr_t address, uintptr_t source, size_t size_bytes)
 {
@@ -90,7 +95,7 @@ static inline void sc_issue_names(struct sc_issue *issue, enum sc_direction dire
     issue->named.size_bytes = size_bytes;
 }
 
-/* The history is told of host memory that the operation uses. */
+/* Notes in a history entry the host memory that the operation uses. */
 static inline void sc_issue_use_host(struct sc_history_entry *use, enum sc_direction direction,
                                      const struct sc_shape *shape)
 {
@@ -99,90 +104,100 @@ static inline void sc_issue_use_host(struct sc_history_entry *use, enum sc_direc
     *(sc_direction_writes_host(direction) ? &use->address : &use->source) = shape->address;
 }
 
-/* The one host range of an operation whose other side is device memory, if there is one. It is an
- * operation as far as the device uses it after the call (track/copy_manner.h). */
+/* Names the only host range of an operation whose other side is device memory. The range becomes an
+ * operation if the device uses it after the call, else a touch (track/copy_manner.h). */
 void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
                    size_t size_bytes);
 void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
                          const struct sc_shape *shape);
 
-/* Memory that the driver itself reads or writes within the call. It may also be the device's. */
+/* Names memory that the driver itself reads or writes within the call. The memory may also be the
+ * device's. */
 void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape);
 
-/* Is what the operation does with device memory to be told? */
+/* Are the operation's uses of device memory to be judged and noted? */
 static inline bool sc_issue_tells_device(const struct sc_issue *issue)
 {
     return sc_unlikely(sc_track_watches_device(&sc_track)) && issue->stream;
 }
 
-/* The same, also for what a capture of the thread's may lack. */
+/* The same; also true if a capture of the thread's wants to know them (capture/beside.h). */
 static inline bool sc_issue_wants_device(const struct sc_issue *issue)
 {
     return sc_issue_tells_device(issue) || (sc_beside_is_asked() && sc_issue_is_on(issue));
 }
 
-/* Device memory that the operation uses so. */
+/* Names a use of device memory, if somebody wants to know. */
 static inline void sc_issue_device(struct sc_issue *issue, const struct sc_device_use *use)
 {
     if (sc_issue_wants_device(issue))
         sc_device_uses_add(&issue->uses, use);
 }
 
-/* Both sides of a copy, as far as the device uses them after the call (track/copy_manner.h). */
+/* Names both sides of a copy. What the device uses after the call becomes an operation, the rest a
+ * touch (track/copy_manner.h). */
 void sc_issue_sides(struct sc_issue *issue, const struct sc_copy_sides *sides);
 
-/* The rows of what was named since `host_count` was `from` are folded so. */
+/* Sets the fold of the host ranges from index `from` on: the gaps within their rows. */
 void sc_issue_folded(struct sc_issue *issue, unsigned from, const struct sc_fold *fold);
 
-/* The same for pageable memory that the driver may use after the call has returned (batch copies).
- * `is_there`: the bytes of a source have to be there when the call is made. */
+/* As sc_issue_host_shape, for pageable memory that the driver may use after the call has returned
+ * (batch copies). `is_there`: the source's bytes are complete when the call is made, by the call's
+ * contract. */
 void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction,
                        const struct sc_shape *shape, bool is_there);
 
-/* An issue on a stream that is known not to capture. */
+/* Begins an issue on a stream that is known not to capture. */
 void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
                  struct sc_stream_record *stream);
 
-/* Its operations are those of a graph that is launched. */
+/* Makes the issue's operations those of a launched graph. `unsure`: bits of enum sc_unsure;
+ * `ticks`: of the launch. */
 void sc_issue_of_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks);
 
+/* Judges what was named, and orders it after its conflicts (mode=fix). */
 void sc_issue_ready(struct sc_issue *issue);
 
-/* sc_issue_ready; the call to the driver follows, and behind it sc_issue_end. */
+/* As sc_issue_ready, and tells the tracker that the call begins. The call to the driver follows,
+ * and then sc_issue_end. */
 void sc_issue_call(struct sc_issue *issue);
 
-/* Only what is touched within the call. */
+/* Judges only what is touched within the call. */
 void sc_issue_judge_touches(const struct sc_issue *issue);
 
-/* A snapshot of the source of the only copy, which the device is to read instead, packed
- * (memory/snapshots.h), or NULL; and `source`, a plain one, or its snapshot. */
+/* Takes a snapshot of the source of the issue's only copy, for the device to read instead. The
+ * snapshot is packed: its rows have no gaps (memory/snapshots.h). NULL: none was taken. */
 const void *sc_issue_snapshot(struct sc_issue *issue);
+/* The same for a source without gaps. Returns what to pass to the driver: the snapshot, or `source`
+ * if none was taken. */
 const void *sc_issue_source(struct sc_issue *issue, const void *source);
 
+/* Records the operations if the driver has accepted the call. Returns `result`. */
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result);
 
-/* The operations of the issue, of which the caller has the block (issue_ops.h). */
+/* Fills `ops`, a block of the caller's, with the issue's operations (issue_ops.h). */
 void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops);
 
-/* What sc_issue_end does where the driver has accepted, without the mark: the operations, of which
- * there is one at least, are recorded with this stack and time. Returns their bytes. */
+/* Records the operations of a call that the driver has accepted, with this stack and time, as
+ * sc_issue_end does, but without a mark. `ops` has at least one. Returns the sum of their bytes. */
 size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,
                        uint64_t now_ticks);
 
-/* Does the driver take pageable memory for registered, since its unregistering is held? */
+/* Has the program unregistered this pageable memory, while the unregistering is held? The driver
+ * then still takes the memory for registered. */
 bool sc_issue_is_kept_registered(const struct sc_shape *shape);
 
-/* Chooses what of the operation is to be guarded, before it is recorded. */
+/* Chooses which pages the guard protects for the operation, before the operation is recorded. */
 void sc_issue_guard(const struct sc_issue *issue, struct sc_op_info *op);
 
-/* What a call has issued, all of its operations together. */
+/* All that one call has issued, for what is done once for the call. */
 struct sc_issued_call {
     const struct sc_call *call;
     struct sc_stream_record *stream;
     uint64_t ticks;
     uint64_t number; /* of the last operation; 0: none was recorded */
     size_t size_bytes;
-    bool snapshotted; /* every source is */
+    bool snapshotted; /* the device reads every source from a snapshot */
     bool writes_host;
     struct sc_history_entry use; /* for the history: stack, direction and bytes */
 };
@@ -197,7 +212,8 @@ uint64_t sc_issue_simply(const struct sc_call *call, struct sc_stream_record *st
  * due, and the history has an entry. */
 void sc_issue_recorded(const struct sc_issued_call *issued);
 
-/* The device, or the call itself, is about to write these bytes in order. */
+/* The device, or the call itself, is about to write these bytes in order: sources in flight there
+ * are compared for the last time, and those that have changed are reported (SC201). */
 void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_bytes);
 
 /* Is the stream, as the call names it, part of a capture? */

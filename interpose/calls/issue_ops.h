@@ -5,7 +5,7 @@
 #include "interpose/graph/host_use.h"
 #include "track/op_info.h"
 
-/* As the tracker has them, in the order in which they were named. */
+/* The operations as the tracker has them, in the order in which they were named. */
 struct sc_issue_ops {
     unsigned count;
     struct sc_op_info of[SC_ISSUE_HOST_MAX];

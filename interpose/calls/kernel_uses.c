@@ -34,7 +34,7 @@
 
 #include "common/poison.h"
 
-/* Leaves the addresses that are of device memory, each once. */
+/* Keeps the addresses that lie in device memory, each once. */
 static void keep_device(struct sc_kernel_parameters *read)
 {
     read->count = sc_track_watches_device(&sc_track)
@@ -56,13 +56,15 @@ static void judge_device(const struct sc_call *call, struct sc_stream_record *st
 
 /* ---- host memory ---- */
 
-/* The parameters of launches that are carried out elsewhere are not there to be read. */
-static void find_host(const struct sc_kernel_parameters *read, struct sc_kernel_host *host)
+/* Adds to `host` the addresses that lie in host memory. In a replay the kernel's parameters are not
+ * there to be read. */
+static void add_host_bytes(const struct sc_kernel_parameters *read, struct sc_kernel_host *host)
 {
     if (!sc_replaying_is_on())
         sc_track_find_kernel_host(&sc_track, read->addresses, read->count, host);
 }
 
+/* The operation that the launch's use of this byte is. */
 static struct sc_op_info describe(const struct sc_kernel_byte *byte, const struct sc_call *call,
                                   struct sc_stream_record *stream, const struct sc_point *after)
 {
@@ -83,12 +85,13 @@ static struct sc_op_info describe(const struct sc_kernel_byte *byte, const struc
     };
 }
 
-/* What a copy, or a memset, in another stream has still to write there. */
+/* Orders the launch after copies and memsets of other streams that have still to write the byte,
+ * and reports them (SC204). */
 static void judge_byte(const struct sc_op_info *info, const struct sc_call *call,
                        struct sc_stream_record *stream)
 {
     SC_OPS(conflicts);
-    sc_track_conflicts(&sc_track, info, false, &conflicts);
+    sc_track_conflicts(&sc_track, info, /*awaited=*/false, &conflicts);
     const struct sc_later later = {
         .ticket = {.stream = stream->id, .number = sc_track_issued(&sc_track, stream->id) + 1}};
     for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
@@ -109,9 +112,9 @@ static void judge_host(const struct sc_call *call, struct sc_stream_record *stre
     }
 }
 
-/* What it may write changes in order from now on: behind the launch no source there is compared
- * with what it was. Where the order of the launch is not seen (`in_order`), that goes for all
- * sources. */
+/* Compares sources for the last time in memory that the kernel may write: behind the launch they
+ * change in order. `in_order` false: the order of the launch is not seen, and all sources there are
+ * compared. */
 static void seal_host(const struct sc_call *call, struct sc_stream_record *stream,
                       const struct sc_kernel_host *host, const struct sc_point *after,
                       bool in_order)
@@ -124,8 +127,8 @@ static void seal_host(const struct sc_call *call, struct sc_stream_record *strea
     sc_hazards_report_overwritten(&overwritten, SC_CULPRIT_OF(call));
 }
 
-/* They are one operation, as all uses of the launch are. It has a mark of its own: behind it may
- * come what waits for the host, which may wait for the kernel. */
+/* Notes the launch's uses of host memory as one operation. The operation gets a mark of its own:
+ * later work may wait for the host, and the host for the kernel. */
 static void note_host(const struct sc_call *call, struct sc_stream_record *stream,
                       const struct sc_kernel_host *host, bool by_graph, struct sc_op_info *moment)
 {
@@ -154,8 +157,8 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
 
 /* ---- launches of kernels ---- */
 
-/* Is there memory that is known? */
-static bool may_matter(void)
+/* Is there any memory that an address of a kernel's could lie in? */
+static bool is_memory_known(void)
 {
     return sc_track_watches_device(&sc_track) || sc_track_has(&sc_track, SC_HAS_RANGES);
 }
@@ -166,11 +169,11 @@ void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *la
     struct sc_kernel_parameters read;
     SC_KEEP_ERRNO();
     struct sc_stream_record *stream =
-        sc_active() && may_matter() ? sc_streams_find(launch->stream, call->per_thread) : NULL;
+        sc_active() && is_memory_known() ? sc_streams_find(launch->stream, call->per_thread) : NULL;
     host->count = 0;
     if (stream && !sc_streams_is_capturing(stream)) {
         sc_kernel_parameters_read(&read, launch);
-        find_host(&read, host);
+        add_host_bytes(&read, host);
         keep_device(&read);
         judge_device(call, stream, &read, NULL);
         judge_host(call, stream, host, NULL);
@@ -179,7 +182,7 @@ void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *la
     }
 }
 
-/* All uses of a launch are one operation, with the ticket of the first. */
+/* Notes the launch's uses of device memory as one operation, with the ticket of the first use. */
 static void note_device(const struct sc_call *call, struct sc_stream_record *stream,
                         const struct sc_kernel_parameters *read, struct sc_op_info *moment)
 {
@@ -201,14 +204,15 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
     struct sc_op_info moment = {0};
     if (read.count > 0 || host->count > 0)
         moment = sc_device_uses_moment(call, stream, place);
-    note_host(call, stream, host, false, &moment);
+    note_host(call, stream, host, /*by_graph=*/false, &moment);
     note_device(call, stream, &read, &moment);
 }
 
 /* ---- launches of graphs ---- */
 
-/* As many as there is room for, from the index on, which goes on. False: there are no more. */
-static bool read_next(struct sc_kernel_parameters *read, uint32_t exec, uint32_t *index)
+/* Reads the next addresses of the graph's kernels, as many as there is room for. `index`: the run
+ * to go on with, which is moved. False: there are no more. */
+static bool read_addresses(struct sc_kernel_parameters *read, uint32_t exec, uint32_t *index)
 {
     SC_TRACK_SCOPE(track);
     const struct sc_exec *known = &sc_graphs_of_id(track.graphs, exec)->exec;
@@ -226,13 +230,13 @@ void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_rec
     struct sc_kernel_parameters read;
     SC_KEEP_ERRNO();
     host->count = 0;
-    for (uint32_t index = 0; may_matter() && read_next(&read, exec, &index);) {
-        find_host(&read, host);
+    for (uint32_t index = 0; is_memory_known() && read_addresses(&read, exec, &index);) {
+        add_host_bytes(&read, host);
         keep_device(&read);
         judge_device(call, stream, &read, after);
     }
     judge_host(call, stream, host, after);
-    seal_host(call, stream, host, after, true);
+    seal_host(call, stream, host, after, /*in_order=*/true);
 }
 
 void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_record *stream,
@@ -241,8 +245,8 @@ void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_reco
     struct sc_kernel_parameters read;
     struct sc_kernel_host host = {.count = 0};
     SC_KEEP_ERRNO();
-    for (uint32_t index = 0; may_matter() && read_next(&read, exec, &index);)
-        find_host(&read, &host);
+    for (uint32_t index = 0; is_memory_known() && read_addresses(&read, exec, &index);)
+        add_host_bytes(&read, &host);
     seal_host(call, stream, &host, after, in_order);
 }
 
@@ -254,9 +258,9 @@ void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_reco
     SC_KEEP_ERRNO();
     if (host->count > 0)
         *moment = sc_device_uses_moment(call, stream, place);
-    note_host(call, stream, host, true, moment);
+    note_host(call, stream, host, /*by_graph=*/true, moment);
     for (uint32_t index = 0;
-         sc_track_watches_device(&sc_track) && read_next(&read, exec, &index);) {
+         sc_track_watches_device(&sc_track) && read_addresses(&read, exec, &index);) {
         keep_device(&read);
         if (read.count > 0 && moment->ticks == 0)
             *moment = sc_device_uses_moment(call, stream, place);

@@ -1,19 +1,19 @@
 /* What launches of kernels may do with memory (kernels=report, order). A use of device memory is
- * held against what copies, memsets and frees of other streams do there (SC501, SC502). A use of
- * pinned or registered memory is an operation in flight, as the source of a copy is (SC1xx, SC201,
- * SC204, SC403).
+ * judged against copies, memsets and frees of other streams (SC501, SC502). A use of pinned or
+ * registered memory is an operation in flight, as the source of a copy is (SC1xx, SC201, SC204,
+ * SC403).
  *
- * A kernel may use the memory that an address among its parameters lies in. It is taken to use the
- * byte at that address and to change nothing. So it conflicts with what writes, allocates or frees
- * that byte in no order. It never conflicts with another kernel or with what merely reads. Memory
- * that is taken for flags (track/kernel_flags.h) is kept, and nothing is held against the kernel
- * there.
+ * If a parameter of a kernel may be an address, the kernel may use the memory there. It is taken to
+ * use the byte at that address and to change nothing. So it conflicts with work in no order that
+ * writes, allocates or frees that byte. It never conflicts with another kernel or with work that
+ * merely reads. Memory that is taken for flags (track/kernel_flags.h) is kept, and nothing there is
+ * held against the kernel.
  *
- * That a kernel may write, from the address on to the end of the memory, counts for sources of
- * copies before it alone: they are compared when it is launched, and no more behind it (SC201).
+ * That a kernel may also write, from the address to the end of the memory, counts only for sources
+ * of earlier copies: they are compared when the kernel is launched, and not later (SC201).
  *
- * Locks: none may be held. errno is kept. What judges and notes calls the driver about the kernel's
- * parameters: not for a signal handler.
+ * Locks: none may be held. errno is kept. The functions that judge and note ask the driver about
+ * the kernel's parameters: not for a signal handler.
  */
 #ifndef SC_INTERPOSE_CALLS_KERNEL_USES_H
 #define SC_INTERPOSE_CALLS_KERNEL_USES_H
@@ -37,27 +37,30 @@ static inline bool sc_kernel_uses_are_asked(void)
     return sc_unlikely(sc_options.kernels != SC_KERNELS_OFF);
 }
 
-/* Before the launch. `host` is what it may use of host memory, for the note. */
+/* Judges a kernel that is about to be launched. `host` gets the host memory that the kernel may
+ * use, for sc_kernel_uses_note. */
 void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *launch,
                           struct sc_kernel_host *host);
 
-/* The driver has accepted the launch on the stream, which does not capture. `place`: of the call,
- * in a legacy stream, or 0. */
+/* Notes a launch that the driver has accepted, on a stream that does not capture. `place`: the
+ * call's, in a legacy stream, or 0. */
 void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *stream,
                          const struct sc_launch *launch, const struct sc_kernel_host *host,
                          uint64_t place);
 
-/* The same of a graph's launch, with the addresses of its kernel nodes. `exec`: the tracker's id.
- * `after`: what the launch comes after besides its stream, or NULL. */
+/* The same for the launch of a graph, with the addresses of its kernel nodes. `exec`: the tracker's
+ * id. `after`: what the launch comes after besides its stream's work, or NULL. */
 void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                 uint32_t exec, const struct sc_point *after,
                                 struct sc_kernel_host *host);
-/* The same for a launch of which nothing is judged: its kernels may write host memory all the same.
- * `in_order`: no kernel of it comes after what the launch as a whole does not come after. */
+/* Called instead of sc_kernel_uses_judge_graph for a launch that is not judged: its kernels may
+ * write host memory all the same, so sources there are compared. `in_order`: no kernel comes after
+ * anything that the launch as a whole does not come after. */
 void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                uint32_t exec, const struct sc_point *after, bool in_order);
-/* `moment`: of the launch (sc_device_uses_moment), with the ticket that all its uses have. Where
- * its ticks are 0 there is none yet, and there is one behind it if the kernels have a use. */
+/* Notes the kernels of a launched graph. `moment`: that of the launch's uses if some are noted
+ * already (sc_device_uses_moment), with their common ticket. Else its ticks are 0, and are set if
+ * the kernels have a use. */
 void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                uint32_t exec, const struct sc_kernel_host *host, uint64_t place,
                                struct sc_op_info *moment);

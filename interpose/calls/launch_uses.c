@@ -32,13 +32,14 @@
 
 /* ---- host memory: an operation for each run ---- */
 
-/* Memory that was freed and is not held may have a new owner, who is free to free it. */
-static bool is_somebody_elses(const struct sc_graph_use *run)
+/* Has the run's memory been freed without being held? It may have a new owner by now, who is free
+ * to free it. */
+static bool may_be_reused(const struct sc_graph_use *run)
 {
     return run->freed && (sc_options.mode != SC_MODE_FIX || sc_replaying_is_on());
 }
 
-static void begin_live_run(struct sc_issue *issue, const struct sc_graph_use *run)
+static void begin_known_run(struct sc_issue *issue, const struct sc_graph_use *run)
 {
     const struct sc_graph_extra *extra = sc_track_graph_extra(&sc_track, run);
     if (run->in_call && !issue->stream->context->reads_pageable)
@@ -48,6 +49,7 @@ static void begin_live_run(struct sc_issue *issue, const struct sc_graph_use *ru
     sc_issue_folded(issue, 0, &extra->fold);
 }
 
+/* Begins an issue that has the run as its only host range. */
 static void begin_run(struct sc_issue *issue, const struct sc_launch_uses *launch,
                       const struct sc_graph_use *run)
 {
@@ -55,18 +57,18 @@ static void begin_run(struct sc_issue *issue, const struct sc_launch_uses *launc
     const struct sc_shape hull = {run->shape.address, hull_bytes, hull_bytes, 1};
     sc_issue_on(issue, launch->call, launch->stream);
     if (run->freed)
-        sc_issue_pageable(issue, run->direction, &hull, false);
+        sc_issue_pageable(issue, run->direction, &hull, /*is_there=*/false);
     else
-        begin_live_run(issue, run);
+        begin_known_run(issue, run);
     issue->joins_stream = false;
     issue->waits_after = false;
-    issue->is_judged = launch->awaits_events; /* what stands behind the wait is unjudged */
-    uint8_t unjudged = is_somebody_elses(run) ? SC_UNSURE_UNJUDGED : 0;
+    issue->is_judged = launch->awaits_events; /* it will stand behind a wait */
+    uint8_t unjudged = may_be_reused(run) ? SC_UNSURE_UNJUDGED : 0;
     sc_issue_of_graph(issue, run->unsure | unjudged, launch->ticks);
     issue->place = launch->place;
 }
 
-/* Most have nothing that could conflict with them. */
+/* Judges a run before the call. Most runs return early: nothing could conflict with them. */
 static void judge_run(const struct sc_launch_uses *launch, const struct sc_graph_use *run)
 {
     struct sc_issue issue;
@@ -81,6 +83,7 @@ static void judge_run(const struct sc_launch_uses *launch, const struct sc_graph
         sc_issue_judge_touches(&issue);
 }
 
+/* Records the run as an operation on host memory. Returns its bytes. */
 static size_t record_run(const struct sc_launch_uses *launch, const struct sc_graph_use *run,
                          uint32_t stack)
 {
@@ -88,18 +91,19 @@ static size_t record_run(const struct sc_launch_uses *launch, const struct sc_gr
     struct sc_issue_ops ops;
     begin_run(&issue, launch, run);
     sc_issue_describe(&issue, &ops);
-    size_t bytes = ops.count ? sc_issue_record(&issue, &ops, stack, launch->ticks) : 0;
+    size_t size_bytes = ops.count ? sc_issue_record(&issue, &ops, stack, launch->ticks) : 0;
     for (unsigned i = 0; launch->told && i < ops.count; i++)
         sc_told_note(launch->told, run->told, ops.of[i].ticket.number);
     if (ops.count && run->freed)
         SC_TRACKED(sc_holds_wait_longer(track.holds, run->shape.address,
                                         sc_shape_hull_bytes(&run->shape), &ops.of[0].ticket));
-    return bytes;
+    return size_bytes;
 }
 
-/* The runs that are as they were. Returns how many, and how many bytes these have. */
-static uint32_t record_again(const struct sc_launch_uses *launch, uint32_t stack,
-                             size_t *size_bytes)
+/* Issues the leading runs again that are as they were at the last launch. Returns how many;
+ * *size_bytes is the sum of their bytes. */
+static uint32_t reissue_unchanged(const struct sc_launch_uses *launch, uint32_t stack,
+                                  size_t *size_bytes)
 {
     struct sc_relaunch again = {
         .exec = launch->exec,
@@ -120,7 +124,8 @@ static uint32_t record_again(const struct sc_launch_uses *launch, uint32_t stack
 
 /* ---- device memory ---- */
 
-static struct sc_device_use use_of(struct sc_graphs *graphs, const struct sc_graph_use *run)
+/* The use of device memory that a run of the exec is. */
+static struct sc_device_use device_use(struct sc_graphs *graphs, const struct sc_graph_use *run)
 {
     return (struct sc_device_use){
         .shape = run->shape,
@@ -131,8 +136,9 @@ static struct sc_device_use use_of(struct sc_graphs *graphs, const struct sc_gra
     };
 }
 
-/* What is freed is the block that is there when the graph is launched. */
-static void find_freed(struct sc_allocations *allocations, struct sc_device_use *use)
+/* Sets the size of a freed block: the graph names only the address, so the block is that which lies
+ * there at the launch. */
+static void set_freed_bytes(struct sc_allocations *allocations, struct sc_device_use *use)
 {
     size_t bytes =
         use->direction == SC_FREE ? sc_allocations_block_bytes(allocations, use->shape.address) : 0;
@@ -140,7 +146,8 @@ static void find_freed(struct sc_allocations *allocations, struct sc_device_use 
         use->shape.width_bytes = use->shape.pitch_bytes = bytes;
 }
 
-/* As many as there is room for, from the run on, which moves behind them. */
+/* Copies the next uses of device memory to `into`, as many as there is room for. `at`: the index of
+ * the run to go on with, which is moved. */
 static uint32_t next_uses(const struct sc_launch_uses *launch, int which, uint32_t *at,
                           struct sc_device_use *into)
 {
@@ -151,8 +158,8 @@ static uint32_t next_uses(const struct sc_launch_uses *launch, int which, uint32
         const struct sc_graph_use *run = &exec->runs.list[exec->host_runs + *at];
         if (!sc_graphs_run_is(run, which))
             continue;
-        into[count] = use_of(track.graphs, run);
-        find_freed(track.allocations, &into[count++]);
+        into[count] = device_use(track.graphs, run);
+        set_freed_bytes(track.allocations, &into[count++]);
     }
     return count;
 }
@@ -166,7 +173,8 @@ static void judge_device(const struct sc_launch_uses *launch, int which,
         sc_device_uses_judge_all(uses, count, launch->call, launch->stream, launch->healing, after);
 }
 
-/* With one ticket, which is left in `moment`. False: there are none. */
+/* Notes the uses of device memory, all with one ticket, which is left in `moment`. False: the
+ * launch has none. */
 static bool note_device(const struct sc_launch_uses *launch, int which, struct sc_op_info *moment)
 {
     struct sc_device_use uses[SC_DEVICE_USES_AT_ONCE];
@@ -187,20 +195,20 @@ void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which)
     if (sc_likely(!launch->has_device))
         return;
     if (launch->awaits_events) {
-        /* What its nodes wait for comes before all of them: which of them stand behind the wait is
-         * not asked. */
+        /* The launch comes after the events that its nodes wait for. All its nodes are judged as if
+         * they came after them: which of them do is not asked. */
         struct sc_order_call ordered;
         sc_track_begin_launch(&sc_track, launch->exec, launch->stream->id, &ordered);
         struct sc_point after = sc_track_call_point(&sc_track, launch->stream->id, &ordered);
         judge_device(launch, which, &after);
-        sc_track_end(&sc_track, &ordered, false);
+        sc_track_end(&sc_track, &ordered, /*issued=*/false);
         sc_track_forget_point(&sc_track, &after);
     } else
         judge_device(launch, which, launch->last);
 }
 
-/* Records the runs of the step, or of all, from `at` on, which is moved. Returns how many bytes
- * they have. */
+/* Records the runs of one step, or with SC_RUNS_IN_FLIGHT of all, from index `at` on, which is
+ * moved. Returns the sum of their bytes. */
 static size_t record_host(const struct sc_launch_uses *launch, int step, uint32_t *at,
                           uint32_t stack)
 {
@@ -215,7 +223,8 @@ static size_t record_host(const struct sc_launch_uses *launch, int step, uint32_
     return size_bytes;
 }
 
-/* Those of device memory get a number behind those of host memory. */
+/* Records the uses of one step. The uses of device memory get the number after those of host
+ * memory. Returns the bytes of host memory. */
 static size_t record_step(const struct sc_launch_uses *launch, int step, uint32_t *at,
                           struct sc_op_info *moment)
 {
@@ -226,7 +235,7 @@ static size_t record_step(const struct sc_launch_uses *launch, int step, uint32_
     return size_bytes;
 }
 
-/* What no node tells of comes last. */
+/* Records the uses step by step. Those that no node tells of (step 0) come last. */
 static size_t record_steps(const struct sc_launch_uses *launch, struct sc_op_info *moment)
 {
     size_t size_bytes = 0;
@@ -236,7 +245,7 @@ static size_t record_steps(const struct sc_launch_uses *launch, struct sc_op_inf
     return size_bytes + record_step(launch, 0, &at, moment);
 }
 
-/* `is_noted`: so is the launch. */
+/* Records all uses together. `is_noted`: the tracker has noted the launch itself, too. */
 static size_t record_at_once(const struct sc_launch_uses *launch, struct sc_op_info *moment,
                              bool *is_noted)
 {
@@ -245,7 +254,7 @@ static size_t record_at_once(const struct sc_launch_uses *launch, struct sc_op_i
     if (launch->has_device)
         note_device(launch, SC_RUNS_IN_FLIGHT, moment);
     if (launch->graph && launch->again)
-        at = record_again(launch, moment->stack, &size_bytes);
+        at = reissue_unchanged(launch, moment->stack, &size_bytes);
     *is_noted = launch->again && at == launch->known->host_runs;
     return size_bytes + record_host(launch, SC_RUNS_IN_FLIGHT, &at, moment->stack);
 }
@@ -265,7 +274,7 @@ void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_inf
     if (!launch->graph)
         return;
     sc_guard_apply(SC_GUARD_OWN);
-    sc_marks_issued(launch->stream, size_bytes, false, launch->ticks);
+    sc_marks_issued(launch->stream, size_bytes, /*snapshotted=*/false, launch->ticks);
     if (!is_noted)
         SC_TRACKED(sc_graphs_launched(track.graphs, launch->graph->handle, launch->stream->id));
 }

@@ -17,32 +17,35 @@ struct sc_graph;
 struct sc_op_info;
 struct sc_told;
 
+/* One launch, from before its call until its uses are noted. */
 struct sc_launch_uses {
     const struct sc_call *call;
     struct sc_stream_record *stream;
-    uint32_t exec;                /* the tracker's id; 0: not known yet */
-    const struct sc_exec *known;  /* the same; NULL */
-    const struct sc_graph *graph; /* NULL: it names no host memory */
-    const struct sc_point *last;  /* of the exec elsewhere, which the launch comes after; NULL */
-    struct sc_told *told;         /* the numbers of its operations; NULL: nobody asks for them */
-    uint64_t place;               /* of the call, in the legacy stream */
-    uint64_t ticks;               /* just before it */
+    uint32_t exec;                /* the tracker's id of the graph; 0: not known yet */
+    const struct sc_exec *known;  /* the exec of that id; NULL: not known yet */
+    const struct sc_graph *graph; /* NULL: the graph names no host memory */
+    const struct sc_point *last;  /* where the exec was last launched on another stream, which this
+                                     launch comes after; or NULL */
+    struct sc_told *told;         /* gets the numbers of operations; NULL: nobody asks */
+    uint64_t place;               /* the call's place among the calls on the legacy stream */
+    uint64_t ticks;               /* just before the call */
     enum sc_device_healing healing;
     bool again;         /* on the stream of the exec's last launch */
     bool awaits_events; /* a node waits for one */
-    bool has_device;    /* uses of device memory, which are to be judged and noted */
+    bool has_device;    /* the graph uses device memory, which is to be judged and noted */
 };
 
-/* Before the call. `which` of the uses of device memory: as sc_graphs_run_is has it. Those of host
- * memory count as not gated. */
+/* Judges the uses of a launch before the call. `which`: the uses of device memory to judge
+ * (sc_graphs_run_is); uses of host memory are judged with all but SC_RUNS_GATED. */
 void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which);
 
-/* The driver has accepted the launch. Each run of host memory becomes an operation. Uses of device
- * memory have one ticket, or one for each step that a node tells of. `moment`: of uses that the
- * launch has already (sc_device_uses_moment); where its ticks are 0 there are none. */
+/* Notes the uses of a launch that the driver has accepted. Each run of host memory becomes an
+ * operation. Uses of device memory share one ticket, or one for each step that a node tells of.
+ * `moment`: that of the launch's uses if some are noted already (sc_device_uses_moment); else its
+ * ticks are 0. */
 void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_info *moment);
 
-/* Reports nodes that no edge orders, and that were not told of. */
+/* Reports pairs of nodes that use the same memory and that no edge orders, each once. */
 void sc_launch_uses_report_races(const struct sc_launch_uses *launch);
 
 #endif

@@ -1,5 +1,5 @@
-/* Where managed memory is to lie: advice, and prefetches of several parts. A prefetch of one part
- * is an operation as copies are (copies.c). */
+/* Where managed memory is to lie: advice, prefetches of several parts, and what lies nowhere. A
+ * prefetch of one part is an operation as copies are (copies.c). */
 #include "interpose/calls/memory.h"
 #include "interpose/calls/work.h"
 #include "interpose/capture/permits.h"
@@ -35,15 +35,17 @@ CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise advice,
     return tell_advised(call, address, bytes, advice, location, result);
 }
 
+/* The arguments of a prefetch of several parts. */
 struct prefetches {
     const CUdeviceptr *addresses;
     const size_t *sizes;
     size_t count;
     const CUmemLocation *locations;
-    const size_t *from; /* the part from which each location holds */
+    const size_t *from; /* for each location the index of the first part for which it holds */
     size_t location_count;
 };
 
+/* Tells of each part, with its location. */
 static CUresult tell_prefetched(const struct sc_call *call, const struct prefetches *all,
                                 CUresult result)
 {
@@ -71,5 +73,20 @@ static CUresult tell_prefetched(const struct sc_call *call, const struct prefetc
     }
 
 PREFETCHES(cuMemPrefetchBatchAsync, SC_WORK_QUIET, result)
-/* What is in the memory then is anything. */
+/* The memory's contents are undefined afterwards, as if a kernel had written there. */
 PREFETCHES(cuMemDiscardAndPrefetchBatchAsync, SC_WORK_KERNEL, sc_permit_refused(call, result))
+
+/* The driver does not take the call on the legacy stream (cuda.h). The memory's contents are
+ * undefined afterwards, as if a kernel had written there. */
+SC_PAIR(cuMemDiscardBatchAsync, _ptsz,
+        (CUdeviceptr * addresses, size_t *sizes, size_t count, unsigned long long flags,
+         CUstream stream),
+        (addresses, sizes, count, flags, stream))
+{
+    struct sc_work work;
+    sc_work_begin(&work, call, stream, SC_WORK_KERNEL);
+    CUresult result = sc_work_end(&work, real(addresses, sizes, count, flags, stream));
+    for (size_t i = 0; result == CUDA_SUCCESS && i < count; i++)
+        sc_managed_lies_nowhere(addresses[i], sizes[i]);
+    return sc_permit_refused(call, result);
+}

@@ -10,11 +10,11 @@
 
 #include "common/poison.h"
 
-/* Mappings begin at multiples of it. */
+/* Mappings begin at multiples of this size. */
 enum { GRANULE_BYTES = 2 << 20 };
 
-/* What the driver says of the block that begins there; 0 if there is none. */
-static size_t bytes_at(uintptr_t address)
+/* The size of the driver's block that begins at the address; 0 if none begins there. */
+static size_t block_bytes_at(uintptr_t address)
 {
     CUdeviceptr base = 0;
     size_t bytes = 0;
@@ -24,19 +24,20 @@ static size_t bytes_at(uintptr_t address)
     return bytes;
 }
 
-/* What was opened before is known, and in use. */
-static size_t size_of(const struct sc_memory *memory)
+/* The bytes that the program is given. 0 for memory that was opened before and is in use already.
+ */
+static size_t new_bytes(const struct sc_memory *memory)
 {
     if (memory->kind != SC_MEMORY_IMPORTED)
         return memory->size_bytes;
     return SC_TRACKED(sc_allocations_block_bytes(track.allocations, memory->name))
                ? 0
-               : bytes_at(memory->name);
+               : block_bytes_at(memory->name);
 }
 
 void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *memory)
 {
-    size_t size_bytes = sc_active() ? size_of(memory) : 0;
+    size_t size_bytes = sc_active() ? new_bytes(memory) : 0;
     if (size_bytes == 0)
         return;
     if (sc_memory_is_on_device(memory->kind))
@@ -45,9 +46,9 @@ void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *me
         sc_beside_allocated(memory->name, size_bytes);
 }
 
-/* Does the driver take it back? It unmaps no part of a mapping, and does not mind addresses where
- * nothing is mapped. */
-static bool is_whole(const struct sc_memory *memory)
+/* Does the driver take the mapping back? It unmaps only whole mappings, but the interval may have
+ * gaps where nothing is mapped. */
+static bool is_unmapped_whole(const struct sc_memory *memory)
 {
     uintptr_t end = memory->name + memory->size_bytes;
     SC_TRACK_SCOPE(track);
@@ -55,10 +56,11 @@ static bool is_whole(const struct sc_memory *memory)
            sc_allocations_begins(track.allocations, end);
 }
 
-/* It waits for nothing before it unmaps, and a copy that finds nothing there ends the context. */
+/* The driver unmaps without waiting, and a copy that then finds nothing there ends the context:
+ * judged as a free that waits for nothing. */
 void sc_memory_note_leaving(const struct sc_call *call, const struct sc_memory *memory)
 {
-    if (!sc_active() || sc_replaying_follows() || !is_whole(memory))
+    if (!sc_active() || sc_replaying_follows() || !is_unmapped_whole(memory))
         return;
     const struct sc_allocation all = {
         .address = memory->name,
@@ -68,17 +70,17 @@ void sc_memory_note_leaving(const struct sc_call *call, const struct sc_memory *
     sc_device_uses_judge_free(call, &all);
 }
 
-/* Is it open still? */
-static bool is_there(const struct sc_memory *memory)
+/* Is the opened memory still open, so that this call did not close it for good? */
+static bool is_still_open(const struct sc_memory *memory)
 {
-    return memory->kind == SC_MEMORY_IMPORTED && bytes_at(memory->name);
+    return memory->kind == SC_MEMORY_IMPORTED && block_bytes_at(memory->name);
 }
 
 void sc_memory_note_left(const struct sc_memory *memory)
 {
     uintptr_t at = memory->name;
     const uintptr_t end = at + (memory->size_bytes ? memory->size_bytes : 1);
-    while (sc_active() && at < end && !is_there(memory)) {
+    while (sc_active() && at < end && !is_still_open(memory)) {
         size_t freed_bytes = SC_TRACKED(sc_allocations_free(track.allocations, at));
         at += freed_bytes ? freed_bytes : GRANULE_BYTES;
     }

@@ -1,16 +1,16 @@
-/* What calls do to memory, told in one place: rows of api.def tell it (memory_calls.c), and
- * wrappers by hand.
+/* What calls do to memory. Rows of api.def tell it (memory_calls.c), and some wrappers by hand.
  *
- * Memory that was given is told of behind the call, when the driver has handed it out. Memory that
- * is taken back is told of before the call, while it is still the program's, and once more behind
- * it with what the driver answered. That serves the ledger of memory (interpose/ledger/booking.h),
- * device memory that is watched (device=1) and captures (SC305).
+ * Memory that is given is told of behind the call, when the driver has handed it out. Memory that
+ * is taken back is told of twice: before the call, while it is the program's, and behind the call
+ * with the driver's answer. This serves the ledger of memory (interpose/ledger/booking.h), the
+ * watch of device memory (device=1) and captures (SC305).
  *
  * Locks: none may be held. errno is kept. Thread-safe, not signal-safe.
  */
 #ifndef SC_INTERPOSE_CALLS_MEMORY_H
 #define SC_INTERPOSE_CALLS_MEMORY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,42 +25,44 @@
 
 struct sc_call;
 
+/* The parts of the functions below that are rarely run. */
 void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *memory);
 void sc_memory_note_leaving(const struct sc_call *call, const struct sc_memory *memory);
 void sc_memory_note_left(const struct sc_memory *memory);
 
-/* Was it opened from another process? Pure. */
+/* Was memory of this kind opened from another process? Pure. */
 static inline bool sc_memory_is_others(enum sc_memory_kind kind)
 {
     return kind == SC_MEMORY_IMPORTED || kind == SC_MEMORY_PHYSICAL_IMPORTED ||
            kind == SC_MEMORY_POOL_IMPORTED;
 }
 
+/* Is memory of this kind watched as device memory? Pure. */
 static inline bool sc_memory_is_on_device(enum sc_memory_kind kind)
 {
     return kind <= SC_MEMORY_IMPORTED;
 }
 
-/* The call has given it. */
+/* The call has given the program this memory. */
 static inline void sc_memory_given(const struct sc_call *call, const struct sc_memory *memory)
 {
     if (sc_booking_has(memory->kind) && sc_likely(sc_booking_is_on()))
         sc_booking_given(call, memory);
     if (sc_memory_is_others(memory->kind))
-        sc_booking_count_shared();
+        atomic_fetch_add_explicit(&sc_booking_shared, 1, memory_order_relaxed);
     bool is_watched = sc_memory_is_on_device(memory->kind) && sc_track_watches_device(&sc_track);
     if (memory->kind <= SC_MEMORY_MANAGED && (sc_unlikely(is_watched) || sc_beside_is_asked()))
         sc_memory_note_given(call, memory);
 }
 
-/* The call has not given it, and was answered so. */
+/* The driver has refused to give such memory, with `result`. */
 static inline void sc_memory_refused(const struct sc_call *call, const struct sc_memory *memory,
                                      CUresult result)
 {
     sc_shortage_refused(call, memory, result);
 }
 
-/* The call is about to take it back. */
+/* The call is about to take the memory back. */
 static inline void sc_memory_leaves(const struct sc_call *call, const struct sc_memory *memory)
 {
     if (sc_booking_has(memory->kind) && sc_likely(sc_booking_is_on()))
@@ -69,31 +71,34 @@ static inline void sc_memory_leaves(const struct sc_call *call, const struct sc_
         sc_memory_note_leaving(call, memory);
 }
 
-/* When the process ends the driver has given all back before, and says so. */
+/* Did the driver take the memory back, by its answer? When the process ends, the driver has taken
+ * all memory before, and answers CUDA_ERROR_DEINITIALIZED. */
 static inline bool sc_memory_is_taken(CUresult result)
 {
     return result == CUDA_SUCCESS || sc_unlikely(result == CUDA_ERROR_DEINITIALIZED);
 }
 
-/* The driver has taken it back, or (`taken` is false) has refused to. */
+/* The driver has taken the memory back (`taken`), or has refused to. */
 static inline void sc_memory_left(const struct sc_memory *memory, bool taken)
 {
     if (sc_booking_has(memory->kind) && sc_likely(sc_booking_is_on()))
         sc_booking_left(memory, taken);
+    if (memory->kind == SC_MEMORY_GRAPHS && taken)
+        sc_shortage_graphs_trimmed((CUdevice)memory->name);
     bool has_block = memory->kind == SC_MEMORY_MAPPING || memory->kind == SC_MEMORY_IMPORTED;
     if (has_block && taken && sc_unlikely(sc_track_watches_device(&sc_track)))
         sc_memory_note_left(memory);
 }
 
-/* A handle of it was made for others, who may keep it. */
+/* The call has made a handle of the memory for other processes, which may keep the memory. */
 static inline void sc_memory_exported(const struct sc_call *call, const struct sc_memory *memory)
 {
-    sc_booking_count_shared();
+    atomic_fetch_add_explicit(&sc_booking_shared, 1, memory_order_relaxed);
     if (sc_booking_is_on())
         sc_booking_exported(call, memory);
 }
 
-/* The driver may have taken memory for itself, or given some up. */
+/* The driver may have taken memory of this kind for itself, or given some up. */
 static inline void sc_memory_reserved(const struct sc_call *call, enum sc_memory_kind kind)
 {
     sc_unaccounted_note(call, kind);

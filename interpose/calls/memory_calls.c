@@ -1,5 +1,6 @@
-/* Calls that give memory, take it back or have the driver reserve some: forward, and tell. And
- * those that are wrapped for one reason, that no capture permits them (docs/driver.md). */
+/* Calls that give memory, take it back, or make the driver reserve some: each is forwarded and told
+ * of (memory.h). Also calls that are wrapped only because no capture permits them (docs/driver.md).
+ */
 #include "interpose/base/compiler.h"
 #include "interpose/calls/memory.h"
 #include "interpose/capture/permits.h"
@@ -47,8 +48,9 @@ static size_t array_bytes(const CUDA_ARRAY_DESCRIPTOR *array)
            channel_bytes(array->Format);
 }
 
-/* With fewer levels than are asked for where these are down to one element. Layers have no lesser
- * depth. No memory lies behind what is sparse, or mapped later. */
+/* The bytes of all levels of a mipmapped array. There are fewer levels than asked for if a level is
+ * down to one element. Layers are not halved from level to level. Sparse arrays and those that are
+ * mapped later have no memory of their own: 0. */
 static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned levels)
 {
     size_t width = array->Width, height = array->Height, depth = array->Depth, elements = 0;
@@ -118,7 +120,7 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
 
 #define NEW SC_LIMITS_NEW
 
-/* A primary context is known by its device. */
+/* A primary context is named by its device, plus 1 so that it is not 0. */
 #define PRIMARY(device) ((device) + 1)
 
 static void context_made(const struct sc_call *call, uintptr_t handle, CUdevice device, int primary)
@@ -165,7 +167,7 @@ CUresult cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData,
                                 CUlogsCallbackHandle *callback)
 {
     SC_WRAPPER(cuLogsRegisterCallback);
-    sc_limits_errors_are_heard(); /* before somebody may hear them */
+    sc_limits_errors_are_heard(); /* before a callback of the program's may hear of our errors */
     return real(callbackFunc, userData, callback);
 }
 

@@ -1,6 +1,6 @@
-/* Work that uses no host memory of ours to guard, but that orders what does: a kernel on the legacy
- * stream joins every blocking stream. On other streams there is little to do: a mark behind copies
- * that were just issued, and a note that something other than copies is at work. */
+/* Work that uses no host memory that could be guarded, but that orders operations that do: a kernel
+ * on the legacy stream joins every blocking stream. On other streams there is little to do: a mark
+ * is recorded behind recent copies, and other work than copies is noted to be unfinished. */
 #include "common/points.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
@@ -30,42 +30,49 @@
 #include "interpose/ledger/memory_kinds.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
+#include "interpose/streams/marks.h"
 #include "interpose/streams/simple_streams.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
+#include "ledger/ledger.h"
+#include "ledger/ledger_words.h"
 #include "track/allocations.h"
+#include "track/stream_front.h"
 #include "track/track_front.h"
 #include "track/track_ops.h"
 
 #include "common/poison.h"
 
+/* Work, with the detour that carries it where a capture stands in the way. */
 struct work {
     struct sc_detour detour;
     struct sc_work work;
 };
 
-static void begin(struct work *work, const struct sc_call *call, CUstream *stream, unsigned kind)
+static void begin_work(struct work *work, const struct sc_call *call, CUstream *stream,
+                       unsigned kind)
 {
     sc_detour_begin(&work->detour, call, stream);
     sc_work_begin(&work->work, call, *stream, kind);
 }
 
-/* May it write device memory, and nobody says where? */
-static bool writes_anywhere(const struct work *work)
+/* May the work write device memory at places that no argument names? */
+static bool may_write_anywhere(const struct work *work)
 {
     unsigned kind = work->work.stream ? work->work.kind : SC_WORK_QUIET;
     return kind & (SC_WORK_MAY_WRITE | SC_WORK_SIGNALS) && !(kind & SC_WORK_OF_DEVICE);
 }
 
-SC_INLINED CUresult end(struct work *work, CUresult result)
+SC_INLINED CUresult end_work(struct work *work, CUresult result)
 {
-    if (sc_beside_is_asked() && writes_anywhere(work))
+    if (sc_beside_is_asked() && may_write_anywhere(work))
         sc_beside_unknown();
     return sc_detour_end(&work->detour, sc_work_end(&work->work, result));
 }
 
 /* ---- kernels ---- */
 
+/* A kernel launch. */
 struct launching {
     struct work work;
     struct sc_kernel_host host;
@@ -85,8 +92,8 @@ static CUresult end_launch(struct launching *launching, struct sc_launch *launch
 {
     struct work *work = &launching->work;
     const struct sc_call *call = work->detour.call;
-    uint64_t place = sc_order_place(&work->work.ordered); /* while the call has one */
-    result = end(work, result);
+    uint64_t place = sc_order_place(&work->work.ordered); /* the call has its place until it ends */
+    result = end_work(work, result);
     launch->is_accepted = result == CUDA_SUCCESS;
     if (sc_kernel_uses_are_asked() && work->work.stream && launch->is_accepted)
         sc_kernel_uses_note(call, work->work.stream, launch, &launching->host, place);
@@ -126,8 +133,8 @@ SC_SIMPLE_PAIR(cuLaunchKernel, _ptsz,
     return end_launch(&launching, &launch, result);
 }
 
-/* Notes the events that the launch itself records. They may come while its blocks are still at
- * work: what was before these is done. */
+/* Notes the events that the launch itself records. They may be reached while blocks of the launch
+ * still run, so they stand only for work before the launch. */
 static void note_events(const struct sc_call *call, const CUlaunchConfig *config)
 {
     struct sc_stream_record *stream = NULL;
@@ -178,8 +185,7 @@ SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
     return end_launch(&launching, &launch, result);
 }
 
-/* ---- stream-ordered allocation: elsewhere than in a capture, among the calls that break one ----
- */
+/* ---- stream-ordered allocation: no capture permits it, except in the capturing stream ---- */
 
 static bool endangers_captures(struct work *work, CUstream stream)
 {
@@ -187,14 +193,15 @@ static bool endangers_captures(struct work *work, CUstream stream)
            !sc_issue_is_captured(work->detour.call, stream);
 }
 
-/* To allocate is no work of the stream (docs/driver.md, Green contexts), to free is. */
+/* Begins an allocation. To allocate is no work of the stream (docs/driver.md, Green contexts); to
+ * free is. */
 static void begin_allocation(struct work *work, const struct sc_call *call, CUstream *stream)
 {
     sc_detour_begin(&work->detour, call, stream);
     work->work = (struct sc_work){0};
 }
 
-/* The stream, where what it does to device memory is told of; or NULL. */
+/* The stream, if its uses of device memory are to be noted; or NULL. */
 static struct sc_stream_record *watched_stream(const struct sc_call *call, CUstream handle)
 {
     struct sc_stream_record *stream = sc_track_watches_device(&sc_track) && sc_active()
@@ -203,8 +210,9 @@ static struct sc_stream_record *watched_stream(const struct sc_call *call, CUstr
     return stream && !sc_streams_is_capturing(stream) ? stream : NULL;
 }
 
-/* Where the memory of an allocation is, for the ledger. */
-static int device_of(const struct sc_call *call, CUstream handle)
+/* The device of an allocation's memory plus 1, as the ledger has it; 0: not known;
+ * SC_MEMORY_CAPTURED: a capture takes the allocation. */
+static int ledger_device(const struct sc_call *call, CUstream handle)
 {
     struct sc_stream_record *stream =
         sc_booking_is_on() ? sc_streams_find(handle, call->per_thread) : NULL;
@@ -213,7 +221,7 @@ static int device_of(const struct sc_call *call, CUstream handle)
     return sc_streams_is_captured(stream) ? SC_MEMORY_CAPTURED : stream->context->device + 1;
 }
 
-/* `pool`: 0 is the device's current one. */
+/* Ends an allocation that is not simple. `pool` 0: the device's current pool. */
 static CUresult end_allocation(struct work *work, CUstream handle, const CUdeviceptr *address,
                                size_t bytes, uintptr_t pool, CUresult result)
 {
@@ -222,19 +230,19 @@ static CUresult end_allocation(struct work *work, CUstream handle, const CUdevic
     const struct sc_call *call = work->detour.call;
     if (result == CUDA_SUCCESS)
         sc_memory_given(call, &(const struct sc_memory){SC_MEMORY_POOLED, *address, bytes, pool,
-                                                        device_of(call, handle)});
+                                                        ledger_device(call, handle)});
     else
         sc_memory_refused(call, &(const struct sc_memory){SC_MEMORY_POOLED, 0, bytes, pool, 0},
                           result);
     if (stream)
         sc_device_uses_allocated(work->detour.call, stream, *address, bytes);
-    return end(work, result);
+    return end_work(work, result);
 }
 
-/* Where nothing has ever captured, and device memory is not watched, an allocation is merely
- * booked. The record of its stream says where; NULL: there is more to do. */
-SC_INLINED struct sc_stream_record *find_allocating(enum sc_simplicity least, CUstream handle,
-                                                    bool per_thread)
+/* The stream of an allocation that is merely booked: nothing has ever captured, and device memory
+ * is not watched. NULL: there is more to do. */
+SC_INLINED struct sc_stream_record *find_simple_allocating(enum sc_simplicity least,
+                                                           CUstream handle, bool per_thread)
 {
     if (sc_unlikely(sc_track_watches_device(&sc_track)))
         return NULL;
@@ -246,8 +254,8 @@ SC_INLINED struct sc_stream_record *find_allocating(enum sc_simplicity least, CU
     return sc_process_simplicity() >= least ? sc_streams_find(handle, per_thread) : NULL;
 }
 
-static __attribute__((noinline)) void refused_simply(const struct sc_call *call, size_t bytes,
-                                                     uintptr_t pool, CUresult result)
+static __attribute__((noinline)) void end_simple_refused(const struct sc_call *call, size_t bytes,
+                                                         uintptr_t pool, CUresult result)
 {
     sc_detour_refused(call->api, call->site, call->per_thread, result);
     sc_memory_refused(call, &(const struct sc_memory){SC_MEMORY_POOLED, 0, bytes, pool, 0}, result);
@@ -258,18 +266,18 @@ SC_INLINED void end_simply(const char *api, void *site, bool per_thread, int dev
                            CUresult result)
 {
     if (sc_unlikely(result != CUDA_SUCCESS))
-        refused_simply(&(const struct sc_call){api, site, per_thread}, bytes, pool, result);
+        end_simple_refused(&(const struct sc_call){api, site, per_thread}, bytes, pool, result);
     else if (sc_likely(sc_options.memory))
         sc_booking_given_in_order(api, site, *address, bytes, device, pool);
 }
 
-/* Another thread may destroy the stream while the driver is called. */
+/* The device is read before the driver's call: another thread may destroy the stream meanwhile. */
 #define ALLOCATES(symbol, pool, parameters, arguments)                                             \
     SC_INLINED bool symbol##_simply(enum sc_simplicity least, const char *api, void *site,         \
                                     bool per_thread, CUresult *result, SC_LIST parameters)         \
     {                                                                                              \
         struct sc_stream_record *on =                                                              \
-            SC_HAVE(symbol) ? find_allocating(least, stream, per_thread) : NULL;                   \
+            SC_HAVE(symbol) ? find_simple_allocating(least, stream, per_thread) : NULL;            \
         if (sc_unlikely(!on))                                                                      \
             return false;                                                                          \
         int device = on->context->device;                                                          \
@@ -294,13 +302,14 @@ ALLOCATES(cuMemAllocFromPoolAsync, pool,
           (CUdeviceptr * address, size_t bytes, CUmemoryPool pool, CUstream stream),
           (address, bytes, pool, stream))
 
+/* A free in the stream's order. */
 struct freeing {
     struct sc_memory memory;
     struct sc_allocation allocation;
-    struct sc_stream_record *stream; /* where the free is told of, or NULL */
+    struct sc_stream_record *stream; /* where the free is noted, or NULL */
 };
 
-/* One that is captured frees nothing yet. */
+/* Begins a free. A free that is captured frees nothing yet: the memory's name is 0 then. */
 static void begin_free(struct freeing *freeing, const struct sc_call *call, CUdeviceptr address,
                        CUstream handle)
 {
@@ -325,38 +334,58 @@ static void end_free(const struct freeing *freeing, const struct sc_call *call, 
         sc_device_memory_left(&freeing->allocation, result == CUDA_SUCCESS);
 }
 
-/* For what is told when the context is lost. */
-SC_INLINED void note_free(const char *api, void *site, const struct sc_stream_record *stream,
-                          uintptr_t address)
+/* Notes a simple free in the history, for the post-mortem line. */
+SC_INLINED void note_simple_free(const char *api, void *site, const struct sc_stream_record *stream,
+                                 uintptr_t address)
 {
     uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
     const struct sc_stack_known *known = sc_unwind_known(site, depth);
-    if (sc_unlikely(!known)) /* a thread may have made no other call */
+    if (sc_unlikely(!known)) /* the thread may have made no other call yet */
         sc_own_stack_learn();
     uint32_t stack = sc_likely(known != NULL) ? known->id : site ? sc_unwind_at(site, depth) : 0;
     sc_work_note_free(api, site, stream, address, stack, sc_thread_id());
+}
+
+SC_INLINED struct sc_stream_record *find_freeing(enum sc_simplicity least, CUstream handle,
+                                                 bool per_thread)
+{
+    if (sc_unlikely(sc_track_watches_device(&sc_track)))
+        return NULL;
+    if (sc_unlikely((uintptr_t)handle <= (uintptr_t)CU_STREAM_PER_THREAD))
+        return sc_work_begin_legacy_free(least, handle, per_thread);
+    struct sc_stream_record *stream =
+        sc_streams_find_simple(least, handle, SC_TIE_KIND | SC_TIE_DUE);
+    return sc_likely(stream && sc_marks_cover_simple(stream)) ? stream : NULL;
+}
+
+/* It was refused, or the ledger did not know of it. */
+static __attribute__((noinline)) void freed_otherwise(const struct sc_call *call, uintptr_t address,
+                                                      const struct sc_ledger_leaving *leaving,
+                                                      CUresult result)
+{
+    sc_booking_left_otherwise(address, leaving, sc_memory_is_taken(result));
+    if (result != CUDA_SUCCESS)
+        sc_detour_refused(call->api, call->site, call->per_thread, result);
 }
 
 SC_INLINED bool cuMemFreeAsync_simply(enum sc_simplicity least, const char *api, void *site,
                                       bool per_thread, CUresult *result, CUdeviceptr address,
                                       CUstream handle)
 {
-    bool is_plain = SC_HAVE(cuMemFreeAsync) && !sc_track_watches_device(&sc_track);
     struct sc_stream_record *stream =
-        is_plain ? sc_work_begin_free(least, handle, per_thread) : NULL;
+        SC_HAVE(cuMemFreeAsync) ? find_freeing(least, handle, per_thread) : NULL;
     if (sc_unlikely(!stream))
         return false;
-    if (sc_likely(sc_options.memory))
-        sc_booking_leaves_in_order(address);
+    struct sc_ledger_leaving leaving;
+    bool is_known =
+        sc_unlikely(!sc_options.memory) || sc_ledger_leaves_of_pool(&sc_ledger, address, &leaving);
     *result = sc_real.cuMemFreeAsync(address, handle);
-    if (sc_likely(address && sc_options.memory))
-        sc_booking_left_in_order(address, sc_memory_is_taken(*result));
     if (sc_unlikely(stream->kind == SC_STREAM_LEGACY))
         sc_unfinished_legacy(stream);
-    if (sc_unlikely(*result != CUDA_SUCCESS))
-        sc_detour_refused(api, site, per_thread, *result);
-    else if (sc_likely(sc_options.postmortem))
-        note_free(api, site, stream, address);
+    if (sc_unlikely(*result != CUDA_SUCCESS || !is_known))
+        freed_otherwise(&(const struct sc_call){api, site, per_thread}, address, &leaving, *result);
+    if (sc_likely(*result == CUDA_SUCCESS && sc_options.postmortem))
+        note_simple_free(api, site, stream, address);
     return true;
 }
 
@@ -377,13 +406,14 @@ SC_SIMPLE_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (a
     if (work.work.stream && result == CUDA_SUCCESS)
         sc_recently_freed(call->api, call->site, address, freeing.allocation.size_bytes);
     end_free(&freeing, call, result);
-    return end(&work, result);
+    return end_work(&work, result);
 }
 
-/* ---- of a kind that the row says: values and semaphores, by which the host hears of work and
- * work of the host, and others ---- */
+/* ---- work whose kind its row in api.def says: waits for and writes of values and semaphores, and
+ * others ---- */
 
-/* One that only writes waits for nobody, and one that only waits tells nobody anything. */
+/* The kind of a batch of memory operations. Writes alone wait for nobody, and waits alone tell
+ * nobody anything. */
 static unsigned kind_of_ops(const CUstreamBatchMemOpParams *operations, unsigned count)
 {
     struct sc_memory_ops ops = sc_memory_ops_of(operations, count);
@@ -395,45 +425,34 @@ static unsigned kind_of_ops(const CUstreamBatchMemOpParams *operations, unsigned
     SC_PAIR(name##suffix, _ptsz, SC_PARAMETERS(name##suffix, arguments), arguments)                \
     {                                                                                              \
         struct work work;                                                                          \
-        begin(&work, call, &stream, kind);                                                         \
-        return end(&work, real arguments);                                                         \
+        begin_work(&work, call, &stream, kind);                                                    \
+        return end_work(&work, real arguments);                                                    \
     }
 #include "interpose/driver/api.def"
 
 /* ---- others ---- */
 
-/* A stream that captures takes none, in any mode; beside a capture it is as an allocation. */
+/* A stream that captures refuses the call in any mode. In another stream the call needs a permit,
+ * as an allocation does. */
 SC_PAIR(cuStreamAttachMemAsync, _ptsz,
         (CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags),
         (stream, address, bytes, flags))
 {
     struct work work;
-    begin(&work, call, &stream, SC_WORK_QUIET);
+    begin_work(&work, call, &stream, SC_WORK_QUIET);
     CUresult result = sc_detour_leaves_to_caller(&work.detour)
                           ? SC_PERMITTED(real(stream, address, bytes, flags))
                           : real(stream, address, bytes, flags);
-    return end(&work, result);
+    return end_work(&work, result);
 }
 
-/* A stream that captures takes none. */
+/* A stream that captures refuses the call. */
 SC_PAIR(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream))
 {
     struct work work;
-    begin(&work, call, &stream, SC_WORK_QUIET);
+    begin_work(&work, call, &stream, SC_WORK_QUIET);
     CUresult result = sc_work_end(&work.work, real(exec, stream));
     if (sc_detour_leaves_to_caller(&work.detour))
         sc_permit_refused(call, result);
     return sc_detour_end(&work.detour, result);
-}
-
-/* Not for the legacy stream (cuda.h). What is in the memory then is anything. */
-SC_PAIR(cuMemDiscardBatchAsync, _ptsz,
-        (CUdeviceptr * addresses, size_t *sizes, size_t count, unsigned long long flags,
-         CUstream stream),
-        (addresses, sizes, count, flags, stream))
-{
-    struct sc_work work;
-    sc_work_begin(&work, call, stream, SC_WORK_KERNEL);
-    return sc_permit_refused(call,
-                             sc_work_end(&work, real(addresses, sizes, count, flags, stream)));
 }

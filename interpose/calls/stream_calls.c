@@ -9,7 +9,7 @@
 
 #include "common/poison.h"
 
-static CUresult stream_created(CUresult result, const CUstream *handle, const struct sc_call *call)
+static CUresult add_created(CUresult result, const CUstream *handle, const struct sc_call *call)
 {
     if (result == CUDA_SUCCESS && sc_active() && handle)
         sc_streams_created(*handle, sc_made_here(call));
@@ -19,27 +19,27 @@ static CUresult stream_created(CUresult result, const CUstream *handle, const st
 CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 {
     SC_WRAPPER(cuStreamCreate);
-    return stream_created(real(stream, flags), stream, call);
+    return add_created(real(stream, flags), stream, call);
 }
 
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
 {
     SC_WRAPPER(cuStreamCreateWithPriority);
-    return stream_created(real(stream, flags, priority), stream, call);
+    return add_created(real(stream, flags, priority), stream, call);
 }
 
 CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx context, unsigned flags, int priority)
 {
     SC_WRAPPER(cuGreenCtxStreamCreate);
-    return stream_created(real(stream, context, flags, priority), stream, call);
+    return add_created(real(stream, context, flags, priority), stream, call);
 }
 
 struct stream_ending {
     struct sc_stream_record *stream; /* NULL: not known */
-    uintptr_t graph;                 /* of the capture that it began, or 0 */
+    uintptr_t graph;                 /* the graph of the capture that the stream began, or 0 */
 };
 
-static struct stream_ending stream_ends(CUstream handle)
+static struct stream_ending begin_destroy(CUstream handle)
 {
     struct stream_ending ending = {sc_active() ? sc_streams_destroying(handle) : NULL, 0};
     if (ending.stream && sc_captures_any_open())
@@ -47,7 +47,7 @@ static struct stream_ending stream_ends(CUstream handle)
     return ending;
 }
 
-static CUresult stream_ended(const struct stream_ending *ending, CUresult result)
+static CUresult end_destroy(const struct stream_ending *ending, CUresult result)
 {
     if (ending->stream && result == CUDA_SUCCESS) {
         sc_captures_ended(ending->stream);
@@ -61,6 +61,6 @@ static CUresult stream_ended(const struct stream_ending *ending, CUresult result
 
 SC_VERSIONS(cuStreamDestroy, cuStreamDestroy_v2, (CUstream stream), (stream))
 {
-    struct stream_ending ending = stream_ends(stream);
-    return stream_ended(&ending, real(stream));
+    struct stream_ending ending = begin_destroy(stream);
+    return end_destroy(&ending, real(stream));
 }

@@ -1,6 +1,6 @@
-/* What programs ask the driver about a stream. Asked of the legacy stream while a blocking one
- * captures, or of a stream that captures, the question alone breaks the capture (docs/driver.md,
- * Q21 and Q27). The answers for the legacy stream are known, but for its id. */
+/* What programs ask the driver about a stream. A question breaks a capture if it is about a stream
+ * that captures, or about the legacy stream while a blocking stream captures (docs/driver.md, Q21
+ * and Q27). The library knows the answers for the legacy stream, but for its id. */
 #include "interpose/capture/detours.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
@@ -15,28 +15,29 @@ static CUcontext current_context(void)
     return context;
 }
 
-/* Answers for the legacy stream while a capture stands in its way. */
-static bool is_answered(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
-                        const void *answer)
+/* May the wrapper answer for the legacy stream, since a capture stands in the driver's way? */
+static bool begin_answer(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
+                         const void *answer)
 {
     sc_detour_init(detour, call);
     return answer && sc_detour_begin_query(detour, call, stream, NULL);
 }
 
-static CUresult asked(struct sc_detour *detour, CUresult result)
+/* Ends a question that the driver has answered or refused. */
+static CUresult end_question(struct sc_detour *detour, CUresult result)
 {
     if (sc_detour_leaves_to_caller(detour))
         sc_permit_refused(detour->call, result);
     return sc_detour_end(detour, result);
 }
 
-/* What the answer is of the legacy stream. */
+/* `known`: the answer for the legacy stream. */
 #define QUESTION(symbol, type, known)                                                              \
     SC_PAIR(symbol, _ptsz, (CUstream stream, type * answer), (stream, answer))                     \
     {                                                                                              \
         struct sc_detour detour;                                                                   \
-        if (!is_answered(&detour, call, stream, answer))                                           \
-            return asked(&detour, real(stream, answer));                                           \
+        if (!begin_answer(&detour, call, stream, answer))                                          \
+            return end_question(&detour, real(stream, answer));                                    \
         *answer = known;                                                                           \
         return sc_detour_end(&detour, CUDA_SUCCESS);                                               \
     }
@@ -45,7 +46,7 @@ QUESTION(cuStreamGetFlags, unsigned, CU_STREAM_DEFAULT)
 QUESTION(cuStreamGetPriority, int, 0)
 QUESTION(cuStreamGetCtx, CUcontext, current_context())
 
-/* ---- only reported where they are refused ---- */
+/* ---- the answer is not known: a refusal is only reported ---- */
 
 SC_PAIR(cuStreamGetId, _ptsz, (CUstream stream, unsigned long long *id), (stream, id))
 {

@@ -1,4 +1,4 @@
-/* Synchronises and queries, and what those copies tell that return when they are done. */
+/* Synchronises and queries, and what a synchronous copy's return tells. */
 #include "interpose/calls/sync.h"
 
 #include "common/points.h"
@@ -27,8 +27,8 @@
 
 #include "common/poison.h"
 
-/* What is not set here is not looked at before it is set. */
-SC_INLINED void begin(struct sc_sync *sync, const struct sc_call *call)
+/* Leaves out the fields that are set before they are read. */
+SC_INLINED void init_sync(struct sc_sync *sync, const struct sc_call *call)
 {
     sc_returned_frames_look();
     sc_reaper_judge_now();
@@ -43,6 +43,7 @@ SC_INLINED void begin(struct sc_sync *sync, const struct sc_call *call)
     sync->point.joined = NULL;
 }
 
+/* Takes what a wait for the stream covers, as of now. */
 SC_INLINED void wait_for_stream(struct sc_sync *sync)
 {
     sync->on = true;
@@ -56,20 +57,22 @@ SC_INLINED void wait_for_stream(struct sc_sync *sync)
 
 void sc_sync_begin_stream(struct sc_sync *sync, const struct sc_call *call, CUstream handle)
 {
-    begin(sync, call);
+    init_sync(sync, call);
     sync->stream = sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
     if (sync->stream)
         wait_for_stream(sync);
 }
 
-/* In the legacy stream the driver waits for the blocking ones before it takes any bytes. */
+/* May the driver take the source's bytes before earlier work has written them? In the legacy stream
+ * the driver waits for the blocking streams first, so only what the context waits for matters. */
 static bool may_take_early(struct sc_stream_record *stream)
 {
     return stream->kind == SC_STREAM_LEGACY ? sc_track_is_due(&sc_track, stream->id)
-                                            : sc_unfinished_is_hidden(stream, true);
+                                            : sc_unfinished_is_hidden(stream, /*known=*/true);
 }
 
-static void take_in_time(struct sc_stream_record *stream)
+/* Makes the stream wait in its own queue, unless the driver has carried the copy out already. */
+static void avoid_early_take(struct sc_stream_record *stream)
 {
     if (!sc_replaying_is_on() || sc_replaying_prepares())
         sc_marks_wait_for_itself(stream);
@@ -78,9 +81,9 @@ static void take_in_time(struct sc_stream_record *stream)
 void sc_sync_begin_copy(struct sc_sync *sync, const struct sc_call *call,
                         struct sc_stream_record *stream, bool to_device)
 {
-    begin(sync, call);
+    init_sync(sync, call);
     if (sc_unlikely(may_take_early(stream)) && to_device)
-        take_in_time(stream);
+        avoid_early_take(stream);
     if (sc_unlikely(sc_replaying_prepares()))
         return;
     sync->stream = stream;
@@ -91,10 +94,11 @@ void sc_sync_begin_copy(struct sc_sync *sync, const struct sc_call *call,
     sc_doubts_wait_begins(&sync->point);
 }
 
-static void begin_whole(struct sc_sync *sync, const struct sc_call *call,
-                        struct sc_context *context)
+/* Takes what a wait for the context covers; NULL: for nothing. */
+static void begin_context_wait(struct sc_sync *sync, const struct sc_call *call,
+                               struct sc_context *context)
 {
-    begin(sync, call);
+    init_sync(sync, call);
     sync->context = context;
     if (!context)
         return;
@@ -106,22 +110,22 @@ static void begin_whole(struct sc_sync *sync, const struct sc_call *call,
 
 void sc_sync_begin_context(struct sc_sync *sync, const struct sc_call *call, CUcontext handle)
 {
-    begin_whole(sync, call, sc_active() ? sc_contexts_named(handle) : NULL);
+    begin_context_wait(sync, call, sc_active() ? sc_contexts_named(handle) : NULL);
 }
 
 void sc_sync_begin_free(struct sc_sync *sync, const struct sc_call *call)
 {
-    begin_whole(sync, call, sc_active() ? sc_contexts_of_memory() : NULL);
+    begin_context_wait(sync, call, sc_active() ? sc_contexts_of_memory() : NULL);
 }
 
 void sc_sync_begin_nothing(struct sc_sync *sync, const struct sc_call *call)
 {
-    begin_whole(sync, call, NULL);
+    begin_context_wait(sync, call, NULL);
 }
 
 void sc_sync_begin_event(struct sc_sync *sync, const struct sc_call *call, CUevent event)
 {
-    begin(sync, call);
+    init_sync(sync, call);
     if (!sc_active())
         return;
     sync->on = true;
@@ -130,37 +134,38 @@ void sc_sync_begin_event(struct sc_sync *sync, const struct sc_call *call, CUeve
     sc_doubts_wait_begins(&sync->point);
 }
 
-static void know(struct sc_sync *sync)
+static void make_point_known(struct sc_sync *sync)
 {
     sc_hazards_know(&sync->point, SC_CULPRIT_OF(sync->call));
 }
 
-/* The work before the event, like the operations. */
-static void event_done(const struct sc_behind *behind)
+/* Work before the event is done, as the operations before it are. */
+static void end_work_before_event(const struct sc_behind *behind)
 {
     struct sc_stream_record *stream = sc_streams_of_id(behind->stream);
     if (stream)
         sc_unfinished_stream_done(stream, behind->work_ticks);
 }
 
-/* The one stream of whose operations alone the program has heard by it, or else all. */
-static uint64_t streams_of(const struct sc_sync *sync)
+/* The streams whose pages are to be let go, as bits: the only stream of whose operations the
+ * program has heard, or else all. */
+static uint64_t settled_streams(const struct sc_sync *sync)
 {
     bool is_one = !sync->context && !sync->all_known && sc_order_is_of_one_stream(&sync->point);
     return is_one ? sc_spans_stream_bit(sync->point.stream) : ~UINT64_C(0);
 }
 
-static void done(struct sc_sync *sync)
+static void end_waited(struct sc_sync *sync)
 {
-    uint64_t streams = streams_of(sync); /* the point ends when it is known */
+    uint64_t streams = settled_streams(sync); /* before the point becomes known, which ends it */
     if (sync->behind.work_ticks)
-        event_done(&sync->behind);
+        end_work_before_event(&sync->behind);
     if (sync->stream)
         sc_unfinished_stream_done(sync->stream, sync->since_ticks);
     if (sync->context)
         sc_unfinished_context_done(sync->context, sync->since_ticks);
     if (!sync->all_known)
-        know(sync);
+        make_point_known(sync);
     sc_guard_apply(streams);
 }
 
@@ -171,14 +176,14 @@ CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
     if (sync->ordered.stream)
         sc_track_end(&sc_track, &sync->ordered, result == CUDA_SUCCESS);
     if (sync->on && result == CUDA_SUCCESS)
-        done(sync);
+        end_waited(sync);
     else if (sync->on)
         sc_track_forget_point(&sc_track, &sync->point);
     return result;
 }
 
-/* The wait needs care for the legacy stream while a blocking one captures, and for others while
- * anything does. */
+/* While a blocking stream captures, a wait for the legacy stream would break the capture: it is a
+ * detour. While anything captures, a wait for another stream needs a permit. */
 SC_HOT_PAIR(cuStreamSynchronize, _ptsz, (CUstream stream), (stream))
 {
     struct sc_detour detour;
@@ -252,7 +257,7 @@ CUresult cuEventQuery(CUevent event)
     return sc_sync_end(&sync, SC_PERMITTED(real(event)));
 }
 
-/* It succeeds only if both events are complete. */
+/* The call succeeds only if both events are complete. */
 SC_VERSIONS(cuEventElapsedTime, cuEventElapsedTime_v2,
             (float *milliseconds, CUevent start, CUevent end), (milliseconds, start, end))
 {

@@ -42,21 +42,23 @@
 
 struct copy {
     const struct sc_call *call;
-    struct sc_copy_sides sides; /* what it reads and writes; nothing while we are not active */
+    struct sc_copy_sides sides; /* all empty while the library is inactive */
     struct sc_detour detour;
-    CUstream stream; /* of the detour, if it has one */
+    CUstream stream; /* the detour's private stream; NULL: no detour is made */
     struct sc_sync sync;
-    struct sc_stream_record *on;      /* NULL: not known */
-    struct sc_stream_record *used_on; /* the stream of its uses of device memory; NULL: none */
-    struct sc_context *met[2];        /* of whose legacy streams it is work as well; NULL: none */
-    bool is_unsure;                   /* what it comes after is not known */
+    struct sc_stream_record *on;          /* the stream that has the copy; NULL: not known */
+    struct sc_stream_record *used_on;     /* where uses of device memory are noted; NULL: nowhere */
+    struct sc_context *other_contexts[2]; /* other devices' contexts, whose legacy streams have the
+                                             copy as well; NULL: none */
+    bool is_unsure;                       /* what the copy comes after is not known */
 };
 
-static struct sc_stream_record *stream_of(const struct copy *copy)
+static struct sc_stream_record *default_stream(const struct copy *copy)
 {
     return sc_active() ? sc_streams_find(NULL, copy->call->per_thread) : NULL;
 }
 
+/* Judges what the call does to host memory at this side. */
 static void judge_side(const struct copy *copy, struct sc_stream_record *stream,
                        enum sc_touch touch, const struct sc_copy_side *side)
 {
@@ -70,11 +72,12 @@ static void judge_side(const struct copy *copy, struct sc_stream_record *stream,
         });
 }
 
-/* Before the detour, since the host may have to wait: a thread that begins a capture waits until
- * operations of the legacy stream have left the gate, but not for long. */
-static void judge(const struct copy *copy)
+/* Judges both sides. This is done before the detour begins, since the host may have to wait here: a
+ * thread that begins a capture waits only a short time until operations of the legacy stream have
+ * left the gate. */
+static void judge_sides(const struct copy *copy)
 {
-    struct sc_stream_record *stream = sc_at_once_is_idle() ? NULL : stream_of(copy);
+    struct sc_stream_record *stream = sc_at_once_is_idle() ? NULL : default_stream(copy);
     if (!stream)
         return;
     judge_side(copy, stream, SC_TOUCH_READ, &copy->sides.src);
@@ -83,18 +86,18 @@ static void judge(const struct copy *copy)
 
 static struct sc_copy_manner manner_of(const struct copy *copy)
 {
-    return sc_copy_sides_manner(&copy->sides, SC_COPY_SYNC, false);
+    return sc_copy_sides_manner(&copy->sides, SC_COPY_SYNC, /*in_place=*/false);
 }
 
-/* Does the call return when all before it on its stream is done? */
+/* Does the call return only when its stream's earlier work is done? */
 static bool blocks_host(const struct copy *copy)
 {
     return manner_of(copy).waits;
 }
 
-/* Such a copy names its contexts, and is in order with all that is issued in these, in whatever
- * stream and before or behind it (cuda_runtime_api.h, cudaMemcpyPeer). So it is in order with every
- * use of its memory that is watched, and orders all others there (order_contexts). */
+/* Is it a peer copy, which names its contexts? Such a copy is in order with all work in these, in
+ * any stream, earlier or later (cuda_runtime_api.h, cudaMemcpyPeer). So it races with no use of its
+ * memory that is watched, and orders all other uses there (order_contexts). */
 static bool is_serialized(const struct copy *copy)
 {
     return copy->sides.is_serialized;
@@ -107,29 +110,29 @@ static struct sc_device_uses uses_of(const struct copy *copy)
     return uses;
 }
 
-/* Judges the uses of a call that blocks the host, for the same reason as above. A default stream
- * that captures refuses the call. */
+/* Judges the uses of device memory of a call that blocks the host; before the detour, as
+ * judge_sides. A default stream that captures makes the driver refuse the call. */
 static void judge_uses(const struct copy *copy)
 {
     if (!sc_track_watches_device(&sc_track) || copy->sides.is_empty || !blocks_host(copy) ||
         is_serialized(copy) || copy->is_unsure)
         return;
-    struct sc_stream_record *stream = stream_of(copy);
+    struct sc_stream_record *stream = default_stream(copy);
     if (!stream || sc_streams_is_captured(stream))
         return;
     const struct sc_device_uses uses = uses_of(copy);
     sc_device_uses_judge(&uses, copy->call, stream, SC_HEALED_BY_WAIT);
 }
 
-/* What the call itself writes changes in order, behind earlier copies out of it. */
-static void seal(const struct copy *copy)
+/* Seals what the call itself writes: it changes in order, behind earlier copies out of it. */
+static void seal_target(const struct copy *copy)
 {
     const struct sc_copy_side *written = &copy->sides.dst;
     if (written->used)
         sc_issue_seal(copy->call, written->shape.address, sc_shape_hull_bytes(&written->shape));
 }
 
-/* Begins the uses of a call on the legacy stream, or on the thread's own. */
+/* Begins the uses of device memory on the legacy stream, or on the thread's own default stream. */
 static void begin_uses(struct copy *copy, struct sc_stream_record *stream)
 {
     if (!sc_track_watches_device(&sc_track) || is_serialized(copy))
@@ -140,13 +143,13 @@ static void begin_uses(struct copy *copy, struct sc_stream_record *stream)
         sc_device_uses_judge(&uses, copy->call, stream, SC_HEALED_BY_EDGE);
 }
 
-/* Beside a capture of the thread's. */
+/* Tells the thread's captures of a copy that runs beside them. */
 static void tell_beside(const struct copy *copy, bool is_detour, CUresult result)
 {
     if (!sc_beside_is_asked() || !copy->on || result != CUDA_SUCCESS)
         return;
     const struct sc_device_uses uses = uses_of(copy);
-    sc_beside_uses_issued(copy->call, copy->on, &uses, false, is_detour);
+    sc_beside_uses_issued(copy->call, copy->on, &uses, /*is_async=*/false, is_detour);
 }
 
 static void begin_device_work(struct sc_sync *sync, struct sc_stream_record *stream)
@@ -156,36 +159,38 @@ static void begin_device_work(struct sc_sync *sync, struct sc_stream_record *str
     sc_marks_note_tail(stream);
 }
 
+/* Begins the copy in the thread's default stream. */
 static void begin_call(struct copy *copy)
 {
-    struct sc_stream_record *stream = copy->sides.is_empty ? NULL : stream_of(copy);
+    struct sc_stream_record *stream = copy->sides.is_empty ? NULL : default_stream(copy);
     copy->on = stream;
     copy->sync = (struct sc_sync){0};
     if (!stream)
         return;
     begin_uses(copy, stream);
     if (blocks_host(copy)) {
-        seal(copy);
+        seal_target(copy);
         sc_sync_begin_copy(&copy->sync, copy->call, stream, !copy->sides.dst.host);
     } else {
         begin_device_work(&copy->sync, stream);
     }
 }
 
-/* In the private stream of a detour, which waits for all that the legacy stream would wait for. The
- * call was judged as one in the legacy stream. */
-static void begin_moved(struct copy *copy, CUstream handle)
+/* Begins the copy in the private stream of a detour, which waits for all that the legacy stream
+ * would wait for. The copy was judged as one in the legacy stream. */
+static void begin_in_detour(struct copy *copy, CUstream handle)
 {
-    struct sc_stream_record *stream = sc_streams_find(handle, false);
-    seal(copy);
+    struct sc_stream_record *stream = sc_streams_find(handle, /*per_thread=*/false);
+    seal_target(copy);
     if (!stream)
         return;
     SC_TRACKED(sc_order_work(track.order, stream->id));
     copy->on = stream;
 }
 
-/* The contexts of the two devices between which it copies. False: it does not. */
-static bool find_homes(const struct copy *copy, struct sc_context *homes[2])
+/* Finds the contexts of the two devices between which the copy is made. False: it is not a copy
+ * between two devices. */
+static bool find_devices(const struct copy *copy, struct sc_context *homes[2])
 {
     const struct sc_copy_sides *sides = &copy->sides;
     if (sides->is_empty || sides->is_fill || is_serialized(copy) || sides->dst.used ||
@@ -196,27 +201,29 @@ static bool find_homes(const struct copy *copy, struct sc_context *homes[2])
     return homes[1] && homes[0]->device != homes[1]->device;
 }
 
-/* A copy between two devices is work of the legacy streams of both (docs/driver.md, Two devices).
- * What it is in a thread's own stream nobody has asked. While something captures it may be made in
- * a private stream, which is in no such order. */
-static void meet_devices(struct copy *copy)
+/* A copy between two devices is work of the legacy streams of both (docs/driver.md, Two devices):
+ * notes that it comes after both. Unknown is the order of a copy in a thread's own stream, which
+ * nobody has asked the driver about. While something captures, the copy may be made in a private
+ * stream, which is in no such order. */
+static void join_other_devices(struct copy *copy)
 {
     struct sc_context *homes[2];
-    struct sc_stream_record *stream = stream_of(copy);
-    copy->met[0] = copy->met[1] = NULL;
+    struct sc_stream_record *stream = default_stream(copy);
+    copy->other_contexts[0] = copy->other_contexts[1] = NULL;
     copy->is_unsure = false;
-    if (!stream || !find_homes(copy, homes))
+    if (!stream || !find_devices(copy, homes))
         return;
     copy->is_unsure = copy->call->per_thread || sc_captures_any_open();
     for (unsigned i = 0; i < 2 && !copy->is_unsure; i++) {
         if (homes[i]->legacy == stream->id)
             continue;
-        copy->met[i] = homes[i];
+        copy->other_contexts[i] = homes[i];
         sc_track_put_behind(&sc_track, stream->id, homes[i]->legacy, SC_SCOPE_LEGACY);
     }
 }
 
-static CUevent event_behind(struct sc_context *context)
+/* Records an event in the context's legacy stream; NULL: it cannot be done. */
+static CUevent record_in_legacy(struct sc_context *context)
 {
     CUevent event = NULL;
     if (!sc_contexts_push(context))
@@ -227,14 +234,15 @@ static CUevent event_behind(struct sc_context *context)
     return event;
 }
 
-/* The driver refused the copy. What was noted of its order is made true. */
-static void order_devices(const struct copy *copy)
+/* The driver has refused the copy, which join_other_devices has noted as ordered: makes that order
+ * true, by events. */
+static void make_joins_true(const struct copy *copy)
 {
     for (unsigned i = 0; i < 2; i++) {
-        if (!copy->met[i] || sc_captures_any_open())
+        if (!copy->other_contexts[i] || sc_captures_any_open())
             continue;
         struct sc_relaxed relaxed = sc_relaxed_begin();
-        CUevent event = event_behind(copy->met[i]);
+        CUevent event = record_in_legacy(copy->other_contexts[i]);
         if (event) {
             sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, event, 0);
             sc_real.cuEventDestroy_v2(event);
@@ -243,13 +251,13 @@ static void order_devices(const struct copy *copy)
     }
 }
 
-/* Whether a blocking stream captures: the asynchronous function does the same in a private stream
- * then, copy->stream, and behind it comes end_moved. */
-static bool begins_moved(struct copy *copy)
+/* Begins the call. True: a blocking stream captures, so the caller makes the copy by the
+ * asynchronous function in the private stream copy->stream, and ends it by end_in_detour. */
+static bool begin_copy_or_detour(struct copy *copy)
 {
     uint64_t doubts_before = sc_doubts_raised();
-    meet_devices(copy);
-    judge(copy);
+    join_other_devices(copy);
+    judge_sides(copy);
     judge_uses(copy);
     sc_doubts_call_begins(doubts_before);
     copy->stream = NULL;
@@ -258,20 +266,21 @@ static bool begins_moved(struct copy *copy)
     sc_detour_begin(&copy->detour, copy->call, &copy->stream);
     bool is_moved = sc_detour_is_taken(&copy->detour);
     if (is_moved)
-        begin_moved(copy, copy->stream);
+        begin_in_detour(copy, copy->stream);
     else
         begin_call(copy);
     return is_moved;
 }
 
-static CUresult end_moved(struct copy *copy, CUresult result)
+static CUresult end_in_detour(struct copy *copy, CUresult result)
 {
     CUresult waited = result == CUDA_SUCCESS ? sc_sync_stream(copy->call, copy->stream) : result;
-    tell_beside(copy, true, result);
+    tell_beside(copy, /*is_detour=*/true, result);
     return sc_detour_end(&copy->detour, sc_wrap_answered(copy->call, waited));
 }
 
-/* What the host has not waited for is done when a later operation is. */
+/* Adds the copy to the history. A copy that the host has not waited for is done when a later
+ * operation is; 0: it is done already. */
 static void note_in_history(const struct copy *copy)
 {
     const struct sc_copy_sides *sides = &copy->sides;
@@ -290,6 +299,7 @@ static bool orders_contexts(const struct copy *copy)
     return copy->sides.ordered_contexts[0] || copy->sides.ordered_contexts[1];
 }
 
+/* Forgets uses of device memory in the contexts that a peer copy orders, and in the current one. */
 static void order_contexts(const struct copy *copy)
 {
     const struct sc_context *current = sc_contexts_current();
@@ -301,10 +311,11 @@ static void order_contexts(const struct copy *copy)
     SC_TRACKED(sc_device_forget_of(track.inflight, contexts, 3));
 }
 
-static CUresult end(struct copy *copy, CUresult result)
+/* Notes what the copy did, when the driver has answered. */
+static CUresult end_call(struct copy *copy, CUresult result)
 {
     uint64_t place = sc_order_place(&copy->sync.ordered);
-    tell_beside(copy, false, result);
+    tell_beside(copy, /*is_detour=*/false, result);
     sc_sync_end(&copy->sync, result);
     if (copy->on && !copy->sync.on)
         sc_marks_note_tail(copy->on);
@@ -315,25 +326,26 @@ static CUresult end(struct copy *copy, CUresult result)
         sc_device_uses_note(&uses, copy->call, copy->used_on, place);
     }
     for (unsigned i = 0; i < 2 && copy->on && result == CUDA_SUCCESS; i++)
-        if (copy->met[i])
-            sc_track_put_behind(&sc_track, copy->met[i]->legacy, copy->on->id,
+        if (copy->other_contexts[i])
+            sc_track_put_behind(&sc_track, copy->other_contexts[i]->legacy, copy->on->id,
                                 sc_streams_scope(copy->on));
     if (orders_contexts(copy) && copy->on && result == CUDA_SUCCESS)
         order_contexts(copy);
     CUresult answer = sc_detour_end(&copy->detour, result);
     if (result != CUDA_SUCCESS)
-        order_devices(copy);
+        make_joins_true(copy);
     return answer;
 }
 
-static struct sc_copy_sides between(struct sc_copy_side dst, struct sc_copy_side src, size_t bytes)
+static struct sc_copy_sides sides_of(struct sc_copy_side dst, struct sc_copy_side src, size_t bytes)
 {
     return (struct sc_copy_sides){.src = src, .dst = dst, .is_empty = bytes == 0};
 }
 
-/* A copy within one context does not wait for non-blocking streams, against its contract
- * (docs/driver.md, Synchronous copies), and is taken to order nothing. */
-static struct sc_copy_sides serialized(struct sc_copy_sides sides, CUcontext dst, CUcontext src)
+/* Marks the sides as those of a peer copy, and names the contexts that it orders. Within one
+ * context such a copy does not wait for non-blocking streams, against its contract (docs/driver.md,
+ * Synchronous copies): it is taken to order nothing. */
+static struct sc_copy_sides serialize(struct sc_copy_sides sides, CUcontext dst, CUcontext src)
 {
     sides.is_serialized = true;
     if (dst == src || !sc_track_watches_device(&sc_track))
@@ -344,6 +356,7 @@ static struct sc_copy_sides serialized(struct sc_copy_sides sides, CUcontext dst
     return sides;
 }
 
+/* The sides of a memset. */
 static struct sc_copy_sides fills(CUdeviceptr dst, size_t pitch, size_t width_bytes, size_t rows,
                                   uint32_t fill)
 {
@@ -359,7 +372,8 @@ static struct sc_copy_sides fills(CUdeviceptr dst, size_t pitch, size_t width_by
     return sides;
 }
 
-/* Between arrays and device addresses there is no asynchronous function but that for 2D copies. */
+/* A copy with an array, by the only asynchronous function that copies between arrays and device
+ * addresses: the 2D copy. */
 static CUresult copy_2d_async(CUmemorytype dst_type, CUdeviceptr dst, CUarray dst_array,
                               size_t dst_x, CUmemorytype src_type, CUdeviceptr src,
                               CUarray src_array, size_t src_x, size_t bytes, CUstream stream)
@@ -401,28 +415,28 @@ static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t s
 }
 
 #define SIDES_TO_DEVICE(dst, src, bytes)                                                           \
-    between(sc_copy_side_of_device(dst, bytes), sc_copy_side_of_host(src, bytes), bytes)
+    sides_of(sc_copy_side_of_device(dst, bytes), sc_copy_side_of_host(src, bytes), bytes)
 #define SIDES_TO_HOST(dst, src, bytes)                                                             \
-    between(sc_copy_side_of_host(dst, bytes), sc_copy_side_of_device(src, bytes), bytes)
+    sides_of(sc_copy_side_of_host(dst, bytes), sc_copy_side_of_device(src, bytes), bytes)
 #define SIDES_ON_DEVICE(dst, src, bytes)                                                           \
-    between(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes)
+    sides_of(sc_copy_side_pinned(dst, bytes), sc_copy_side_pinned(src, bytes), bytes)
 #define SIDES_ANYWHERE(dst, src, bytes)                                                            \
-    between(sc_copy_side_unified(dst, bytes), sc_copy_side_unified(src, bytes), bytes)
+    sides_of(sc_copy_side_unified(dst, bytes), sc_copy_side_unified(src, bytes), bytes)
 #define SIDES_PEERS(dst, dst_context, src, src_context, bytes)                                     \
-    serialized(SIDES_ON_DEVICE(dst, src, bytes), dst_context, src_context)
+    serialize(SIDES_ON_DEVICE(dst, src, bytes), dst_context, src_context)
 #define SIDES_PEERS_BOX(copy)                                                                      \
-    (copy) ? serialized(sc_copy_sides_of_3d_peer(copy), (copy)->dstContext, (copy)->srcContext)    \
+    (copy) ? serialize(sc_copy_sides_of_3d_peer(copy), (copy)->dstContext, (copy)->srcContext)     \
            : (struct sc_copy_sides)                                                                \
     {                                                                                              \
         0                                                                                          \
     }
 #define SIDES_ROWS(copy) sc_copy_sides_of_2d(copy)
 #define SIDES_BOX(copy) sc_copy_sides_of_3d(copy)
-#define SIDES_READS_HOST(src, bytes) between(NO_SIDE, sc_copy_side_of_host(src, bytes), bytes)
-#define SIDES_WRITES_HOST(dst, bytes) between(sc_copy_side_of_host(dst, bytes), NO_SIDE, bytes)
-#define SIDES_READS_DEVICE(src, bytes) between(NO_SIDE, sc_copy_side_pinned(src, bytes), bytes)
-#define SIDES_WRITES_DEVICE(dst, bytes) between(sc_copy_side_pinned(dst, bytes), NO_SIDE, bytes)
-#define SIDES_ARRAYS(bytes) between(NO_SIDE, NO_SIDE, bytes)
+#define SIDES_READS_HOST(src, bytes) sides_of(NO_SIDE, sc_copy_side_of_host(src, bytes), bytes)
+#define SIDES_WRITES_HOST(dst, bytes) sides_of(sc_copy_side_of_host(dst, bytes), NO_SIDE, bytes)
+#define SIDES_READS_DEVICE(src, bytes) sides_of(NO_SIDE, sc_copy_side_pinned(src, bytes), bytes)
+#define SIDES_WRITES_DEVICE(dst, bytes) sides_of(sc_copy_side_pinned(dst, bytes), NO_SIDE, bytes)
+#define SIDES_ARRAYS(bytes) sides_of(NO_SIDE, NO_SIDE, bytes)
 #define SIDES_FILLS(dst, count, value)                                                             \
     SIDES_FILLS_ROWS(dst, (count) * sizeof(value), count, 1, value)
 #define SIDES_FILLS_ROWS(dst, pitch, count, rows, value)                                           \
@@ -436,8 +450,8 @@ static CUresult atoa_async(CUarray dst, size_t dst_offset, CUarray src, size_t s
         struct copy copy;                                                                          \
         copy.call = call;                                                                          \
         copy.sides = sc_active() ? SIDES_##uses : (struct sc_copy_sides){0};                       \
-        if (begins_moved(&copy))                                                                   \
-            return end_moved(&copy, in_stream WITH_STREAM arguments);                              \
-        return end(&copy, real arguments);                                                         \
+        if (begin_copy_or_detour(&copy))                                                           \
+            return end_in_detour(&copy, in_stream WITH_STREAM arguments);                          \
+        return end_call(&copy, real arguments);                                                    \
     }
 #include "interpose/driver/api.def"

@@ -36,15 +36,15 @@ void sc_work_note(const struct sc_call *call, const struct sc_stream_record *str
                        (struct sc_history_entry){.direction = SC_NO_DIRECTION});
 }
 
-/* What may write host memory, a kernel or a function of the host's. */
-static uint64_t may_write(const struct sc_work *work, struct sc_stream_record *stream)
+/* Notes work that may write host memory, a kernel or a host function. Returns the time. */
+static uint64_t note_may_write(const struct sc_work *work, struct sc_stream_record *stream)
 {
     return work->kind & SC_WORK_OF_DEVICE ? sc_unfinished_work(stream)
                                           : sc_unfinished_host_work(stream);
 }
 
-/* Managed memory is anybody's to write. Where the order of the work is not seen, no source there is
- * compared any more. */
+/* Compares managed sources for the last time, since the work may write any of them. `in_order`
+ * false: the order of the work is not seen, and no managed source is compared any more. */
 static __attribute__((noinline)) void seal_managed(const struct sc_call *call,
                                                    const struct sc_stream_record *stream,
                                                    const struct sc_point *after, bool in_order)
@@ -52,7 +52,7 @@ static __attribute__((noinline)) void seal_managed(const struct sc_call *call,
     SC_OPS(overwritten);
     const struct sc_op_info later = {.ticket = {.stream = stream->id}, .after = after};
     SC_TRACKED(sc_inflight_seal_managed(track.inflight, in_order ? &later : NULL, &overwritten));
-    if (!sc_replaying_is_on()) /* or it may have written them already */
+    if (!sc_replaying_is_on()) /* the work may have written them already */
         sc_hazards_report_overwritten(&overwritten, SC_CULPRIT_OF(call));
 }
 
@@ -63,19 +63,12 @@ void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stre
         seal_managed(call, stream, after, in_order);
 }
 
+/* How near to the work a mark has to be (sc_marks_before_work). */
 static enum sc_before before_what(unsigned kind)
 {
     if (kind & SC_WORK_SIGNALS)
         return SC_BEFORE_SIGNAL;
     return kind & SC_WORK_OF_DEVICE ? SC_BEFORE_DEVICE_WORK : SC_BEFORE_WORK;
-}
-
-/* The legacy stream's signal tells of what is on each blocking stream as well. */
-static void mark_before_signal(void *unused, struct sc_stream_record *stream)
-{
-    (void)unused;
-    if (stream->kind == SC_STREAM_BLOCKING && !sc_streams_is_capturing(stream))
-        sc_marks_cover(stream);
 }
 
 void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream handle, unsigned kind)
@@ -93,7 +86,7 @@ void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream ha
         sc_unfinished_host_work(stream);
         work->waits_from = SC_TRACKED(sc_unseen_begin(track.order, stream->id));
     } else if (kind & SC_WORK_MAY_WRITE) {
-        sc_unfinished_queued(stream, may_write(work, stream));
+        sc_unfinished_queued(stream, note_may_write(work, stream));
     } else {
         sc_unfinished_legacy(stream);
     }
@@ -102,15 +95,14 @@ void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream ha
         seal_managed(call, stream, NULL,
                      sc_track_unseen_behind(&sc_track, stream->id, NULL).waits == 0);
     sc_marks_before_work(stream, before_what(kind));
-    if (kind & SC_WORK_SIGNALS && stream->kind == SC_STREAM_LEGACY)
-        sc_streams_each(stream->context, mark_before_signal, NULL);
     sc_track_begin(&sc_track, stream->id, &work->ordered);
     if (kind & SC_WORK_SIGNALS)
-        SC_TRACKED(sc_order_call_signals(track.order, stream->id, &work->ordered));
+        SC_TRACKED(
+            sc_order_call_signals(track.order, stream->id, &work->ordered, sc_replaying_follows()));
     work->stream = stream;
 }
 
-/* What was noted before is noted once more: the driver has it only now. */
+/* Notes the work once more, as before the call: the driver has it only now. */
 CUresult sc_work_end(struct sc_work *work, CUresult result)
 {
     if (!work->stream)
@@ -123,7 +115,7 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
         if (result == CUDA_SUCCESS)
             SC_TRACKED(sc_unseen_end(track.order, &work->waits_from));
     } else if (work->kind & SC_WORK_MAY_WRITE) {
-        ticks = may_write(work, work->stream);
+        ticks = note_may_write(work, work->stream);
         if (result == CUDA_SUCCESS)
             sc_unfinished_queued(work->stream, ticks);
     } else {
@@ -136,9 +128,9 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     return result;
 }
 
-/* The legacy stream is sought by its context. */
+/* The legacy stream has no simple handle, so it is found by its context. NULL: it is not simple. */
 static __attribute__((noinline)) struct sc_stream_record *
-find_legacy(enum sc_simplicity least, CUstream handle, bool per_thread)
+find_simple_legacy(enum sc_simplicity least, CUstream handle, bool per_thread)
 {
     if (sc_process_simplicity() < least || !sc_detour_is_legacy(handle, per_thread))
         return NULL;
@@ -152,24 +144,24 @@ SC_INLINED struct sc_stream_record *find_simple(enum sc_simplicity least, CUstre
 {
     return sc_likely((uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD)
                ? sc_streams_find_simple(least, handle, SC_TIE_KIND | SC_TIE_DUE)
-               : find_legacy(least, handle, per_thread);
+               : find_simple_legacy(least, handle, per_thread);
 }
 
-static __attribute__((noinline)) uint64_t note_legacy(struct sc_stream_record *stream)
+static __attribute__((noinline)) uint64_t note_legacy_work(struct sc_stream_record *stream)
 {
     uint64_t ticks = sc_unfinished_work(stream);
     sc_unfinished_queued(stream, ticks);
     return ticks;
 }
 
-SC_INLINED uint64_t note_simply(struct sc_stream_record *stream)
+SC_INLINED uint64_t note_simple_work(struct sc_stream_record *stream)
 {
     return sc_likely(stream->kind == SC_STREAM_NONBLOCKING) ? sc_unfinished_simple_work(stream)
-                                                            : note_legacy(stream);
+                                                            : note_legacy_work(stream);
 }
 
-/* Where a mark is needed, and where sources in managed memory may be written, there is more to do.
- */
+/* Returns NULL also where a mark is needed before the work, or where managed sources are in flight
+ * that the work may write. */
 struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream handle,
                                               bool per_thread)
 {
@@ -178,14 +170,14 @@ struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream
     if (!stream || sc_unlikely(sc_track_attends(SC_ATTENDS_MANAGED_SOURCES)) ||
         !sc_marks_before_simple_work(stream))
         return NULL;
-    note_simply(stream);
+    note_simple_work(stream);
     return stream;
 }
 
 void sc_work_end_simply(const char *api, void *site, bool per_thread,
                         struct sc_stream_record *stream, CUresult result)
 {
-    uint64_t ticks = note_simply(stream);
+    uint64_t ticks = note_simple_work(stream);
     if (sc_unlikely(result != CUDA_SUCCESS))
         sc_detour_refused(api, site, per_thread, result);
     else
@@ -193,14 +185,13 @@ void sc_work_end_simply(const char *api, void *site, bool per_thread,
                            (struct sc_history_entry){.direction = SC_NO_DIRECTION});
 }
 
-struct sc_stream_record *sc_work_begin_free(enum sc_simplicity least, CUstream handle,
-                                            bool per_thread)
+struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream handle,
+                                                   bool per_thread)
 {
-    struct sc_stream_record *stream = find_simple(least, handle, per_thread);
+    struct sc_stream_record *stream = find_simple_legacy(least, handle, per_thread);
     if (!stream || !sc_marks_cover_simple(stream))
         return NULL;
-    if (sc_unlikely(stream->kind == SC_STREAM_LEGACY))
-        sc_unfinished_legacy(stream);
+    sc_unfinished_legacy(stream);
     return stream;
 }
 

@@ -31,17 +31,18 @@
 
 #include "common/poison.h"
 
-/* LOOKS_MAX: so many operations are looked at on behalf of the memory that is watched. */
-enum { OPEN_MAX = 64, LOOKS_MAX = 16384 };
+/* READ_CHECKS_MAX: after so many operations that are held against the watched memory, it is watched
+ * no more. */
+enum { OPEN_MAX = 64, READ_CHECKS_MAX = 16384 };
 
 _Atomic unsigned sc_beside_concerns, sc_beside_graphs;
 
-/* Captures that the thread began and that are open, unless another thread has ended one. */
+/* How many open captures the thread has begun. Too many if another thread has ended one. */
 static __thread unsigned own_count __attribute__((tls_model("initial-exec")));
 
 /* A capture that is open. */
 struct open_capture {
-    const struct sc_stream_record *stream; /* that began it */
+    const struct sc_stream_record *stream; /* the stream that began it */
     uintptr_t graph;
     int32_t thread;
     int device;
@@ -49,13 +50,14 @@ struct open_capture {
     struct sc_left_out *left_out;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct open_capture captures[OPEN_MAX] SC_GUARDED_BY(lock);
-static unsigned capture_count SC_GUARDED_BY(lock);
-static struct sc_frozen frozen SC_GUARDED_BY(lock);
-static _Atomic unsigned frozen_count; /* of its memories, for those without the lock */
-static unsigned looks;                /* since memory was last watched anew */
-static struct sc_left_out *spare;     /* of the capture before, whose pages are there; or NULL */
+static pthread_mutex_t beside_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct open_capture captures[OPEN_MAX] SC_GUARDED_BY(beside_lock);
+static unsigned capture_count SC_GUARDED_BY(beside_lock);
+static struct sc_frozen frozen SC_GUARDED_BY(beside_lock);
+static _Atomic unsigned frozen_count; /* how much memory is watched: for those without the lock */
+static unsigned read_checks;          /* since memory was last added */
+static struct sc_left_out *spare_left_out; /* what the last capture used, for the next one, since
+                                              its pages are there; or NULL */
 
 bool sc_beside_is_own(void)
 {
@@ -73,20 +75,21 @@ static void count_unjudged(uint64_t count)
                        count);
 }
 
-static void begin(void) SC_ACQUIRES(lock)
+static void lock_beside(void) SC_ACQUIRES(beside_lock)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&beside_lock);
 }
 
-/* What is counted has not changed. */
-static void end_unchanged(void) SC_RELEASES(lock)
+/* For changes that leave the counts below as they are. */
+static void unlock_unchanged(void) SC_RELEASES(beside_lock)
 {
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&beside_lock);
 }
 
-static void end(void) SC_RELEASES(lock)
+/* Brings the counts up to date that others read without the lock. */
+static void unlock_beside(void) SC_RELEASES(beside_lock)
 {
-    SC_ASSERT_HELD(&lock);
+    SC_ASSERT_HELD(&beside_lock);
     unsigned own = 0;
     for (unsigned i = 0; i < capture_count; i++)
         own += captures[i].thread == sc_thread_id();
@@ -94,57 +97,59 @@ static void end(void) SC_RELEASES(lock)
     atomic_store_explicit(&frozen_count, frozen.count, memory_order_relaxed);
     atomic_store_explicit(&sc_beside_graphs, frozen.writes.count, memory_order_relaxed);
     atomic_store_explicit(&sc_beside_concerns, capture_count + frozen.count, memory_order_relaxed);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&beside_lock);
 }
 
 /* ---- captures ---- */
 
+/* The record for a new capture: the spare one, or a new one. */
 static struct sc_left_out *new_left_out(void)
 {
-    begin();
-    struct sc_left_out *left_out = spare;
-    spare = NULL;
-    end_unchanged();
+    lock_beside();
+    struct sc_left_out *left_out = spare_left_out;
+    spare_left_out = NULL;
+    unlock_unchanged();
     if (left_out)
         sc_left_out_clear(left_out);
     return left_out ? left_out : sc_left_out_new();
 }
 
-/* NULL: nothing happens. */
+/* Keeps the record for the next capture, or frees it. NULL: nothing happens. */
 static void give_back(struct sc_left_out *left_out)
 {
-    begin();
-    bool is_kept = !spare;
+    lock_beside();
+    bool is_kept = !spare_left_out;
     if (is_kept)
-        spare = left_out;
-    end_unchanged();
+        spare_left_out = left_out;
+    unlock_unchanged();
     if (!is_kept)
         sc_left_out_free(left_out);
 }
 
-/* What the thread has allocated since another capture of its own began, which goes on, is being set
- * up for both. */
-static void share_allocations(const struct open_capture *capture) SC_REQUIRES(lock)
+/* Memory that the thread has allocated since another of its captures began, which is still open, is
+ * being set up for both captures. */
+static void share_allocations(const struct open_capture *capture) SC_REQUIRES(beside_lock)
 {
     for (unsigned i = 0; i < capture_count; i++)
         if (captures[i].thread == capture->thread)
             sc_left_out_share(capture->left_out, captures[i].left_out);
 }
 
-static bool add(const struct open_capture *capture)
+/* False: too many captures are open. */
+static bool add_capture(const struct open_capture *capture)
 {
-    begin();
+    lock_beside();
     bool fits = capture_count < OPEN_MAX;
     if (fits) {
         share_allocations(capture);
         captures[capture_count++] = *capture;
         SC_ASSERT(capture_count <= OPEN_MAX);
     }
-    end();
+    unlock_beside();
     return fits;
 }
 
-/* The graph does something that was not captured. */
+/* Notes that the graph does something that was not captured. */
 static void note_unknown(struct sc_left_out *left_out)
 {
     sc_left_out_captured(left_out, &(struct sc_hazard_copy){0},
@@ -164,18 +169,19 @@ void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph, boo
                                    .left_out = new_left_out()};
     if (capture.left_out && has_nodes)
         note_unknown(capture.left_out);
-    if (!capture.left_out || !add(&capture)) {
+    if (!capture.left_out || !add_capture(&capture)) {
         give_back(capture.left_out);
         count_unjudged(1);
     }
 }
 
-/* Its left_out is NULL if there is none. */
-static struct open_capture take(const struct sc_stream_record *stream)
+/* Takes the capture that began on the stream out of the list. Its left_out is NULL if there is
+ * none. */
+static struct open_capture take_capture(const struct sc_stream_record *stream)
 {
     struct open_capture taken = {0};
     unsigned i = 0;
-    begin();
+    lock_beside();
     while (i < capture_count && captures[i].stream != stream)
         i++;
     if (i < capture_count) {
@@ -183,7 +189,7 @@ static struct open_capture take(const struct sc_stream_record *stream)
         SC_ASSERT(capture_count > 0 && capture_count <= OPEN_MAX);
         captures[i] = captures[--capture_count];
     }
-    end();
+    unlock_beside();
     return taken;
 }
 
@@ -191,11 +197,12 @@ void sc_beside_forget(const struct sc_stream_record *stream)
 {
     SC_KEEP_ERRNO();
     if (sc_beside_is_asked())
-        give_back(take(stream).left_out);
+        give_back(take_capture(stream).left_out);
 }
 
 /* ---- operations ---- */
 
+/* The operation, as a hazard names one. */
 static struct sc_hazard_copy describe_copy(const struct sc_beside_op *op)
 {
     return (struct sc_hazard_copy){
@@ -219,7 +226,7 @@ void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
         return;
     }
     struct sc_hazard_copy what = describe_copy(op);
-    begin();
+    lock_beside();
     for (unsigned i = 0; i < capture_count; i++) {
         bool is_first = op->stream == (uintptr_t)captures[i].stream->handle;
         what.device = captures[i].device;
@@ -227,9 +234,10 @@ void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
         if (captures[i].graph == graph && captures[i].thread == sc_thread_id())
             sc_left_out_captured(captures[i].left_out, &what, &op->does);
     }
-    end_unchanged();
+    unlock_unchanged();
 }
 
+/* The hazard that work beside a capture may turn out to be. */
 static struct sc_hazard describe_beside(const struct sc_beside_op *op)
 {
     struct sc_culprit culprit = {op->call->api, op->call->site, NULL};
@@ -245,23 +253,25 @@ static struct sc_hazard describe_beside(const struct sc_beside_op *op)
     return hazard;
 }
 
+/* Notes work of the thread that ran beside its captures. */
 static void issued_beside_capture(const struct sc_beside_op *op)
 {
     struct sc_hazard what = describe_beside(op);
-    begin();
+    lock_beside();
     for (unsigned i = 0; i < capture_count; i++)
         if (captures[i].thread == sc_thread_id())
             sc_left_out_beside(captures[i].left_out, &what, &op->does);
-    end();
+    unlock_beside();
 }
 
-/* Does it read what a launch should have written? */
-static bool note_uses(const struct sc_beside_op *op, struct sc_hazard *hazard)
+/* Holds the operation's uses against the watched memory. Returns whether the operation reads what a
+ * launch should have written: then `hazard` is filled in. */
+static bool check_reads(const struct sc_beside_op *op, struct sc_hazard *hazard)
 {
     const struct sc_left_out_op *does = &op->does;
     const struct sc_device_use no_address = sc_device_use_named(0);
     bool found = false;
-    begin();
+    lock_beside();
     if (does->function)
         sc_frozen_used(&frozen, &no_address);
     for (unsigned i = 0; i < sc_left_out_count(does); i++) {
@@ -271,12 +281,13 @@ static bool note_uses(const struct sc_beside_op *op, struct sc_hazard *hazard)
     }
     if (does->is_partly_known)
         sc_frozen_forget(&frozen);
-    else if (++looks == LOOKS_MAX)
+    else if (++read_checks == READ_CHECKS_MAX)
         count_unjudged(sc_frozen_forget(&frozen));
-    end();
+    unlock_beside();
     return found;
 }
 
+/* Reports that the operation has read what a launch should have written. */
 static void report_read(const struct sc_beside_op *op, struct sc_hazard *hazard)
 {
     int device = hazard->copy.device;
@@ -297,7 +308,7 @@ void sc_beside_issued(const struct sc_beside_op *op)
         return;
     }
     struct sc_hazard hazard;
-    if (sc_beside_is_watching() && note_uses(op, &hazard))
+    if (sc_beside_is_watching() && check_reads(op, &hazard))
         report_read(op, &hazard);
     if (own_count && !op->is_detour)
         issued_beside_capture(op);
@@ -305,25 +316,26 @@ void sc_beside_issued(const struct sc_beside_op *op)
 
 void sc_beside_allocated(uintptr_t address, size_t size_bytes)
 {
-    begin();
+    lock_beside();
     for (unsigned i = 0; i < capture_count; i++)
         sc_left_out_allocated(captures[i].left_out, address, size_bytes);
     sc_frozen_used(&frozen, &(struct sc_device_use){
                                 .shape = {address, size_bytes, size_bytes, 1},
                                 .access = SC_DEVICE_WRITES,
                             });
-    end();
+    unlock_beside();
 }
 
-/* For the graph that captures add to as well: what comes behind may read what was written. */
+/* Also counts as unknown what the captured graphs do: later captured work may read what was
+ * written. */
 void sc_beside_unknown(void)
 {
-    begin();
+    lock_beside();
     for (unsigned i = 0; i < capture_count; i++)
         if (captures[i].thread == sc_thread_id())
             note_unknown(captures[i].left_out);
     sc_frozen_forget(&frozen);
-    end();
+    unlock_beside();
 }
 
 void sc_beside_contexts_gone(void)
@@ -334,7 +346,8 @@ void sc_beside_contexts_gone(void)
 
 /* ---- verdicts ---- */
 
-static struct sc_hazard describe(const struct sc_left_out_finding *finding)
+/* The hazard of work beside the capture that captured work may miss. */
+static struct sc_hazard describe_found(const struct sc_left_out_finding *finding)
 {
     const struct sc_shape *bytes = &finding->captured_use->shape;
     struct sc_hazard hazard = *finding->beside;
@@ -346,17 +359,19 @@ static struct sc_hazard describe(const struct sc_left_out_finding *finding)
     return hazard;
 }
 
-/* A kernel is known by one byte only, which its parameter names. */
-static const struct sc_device_use *memory_of(const struct sc_left_out_finding *finding)
+/* The memory to watch: all that the captured work uses. A captured kernel is known by one byte
+ * only, which its parameter names: then what the work beside it uses. */
+static const struct sc_device_use *watched_memory(const struct sc_left_out_finding *finding)
 {
     bool is_used = finding->captured && finding->captured_use->access != SC_DEVICE_NAMES;
     return is_used ? finding->captured_use : finding->use;
 }
 
-static void watch(const struct sc_left_out_finding *finding, const struct sc_hazard *hazard,
-                  uintptr_t graph)
+/* Watches the finding's memory: later launches and reads show whether the work was a hazard. */
+static void watch_memory(const struct sc_left_out_finding *finding, const struct sc_hazard *hazard,
+                         uintptr_t graph)
 {
-    const struct sc_device_use *memory = memory_of(finding);
+    const struct sc_device_use *memory = watched_memory(finding);
     const struct sc_frozen_memory watched = {
         .hazard = *hazard,
         .memory = *memory,
@@ -364,14 +379,15 @@ static void watch(const struct sc_left_out_finding *finding, const struct sc_haz
         .graph = graph,
         .is_unused = !finding->captured,
     };
-    begin();
+    lock_beside();
     if (!sc_frozen_add(&frozen, &watched) && !watched.is_unused)
         count_unjudged(1);
-    looks = 0;
-    end();
+    read_checks = 0;
+    unlock_beside();
 }
 
-/* Of memory that no captured work uses nothing can be told yet. */
+/* Judges work on memory that no captured work uses. Nothing can be told of it yet, so the memory
+ * may be watched. */
 static void judge_unused(const struct open_capture *capture,
                          const struct sc_left_out_finding *finding)
 {
@@ -382,11 +398,12 @@ static void judge_unused(const struct open_capture *capture,
         count_unjudged(1);
     hazard.copy.device = capture->device;
     if (hazard.may_be_meant && !finding->is_met)
-        watch(finding, &hazard, capture->graph);
+        watch_memory(finding, &hazard, capture->graph);
 }
 
-/* A library that sets itself up beside the capture does what it would have done before. */
-static void judge(void *context, const struct sc_left_out_finding *finding)
+/* Judges one finding. Work of a library's own is left out: a library that sets itself up beside the
+ * capture would have done the same before. */
+static void judge_finding(void *context, const struct sc_left_out_finding *finding)
 {
     const struct open_capture *capture = context;
     if (sc_frame_kind_of_stack(finding->beside->event.stack) != SC_FRAME_USER)
@@ -395,15 +412,15 @@ static void judge(void *context, const struct sc_left_out_finding *finding)
         judge_unused(capture, finding);
         return;
     }
-    struct sc_hazard hazard = describe(finding);
-    const struct sc_shape *bytes = &memory_of(finding)->shape;
+    struct sc_hazard hazard = describe_found(finding);
+    const struct sc_shape *bytes = &watched_memory(finding)->shape;
     hazard.buffer_address = bytes->address;
     hazard.buffer_size_bytes = sc_shape_hull_bytes(bytes);
     hazard.buffer_origin = sc_hazards_origin(bytes->address);
     if (finding->captured_use->access == SC_DEVICE_WRITES)
         sc_reaper_report(&hazard);
     else
-        watch(finding, &hazard, capture->graph);
+        watch_memory(finding, &hazard, capture->graph);
 }
 
 static bool count_nodes(uintptr_t graph, size_t *count)
@@ -412,16 +429,16 @@ static bool count_nodes(uintptr_t graph, size_t *count)
            sc_real.cuGraphGetNodes((CUgraph)graph, NULL, count) == CUDA_SUCCESS;
 }
 
-/* What a node writes that nobody has told of is not known. Out of line, so that what it keeps is
- * not on the stack while the driver is asked. */
+/* Notes what launches of the graph write. It is unknown if the graph has a node that nobody has
+ * told of. Not inlined, so that the locals do not stand on the stack while the driver is asked. */
 static __attribute__((noinline)) void note_graph_writes(const struct open_capture *capture,
                                                         bool is_counted, size_t count)
 {
     struct sc_graph_write write;
     bool is_known = is_counted && sc_left_out_writes(capture->left_out, count, &write);
-    begin();
+    lock_beside();
     sc_graph_writes_set(&frozen.writes, capture->graph, is_known ? &write : NULL);
-    end();
+    unlock_beside();
 }
 
 void sc_beside_ended(const struct sc_stream_record *stream)
@@ -429,13 +446,13 @@ void sc_beside_ended(const struct sc_stream_record *stream)
     SC_KEEP_ERRNO();
     if (!sc_beside_is_asked())
         return;
-    struct open_capture capture = take(stream);
+    struct open_capture capture = take_capture(stream);
     if (!capture.left_out)
         return;
     size_t count = 0;
     bool is_counted = count_nodes(capture.graph, &count);
     note_graph_writes(&capture, is_counted, count);
-    sc_left_out_each(capture.left_out, sc_address_base, judge, &capture);
+    sc_left_out_each(capture.left_out, sc_address_base, judge_finding, &capture);
     count_unjudged(sc_left_out_unknown(capture.left_out));
     give_back(capture.left_out);
 }
@@ -444,40 +461,40 @@ void sc_beside_ended(const struct sc_stream_record *stream)
 
 void sc_beside_instantiated(uintptr_t graph, uintptr_t exec)
 {
-    begin();
+    lock_beside();
     sc_frozen_instantiated(&frozen, graph, exec);
-    end();
+    unlock_beside();
 }
 
 void sc_beside_handle_gone(uintptr_t handle)
 {
-    begin();
+    lock_beside();
     sc_frozen_gone(&frozen, handle);
-    end();
+    unlock_beside();
 }
 
 void sc_beside_node_added(uintptr_t graph)
 {
-    begin();
+    lock_beside();
     for (unsigned i = 0; i < capture_count; i++)
         if (captures[i].graph == graph)
             note_unknown(captures[i].left_out);
-    sc_frozen_gone(&frozen, graph); /* execs that were made before go on as they are */
-    end();
+    sc_frozen_gone(&frozen, graph); /* execs that were made before stay as they are */
+    unlock_beside();
 }
 
 void sc_beside_node_changed(void)
 {
-    begin();
+    lock_beside();
     sc_frozen_changed(&frozen);
-    end();
+    unlock_beside();
 }
 
-static bool take_frozen(struct sc_hazard *hazard)
+static bool take_hazard(struct sc_hazard *hazard)
 {
-    begin();
+    lock_beside();
     bool found = sc_frozen_take(&frozen, hazard);
-    end();
+    unlock_beside();
     return found;
 }
 
@@ -487,9 +504,9 @@ void sc_beside_graph_launched(uintptr_t exec)
     struct sc_hazard hazard;
     if (!sc_beside_is_watching() || sc_replaying_prepares())
         return;
-    begin();
+    lock_beside();
     sc_frozen_launched(&frozen, exec, sc_thread_id());
-    end();
-    while (take_frozen(&hazard))
+    unlock_beside();
+    while (take_hazard(&hazard))
         sc_reaper_report(&hazard);
 }

@@ -32,15 +32,17 @@ enum { OPEN_MAX = 256 };
 
 _Atomic unsigned sc_captures_count;
 
-/* Captures that are open, the latest last. One too many is not known, and not healed. */
+/* Captures that are open, the latest last. Captures beyond OPEN_MAX are not known, and calls that
+ * break them are not healed. */
 static pthread_mutex_t captures_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_capture captures[OPEN_MAX] SC_GUARDED_BY(captures_lock);
 
 /* The mode that the program has given the thread, by cuThreadExchangeStreamCaptureMode. */
 static __thread CUstreamCaptureMode thread_mode __attribute__((tls_model("initial-exec")));
 
-/* Events that were last recorded in a capture -> its name. Its graph would not do: the driver gives
- * the handle of one that was destroyed to another. */
+/* Events that were last recorded in a capture -> the capture's name. The graph's handle would not
+ * do as a name: when a graph is destroyed the driver gives its handle to another one. */
+/* The name of any capture that is not known. */
 static const uint64_t unknown_name = UINT64_MAX;
 static pthread_mutex_t events_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_handles captured_events;
@@ -58,8 +60,9 @@ static unsigned open_count(void)
 
 /* ---- begin and end ---- */
 
-/* No mark can be made on the stream until the capture ends. */
-static void leave_marks_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
+/* Leaves a mark, and a fence, behind the stream's work: no event of ours can be recorded there
+ * until the capture ends. */
+static void mark_before_capture_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
     if (sc_streams_is_capturing(stream))
@@ -69,6 +72,7 @@ static void leave_marks_locked(struct sc_stream_record *stream) SC_REQUIRES(stre
         sc_marks_fence_locked(stream);
 }
 
+/* Adds the capture to the list, and returns its name; 0: there is no room. */
 static uint64_t add_capture(struct sc_capture *capture)
 {
     static uint64_t made;
@@ -101,7 +105,7 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
                   .stream_origin = sc_track_stream(&sc_track, stream->id).origin},
     };
     pthread_mutex_lock(&stream->lock);
-    leave_marks_locked(stream);
+    mark_before_capture_locked(stream);
     return add_capture(&capture);
 }
 
@@ -115,7 +119,7 @@ static void remove_locked(unsigned i) SC_REQUIRES(captures_lock)
     atomic_fetch_sub(&sc_captures_count, 1);
 }
 
-static unsigned find_name_locked(uint64_t name) SC_REQUIRES(captures_lock)
+static unsigned find_locked(uint64_t name) SC_REQUIRES(captures_lock)
 {
     SC_ASSERT_HELD(&captures_lock);
     unsigned i = 0;
@@ -132,7 +136,7 @@ void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begu
     uintptr_t graph = begun ? sc_streams_graph(stream) : 0;
     pthread_mutex_unlock(&stream->lock);
     pthread_mutex_lock(&captures_lock);
-    unsigned i = find_name_locked(name);
+    unsigned i = find_locked(name);
     if (name && i < open_count()) {
         if (begun)
             captures[i].graph = graph;
@@ -153,7 +157,8 @@ uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream)
     return graph;
 }
 
-static bool forget_if_open(const struct sc_stream_record *stream)
+/* Removes the capture that began on the stream. False: none is open. */
+static bool remove_capture(const struct sc_stream_record *stream)
 {
     unsigned i = 0;
     pthread_mutex_lock(&captures_lock);
@@ -171,11 +176,12 @@ void sc_captures_ended(struct sc_stream_record *stream)
     SC_KEEP_ERRNO();
     sc_capturing_changed();
     if (sc_captures_any_open() && (stream->gone || !sc_streams_is_capturing(stream)) &&
-        forget_if_open(stream))
+        remove_capture(stream))
         sc_detours_pay_all();
 }
 
-/* Its graph, if that goes with it, or 0. False: there is no more. */
+/* Removes a capture of the context. `graph`: the capture's graph if it ends with the capture, or 0.
+ * False: the context has no more captures. */
 static bool take_capture_in(const struct sc_context *context, uintptr_t *graph)
 {
     unsigned i = 0;
@@ -207,11 +213,11 @@ void sc_captures_joining(struct sc_stream_record *stream)
 {
     SC_ASSERT_HELD(&stream->lock);
     if (sc_captures_any_open())
-        leave_marks_locked(stream);
+        mark_before_capture_locked(stream);
 }
 
-/* The latest of the context, a better one if there is one; or else the latest, which may have drawn
- * in streams of this context. */
+/* The latest capture of the context for which `is_better` holds; else the context's latest. If the
+ * context has none, the latest of all, which may have drawn in streams of this context. */
 static struct sc_capture find_capture(const struct sc_context *context,
                                       bool (*is_better)(const struct sc_stream_record *first,
                                                         const void *argument),
@@ -236,7 +242,7 @@ static bool is_blocking(const struct sc_stream_record *first, const void *unused
     return first->kind == SC_STREAM_BLOCKING;
 }
 
-static bool is_same(const struct sc_stream_record *first, const void *stream)
+static bool is_stream(const struct sc_stream_record *first, const void *stream)
 {
     return first == stream;
 }
@@ -248,7 +254,7 @@ struct sc_capture sc_captures_blocking(const struct sc_context *context)
 
 struct sc_capture sc_captures_of(const struct sc_stream_record *stream)
 {
-    return find_capture(stream->context, is_same, stream);
+    return find_capture(stream->context, is_stream, stream);
 }
 
 void sc_captures_report(enum sc_hazard_code code, enum sc_action action,
@@ -270,14 +276,15 @@ void sc_captures_report(enum sc_hazard_code code, enum sc_action action,
 
 /* ---- captured events ---- */
 
-static uint64_t name_of(CUevent event)
+/* The name of the capture that the event was recorded in; 0: in none. */
+static uint64_t capture_of_event(CUevent event)
 {
     return event && sc_captures_knows_events() ? sc_handles_get(&captured_events, (uintptr_t)event)
                                                : 0;
 }
 
-/* The name of the capture that adds to the graph; 0 where nobody knows it. */
-static uint64_t name_of_graph(uintptr_t graph)
+/* The name of the open capture that adds to the graph, or unknown_name. */
+static uint64_t capture_of_graph(uintptr_t graph)
 {
     uint64_t name = unknown_name;
     pthread_mutex_lock(&captures_lock);
@@ -290,7 +297,7 @@ static uint64_t name_of_graph(uintptr_t graph)
 
 bool sc_captures_is_captured_event(CUevent event)
 {
-    uint64_t name = name_of(event);
+    uint64_t name = capture_of_event(event);
     bool open = false;
     if (!name)
         return false;
@@ -303,8 +310,8 @@ bool sc_captures_is_captured_event(CUevent event)
 
 void sc_captures_note_event(CUevent event, struct sc_stream_record *stream)
 {
-    uint64_t name = stream ? name_of_graph(sc_streams_graph(stream)) : 0;
-    if (sc_likely(name_of(event) == name))
+    uint64_t name = stream ? capture_of_graph(sc_streams_graph(stream)) : 0;
+    if (sc_likely(capture_of_event(event) == name))
         return;
     pthread_mutex_lock(&events_lock);
     if (name)
@@ -327,7 +334,8 @@ bool sc_captures_is_own(const struct sc_capture *capture)
     return capture->begin.thread == sc_thread_id();
 }
 
-static bool endangers(const struct sc_capture *capture)
+/* Would a call of this thread that no capture permits break the capture, by the modes of both? */
+static bool is_broken_by_call(const struct sc_capture *capture)
 {
     if (sc_captures_mode_is_relaxed())
         return false;
@@ -343,7 +351,7 @@ bool sc_captures_endangered(struct sc_capture *endangered)
     bool own = false;
     pthread_mutex_lock(&captures_lock);
     for (unsigned i = 0; i < open_count() && !own; i++) {
-        if (!endangers(&captures[i]))
+        if (!is_broken_by_call(&captures[i]))
             continue;
         *endangered = captures[i];
         own = sc_captures_is_own(endangered);
@@ -353,6 +361,7 @@ bool sc_captures_endangered(struct sc_capture *endangered)
     return found;
 }
 
+/* Gives the thread another mode. Returns its former one. */
 static CUstreamCaptureMode exchange_mode(CUstreamCaptureMode mode)
 {
     CUstreamCaptureMode before = thread_mode;
@@ -385,7 +394,7 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 
 /* ---- the gate ---- */
 
-/* A blocking stream stands in the legacy stream's way while it captures. */
+/* Only a blocking stream that captures stands in the legacy stream's way. */
 bool sc_captures_shut_gate(const struct sc_stream_record *stream)
 {
     bool shut = stream->kind == SC_STREAM_BLOCKING && sc_captures_are_repaired();

@@ -34,17 +34,19 @@ struct sc_capture_begin {
 
 /* Who began a capture, and how. */
 struct sc_capture {
-    struct sc_stream_record *stream; /* that began it */
-    uint64_t name;
+    struct sc_stream_record *stream; /* the stream that began it */
+    uint64_t name;                   /* no other capture ever has it */
     CUstreamCaptureMode mode;
-    uintptr_t graph; /* the capture adds to it; the driver tells only of valid captures */
-    bool to_graph;   /* the program has made the graph, which outlives the capture */
+    uintptr_t graph; /* the graph that the capture adds to; 0: unknown, as the driver tells only of
+                        valid captures */
+    bool to_graph;   /* the program has made the graph: it stays when the capture fails */
     struct sc_capture_begin begin;
 };
 
 /* 0 or -ENOMEM. */
 int sc_captures_init(void);
 
+/* How many captures are open. */
 extern _Atomic unsigned sc_captures_count;
 
 static inline bool sc_captures_any_open(void)
@@ -52,9 +54,10 @@ static inline bool sc_captures_any_open(void)
     return __builtin_expect(atomic_load_explicit(&sc_captures_count, memory_order_relaxed) != 0, 0);
 }
 
-/* Called before the driver begins a capture. The capture counts as open from now on, since a call
- * of another thread can break it before this thread learns that it has begun. Marks are left behind
- * what was issued on the stream. Returns the capture's name; 0: there is no room. Locks: the
+/* Called before the driver begins a capture. The capture counts as open from now on: a call of
+ * another thread can break it before this thread learns that it has begun. Leaves marks behind what
+ * was issued on the stream. `to_graph`: the program has made
+ * the graph that is captured into. Returns the capture's name; 0: there is no room. Locks: the
  * stream's lock is held on return. */
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
                                bool to_graph, const struct sc_call *call) SC_ACQUIRES(stream->lock);
@@ -64,26 +67,26 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
 void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun)
     SC_RELEASES(stream->lock);
 
-/* The graph of the capture that the stream began, if the graph goes when the capture fails; or 0.
- */
+/* The graph of the capture that the stream began, if a failed capture takes the graph with it; else
+ * 0. */
 uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream);
 
-/* The stream's capture may have ended, or the stream itself. */
+/* The stream's capture may have ended, or the stream itself: forgets the capture if it has. */
 void sc_captures_ended(struct sc_stream_record *stream);
 
 /* The context is gone, and its captures with it. */
 void sc_captures_context_gone(const struct sc_context *context);
 
-/* Around a call that makes the stream capture. The gate (legacy_gate.h) keeps operations apart that
- * the capture would stand in the way of: those in the legacy stream. Returns whether the gate was
- * shut, for sc_captures_open_gate. */
+/* Around a call that makes the stream capture. Shuts the gate (legacy_gate.h) if the capture would
+ * stand in the way of operations in the legacy stream. Returns whether the gate was shut, for
+ * sc_captures_open_gate. */
 bool sc_captures_shut_gate(const struct sc_stream_record *stream);
 void sc_captures_open_gate(bool shut);
 
 /* The stream is about to wait for an event, which may join it into a capture. */
 void sc_captures_joining(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
-/* Is any event known to stand within a capture? */
+/* How many events are known to stand within a capture. */
 extern _Atomic unsigned sc_captures_event_count;
 
 static inline bool sc_captures_knows_events(void)
@@ -92,32 +95,33 @@ static inline bool sc_captures_knows_events(void)
         atomic_load_explicit(&sc_captures_event_count, memory_order_relaxed) != 0, 0);
 }
 
-/* The event was recorded in the stream, which captures. NULL: the event was recorded where nothing
- * captures, or is destroyed. */
+/* The event was recorded in the stream, which captures. `stream` NULL: the event was recorded where
+ * nothing captures, or it was destroyed. */
 void sc_captures_note_event(CUevent event, struct sc_stream_record *stream);
 
 /* Was the event last recorded in a capture that is still open? */
 bool sc_captures_is_captured_event(CUevent event);
 
-/* A capture that an operation in the legacy stream of the context would break: the latest. */
+/* The capture that an operation in the legacy stream of the context would break; the latest if
+ * there are several. */
 struct sc_capture sc_captures_blocking(const struct sc_context *context);
 
 /* The capture that the stream belongs to, as far as it is known: its own, or the latest. */
 struct sc_capture sc_captures_of(const struct sc_stream_record *stream);
 
-/* Reports what the call does to the capture that began so. errno is kept. */
+/* Reports what the call has done to the capture that began at `begin`. errno is kept. */
 void sc_captures_report(enum sc_hazard_code code, enum sc_action action,
                         const struct sc_capture_begin *begin, const struct sc_call *call);
 
 /* Did the calling thread begin the capture? */
 bool sc_captures_is_own(const struct sc_capture *capture);
 
-/* The capture that a call of this thread would break which no capture permits: one that the thread
- * began, or else another's. False: there is none. */
+/* Finds a capture that a call of this thread would break if no capture permits the call: one that
+ * the thread began, or else another thread's. False: there is none. */
 bool sc_captures_endangered(struct sc_capture *endangered);
 
-/* The capture mode of the thread becomes relaxed, and so does the mode by which permits of nested
- * wrappers go. Unrelax brings back the mode that relax returned. */
+/* Makes the thread's capture mode relaxed, so that permits of nested wrappers take it for relaxed
+ * as well. Returns the former mode, which unrelax sets again. */
 CUstreamCaptureMode sc_captures_relax(void);
 void sc_captures_unrelax(CUstreamCaptureMode before);
 

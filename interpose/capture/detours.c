@@ -31,19 +31,22 @@ static CUevent make_event(void)
 
 /* ---- the edges ---- */
 
-/* A per-thread default stream that this thread cannot name. */
-static bool is_anothers(const struct sc_stream_record *stream)
+/* Is it another thread's default stream, which this thread cannot name? */
+static bool is_of_other_thread(const struct sc_stream_record *stream)
 {
     return stream->owner && !stream->gone && stream->owner != sc_thread_id();
 }
 
-static bool is_concerned(const struct sc_stream_record *stream)
+/* Is it a blocking stream that this thread can name? Such streams are in order with the legacy
+ * stream. */
+static bool is_own_blocking(const struct sc_stream_record *stream)
 {
-    return stream->kind == SC_STREAM_BLOCKING && !stream->gone && !is_anothers(stream);
+    return stream->kind == SC_STREAM_BLOCKING && !stream->gone && !is_of_other_thread(stream);
 }
 
-/* Locks the stream if it is one of those wanted, of this context. It may have been destroyed before
- * the lock was taken, and its record may be another's by now. */
+/* Locks the stream if `is_wanted` holds and the stream is of this context. Both are asked again
+ * under the lock: the stream may have been destroyed before, and the record may be another
+ * stream's. */
 static bool lock_if(bool (*is_wanted)(const struct sc_stream_record *),
                     struct sc_stream_record *stream, const struct sc_context *context)
     SC_TRY_ACQUIRES(true, stream->lock)
@@ -61,7 +64,7 @@ static void leave_fence(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;
     pthread_mutex_lock(&stream->lock);
-    if (is_concerned(stream) && !sc_streams_is_capturing(stream))
+    if (is_own_blocking(stream) && !sc_streams_is_capturing(stream))
         sc_marks_fence_locked(stream);
     pthread_mutex_unlock(&stream->lock);
 }
@@ -72,53 +75,58 @@ void sc_detours_fence_context(struct sc_context *context)
         sc_streams_each_ever(context, leave_fence, NULL);
 }
 
+/* The edges before a detour, or behind it. */
 struct edges {
     struct sc_context *context;
     CUstream private;
     CUevent event;
-    bool incomplete; /* there is work that nothing of ours is behind */
+    bool incomplete; /* some work has no event of ours behind it */
 };
 
-static void wait_for(const struct edges *edges, CUevent event)
+static void make_private_wait(const struct edges *edges, CUevent event)
 {
     if (event)
         sc_real.cuStreamWaitEvent(edges->private, event, 0);
 }
 
-/* Also when the thread is gone: what it issued last may still be under way. */
-static bool is_foreign(const struct sc_stream_record *stream)
+/* Is it another thread's default stream, or one whose thread has ended? Its last work may still be
+ * under way. */
+static bool may_be_foreign(const struct sc_stream_record *stream)
 {
-    return stream->owner && (stream->gone || is_anothers(stream));
+    return stream->owner && (stream->gone || is_of_other_thread(stream));
 }
 
-/* By the events that its thread has left behind its work. */
+/* Makes the private stream wait for such a stream's work, by the events that the stream's thread
+ * has left behind the work. */
 static void come_after_foreign(struct edges *edges, struct sc_stream_record *stream)
     SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
     uint64_t tail = sc_marks_tail_ticks(stream);
-    wait_for(edges, sc_marks_fence_of_locked(stream));
-    wait_for(edges, sc_marks_newest_locked(stream));
+    make_private_wait(edges, sc_marks_fence_of_locked(stream));
+    make_private_wait(edges, sc_marks_newest_locked(stream));
     edges->incomplete |= !sc_unfinished_is_done(stream, tail);
 }
 
+/* Makes the private stream wait for the stream's work: at its fence if the stream captures, else at
+ * an event that is recorded now. */
 static void come_after_own(struct edges *edges, struct sc_stream_record *stream)
     SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
     if (sc_streams_is_capturing(stream) || sc_marks_is_fenced(stream))
-        wait_for(edges, sc_marks_fence_of_locked(stream));
+        make_private_wait(edges, sc_marks_fence_of_locked(stream));
     else if (sc_real.cuEventRecord(edges->event, stream->handle) == CUDA_SUCCESS)
-        wait_for(edges, edges->event);
+        make_private_wait(edges, edges->event);
 }
 
-/* The private stream waits for the stream's earlier work. One that is destroyed meanwhile has left
- * it to the marker stream. */
+/* Makes the private stream wait for the stream's earlier work. A stream that is destroyed meanwhile
+ * has handed its work on to the marker stream. */
 static void come_after(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     struct edges *edges = argument;
-    bool foreign = lock_if(is_foreign, stream, edges->context);
-    if (!foreign && !lock_if(is_concerned, stream, edges->context))
+    bool foreign = lock_if(may_be_foreign, stream, edges->context);
+    if (!foreign && !lock_if(is_own_blocking, stream, edges->context))
         return;
     if (foreign)
         come_after_foreign(edges, stream);
@@ -127,35 +135,36 @@ static void come_after(void *argument, struct sc_stream_record *stream) SC_UNFOL
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* What else than copies is at work in the earlier stream, or before it, may fill a source that
- * later copies in the other one read. */
-static void join_work(struct sc_stream_record *earlier, struct sc_stream_record *later)
+/* Work in the earlier stream other than copies, or before it, may fill a source of later copies in
+ * the other stream: notes it as joined. */
+static void note_joined_work(struct sc_stream_record *earlier, struct sc_stream_record *later)
 {
     if (!sc_unfinished_is_clear(earlier))
         sc_unfinished_join(later);
 }
 
-/* The stream's later work waits for the private stream: now, or when its capture has ended, or when
- * its thread next uses it. */
+/* Makes the stream's later work wait for the private stream: now, or when the stream's capture has
+ * ended, or when its thread next uses it. */
 static void come_before(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     const struct edges *edges = argument;
-    bool foreign = lock_if(is_anothers, stream, edges->context);
-    if (!foreign && !lock_if(is_concerned, stream, edges->context))
+    bool foreign = lock_if(is_of_other_thread, stream, edges->context);
+    if (!foreign && !lock_if(is_own_blocking, stream, edges->context))
         return;
     stream->owes_wait = foreign || sc_streams_is_capturing(stream);
     if (!stream->owes_wait)
         sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
     uint32_t id = stream->id;
     pthread_mutex_unlock(&stream->lock);
-    join_work(edges->context->detours.stream, stream);
+    note_joined_work(edges->context->detours.stream, stream);
     SC_TRACKED(sc_events_wait(track.events, track.order, id, (uintptr_t)edges->event));
 }
 
+/* Makes the wait that the stream owes, unless the stream still captures. */
 static void pay_wait(void *argument, struct sc_stream_record *stream)
 {
     const struct edges *edges = argument;
-    if (!lock_if(is_concerned, stream, edges->context))
+    if (!lock_if(is_own_blocking, stream, edges->context))
         return;
     if (stream->owes_wait && !sc_streams_is_capturing(stream)) {
         sc_real.cuStreamWaitEvent(stream->handle, edges->event, 0);
@@ -166,9 +175,11 @@ static void pay_wait(void *argument, struct sc_stream_record *stream)
 
 /* ---- the private stream ---- */
 
-/* Contexts that have one, the latest first; none ever leaves. */
+/* Contexts that have a private stream, the latest first. They are never taken out. */
 static _Atomic(struct sc_context *) detoured;
 
+/* Makes the private stream of the context, and its events, when they are first needed. False: that
+ * fails. */
 static bool make_private_stream(struct sc_context *context)
 {
     struct sc_context_detours *own = &context->detours;
@@ -181,7 +192,7 @@ static bool make_private_stream(struct sc_context *context)
         sc_real.cuStreamCreate(&handle, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS)
         return false;
     sc_streams_created(handle, 0);
-    own->stream = sc_streams_find(handle, false);
+    own->stream = sc_streams_find(handle, /*per_thread=*/false);
     if (own->stream) {
         context->detours.next = atomic_load(&detoured);
         while (!atomic_compare_exchange_weak(&detoured, &context->detours.next, context))
@@ -191,12 +202,13 @@ static bool make_private_stream(struct sc_context *context)
     return own->stream != NULL;
 }
 
-/* The marker stream's events follow the legacy stream's earlier work. */
+/* Makes the private stream wait for the legacy stream's earlier work: events on the marker stream
+ * follow that work. */
 static void come_after_legacy(struct sc_context *context, const struct edges *edges)
 {
     CUstream marker = sc_marks_marker(context);
     if (marker && sc_real.cuEventRecord(edges->event, marker) == CUDA_SUCCESS)
-        wait_for(edges, edges->event);
+        make_private_wait(edges, edges->event);
 }
 
 static struct edges edges_of(struct sc_context *context, CUevent event)
@@ -205,7 +217,8 @@ static struct edges edges_of(struct sc_context *context, CUevent event)
         .context = context, .private = context->detours.stream->handle, .event = event};
 }
 
-/* False: it cannot be made to come after all that the legacy stream would have waited for. */
+/* Makes the private stream wait for all that the legacy stream would have waited for. False: that
+ * is impossible. */
 static bool order_before(struct sc_context *context)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -213,27 +226,27 @@ static bool order_before(struct sc_context *context)
     bool made = make_private_stream(context);
     if (made) {
         struct edges edges = edges_of(context, context->detours.before);
-        struct sc_order_call call; /* which the driver never has */
+        struct sc_order_call call; /* a call that the driver never gets: only its point is wanted */
         struct sc_point before;
         sc_track_begin_record(&sc_track, context->legacy, &call, &before);
-        sc_track_end_record(&sc_track, &call, false);
+        sc_track_end_record(&sc_track, &call, /*issued=*/false);
         sc_streams_each(context, come_after, &edges);
-        come_after_legacy(context, &edges); /* and what streams destroyed meanwhile have left */
+        /* also after what streams that were destroyed meanwhile have left */
+        come_after_legacy(context, &edges);
         made = !edges.incomplete;
         sc_track_set_event(&sc_track, (uintptr_t)edges.event, &before);
     }
     if (made) {
         SC_TRACKED(sc_events_wait(track.events, track.order, context->detours.stream->id,
                                   (uintptr_t)context->detours.before));
-        join_work(context->legacy_stream, context->detours.stream);
+        note_joined_work(context->legacy_stream, context->detours.stream);
     }
     pthread_mutex_unlock(&context->detours.lock);
     sc_relaxed_end(&relaxed);
     return made;
 }
 
-/* Does the legacy stream depend on a capture? The driver's answer disturbs nothing
- * (docs/driver.md). */
+/* Does a capture block the legacy stream? The question disturbs no capture (docs/driver.md). */
 static bool legacy_is_blocked(void)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -241,7 +254,8 @@ static bool legacy_is_blocked(void)
                                               CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 
-/* The context is current, its detours are locked. */
+/* Makes the wait that the legacy stream owes, unless it is still blocked. The context is current,
+ * and its detours are locked. */
 static void pay_wait_of_legacy(struct sc_context *context)
 {
     if (!context->legacy_stream->owes_wait || legacy_is_blocked())
@@ -250,11 +264,13 @@ static void pay_wait_of_legacy(struct sc_context *context)
     SC_TRACKED(sc_events_wait(track.events, track.order, context->legacy,
                               (uintptr_t)context->detours.after));
     sc_unfinished_legacy(context->legacy_stream);
-    join_work(context->detours.stream, context->legacy_stream);
+    note_joined_work(context->detours.stream, context->legacy_stream);
     context->legacy_stream->owes_wait = false;
 }
 
-/* The capture may have ended meanwhile, and what was owed then has been paid. */
+/* Makes later work of the context's blocking streams, and of the legacy stream, wait for the
+ * detour. If the capture has ended meanwhile, its end has paid nothing yet for this detour: the
+ * legacy stream waits now. */
 static void order_after(struct sc_context *context)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -282,13 +298,14 @@ void sc_detours_pay(struct sc_stream_record *stream)
     struct sc_relaxed relaxed = sc_relaxed_begin();
     struct edges edges = edges_of(stream->context, stream->context->detours.after);
     pay_wait(&edges, stream);
-    join_work(stream->context->detours.stream, stream);
+    note_joined_work(stream->context->detours.stream, stream);
     SC_TRACKED(sc_events_wait(track.events, track.order, stream->id,
-                              (uintptr_t)edges.event)); /* it may have been met just now */
+                              (uintptr_t)edges.event)); /* in case it is met only now */
     sc_relaxed_end(&relaxed);
 }
 
-static void pay_in(struct sc_context *context)
+/* Makes all waits that are owed in the context. */
+static void pay_in_context(struct sc_context *context)
 {
     if (sc_contexts_is_quiet(context) || !sc_contexts_push(context))
         return;
@@ -305,12 +322,12 @@ static void pay_in(struct sc_context *context)
 void sc_detours_pay_all(void)
 {
     struct sc_context *context = atomic_load_explicit(&detoured, memory_order_acquire);
-    bool inside = context && sc_legacy_gate_is_used();
-    if (inside)
+    bool in_gate = context && sc_legacy_gate_is_used();
+    if (in_gate)
         sc_legacy_gate_enter();
     for (; context; context = context->detours.next)
-        pay_in(context);
-    if (inside)
+        pay_in_context(context);
+    if (in_gate)
         sc_legacy_gate_leave();
 }
 
@@ -324,15 +341,16 @@ static void set_capture(struct sc_detour *detour, struct sc_context *context)
     detour->capture = sc_captures_blocking(context).begin;
 }
 
-/* Is the operation one that a capture stands in the way of? Until it is over, none begins that
- * would be another. */
-static bool meets_capture(struct sc_detour *detour)
+/* Enters the gate, so that no capture begins before the operation is over, and looks whether an
+ * open capture blocks the operation now. sc_detour_finish leaves the gate, also if this returns
+ * false. */
+static bool enter_gate_and_ask(struct sc_detour *detour)
 {
     struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
     if (!context)
         return false;
-    detour->inside = sc_legacy_gate_is_used();
-    if (detour->inside)
+    detour->in_gate = sc_legacy_gate_is_used();
+    if (detour->in_gate)
         sc_legacy_gate_enter();
     if (!sc_captures_any_open() || !legacy_is_blocked())
         return false;
@@ -343,13 +361,14 @@ static bool meets_capture(struct sc_detour *detour)
 void sc_detour_prepare(struct sc_detour *detour, CUstream *stream)
 {
     SC_KEEP_ERRNO();
-    if (meets_capture(detour) && sc_captures_are_repaired() && order_before(detour->context)) {
+    if (enter_gate_and_ask(detour) && sc_captures_are_repaired() && order_before(detour->context)) {
         *stream = detour->stream = detour->context->detours.stream->handle;
         detour->before = sc_captures_relax();
     }
 }
 
-/* The legacy stream of a green context may be part of the capture. */
+/* The legacy stream of a green context may be part of the capture itself: then the wait is a
+ * captured one. */
 bool sc_detour_begin_wait(struct sc_detour *detour, const struct sc_call *call, CUstream *stream,
                           CUevent event)
 {
@@ -370,47 +389,50 @@ bool sc_detour_begin_wait(struct sc_detour *detour, const struct sc_call *call, 
     return context && detour->answered;
 }
 
-/* ---- queries: asked of each stream, so that a program that polls adds nothing to any ---- */
+/* ---- queries: each stream is asked, so that a program that polls adds no events ---- */
 
-struct asking {
+/* A query of the legacy stream while a capture blocks it. */
+struct query {
     struct sc_context *context;
     CUresult answer;
     bool incomplete;
 };
 
-static void ask_event(struct asking *asking, CUevent event)
+static void ask_event(struct query *query, CUevent event)
 {
-    if (event && asking->answer == CUDA_SUCCESS)
-        asking->answer = sc_real.cuEventQuery(event);
+    if (event && query->answer == CUDA_SUCCESS)
+        query->answer = sc_real.cuEventQuery(event);
 }
 
-static void ask_foreign(struct asking *asking, struct sc_stream_record *stream)
+static void ask_foreign(struct query *query, struct sc_stream_record *stream)
     SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
     uint64_t tail = sc_marks_tail_ticks(stream);
-    ask_event(asking, sc_marks_fence_of_locked(stream));
-    ask_event(asking, sc_marks_newest_locked(stream));
-    asking->incomplete |= !sc_unfinished_is_done(stream, tail);
+    ask_event(query, sc_marks_fence_of_locked(stream));
+    ask_event(query, sc_marks_newest_locked(stream));
+    query->incomplete |= !sc_unfinished_is_done(stream, tail);
 }
 
+/* Asks whether the stream's work is done, by events of ours or by a query. */
 static void ask_stream(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
-    struct asking *asking = argument;
-    bool foreign = lock_if(is_foreign, stream, asking->context);
-    if (!foreign && !lock_if(is_concerned, stream, asking->context))
+    struct query *query = argument;
+    bool foreign = lock_if(may_be_foreign, stream, query->context);
+    if (!foreign && !lock_if(is_own_blocking, stream, query->context))
         return;
     if (foreign)
-        ask_foreign(asking, stream);
+        ask_foreign(query, stream);
     else if (sc_streams_is_capturing(stream))
-        ask_event(asking, sc_marks_fence_of_locked(stream));
-    else if (asking->answer == CUDA_SUCCESS)
-        asking->answer = sc_real.cuStreamQuery(stream->handle);
+        ask_event(query, sc_marks_fence_of_locked(stream));
+    else if (query->answer == CUDA_SUCCESS)
+        query->answer = sc_real.cuStreamQuery(stream->handle);
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* Nothing is added to the legacy stream while it is blocked: one event does for all queries. */
-static void ask_legacy(struct asking *asking, struct sc_context *context)
+/* Asks whether the legacy stream's work is done. Nothing is added to that stream while it is
+ * blocked, so one event serves all queries: it is recorded again only if there was new work. */
+static void ask_legacy(struct query *query, struct sc_context *context)
 {
     struct sc_context_detours *own = &context->detours;
     uint64_t last = sc_marks_marker_ticks(context);
@@ -420,24 +442,25 @@ static void ask_legacy(struct asking *asking, struct sc_context *context)
         sc_real.cuEventRecord(own->query_event, marker) == CUDA_SUCCESS)
         own->query_ticks = last;
     if (last != own->query_ticks)
-        asking->incomplete = true;
-    ask_event(asking, own->query_event);
+        query->incomplete = true;
+    ask_event(query, own->query_event);
 }
 
-/* False: there may be work that nothing of ours is behind. */
+/* Asks all streams that the legacy stream would wait for. False: some work has no event of ours
+ * behind it. */
 static bool ask_all(struct sc_context *context, CUresult *answer)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
-    struct asking asking = {.context = context, .answer = CUDA_SUCCESS};
+    struct query query = {.context = context, .answer = CUDA_SUCCESS};
     pthread_mutex_lock(&context->detours.lock);
-    ask_legacy(&asking, context);
-    if (context->detours.stream && asking.answer == CUDA_SUCCESS)
-        asking.answer = sc_real.cuStreamQuery(context->detours.stream->handle);
-    sc_streams_each(context, ask_stream, &asking);
+    ask_legacy(&query, context);
+    if (context->detours.stream && query.answer == CUDA_SUCCESS)
+        query.answer = sc_real.cuStreamQuery(context->detours.stream->handle);
+    sc_streams_each(context, ask_stream, &query);
     pthread_mutex_unlock(&context->detours.lock);
     sc_relaxed_end(&relaxed);
-    *answer = asking.answer;
-    return !asking.incomplete;
+    *answer = query.answer;
+    return !query.incomplete;
 }
 
 bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
@@ -447,7 +470,7 @@ bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call,
     if (!sc_detour_may_meet(stream, call->per_thread))
         return false;
     int saved = errno;
-    bool met = meets_capture(detour);
+    bool met = enter_gate_and_ask(detour);
     if (met && sc_captures_are_repaired())
         detour->answered = !answer || ask_all(detour->context, answer);
     errno = saved;
@@ -456,18 +479,20 @@ bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call,
 
 /* ---- the end ---- */
 
-/* A capture that began while the operation was under way, or in spite of the gate. */
+/* Reports a refusal by a capture that began while the operation was under way, or in spite of the
+ * gate. */
 static void report_late(const struct sc_detour *detour, CUresult result)
 {
     struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
-    if (!context || detour->plain || result != CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
+    if (!context || detour->caller_reports || result != CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
         sc_replaying_prepares())
         return;
     struct sc_capture capture = sc_captures_blocking(context);
     sc_captures_report(SC301, SC_ACTION_REPORTED, &capture.begin, detour->call);
 }
 
-static void finish_met(struct sc_detour *detour, CUresult result)
+/* Ends a detour that met a capture, and reports it. */
+static void finish_detour(struct sc_detour *detour, CUresult result)
 {
     if (detour->stream) {
         sc_captures_unrelax(detour->before);
@@ -485,10 +510,10 @@ void sc_detour_finish(struct sc_detour *detour, CUresult result)
 {
     SC_KEEP_ERRNO();
     if (detour->context)
-        finish_met(detour, result);
+        finish_detour(detour, result);
     else
         report_late(detour, result);
-    if (detour->inside)
+    if (detour->in_gate)
         sc_legacy_gate_leave();
 }
 

@@ -1,10 +1,10 @@
 /* Detours: operations in the legacy stream while a blocking stream captures.
  *
- * The driver refuses them with CUDA_ERROR_STREAM_CAPTURE_IMPLICIT (906) and invalidates the
- * capture, since the legacy stream would have to wait for work that is only being written down
- * (SC301). With capture=repair the operation runs in a private non-blocking stream of the context
- * instead. It runs after everything that the legacy stream would have waited for, and before what
- * comes later in any blocking stream or in the legacy one. A stream that captures waits for the
+ * The driver refuses such an operation with CUDA_ERROR_STREAM_CAPTURE_IMPLICIT (906) and
+ * invalidates the capture, since the legacy stream would have to wait for work that is only being
+ * recorded (SC301). With capture=repair the operation runs in a private non-blocking stream of the
+ * context instead. There it runs after all that the legacy stream would have waited for, and before
+ * later work in any blocking stream or in the legacy stream. A stream that captures waits for the
  * detour when its capture has ended.
  *
  * Locks: a context's detours are made one at a time, under a lock of the context that is taken
@@ -26,12 +26,13 @@ struct sc_context;
 struct sc_detour {
     struct sc_context *context; /* NULL: no capture stands in the way of the operation */
     const struct sc_call *call;
-    CUstream stream; /* the private one, NULL if there is none: the driver will refuse */
-    struct sc_capture_begin capture; /* that stands in the way */
-    CUstreamCaptureMode before;      /* the thread's mode, which is relaxed meanwhile */
-    bool inside;                     /* of the gate */
-    bool plain;                      /* whoever makes the call reports what the driver refuses */
-    bool answered; /* the driver is not called: a query is answered, a wait left out */
+    CUstream stream; /* the private stream; NULL: there is none, and the driver will refuse the
+                        operation */
+    struct sc_capture_begin capture; /* the capture that stands in the way */
+    CUstreamCaptureMode before;      /* the thread's capture mode, which is relaxed meanwhile */
+    bool in_gate;                    /* of legacy_gate.h, until sc_detour_finish */
+    bool caller_reports;             /* the caller reports what the driver refuses */
+    bool answered; /* the driver is not called: a query is answered, or a wait is left out */
 };
 
 void sc_detour_prepare(struct sc_detour *detour, CUstream *stream);
@@ -41,8 +42,8 @@ static inline void sc_detour_init(struct sc_detour *detour, const struct sc_call
 {
     detour->context = NULL;
     detour->call = call;
-    detour->inside = false;
-    detour->plain = false;
+    detour->in_gate = false;
+    detour->caller_reports = false;
 }
 
 static inline bool sc_detour_is_legacy(CUstream stream, bool per_thread)
@@ -58,8 +59,8 @@ static inline bool sc_detour_may_meet(CUstream stream, bool per_thread)
            sc_detour_is_legacy(stream, per_thread);
 }
 
-/* Before an operation in `stream`. Where the private stream must carry the operation, it takes the
- * place of `*stream`. */
+/* Begins an operation in `*stream`. If the operation must be made in the private stream, that
+ * replaces `*stream`. */
 static inline void sc_detour_begin(struct sc_detour *detour, const struct sc_call *call,
                                    CUstream *stream)
 {
@@ -68,49 +69,49 @@ static inline void sc_detour_begin(struct sc_detour *detour, const struct sc_cal
         sc_detour_prepare(detour, stream);
 }
 
-/* Before a wait of the stream for the event. The legacy stream cannot wait for what is captured,
- * which runs some day, or never. True: the wait is left out. */
+/* Begins a wait of the stream for the event. The legacy stream cannot wait for an event of a
+ * capture, which is reached at a launch, if ever. True: the wait is left out. */
 bool sc_detour_begin_wait(struct sc_detour *detour, const struct sc_call *call, CUstream *stream,
                           CUevent event);
 
-/* Before a query of the stream. True: the driver is not asked, and `*answer` is the answer. With
- * `answer` NULL the caller knows the answer. */
+/* Begins a query of the stream. True: the driver is not asked, and `*answer` is the answer.
+ * `answer` NULL: the caller knows the answer. */
 bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
                            CUresult *answer);
 
 static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
 {
-    if (__builtin_expect(detour->context != NULL || detour->inside ||
+    if (__builtin_expect(detour->context != NULL || detour->in_gate ||
                              result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
                          0))
         sc_detour_finish(detour, result);
     return result;
 }
 
-/* What is told where the driver has refused a call that was no detour, by the members of the call.
- */
+/* Reports a call that was no detour and that the driver has refused. The parameters are the members
+ * of a struct sc_call. */
 void sc_detour_refused(const char *api, void *site, bool per_thread, CUresult result);
 
-/* The caller reports what the driver refuses from now on. True: no capture stands in the way of the
- * operation. */
+/* The caller reports what the driver refuses from now on. Returns whether no capture stands in the
+ * way of the operation. */
 static inline bool sc_detour_leaves_to_caller(struct sc_detour *detour)
 {
-    detour->plain = true;
+    detour->caller_reports = true;
     return !detour->context;
 }
 
-/* Is the operation under way in the private stream? */
+/* Does the operation run in the private stream? */
 static inline bool sc_detour_is_taken(const struct sc_detour *detour)
 {
     return __builtin_expect(detour->context != NULL, 0) && detour->stream;
 }
 
-/* The context is about to wait for an event: leaves a fence (marks.h) in all streams of the context
- * and of its green contexts. */
+/* The context is about to wait for an event: leaves a fence (marks.h) in all its streams, and in
+ * those of its green contexts. */
 void sc_detours_fence_context(struct sc_context *context);
 
-/* A capture has ended, which may have spanned several contexts: streams that still owe a wait for a
- * detour wait now. */
+/* A capture has ended, which may have spanned several contexts: makes the waits for detours that
+ * streams still owe. */
 void sc_detours_pay_all(void);
 
 #endif

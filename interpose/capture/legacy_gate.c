@@ -10,16 +10,17 @@
 
 #include "common/poison.h"
 
-enum { LANES = 16, LANE_BYTES = 64, PATIENCE_NS = 1000 * 1000 };
+enum { LANES = 16, LANE_BYTES = 64, WAIT_NS = 1000 * 1000 };
 
 _Atomic bool sc_legacy_gate_used;
 
-/* Operations that have entered, by thread: most lanes are one thread's. */
+/* How many operations have entered. Threads share the lanes, but most lanes are used by one thread.
+ */
 static struct lane {
-    _Alignas(LANE_BYTES) _Atomic unsigned inside;
+    _Alignas(LANE_BYTES) _Atomic unsigned operations;
 } lanes[LANES];
 
-static _Atomic unsigned shut;
+static _Atomic unsigned times_shut;
 
 static struct lane *own_lane(void)
 {
@@ -28,51 +29,52 @@ static struct lane *own_lane(void)
 
 static bool is_shut(void)
 {
-    return atomic_load(&shut) != 0;
+    return atomic_load(&times_shut) != 0;
 }
 
 static bool is_occupied(void)
 {
     for (unsigned i = 0; i < LANES; i++)
-        if (atomic_load(&lanes[i].inside))
+        if (atomic_load(&lanes[i].operations))
             return true;
     return false;
 }
 
 static void wait_while(bool (*holds)(void))
 {
-    uint64_t end_ns = sc_now_ns() + PATIENCE_NS;
+    uint64_t end_ns = sc_now_ns() + WAIT_NS;
     while (holds() && sc_now_ns() < end_ns)
         sched_yield();
 }
 
-/* In first and then looking, as whoever shuts the gate does it first and then looks who is in. */
+/* Enters first and looks then, as whoever shuts the gate shuts it first and then looks who is in:
+ * so one of the two sees the other. If the gate was shut, the operation waits outside. */
 void sc_legacy_gate_enter(void)
 {
     struct lane *lane = own_lane();
-    atomic_fetch_add(&lane->inside, 1);
+    atomic_fetch_add(&lane->operations, 1);
     if (sc_likely(!is_shut()))
         return;
-    atomic_fetch_sub(&lane->inside, 1);
+    atomic_fetch_sub(&lane->operations, 1);
     wait_while(is_shut);
-    atomic_fetch_add(&lane->inside, 1);
+    atomic_fetch_add(&lane->operations, 1);
 }
 
 void sc_legacy_gate_leave(void)
 {
-    SC_ASSERT(atomic_load(&own_lane()->inside) != 0);
-    atomic_fetch_sub(&own_lane()->inside, 1);
+    SC_ASSERT(atomic_load(&own_lane()->operations) != 0);
+    atomic_fetch_sub(&own_lane()->operations, 1);
 }
 
 void sc_legacy_gate_shut(void)
 {
     atomic_store_explicit(&sc_legacy_gate_used, true, memory_order_relaxed);
-    atomic_fetch_add(&shut, 1);
+    atomic_fetch_add(&times_shut, 1);
     wait_while(is_occupied);
 }
 
 void sc_legacy_gate_open(void)
 {
-    SC_ASSERT(atomic_load(&shut) != 0);
-    atomic_fetch_sub(&shut, 1);
+    SC_ASSERT(atomic_load(&times_shut) != 0);
+    atomic_fetch_sub(&times_shut, 1);
 }

@@ -1,12 +1,12 @@
-/* Keeps operations in the legacy stream and the beginnings of captures apart.
+/* The gate keeps operations in the legacy stream apart from the beginnings of captures.
  *
- * Whether a capture stands in the way of an operation in the legacy stream is asked before the
- * operation. The answer would be wrong if a blocking stream began to capture on another thread
- * between the two. So operations pass a gate. Whoever begins such a capture, or joins a blocking
+ * Before an operation in the legacy stream it is asked whether a capture stands in the way. The
+ * answer would be wrong if a blocking stream began to capture on another thread between the answer
+ * and the operation. So operations pass a gate. Whoever begins such a capture, or joins a blocking
  * stream into one, shuts the gate for as long as that takes.
  *
- * Both sides wait for each other for a millisecond at most. An operation may stay within the driver
- * until the device has caught up, and by then the driver has long taken the operation.
+ * Each side waits for the other for a millisecond at most. An operation may stay within the driver
+ * until the device has caught up; by then the driver has long taken the operation.
  *
  * Thread-safe, without locks. Not for a signal handler, since a wait yields the processor. A
  * program that never captures on a blocking stream pays one relaxed load.
@@ -17,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+/* Was the gate ever shut? */
 extern _Atomic bool sc_legacy_gate_used;
 
 static inline bool sc_legacy_gate_is_used(void)

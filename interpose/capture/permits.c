@@ -7,8 +7,9 @@
 
 #include "common/poison.h"
 
-/* A wait for the whole context breaks every capture in it, whatever the modes. */
-static bool find_any(struct sc_capture *capture)
+/* Finds the latest capture of the current context, for a call that breaks every capture in the
+ * context, whatever the modes are. False: there is no current context. */
+static bool find_in_context(struct sc_capture *capture)
 {
     struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
     if (context)
@@ -29,9 +30,9 @@ void sc_permit_prepare(struct sc_permit *permit, const struct sc_call *call)
     permit->relaxed = sc_real.cuThreadExchangeStreamCaptureMode(&permit->before) == CUDA_SUCCESS;
 }
 
-/* The driver sees that, and that there is no context, before it looks at what captures; other
- * mistakes behind that. */
-static bool names_nothing(CUresult result)
+/* Did the driver refuse the call before it looked at captures? It does so for an invalid handle, or
+ * if there is no context. It sees other mistakes only later. */
+static bool is_refused_before_capture(CUresult result)
 {
     return result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_CONTEXT;
 }
@@ -43,8 +44,9 @@ static enum sc_hazard_code code_of(const struct sc_permit *permit, CUresult resu
     return sc_captures_is_own(&permit->capture) ? SC302 : SC303;
 }
 
-/* What the driver refuses also under relaxed mode (a synchronise of the capturing stream itself)
- * cannot be healed. What it never refused was none of the calls that break a capture. */
+/* Reports the call if it was made under a permit, or refused. A call that the driver refuses also
+ * under relaxed mode (a synchronise of the capturing stream itself) cannot be healed. A call that
+ * relaxed mode was not needed for breaks no capture, and is not reported. */
 void sc_permit_report(struct sc_permit *permit, CUresult result)
 {
     SC_KEEP_ERRNO();
@@ -52,8 +54,8 @@ void sc_permit_report(struct sc_permit *permit, CUresult result)
         sc_real.cuThreadExchangeStreamCaptureMode(&permit->before);
     bool refused = sc_driver_is_capture_error(result);
     if (refused && (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT || !permit->endangers))
-        permit->endangers = find_any(&permit->capture);
-    if (permit->endangers && (refused || (permit->relaxed && !names_nothing(result))))
+        permit->endangers = find_in_context(&permit->capture);
+    if (permit->endangers && (refused || (permit->relaxed && !is_refused_before_capture(result))))
         sc_captures_report(code_of(permit, result),
                            refused ? SC_ACTION_REPORTED : SC_ACTION_REROUTED,
                            &permit->capture.begin, permit->call);

@@ -21,12 +21,12 @@
 
 struct sc_call;
 
-/* A call that no capture permits, between sc_permit_begin and sc_permit_end, which gets the result.
- * The thread is relaxed also while no capture is open: another thread may begin one before the
- * driver looks. */
+/* A call that no capture permits, from sc_permit_begin to sc_permit_end. The thread's mode is
+ * relaxed also while no capture is open: another thread may begin one before the driver looks. */
 struct sc_permit {
     const struct sc_call *call; /* NULL: nothing has ever captured */
-    bool endangers, relaxed;
+    bool endangers;             /* the call would break `capture` */
+    bool relaxed;               /* the thread's mode is relaxed, and was `before` */
     CUstreamCaptureMode before;
     struct sc_capture capture;
 };
@@ -54,7 +54,8 @@ static inline bool sc_permit_is_refused(const struct sc_permit *permit)
     return permit->call && permit->endangers && !permit->relaxed;
 }
 
-/* Reports a call that was refused, where nothing can be done for the call. Returns its result. */
+/* Reports a call that the driver has refused, where nothing could be done for the call. Returns
+ * `result`. */
 static inline CUresult sc_permit_refused(const struct sc_call *call, CUresult result)
 {
     if (sc_captures_any_open() && sc_driver_is_capture_error(result)) {
@@ -64,7 +65,7 @@ static inline CUresult sc_permit_refused(const struct sc_call *call, CUresult re
     return result;
 }
 
-/* In a wrapper: the call, made so that it breaks no capture. */
+/* In a wrapper: makes the call `result` under a permit, and is its result. */
 #define SC_PERMITTED(result)                                                                       \
     __extension__({                                                                                \
         struct sc_permit permit;                                                                   \

@@ -6,7 +6,7 @@
 
 #include "common/poison.h"
 
-static CUresult ask(CUdeviceptr address, unsigned *type)
+static CUresult ask_type(CUdeviceptr address, unsigned *type)
 {
     SC_NO_CANCELLATION_POINT();
     return sc_real.cuPointerGetAttribute(type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
@@ -15,14 +15,14 @@ static CUresult ask(CUdeviceptr address, unsigned *type)
 bool sc_address_is_device(CUdeviceptr address)
 {
     unsigned type = 0;
-    return sc_real.cuPointerGetAttribute && ask(address, &type) == CUDA_SUCCESS &&
+    return sc_real.cuPointerGetAttribute && ask_type(address, &type) == CUDA_SUCCESS &&
            type == CU_MEMORYTYPE_DEVICE;
 }
 
 bool sc_address_is_pageable(CUdeviceptr address)
 {
     unsigned type;
-    return sc_real.cuPointerGetAttribute && ask(address, &type) != CUDA_SUCCESS;
+    return sc_real.cuPointerGetAttribute && ask_type(address, &type) != CUDA_SUCCESS;
 }
 
 uintptr_t sc_address_base(uintptr_t address)

@@ -11,10 +11,10 @@
 /* Is the address device memory? */
 bool sc_address_is_device(CUdeviceptr address);
 
-/* Is the address memory that the driver knows nothing of? */
+/* Does the driver know nothing of the memory at the address? */
 bool sc_address_is_pageable(CUdeviceptr address);
 
-/* Where the device's allocation begins that the address lies in; the address itself if the driver
+/* The first address of the device allocation that `address` lies in; `address` itself if the driver
  * does not say. */
 uintptr_t sc_address_base(uintptr_t address);
 

@@ -1,7 +1,6 @@
-/* A call of a driver function, as its wrapper was called: what hazards, detours and permits tell of
- * it, handed down by pointer. It lives on the wrapper's stack until the wrapper returns. Plain
- * data: no lock, safe in a signal handler.
- */
+/* A call of a driver function, as its wrapper was called. Hazards, detours and permits tell of it.
+ * It is handed down by pointer, and lives on the wrapper's stack until the wrapper returns. Plain
+ * data: no lock, safe in a signal handler. */
 #ifndef SC_INTERPOSE_DRIVER_CALL_H
 #define SC_INTERPOSE_DRIVER_CALL_H
 

@@ -23,6 +23,7 @@ static _Atomic bool attached;
 static struct sc_handles wrappers; /* real function -> wrapper */
 static _Atomic int runtime_version;
 
+/* One function of api.def. */
 struct row {
     const char *symbol;
     size_t slot; /* offset in struct sc_real */
@@ -55,7 +56,8 @@ bool sc_driver_is_wrapper(const void *function)
     return false;
 }
 
-/* The caller's handle when it has one; else the driver that a linked program has loaded. */
+/* The handle to look functions up in: the caller's, if it has the driver's functions; else that of
+ * the driver that a linked program has loaded. */
 static void *driver_handle(void *handle)
 {
     void *init = handle ? sc_loader_symbol(handle, "cuInit") : NULL;
@@ -64,15 +66,16 @@ static void *driver_handle(void *handle)
     return dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 }
 
-/* Into a table of the caller's own, since every look-up takes the loader's lock. */
-static bool look_up(void *handle, struct sc_real *table)
+/* Looks all functions up, into a table of the caller's, since every look-up takes the loader's
+ * lock. False: there is no driver. */
+static bool look_up_all(void *handle, struct sc_real *table)
 {
     void *driver = driver_handle(handle);
     void *init = driver ? sc_loader_symbol(driver, "cuInit") : NULL;
     Dl_info where;
     if (!init || sc_driver_is_wrapper(init))
         return false;
-    /* Held for good, under its own name whatever the program called it. */
+    /* The driver is kept loaded for good, under its own name, whatever name the program used. */
     if (dladdr(init, &where) && where.dli_fname)
         dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     for (unsigned i = 0; i < ROW_COUNT; i++) {
@@ -84,6 +87,8 @@ static bool look_up(void *handle, struct sc_real *table)
     return true;
 }
 
+/* Publishes the table, and how functions lead to wrappers: by `wrappers`, or in mode=off straight
+ * through the exported doors. */
 static void fill_locked(struct sc_real *table) SC_REQUIRES(attach_lock)
 {
     SC_ASSERT_HELD(&attach_lock);
@@ -99,13 +104,14 @@ static void fill_locked(struct sc_real *table) SC_REQUIRES(attach_lock)
     }
 }
 
-/* Threads that come at once all look, and the first one's table is taken. Nobody waits for the
- * loader under the lock: a constructor, which has the loader, may want the driver as well. */
-static void attach(void *handle)
+/* Attaches to the driver. Threads that come at once all look the functions up, and the first one's
+ * table is taken. No thread waits for the loader with the lock held: a constructor, which holds the
+ * loader's lock, may want the driver as well. */
+static void attach_once(void *handle)
 {
     struct sc_real table = {0};
     sc_life_start();
-    if (!look_up(handle, &table))
+    if (!look_up_all(handle, &table))
         return;
     pthread_mutex_lock(&attach_lock);
     if (!atomic_load_explicit(&attached, memory_order_relaxed) && sc_handles_init(&wrappers) == 0) {
@@ -119,7 +125,7 @@ static void attach(void *handle)
 bool sc_driver_attach(void *handle)
 {
     if (sc_unlikely(!atomic_load_explicit(&attached, memory_order_acquire)))
-        attach(handle);
+        attach_once(handle);
     return atomic_load_explicit(&attached, memory_order_acquire);
 }
 

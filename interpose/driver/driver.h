@@ -1,12 +1,12 @@
 /* The real driver: where its functions are, and how calls find our wrappers.
  *
- * sc_real holds a typed pointer for every row of api.def, NULL where this driver lacks it.
- * Attaching happens once, when a program first reaches for the driver through any door; until then
- * nothing here costs anything. The driver stays loaded from then on, since the pointers must
- * stay good.
+ * sc_real has a typed pointer for every row of api.def; NULL: this driver lacks the function.
+ * Attaching happens once, when a program first reaches for the driver through any door. Until then
+ * nothing here costs anything. The driver stays loaded from then on, since the pointers must stay
+ * valid.
  *
- * Thread-safe. Locks: what it says at sc_driver_attach. A signal handler may read sc_real, and call
- * nothing here.
+ * Thread-safe. Locks: as sc_driver_attach says. A signal handler may read sc_real, and call nothing
+ * here.
  */
 #ifndef SC_INTERPOSE_DRIVER_DRIVER_H
 #define SC_INTERPOSE_DRIVER_DRIVER_H
@@ -32,15 +32,16 @@ struct sc_real {
 
 extern struct sc_real sc_real;
 
-/* Our wrappers have the types of the table: a wrong signature does not compile. The symbol itself
- * is a jump (exported_doors.h). */
+/* Declares our wrappers, with the types of the table: a wrong signature does not compile. The
+ * exported symbol itself is a jump (exported_doors.h). */
 #define SC_ROW(symbol, name, version, variant, replay, arguments)                                  \
     __typeof__(*(PFN_##name##_v##version##variant)0) symbol __asm__("sc_wrapper_" #symbol);
 #include "interpose/driver/api.def"
 
-/* Finds the driver in `handle` (of dlopen), or the one already loaded if NULL. False: there is
- * none; calls through our exported symbols then fail with CUDA_ERROR_NOT_FOUND. Takes the loader's
- * lock the first time, and none of ours meanwhile. */
+/* Attaches to the driver: the one in `handle` (of dlopen), or with NULL the one that is loaded
+ * already. False: there is none; calls through our exported symbols then return
+ * CUDA_ERROR_NOT_FOUND. Takes the loader's lock the first time, and holds none of ours meanwhile.
+ */
 bool sc_driver_attach(void *handle);
 
 /* Our wrapper of the driver function at `real`, or `real` itself. Before attaching, and in
@@ -53,11 +54,13 @@ bool sc_driver_is_wrapper(const void *function);
 /* Is there a wrapper of this name? */
 bool sc_driver_wraps(const char *symbol);
 
-/* The largest CUDA version that a program named to cuGetProcAddress: its runtime's. */
+/* The largest CUDA version that the program has named to cuGetProcAddress, which is its runtime's.
+ */
 int sc_driver_runtime_version(void);
 void sc_driver_note_version(int version);
 
-/* For a wrapper that was called although the driver was never looked for. */
+/* Has the driver this function? For a wrapper that was called before anybody looked for the driver:
+ * attaches first. `real_slot`: the function's place in sc_real. */
 bool sc_driver_has(const void *real_slot);
 
 #define SC_HAVE(symbol) (sc_likely(sc_real.symbol != NULL) || sc_driver_has(&sc_real.symbol))

@@ -13,35 +13,35 @@
 enum { CALLERS_MAX = 6 };
 
 static struct sc_object_range driver, c_library, cupti;
-static _Atomic bool noted, cupti_noted; /* the ranges are constant from then on */
+static _Atomic bool is_noted, is_cupti_noted; /* the ranges are constant once these are true */
 
 static __thread bool is_drivers_thread __attribute__((tls_model("initial-exec")));
 
 void sc_driver_code_note(void)
 {
     driver = sc_object_range_of((uintptr_t)sc_real.cuInit);
-    /* Nothing of ours stands before this one. */
+    /* A function of the C library that nothing of ours stands before. */
     c_library = sc_object_range_of((uintptr_t)gnu_get_libc_version);
-    atomic_store_explicit(&noted, true, memory_order_release);
+    atomic_store_explicit(&is_noted, true, memory_order_release);
 }
 
 void sc_driver_code_note_cupti(const void *function)
 {
-    if (atomic_load_explicit(&cupti_noted, memory_order_acquire))
+    if (atomic_load_explicit(&is_cupti_noted, memory_order_acquire))
         return;
     cupti = sc_object_range_of((uintptr_t)function);
-    atomic_store_explicit(&cupti_noted, true, memory_order_release);
+    atomic_store_explicit(&is_cupti_noted, true, memory_order_release);
 }
 
 bool sc_driver_code_is_cupti(uintptr_t address)
 {
-    return atomic_load_explicit(&cupti_noted, memory_order_acquire) &&
+    return atomic_load_explicit(&is_cupti_noted, memory_order_acquire) &&
            sc_object_range_holds(&cupti, address);
 }
 
 bool sc_driver_code_holds(uintptr_t address)
 {
-    return atomic_load_explicit(&noted, memory_order_acquire) &&
+    return atomic_load_explicit(&is_noted, memory_order_acquire) &&
            sc_object_range_holds(&driver, address);
 }
 

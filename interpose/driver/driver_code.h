@@ -14,7 +14,8 @@
  * before the driver can have started a thread. */
 void sc_driver_code_note(void);
 
-/* Notes that of CUPTI, of which this is a function, before it can have started a thread. */
+/* Notes where CUPTI's code lies, before CUPTI can have started a thread. `function`: one of
+ * CUPTI's. */
 void sc_driver_code_note_cupti(const void *function);
 
 /* Does the address lie in CUPTI? False until that is noted. */
@@ -23,17 +24,17 @@ bool sc_driver_code_is_cupti(uintptr_t address);
 /* Does the address lie in the driver? False until that is noted. A load and a comparison. */
 bool sc_driver_code_holds(uintptr_t address);
 
-/* The calling thread was started by the driver, which runs host functions there. */
+/* Notes that the calling thread was started by the driver, which runs host functions there. */
 void sc_driver_code_owns_thread(void);
 
 /* Does the instruction at `pc` belong to the driver, or to a function of the C library that the
- * driver called? `context` (ucontext_t) is the interrupted one, for a look at the callers.
- * Async-signal-safe; wants 12 KB of stack. */
+ * driver has called? `context` (ucontext_t): the interrupted context, by which the callers are
+ * found. Async-signal-safe; wants 12 KB of stack. */
 bool sc_driver_code_runs(uintptr_t pc, const void *context);
 
-/* Has the driver called what runs at `pc`, as it calls host functions? On a thread of the driver's
- * it has. On another thread the stack tells, if stacks are walked. A `context` of NULL stands for
- * the caller's own. */
+/* Has the driver called the code at `pc`, as it calls host functions? True on the driver's own
+ * threads. On another thread the stack tells, if stacks are walked. `context` NULL: the caller's
+ * own. */
 bool sc_driver_code_called(uintptr_t pc, const void *context);
 
 #endif

@@ -10,10 +10,12 @@
 
 enum { PARAMETERS_MAX = 4096, BLOCK_BYTES_MAX = 32764, WORDS_AT_ONCE = 32 };
 
-/* Below lies nothing, and above nothing that a process maps. */
-static const uintptr_t lowest = (uintptr_t)1 << 16;
-static const uintptr_t highest = (uintptr_t)1 << 56;
+/* No process maps memory below the first of these, or from the second on. */
+static const uintptr_t lowest_address = (uintptr_t)1 << 16;
+static const uintptr_t highest_address = (uintptr_t)1 << 56;
 
+/* Copies what the launch's arguments point to. Before the driver has accepted them the pointers may
+ * be wrong: then the memory is peeked at. False: it cannot be read. */
 static bool copy(const struct sc_launch *launch, void *into, const void *from, size_t size_bytes)
 {
     if (!launch->is_accepted)
@@ -22,9 +24,10 @@ static bool copy(const struct sc_launch *launch, void *into, const void *from, s
     return true;
 }
 
-static void take_word(struct sc_kernel_parameters *read, uintptr_t word)
+/* Adds the word if it may be an address. */
+static void add_word(struct sc_kernel_parameters *read, uintptr_t word)
 {
-    if (word < lowest || word >= highest)
+    if (word < lowest_address || word >= highest_address)
         return;
     if (read->count < SC_KERNEL_ADDRESSES_MAX)
         read->addresses[read->count++] = word;
@@ -32,22 +35,24 @@ static void take_word(struct sc_kernel_parameters *read, uintptr_t word)
         read->is_known = false;
 }
 
-static void take_words(struct sc_kernel_parameters *read, const struct sc_launch *launch,
-                       const char *bytes, size_t size_bytes)
+/* Adds all aligned words of `bytes` that may be addresses. */
+static void add_words(struct sc_kernel_parameters *read, const struct sc_launch *launch,
+                      const char *bytes, size_t size_bytes)
 {
     uintptr_t words[WORDS_AT_ONCE];
     for (size_t left = size_bytes / sizeof *words; left > 0 && read->is_known;) {
         size_t count = left < WORDS_AT_ONCE ? left : WORDS_AT_ONCE;
         read->is_known = copy(launch, words, bytes, count * sizeof *words);
         for (size_t i = 0; i < count && read->is_known; i++)
-            take_word(read, words[i]);
+            add_word(read, words[i]);
         bytes += count * sizeof *words;
         left -= count;
     }
 }
 
-/* A launch names a kernel by a handle of either kind. */
-static CUresult ask(CUfunction function, size_t index, size_t *offset, size_t *size_bytes)
+/* Asks the driver where a parameter lies. A launch names its kernel by a CUfunction or a CUkernel.
+ */
+static CUresult ask_parameter(CUfunction function, size_t index, size_t *offset, size_t *size_bytes)
 {
     CUresult result = CUDA_ERROR_NOT_FOUND;
     if (sc_real.cuFuncGetParamInfo)
@@ -64,6 +69,7 @@ struct block {
     size_t size_bytes;
 };
 
+/* Finds the block in `extra`, a list of names and values. */
 static struct block block_of(const struct sc_launch *launch)
 {
     struct block block = {0};
@@ -81,43 +87,46 @@ static struct block block_of(const struct sc_launch *launch)
     return block;
 }
 
-static void take_one(struct sc_kernel_parameters *read, const struct sc_launch *launch,
-                     size_t index, size_t size_bytes)
+static void add_parameter(struct sc_kernel_parameters *read, const struct sc_launch *launch,
+                          size_t index, size_t size_bytes)
 {
     void *parameter;
     if (copy(launch, &parameter, launch->parameters + index, sizeof parameter))
-        take_words(read, launch, parameter, size_bytes);
+        add_words(read, launch, parameter, size_bytes);
     else
         read->is_known = false;
 }
 
-/* Where the driver does not tell of parameters: an address among them is at a multiple of eight. */
-static void take_block(struct sc_kernel_parameters *read, const struct sc_launch *launch,
-                       struct block block)
+/* Adds all words of the block, since this driver does not tell of parameters. An address among them
+ * is at a multiple of eight. */
+static void add_block(struct sc_kernel_parameters *read, const struct sc_launch *launch,
+                      struct block block)
 {
     read->is_known = block.bytes && block.size_bytes <= BLOCK_BYTES_MAX;
     if (read->is_known)
-        take_words(read, launch, block.bytes, block.size_bytes);
+        add_words(read, launch, block.bytes, block.size_bytes);
 }
 
-static void take_each(struct sc_kernel_parameters *read, const struct sc_launch *launch,
-                      struct block block)
+/* Adds the words of each parameter that the driver tells of. */
+static void add_parameters(struct sc_kernel_parameters *read, const struct sc_launch *launch,
+                           struct block block)
 {
     size_t offset, size_bytes, index = 0;
     CUresult result = CUDA_SUCCESS;
     for (; read->is_known && index < PARAMETERS_MAX; index++) {
-        result = ask(launch->function, index, &offset, &size_bytes);
+        result = ask_parameter(launch->function, index, &offset, &size_bytes);
         if (result != CUDA_SUCCESS)
             break;
         if (launch->parameters)
-            take_one(read, launch, index, size_bytes);
+            add_parameter(read, launch, index, size_bytes);
         else if (block.bytes && offset <= block.size_bytes &&
                  size_bytes <= block.size_bytes - offset)
-            take_words(read, launch, block.bytes + offset, size_bytes);
+            add_words(read, launch, block.bytes + offset, size_bytes);
         else
             read->is_known = false;
     }
-    read->is_known = read->is_known && result == CUDA_ERROR_INVALID_VALUE; /* behind the last */
+    /* the driver refuses the index behind the last parameter with this error */
+    read->is_known = read->is_known && result == CUDA_ERROR_INVALID_VALUE;
 }
 
 void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct sc_launch *launch)
@@ -129,8 +138,8 @@ void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct s
     struct block block =
         !launch->parameters && launch->extra ? block_of(launch) : (struct block){0};
     if (sc_real.cuFuncGetParamInfo || sc_real.cuKernelGetParamInfo)
-        take_each(read, launch, block);
+        add_parameters(read, launch, block);
     else
-        take_block(read, launch, block);
+        add_block(read, launch, block);
     sc_relaxed_end(&relaxed);
 }

@@ -1,9 +1,9 @@
 /* The parameters of a kernel, as far as they may be addresses.
  *
- * Of each parameter the driver says where it lies and how large it is, but not what it is. So each
- * aligned word of eight bytes is one that may be an address, also within a structure. Drivers
- * before CUDA 12.4 say nothing: there only parameters in one block are known (the `extra` of a
- * launch), each word of it.
+ * For each parameter the driver says where it lies and how large it is, but not what it means. So
+ * each aligned word of eight bytes may be an address, also within a structure. Drivers before
+ * CUDA 12.4 say nothing. With those only parameters in one block are known (the `extra` of a
+ * launch), and each word of the block may be an address.
  *
  * Locks: none. Not for a signal handler: the driver is called, under the thread's relaxed mode. No
  * capture is disturbed.
@@ -20,7 +20,8 @@ enum { SC_KERNEL_ADDRESSES_MAX = 128 };
 
 struct sc_kernel_parameters {
     unsigned count;
-    bool is_known; /* these are all: where they lie is known, and there was room */
+    bool is_known; /* `addresses` has all: it is known where the parameters lie, and there was room
+                    */
     uintptr_t addresses[SC_KERNEL_ADDRESSES_MAX];
 };
 
@@ -30,10 +31,11 @@ struct sc_launch {
     CUfunction function;
     void *const *parameters;
     void *const *extra;
-    bool is_accepted; /* the driver has taken it, and has read what the arguments point to */
+    bool is_accepted; /* the driver has read what the arguments point to */
 };
 
-/* Parameters that cannot be read are left out, since the driver may still refuse the launch. */
+/* Reads the addresses among the launch's parameters. Parameters that cannot be read are left out:
+ * the driver may still refuse the launch. */
 void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct sc_launch *launch);
 
 #endif

@@ -1,6 +1,6 @@
 /* The wrapped call that makes memory or a stream, as an origin (track/origins.h).
  *
- * Thread safe, not signal safe: a stack is taken. errno is kept. No lock of the library may be
+ * Thread-safe, not signal-safe: a stack is taken. errno is kept. No lock of the library's may be
  * held.
  */
 #ifndef SC_INTERPOSE_DRIVER_MADE_HERE_H
@@ -15,10 +15,11 @@
 
 struct sc_call;
 
+/* The origin of what the call makes. */
 uint32_t sc_made_here(const struct sc_call *call);
 
-/* The same of a stack that was seen before; `site` and `depth` as of sc_unwind_known. NULL:
- * sc_made_here_at is to be asked of the same. */
+/* The same, if the stack was seen before. `site` and `depth` as for sc_unwind_known. NULL:
+ * sc_made_here_at has to take the stack, with the same arguments. */
 SC_INLINED const struct sc_stack_known *sc_made_here_before(const char *api, void *site,
                                                             uintptr_t depth)
 {

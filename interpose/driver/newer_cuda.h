@@ -1,7 +1,6 @@
-/* What api.def names and the headers of CUDA 13.0 do not have yet: the types of the functions, as
- * cudaTypedefs.h of a later CUDA has them. A function keeps its type for good, so what is built
- * with 13.0's headers serves a later driver, too. With later headers theirs are taken.
- */
+/* Types of functions that api.def names and the headers of CUDA 13.0 lack, as cudaTypedefs.h of a
+ * later CUDA has them. A function keeps its type for good, so a library that is built with the
+ * headers of 13.0 serves a later driver, too. Later headers have these types themselves. */
 #ifndef SC_INTERPOSE_DRIVER_NEWER_CUDA_H
 #define SC_INTERPOSE_DRIVER_NEWER_CUDA_H
 
@@ -32,7 +31,7 @@ typedef PFN_cuMemcpy3DWithAttributesAsync_v13020 PFN_cuMemcpy3DWithAttributesAsy
 #endif
 
 #if CUDA_VERSION < 13030
-/* What has become of the node's parameters, as an int: CUgraphRecaptureStatus. */
+/* `status`, a CUgraphRecaptureStatus as an int: what has become of the node's parameters. */
 typedef CUresult(CUDA_CB *CUgraphRecaptureCallback)(void *data, CUgraphNode node,
                                                     const CUgraphNodeParams *original,
                                                     const CUgraphNodeParams *captured, int status);

@@ -4,7 +4,8 @@
 
 #include "common/poison.h"
 
-/* Also where nothing has captured yet: another thread may begin a capture at any moment. */
+/* The mode is set also while nothing has captured: another thread may begin a capture at any
+ * moment. */
 struct sc_relaxed sc_relaxed_begin(void)
 {
     struct sc_relaxed relaxed = {false, CU_STREAM_CAPTURE_MODE_RELAXED};

@@ -1,6 +1,6 @@
 /* Calls of ours that break no capture.
  *
- * Of the calling thread alone. Locks: none. Calls the driver: not for a signal handler.
+ * Only the calling thread is concerned. Locks: none. Calls the driver: not for a signal handler.
  */
 #ifndef SC_INTERPOSE_DRIVER_RELAXED_H
 #define SC_INTERPOSE_DRIVER_RELAXED_H
@@ -9,8 +9,8 @@
 
 #include "interpose/driver/driver.h"
 
-/* Calls of ours that would be "unsafe" during a capture are made between these two, under the
- * thread's relaxed capture mode. */
+/* Makes the thread's capture mode relaxed until sc_relaxed_end. Calls of ours that would be
+ * "unsafe" during a capture are made in between. */
 struct sc_relaxed {
     bool exchanged;
     CUstreamCaptureMode mode;

@@ -44,13 +44,13 @@
     const __typeof__(sc_real.symbol) real = SC_REAL(symbol);                                       \
     (void)call
 
-/* The driver's function; where the driver has carried the call out already, its answer. */
+/* The driver's function; in a replay a function that returns the driver's answer. */
 #define SC_REAL(symbol)                                                                            \
     (sc_unlikely(carried_.place != 0) && sc_replaying_takes_answer()                               \
          ? (__typeof__(sc_real.symbol))(void *)sc_replaying_answer                                 \
          : sc_real.symbol)
 
-/* The program's call has been answered so. */
+/* Looks at the answer of a call of the program's. Returns it. */
 static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult result)
 {
     if (sc_unlikely(result != CUDA_SUCCESS))
@@ -60,17 +60,17 @@ static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult res
 
 #define real(...) sc_wrap_answered(call, real(__VA_ARGS__))
 
-/* The body of both follows. `arguments` names the parameters. The body of what programs call most
- * stands in both functions. */
+/* A function and its variant, with one body, which follows. `arguments` names the parameters. The
+ * body of a hot pair, which programs call most, is inlined into both functions. */
 #define SC_PAIR(symbol, variant, parameters, arguments)                                            \
     SC_TWO(static, symbol, symbol##variant, true, parameters, arguments)
 
 #define SC_HOT_PAIR(symbol, variant, parameters, arguments)                                        \
     SC_TWO(SC_INLINED, symbol, symbol##variant, true, parameters, arguments)
 
-/* The same where the call is mostly simple (enum sc_simplicity). `symbol##_simply` is asked first.
- * True: it has made the call, with `*result`. It is handed the members of `call` one by one, so
- * that they are in registers only where somebody wants them, and the parameters. */
+/* A pair whose calls are mostly simple (enum sc_simplicity). `symbol##_simply` is asked first.
+ * True: it has made the call, with `*result`. It gets the members of `call` one by one, so that
+ * they are in registers only if they are used, and then the parameters. */
 #define SC_SIMPLE_PAIR(symbol, variant, parameters, arguments)                                     \
     SC_TWO_OF(SC_SIMPLY(symbol, #symbol, false, arguments),                                        \
               SC_SIMPLY(symbol, #symbol #variant, true, arguments), SC_INLINED, symbol,            \
@@ -82,7 +82,8 @@ static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult res
                                   SC_LIST arguments)))                                             \
         return result_;
 
-/* First of all in the body of such a pair: it is asked once more, as CUPTI tells of the call. */
+/* To be first in the body of such a pair: `symbol##_simply` is asked once more, for a process in
+ * which CUPTI tells of calls. */
 #define SC_SIMPLY_BUT_HEARD(symbol, arguments)                                                     \
     CUresult result_;                                                                              \
     if ((sc_process_simplicity() & SC_SIMPLE_BUT_HEARD) && !sc_replaying_is_on() &&                \
@@ -90,7 +91,7 @@ static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult res
                         SC_LIST arguments))                                                        \
     return result_
 
-/* The same for two versions of a function that take the same. */
+/* The same for two versions of a function with the same parameters. */
 #define SC_VERSIONS(symbol, later, parameters, arguments)                                          \
     SC_TWO(static, symbol, later, false, parameters, arguments)
 

@@ -6,6 +6,7 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
+#include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/missed/audit.h"
@@ -52,6 +53,7 @@ int InitializeInjection(void)
     if (!sc_process_wants_wrappers() || !sc_driver_attach(NULL))
         return 1;
     sc_process_note_alone();
+    sc_unwind_note_alone();
     /* What takes hooks of libc's, or has to come before the driver's call. */
     sc_options.guard = false;
     sc_options.snapshot_max_bytes = 0;

@@ -303,7 +303,7 @@ static struct sc_report_totals totals_of(int status, bool final)
         .held_peak_ns = holds.peak_ns,
         .taken_early = sc_marks_taken_early(),
         .driver_late = sc_large_copies_driver_late(),
-        .shared_memory = sc_booking_shared(),
+        .shared_memory = atomic_load(&sc_booking_shared),
         .no_verdicts = sc_track_parts.no_verdicts,
         .guard = sc_guard_totals(),
         .exit_status = status,

@@ -19,7 +19,7 @@
 
 static enum sc_buffer_kind kind_of(const struct sc_statement_account *lost)
 {
-    switch (lost->account.kind) {
+    switch (lost->kind) {
     case SC_LEDGER_MANAGED:
         return SC_MANAGED;
     case SC_LEDGER_REGISTERED:
@@ -31,17 +31,17 @@ static enum sc_buffer_kind kind_of(const struct sc_statement_account *lost)
 
 static struct sc_hazard describe(const struct sc_statement_account *lost)
 {
-    const struct sc_origin origin = sc_origins_get(lost->account.origin);
+    const struct sc_origin origin = sc_origins_get(lost->origin);
     return (struct sc_hazard){
         .code = SC601,
         .certainty = SC_OBSERVED,
         .action = SC_ACTION_REPORTED,
-        .buffer_size_bytes = lost->account.bytes,
+        .buffer_size_bytes = lost->bytes,
         .buffer_kind = kind_of(lost),
-        .blocks = lost->account.blocks,
+        .blocks = lost->blocks,
         .copy = {.api = origin.api ? origin.api : "unknown",
                  .direction = SC_ALLOCATION,
-                 .size_bytes = lost->account.bytes,
+                 .size_bytes = lost->bytes,
                  .device = lost->place == SC_LEDGER_HOST ? 0 : (int)lost->place,
                  .stack = origin.stack},
         .event = {.api = "exit", .thread = sc_thread_id(), .time_ns = sc_now_ns()},

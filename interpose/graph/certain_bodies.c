@@ -12,41 +12,43 @@
 
 #include "common/poison.h"
 
-enum { NODES_MAX = 4096 }; /* of a larger graph no body is certain */
+enum { NODES_MAX = 4096 }; /* in a larger graph no body is looked for */
 
-struct looking {
+/* The search for kernels that may run before a conditional node. */
+struct search {
     const CUgraphNode *nodes;
     size_t count;
-    CUgraphNode *queue, *found; /* room for each node once */
-    struct sc_handles behind;   /* the node, and what stands behind it */
+    CUgraphNode *queue, *found; /* each has room for all nodes */
+    struct sc_handles behind;   /* the conditional node, and the nodes behind it */
 };
 
-static bool put(struct looking *looking, CUgraphNode node, size_t *length)
+/* Adds a node to the queue, unless it was met before. False: there is no memory. */
+static bool add_behind(struct search *search, CUgraphNode node, size_t *length)
 {
-    if (sc_handles_get(&looking->behind, (uintptr_t)node))
+    if (sc_handles_get(&search->behind, (uintptr_t)node))
         return true;
-    looking->queue[(*length)++] = node;
-    return *length <= looking->count && sc_handles_put(&looking->behind, (uintptr_t)node, 1) == 0;
+    search->queue[(*length)++] = node;
+    return *length <= search->count && sc_handles_put(&search->behind, (uintptr_t)node, 1) == 0;
 }
 
-/* False: it cannot be known. */
-static bool find_behind(struct looking *looking, CUgraphNode node)
+/* Finds all nodes that stand behind `node`. False: they cannot be known. */
+static bool find_behind(struct search *search, CUgraphNode node)
 {
     size_t length = 0;
-    bool known = put(looking, node, &length);
+    bool known = add_behind(search, node, &length);
     for (size_t next = 0; known && next < length; next++) {
-        size_t count = looking->count;
-        known = sc_driver_nodes_ask_next_to(looking->queue[next], SC_WAY_BEHIND, looking->found,
+        size_t count = search->count;
+        known = sc_driver_nodes_ask_next_to(search->queue[next], SC_WAY_BEHIND, search->found,
                                             &count) &&
-                count <= looking->count;
+                count <= search->count;
         for (size_t i = 0; known && i < count; i++)
-            known = put(looking, looking->found[i], &length);
+            known = add_behind(search, search->found[i], &length);
     }
     return known;
 }
 
-static enum sc_step look_for_kernel(void *found, struct sc_walked_graph *in, CUgraphNode node,
-                                    CUgraphNodeType type)
+static enum sc_step meet_kernel(void *found, struct sc_walked_graph *in, CUgraphNode node,
+                                CUgraphNodeType type)
 {
     (void)in;
     (void)node;
@@ -54,38 +56,40 @@ static enum sc_step look_for_kernel(void *found, struct sc_walked_graph *in, CUg
     return *(bool *)found ? SC_STEP_STOP : SC_STEP_INTO;
 }
 
-/* Bodies of other nodes count: they may run. */
+/* Is there a kernel in the node? All bodies of conditional nodes count: they may run. */
 static bool has_kernel(CUgraphNode node)
 {
-    static const struct sc_node_walk walk = {.meet = look_for_kernel};
+    static const struct sc_node_walk walk = {.meet = meet_kernel};
     bool found = false;
     sc_node_walk_node(&walk, &found, node);
     return found;
 }
 
-static bool no_kernel_comes_first(struct looking *looking, CUgraphNode node)
+/* Do all kernels of the graph stand behind the node? */
+static bool is_ahead_of_kernels(struct search *search, CUgraphNode node)
 {
-    bool none = find_behind(looking, node);
-    for (size_t i = 0; none && i < looking->count; i++)
-        none = sc_handles_get(&looking->behind, (uintptr_t)looking->nodes[i]) ||
-               !has_kernel(looking->nodes[i]);
+    bool none = find_behind(search, node);
+    for (size_t i = 0; none && i < search->count; i++)
+        none = sc_handles_get(&search->behind, (uintptr_t)search->nodes[i]) ||
+               !has_kernel(search->nodes[i]);
     return none;
 }
 
-static bool look(const CUgraphNode *nodes, size_t count, CUgraphNode node)
+/* The same, with the memory for the search. */
+static bool runs_first(const CUgraphNode *nodes, size_t count, CUgraphNode node)
 {
-    struct looking looking = {.nodes = nodes, .count = count};
-    size_t size_bytes = 2 * (count + 1) * sizeof *looking.queue;
+    struct search search = {.nodes = nodes, .count = count};
+    size_t size_bytes = 2 * (count + 1) * sizeof *search.queue;
     bool certain = false;
-    looking.queue = sc_pages_map(size_bytes);
-    if (!looking.queue)
+    search.queue = sc_pages_map(size_bytes);
+    if (!search.queue)
         return false;
-    looking.found = looking.queue + count + 1;
-    if (sc_handles_init(&looking.behind) == 0) {
-        certain = no_kernel_comes_first(&looking, node);
-        sc_handles_destroy(&looking.behind);
+    search.found = search.queue + count + 1;
+    if (sc_handles_init(&search.behind) == 0) {
+        certain = is_ahead_of_kernels(&search, node);
+        sc_handles_destroy(&search.behind);
     }
-    sc_pages_unmap(looking.queue, size_bytes);
+    sc_pages_unmap(search.queue, size_bytes);
     return certain;
 }
 
@@ -94,7 +98,7 @@ CUgraph sc_certain_bodies_of(CUgraph graph, CUgraphNode node)
     size_t count = 0;
     CUgraph body = sc_conditional_bodies_chosen(node);
     CUgraphNode *nodes = body ? sc_driver_nodes_of(graph, &count) : NULL;
-    bool certain = nodes && count <= NODES_MAX && look(nodes, count, node);
+    bool certain = nodes && count <= NODES_MAX && runs_first(nodes, count, node);
     sc_driver_nodes_free(nodes, count);
     return certain ? body : NULL;
 }

@@ -1,9 +1,9 @@
-/* Which body of a conditional node runs in every launch, come what may.
+/* Which body of a conditional node runs in every launch.
  *
  * Only kernels set conditions. So a body is certain to run if a launch begins with the value that
- * chooses the body, and no kernel runs before the node: none stands before or beside it. A loop
- * runs its body once at least. Within a body that is certain to run the same holds, for the first
- * turn of a loop: what stands behind the node there comes later.
+ * chooses the body, and if no kernel can run before the node: all kernels stand behind it. A loop
+ * runs its body at least once. In a body that is certain to run, the same is true of inner
+ * conditional nodes, for the first turn of a loop: what stands behind such a node runs later.
  *
  * Locks: none is held. Not for a signal handler: the driver is called.
  */
@@ -12,8 +12,9 @@
 
 #include "interpose/driver/driver.h"
 
-/* The body that is certain to run of a conditional node of the outermost graph, or of such a body.
- * NULL: none is, or that is not known. Nobody changes the graph meanwhile. */
+/* The body of a conditional node that runs in every launch. `graph`: the node's graph, which must
+ * be the outermost graph or such a body itself. Nobody may change it meanwhile. NULL: no body is
+ * certain to run, or that is not known. */
 CUgraph sc_certain_bodies_of(CUgraph graph, CUgraphNode node);
 
 #endif

@@ -16,24 +16,27 @@
 
 enum { NO_BODY = UINT32_MAX };
 
+/* One body of a node. */
 struct body {
     CUgraph graph;
-    uint32_t known; /* the tracker's id while the body is taken, or 0 */
+    uint32_t detached; /* the tracker's id of the body while the body is taken; else 0 */
 };
 
+/* All bodies of one conditional node. */
 struct sc_conditional_bodies {
     CUgraphNode node;
-    struct sc_conditional_bodies *next; /* taken with it */
+    struct sc_conditional_bodies *next; /* the next of those that were taken together */
     uint32_t count;
-    uint32_t chosen; /* by the value that a launch begins with; NO_BODY: none is known to be */
+    uint32_t chosen; /* the index of the body that a launch's first value chooses; NO_BODY: none, or
+                        not known */
     struct body list[];
 };
 
 static pthread_mutex_t bodies_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_arena memory SC_GUARDED_BY(bodies_lock);
 static struct sc_handles by_node; /* -> struct sc_conditional_bodies */
-static struct sc_handles values;  /* of handles that no node has yet: a value + 1 */
-static struct sc_handles owners;  /* and the graph of that value */
+static struct sc_handles values;  /* handles that no node has yet, each with its first value + 1 */
+static struct sc_handles owners;  /* the same handles, each with the graph that it was made for */
 static _Atomic uint32_t node_count;
 
 bool sc_conditional_bodies_exist(void)
@@ -52,6 +55,7 @@ static struct sc_conditional_bodies *find_locked(CUgraphNode node) SC_REQUIRES(b
     return (struct sc_conditional_bodies *)(uintptr_t)sc_handles_get(&by_node, (uintptr_t)node);
 }
 
+/* Takes the node's bodies out of the map; NULL: none are known. */
 static struct sc_conditional_bodies *remove_locked(CUgraphNode node) SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
@@ -63,6 +67,7 @@ static struct sc_conditional_bodies *remove_locked(CUgraphNode node) SC_REQUIRES
     return bodies;
 }
 
+/* Gives the memory of the bodies back; NULL: nothing happens. */
 static void give_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
@@ -70,7 +75,8 @@ static void give_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies
         sc_arena_give(&memory, bodies, bytes_of(bodies->count));
 }
 
-/* The same node was known before only if it was destroyed past us. */
+/* Makes the bodies known by their node. A node of the same name can only be known if it was
+ * destroyed without a wrapper: its bodies are dropped. */
 static void put_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
@@ -81,7 +87,8 @@ static void put_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies_
         give_locked(bodies);
 }
 
-/* A map is made when it is needed: few programs have any conditional node. */
+/* Makes the map when it is needed first: few programs have a conditional node. False: there is no
+ * memory. */
 static bool is_ready_locked(struct sc_handles *map) SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
@@ -94,7 +101,7 @@ static bool are_values_ready_locked(void) SC_REQUIRES(bodies_lock)
     return is_ready_locked(&values) && is_ready_locked(&owners);
 }
 
-/* Other graphs, of which some may be gone, may have had the same handle: the last one counts. */
+/* If several graphs have had the same handle, of which some may be gone, the last one counts. */
 void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle handle,
                                        bool has_value, unsigned value)
 {
@@ -109,7 +116,7 @@ void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle h
     pthread_mutex_unlock(&bodies_lock);
 }
 
-/* The value + 1 of the handle, which is for one node; 0: it is not known. */
+/* Takes the first value of the handle, plus 1, since a handle serves one node. 0: not known. */
 static uint64_t take_value_locked(CUgraph graph, CUgraphConditionalHandle handle)
     SC_REQUIRES(bodies_lock)
 {
@@ -121,7 +128,8 @@ static uint64_t take_value_locked(CUgraph graph, CUgraphConditionalHandle handle
     return sc_handles_remove(&values, (uintptr_t)handle);
 }
 
-/* A loop runs its body once at least, or never. */
+/* The index of the body that the first value chooses. A loop has one body, and runs it at least
+ * once, or never. */
 static uint32_t chosen_locked(CUgraph graph, const CUDA_CONDITIONAL_NODE_PARAMS *params)
     SC_REQUIRES(bodies_lock)
 {
@@ -179,7 +187,7 @@ CUgraph sc_conditional_bodies_chosen(CUgraphNode node)
 
 /* ---- the end ---- */
 
-/* Behind the node's bodies, so that what is inside of these is taken before. */
+/* Takes the bodies of a node that the walk leaves: the bodies within them are taken before. */
 static void take_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
                       CUgraphNodeType type)
 {
@@ -195,11 +203,11 @@ static void take_node(void *context, struct sc_walked_graph *in, CUgraphNode nod
     bodies->next = *taken;
     *taken = bodies;
     for (uint32_t i = 0; i < bodies->count; i++)
-        bodies->list[i].known =
+        bodies->list[i].detached =
             SC_TRACKED(sc_graphs_detach(track.graphs, (uintptr_t)bodies->list[i].graph));
 }
 
-static const struct sc_node_walk take = {.leave = take_node};
+static const struct sc_node_walk take_bodies = {.leave = take_node};
 
 static bool can_take(void)
 {
@@ -210,7 +218,7 @@ struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph)
 {
     struct sc_conditional_bodies *taken = NULL;
     if (can_take())
-        sc_node_walk_graph(&take, &taken, graph, NULL);
+        sc_node_walk_graph(&take_bodies, &taken, graph, NULL);
     return taken;
 }
 
@@ -218,7 +226,7 @@ struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode nod
 {
     struct sc_conditional_bodies *taken = NULL;
     if (can_take())
-        sc_node_walk_node(&take, &taken, node);
+        sc_node_walk_node(&take_bodies, &taken, node);
     return taken;
 }
 
@@ -227,8 +235,8 @@ void sc_conditional_bodies_put_back(struct sc_conditional_bodies *taken)
     for (struct sc_conditional_bodies *next; taken; taken = next) {
         next = taken->next;
         for (uint32_t i = 0; i < taken->count; i++)
-            if (taken->list[i].known)
-                SC_TRACKED(sc_graphs_attach(track.graphs, taken->list[i].known));
+            if (taken->list[i].detached)
+                SC_TRACKED(sc_graphs_attach(track.graphs, taken->list[i].detached));
         pthread_mutex_lock(&bodies_lock);
         put_locked(taken);
         pthread_mutex_unlock(&bodies_lock);
@@ -240,8 +248,8 @@ void sc_conditional_bodies_end(struct sc_conditional_bodies *taken)
     for (struct sc_conditional_bodies *next; taken; taken = next) {
         next = taken->next;
         for (uint32_t i = 0; i < taken->count; i++)
-            if (taken->list[i].known)
-                sc_reaper_remove_graph(taken->list[i].known);
+            if (taken->list[i].detached)
+                sc_reaper_remove_graph(taken->list[i].detached);
         pthread_mutex_lock(&bodies_lock);
         give_locked(taken);
         pthread_mutex_unlock(&bodies_lock);

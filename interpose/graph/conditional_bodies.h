@@ -1,7 +1,7 @@
 /* Bodies of conditional nodes: graphs that belong to a node, and live and end with it.
  *
- * The driver names a body only once, to whoever adds the node. The driver clones no graph that has
- * such nodes, so what is noted where a node is added is all.
+ * The driver names a node's bodies only once, to whoever adds the node, so they are noted then. It
+ * clones no graph that has such nodes, so no other way leads to bodies.
  *
  * Locks: one of its own, a leaf; no driver call is made under it. Not for a signal handler.
  */
@@ -13,29 +13,30 @@
 
 #include "interpose/driver/driver.h"
 
-/* A handle has been made for a node of the graph, which is still to be added. `has_value`: each
+/* Notes that a handle was made for a node that is still to be added to the graph. `has_value`: each
  * launch begins with the value. */
 void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle handle,
                                        bool has_value, unsigned value);
 
-/* A node has been added to the graph. Without memory its bodies stay unknown. */
+/* Notes the bodies of a node that was added to the graph. If there is no memory, they stay
+ * unknown. */
 void sc_conditional_bodies_note(CUgraph graph, CUgraphNode node,
                                 const CUDA_CONDITIONAL_NODE_PARAMS *params);
 
-/* Is a node known that has bodies? Lock-free. */
+/* Are bodies known of any node? Lock-free. */
 bool sc_conditional_bodies_exist(void);
 
 /* The node's body of this index. NULL: the node has no more, or its bodies are not known. */
 CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index);
 
-/* The node's body that runs, once or more, where the condition still has its first value when a
- * launch comes to the node. NULL: none does, or the value is not known. */
+/* The node's body that runs at least once if the condition still has its first value when a launch
+ * reaches the node. NULL: none does, or the value is not known. */
 CUgraph sc_conditional_bodies_chosen(CUgraphNode node);
 
 /* Around the call that destroys a graph or a node. All bodies within are taken before the call,
- * with what the tracker knows of them: the driver may give their handles to others before it
- * returns. After the call the bodies end, or are put back if the driver refused. Taking calls the
- * driver, and needs a graph that nobody changes. NULL: there are no bodies. */
+ * with what the tracker knows of them: the driver may give their handles to other graphs before it
+ * returns. After the call the bodies end, or are put back if the driver has refused. NULL: there
+ * are no bodies. Needs: nobody changes the graph. Taking calls the driver. */
 struct sc_conditional_bodies;
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph);
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode node);

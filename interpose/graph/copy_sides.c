@@ -9,6 +9,7 @@
 
 #include "common/poison.h"
 
+/* One side of a copy, as the call's parameters have it. */
 struct operand {
     CUmemorytype type;
     const void *host;
@@ -20,14 +21,15 @@ struct extent {
     size_t width, height, depth;
 };
 
-static bool is_known(uintptr_t address, enum sc_buffer_kind *kind)
+/* Is a range known there? Its kind, or SC_PAGEABLE. */
+static bool find_kind(uintptr_t address, enum sc_buffer_kind *kind)
 {
     struct sc_range_info range = sc_track_find_range(&sc_track, address);
     *kind = range.range ? range.kind : SC_PAGEABLE;
     return range.range != 0;
 }
 
-static struct sc_copy_side side_of(const struct operand *operand, const struct extent *extent)
+static struct sc_copy_side operand_side(const struct operand *operand, const struct extent *extent)
 {
     struct sc_copy_side side = {0};
     size_t pitch = operand->pitch ? operand->pitch : extent->width + operand->x;
@@ -36,7 +38,7 @@ static struct sc_copy_side side_of(const struct operand *operand, const struct e
     uintptr_t base = names_host ? (uintptr_t)operand->host : (uintptr_t)operand->device;
     if (operand->type == CU_MEMORYTYPE_ARRAY)
         return side;
-    side.known = is_known(base, &side.kind);
+    side.known = find_kind(base, &side.kind);
     side.named_host = names_host;
     if (side.known)
         side.host = side.kind != SC_MANAGED && operand->type != CU_MEMORYTYPE_DEVICE;
@@ -50,7 +52,8 @@ static struct sc_copy_side side_of(const struct operand *operand, const struct e
         .pitch_bytes = pitch,
         .rows = extent->height,
     };
-    if (extent->depth > 1) { /* rows of a slice apart, each as long as a slice's rows together */
+    /* with several slices a row is a slice, from its first row to its last */
+    if (extent->depth > 1) {
         side.shape.width_bytes = (extent->height - 1) * pitch + extent->width;
         side.shape.pitch_bytes = slice;
         side.shape.rows = extent->depth;
@@ -60,14 +63,14 @@ static struct sc_copy_side side_of(const struct operand *operand, const struct e
     return side;
 }
 
-static struct sc_copy_sides sides_of(const struct operand *src, const struct operand *dst,
-                                     const struct extent *extent)
+static struct sc_copy_sides operand_sides(const struct operand *src, const struct operand *dst,
+                                          const struct extent *extent)
 {
     struct sc_copy_sides sides = {0};
     sides.is_empty = !extent->width || !extent->height || !extent->depth;
     if (!sides.is_empty) {
-        sides.src = side_of(src, extent);
-        sides.dst = side_of(dst, extent);
+        sides.src = operand_side(src, extent);
+        sides.dst = operand_side(dst, extent);
     }
     return sides;
 }
@@ -76,22 +79,22 @@ struct sc_copy_sides sc_copy_sides_of_2d(const CUDA_MEMCPY2D *copy)
 {
     if (!copy)
         return (struct sc_copy_sides){0};
-    return sides_of(&(struct operand){copy->srcMemoryType, copy->srcHost, copy->srcDevice,
-                                      copy->srcXInBytes, copy->srcY, 0, copy->srcPitch, 0},
-                    &(struct operand){copy->dstMemoryType, copy->dstHost, copy->dstDevice,
-                                      copy->dstXInBytes, copy->dstY, 0, copy->dstPitch, 0},
-                    &(struct extent){copy->WidthInBytes, copy->Height, 1});
+    return operand_sides(&(struct operand){copy->srcMemoryType, copy->srcHost, copy->srcDevice,
+                                           copy->srcXInBytes, copy->srcY, 0, copy->srcPitch, 0},
+                         &(struct operand){copy->dstMemoryType, copy->dstHost, copy->dstDevice,
+                                           copy->dstXInBytes, copy->dstY, 0, copy->dstPitch, 0},
+                         &(struct extent){copy->WidthInBytes, copy->Height, 1});
 }
 
 /* CUDA_MEMCPY3D and CUDA_MEMCPY3D_PEER have these fields in common. */
 #define SIDES_3D(copy)                                                                             \
-    sides_of(&(struct operand){(copy)->srcMemoryType, (copy)->srcHost, (copy)->srcDevice,          \
-                               (copy)->srcXInBytes, (copy)->srcY, (copy)->srcZ, (copy)->srcPitch,  \
-                               (copy)->srcHeight},                                                 \
-             &(struct operand){(copy)->dstMemoryType, (copy)->dstHost, (copy)->dstDevice,          \
-                               (copy)->dstXInBytes, (copy)->dstY, (copy)->dstZ, (copy)->dstPitch,  \
-                               (copy)->dstHeight},                                                 \
-             &(struct extent){(copy)->WidthInBytes, (copy)->Height, (copy)->Depth})
+    operand_sides(&(struct operand){(copy)->srcMemoryType, (copy)->srcHost, (copy)->srcDevice,     \
+                                    (copy)->srcXInBytes, (copy)->srcY, (copy)->srcZ,               \
+                                    (copy)->srcPitch, (copy)->srcHeight},                          \
+                  &(struct operand){(copy)->dstMemoryType, (copy)->dstHost, (copy)->dstDevice,     \
+                                    (copy)->dstXInBytes, (copy)->dstY, (copy)->dstZ,               \
+                                    (copy)->dstPitch, (copy)->dstHeight},                          \
+                  &(struct extent){(copy)->WidthInBytes, (copy)->Height, (copy)->Depth})
 
 struct sc_copy_sides sc_copy_sides_of_3d(const CUDA_MEMCPY3D *copy)
 {
@@ -103,13 +106,13 @@ struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy)
     return copy ? SIDES_3D(copy) : (struct sc_copy_sides){0};
 }
 
-/* `is_hosts`: what an address is that is not known. */
+/* `is_host`: says whether an unknown address is the host's. */
 static struct sc_copy_side side_at(uintptr_t address, size_t size_bytes,
-                                   bool (*is_hosts)(CUdeviceptr))
+                                   bool (*is_host)(CUdeviceptr))
 {
     struct sc_copy_side side = {.shape = {address, size_bytes, size_bytes, 1}};
-    side.known = is_known(address, &side.kind);
-    side.host = side.known ? side.kind != SC_MANAGED : is_hosts(address);
+    side.known = find_kind(address, &side.kind);
+    side.host = side.known ? side.kind != SC_MANAGED : is_host(address);
     side.used = (side.known || side.host) && size_bytes;
     return side;
 }
@@ -156,7 +159,7 @@ struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes)
 struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_bytes)
 {
     struct sc_copy_side side = {.shape = {address, size_bytes, size_bytes, 1}};
-    side.known = is_known(address, &side.kind);
+    side.known = find_kind(address, &side.kind);
     side.device = !side.known;
     side.host = side.known && side.kind != SC_MANAGED;
     side.used = side.known && size_bytes;
@@ -165,23 +168,26 @@ struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_byte
 
 /* ---- between two addresses ---- */
 
-static void take_for_pageable(struct sc_copy_side *side, bool is_pageable)
+/* Makes the side pageable host memory, if it is. */
+static void set_pageable(struct sc_copy_side *side, bool is_pageable)
 {
     side->used |= is_pageable;
     side->host |= is_pageable;
 }
 
-/* To pageable memory, and between host memory, the copy is complete in the call. To other memory a
- * pageable source is read in the call, and none is taken for the device's, unless a call with so
- * much of it waits. */
-static void ask_about(struct sc_copy_sides *sides)
+/* Asks the driver which unknown side is pageable, if the copy's manner depends on it, for a device
+ * that stages pageable memory. A copy to pageable memory, or between host memory, is complete in
+ * the call. To other memory a pageable source is read in the call, unless it is so large that the
+ * call waits: whether a smaller source is the device's or pageable makes no difference, so the
+ * driver is not asked. */
+static void ask_staged(struct sc_copy_sides *sides)
 {
     struct sc_copy_side *src = &sides->src, *dst = &sides->dst;
     if (!dst->known)
-        take_for_pageable(dst, is_no_device_address(dst->shape.address));
+        set_pageable(dst, is_no_device_address(dst->shape.address));
     bool may_wait = dst->host || sc_shape_hull_bytes(&src->shape) > SC_COPY_STAGED_BYTES;
     if (!src->known && may_wait)
-        take_for_pageable(src, is_no_device_address(src->shape.address));
+        set_pageable(src, is_no_device_address(src->shape.address));
     else
         src->unasked = !src->known;
 }
@@ -189,17 +195,17 @@ static void ask_about(struct sc_copy_sides *sides)
 static void ask_in_place(struct sc_copy_side *side)
 {
     if (!side->known)
-        take_for_pageable(side, sc_address_is_pageable(side->shape.address));
+        set_pageable(side, sc_address_is_pageable(side->shape.address));
 }
 
 static void find_side(struct sc_copy_side *side, CUdeviceptr address, size_t size_bytes)
 {
     side->shape = (struct sc_shape){address, size_bytes, size_bytes, 1};
-    side->known = side->used = is_known(address, &side->kind);
+    side->known = side->used = find_kind(address, &side->kind);
     side->host = side->known && side->kind != SC_MANAGED;
 }
 
-/* False: there are none. */
+/* Finds what is known of both sides. False: the copy has no bytes. */
 static bool find_sides(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                        size_t size_bytes)
 {
@@ -226,7 +232,7 @@ void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdevic
     if (in_place)
         ask_both_in_place(sides);
     else
-        ask_about(sides);
+        ask_staged(sides);
 }
 
 void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
@@ -242,8 +248,8 @@ void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdev
 
 /* ---- what it does with device memory ---- */
 
-static void add_side(struct sc_device_uses *uses, const struct sc_copy_sides *sides,
-                     const struct sc_copy_side *side, enum sc_device_access access)
+static void add_device_use(struct sc_device_uses *uses, const struct sc_copy_sides *sides,
+                           const struct sc_copy_side *side, enum sc_device_access access)
 {
     sc_device_uses_add(uses, &(struct sc_device_use){.shape = side->shape,
                                                      .fold = side->fold,
@@ -255,9 +261,9 @@ static void add_side(struct sc_device_uses *uses, const struct sc_copy_sides *si
 void sc_copy_sides_add_device(const struct sc_copy_sides *sides, struct sc_device_uses *uses)
 {
     if (!sides->src.used && !sides->is_fill)
-        add_side(uses, sides, &sides->src, SC_DEVICE_READS);
+        add_device_use(uses, sides, &sides->src, SC_DEVICE_READS);
     if (sides->is_fill ? !sides->dst.known : !sides->dst.used)
-        add_side(uses, sides, &sides->dst, SC_DEVICE_WRITES);
+        add_device_use(uses, sides, &sides->dst, SC_DEVICE_WRITES);
 }
 
 /* ---- what the driver does ---- */
@@ -286,16 +292,16 @@ struct sc_copy_case sc_copy_sides_case(const struct sc_copy_sides *sides, enum s
 struct sc_copy_manner sc_copy_sides_manner(const struct sc_copy_sides *sides,
                                            enum sc_copy_call call, bool in_place)
 {
-    const struct sc_copy_case asked = sc_copy_sides_case(sides, call, in_place);
-    return sc_copy_manner_of(&asked);
+    const struct sc_copy_case copy_case = sc_copy_sides_case(sides, call, in_place);
+    return sc_copy_manner_of(&copy_case);
 }
 
 void sc_copy_sides_of_node(struct sc_copy_sides *sides)
 {
-    const struct sc_copy_case asked = sc_copy_sides_case(sides, SC_COPY_NODE, false);
-    const struct sc_copy_manner manner = sc_copy_manner_of(&asked);
+    const struct sc_copy_case copy_case = sc_copy_sides_case(sides, SC_COPY_NODE, false);
+    const struct sc_copy_manner manner = sc_copy_manner_of(&copy_case);
     if (sides->is_empty)
         return;
     sides->dst.waits = manner.written == SC_IN_CALL;
-    sides->src.in_call = asked.src == SC_PLACE_MANAGED_AS_HOST && manner.read == SC_IN_CALL;
+    sides->src.in_call = copy_case.src == SC_PLACE_MANAGED_AS_HOST && manner.read == SC_IN_CALL;
 }

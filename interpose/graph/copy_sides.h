@@ -1,8 +1,10 @@
-/* The two sides of a copy: what it does with host memory at its source and its destination.
+/* The two sides of a copy: what the copy does with host memory at its source and its destination.
  *
  * A side is host memory if the copy names it so, or names it by a unified address that is no
- * device's. The driver is asked about addresses of which the tracker knows no range. Nothing is
- * changed. Locks: none is held; the tracker's may be taken inside. Not for a signal handler.
+ * device's. The driver is asked about addresses where the tracker knows no range. Nothing is
+ * changed.
+ *
+ * Locks: none is held; the tracker's may be taken inside. Not for a signal handler.
  */
 #ifndef SC_INTERPOSE_GRAPH_COPY_SIDES_H
 #define SC_INTERPOSE_GRAPH_COPY_SIDES_H
@@ -21,30 +23,32 @@ struct sc_copy_manner;
 struct sc_device_uses;
 
 struct sc_copy_side {
-    bool used;                /* the side is host memory, or managed, and not empty */
-    bool host;                /* the side is host memory, and not managed */
-    bool device;              /* it is memory of the device's alone, as far as is known */
-    bool named_host;          /* as host memory, which counts for managed memory */
-    bool known;               /* a range of the tracker's lies there */
-    bool waits;               /* a node's target: a launch returns when the copy is complete */
-    bool in_call;             /* a node's managed source: a launch reads it before it returns */
-    bool unasked;             /* a source: the device's memory, or pageable and read in the call */
-    enum sc_buffer_kind kind; /* of that range; SC_PAGEABLE: there is none */
+    bool used;       /* the side is host memory, or managed, and not empty */
+    bool host;       /* the side is host memory, and not managed */
+    bool device;     /* the side is memory of the device's alone, as far as is known */
+    bool named_host; /* the call names the side as host memory, which matters for managed memory */
+    bool known;      /* a range of the tracker's lies at the address */
+    bool waits;      /* a node's target: a launch returns when the copy is complete */
+    bool in_call;    /* a node's managed source: a launch reads it before it returns */
+    bool unasked; /* a source that is the device's, or pageable and read in the call: the driver was
+                     not asked */
+    enum sc_buffer_kind kind; /* of the known range; else SC_PAGEABLE */
     struct sc_shape shape;
     struct sc_fold fold;
 };
 
 struct sc_copy_sides {
     struct sc_copy_side src, dst;
-    bool is_empty;      /* a copy of no bytes: both are unused */
+    bool is_empty;      /* a copy of no bytes: both sides are unused */
     bool is_fill;       /* a memset: there is no source */
-    uint32_t fill;      /* of a memset (track/device_use.h) */
-    bool is_serialized; /* with all work of the contexts that it names */
-    /* Ids of legacy streams: what they are given later comes after what they were given. 0: none */
+    uint32_t fill;      /* the value of a memset (track/device_use.h) */
+    bool is_serialized; /* a peer copy: in order with all work of the contexts that it names */
+    /* Ids of the legacy streams of two contexts: all work there is ordered by the copy, before and
+     * behind it. 0: none. */
     uint32_t ordered_contexts[2];
 };
 
-/* As operations are called that do this. Pure. */
+/* The direction by which such an operation is known. Pure. */
 static inline enum sc_direction sc_copy_sides_direction(const struct sc_copy_sides *sides)
 {
     if (sides->is_fill)
@@ -52,38 +56,41 @@ static inline enum sc_direction sc_copy_sides_direction(const struct sc_copy_sid
     return sides->dst.used ? SC_D2H : sides->src.used ? SC_H2D : SC_D2D;
 }
 
-/* The sides of a copy by its parameters; NULL: both are unused. */
+/* The sides of a copy by its parameters; for NULL both are unused. */
 struct sc_copy_sides sc_copy_sides_of_2d(const CUDA_MEMCPY2D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d(const CUDA_MEMCPY3D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy);
 
-/* A plain run of bytes. Where no range is known, the bytes are the host's: */
+/* The side at a run of bytes. Where no range is known, the bytes are host memory in these cases: */
 struct sc_copy_side sc_copy_side_at(CUdeviceptr address, size_t size_bytes);      /* if pageable */
 struct sc_copy_side sc_copy_side_of_host(const void *address, size_t size_bytes); /* always */
 struct sc_copy_side sc_copy_side_unified(CUdeviceptr address,
-                                         size_t size_bytes); /* if no device's */
+                                         size_t size_bytes); /* if they are no device's */
 struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes); /* never */
 
-/* The call says that the bytes are the device's. Where a range is known they are its. */
+/* The side at bytes that the call names as the device's. Where a range is known, they are the
+ * range's. */
 struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_bytes);
 
-/* The sides of an asynchronous copy of a run of bytes between two addresses, which are unified
- * ones, or are named as the device's. The driver is asked about as few addresses as the manner of
- * the copy depends on. `in_place`: the device works with pageable memory itself. */
+/* Finds the sides of an asynchronous copy of a run of bytes. _unified: between unified addresses;
+ * _of_device: between addresses that the call names as the device's. The driver is asked about as
+ * few addresses as the manner of the copy depends on. `in_place`: the device works with pageable
+ * memory itself. */
 void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                            size_t size_bytes, bool in_place);
 void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                              size_t size_bytes, bool in_place);
 
-/* Adds what the operation does with device memory. Pure. */
+/* Adds to `uses` what the operation does with device memory. Pure. */
 void sc_copy_sides_add_device(const struct sc_copy_sides *sides, struct sc_device_uses *uses);
 
-/* What the driver does with a copy of these sides. Pure. */
+/* The case of such a copy, by which the driver's manner is found. Pure. */
 struct sc_copy_case sc_copy_sides_case(const struct sc_copy_sides *sides, enum sc_copy_call call,
                                        bool in_place);
-void sc_copy_sides_of_node(
-    struct sc_copy_sides *sides); /* says what launches do (`waits`, `in_call`) */
+/* How the driver treats the copy (track/copy_manner.h). Pure. */
 struct sc_copy_manner sc_copy_sides_manner(const struct sc_copy_sides *sides,
                                            enum sc_copy_call call, bool in_place);
+/* Sets `waits` and `in_call` of the sides of a node: how launches treat the copy. Pure. */
+void sc_copy_sides_of_node(struct sc_copy_sides *sides);
 
 #endif

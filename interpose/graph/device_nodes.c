@@ -18,7 +18,7 @@
 
 #include "common/poison.h"
 
-/* Where calls pass the wrappers by, a node may have changed unseen. */
+/* In a replay a node may have been changed without a wrapper: nothing is noted. */
 bool sc_device_nodes_are_asked(void)
 {
     return sc_track_watches_device(&sc_track) && !sc_replaying_is_on();
@@ -51,7 +51,7 @@ void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
     sc_device_nodes_add(call, &base, uses.of, uses.count);
 }
 
-static bool meet_allocation(uintptr_t exec, CUgraphNode node)
+static bool note_allocation(uintptr_t exec, CUgraphNode node)
 {
     CUDA_MEM_ALLOC_NODE_PARAMS params;
     return sc_real.cuGraphMemAllocNodeGetParams &&
@@ -60,8 +60,9 @@ static bool meet_allocation(uintptr_t exec, CUgraphNode node)
                                     &(struct sc_graph_own){params.dptr, params.bytesize, 0}));
 }
 
-/* The node that allocates the memory says how much it is. */
-static bool meet_free(uintptr_t exec, uintptr_t name, CUgraphNode node)
+/* A free names only the address. The size is that of the block there, which the allocating node has
+ * said. */
+static bool note_free(uintptr_t exec, uintptr_t name, CUgraphNode node)
 {
     CUdeviceptr address;
     if (!sc_real.cuGraphMemFreeNodeGetParams ||
@@ -77,7 +78,7 @@ void sc_device_nodes_meet(uintptr_t exec, uintptr_t name, CUgraphNode node, CUgr
     bool allocates = type == CU_GRAPH_NODE_TYPE_MEM_ALLOC;
     if ((!allocates && type != CU_GRAPH_NODE_TYPE_MEM_FREE) || !sc_device_nodes_are_asked())
         return;
-    if (!(allocates ? meet_allocation(exec, node) : meet_free(exec, name, node)))
+    if (!(allocates ? note_allocation(exec, node) : note_free(exec, name, node)))
         SC_TRACKED(sc_graphs_leave_out_device(track.graphs, exec));
 }
 
@@ -88,8 +89,9 @@ void sc_device_nodes_met_all(uintptr_t exec)
 
 /* ---- kernels ---- */
 
-/* The driver has copied the parameters, or just read them. Where calls pass the wrappers by, a node
- * may have changed unseen. */
+/* Notes the addresses among a kernel's parameters. The driver has copied the parameters, or has
+ * just told them, so they can be read. In a replay a node may have been changed without a wrapper:
+ * nothing is noted. */
 static void add_addresses(const struct sc_graph_call *call, uintptr_t name,
                           const struct sc_kernel_node_given *given)
 {
@@ -108,7 +110,7 @@ static void add_addresses(const struct sc_graph_call *call, uintptr_t name,
     }
 }
 
-/* A kernel that is no function is of a library, and found by either handle. */
+/* A CUkernel of a library, in the place of a function, is read by the same call. */
 void sc_device_nodes_note_kernel(const struct sc_graph_call *call, uintptr_t name, CUgraphNode node)
 {
     CUDA_KERNEL_NODE_PARAMS params;
@@ -128,8 +130,8 @@ void sc_device_nodes_kernel_changed(uintptr_t exec, uintptr_t name,
     if (sc_options.kernels == SC_KERNELS_OFF || !sc_active())
         return;
     if (SC_TRACKED(sc_graphs_place_of(track.graphs, exec, name, &outer)) != SC_PLACE_OUTERMOST) {
-        SC_TRACKED(
-            sc_graphs_drop_addresses(track.graphs, exec, outer)); /* of all inner ones, with 0 */
+        /* `outer` is 0 if the place is unknown: those of all inner nodes are dropped. */
+        SC_TRACKED(sc_graphs_drop_addresses(track.graphs, exec, outer));
         return;
     }
     SC_TRACKED(sc_graphs_drop_node(track.graphs, exec, name));

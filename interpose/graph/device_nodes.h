@@ -1,8 +1,9 @@
-/* What the nodes of graphs do with device memory, where that is watched (track/graphs.h). What a
- * node in the body of a conditional node does is noted as certain where the body is
- * (interpose/graph/certain_bodies.h). Elsewhere it is possible, and noted only where possible uses
- * are asked for, as those of kernels are (the option `kernels`). Left out is memory that nodes
- * allocate or free: what an address means there follows from where the nodes stand.
+/* What the nodes of graphs do with device memory, where that is watched (track/graphs.h).
+ *
+ * What a node in the body of a conditional node does is certain if the body is certain to run
+ * (interpose/graph/certain_bodies.h). Elsewhere it is a possible use, and noted only where the
+ * option `kernels` asks for possible uses. Memory that nodes allocate or free is left out: what an
+ * address means there depends on the node's place in the graph.
  *
  * Locks: the tracker's inside. Not for a signal handler: the driver is called.
  */
@@ -19,39 +20,41 @@ struct sc_device_use;
 struct sc_graph_call;
 struct sc_graph_use;
 
-/* Is anything to be noted? */
+/* Is device memory in nodes watched? */
 bool sc_device_nodes_are_asked(void);
 
-/* A node of the call's graph does this, besides what is noted of the node already. `base` has what
- * all these uses have. */
+/* Adds uses of device memory to a node of the call's graph. `base` has what all these uses have in
+ * common. */
 void sc_device_nodes_add(const struct sc_graph_call *call, const struct sc_graph_use *base,
                          const struct sc_device_use *uses, unsigned count);
 
-/* The same of a copy or memset of the call's exec, which knows the node by the name. `unsure`:
- * SC_UNSURE_LEFT_OUT where a launch may leave it out, or 0. */
+/* Adds what a copy or memset node of the call's exec does with device memory. `name`: by which the
+ * exec knows the node. `unsure`: SC_UNSURE_LEFT_OUT where a launch may leave the node out, or 0. */
 void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
                           const struct sc_copy_sides *sides, uint8_t unsure);
 
-/* The exec has the node, which is of this type, and knows it by the name. When all were met, what
- * nodes do with memory that others allocate or free is left out. Where it is not known how much a
- * node frees, all of that memory is left out. */
+/* Notes memory that a node of the exec allocates or frees; called for each node, with its type and
+ * the name by which the exec knows it. If it is not known how much a node frees, all device memory
+ * of the exec is left out. sc_device_nodes_met_all follows the last node: uses by others of such
+ * memory are left out. */
 void sc_device_nodes_meet(uintptr_t exec, uintptr_t name, CUgraphNode node, CUgraphNodeType type);
 void sc_device_nodes_met_all(uintptr_t exec);
 
-/* The same of the addresses among a kernel's parameters, of either space, where `kernels` asks for
- * them. Kernels in bodies of conditional nodes are left out: whether they run, only the device
- * knows. */
+/* Notes the addresses among a kernel node's parameters, in host or device memory, if `kernels` asks
+ * for them. Not for kernels in bodies of conditional nodes: only the device knows whether those
+ * run. */
 void sc_device_nodes_note_kernel(const struct sc_graph_call *call, uintptr_t name,
                                  CUgraphNode node);
 
-/* What a kernel node of the exec was just given, whose former addresses are dropped. Which
- * addresses an inner node had is not known: those of the outermost node around it are all dropped,
- * and none is noted. */
+/* The new function and parameters of a kernel node of an exec. */
 struct sc_kernel_node_given {
     CUfunction function;
     void *const *parameters;
     void *const *extra;
 };
+/* Drops the addresses that the changed node had, and notes those of its new parameters. Which
+ * addresses an inner node had is not known: those of the outermost node around it are all dropped,
+ * and none is noted. */
 void sc_device_nodes_kernel_changed(uintptr_t exec, uintptr_t name,
                                     const struct sc_kernel_node_given *given);
 

@@ -19,53 +19,56 @@
 
 #include "common/poison.h"
 
+/* Larger execs are not searched. */
 enum {
     USES_MAX = 1024,
     ROWS_MAX_BYTES = 8 << 20,
-    ROUNDS_MAX = 64, /* one is enough where nodes stand behind those that they depend on */
+    /* Rounds over all nodes. One is enough if nodes come after those that they depend on. */
+    ROUNDS_MAX = 64,
     WORD_BITS = 64,
 };
 
 struct use {
     const struct sc_graph_use *is;
-    struct sc_op_info op; /* as which it is held against others */
+    struct sc_op_info op; /* the operation that the use is, for the comparison with others */
 };
 
-struct finding {
+/* The search for races in one exec. A place is a node's index in `nodes`. */
+struct search {
     const struct sc_graph *exec;
     uintptr_t graph;
     const CUgraphNode *nodes;
     uint32_t count;
     uint32_t use_count;
     struct use *uses;
-    uint32_t *node_of;         /* of each use: the place of its node; the count: none is known */
-    struct sc_handles by_node; /* -> place + 1 */
-    struct sc_handles by_name; /* the same */
-    uint64_t *rows;            /* of each node: a bit for each use of the nodes before it */
+    uint32_t *node_of;         /* the place of each use's node; `count`: the node is not known */
+    struct sc_handles by_node; /* nodes -> place + 1 */
+    struct sc_handles by_name; /* the exec's names of nodes -> place + 1 */
+    uint64_t *rows; /* a row for each node: a bit for each use of the node or of a node before it */
     uint32_t row_words;
-    CUgraphNode *found; /* by one question to the driver */
+    CUgraphNode *found; /* what one question to the driver has found */
 };
 
-static bool conflict(const struct use *a, const struct use *b)
+static bool clash(const struct use *a, const struct use *b)
 {
     return a->is->node != b->is->node && sc_conflicts_clash(&a->op, &b->op);
 }
 
-/* Most graphs have none. */
-static bool has_conflict(const struct finding *finding)
+/* Do any two uses clash? In most graphs none do, and the edges need not be asked for. */
+static bool has_clash(const struct search *search)
 {
-    for (uint32_t i = 0; i < finding->use_count; i++)
+    for (uint32_t i = 0; i < search->use_count; i++)
         for (uint32_t k = 0; k < i; k++)
-            if (conflict(&finding->uses[k], &finding->uses[i]))
+            if (clash(&search->uses[k], &search->uses[i]))
                 return true;
     return false;
 }
 
 /* ---- what stands before each node ---- */
 
-static uint64_t *row_of(const struct finding *finding, uint32_t node)
+static uint64_t *uses_before(const struct search *search, uint32_t node)
 {
-    return finding->rows + (size_t)node * finding->row_words;
+    return search->rows + (size_t)node * search->row_words;
 }
 
 static bool has_bit(const uint64_t *row, uint32_t use)
@@ -73,7 +76,8 @@ static bool has_bit(const uint64_t *row, uint32_t use)
     return row[use / WORD_BITS] >> use % WORD_BITS & 1;
 }
 
-static bool join(uint64_t *row, const uint64_t *before, uint32_t words)
+/* Adds the bits of `before` to the row. Returns whether the row has changed. */
+static bool add_bits(uint64_t *row, const uint64_t *before, uint32_t words)
 {
     bool changed = false;
     for (uint32_t i = 0; i < words; i++) {
@@ -83,52 +87,54 @@ static bool join(uint64_t *row, const uint64_t *before, uint32_t words)
     return changed;
 }
 
-/* False: nobody knows what is before the node. */
-static bool join_before(struct finding *finding, uint32_t node, bool *changed)
+/* Adds the uses before the nodes that `node` depends on. False: these nodes cannot be known. */
+static bool add_uses_before(struct search *search, uint32_t node, bool *changed)
 {
-    size_t count = finding->count;
-    if (!sc_driver_nodes_ask_next_to(finding->nodes[node], SC_WAY_BEFORE, finding->found, &count))
+    size_t count = search->count;
+    if (!sc_driver_nodes_ask_next_to(search->nodes[node], SC_WAY_BEFORE, search->found, &count))
         return false;
-    for (size_t i = 0; i < count && i < finding->count; i++) {
-        uint64_t place = sc_handles_get(&finding->by_node, (uintptr_t)finding->found[i]);
+    for (size_t i = 0; i < count && i < search->count; i++) {
+        uint64_t place = sc_handles_get(&search->by_node, (uintptr_t)search->found[i]);
         if (place)
-            *changed |= join(row_of(finding, node), row_of(finding, (uint32_t)place - 1),
-                             finding->row_words);
+            *changed |= add_bits(uses_before(search, node),
+                                 uses_before(search, (uint32_t)place - 1), search->row_words);
     }
-    return count <= finding->count;
+    return count <= search->count;
 }
 
-/* False: it takes too long, or cannot be known. */
-static bool find_before(struct finding *finding)
+/* Finds, for each node, all uses before it: bits are added along the edges until nothing changes.
+ * False: it takes too long, or an edge cannot be known. */
+static bool find_uses_before(struct search *search)
 {
     bool changed = true, is_known = true;
-    /* The uses of a node are before it, too. */
-    for (uint32_t i = 0; i < finding->use_count; i++)
-        if (finding->node_of[i] < finding->count)
-            row_of(finding, finding->node_of[i])[i / WORD_BITS] |= (uint64_t)1 << i % WORD_BITS;
+    /* A node's own uses are in its row, for the rows of the nodes behind it. */
+    for (uint32_t i = 0; i < search->use_count; i++)
+        if (search->node_of[i] < search->count)
+            uses_before(search, search->node_of[i])[i / WORD_BITS] |= (uint64_t)1 << i % WORD_BITS;
     for (unsigned round = 0; changed && is_known && round < ROUNDS_MAX; round++) {
         changed = false;
-        for (uint32_t node = 0; is_known && node < finding->count; node++)
-            is_known = join_before(finding, node, &changed);
+        for (uint32_t node = 0; is_known && node < search->count; node++)
+            is_known = add_uses_before(search, node, &changed);
     }
     return is_known && !changed;
 }
 
 /* ---- the races ---- */
 
-static bool is_ordered(const struct finding *finding, uint32_t a, uint32_t b)
+/* Is one of the two uses before the other, or a node unknown? Only such pairs race that are not. */
+static bool are_ordered(const struct search *search, uint32_t a, uint32_t b)
 {
-    uint32_t node_a = finding->node_of[a], node_b = finding->node_of[b];
-    return node_a == finding->count || node_b == finding->count ||
-           has_bit(row_of(finding, node_b), a) || has_bit(row_of(finding, node_a), b);
+    uint32_t node_a = search->node_of[a], node_b = search->node_of[b];
+    return node_a == search->count || node_b == search->count ||
+           has_bit(uses_before(search, node_b), a) || has_bit(uses_before(search, node_a), b);
 }
 
-/* The author of a node that also uses host memory is known with that memory. Any other node has the
- * call that made the exec for its author. */
-static struct sc_graph_author author_by_host(const struct finding *finding, uintptr_t name,
+/* Whoever added the node, if the node uses host memory, too: then an author other than the exec's
+ * own is known with that memory. Else none: the call that made the exec counts as the author. */
+static struct sc_graph_author author_by_host(const struct search *search, uintptr_t name,
                                              const struct sc_hazard_event *made)
 {
-    const struct sc_graph_uses *uses = &finding->exec->uses;
+    const struct sc_graph_uses *uses = &search->exec->uses;
     for (uint32_t i = 0; i < uses->count; i++) {
         const struct sc_graph_author *author = &uses->list[i].author;
         bool is_known = author->api != made->api || author->stack != made->stack;
@@ -138,92 +144,96 @@ static struct sc_graph_author author_by_host(const struct finding *finding, uint
     return (struct sc_graph_author){.api = NULL};
 }
 
-static struct sc_graph_use with_author(const struct finding *finding, uint32_t at,
+/* A copy of the use, with its author if one is known. */
+static struct sc_graph_use with_author(const struct search *search, uint32_t at,
                                        const struct sc_hazard_event *made)
 {
-    struct sc_graph_use use = *finding->uses[at].is;
-    uintptr_t node = (uintptr_t)finding->nodes[finding->node_of[at]];
-    use.author = SC_TRACKED(sc_graphs_author(track.graphs, finding->graph, node, &use));
+    struct sc_graph_use use = *search->uses[at].is;
+    uintptr_t node = (uintptr_t)search->nodes[search->node_of[at]];
+    use.author = SC_TRACKED(sc_graphs_author(track.graphs, search->graph, node, &use));
     if (!use.author.api)
-        use.author = author_by_host(finding, use.node, made);
+        use.author = author_by_host(search, use.node, made);
     return use;
 }
 
-static void note_races(const struct finding *finding, const struct sc_call *call)
+/* Notes each pair of uses that clash and are in no order. */
+static void note_races(const struct search *search, const struct sc_call *call)
 {
     struct sc_graph_race race = {.made.api = NULL};
     bool has_room = true;
-    for (uint32_t i = 0; has_room && i < finding->use_count; i++)
+    for (uint32_t i = 0; has_room && i < search->use_count; i++)
         for (uint32_t k = 0; has_room && k < i; k++) {
-            if (!conflict(&finding->uses[k], &finding->uses[i]) || is_ordered(finding, k, i))
+            if (!clash(&search->uses[k], &search->uses[i]) || are_ordered(search, k, i))
                 continue;
             if (!race.made.api)
                 race.made = sc_hazards_event(SC_CULPRIT_OF(call));
-            race.of[0] = with_author(finding, k, &race.made);
-            race.of[1] = with_author(finding, i, &race.made);
-            has_room = SC_TRACKED(sc_graphs_add_race(track.graphs, finding->exec->handle, &race));
+            race.of[0] = with_author(search, k, &race.made);
+            race.of[1] = with_author(search, i, &race.made);
+            has_room = SC_TRACKED(sc_graphs_add_race(track.graphs, search->exec->handle, &race));
         }
 }
 
 /* ---- the memory for it ---- */
 
-static bool name_nodes(struct finding *finding, sc_name_of *name_of, const void *context)
+/* Fills the tables of places, and finds the place of each use's node. */
+static bool index_nodes(struct search *search, sc_name_of *name_of, const void *context)
 {
     bool named = true;
-    for (uint32_t i = 0; named && i < finding->count; i++)
-        named = sc_handles_put(&finding->by_node, (uintptr_t)finding->nodes[i], i + 1) == 0 &&
-                sc_handles_put(&finding->by_name, name_of(context, finding->nodes[i]), i + 1) == 0;
-    for (uint32_t i = 0; named && i < finding->use_count; i++) {
-        uint64_t place = sc_handles_get(&finding->by_name, finding->uses[i].is->node);
-        finding->node_of[i] = place ? (uint32_t)place - 1 : finding->count;
+    for (uint32_t i = 0; named && i < search->count; i++)
+        named = sc_handles_put(&search->by_node, (uintptr_t)search->nodes[i], i + 1) == 0 &&
+                sc_handles_put(&search->by_name, name_of(context, search->nodes[i]), i + 1) == 0;
+    for (uint32_t i = 0; named && i < search->use_count; i++) {
+        uint64_t place = sc_handles_get(&search->by_name, search->uses[i].is->node);
+        search->node_of[i] = place ? (uint32_t)place - 1 : search->count;
     }
     return named;
 }
 
-static void find_in(struct finding *finding, const struct sc_call *call, sc_name_of *name_of,
-                    const void *context)
+static void find_races(struct search *search, const struct sc_call *call, sc_name_of *name_of,
+                       const void *context)
 {
-    if (name_nodes(finding, name_of, context) && find_before(finding))
-        note_races(finding, call);
+    if (index_nodes(search, name_of, context) && find_uses_before(search))
+        note_races(search, call);
 }
 
-static void find_with_tables(struct finding *finding, const struct sc_call *call,
-                             sc_name_of *name_of, const void *context)
+static void find_with_tables(struct search *search, const struct sc_call *call, sc_name_of *name_of,
+                             const void *context)
 {
-    if (sc_handles_init(&finding->by_node) != 0)
+    if (sc_handles_init(&search->by_node) != 0)
         return;
-    if (sc_handles_init(&finding->by_name) == 0) {
-        find_in(finding, call, name_of, context);
-        sc_handles_destroy(&finding->by_name);
+    if (sc_handles_init(&search->by_name) == 0) {
+        find_races(search, call, name_of, context);
+        sc_handles_destroy(&search->by_name);
     }
-    sc_handles_destroy(&finding->by_node);
+    sc_handles_destroy(&search->by_node);
 }
 
-/* Rows, what the driver finds, and places of nodes, in one piece. */
-static void find_in_pages(struct finding *finding, const struct sc_call *call, sc_name_of *name_of,
+/* Maps the rows, the room for the driver's answers and the places in one piece. */
+static void find_in_pages(struct search *search, const struct sc_call *call, sc_name_of *name_of,
                           const void *context)
 {
-    finding->row_words = (finding->use_count + WORD_BITS - 1) / WORD_BITS;
-    size_t rows_bytes = (size_t)finding->count * finding->row_words * sizeof *finding->rows;
-    size_t found_bytes = finding->count * sizeof *finding->found;
-    size_t size_bytes = rows_bytes + found_bytes + USES_MAX * sizeof *finding->node_of;
+    search->row_words = (search->use_count + WORD_BITS - 1) / WORD_BITS;
+    size_t rows_bytes = (size_t)search->count * search->row_words * sizeof *search->rows;
+    size_t found_bytes = search->count * sizeof *search->found;
+    size_t size_bytes = rows_bytes + found_bytes + USES_MAX * sizeof *search->node_of;
     char *pages = rows_bytes <= ROWS_MAX_BYTES ? sc_pages_map(size_bytes) : NULL;
     if (!pages)
         return;
-    finding->rows = (uint64_t *)(void *)pages;
-    finding->found = (CUgraphNode *)(void *)(pages + rows_bytes);
-    finding->node_of = (uint32_t *)(void *)(pages + rows_bytes + found_bytes);
-    find_with_tables(finding, call, name_of, context);
+    search->rows = (uint64_t *)(void *)pages;
+    search->found = (CUgraphNode *)(void *)(pages + rows_bytes);
+    search->node_of = (uint32_t *)(void *)(pages + rows_bytes + found_bytes);
+    find_with_tables(search, call, name_of, context);
     sc_pages_unmap(pages, size_bytes);
 }
 
-static void collect(struct finding *finding)
+/* Collects the exec's uses of device memory, but for addresses of kernels. */
+static void collect_uses(struct search *search)
 {
-    const struct sc_graph_uses *uses = &finding->exec->uses;
+    const struct sc_graph_uses *uses = &search->exec->uses;
     for (uint32_t i = 0; i < uses->count; i++) {
         const struct sc_graph_use *use = &uses->list[i];
         if (sc_graph_is_of_device(use) && !sc_graph_is_address(use))
-            finding->uses[finding->use_count++] = (struct use){
+            search->uses[search->use_count++] = (struct use){
                 use,
                 {.shape = use->shape,
                  .fold = sc_track_graph_extra(&sc_track, use)->fold,
@@ -238,19 +248,19 @@ void sc_device_races_find(const struct sc_graph_call *made, CUgraph graph, const
                           size_t count, sc_name_of *name_of, const void *context)
 {
     uint32_t exec;
-    struct finding finding = {.exec = sc_track_graph(&sc_track, made->graph, &exec),
-                              .graph = (uintptr_t)graph,
-                              .nodes = nodes,
-                              .count = (uint32_t)count};
-    size_t size_bytes = USES_MAX * sizeof *finding.uses;
-    if (count != finding.count || !finding.exec || finding.exec->device_count < 2 ||
-        finding.exec->device_count > USES_MAX)
+    struct search search = {.exec = sc_track_graph(&sc_track, made->graph, &exec),
+                            .graph = (uintptr_t)graph,
+                            .nodes = nodes,
+                            .count = (uint32_t)count};
+    size_t size_bytes = USES_MAX * sizeof *search.uses;
+    if (count != search.count || !search.exec || search.exec->device_count < 2 ||
+        search.exec->device_count > USES_MAX)
         return;
-    finding.uses = sc_pages_map(size_bytes);
-    if (!finding.uses)
+    search.uses = sc_pages_map(size_bytes);
+    if (!search.uses)
         return;
-    collect(&finding);
-    if (has_conflict(&finding))
-        find_in_pages(&finding, made->by, name_of, context);
-    sc_pages_unmap(finding.uses, size_bytes);
+    collect_uses(&search);
+    if (has_clash(&search))
+        find_in_pages(&search, made->by, name_of, context);
+    sc_pages_unmap(search.uses, size_bytes);
 }

@@ -1,9 +1,10 @@
-/* Nodes of an exec that use the same device memory, one of them to write, and that no edges put in
- * an order, not even by way of others (track/graphs.h keeps them).
+/* Races within an exec: two nodes use the same device memory, at least one writes, and no path of
+ * edges orders them. track/graphs.h keeps the races.
  *
- * Looked for in the outermost graph, when the exec is made or updated; a child graph counts as its
- * node. Locks: the tracker's inside. Not for a signal handler: the driver is called. errno may
- * change.
+ * Only the outermost graph is searched, when the exec is made or updated; a child graph counts as
+ * its node.
+ *
+ * Locks: the tracker's inside. Not for a signal handler: the driver is called. errno may change.
  */
 #ifndef SC_INTERPOSE_GRAPH_DEVICE_RACES_H
 #define SC_INTERPOSE_GRAPH_DEVICE_RACES_H
@@ -15,9 +16,9 @@
 
 struct sc_graph_call;
 
-/* What the nodes do is noted for the exec, which is the graph of the call that has made it. `nodes`
- * are all nodes of the graph, and `name_of` says by which name the exec knows one. Nothing is found
- * where there are too many nodes, or no memory. */
+/* Finds the races of the exec that the call `made` has made of `graph`, and notes them. The exec's
+ * uses must have been noted. `nodes`: all nodes of the graph. `name_of`: the name by which the exec
+ * knows a node. Nothing is found if there are too many uses, or no memory. */
 typedef uintptr_t sc_name_of(const void *context, CUgraphNode node);
 void sc_device_races_find(const struct sc_graph_call *made, CUgraph graph, const CUgraphNode *nodes,
                           size_t count, sc_name_of *name_of, const void *context);

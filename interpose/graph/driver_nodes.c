@@ -16,12 +16,13 @@ bool sc_driver_nodes_can_be_asked(void)
 
 enum { SMALL_BYTES = 4096 };
 
-/* A page for the next small list, or NULL: to map one costs more than to ask the driver. */
-static _Atomic(void *) spare;
+/* A page for the next small list, or NULL. It is kept, since to map a page takes longer than to ask
+ * the driver. */
+static _Atomic(void *) spare_page;
 
 static CUgraphNode *take_list(size_t size_bytes)
 {
-    void *kept = size_bytes <= SMALL_BYTES ? atomic_exchange(&spare, NULL) : NULL;
+    void *kept = size_bytes <= SMALL_BYTES ? atomic_exchange(&spare_page, NULL) : NULL;
     return kept ? kept : sc_pages_map(size_bytes);
 }
 
@@ -52,7 +53,7 @@ void sc_driver_nodes_free(CUgraphNode *nodes, size_t count)
     size_t size_bytes = count * sizeof *nodes;
     void *none = NULL;
     bool kept = nodes && size_bytes <= SMALL_BYTES &&
-                atomic_compare_exchange_strong(&spare, &none, (void *)nodes);
+                atomic_compare_exchange_strong(&spare_page, &none, (void *)nodes);
     if (nodes && !kept)
         sc_pages_unmap(nodes, size_bytes);
 }

@@ -29,110 +29,121 @@
 
 #include "common/poison.h"
 
-enum { LOOKS_MAX = 16 };
+/* How many searches for certain bodies an exec may cost. */
+enum { SEARCHES_MAX = 16 };
 
+/* An exec whose nodes are being noted. */
 struct making {
     const struct sc_graph_call *call; /* with the exec as the graph */
-    struct sc_handles *names;         /* the graph's nodes -> the exec's; NULL: they are the same */
-    struct sc_handles doubts; /* the exec's nodes -> why their order is not certain; made when it is
-                               * needed */
-    bool works;               /* a node does something */
-    bool is_blind;            /* which event a node records is not known */
-    bool may_watch;           /* the exec knows the outermost graph's nodes by their own names */
-    bool has_hosts;           /* there are host nodes among these */
-    bool has_tellers;         /* a node may tell in a way that is seen */
-    bool has_unseen;          /* a node waits for a value or a semaphore */
+    struct sc_handles *names; /* the graph's nodes -> the names by which the exec knows them; NULL:
+                                 the exec has the graph's names */
+    /* the exec's nodes -> why their order is not certain; made when needed */
+    struct sc_handles doubts;
+    bool works;       /* at least one node does something */
+    bool is_blind;    /* a node records an event that is not known */
+    bool may_watch;   /* the exec knows the outermost graph's nodes by their own names, so their
+                         functions can be replaced */
+    bool has_hosts;   /* the outermost graph has host nodes */
+    bool has_tellers; /* a node may tell the host in a way that is seen */
+    bool has_unseen;  /* a node waits for a value or a semaphore */
     bool has_kernels;
-    unsigned bodies;                         /* of conditional nodes, around the node that is met */
-    CUgraph certain[SC_NODE_WALK_DEPTH_MAX]; /* of these, those that run in every launch, or NULL */
-    unsigned looks;                          /* for such bodies */
-    uintptr_t parent; /* the exec's node that is given the graph as its child; 0: none is */
+    unsigned depth; /* how many conditional nodes' bodies are around the node that the walk meets */
+    CUgraph certain_body[SC_NODE_WALK_DEPTH_MAX]; /* for each of these the body that runs in every
+                                                     launch; NULL: none is known to */
+    unsigned searches;                            /* how many searches for such bodies were made */
+    uintptr_t parent; /* the node that is given the graph as its new child; 0: the graph is a whole
+                         exec's */
 };
 
-/* By which the exec's uses know a node. */
+/* The name by which the exec's uses know a node. */
 static uintptr_t name_of(const struct making *making, CUgraphNode node)
 {
     uint64_t name = making->names ? sc_handles_get(making->names, (uintptr_t)node) : 0;
     return name ? (uintptr_t)name : (uintptr_t)node;
 }
 
-/* NULL: the set was not needed. */
-static struct sc_handles *made(struct sc_handles *set)
+/* The set, or NULL if it was never needed. */
+static struct sc_handles *set_if_made(struct sc_handles *set)
 {
     return atomic_load_explicit(&set->table, memory_order_relaxed) ? set : NULL;
 }
 
-/* In a set that is made when it is needed. */
-static bool put(struct sc_handles *set, uintptr_t name, uint64_t value)
+/* Puts the value into the set, which is made when it is needed. False: there is no memory. */
+static bool put_in(struct sc_handles *set, uintptr_t name, uint64_t value)
 {
-    return (made(set) || sc_handles_init(set) == 0) && sc_handles_put(set, name, value) == 0;
+    return (set_if_made(set) || sc_handles_init(set) == 0) && sc_handles_put(set, name, value) == 0;
 }
 
-/* `why`: as a node's flags have it. All of them are told of together: there may be as many as the
- * exec has uses. */
+/* Notes that the order of a node is not certain. `why`: as in a node's flags. The doubts are handed
+ * to the tracker all together at the end: there may be as many as the exec has uses. */
 static void doubt(struct making *making, uintptr_t name, unsigned why)
 {
-    uint64_t known = made(&making->doubts) ? sc_handles_get(&making->doubts, name) : 0;
-    if (!put(&making->doubts, name, known | why))
+    uint64_t known = set_if_made(&making->doubts) ? sc_handles_get(&making->doubts, name) : 0;
+    if (!put_in(&making->doubts, name, known | why))
         SC_TRACKED(sc_graphs_doubt_node(track.graphs, making->call->graph, name, why));
 }
 
 /* ---- a node ---- */
 
-/* A node of the exec, as the walk over the graph meets it. */
-struct met {
+/* A node, where the walk over the graph meets it. */
+struct place {
     struct making *making;
     const struct sc_graph_call *call;
     const struct sc_walked_graph *in;
     CUgraphNode node;
-    uintptr_t name; /* what the exec calls it */
+    uintptr_t name; /* the name by which the exec knows the node */
 };
 
-/* Child graphs in a body have the body as their base. */
-static bool is_certain(const struct met *met)
+/* Does the node run in every launch? It does in the outermost graph, and in a body that is certain
+ * to run. Child graphs in a body have the body as their base. */
+static bool is_certain(const struct place *place)
 {
-    const struct making *making = met->making;
-    return !met->call->inner &&
-           (!making->bodies || met->in->base == making->certain[making->bodies - 1]);
+    const struct making *making = place->making;
+    return !place->call->inner &&
+           (!making->depth || place->in->base == making->certain_body[making->depth - 1]);
 }
 
-/* An inner node is known by its own name besides. Those of a child that is given to an exec bear
- * other names there, which the driver does not tell. */
-static struct sc_graph_call call_of(const struct met *met)
+/* The call, with the inner node's own name. The nodes of a child graph that is given to an exec
+ * have other names in the exec, which the driver does not tell. */
+static struct sc_graph_call call_for_node(const struct place *place)
 {
-    struct sc_graph_call call = *met->call;
-    if (met->making->parent)
-        call.inner = met->making->parent;
-    else if (met->in->around)
-        call.inner = (uintptr_t)met->node;
+    struct sc_graph_call call = *place->call;
+    if (place->making->parent)
+        call.inner = place->making->parent;
+    else if (place->in->around)
+        call.inner = (uintptr_t)place->node;
     return call;
 }
 
-/* What may not run is a possible use where such uses are asked for, and else merely kept. */
-static enum sc_unsure of_the_possible(void)
+/* The doubt about a node that may not run: its uses are possible where `kernels` asks for such
+ * uses, else they are merely kept. */
+static enum sc_unsure unsure_if_possible(void)
 {
     return sc_options.kernels == SC_KERNELS_OFF ? SC_UNSURE_UNJUDGED : SC_UNSURE_LEFT_OUT;
 }
 
+/* Notes one side of a copy or memset of the exec. The graph's own use of the same bytes says who
+ * made the node. */
 static void note_side(void *context, enum sc_direction direction, const struct sc_copy_side *side)
 {
-    const struct met *met = context;
+    const struct place *place = context;
     if (!side->used || sc_shape_hull_bytes(&side->shape) == 0)
         return;
-    struct sc_graph_use use = sc_node_uses_bare(met->name, direction, side);
+    struct sc_graph_use use = sc_node_uses_bare(place->name, direction, side);
     struct sc_graph_extra extra = {0};
-    sc_node_uses_recognise(met->in, met->node, &use, &extra);
-    const struct sc_graph_call call = call_of(met);
-    extra.fold = side->fold; /* of the same bytes' use, perhaps another */
+    sc_node_uses_recognise(place->in, place->node, &use, &extra);
+    const struct sc_graph_call call = call_for_node(place);
+    extra.fold = side->fold; /* the recognised use may be another one of the same bytes */
     extra.inner = call.inner;
-    bool is_it = use.kind == side->kind; /* or the memory was freed, and is kept as it was */
-    use.waits = side->waits && is_it && !met->making->bodies;
-    use.in_call = side->in_call && !met->making->bodies;
-    use.unsure = is_certain(met) ? 0 : of_the_possible();
+    /* else the memory was freed since, and the use stays as it was */
+    bool is_same_memory = use.kind == side->kind;
+    use.waits = side->waits && is_same_memory && !place->making->depth;
+    use.in_call = side->in_call && !place->making->depth;
+    use.unsure = is_certain(place) ? 0 : unsure_if_possible();
     if (use.author.api)
         sc_track_graph_add(&sc_track, call.graph, &use,
                            use.extra || side->fold.pitch_bytes || call.inner ? &extra : NULL);
-    else if (direction != SC_MEMSET || side->known) /* or it is device memory */
+    else if (direction != SC_MEMSET || side->known) /* else it is device memory */
         sc_node_uses_add(&call, &use, &side->fold);
 }
 
@@ -144,15 +155,16 @@ void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, C
     SC_TRACKED(sc_graphs_add_event(track.graphs, call->graph, &noted));
 }
 
-/* Edges say which nodes stand around one that tells or waits by a value or a semaphore. Around
- * others that are not seen, and around any in a body, device memory is not judged. */
+/* Notes a node that tells the host, or waits for the host, unseen. If it does so by a value or a
+ * semaphore, edges will say which nodes stand around it. Otherwise, and in a body, device memory of
+ * the exec is not judged at all. */
 static void note_unseen(struct making *making, CUgraphNode node, CUgraphNodeType type)
 {
     bool signals = sc_unjudged_is_signal(node, type);
     bool awaits = sc_unjudged_awaits_host(node, type);
-    bool is_placed = !making->bodies && (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP ||
-                                         type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL ||
-                                         type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT);
+    bool is_placed = !making->depth && (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP ||
+                                        type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL ||
+                                        type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT);
     making->is_blind |= type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     making->has_unseen |= is_placed && awaits;
     if ((signals || awaits) && !is_placed)
@@ -161,84 +173,92 @@ static void note_unseen(struct making *making, CUgraphNode node, CUgraphNodeType
         SC_TRACKED(sc_graphs_meets_host(track.graphs, making->call->graph, signals, awaits));
 }
 
-/* Events are known by the nodes, and stand for what comes before the launch and, in the outermost
- * graph, before the node. What else tells the host of that is not seen. */
-static void note_signal(const struct met *met, CUgraphNodeType type)
+/* Notes a node that tells or waits. If it records or waits for an event, the event is noted with
+ * the node: it stands for what comes before the launch and, in the outermost graph, before the
+ * node. Any other way to tell the host is not seen. */
+static void note_signal(const struct place *place, CUgraphNodeType type)
 {
     CUevent event = NULL;
     bool waits = type == CU_GRAPH_NODE_TYPE_WAIT_EVENT;
     CUresult result = CUDA_ERROR_NOT_SUPPORTED;
     if (waits && sc_real.cuGraphEventWaitNodeGetEvent)
-        result = sc_real.cuGraphEventWaitNodeGetEvent(met->node, &event);
+        result = sc_real.cuGraphEventWaitNodeGetEvent(place->node, &event);
     else if (type == CU_GRAPH_NODE_TYPE_EVENT_RECORD && sc_real.cuGraphEventRecordNodeGetEvent)
-        result = sc_real.cuGraphEventRecordNodeGetEvent(met->node, &event);
-    const struct sc_graph_call call = call_of(met);
+        result = sc_real.cuGraphEventRecordNodeGetEvent(place->node, &event);
+    const struct sc_graph_call call = call_for_node(place);
     if (result == CUDA_SUCCESS)
-        sc_exec_uses_note_event(&call, met->name, event, waits);
+        sc_exec_uses_note_event(&call, place->name, event, waits);
     else if (sc_unjudged_may_matter(type))
-        note_unseen(met->making, met->node, type);
+        note_unseen(place->making, place->node, type);
 }
 
 /* ---- the walk over the nodes ---- */
 
-static void note_memory(struct met *met, CUgraphNodeType type)
+/* Notes a copy or memset: both sides, in host and in device memory. */
+static void note_memory(struct place *place, CUgraphNodeType type)
 {
     struct sc_copy_sides sides;
-    if (!sc_node_uses_sides(met->node, type, &sides))
+    if (!sc_node_uses_sides(place->node, type, &sides))
         return;
-    sc_node_uses_each_side(&sides, note_side, met);
-    const struct sc_graph_call call = call_of(met);
-    if (!met->call->inner)
-        sc_device_nodes_note(&call, met->name, &sides, is_certain(met) ? 0 : SC_UNSURE_LEFT_OUT);
+    sc_node_uses_each_side(&sides, note_side, place);
+    const struct sc_graph_call call = call_for_node(place);
+    if (!place->call->inner)
+        sc_device_nodes_note(&call, place->name, &sides,
+                             is_certain(place) ? 0 : SC_UNSURE_LEFT_OUT);
 }
 
-static void note_kernel(const struct met *met)
+/* Notes that there is a kernel, and the addresses among its parameters. */
+static void note_kernel(const struct place *place)
 {
-    struct making *making = met->making;
-    const struct sc_graph_call call = call_of(met);
+    struct making *making = place->making;
+    const struct sc_graph_call call = call_for_node(place);
     if (!making->has_kernels)
         SC_TRACKED(sc_graphs_meets_kernel(track.graphs, call.graph));
     making->has_kernels = true;
-    if (!making->bodies && !making->call->inner)
-        sc_device_nodes_note_kernel(&call, met->name, met->node);
+    if (!making->depth && !making->call->inner)
+        sc_device_nodes_note_kernel(&call, place->name, place->node);
 }
 
-/* Each look walks over the whole graph. */
+/* Goes one level deeper, into the bodies of a conditional node. Notes which of them runs in every
+ * launch. None does unless the graph around is certain to run itself. Each search walks over the
+ * whole graph, so their number is limited. */
 static void enter_bodies(struct making *making, const struct sc_walked_graph *in, CUgraphNode node)
 {
-    unsigned around = making->bodies++;
-    bool runs = around ? in->graph == making->certain[around - 1] : in->depth == 0;
-    making->certain[around] =
-        runs && sc_conditional_bodies_chosen(node) && making->looks++ < LOOKS_MAX
+    unsigned around = making->depth++;
+    bool around_runs = around ? in->graph == making->certain_body[around - 1] : in->depth == 0;
+    making->certain_body[around] =
+        around_runs && sc_conditional_bodies_chosen(node) && making->searches++ < SEARCHES_MAX
             ? sc_certain_bodies_of(in->graph, node)
             : NULL;
 }
 
-/* The outermost node's name may be another graph's. */
-static void note_inner(const struct met *met)
+/* Notes an inner node, with the node directly around it. The outermost node goes by the name that
+ * the exec knows, which may be another graph's node. */
+static void note_inner(const struct place *place)
 {
-    uintptr_t around = met->in->depth == 1 ? met->name : (uintptr_t)met->in->around;
-    if (around && !met->making->parent)
+    uintptr_t around = place->in->depth == 1 ? place->name : (uintptr_t)place->in->around;
+    if (around && !place->making->parent)
         SC_TRACKED(
-            sc_graphs_note_inner(track.graphs, met->call->graph, (uintptr_t)met->node, around));
+            sc_graphs_note_inner(track.graphs, place->call->graph, (uintptr_t)place->node, around));
 }
 
+/* Notes a node that the walk meets, by its type. */
 static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
                               CUgraphNodeType type)
 {
     struct making *making = context;
     uintptr_t name = name_of(making, sc_node_walk_top(in, node));
-    struct met met = {making, making->call, in, node, name};
+    struct place place = {making, making->call, in, node, name};
     bool is_host = type == CU_GRAPH_NODE_TYPE_HOST && in->depth == 0;
-    note_inner(&met);
-    note_memory(&met, type);
+    note_inner(&place);
+    note_memory(&place, type);
     sc_device_nodes_meet(making->call->graph, name, node, type);
     making->has_hosts |= is_host;
     making->has_tellers |= is_host || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     if (!is_host)
-        note_signal(&met, type);
+        note_signal(&place, type);
     if (type == CU_GRAPH_NODE_TYPE_KERNEL)
-        note_kernel(&met);
+        note_kernel(&place);
     if (type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
         enter_bodies(making, in, node);
     making->works |= type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH;
@@ -252,18 +272,19 @@ static void leave_node(void *context, struct sc_walked_graph *in, CUgraphNode no
     struct making *making = context;
     (void)in;
     (void)node;
-    making->bodies -= type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    making->depth -= type == CU_GRAPH_NODE_TYPE_CONDITIONAL;
 }
 
+/* A graph of the walk, for the functions that are called for its nodes. */
 struct level {
     struct making *making;
     const struct sc_walked_graph *graph;
 };
 
-/* Device memory is judged behind a node that waits for an event, since it is known what that is.
- * What a host node may have put in order is asked about it (reaper/excuses.h). A value or a
- * semaphore may order with anything what stands behind the wait. One that is written orders others
- * behind what stands before it. */
+/* Notes why a node is not judged. Device memory behind a wait for an event is judged: what the
+ * event stands for is known. A host node may have put nodes behind it in order, which is asked
+ * about at the verdict (reaper/excuses.h). A wait for a value or a semaphore may put nodes behind
+ * it in order with anything. A write of one may put other work behind the nodes before it. */
 static void unjudge_around(void *context, CUgraphNode node, enum sc_unjudged_why why)
 {
     const struct level *level = context;
@@ -277,7 +298,7 @@ static void unjudge_around(void *context, CUgraphNode node, enum sc_unjudged_why
     doubt(level->making, name, doubts[why]);
 }
 
-static void unjudge(void *context, CUgraphNode node)
+static void unjudge_for_teller(void *context, CUgraphNode node)
 {
     unjudge_around(context, node, SC_BEFORE_SIGNAL);
 }
@@ -289,7 +310,7 @@ static bool names_memory(uintptr_t exec)
     return sc_graph_names_host(graph) || graph->device_count;
 }
 
-/* Are its nodes asked for by their names? */
+/* Will the exec's nodes be asked for by their names? */
 static bool has_known_nodes(uintptr_t exec)
 {
     bool names = names_memory(exec);
@@ -342,19 +363,22 @@ static bool is_teller(void *context, CUgraphNode node)
     return is_watched(context, node) || sc_node_walk_finds(node, is_record);
 }
 
-static bool is_seen(void *context, CUgraphNode node)
+static bool tells_seen(void *context, CUgraphNode node)
 {
     return is_watched(context, node) || !sc_node_walk_finds(node, is_other_signal);
 }
 
-/* Only the nodes of the outermost graph tell. */
+/* Finds what the tellers tell (graph/tellers.h). Only nodes of the outermost graph tell. False:
+ * nothing was found. */
 static bool note_tellers(struct level *level, const CUgraphNode *nodes, size_t count)
 {
-    const struct sc_tellers tellers = {level, is_teller, tell_of, let_tell, unjudge};
+    const struct sc_tellers tellers = {level, is_teller, tell_of, let_tell, unjudge_for_teller};
     return level->graph->depth == 0 && !level->making->is_blind && level->making->has_tellers &&
            sc_tellers_each(nodes, count, &tellers);
 }
 
+/* Lets the driver call the exec's host nodes by way of ours. A host node that keeps the program's
+ * function waits and tells unseen. */
 static void watch_hosts(struct making *making, const CUgraphNode *nodes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -369,6 +393,8 @@ static uintptr_t name_in(const void *making, CUgraphNode node)
     return name_of(making, node);
 }
 
+/* Ends a graph of the walk: what its nodes tell and whom they wait for says which nodes are not
+ * judged. */
 static void end_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                       size_t count)
 {
@@ -382,7 +408,7 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
     if (!graph->flag || !names_memory(level.making->call->graph))
         return;
     bool known = note_tellers(&level, nodes, count);
-    bool all = sc_unjudged_each(nodes, count, known ? is_seen : NULL, unjudge_around, &level);
+    bool all = sc_unjudged_each(nodes, count, known ? tells_seen : NULL, unjudge_around, &level);
     if (!sc_device_nodes_are_asked())
         return;
     if (graph->depth == 0 && level.making->has_hosts)
@@ -393,13 +419,15 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
         SC_TRACKED(sc_graphs_leave_out_device(track.graphs, level.making->call->graph));
 }
 
+/* Notes all nodes of the graph. `top`: the exec's node whose child the graph is; NULL: the graph is
+ * the exec's own. */
 static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
 {
     static const struct sc_node_walk walk = {
         .meet = meet_node, .leave = leave_node, .end = end_graph};
     sc_node_walk_graph(&walk, making, graph, top);
     uintptr_t exec = making->call->graph;
-    struct sc_handles *doubts = made(&making->doubts);
+    struct sc_handles *doubts = set_if_made(&making->doubts);
     if (!doubts)
         return;
     SC_TRACKED(sc_graphs_doubt_nodes(track.graphs, exec, doubts));
@@ -414,7 +442,8 @@ void sc_exec_uses_note_child(const struct sc_graph_call *call, CUgraphNode node,
 
 /* ---- an exec ---- */
 
-/* The exec has been made from the nodes as they were. */
+/* Notes the nodes that read copies of stacks: the exec was made from the nodes while they were
+ * redirected. */
 static void note_redirected(const struct sc_stack_sources *redirects, const struct making *making)
 {
     SC_TRACK_SCOPE(track);
@@ -423,6 +452,7 @@ static void note_redirected(const struct sc_stack_sources *redirects, const stru
                                 name_of(making, redirects->list[i].top));
 }
 
+/* Notes all nodes of a new or updated exec. */
 static void note_exec(struct making making, CUgraph graph, const struct sc_stack_sources *redirects)
 {
     const struct sc_graph_call *call = making.call;
@@ -435,7 +465,9 @@ static void note_exec(struct making making, CUgraph graph, const struct sc_stack
     sc_relaxed_end(&relaxed);
 }
 
-/* The driver pairs the nodes of two graphs that are built alike by their order. */
+/* Finds the exec's names of the nodes of another graph that it was updated by. The driver pairs
+ * nodes of two such graphs by their order, and so is this done here. False: the names are not
+ * known. */
 static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
 {
     size_t count = 0;

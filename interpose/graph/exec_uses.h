@@ -1,8 +1,8 @@
-/* What the nodes of an exec do with host memory.
+/* What the nodes of an exec do with memory.
  *
- * When an exec is made or updated, the driver is asked for the nodes of the graph: calls that
- * nobody saw may have changed their parameters. The graph's own uses of the same bytes say who made
- * a node.
+ * When an exec is made or updated, the driver is asked for the nodes of the graph, since calls
+ * without a wrapper may have changed their parameters. The graph's own uses of the same bytes say
+ * who made a node.
  *
  * Needs: the driver can be asked (sc_driver_nodes_can_be_asked), and nobody changes the graph.
  * Locks: the tracker's inside. Not for a signal handler. errno may change.
@@ -17,19 +17,21 @@
 struct sc_graph_call;
 struct sc_stack_sources;
 
-/* The driver has made the call's exec from the graph. Its nodes bear the names of the graph's. */
+/* Notes the exec of the call, which the driver has made from the graph. The exec's nodes have the
+ * names of the graph's nodes. `redirects`: the nodes that read copies of stacks meanwhile. */
 void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,
                             const struct sc_stack_sources *redirects);
 
-/* The driver has updated the call's exec by the graph. Its nodes keep their names. */
+/* Notes the exec of the call, which the driver has updated by the graph. The exec's nodes keep
+ * their names. */
 void sc_exec_uses_note_updated(const struct sc_graph_call *call, CUgraph graph,
                                const struct sc_stack_sources *redirects);
 
-/* A node of the exec runs the child graph now. Where that node is in a body (the call says so),
- * `node` is the one around the body. */
+/* Notes that a node of the exec runs the child graph now. If that node is an inner one (`call`
+ * names it), `node` is the outermost node around it. */
 void sc_exec_uses_note_child(const struct sc_graph_call *call, CUgraphNode node, CUgraph child);
 
-/* A node of the exec records the event now, or waits for the event. */
+/* Notes that a node of the exec records the event now, or with `waits` waits for it. */
 void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, CUevent event,
                              bool waits);
 

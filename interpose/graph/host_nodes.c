@@ -14,7 +14,7 @@
 
 #include "common/poison.h"
 
-static void know(struct sc_point *point, void *site)
+static void make_known(struct sc_point *point, void *site)
 {
     if (!point->stream)
         return;
@@ -22,33 +22,36 @@ static void know(struct sc_point *point, void *site)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* The launch is open until the last of its host nodes has returned, or is open itself. */
+/* Notes that the node's function begins. The call is of a host function while it runs: the launch
+ * counts as waiting until the last of its host nodes has returned. Returns the function's call, or
+ * 0 if the launch is not followed any more. */
 static unsigned open_function(const struct sc_heard_run *run, CUhostFn function)
 {
-    unsigned open =
+    unsigned host_call =
         run->stream ? sc_host_functions_launched(run->call.ticks, run->stream, (uintptr_t)function)
                     : 0;
     sc_host_functions_dropped(run->call.open);
-    return open;
+    return host_call;
 }
 
-/* What the driver calls. The record may be gone when it has been heard. What the function touches
- * is judged by nobody: it is not known which of the graph's nodes it comes after. */
+/* What the driver calls for a watched node. The node's record may be gone when sc_heard_runs
+ * returns, so its fields are read before. Touches by the function are not judged: it is not known
+ * which nodes it comes after. */
 static void run_function(void *argument)
 {
     struct sc_heard_node *node = argument;
     CUhostFn function = node->function;
     void *data = node->data;
-    unsigned open = 0;
+    unsigned host_call = 0;
     if (sc_active()) {
         struct sc_heard_run run = SC_TRACKED(sc_heard_runs(track.order, node));
-        know(&run.point, __builtin_return_address(0));
-        open = open_function(&run, function);
+        make_known(&run.point, __builtin_return_address(0));
+        host_call = open_function(&run, function);
     }
-    sc_host_functions_runs(open, 0);
+    sc_host_functions_runs(host_call, 0);
     function(data);
-    sc_excuses_function_returned(open);
-    sc_host_functions_ran(open);
+    sc_excuses_function_returned(host_call);
+    sc_host_functions_ran(host_call);
 }
 
 bool sc_host_nodes_watch(CUgraphExec exec, CUgraphNode node)

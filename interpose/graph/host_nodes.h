@@ -1,8 +1,8 @@
-/* Host nodes of execs, whose functions the driver calls by way of one of ours.
+/* Host nodes of execs, whose functions the driver calls by way of ours.
  *
- * So it is seen when the host hears that what stands before the node is done (track/heard.h). The
- * program's graph keeps the program's function: only the exec's node gets ours, as a program could
- * give it another one, when the exec has been made and before it is launched.
+ * So it is seen when the host hears that the nodes before are done (track/heard.h). The program's
+ * graph keeps the program's function. Only the exec's node gets ours, when the exec has been made
+ * and before it is launched. The program could do the same by cuGraphExecHostNodeSetParams.
  *
  * Locks: none is held; the tracker's is taken inside. Not for a signal handler.
  */
@@ -15,12 +15,13 @@
 
 struct sc_heard_node;
 
-/* The exec has been made, and knows the host node by its own name. False: the driver goes on to
- * call the program's function. */
+/* Gives the exec's node our function. The exec has just been made, and knows the node by its own
+ * name. False: the driver will call the program's function. */
 bool sc_host_nodes_watch(CUgraphExec exec, CUgraphNode node);
 
-/* Around the call that gives the exec's node another function. Begin puts ours in the place of the
- * two, and returns what end is to be told; NULL: they stay. */
+/* Around the call that gives the exec's node another function. Begin replaces the function and its
+ * argument by ours, and returns what end is to be told. NULL: the program's stay, and are passed
+ * on. */
 struct sc_heard_node *sc_host_nodes_begin_change(CUgraphExec exec, CUgraphNode node,
                                                  CUhostFn *function, void **data);
 void sc_host_nodes_end_change(CUgraphExec exec, CUgraphNode node, struct sc_heard_node *changed,

@@ -8,19 +8,20 @@
 #include "common/op_kinds.h"
 #include "common/shape.h"
 
-/* An issue has so many of them at most (interpose/calls/issue.h). */
+/* How many host ranges a call names at most (interpose/calls/issue.h). */
 enum { SC_ISSUE_HOST_MAX = 2 };
 
 struct sc_host_use {
     enum sc_direction direction;
     enum sc_buffer_kind kind;
-    uint32_t range; /* of the tracker's, or 0 */
+    uint32_t range; /* the tracker's range, or 0 */
     uint32_t origin;
     struct sc_shape shape;
     struct sc_fold fold;
-    bool in_call; /* the driver itself reads (SC_H2D) or writes (SC_D2H) it within the call */
-    bool stable;  /* nothing but the host can have changed its bytes */
-    bool taken;   /* the driver has had its bytes when the call returns */
+    /* the driver itself reads (SC_H2D) or writes (SC_D2H) the range within the call */
+    bool in_call;
+    bool stable; /* nothing but the host can have changed the bytes since the issue */
+    bool taken;  /* the driver has read the bytes when the call returns */
 };
 
 #endif

@@ -2,8 +2,9 @@
 
 #include "common/poison.h"
 
-enum { COUNT_MAX = 256 }; /* more are refused */
+enum { COUNT_MAX = 256 }; /* the driver refuses longer lists */
 
+/* What one operation does; both, if its type is not known. */
 static struct sc_memory_ops kind_of(CUstreamBatchMemOpType operation)
 {
     switch (operation) {

@@ -9,12 +9,13 @@
 
 #include "interpose/driver/driver.h"
 
+/* At least one operation of the list writes; at least one waits. */
 struct sc_memory_ops {
     bool writes, waits;
 };
 
-/* What is not known may do both: an operation of a later driver, and a list that the driver will
- * refuse. */
+/* What a list of memory operations does. Both, where it is not known: for an operation of a later
+ * driver, and for a list that the driver will refuse. */
 struct sc_memory_ops sc_memory_ops_of(const CUstreamBatchMemOpParams *list, unsigned count);
 
 #endif

@@ -28,6 +28,7 @@
 
 #include "common/poison.h"
 
+/* The call, as the author of uses. */
 static struct sc_graph_author author_of(const struct sc_graph_call *call)
 {
     return (struct sc_graph_author){
@@ -43,24 +44,26 @@ static struct sc_graph_author author_of(const struct sc_graph_call *call)
 void *sc_node_uses_keep(const void *bytes, size_t size_bytes)
 {
     struct sc_context *context = sc_contexts_current();
-    bool read_late =
-        !context || context->reads_pageable; /* by a launch that may outlive the exec */
-    void *kept = SC_TRACKED(sc_graphs_take_copy(track.graphs, size_bytes, read_late));
+    bool outlives_exec =
+        !context || context->reads_pageable; /* a launch may read the copy when the exec is gone */
+    void *kept = SC_TRACKED(sc_graphs_take_copy(track.graphs, size_bytes, outlives_exec));
     if (kept && sc_own_stack_read(kept, (uintptr_t)bytes, size_bytes) != SC_STACK_READ)
         memset(kept, 0, size_bytes);
     return kept;
 }
 
-/* A copy that could not be brought up to date would be worse than none. */
+/* Can the bytes be read later? A copy that cannot be brought up to date would be worse than none.
+ */
 static bool can_read(uintptr_t address)
 {
     char byte;
     return sc_own_stack_read(&byte, address, 1) != SC_STACK_UNKNOWN;
 }
 
-/* The frame that the bytes lie in has returned when its return address is no longer there. It may
- * do so at once, so the bytes are copied now; launches bring the copy up to date for as long as the
- * frame lives. A destination stays where it is: later nodes may look at it there. */
+/* Makes the use one of a stack, and notes the frame that the bytes lie in. The frame has returned
+ * when its return address is no longer there. That may be soon, so a source is copied now. Launches
+ * bring the copy up to date as long as the frame lives. A destination is not moved: later nodes may
+ * read it there. */
 static struct sc_graph_extra note_stack(struct sc_graph_use *use)
 {
     struct sc_graph_extra extra = {0};
@@ -143,6 +146,7 @@ void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,
     sc_device_nodes_add(call, &base, uses->of, uses->count);
 }
 
+/* Notes what a node does with device memory. */
 static void note_sides_of_device(const struct sc_graph_call *call, uintptr_t node,
                                  const struct sc_copy_sides *sides)
 {
@@ -183,7 +187,8 @@ static struct sc_copy_side side_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
     if (!width || !fill->height)
         return side;
     side = sc_copy_side_at(fill->dst, width);
-    side.used = true; /* pinned memory that was freed since is not known any more */
+    /* pinned memory that was freed since is not known any more, and still a use */
+    side.used = true;
     side.shape.rows = fill->height;
     if (fill->height > 1)
         side.shape.pitch_bytes = fill->pitch;
@@ -239,7 +244,8 @@ void sc_node_uses_note_all(uintptr_t graph, CUgraph of)
     sc_orphan_nodes_add_all(graph, of);
 }
 
-/* A child that is moved keeps its handle, and ends with its parent, which names its memory now. */
+/* Notes that the child graph was moved into its parent: it keeps its handle, and ends with the
+ * parent. The parent names its memory from now on. */
 static void note_moved(const CUDA_CHILD_GRAPH_NODE_PARAMS *params, CUgraph child)
 {
     if (params->ownership != CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE)

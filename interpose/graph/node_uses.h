@@ -26,48 +26,51 @@ struct sc_walked_graph;
 struct sc_graph_call {
     uintptr_t graph;
     const struct sc_call *by;
-    uintptr_t stream; /* that captures, or 0 */
-    uint32_t stack;   /* of the call; 0: it is taken where it is wanted */
-    uintptr_t inner;  /* of an exec, where the node named is the outermost around it; or 0 */
+    uintptr_t stream; /* the capturing stream, or 0 */
+    uint32_t stack;   /* of the call; 0: it is taken when it is needed */
+    uintptr_t inner;  /* of an exec: the inner node, if the node named is the outermost node around
+                         it; else 0 */
 };
 
-/* A call that captures nothing. */
+/* The record of a call that captures nothing. */
 static inline struct sc_graph_call sc_graph_call(uintptr_t graph, const struct sc_call *by)
 {
     return (struct sc_graph_call){.graph = graph, .by = by};
 }
 
-/* The node itself that the call changes, where `named` is the one that it is told of by. */
+/* The node that the call changes: the inner node if there is one, else `named`. */
 static inline uintptr_t sc_graph_call_node(const struct sc_graph_call *call, CUgraphNode named)
 {
     return call->inner ? call->inner : (uintptr_t)named;
 }
 
-/* Notes a captured operation. */
+/* Notes the host range of a captured operation. */
 void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_host_use *named);
 
-/* The same of device memory, where it is watched; `node`: 0 where it was captured. */
+/* Notes the uses of device memory of a node, if they are watched. `node`: 0 if the node was
+ * captured. */
 void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,
                               const struct sc_device_uses *uses);
 
-/* Note a node by its parameters. */
+/* Note a node by its parameters: a copy, a memset. */
 void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
                             const CUDA_MEMCPY3D *copy);
 void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
                               const CUDA_MEMSET_NODE_PARAMS *fill);
 
-/* The same, of any type. `child` is what sc_node_uses_child_of said before the call: the driver may
- * store another handle in the parameters (driver 580 does not). NULL: the node has no child graph.
- */
+/* The child graph in a node's parameters, or NULL. To be asked before the call: the driver may
+ * store another handle in the parameters (driver 580 does not). */
+CUgraph sc_node_uses_child_of(const CUgraphNodeParams *params);
+/* Notes a node of any type by its parameters. `child`: what sc_node_uses_child_of has returned. */
 void sc_node_uses_note_node(const struct sc_graph_call *call, uintptr_t node,
                             const CUgraphNodeParams *params, CUgraph child);
-CUgraph sc_node_uses_child_of(const CUgraphNodeParams *params);
 
-/* The graph names from now on what the other graph names: that is a clone's, or a child's. */
+/* The graph names from now on what the graph `of` names: it is a clone of that, or has it as a
+ * child. */
 void sc_node_uses_note_all(uintptr_t graph, CUgraph of);
 
-/* What a node of this type copies or sets, as the driver says. Nothing is known of the memory of a
- * memset: it may be the device's. False: the node is of another type, or the driver refuses. */
+/* Asks the driver what a node of this type copies or sets. The memory of a memset may be the host's
+ * or the device's. False: the node is of another type, or the driver refuses. */
 bool sc_node_uses_sides(CUgraphNode node, CUgraphNodeType type, struct sc_copy_sides *sides);
 
 /* Calls visit for each side, whether the side is used or not. */
@@ -75,25 +78,25 @@ typedef void sc_visit_side(void *context, enum sc_direction direction,
                            const struct sc_copy_side *side);
 void sc_node_uses_each_side(const struct sc_copy_sides *sides, sc_visit_side *visit, void *context);
 
-/* Both: asks the driver, and visits what it says. */
+/* Asks the driver what the node does, and visits its sides. */
 void sc_node_uses_ask(CUgraphNode node, CUgraphNodeType type, sc_visit_side *visit, void *context);
 
-/* A use of which it is not known yet who made it. */
+/* A use of the side, without its author. */
 struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction direction,
                                       const struct sc_copy_side *side);
 
-/* Adds a use that the call has made to the call's graph. */
+/* Adds the use to the call's graph, with the call as its author. */
 void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
                       const struct sc_fold *fold);
 
-/* Fills in who made the use of a node that a walk has met, and what few uses have. A child graph
- * that the program knows by its handle is asked first, then the base. Neither knows: nothing is
- * changed. */
+/* Fills in the author of a use of a node that a walk has met, and what few uses have (`extra`). A
+ * child graph is asked first, if the program knows it by its handle, then the base. If neither
+ * knows the use, nothing is changed. */
 void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
                             struct sc_graph_use *use, struct sc_graph_extra *extra);
 
-/* Memory for as long as a graph names it, with a copy of the bytes. A node reads it instead of
- * memory that will be gone. NULL: there is none. */
+/* Copies the bytes into memory that lives as long as a graph names it. A node reads the copy
+ * instead of memory that will be gone. NULL: there is no memory. */
 void *sc_node_uses_keep(const void *bytes, size_t size_bytes);
 
 #endif

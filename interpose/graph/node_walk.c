@@ -11,9 +11,10 @@ struct way {
     void *context;
 };
 
-/* Each of these returns whether the walk goes on. */
+/* Each walk_ function returns whether the walk goes on. */
 static bool walk_node(const struct way *way, struct sc_walked_graph *in, CUgraphNode node);
 
+/* Walks over the graph's nodes. */
 static bool walk_graph(const struct way *way, struct sc_walked_graph graph)
 {
     size_t count = 0;
@@ -28,6 +29,7 @@ static bool walk_graph(const struct way *way, struct sc_walked_graph graph)
     return goes_on;
 }
 
+/* Walks over a graph that is inside of the node. */
 static bool walk_inside(const struct way *way, const struct sc_walked_graph *in, CUgraphNode node,
                         CUgraph graph, CUgraph base)
 {
@@ -56,6 +58,7 @@ static bool walk_bodies(const struct way *way, const struct sc_walked_graph *in,
     return goes_on;
 }
 
+/* Visits the node, and walks over what is inside of it. */
 static bool walk_node(const struct way *way, struct sc_walked_graph *in, CUgraphNode node)
 {
     const struct sc_node_walk *walk = way->walk;
@@ -77,6 +80,7 @@ void sc_node_walk_graph(const struct sc_node_walk *walk, void *context, CUgraph 
                         CUgraphNode top)
 {
     const struct way way = {walk, context};
+    /* A graph with a node around it counts as inside of that node. */
     walk_graph(&way,
                (struct sc_walked_graph){
                    .graph = graph, .base = graph, .top = top, .around = top, .depth = top != NULL});
@@ -89,26 +93,27 @@ void sc_node_walk_node(const struct sc_node_walk *walk, void *context, CUgraphNo
     walk_node(&way, &unknown, node);
 }
 
-struct such_search {
-    sc_is_such *such;
+struct kind_search {
+    sc_is_such *is_such;
     bool found;
 };
 
-static enum sc_step look_whether_such(void *context, struct sc_walked_graph *in, CUgraphNode node,
-                                      CUgraphNodeType type)
+/* Stops at the first node for which `is_such` holds. Bodies are left out. */
+static enum sc_step meet_kind(void *context, struct sc_walked_graph *in, CUgraphNode node,
+                              CUgraphNodeType type)
 {
-    struct such_search *search = context;
+    struct kind_search *search = context;
     (void)in;
-    search->found = search->such(node, type);
+    search->found = search->is_such(node, type);
     if (search->found)
         return SC_STEP_STOP;
     return type == CU_GRAPH_NODE_TYPE_GRAPH ? SC_STEP_INTO : SC_STEP_OVER;
 }
 
-bool sc_node_walk_finds(CUgraphNode node, sc_is_such *such)
+bool sc_node_walk_finds(CUgraphNode node, sc_is_such *is_such)
 {
-    static const struct sc_node_walk walk = {.meet = look_whether_such};
-    struct such_search search = {such, false};
+    static const struct sc_node_walk walk = {.meet = meet_kind};
+    struct kind_search search = {is_such, false};
     sc_node_walk_node(&walk, &search, node);
     return search.found;
 }

@@ -1,14 +1,14 @@
-/* A walk over the nodes of a graph and of the graphs within: child graphs, and bodies of
+/* A walk over the nodes of a graph and of the graphs within it: child graphs, and bodies of
  * conditional nodes.
  *
- * The nodes of a graph come in the driver's order, and what is inside of a node comes before the
- * next node. A graph that cannot be listed counts as one without nodes: the driver refuses, there
- * is no memory, or SC_NODE_WALK_DEPTH_MAX graphs lie around it. A node of which the driver does not
- * tell the type is left out.
+ * The nodes of a graph come in the driver's order. What is inside of a node comes before the next
+ * node. A graph counts as one without nodes if it cannot be listed: the driver refuses, there is no
+ * memory, or SC_NODE_WALK_DEPTH_MAX graphs are around it. A node is left out if the driver does not
+ * tell its type.
  *
  * Needs: the driver can be asked (sc_driver_nodes_can_be_asked), and nobody changes the graph.
- * Locks: none is held when a function of the walk is called. Not for a signal handler.
- * Stack: some 200 bytes for each graph within another. The functions of the walk add theirs once.
+ * Locks: none is held when a function of the walk is called. Not for a signal handler. Stack: some
+ * 200 bytes for each graph within another. The functions of the walk add theirs once.
  */
 #ifndef SC_INTERPOSE_GRAPH_NODE_WALK_H
 #define SC_INTERPOSE_GRAPH_NODE_WALK_H
@@ -20,14 +20,13 @@
 
 enum { SC_NODE_WALK_DEPTH_MAX = 16 };
 
-/* A graph on the way. */
+/* A graph that the walk is in. */
 struct sc_walked_graph {
     CUgraph graph;
-    CUgraph base; /* the graph, unless it is a child graph: then the base of the one around it */
-    CUgraphNode
-        top; /* the node of the outermost graph that this one is inside of; NULL: it is it */
-    CUgraphNode around; /* the node that this one is directly inside of; NULL: it is outermost */
-    int depth;          /* graphs around it */
+    CUgraph base;       /* the graph itself; of a child graph the base of the graph around it */
+    CUgraphNode top;    /* the outermost graph's node that this graph is inside of; NULL: none */
+    CUgraphNode around; /* the node that this graph is directly inside of; NULL: none */
+    int depth;          /* how many graphs are around this one */
     bool flag;          /* for the functions of the walk; false at first */
 };
 
@@ -39,30 +38,31 @@ enum sc_step {
 
 /* The functions of a walk. Each may be NULL. */
 struct sc_node_walk {
-    /* A node, before what is inside of it. NULL: SC_STEP_INTO. */
+    /* Called for a node, before what is inside of it. NULL: SC_STEP_INTO. */
     enum sc_step (*meet)(void *context, struct sc_walked_graph *in, CUgraphNode node,
                          CUgraphNodeType type);
-    /* The node again, behind what is inside of it. */
+    /* Called for the node again, after what is inside of it. */
     void (*leave)(void *context, struct sc_walked_graph *in, CUgraphNode node,
                   CUgraphNodeType type);
-    /* A graph behind its last node, with all of them. */
+    /* Called for a graph after its last node, with all nodes. */
     void (*end)(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                 size_t count);
-    /* The driver is not asked for types, nor for child graphs. Each node passes as a conditional
-     * one, and has the bodies that are known of it. */
+    /* The driver is not asked for types and child graphs. Each node counts as a conditional node,
+     * and has the bodies that are known of it. */
     bool looks_for_bodies_only;
 };
 
-/* Walks over the graph. `top` stands for all of its nodes; NULL: each stands for itself. */
+/* Walks over the graph. `top`: the node that stands for all nodes of the graph; NULL: each stands
+ * for itself. */
 void sc_node_walk_graph(const struct sc_node_walk *walk, void *context, CUgraph graph,
                         CUgraphNode top);
 
-/* Walks over the node and what is inside of it. The graph that it is in is unknown: NULL. */
+/* Walks over the node and what is inside of it. The node's graph is unknown: `in` is all zeros. */
 void sc_node_walk_node(const struct sc_node_walk *walk, void *context, CUgraphNode node);
 
-/* Is the node such a one, or one within its child graphs? Bodies are left out. */
+/* Does `is_such` hold for the node, or for a node within its child graphs? Bodies are left out. */
 typedef bool sc_is_such(CUgraphNode node, CUgraphNodeType type);
-bool sc_node_walk_finds(CUgraphNode node, sc_is_such *such);
+bool sc_node_walk_finds(CUgraphNode node, sc_is_such *is_such);
 
 /* The node of the outermost graph that `node` stands for. */
 static inline CUgraphNode sc_node_walk_top(const struct sc_walked_graph *in, CUgraphNode node)

@@ -29,7 +29,7 @@ struct sc_former sc_orphan_nodes_former(CUgraphNode node)
     if (!sc_active())
         return former;
     former.graph = SC_TRACKED(sc_graphs_of_node(track.graphs, (uintptr_t)node));
-    if (!former.graph && !sc_replaying_is_on() && /* or it is changed already */
+    if (!former.graph && !sc_replaying_is_on() && /* in a replay the node is changed already */
         sc_driver_nodes_can_be_asked() && sc_real.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS)
         sc_node_uses_ask(node, type, add_former, &former);
     return former;
@@ -40,7 +40,7 @@ void sc_orphan_nodes_destroyed(CUgraphNode node, const struct sc_former *former)
     if (former->graph && former->graph != sc_graphs_orphan((uintptr_t)node))
         SC_TRACKED(sc_graphs_drop_node(track.graphs, former->graph, (uintptr_t)node));
     else if (former->count) {
-        /* Nodes without a name do this no more. */
+        /* The uses of unnamed nodes that are alike are dropped. */
         for (uint32_t i = 0; i < former->count; i++)
             SC_TRACKED(sc_graphs_drop_former(track.graphs, &former->uses[i]));
         sc_reaper_graph_changed();
@@ -59,7 +59,7 @@ uintptr_t sc_orphan_nodes_changed(CUgraphNode node, const struct sc_former *form
 
 /* ---- orphans of a graph ---- */
 
-/* NULL: it is no child graph's. */
+/* The child graph of a node; NULL: it has none. */
 static CUgraph child_of(CUgraphNode node)
 {
     CUgraphNodeType type;
@@ -71,7 +71,8 @@ static CUgraph child_of(CUgraphNode node)
     return child;
 }
 
-static void visit_known(uintptr_t orphan, sc_visit_orphan *visit, void *argument)
+/* Visits the orphan if the graphs of the tracker have one of this handle. */
+static void visit_if_named(uintptr_t orphan, sc_visit_orphan *visit, void *argument)
 {
     if (SC_TRACKED(sc_graphs_find(track.graphs, orphan)))
         visit(argument, orphan);
@@ -82,49 +83,49 @@ struct orphan_search {
     void *argument;
 };
 
-static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
-                              CUgraphNodeType type)
+static enum sc_step visit_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
+                               CUgraphNodeType type)
 {
     const struct orphan_search *search = context;
     (void)in;
-    visit_known(sc_graphs_orphan((uintptr_t)node), search->visit, search->argument);
+    visit_if_named(sc_graphs_orphan((uintptr_t)node), search->visit, search->argument);
     return type == CU_GRAPH_NODE_TYPE_GRAPH ? SC_STEP_INTO : SC_STEP_OVER;
 }
 
-static void end_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
-                      size_t count)
+static void visit_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
+                        size_t count)
 {
     const struct orphan_search *search = context;
     (void)nodes;
     (void)count;
     if (graph->depth > 0)
-        visit_known((uintptr_t)graph->graph, search->visit, search->argument);
+        visit_if_named((uintptr_t)graph->graph, search->visit, search->argument);
 }
 
 /* Has the program had the handle of a child graph, to which it may have added nodes? */
-static _Atomic bool children_named;
+static _Atomic bool has_named_children;
 
 void sc_orphan_nodes_name_children(void)
 {
-    atomic_store_explicit(&children_named, true, memory_order_relaxed);
+    atomic_store_explicit(&has_named_children, true, memory_order_relaxed);
 }
 
 static bool may_have_orphans(void)
 {
-    bool may = atomic_load_explicit(&children_named, memory_order_relaxed) ||
+    bool may = atomic_load_explicit(&has_named_children, memory_order_relaxed) ||
                SC_TRACKED(sc_graphs_have_orphans(track.graphs));
     return sc_active() && may && sc_driver_nodes_can_be_asked();
 }
 
 void sc_orphan_nodes_each(CUgraph graph, sc_visit_orphan *visit, void *argument)
 {
-    static const struct sc_node_walk walk = {.meet = meet_node, .end = end_graph};
+    static const struct sc_node_walk walk = {.meet = visit_node, .end = visit_graph};
     struct orphan_search search = {visit, argument};
     if (may_have_orphans())
         sc_node_walk_graph(&walk, &search, graph, NULL);
 }
 
-static void forget_one(void *unused, uintptr_t orphan)
+static void forget_orphan(void *unused, uintptr_t orphan)
 {
     (void)unused;
     sc_reaper_forget_graph(orphan);
@@ -132,7 +133,7 @@ static void forget_one(void *unused, uintptr_t orphan)
 
 void sc_orphan_nodes_forget(CUgraph graph)
 {
-    sc_orphan_nodes_each(graph, forget_one, NULL);
+    sc_orphan_nodes_each(graph, forget_orphan, NULL);
 }
 
 uint32_t sc_orphan_nodes_destroying(CUgraphNode node)

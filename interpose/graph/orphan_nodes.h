@@ -1,13 +1,13 @@
-/* Orphan nodes: only the driver knows their graph, and the program has changed them, or has added
+/* Orphan nodes: nodes whose graph only the driver knows. The program has changed them, or has added
  * them to a child graph by that graph's own handle.
  *
- * No call of the driver leads from a node to its graph. To ask all graphs for their nodes would be
- * to look into graphs that other threads are changing. So what an orphan names is kept under the
- * node itself (track/graphs.h). A graph is asked for its orphans where it ends, or becomes part of
- * another: then nobody but the calling thread may change the graph.
+ * No call of the driver leads from a node to its graph. All graphs cannot be searched for it, since
+ * other threads may be changing them. So what an orphan names is kept under the node itself
+ * (track/graphs.h). A graph is asked for its orphans when it ends, or becomes part of another: then
+ * nobody but the calling thread may change it.
  *
- * Nothing happens before the library is active.
- * Locks: the tracker's inside. Not for a signal handler: the driver is called.
+ * Nothing happens before the library is active. Locks: the tracker's inside. Not for a signal
+ * handler: the driver is called.
  */
 #ifndef SC_INTERPOSE_GRAPH_ORPHAN_NODES_H
 #define SC_INTERPOSE_GRAPH_ORPHAN_NODES_H
@@ -19,8 +19,8 @@
 
 /* What a node does, asked before the node is changed or destroyed. */
 struct sc_former {
-    uintptr_t graph;             /* that knows the node, or the orphan; 0: none */
-    struct sc_graph_use uses[2]; /* with graph 0: as the driver tells them */
+    uintptr_t graph; /* what knows the node: its graph, or the orphan's own handle; 0: nothing */
+    struct sc_graph_use uses[2]; /* with graph 0: what the driver says of the node */
     uint32_t count;
 };
 struct sc_former sc_orphan_nodes_former(CUgraphNode node);
@@ -29,17 +29,17 @@ struct sc_former sc_orphan_nodes_former(CUgraphNode node);
  * which to note what the node does now. */
 uintptr_t sc_orphan_nodes_changed(CUgraphNode node, const struct sc_former *former);
 
-/* The driver is about to destroy the node, with its child graph. Returns the tracker's id of the
- * orphan, 0: none. The caller removes the orphan when the driver has returned, or attaches it again
- * if the driver has refused. */
+/* The driver is about to destroy the node, with its child graph. Detaches the orphan and returns
+ * its id in the tracker; 0: the node is no orphan. The caller removes the orphan when the driver
+ * has returned, or attaches it again if the driver has refused. */
 uint32_t sc_orphan_nodes_destroying(CUgraphNode node);
 
-/* The driver has destroyed the node: what the node did is dropped. Another thread's node may have
- * the same name by now. */
+/* The driver has destroyed the node: drops what the node did. Another thread's node may have the
+ * same name by now. */
 void sc_orphan_nodes_destroyed(CUgraphNode node, const struct sc_former *former);
 
-/* The program is about to know a child graph by its handle. What the program adds there is noted
- * under that handle, and counts as an orphan of the graphs around. */
+/* The program is about to be told the handle of a child graph. Nodes that it adds by that handle
+ * are noted under it, and count as an orphan of the graphs around. */
 void sc_orphan_nodes_name_children(void);
 
 /* Calls visit with the handle of each orphan of the graph and of its child graphs, and of each

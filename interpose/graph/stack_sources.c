@@ -20,8 +20,8 @@
 
 #include "common/poison.h"
 
-/* The type of memory stays, since an exec's node may not be updated to another one. So do the gaps
- * between rows: the copy has them, too. */
+/* Points one side of the copy at `saved`. The type of memory stays, since a node of an exec may not
+ * change it. The gaps between rows stay as well: the copy has them, too. */
 void sc_stack_sources_point(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved)
 {
     if (direction == SC_H2D) {
@@ -41,6 +41,7 @@ void sc_stack_sources_point(CUDA_MEMCPY3D *copy, enum sc_direction direction, vo
     }
 }
 
+/* Points a side at its copy, if it is on a stack and there is a copy. Returns whether it was. */
 static bool redirect_side(const struct sc_walked_graph *in, CUgraphNode node,
                           enum sc_direction direction, const struct sc_copy_side *side,
                           CUDA_MEMCPY3D *copy)
@@ -56,6 +57,8 @@ static bool redirect_side(const struct sc_walked_graph *in, CUgraphNode node,
     return true;
 }
 
+/* Points the sides of a copy node at their copies, if they are on a stack, and keeps what the node
+ * had before. */
 static void redirect_node(struct sc_stack_sources *redirects, const struct sc_walked_graph *in,
                           CUgraphNode node)
 {
@@ -72,8 +75,8 @@ static void redirect_node(struct sc_stack_sources *redirects, const struct sc_wa
         redirects->count += sc_real.cuGraphMemcpyNodeSetParams(node, &copy) == CUDA_SUCCESS;
 }
 
-static enum sc_step redirect(void *redirects, struct sc_walked_graph *in, CUgraphNode node,
-                             CUgraphNodeType type)
+static enum sc_step redirect_copy(void *redirects, struct sc_walked_graph *in, CUgraphNode node,
+                                  CUgraphNodeType type)
 {
     if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
         redirect_node(redirects, in, node);
@@ -85,7 +88,7 @@ struct sc_running sc_stack_sources_look(void)
     return (struct sc_running){.here = (uintptr_t)__builtin_frame_address(0)};
 }
 
-static bool is_own(const struct sc_graph_use *use, const struct sc_running *running)
+static bool is_of_this_thread(const struct sc_graph_use *use, const struct sc_running *running)
 {
     return use->author.thread == sc_thread_id() && sc_own_stack_holds(running->here);
 }
@@ -94,7 +97,7 @@ bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
                                   const struct sc_graph_extra *extra, struct sc_running *running)
 {
     uintptr_t address = use->shape.address;
-    if (!is_own(use, running))
+    if (!is_of_this_thread(use, running))
         return !sc_locals_is_gone(&extra->local, address, NULL);
     sc_locals_learn(running, address);
     return !sc_locals_is_gone(&extra->local, address, running);
@@ -109,7 +112,8 @@ bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_gr
     return lives;
 }
 
-/* How many uses there are in a graph that names a stack; the copies are brought up to date. */
+/* Brings the copies of the graph's sources up to date. Returns how many uses the graph has, if it
+ * names a stack, else 0. */
 static size_t refresh_graph(uintptr_t graph)
 {
     struct sc_graph_use use;
@@ -133,8 +137,8 @@ static void end_graph(void *uses, struct sc_walked_graph *graph, const CUgraphNo
     *(size_t *)uses += refresh_graph((uintptr_t)graph->graph);
 }
 
-/* The same, with its bodies. */
-static size_t refresh_within(CUgraph graph)
+/* The same for the graph with its bodies. */
+static size_t refresh_with_bodies(CUgraph graph)
 {
     static const struct sc_node_walk walk = {.end = end_graph, .looks_for_bodies_only = true};
     size_t uses = 0;
@@ -151,10 +155,11 @@ static void refresh_orphan(void *uses, uintptr_t orphan)
 
 struct sc_stack_sources sc_stack_sources_begin(CUgraph graph)
 {
-    static const struct sc_node_walk walk = {.meet = redirect};
+    static const struct sc_node_walk walk = {.meet = redirect_copy};
     struct sc_stack_sources redirects = {0};
+    /* No more nodes can be redirected than there are uses. */
     if (sc_active() && sc_driver_nodes_can_be_asked())
-        redirects.capacity = refresh_within(graph);
+        redirects.capacity = refresh_with_bodies(graph);
     sc_orphan_nodes_each(graph, refresh_orphan, &redirects.capacity);
     if (!redirects.capacity)
         return redirects;

@@ -1,4 +1,4 @@
-/* Nodes that use a stack, and the copies that nodes of execs read instead.
+/* Nodes that use a stack, and the copies that nodes of execs use instead.
  *
  * A graph keeps a copy of a source on a stack. An exec is made from nodes that read the copy. A
  * launch brings the copy up to date for as long as the frame of the source lives.
@@ -18,11 +18,11 @@ struct sc_graph_extra;
 struct sc_graph_use;
 struct sc_running;
 
-/* A node that was made to use a copy. */
+/* A node of the program's graph that is made to use a copy, for a while. */
 struct sc_redirected {
     CUgraphNode node;
-    CUgraphNode top;      /* the node, or the outermost graph's node that it is inside of */
-    CUDA_MEMCPY3D before; /* what the program gave the node */
+    CUgraphNode top;      /* the node, or the outermost node around it */
+    CUDA_MEMCPY3D before; /* the node's parameters, as the program gave them */
 };
 
 struct sc_stack_sources {
@@ -30,9 +30,9 @@ struct sc_stack_sources {
     size_t count, capacity;
 };
 
-/* Around the call that makes or updates an exec. Begin points the nodes of the graph at the copies,
- * and undo points them back, so that the program's graph stays as it was. The list is good until
- * end. Needs: nobody changes the graph. */
+/* Around the call that makes or updates an exec. Begin points the nodes of the graph at the copies.
+ * Undo points them back, so that the program's graph stays as it was. The list is valid until end.
+ * Needs: nobody changes the graph. */
 struct sc_stack_sources sc_stack_sources_begin(CUgraph graph);
 void sc_stack_sources_undo(const struct sc_stack_sources *redirects);
 void sc_stack_sources_end(struct sc_stack_sources *redirects);
@@ -40,14 +40,15 @@ void sc_stack_sources_end(struct sc_stack_sources *redirects);
 /* Makes one side of the copy use `saved`: the source for SC_H2D, else the destination. */
 void sc_stack_sources_point(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved);
 
-/* Where the calling thread looks at uses from. */
+/* The place on the calling thread's stack from which uses are looked at. */
 struct sc_running sc_stack_sources_look(void);
 
-/* Is the frame still there in which a use on a stack lies (interpose/base/locals.h)? */
+/* Does the frame still run in which the use lies (interpose/base/locals.h)? */
 bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
                                   const struct sc_graph_extra *extra, struct sc_running *running);
 
-/* The same question. If the frame lives, the copy of a source is brought up to date. */
+/* As sc_stack_sources_frame_lives. If the frame runs, the copy of a source is brought up to date.
+ */
 bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                               struct sc_running *running);
 

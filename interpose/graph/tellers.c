@@ -9,186 +9,195 @@
 
 #include "common/poison.h"
 
+/* WHOLE_WALKS_MAX: more walks over whole graphs would take too long. */
 enum {
-    NO_STEP = SC_TOLD_MAX + 1, /* of a node that was looked at */
+    NO_STEP = SC_TOLD_MAX + 1, /* the step of a node that has been looked at and is in none */
     WHOLE_WALKS_MAX = 64,
     NOWHERE = UINT32_MAX,
 };
 
-/* A node, by its place in the list. */
+/* What is known of a node, by its index in the list. */
 struct place {
-    uint32_t walk;  /* the latest that came by */
-    uint8_t step;   /* 0: not known yet */
+    uint32_t walk;  /* the number of the latest walk that met the node */
+    uint8_t step;   /* 0: not looked at yet */
     bool is_teller; /* the node tells */
     bool has_told;  /* what the node tells of is known */
     bool is_passed; /* what stands before the node is known */
 };
 
-struct finding {
+/* The search for the steps of one graph. A place is a node's index in `nodes`. */
+struct search {
     const CUgraphNode *nodes;
     uint32_t count;
     const struct sc_tellers *tellers;
-    struct sc_handles by_node; /* -> place + 1 */
+    struct sc_handles by_node; /* nodes -> place + 1 */
     struct place *places;
-    CUgraphNode *found; /* by one question to the driver */
-    uint32_t *queue;    /* of a walk: the places in its order, first its teller */
-    uint32_t *open;     /* tellers that wait for those before them */
+    CUgraphNode *found; /* what one question to the driver has found */
+    uint32_t *queue;    /* the places that a walk has met, in that order; the first is its teller */
+    uint32_t *open;     /* tellers that wait until tellers before them are done */
     uint32_t walks, whole_walks;
     unsigned steps;
-    uint32_t last; /* a teller that tells of all steps; NOWHERE: there is no step yet */
-    uint32_t counts[SC_TOLD_MAX + 1]; /* of the nodes of each step */
+    uint32_t last; /* the last teller that tells of all steps; NOWHERE: there is no step yet */
+    uint32_t counts[SC_TOLD_MAX + 1]; /* how many nodes each step has */
 };
 
 /* ---- a walk to all that stands before a teller ---- */
 
+/* What a walk has found. */
 struct walked {
-    uint32_t length; /* of the queue */
-    uint32_t before; /* a teller that has to be looked at first, or NOWHERE */
-    bool meets_last;
-    bool meets_others; /* of what is known already */
+    uint32_t length;   /* of the queue */
+    uint32_t before;   /* a teller to be walked first, or NOWHERE */
+    bool meets_last;   /* `last` is before the teller */
+    bool meets_others; /* other known nodes are before the teller */
 };
 
-/* A teller has a step of its own behind what it tells of: of a child graph the nodes may use
- * memory. */
-static bool is_known(const struct place *place)
+/* Does the node have its final step? A teller does not have one until what it tells of is known:
+ * nodes of its child graph may use memory. */
+static bool has_step(const struct place *place)
 {
     return place->is_passed && place->step;
 }
 
-/* False: a teller comes first. */
-static bool meet(struct finding *finding, struct walked *walked, uint32_t at, bool whole)
+/* Adds a node to the walk. False: the node is a teller that has to be walked first. */
+static bool meet_node(struct search *search, struct walked *walked, uint32_t at, bool is_whole)
 {
-    struct place *place = &finding->places[at];
-    if (place->walk == finding->walks)
+    struct place *place = &search->places[at];
+    if (place->walk == search->walks)
         return true;
-    place->walk = finding->walks;
+    place->walk = search->walks;
     if (place->is_teller && !place->has_told) {
         walked->before = at;
         return false;
     }
-    walked->meets_last |= at == finding->last;
-    walked->meets_others |= place->is_passed && at != finding->last;
-    if (whole || !is_known(place))
-        finding->queue[walked->length++] = at;
+    walked->meets_last |= at == search->last;
+    walked->meets_others |= place->is_passed && at != search->last;
+    if (is_whole || !has_step(place))
+        search->queue[walked->length++] = at;
     return true;
 }
 
-static bool meet_before(struct finding *finding, struct walked *walked, uint32_t at, bool whole)
+/* Adds all nodes that have an edge to the node. False: a teller has to be walked first. */
+static bool meet_before(struct search *search, struct walked *walked, uint32_t at, bool is_whole)
 {
     size_t count =
-        sc_driver_nodes_next_to(finding->nodes[at], SC_WAY_BEFORE, finding->found, finding->count);
+        sc_driver_nodes_next_to(search->nodes[at], SC_WAY_BEFORE, search->found, search->count);
     bool goes_on = true;
-    for (size_t i = 0; goes_on && i < count && i < finding->count; i++) {
-        uint64_t place = sc_handles_get(&finding->by_node, (uintptr_t)finding->found[i]);
-        goes_on = !place || meet(finding, walked, (uint32_t)place - 1, whole);
+    for (size_t i = 0; goes_on && i < count && i < search->count; i++) {
+        uint64_t place = sc_handles_get(&search->by_node, (uintptr_t)search->found[i]);
+        goes_on = !place || meet_node(search, walked, (uint32_t)place - 1, is_whole);
     }
     return goes_on;
 }
 
-/* Stops at what is known already, unless it is `whole`. */
-static struct walked walk(struct finding *finding, uint32_t teller, bool whole)
+/* Walks from the teller to all nodes before it. Without `is_whole` the walk stops at nodes of which
+ * it is known already what is before them. */
+static struct walked walk_before(struct search *search, uint32_t teller, bool is_whole)
 {
     struct walked walked = {.length = 1, .before = NOWHERE};
     bool goes_on = true;
-    finding->places[teller].walk = ++finding->walks;
-    finding->queue[0] = teller;
+    search->places[teller].walk = ++search->walks;
+    search->queue[0] = teller;
     for (uint32_t i = 0; goes_on && i < walked.length; i++) {
-        uint32_t at = finding->queue[i];
-        if (i == 0 || whole || !finding->places[at].is_passed)
-            goes_on = meet_before(finding, &walked, at, whole);
+        uint32_t at = search->queue[i];
+        if (i == 0 || is_whole || !search->places[at].is_passed)
+            goes_on = meet_before(search, &walked, at, is_whole);
     }
     return walked;
 }
 
 /* ---- what it tells of ---- */
 
-/* The steps that the whole walk has met all nodes of, up to the first one of which it has not. */
-static unsigned whole_steps(const struct finding *finding, const struct walked *walked)
+/* How many of the first steps are wholly before the teller, by a whole walk. */
+static unsigned whole_steps(const struct search *search, const struct walked *walked)
 {
     uint32_t met[NO_STEP + 1] = {0};
     unsigned steps = 0;
     for (uint32_t i = 1; i < walked->length; i++)
-        met[finding->places[finding->queue[i]].step]++;
-    while (steps < finding->steps && met[steps + 1] == finding->counts[steps + 1])
+        met[search->places[search->queue[i]].step]++;
+    while (steps < search->steps && met[steps + 1] == search->counts[steps + 1])
         steps++;
     return steps;
 }
 
-static void unjudge(struct finding *finding, uint32_t at)
+/* Takes the node out of its step: it is not judged. */
+static void unjudge(struct search *search, uint32_t at)
 {
-    struct place *place = &finding->places[at];
-    const struct sc_tellers *tellers = finding->tellers;
-    if (is_known(place) && place->step != NO_STEP) {
-        finding->counts[place->step]--;
-        tellers->of(tellers->context, finding->nodes[at], 0);
+    struct place *place = &search->places[at];
+    const struct sc_tellers *tellers = search->tellers;
+    if (has_step(place) && place->step != NO_STEP) {
+        search->counts[place->step]--;
+        tellers->put_in_step(tellers->context, search->nodes[at], 0);
     }
     place->step = NO_STEP;
-    tellers->unjudge(tellers->context, finding->nodes[at]);
+    tellers->unjudge(tellers->context, search->nodes[at]);
 }
 
-/* A node that is before the teller. All that was known before is of its steps, up to `steps`. */
-static void tell_of(struct finding *finding, uint32_t at, unsigned steps)
+/* Puts a node that is before the teller into a step. The teller tells of the first `steps` steps. A
+ * node of a later step is not judged any more. */
+static void tell_node(struct search *search, uint32_t at, unsigned steps)
 {
-    const struct sc_tellers *tellers = finding->tellers;
-    struct place *place = &finding->places[at];
-    unsigned next = finding->steps + 1;
-    if (is_known(place)) {
+    const struct sc_tellers *tellers = search->tellers;
+    struct place *place = &search->places[at];
+    unsigned next = search->steps + 1;
+    if (has_step(place)) {
         if (place->step > steps && place->step != NO_STEP)
-            unjudge(finding, at);
-    } else if (steps < finding->steps || next > SC_TOLD_MAX) {
-        unjudge(finding, at);
+            unjudge(search, at);
+    } else if (steps < search->steps || next > SC_TOLD_MAX) {
+        unjudge(search, at);
     } else {
-        bool names_memory = tellers->of(tellers->context, finding->nodes[at], next);
+        bool names_memory = tellers->put_in_step(tellers->context, search->nodes[at], next);
         place->step = (uint8_t)(names_memory ? next : NO_STEP);
-        finding->counts[next] += names_memory;
+        search->counts[next] += names_memory;
     }
     place->is_passed = true;
 }
 
-/* False: it takes too long. */
-static bool find_steps(struct finding *finding, uint32_t teller, struct walked *walked,
+/* Finds how many of the first steps the teller tells of wholly. False: it would take too long. */
+static bool find_steps(struct search *search, uint32_t teller, struct walked *walked,
                        unsigned *steps)
 {
-    *steps = walked->meets_last ? finding->steps : 0;
-    if (walked->meets_last || !walked->meets_others || !finding->steps)
+    *steps = walked->meets_last ? search->steps : 0;
+    if (walked->meets_last || !walked->meets_others || !search->steps)
         return true;
-    if (++finding->whole_walks > WHOLE_WALKS_MAX)
+    if (++search->whole_walks > WHOLE_WALKS_MAX)
         return false;
-    *walked = walk(finding, teller, true);
-    *steps = whole_steps(finding, walked);
+    *walked = walk_before(search, teller, /*is_whole=*/true);
+    *steps = whole_steps(search, walked);
     return true;
 }
 
-static bool tell(struct finding *finding, uint32_t teller, struct walked walked)
+/* Notes what the teller tells of, by its walk. If it tells of all steps, the nodes of no step yet
+ * become a new step. */
+static bool note_told(struct search *search, uint32_t teller, struct walked walked)
 {
-    struct place *place = &finding->places[teller];
+    struct place *place = &search->places[teller];
     unsigned steps = 0;
-    if (!find_steps(finding, teller, &walked, &steps))
+    if (!find_steps(search, teller, &walked, &steps))
         return false;
-    bool all = steps == finding->steps;
+    bool tells_all = steps == search->steps;
     for (uint32_t i = 1; i < walked.length; i++)
-        tell_of(finding, finding->queue[i], steps);
-    if (all) {
-        finding->last = teller;
-        if (finding->steps < SC_TOLD_MAX && finding->counts[finding->steps + 1])
-            finding->steps++;
-        steps = finding->steps;
+        tell_node(search, search->queue[i], steps);
+    if (tells_all) {
+        search->last = teller;
+        if (search->steps < SC_TOLD_MAX && search->counts[search->steps + 1])
+            search->steps++;
+        steps = search->steps;
     }
     place->has_told = place->is_passed = true;
-    finding->tellers->tells(finding->tellers->context, finding->nodes[teller], steps);
+    search->tellers->tells(search->tellers->context, search->nodes[teller], steps);
     return true;
 }
 
-/* The tellers before it come first. */
-static bool tell_all_of(struct finding *finding, uint32_t teller)
+/* Finds what the teller tells of, after all tellers before it. */
+static bool tell_with_earlier(struct search *search, uint32_t teller)
 {
     uint32_t count = 0;
-    finding->open[count++] = teller;
+    search->open[count++] = teller;
     while (count) {
-        struct walked walked = walk(finding, finding->open[count - 1], false);
-        if (walked.before != NOWHERE && count < finding->count)
-            finding->open[count++] = walked.before;
-        else if (!tell(finding, finding->open[--count], walked))
+        struct walked walked = walk_before(search, search->open[count - 1], /*is_whole=*/false);
+        if (walked.before != NOWHERE && count < search->count)
+            search->open[count++] = walked.before;
+        else if (!note_told(search, search->open[--count], walked))
             return false;
     }
     return true;
@@ -196,41 +205,42 @@ static bool tell_all_of(struct finding *finding, uint32_t teller)
 
 /* ---- a graph ---- */
 
-static bool note_places(struct finding *finding)
+/* Fills in the places, and finds the tellers. */
+static bool note_places(struct search *search)
 {
-    const struct sc_tellers *tellers = finding->tellers;
+    const struct sc_tellers *tellers = search->tellers;
     bool noted = true;
-    for (uint32_t i = 0; noted && i < finding->count; i++) {
-        finding->places[i].is_teller = tellers->is_teller(tellers->context, finding->nodes[i]);
-        noted = sc_handles_put(&finding->by_node, (uintptr_t)finding->nodes[i], i + 1) == 0;
+    for (uint32_t i = 0; noted && i < search->count; i++) {
+        search->places[i].is_teller = tellers->is_teller(tellers->context, search->nodes[i]);
+        noted = sc_handles_put(&search->by_node, (uintptr_t)search->nodes[i], i + 1) == 0;
     }
     return noted;
 }
 
-static bool find_all(struct finding *finding)
+static bool find_all(struct search *search)
 {
-    bool found = note_places(finding);
-    for (uint32_t i = 0; found && i < finding->count; i++)
-        if (finding->places[i].is_teller && !finding->places[i].has_told)
-            found = tell_all_of(finding, i);
+    bool found = note_places(search);
+    for (uint32_t i = 0; found && i < search->count; i++)
+        if (search->places[i].is_teller && !search->places[i].has_told)
+            found = tell_with_earlier(search, i);
     return found;
 }
 
 bool sc_tellers_each(const CUgraphNode *nodes, size_t count, const struct sc_tellers *tellers)
 {
-    struct finding finding = {
+    struct search search = {
         .nodes = nodes, .count = (uint32_t)count, .tellers = tellers, .last = NOWHERE};
-    size_t size_bytes = count * (sizeof *finding.found + sizeof *finding.places +
-                                 sizeof *finding.queue + sizeof *finding.open);
+    size_t size_bytes = count * (sizeof *search.found + sizeof *search.places +
+                                 sizeof *search.queue + sizeof *search.open);
     char *room = sc_pages_map(size_bytes);
     bool found = false;
-    if (room && sc_handles_init(&finding.by_node) == 0) {
-        finding.found = (CUgraphNode *)(void *)room;
-        finding.places = (struct place *)(void *)(finding.found + count);
-        finding.queue = (uint32_t *)(void *)(finding.places + count);
-        finding.open = finding.queue + count;
-        found = find_all(&finding);
-        sc_handles_destroy(&finding.by_node);
+    if (room && sc_handles_init(&search.by_node) == 0) {
+        search.found = (CUgraphNode *)(void *)room;
+        search.places = (struct place *)(void *)(search.found + count);
+        search.queue = (uint32_t *)(void *)(search.places + count);
+        search.open = search.queue + count;
+        found = find_all(&search);
+        sc_handles_destroy(&search.by_node);
     }
     sc_pages_unmap(room, size_bytes);
     return found;

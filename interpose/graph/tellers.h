@@ -1,14 +1,14 @@
-/* Nodes that tell the host, in a way that is seen, what of the launch is done: records of events,
- * and host nodes that are watched (interpose/graph/host_nodes.h).
+/* Nodes that tell the host, in a way that is seen, what part of a launch is done: records of
+ * events, and host nodes that are watched (interpose/graph/host_nodes.h).
  *
- * A node tells of what stands before it in the graph, by the edges. A launch numbers its operations
- * one after the other, and an event stands for all numbers up to one. So what is told is put into
- * steps (track/told.h), each of which some node tells of in addition to the steps before it.
- * In two branches each of two nodes tells of what the other one does not. Then one of them gets a
- * step. What only the other one tells of is not judged.
+ * A node tells of the nodes before it, by the edges. A launch numbers its operations one after the
+ * other, and an event stands for all numbers up to one. So the nodes are put into steps
+ * (track/told.h), and a teller tells of the steps up to one. In two branches, each of two tellers
+ * tells of nodes that the other does not tell of. Then one teller's nodes get a step, and the nodes
+ * that only the other one tells of are not judged.
  *
- * A child graph tells as its node if a node in it records an event. What stands in it before that
- * node is not judged (interpose/graph/unjudged.h).
+ * A child graph tells as its node if a node in it records an event. Nodes in it before that node
+ * are not judged (interpose/graph/unjudged.h).
  *
  * Locks: none. Not for a signal handler: the driver is called.
  */
@@ -20,19 +20,20 @@
 
 #include "interpose/driver/driver.h"
 
-/* What is found of a graph. `of` says that the node is of the step, and returns whether the node
- * names host memory; step 0 takes the node's step away. */
+/* The caller's functions. `put_in_step` puts the node into the step, and returns whether the node
+ * names host memory; step 0 takes the node out of its step. `tells` says that the teller tells of
+ * the steps up to `step`. */
 struct sc_tellers {
     void *context;
     bool (*is_teller)(void *context, CUgraphNode node);
-    bool (*of)(void *context, CUgraphNode node, unsigned step);
-    void (*tells)(void *context, CUgraphNode node, unsigned step); /* up to it; 0: of nothing */
+    bool (*put_in_step)(void *context, CUgraphNode node, unsigned step);
+    void (*tells)(void *context, CUgraphNode node, unsigned step); /* 0: it tells of none */
     void (*unjudge)(void *context, CUgraphNode node);
 };
 
-/* Finds the steps. `nodes` are all nodes of the graph. The driver is asked for the edges. Where
- * that takes too long, all that is told of is not judged. False: there is no memory, and nothing
- * was called, or not everything. */
+/* Finds the steps of a graph. `nodes` are all its nodes; the driver is asked for the edges. If that
+ * takes too long, no node that is told of is judged. False: there is no memory, and the functions
+ * were called for no node, or for some only. */
 bool sc_tellers_each(const CUgraphNode *nodes, size_t count, const struct sc_tellers *tellers);
 
 #endif

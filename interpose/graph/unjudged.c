@@ -9,8 +9,8 @@
 
 #include "common/poison.h"
 
-/* What the driver does not tell may be anything. The exec's node does what the graph's does: the
- * kinds of operations may not be changed there. */
+/* What a batch memory operation does; anything, where the driver does not tell. The exec's node
+ * does the same as the graph's: the kinds of operations cannot be changed in an exec. */
 static struct sc_memory_ops ops_of_node(CUgraphNode node)
 {
     CUDA_BATCH_MEM_OP_NODE_PARAMS params;
@@ -44,7 +44,8 @@ bool sc_unjudged_awaits_unseen(CUgraphNode node, CUgraphNodeType type)
            (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP && ops_of_node(node).waits);
 }
 
-struct unjudging {
+/* The search for nodes that are not judged. */
+struct search {
     const CUgraphNode *nodes;
     size_t count;
     sc_is_seen *is_seen;
@@ -52,52 +53,54 @@ struct unjudging {
     void *context;
 };
 
-/* `waiting` has room for each node once, and `found` for the neighbours of one. False: the driver
- * does not tell of a node's neighbours. */
-static bool unjudge_from(const struct unjudging *unjudging, CUgraphNode *waiting,
-                         CUgraphNode *found, enum sc_way way, enum sc_unjudged_why why,
-                         struct sc_handles *visited)
+/* Calls `unjudge` for all nodes reached from waiting[0] along the edges. `waiting` has room for
+ * each node once, `found` for all neighbours of one. False: the driver does not tell some
+ * neighbours. */
+static bool unjudge_from(const struct search *search, CUgraphNode *waiting, CUgraphNode *found,
+                         enum sc_way way, enum sc_unjudged_why why, struct sc_handles *visited)
 {
     size_t left = 1;
     bool found_all = true;
     while (left) {
         CUgraphNode node = waiting[--left];
-        size_t reached = unjudging->count;
+        size_t reached = search->count;
         if (!sc_driver_nodes_ask_next_to(node, way, found, &reached)) {
             found_all = false;
             continue;
         }
-        for (size_t i = 0; i < reached && i < unjudging->count; i++) {
+        for (size_t i = 0; i < reached && i < search->count; i++) {
             if (sc_handles_get(visited, (uintptr_t)found[i]) ||
                 sc_handles_put(visited, (uintptr_t)found[i], 1) != 0)
                 continue;
-            unjudging->unjudge(unjudging->context, found[i], why);
+            search->unjudge(search->context, found[i], why);
             waiting[left++] = found[i];
         }
     }
     return found_all;
 }
 
-static bool signal_is_seen(const struct unjudging *unjudging, CUgraphNode node)
+static bool signal_is_seen(const struct search *search, CUgraphNode node)
 {
-    return unjudging->is_seen && unjudging->is_seen(unjudging->context, node);
+    return search->is_seen && search->is_seen(search->context, node);
 }
 
-static bool unjudge_around(const struct unjudging *unjudging, sc_is_such *such,
+/* Does so from each node for which `is_such` holds, before it or behind it. A signal that is seen
+ * makes no node unjudged. False: not all were found. */
+static bool unjudge_around(const struct search *search, sc_is_such *is_such,
                            enum sc_unjudged_why why)
 {
     enum sc_way way = why == SC_BEFORE_SIGNAL ? SC_WAY_BEFORE : SC_WAY_BEHIND;
     struct sc_handles visited;
-    size_t count = unjudging->count;
+    size_t count = search->count;
     CUgraphNode *room = sc_pages_map(2 * count * sizeof *room);
     bool found_all = false;
     if (room && sc_handles_init(&visited) == 0) {
         found_all = true;
         for (size_t i = 0; i < count; i++)
-            if (sc_node_walk_finds(unjudging->nodes[i], such) &&
-                (way == SC_WAY_BEHIND || !signal_is_seen(unjudging, unjudging->nodes[i]))) {
-                room[0] = unjudging->nodes[i];
-                found_all &= unjudge_from(unjudging, room, room + count, way, why, &visited);
+            if (sc_node_walk_finds(search->nodes[i], is_such) &&
+                (way == SC_WAY_BEHIND || !signal_is_seen(search, search->nodes[i]))) {
+                room[0] = search->nodes[i];
+                found_all &= unjudge_from(search, room, room + count, way, why, &visited);
             }
         sc_handles_destroy(&visited);
     }
@@ -116,9 +119,9 @@ bool sc_unjudged_may_matter(CUgraphNodeType type)
 bool sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_seen,
                       sc_unjudge *unjudge, void *context)
 {
-    const struct unjudging unjudging = {nodes, count, is_seen, unjudge, context};
-    bool found_all = unjudge_around(&unjudging, sc_unjudged_is_signal, SC_BEFORE_SIGNAL);
-    return unjudge_around(&unjudging, sc_unjudged_awaits_host, SC_BEHIND_WAIT) && found_all;
+    const struct search search = {nodes, count, is_seen, unjudge, context};
+    bool found_all = unjudge_around(&search, sc_unjudged_is_signal, SC_BEFORE_SIGNAL);
+    return unjudge_around(&search, sc_unjudged_awaits_host, SC_BEHIND_WAIT) && found_all;
 }
 
 static bool is_host(CUgraphNode node, CUgraphNodeType type)
@@ -130,13 +133,13 @@ static bool is_host(CUgraphNode node, CUgraphNodeType type)
 bool sc_unjudged_behind_hosts(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,
                               void *context)
 {
-    const struct unjudging unjudging = {nodes, count, NULL, unjudge, context};
-    return unjudge_around(&unjudging, is_host, SC_BEHIND_HOST_NODE);
+    const struct search search = {nodes, count, NULL, unjudge, context};
+    return unjudge_around(&search, is_host, SC_BEHIND_HOST_NODE);
 }
 
 bool sc_unjudged_behind_unseen(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,
                                void *context)
 {
-    const struct unjudging unjudging = {nodes, count, NULL, unjudge, context};
-    return unjudge_around(&unjudging, sc_unjudged_awaits_unseen, SC_BEHIND_UNSEEN);
+    const struct search search = {nodes, count, NULL, unjudge, context};
+    return unjudge_around(&search, sc_unjudged_awaits_unseen, SC_BEHIND_UNSEEN);
 }

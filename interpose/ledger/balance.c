@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "common/kernel.h"
+#include "common/sort.h"
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
@@ -69,7 +70,7 @@ void sc_balance_pool_left(void)
 
 /* Needs: none is destroyed meanwhile. An imported one has no attributes. A library that is not
  * preloaded does not hear of the ends of pools. */
-static void ask_about_pool(struct sc_statement_pool *pool)
+static void ask_about_pool(struct sc_ledger_pool *pool)
 {
     CUmemoryPool handle = (CUmemoryPool)(uintptr_t)pool->handle;
     unsigned place;
@@ -83,21 +84,9 @@ static void ask_about_pool(struct sc_statement_pool *pool)
         ask_pool(handle, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &pool->threshold_bytes);
 }
 
-static uint64_t most_of(const struct sc_statement_pool *pool)
+static uint64_t most_of(const struct sc_ledger_pool *pool)
 {
     return pool->reserved_bytes > pool->used.bytes ? pool->reserved_bytes : pool->used.bytes;
-}
-
-/* Those with most come first. */
-static void sort_pools(struct sc_statement *statement)
-{
-    for (unsigned i = 1; i < statement->pool_count; i++) {
-        struct sc_statement_pool pool = statement->pools[i];
-        unsigned at = i;
-        for (; at > 0 && most_of(&pool) > most_of(&statement->pools[at - 1]); at--)
-            statement->pools[at] = statement->pools[at - 1];
-        statement->pools[at] = pool;
-    }
 }
 
 static bool ask_graphs(CUdevice device, CUgraphMem_attribute attribute, uint64_t *value)
@@ -165,5 +154,5 @@ void sc_balance_draw(struct sc_statement *statement, bool asks)
     }
     if (asks)
         ask(statement);
-    sort_pools(statement);
+    SC_SORT(statement->pools, statement->pool_count, most_of);
 }

@@ -20,42 +20,47 @@ enum { GRANULE_BYTES = 2 << 20 };
 
 _Atomic unsigned sc_booking_current_pools[SC_LEDGER_DEVICES];
 
+/* Where memory lies: on the device of the call or of the current context, as the call says
+ * (SC_MEMORY_AT), where its pool or what it is a part of does, on the host. */
+enum lies { ON_DEVICE, AS_SAID, IN_POOL, IN_MEMORY, IN_EXTERNAL, ON_HOST };
+
 /* Where each kind is known, and as what. */
 static const struct row {
     enum sc_ledger_space space;
     enum sc_ledger_kind kind;
     bool goes_with_context;
+    enum lies lies;
 } rows[] = {
-    [SC_MEMORY_DEVICE] = {SC_LEDGER_ADDRESS, SC_LEDGER_DEVICE, true},
-    [SC_MEMORY_POOLED] = {SC_LEDGER_ADDRESS, SC_LEDGER_POOLED, false},
-    [SC_MEMORY_BUFFER] = {SC_LEDGER_ADDRESS, SC_LEDGER_MAPPED, true},
-    [SC_MEMORY_MAPPING] = {SC_LEDGER_MAPPING, SC_LEDGER_MAPPED, false},
-    [SC_MEMORY_IMPORTED] = {SC_LEDGER_ADDRESS, SC_LEDGER_IMPORTED, true},
-    [SC_MEMORY_MANAGED] = {SC_LEDGER_ADDRESS, SC_LEDGER_MANAGED, true},
-    [SC_MEMORY_PINNED] = {SC_LEDGER_ADDRESS, SC_LEDGER_PINNED, true},
-    [SC_MEMORY_REGISTERED] = {SC_LEDGER_ADDRESS, SC_LEDGER_REGISTERED, true},
-    [SC_MEMORY_ARRAY] = {SC_LEDGER_HANDLE, SC_LEDGER_ARRAY, true},
-    [SC_MEMORY_PHYSICAL] = {SC_LEDGER_MEMORY, SC_LEDGER_PHYSICAL, false},
-    [SC_MEMORY_REFERENCE] = {SC_LEDGER_MEMORY, SC_LEDGER_PHYSICAL, false},
-    [SC_MEMORY_PHYSICAL_IMPORTED] = {SC_LEDGER_MEMORY, SC_LEDGER_IMPORTED, false},
-    [SC_MEMORY_ADDRESSES] = {SC_LEDGER_RESERVATION, SC_LEDGER_ADDRESSES, false},
-    [SC_MEMORY_EXTERNAL] = {SC_LEDGER_EXTERNAL, SC_LEDGER_IMPORTED, true},
-    [SC_MEMORY_EXEC] = {SC_LEDGER_HANDLE, SC_LEDGER_EXECS, false},
-    [SC_MEMORY_CONTEXT] = {SC_LEDGER_HANDLE, SC_LEDGER_CONTEXTS, false},
+    [SC_MEMORY_DEVICE] = {SC_LEDGER_ADDRESS, SC_LEDGER_DEVICE, true, ON_DEVICE},
+    [SC_MEMORY_POOLED] = {SC_LEDGER_ADDRESS, SC_LEDGER_POOLED, false, IN_POOL},
+    [SC_MEMORY_BUFFER] = {SC_LEDGER_ADDRESS, SC_LEDGER_MAPPED, true, IN_EXTERNAL},
+    [SC_MEMORY_MAPPING] = {SC_LEDGER_MAPPING, SC_LEDGER_MAPPED, false, IN_MEMORY},
+    [SC_MEMORY_IMPORTED] = {SC_LEDGER_ADDRESS, SC_LEDGER_IMPORTED, true, ON_DEVICE},
+    [SC_MEMORY_MANAGED] = {SC_LEDGER_ADDRESS, SC_LEDGER_MANAGED, true, ON_DEVICE},
+    [SC_MEMORY_PINNED] = {SC_LEDGER_ADDRESS, SC_LEDGER_PINNED, true, ON_HOST},
+    [SC_MEMORY_REGISTERED] = {SC_LEDGER_ADDRESS, SC_LEDGER_REGISTERED, true, ON_HOST},
+    [SC_MEMORY_ARRAY] = {SC_LEDGER_HANDLE, SC_LEDGER_ARRAY, true, ON_DEVICE},
+    [SC_MEMORY_PHYSICAL] = {SC_LEDGER_MEMORY, SC_LEDGER_PHYSICAL, false, AS_SAID},
+    [SC_MEMORY_REFERENCE] = {SC_LEDGER_MEMORY, SC_LEDGER_PHYSICAL, false, ON_DEVICE},
+    [SC_MEMORY_PHYSICAL_IMPORTED] = {SC_LEDGER_MEMORY, SC_LEDGER_IMPORTED, false, ON_DEVICE},
+    [SC_MEMORY_ADDRESSES] = {SC_LEDGER_RESERVATION, SC_LEDGER_ADDRESSES, false, ON_HOST},
+    [SC_MEMORY_EXTERNAL] = {SC_LEDGER_EXTERNAL, SC_LEDGER_IMPORTED, true, ON_DEVICE},
+    [SC_MEMORY_EXEC] = {SC_LEDGER_HANDLE, SC_LEDGER_EXECS, false, ON_DEVICE},
+    [SC_MEMORY_CONTEXT] = {SC_LEDGER_HANDLE, SC_LEDGER_CONTEXTS, false, ON_DEVICE},
 };
 
-static unsigned place_of_device(int device)
+unsigned sc_booking_place_of_device(int device)
 {
     if (sc_likely((unsigned)device < SC_LEDGER_DEVICES))
         return (unsigned)device;
-    return device < 0 ? 0 : SC_LEDGER_DEVICES - 1;
+    return device < 0 ? SC_LEDGER_HOST : SC_LEDGER_DEVICES - 1;
 }
 
 /* SC_MEMORY_AT. */
 static unsigned place_at(uintptr_t at)
 {
-    return at >> 32 == CU_MEM_LOCATION_TYPE_DEVICE ? place_of_device((int)(uint32_t)at)
-                                                   : SC_LEDGER_HOST;
+    bool is_device = at >> 32 == CU_MEM_LOCATION_TYPE_DEVICE;
+    return sc_booking_place_of_device(is_device ? (int)(uint32_t)at : -1);
 }
 
 /* ---- pools ---- */
@@ -63,17 +68,7 @@ static unsigned place_at(uintptr_t at)
 _Atomic unsigned sc_booking_pools_changes;
 __thread unsigned sc_booking_pools_seen;
 
-static _Atomic uint64_t shared;
-
-void sc_booking_count_shared(void)
-{
-    atomic_fetch_add_explicit(&shared, 1, memory_order_relaxed);
-}
-
-uint64_t sc_booking_shared(void)
-{
-    return atomic_load_explicit(&shared, memory_order_relaxed);
-}
+_Atomic uint64_t sc_booking_shared;
 
 void sc_booking_pools_changed(void)
 {
@@ -88,13 +83,10 @@ static __attribute__((noinline)) unsigned ask_pool(unsigned place)
 {
     const unsigned changes = atomic_load(&sc_booking_pools_changes);
     CUmemoryPool pool = NULL;
-    unsigned known_place;
     if (!sc_real.cuDeviceGetMemPool ||
         sc_real.cuDeviceGetMemPool(&pool, (CUdevice)place) != CUDA_SUCCESS)
         return 0;
-    if (!sc_ledger_pool_number(&sc_ledger, (uintptr_t)pool, &known_place))
-        sc_ledger_pool_met(&sc_ledger, (uintptr_t)pool, place, 0, false);
-    unsigned number = sc_ledger_pool_number(&sc_ledger, (uintptr_t)pool, &known_place);
+    unsigned number = sc_ledger_pool_met(&sc_ledger, (uintptr_t)pool, &place, 0, false);
     atomic_store(&sc_booking_current_pools[place], number);
     if (atomic_load(&sc_booking_pools_changes) != changes)
         atomic_store(&sc_booking_current_pools[place], 0);
@@ -130,19 +122,21 @@ static unsigned named_pool(uint64_t handle, unsigned *place)
     unsigned number = sc_ledger_pool_number(&sc_ledger, handle, place);
     if (sc_likely(number != 0))
         return number;
-    sc_ledger_pool_met(&sc_ledger, handle, place_of_pool(handle, *place), 0, false);
-    if (atomic_load(&sc_booking_pools_changes) != sc_booking_pools_seen)
-        sc_ledger_pool_gone(&sc_ledger, handle);
-    return sc_ledger_pool_number(&sc_ledger, handle, place);
+    *place = place_of_pool(handle, *place);
+    number = sc_ledger_pool_met(&sc_ledger, handle, place, 0, false);
+    if (atomic_load(&sc_booking_pools_changes) == sc_booking_pools_seen)
+        return number;
+    sc_ledger_pool_gone(&sc_ledger, handle);
+    return 0;
 }
 
 static void book_pool(const struct sc_call *call, const struct sc_memory *memory)
 {
     bool is_imported = memory->kind == SC_MEMORY_POOL_IMPORTED;
     const struct sc_context *context = is_imported ? sc_contexts_of_memory() : NULL;
-    unsigned place =
-        is_imported ? place_of_device(context ? context->device : 0) : place_at(memory->of);
-    sc_ledger_pool_met(&sc_ledger, memory->name, place, sc_made_here(call), is_imported);
+    unsigned place = is_imported ? sc_booking_place_of_device(context ? context->device : 0)
+                                 : place_at(memory->of);
+    sc_ledger_pool_met(&sc_ledger, memory->name, &place, sc_made_here(call), is_imported);
 }
 
 static bool is_pool(const struct sc_memory *memory)
@@ -151,36 +145,6 @@ static bool is_pool(const struct sc_memory *memory)
 }
 
 /* ---- given ---- */
-
-/* Where it lies, of what does not lie where the current context is. */
-static unsigned place_of_part(const struct sc_memory *memory, unsigned place)
-{
-    struct sc_ledger_block whole;
-    enum sc_ledger_space space =
-        memory->kind == SC_MEMORY_MAPPING ? SC_LEDGER_MEMORY : SC_LEDGER_EXTERNAL;
-    return sc_ledger_find(&sc_ledger, space, memory->of, &whole) ? whole.place : place;
-}
-
-static unsigned place_of(const struct sc_memory *memory, unsigned place)
-{
-    switch (memory->kind) {
-    case SC_MEMORY_PHYSICAL:
-        return place_at(memory->of);
-    case SC_MEMORY_MAPPING:
-    case SC_MEMORY_BUFFER:
-        return place_of_part(memory, place);
-    case SC_MEMORY_POOLED:
-        if (memory->of)
-            named_pool(memory->of, &place);
-        return place;
-    case SC_MEMORY_PINNED:
-    case SC_MEMORY_REGISTERED:
-    case SC_MEMORY_ADDRESSES:
-        return SC_LEDGER_HOST;
-    default:
-        return place;
-    }
-}
 
 /* Memory of another process: how large it is, the driver knows. */
 static size_t size_of(const struct sc_memory *memory)
@@ -201,18 +165,23 @@ static const struct sc_context *context_of(const struct sc_memory *memory)
 
 static unsigned find_place(const struct sc_memory *memory, const struct sc_context *context)
 {
-    int device = memory->device ? memory->device - 1 : context ? context->device : 0;
-    return place_of(memory, place_of_device(device));
+    const enum lies lies = rows[memory->kind].lies;
+    int device = memory->device > 0 ? memory->device - 1 : context ? context->device : 0;
+    unsigned place = sc_booking_place_of_device(device);
+    if (lies == AS_SAID)
+        return place_at(memory->of);
+    if (lies == IN_POOL && memory->of)
+        named_pool(memory->of, &place);
+    if (lies != IN_MEMORY && lies != IN_EXTERNAL)
+        return lies == ON_HOST ? SC_LEDGER_HOST : place;
+    enum sc_ledger_space space = lies == IN_MEMORY ? SC_LEDGER_MEMORY : SC_LEDGER_EXTERNAL;
+    int of_whole = sc_ledger_place_of(&sc_ledger, space, memory->of);
+    return of_whole < 0 ? place : (unsigned)of_whole;
 }
 
 unsigned sc_booking_place(const struct sc_memory *memory)
 {
     return find_place(memory, context_of(memory));
-}
-
-unsigned sc_booking_place_of_device(int device)
-{
-    return device < 0 ? SC_LEDGER_HOST : place_of_device(device);
 }
 
 static unsigned pool_of(const struct sc_memory *memory, unsigned place)
@@ -236,6 +205,8 @@ static void book(const struct sc_call *call, const struct sc_memory *memory)
         .place = place,
     };
     sc_ledger_given(&sc_ledger, &block);
+    if (memory->kind == SC_MEMORY_CONTEXT)
+        sc_contexts_made_on((CUdevice)place);
 }
 
 /* Arrays of others' memory are none of our own. */
@@ -262,7 +233,7 @@ __attribute__((noinline)) void sc_booking_given_otherwise(const char *api, void 
 {
     if (!sc_booking_is_on())
         return;
-    unsigned place = place_of_device(device);
+    unsigned place = sc_booking_place_of_device(device);
     unsigned number = pool ? named_pool(pool, &place) : current_pool(place);
     sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, number, place,
                             sc_made_here_at(api, site, depth));
@@ -280,20 +251,20 @@ void sc_booking_exported(const struct sc_call *call, const struct sc_memory *mem
 
 /* ---- taken back ---- */
 
-__thread struct sc_ledger_leaving sc_booking_leaving;
+/* What the calling thread's call takes back, and by which name it was looked for. */
+static __thread struct sc_ledger_leaving own_leaving;
+static __thread uintptr_t looked_for;
 
-/* Behind a call before which it was told of: the address may be another thread's memory by now. */
-static bool has_left(const struct sc_memory *memory)
-{
-    return sc_replaying_follows() && sc_booking_leaving.was.name == memory->name;
-}
-
+/* Behind a call before which it was looked for nothing is: found or not, the address may be another
+ * thread's memory by now. */
 void sc_booking_leaves(const struct sc_memory *memory)
 {
+    bool was_looked_for = sc_replaying_follows() && looked_for == memory->name;
+    looked_for = memory->name;
     if (is_pool(memory))
         sc_balance_pool_leaves();
-    else if (memory->kind != SC_MEMORY_MAPPING && !has_left(memory))
-        sc_ledger_leaves(&sc_ledger, rows[memory->kind].space, memory->name, &sc_booking_leaving);
+    else if (memory->kind != SC_MEMORY_MAPPING && !was_looked_for)
+        sc_ledger_leaves(&sc_ledger, rows[memory->kind].space, memory->name, &own_leaving);
 }
 
 /* The driver takes whole mappings alone. No other thread is given addresses that are mapped, so
@@ -301,9 +272,11 @@ void sc_booking_leaves(const struct sc_memory *memory)
 static void unmapped(const struct sc_memory *memory, bool taken)
 {
     const uint64_t end = taken ? memory->name + memory->size_bytes : 0;
-    for (uint64_t at = memory->name, size_bytes; at < end;
-         at += size_bytes ? size_bytes : GRANULE_BYTES)
-        size_bytes = sc_ledger_unmapped(&sc_ledger, at);
+    for (uint64_t at = memory->name; at < end;) {
+        struct sc_ledger_leaving gone = {.was.name = 0};
+        bool is_known = sc_ledger_leaves(&sc_ledger, SC_LEDGER_MAPPING, at, &gone);
+        at += is_known ? gone.was.size_bytes : GRANULE_BYTES;
+    }
 }
 
 static void pool_left(const struct sc_memory *memory, bool taken)
@@ -317,16 +290,25 @@ static void pool_left(const struct sc_memory *memory, bool taken)
 
 void sc_booking_left(const struct sc_memory *memory, bool taken)
 {
-    bool is_known = sc_booking_leaving.was.name == memory->name;
+    bool is_known = own_leaving.was.name == memory->name;
     if (is_pool(memory))
         pool_left(memory, taken);
     else if (memory->kind == SC_MEMORY_MAPPING)
         unmapped(memory, taken);
     else if (!taken && is_known)
-        sc_ledger_refused(&sc_ledger, &sc_booking_leaving);
+        sc_ledger_refused(&sc_ledger, &own_leaving);
     else if (taken && !is_known && rows[memory->kind].space == SC_LEDGER_ADDRESS)
-        sc_ledger_free_unknown(&sc_ledger);
-    sc_booking_leaving.was.name = 0;
+        sc_ledger_count(&sc_ledger, SC_LEDGER_UNKNOWN_FREES);
+    own_leaving.was.name = looked_for = 0;
+}
+
+void sc_booking_left_otherwise(uintptr_t address, const struct sc_ledger_leaving *leaving,
+                               bool taken)
+{
+    if (!address || !sc_options.memory)
+        return;
+    own_leaving = *leaving;
+    sc_booking_left(&(const struct sc_memory){SC_MEMORY_POOLED, address, 0, 0, 0}, taken);
 }
 
 static _Atomic bool process_ends;
@@ -337,7 +319,7 @@ void sc_booking_context_ended(const struct sc_context *context)
         return;
     sc_ledger_end_context(&sc_ledger, context->legacy);
     if (!atomic_load(&process_ends) && !sc_contexts_on(context->device))
-        sc_ledger_outlive(&sc_ledger, place_of_device(context->device), false);
+        sc_ledger_outlive(&sc_ledger, sc_booking_place_of_device(context->device), false);
 }
 
 void sc_booking_process_ends(void)
@@ -345,26 +327,8 @@ void sc_booking_process_ends(void)
     atomic_store(&process_ends, true);
 }
 
-/* It is known by its device. */
-static void forget_primary(int device)
-{
-    struct sc_ledger_leaving leaving = {.was.name = 0};
-    sc_ledger_leaves(&sc_ledger, SC_LEDGER_HANDLE, (uint64_t)device + 1, &leaving);
-}
-
-void sc_booking_primary_released(int device)
-{
-    unsigned flags = 0;
-    int is_alive = 0;
-    if (sc_booking_is_on() &&
-        sc_real.cuDevicePrimaryCtxGetState(device, &flags, &is_alive) == CUDA_SUCCESS && !is_alive)
-        forget_primary(device);
-}
-
 void sc_booking_device_reset(int device)
 {
-    if (!sc_booking_is_on())
-        return;
-    sc_ledger_outlive(&sc_ledger, place_of_device(device), true);
-    forget_primary(device);
+    if (sc_booking_is_on())
+        sc_ledger_outlive(&sc_ledger, sc_booking_place_of_device(device), true);
 }

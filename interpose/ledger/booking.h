@@ -36,6 +36,7 @@ static inline bool sc_booking_has(enum sc_memory_kind kind)
     case SC_MEMORY_GRAPHICS:
     case SC_MEMORY_NODE:
     case SC_MEMORY_TRIMMED:
+    case SC_MEMORY_GRAPHS:
         return false;
     default:
         return kind < SC_MEMORY_MULTICAST || kind == SC_MEMORY_CONTEXT;
@@ -85,20 +86,10 @@ SC_INLINED void sc_booking_given_in_order(const char *api, void *site, uintptr_t
         sc_booking_given_otherwise(api, site, address, size_bytes, device, pool, depth);
 }
 
-/* What the calling thread's call takes back. */
-extern __thread struct sc_ledger_leaving sc_booking_leaving;
-
-static inline void sc_booking_leaves_in_order(uintptr_t address)
-{
-    sc_ledger_leaves_of_pool(&sc_ledger, address, &sc_booking_leaving);
-}
-
-static inline void sc_booking_left_in_order(uintptr_t address, bool taken)
-{
-    if (sc_unlikely(!taken || sc_booking_leaving.was.name != address))
-        sc_booking_left(&(const struct sc_memory){SC_MEMORY_POOLED, address, 0, 0, 0}, taken);
-    sc_booking_leaving.was.name = 0;
-}
+/* The driver has answered the free of a pool's memory, which has left there; NULL: nothing was
+ * known of it. */
+void sc_booking_left_otherwise(uintptr_t address, const struct sc_ledger_leaving *leaving,
+                               bool taken);
 
 /* A handle of it was made for others. Needs: it is on. */
 void sc_booking_exported(const struct sc_call *call, const struct sc_memory *memory);
@@ -109,18 +100,14 @@ unsigned sc_booking_place(const struct sc_memory *memory);
 /* The place of a device, of -1 the host's. */
 unsigned sc_booking_place_of_device(int device);
 
-/* Memory was opened from another process, or handed out for one; and how often that was. */
-void sc_booking_count_shared(void);
-uint64_t sc_booking_shared(void);
+/* How often memory was opened from another process, or handed out for one. */
+extern _Atomic uint64_t sc_booking_shared;
 
 /* Which pool serves a device may have changed. */
 void sc_booking_pools_changed(void);
 
 /* The context is gone, and its memory with it. */
 void sc_booking_context_ended(const struct sc_context *context);
-
-/* The device's primary context has one reference less, which may have been the last. */
-void sc_booking_primary_released(int device);
 
 /* The process ends: contexts that end now are the runtime's own business. */
 void sc_booking_process_ends(void);

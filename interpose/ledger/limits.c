@@ -57,6 +57,20 @@ static void begin_asking_alone(void)
         sc_kernel_call(SYS_nanosleep, &pause, NULL);
 }
 
+/* And while no call of the program's sets a limit: none takes so long, but one that a signal
+ * handler has jumped out of is under way for good. */
+static void begin_setting_alone(void)
+{
+    enum { TRIES = 5000 };
+    const struct timespec pause = {0, PAUSE_NS};
+    begin_asking_alone();
+    for (int i = 0; i < TRIES && atomic_load(&changing); i++) {
+        atomic_store(&asking, false);
+        sc_kernel_call(SYS_nanosleep, &pause, NULL);
+        begin_asking_alone();
+    }
+}
+
 /* False: another thread asks, or sets a limit besides so many of our own, or it would be heard. */
 static bool try_asking(int own)
 {
@@ -105,17 +119,43 @@ static struct sc_limit_event describe(const struct sc_call *call, enum sc_limit_
     };
 }
 
+/* The latest call that has set the limit in the context, which lives; NULL: there was none. */
+static struct sc_limit_event *find_last_locked(int limit, uintptr_t context) SC_REQUIRES(noted.lock)
+{
+    struct sc_limit_event *last = NULL;
+    for (unsigned i = 0; i < noted.all.count; i++) {
+        struct sc_limit_event *event = &noted.all.events[i];
+        if (event->by != SC_LIMIT_BY_LAUNCH && event->limit == limit && event->context == context &&
+            !event->context_ended && (!last || event->time_ns > last->time_ns))
+            last = event;
+    }
+    return last;
+}
+
+/* In place of one that has passed: of the same limit, or of a context that has ended. A launch
+ * stays where it is, which its context knows. */
+static struct sc_limit_event *take_place_locked(const struct sc_limit_event *event)
+    SC_REQUIRES(noted.lock)
+{
+    struct sc_limit_event *last = find_last_locked(event->limit, event->context);
+    for (unsigned i = 0; i < noted.all.count && !last; i++)
+        if (noted.all.events[i].context_ended && noted.all.events[i].by != SC_LIMIT_BY_LAUNCH)
+            last = &noted.all.events[i];
+    return last;
+}
+
 /* Where it stays; NULL: there is no room. */
 static const struct sc_limit_event *note(const struct sc_limit_event *event)
 {
     struct sc_limit_event *kept = NULL;
-    unsigned most =
-        SC_LIMIT_EVENTS - (event->by == SC_LIMIT_BY_LAUNCH ? 0 : SC_LIMIT_EVENTS_FOR_LAUNCHES);
+    bool is_launch = event->by == SC_LIMIT_BY_LAUNCH;
+    unsigned most = SC_LIMIT_EVENTS - (is_launch ? 0 : SC_LIMIT_EVENTS_FOR_LAUNCHES);
     sc_brief_lock_take(&noted.lock);
+    noted.all.left_out += noted.all.count >= most;
     if (noted.all.count < most)
         kept = &noted.all.events[noted.all.count++];
-    else
-        noted.all.left_out++;
+    else if (!is_launch)
+        kept = take_place_locked(event);
     if (kept)
         *kept = *event;
     sc_brief_lock_give(&noted.lock);
@@ -131,6 +171,17 @@ void sc_limits_context_ended(const struct sc_context *context)
     sc_brief_lock_give(&noted.lock);
 }
 
+static void sort(struct sc_limit_events *limits)
+{
+    for (unsigned i = 1; i < limits->count; i++) {
+        const struct sc_limit_event event = limits->events[i];
+        unsigned at = i;
+        for (; at > 0 && limits->events[at - 1].time_ns > event.time_ns; at--)
+            limits->events[at] = limits->events[at - 1];
+        limits->events[at] = event;
+    }
+}
+
 bool sc_limits_draw(struct sc_limit_events *limits)
 {
     if (sc_own_lock_depth)
@@ -138,6 +189,7 @@ bool sc_limits_draw(struct sc_limit_events *limits)
     sc_brief_lock_take(&noted.lock);
     *limits = noted.all;
     sc_brief_lock_give(&noted.lock);
+    sort(limits);
     return limits->count > 0 || limits->module_count > 0;
 }
 
@@ -193,15 +245,56 @@ static void claim_modules(const struct sc_call *call)
     sc_own_stack_learn();
     uint32_t stack = sc_unwind_here(call->site);
     const struct sc_context *context = sc_contexts_current();
+    uint64_t heap_bytes = in_force(CU_LIMIT_MALLOC_HEAP_SIZE);
     sc_brief_lock_take(&noted.lock);
     for (struct sc_limit_module *module; (module = find_unclaimed_locked()) != NULL;) {
         module->api = call->api;
         module->runtime_api = sc_ear_runtime_api();
         module->stack = stack;
+        module->heap_bytes = heap_bytes;
         if (module->device < 0 && context) /* nobody had met it yet */
             module->device = context->device;
     }
     sc_brief_lock_give(&noted.lock);
+}
+
+/* Behind the last call that has set it in the context, or else when the module was loaded. */
+static uint64_t heap_bytes_locked(const struct sc_context *context,
+                                  const struct sc_limit_module *module) SC_REQUIRES(noted.lock)
+{
+    const struct sc_limit_event *last =
+        find_last_locked(CU_LIMIT_MALLOC_HEAP_SIZE, (uintptr_t)context->handle);
+    return last ? last->in_force : module->heap_bytes;
+}
+
+/* Nobody knows which launch has used the heap. Of a module that was loaded there may have been one.
+ */
+static const struct sc_limit_event *describe_module(const struct sc_context *context)
+{
+    static struct sc_limit_event may_use; /* one context's has a post-mortem */
+    sc_brief_lock_take(&noted.lock);
+    for (unsigned i = 0; i < noted.all.module_count && !may_use.api; i++) {
+        const struct sc_limit_module *module = &noted.all.modules[i];
+        if (module->device != context->device || !module->api)
+            continue;
+        may_use = (struct sc_limit_event){.api = module->api,
+                                          .runtime_api = module->runtime_api,
+                                          .thread = module->thread,
+                                          .stack = module->stack,
+                                          .time_ns = module->time_ns,
+                                          .by = SC_LIMIT_BY_MODULE,
+                                          .in_force = heap_bytes_locked(context, module)};
+        memcpy(may_use.kernel, module->caller, sizeof may_use.kernel);
+    }
+    sc_brief_lock_give(&noted.lock);
+    return may_use.api ? &may_use : NULL;
+}
+
+const struct sc_limit_event *sc_limits_heap_user(const struct sc_context *context)
+{
+    const struct sc_context *owner = context->primary ? context->primary : context;
+    const struct sc_limit_event *user = atomic_load(&owner->heap_user);
+    return user ? user : describe_module(owner);
 }
 
 /* ---- options ---- */
@@ -250,11 +343,22 @@ bool sc_limits_are_due(int primary)
             !is_alive);
 }
 
+/* Another thread has met the same new context, and has done so, or the program has by now. */
+static bool was_set(CUlimit limit, const struct sc_context *context)
+{
+    sc_brief_lock_take(&noted.lock);
+    bool was = context && find_last_locked((int)limit, (uintptr_t)context->handle);
+    sc_brief_lock_give(&noted.lock);
+    return was;
+}
+
 static void apply_one(const struct sc_call *call, const struct wish *wish)
 {
+    const struct sc_context *context = sc_contexts_current();
+    if (was_set(wish->limit, context))
+        return;
     CUresult result = sc_real.cuCtxSetLimit(wish->limit, wished_bytes(wish));
-    struct sc_limit_event set =
-        describe(call, SC_LIMIT_BY_OPTION, sc_contexts_current(), (int)wish->limit);
+    struct sc_limit_event set = describe(call, SC_LIMIT_BY_OPTION, context, (int)wish->limit);
     set.asked = wished_bytes(wish);
     set.result = (int)result;
     note(&set);
@@ -266,9 +370,11 @@ static void apply_one(const struct sc_call *call, const struct wish *wish)
 static void apply_all(const struct sc_call *call)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
+    begin_setting_alone();
     for (unsigned i = 0; i < WISHES; i++)
         if (wished_bytes(&wishes[i]))
             apply_one(call, &wishes[i]);
+    atomic_store(&asking, false);
     sc_relaxed_end(&relaxed);
 }
 
@@ -358,7 +464,8 @@ static bool is_late(const struct sc_limit_event *set)
 {
     bool may_be =
         set->limit == CU_LIMIT_MALLOC_HEAP_SIZE || set->limit == CU_LIMIT_PRINTF_FIFO_SIZE;
-    if (!may_be || set->result != CUDA_ERROR_INVALID_VALUE || !try_asking(1))
+    if (!may_be || set->result != CUDA_ERROR_INVALID_VALUE || set->asked == set->in_force ||
+        !try_asking(1))
         return false;
     bool late = is_fixed((CUlimit)set->limit);
     atomic_store(&asking, false);

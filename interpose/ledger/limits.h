@@ -22,6 +22,7 @@
 
 struct sc_call;
 struct sc_context;
+struct sc_limit_event;
 struct sc_limit_events;
 
 /* In place of a device, whose primary context it would be: the new context is current. */
@@ -61,6 +62,10 @@ void sc_limits_module_loaded(const struct sc_context *context, const void *image
  * attended. `function` NULL: a graph's. */
 void sc_limits_launched(const struct sc_call *call, struct sc_context *context,
                         CUfunction function);
+
+/* The launch that has fixed the heap's size, or where none is known the load of a module that calls
+ * malloc; NULL: none is known either. For the one post-mortem of a process. */
+const struct sc_limit_event *sc_limits_heap_user(const struct sc_context *context);
 
 void sc_limits_context_ended(const struct sc_context *context);
 

@@ -70,7 +70,7 @@ static uint64_t room_of(CUdevice device)
 
 /* ---- judging ---- */
 
-static struct sc_hazard describe(int device, const struct sc_residence_sum *sum, bool is_asked)
+static struct sc_hazard describe(int device, const struct sc_residence_sum *sum, bool is_observed)
 {
     const struct sc_residence_part *latest = &sum->latest, *largest = &sum->largest;
     const struct sc_origin made = sc_origins_get(largest->made_by);
@@ -78,7 +78,7 @@ static struct sc_hazard describe(int device, const struct sc_residence_sum *sum,
         sc_origins_get(latest->asked_by ? latest->asked_by : latest->made_by);
     return (struct sc_hazard){
         .code = SC602,
-        .certainty = is_asked ? SC_OBSERVED : SC_LATENT,
+        .certainty = is_observed ? SC_OBSERVED : SC_LATENT,
         .action = SC_ACTION_REPORTED,
         .buffer_size_bytes = sum->bytes,
         .buffer_kind = SC_MANAGED,
@@ -103,32 +103,48 @@ static bool is_told(int device)
     return atomic_load_explicit(&told, memory_order_relaxed) & 1u << device;
 }
 
-static void tell(int device, const struct sc_residence_sum *sum, bool is_asked)
+static void tell(int device, const struct sc_residence_sum *sum, bool is_observed)
 {
     if (atomic_fetch_or(&told, 1u << device) & 1u << device)
         return;
-    const struct sc_hazard hazard = describe(device, sum, is_asked);
+    const struct sc_hazard hazard = describe(device, sum, is_observed);
     if (!sc_report_suppresses(&hazard))
         sc_report_hazard(&hazard);
 }
 
-/* `only_device`: the one that there is work on, or -1. */
-static void judge(int device, int only_device)
+/* What is to lie there by advice and prefetches, and all that is left on the device that there is
+ * work on, or -1. What devices fault on does not fit where its pages had to make room. */
+static void judge(int device, int only_device, bool by_faults)
 {
     struct sc_residence_sum sum;
     uint64_t bytes = sc_residence_bytes(&sc_residence);
-    if (bytes == 0 || bytes <= room_of(device) || is_told(device))
+    if (bytes == 0 || is_told(device) || (!by_faults && bytes <= room_of(device)))
         return;
     sc_residence_sum(&sc_residence, device, only_device, &sum);
-    if (sum.bytes > room_of(device))
-        tell(device, &sum, sum.asked_bytes > room_of(device) || sc_moves_evict(device));
+    if ((!by_faults || sum.evicted_bytes) && sum.bytes > room_of(device))
+        tell(device, &sum, sum.asked_bytes > room_of(device) || sum.evicted_bytes);
 }
+
+/* Of a fault no size is told: what a device fetches at least (docs/driver.md). */
+enum { FAULT_BYTES = 64 << 10 };
 
 void sc_managed_hear(const struct sc_managed_news *news)
 {
+    enum sc_residence_news what = SC_RESIDENCE_COME;
+    uint64_t bytes = news->value;
+    uint32_t device = news->to;
     sc_moves_count(news);
-    if (news->kind == SC_MANAGED_FAULT)
-        sc_residence_fault(&sc_residence, news->address, news->from);
+    if (news->kind == SC_MANAGED_FAULT || news->kind == SC_MANAGED_TO_HOST)
+        device = news->from;
+    if (news->kind == SC_MANAGED_FAULT) {
+        what = SC_RESIDENCE_FAULT;
+        bytes = FAULT_BYTES;
+    } else if (news->kind == SC_MANAGED_TO_HOST) {
+        what = news->is_eviction ? SC_RESIDENCE_EVICTED : SC_RESIDENCE_LEAVE;
+    } else if (news->kind != SC_MANAGED_TO_DEVICE && news->kind != SC_MANAGED_BETWEEN) {
+        return;
+    }
+    sc_residence_hear(&sc_residence, what, news->address, bytes, device);
 }
 
 bool sc_managed_is_there(void)
@@ -136,13 +152,10 @@ bool sc_managed_is_there(void)
     return sc_residence_bytes(&sc_residence) > 0;
 }
 
-/* What a device faults on, and works on beside it, does not fit where its pages had to make room.
- */
 void sc_managed_judge_faults(void)
 {
     for (int device = 0; device < SC_LEDGER_DEVICES && is_on(); device++)
-        if (sc_moves_evict(device))
-            judge(device, -1);
+        judge(device, -1, true);
 }
 
 static bool may_exceed(void)
@@ -175,7 +188,7 @@ static void judge_rest(bool waits)
         settle();
     int only = sc_moves_are_known() ? -1 : sc_contexts_only_device();
     if (only >= 0)
-        judge(only, only);
+        judge(only, only, false);
 }
 
 /* ---- what calls do ---- */
@@ -228,7 +241,7 @@ static void ask(const struct sc_call *call, CUdeviceptr address, size_t bytes, i
         return;
     sc_residence_ask(&sc_residence, address, bytes, place, sc_made_here(call));
     if (place >= 0)
-        judge(place, -1);
+        judge(place, -1, false);
 }
 
 void sc_managed_advised(const struct sc_call *call, CUdeviceptr address, size_t bytes,
@@ -244,6 +257,12 @@ void sc_managed_prefetched(const struct sc_call *call, CUdeviceptr address, size
                            CUmemLocation location)
 {
     ask(call, address, bytes, place_of(location));
+}
+
+void sc_managed_lies_nowhere(CUdeviceptr address, size_t bytes)
+{
+    if (is_on() && sc_managed_is_there())
+        sc_residence_ask(&sc_residence, address, bytes, SC_RESIDENCE_NOWHERE, 0);
 }
 
 void sc_managed_context_ended(const struct sc_context *context)

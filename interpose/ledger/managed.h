@@ -34,6 +34,10 @@ void sc_managed_advised(const struct sc_call *call, CUdeviceptr address, size_t 
 void sc_managed_prefetched(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                            CUmemLocation location);
 
+/* No device is to hold it, until one of the above or a record of CUPTI's says otherwise: it is
+ * discarded, or allocated for the host. */
+void sc_managed_lies_nowhere(CUdeviceptr address, size_t bytes);
+
 /* The location that the arguments from before CUDA 12.2 name. */
 CUmemLocation sc_managed_location(CUdevice device);
 

@@ -27,8 +27,9 @@ enum sc_memory_kind {
     SC_MEMORY_ADDRESSES, /* reserved: no memory */
     SC_MEMORY_POOL,      /* with nothing in it */
     SC_MEMORY_POOL_IMPORTED,
-    SC_MEMORY_TRIMMED, /* what the pool has and nobody uses */
-    SC_MEMORY_NODE,    /* a graph's, by its address; of a trim, the device's graphs' */
+    SC_MEMORY_TRIMMED, /* what the pool has and nobody uses, */
+    SC_MEMORY_GRAPHS,  /* and the device's graphs */
+    SC_MEMORY_NODE,    /* a graph's, by its address */
     SC_MEMORY_EXTERNAL,
     SC_MEMORY_GRAPHICS,
     SC_MEMORY_EXEC, /* of a graph */
@@ -47,6 +48,7 @@ enum sc_memory_kind {
     SC_MEMORY_LIMIT,
     SC_MEMORY_USER_OBJECT,
     SC_MEMORY_CHECKPOINT,
+    SC_MEMORY_KINDS
 };
 
 struct sc_memory {

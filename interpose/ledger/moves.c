@@ -67,12 +67,6 @@ bool sc_moves_are_known(void)
     return all.dropped == 0;
 }
 
-bool sc_moves_evict(int device)
-{
-    return device >= 0 && device < SC_LEDGER_DEVICES &&
-           atomic_load_explicit(&counts.devices[device].evicted_bytes, memory_order_relaxed) > 0;
-}
-
 const struct sc_managed_counts *sc_moves_counts(void)
 {
     return &counts;

@@ -16,9 +16,6 @@ void sc_moves_count(const struct sc_managed_news *news);
 /* Does CUPTI tell of faults, and has it left none out? */
 bool sc_moves_are_known(void);
 
-/* Has the device given pages up, whose room others wanted? */
-bool sc_moves_evict(int device);
-
 const struct sc_managed_counts *sc_moves_counts(void);
 
 #endif

@@ -25,9 +25,20 @@
 
 static _Atomic uint64_t failures;
 
-static uint64_t less(uint64_t from, uint64_t what)
+/* What the driver takes for itself in each context is somebody else's, too. */
+static enum sc_oom_verdict judge(const struct sc_oom *oom, uint64_t of_pools, uint64_t of_graphs)
 {
-    return from > what ? from - what : 0;
+    if (oom->total_bytes == 0 || oom->size_bytes == 0)
+        return of_pools ? SC_OOM_POOL : SC_OOM_UNKNOWN;
+    if (oom->size_bytes > oom->total_bytes)
+        return SC_OOM_TOO_LARGE;
+    if (oom->size_bytes <= oom->free_bytes)
+        return oom->size_bytes > sc_statement_less(oom->free_bytes, of_graphs) ? SC_OOM_GRAPHS
+                                                                               : SC_OOM_LIMIT;
+    if (oom->size_bytes <= oom->free_bytes + of_pools)
+        return SC_OOM_POOL;
+    return oom->size_bytes <= sc_statement_less(oom->total_bytes, oom->own_bytes) ? SC_OOM_OTHERS
+                                                                                  : SC_OOM_FULL;
 }
 
 /* ---- the host ---- */
@@ -45,15 +56,7 @@ static void look_at_host(const struct sc_statement *statement, struct sc_oom *oo
     oom->own_bytes = host->all.bytes;
     oom->free_bytes = sc_file_number("/proc/meminfo", "MemAvailable:") * 1024;
     oom->total_bytes = sc_file_number("/proc/meminfo", "MemTotal:") * 1024;
-    if (has_many_registrations(host))
-        oom->verdict = SC_OOM_REGISTRATIONS;
-    else if (oom->total_bytes && oom->size_bytes > oom->total_bytes)
-        oom->verdict = SC_OOM_TOO_LARGE;
-    else if (oom->total_bytes && oom->size_bytes <= oom->free_bytes)
-        oom->verdict = SC_OOM_LIMIT;
-    else if (oom->total_bytes)
-        oom->verdict =
-            oom->size_bytes > less(oom->total_bytes, oom->own_bytes) ? SC_OOM_FULL : SC_OOM_OTHERS;
+    oom->verdict = has_many_registrations(host) ? SC_OOM_REGISTRATIONS : judge(oom, 0, 0);
 }
 
 /* ---- devices ---- */
@@ -64,10 +67,10 @@ static uint64_t look_at_pools(const struct sc_statement *statement, struct sc_oo
 {
     uint64_t unused_bytes = 0, most_bytes = 0;
     for (unsigned i = 0; i < statement->pool_count; i++) {
-        const struct sc_statement_pool *pool = &statement->pools[i];
+        const struct sc_ledger_pool *pool = &statement->pools[i];
         if (pool->place != oom->place || !pool->is_known)
             continue;
-        uint64_t unused = less(pool->reserved_bytes, pool->used_bytes);
+        uint64_t unused = sc_statement_less(pool->reserved_bytes, pool->used_bytes);
         oom->own_bytes += unused;
         unused_bytes += unused;
         if (unused > most_bytes) {
@@ -79,30 +82,27 @@ static uint64_t look_at_pools(const struct sc_statement *statement, struct sc_oo
 }
 
 /* What graphs kept the driver gives up in the call, which fails nevertheless, but for cuMemAlloc
- * (docs/driver.md). */
-static _Atomic uint64_t graphs_told[SC_LEDGER_DEVICES]; /* the peak of which a line has told */
+ * (docs/driver.md). No call says how much that was: it is what they had at their peak, and have no
+ * more. The peak up to which that is known to have gone another way: */
+static _Atomic uint64_t graphs_gone[SC_LEDGER_DEVICES];
+
+void sc_shortage_graphs_trimmed(CUdevice device)
+{
+    cuuint64_t peak = 0;
+    if (sc_booking_is_on() && (unsigned)device < SC_LEDGER_DEVICES &&
+        sc_real.cuDeviceGetGraphMemAttribute &&
+        sc_real.cuDeviceGetGraphMemAttribute(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH, &peak) ==
+            CUDA_SUCCESS)
+        atomic_store(&graphs_gone[device], peak);
+}
 
 static uint64_t given_up_by_graphs(const struct sc_oom *oom, const struct sc_memory *memory,
                                    const struct sc_statement_place *place)
 {
     bool may_be = memory->kind == SC_MEMORY_POOLED || memory->kind == SC_MEMORY_PHYSICAL;
-    return may_be && place->graphs_reserved_peak_bytes > atomic_load(&graphs_told[oom->place])
-               ? less(place->graphs_reserved_peak_bytes, place->graphs_reserved_bytes)
+    return may_be && place->graphs_reserved_peak_bytes > atomic_load(&graphs_gone[oom->place])
+               ? sc_statement_less(place->graphs_reserved_peak_bytes, place->graphs_reserved_bytes)
                : 0;
-}
-
-/* What the driver takes for itself in each context is somebody else's, too. */
-static enum sc_oom_verdict judge(const struct sc_oom *oom, uint64_t of_pools, uint64_t of_graphs)
-{
-    if (oom->total_bytes == 0 || oom->size_bytes == 0)
-        return of_pools ? SC_OOM_POOL : SC_OOM_UNKNOWN;
-    if (oom->size_bytes > oom->total_bytes)
-        return SC_OOM_TOO_LARGE;
-    if (oom->size_bytes <= oom->free_bytes)
-        return oom->size_bytes > less(oom->free_bytes, of_graphs) ? SC_OOM_GRAPHS : SC_OOM_LIMIT;
-    if (oom->size_bytes <= oom->free_bytes + of_pools)
-        return SC_OOM_POOL;
-    return oom->size_bytes <= less(oom->total_bytes, oom->own_bytes) ? SC_OOM_OTHERS : SC_OOM_FULL;
 }
 
 static void look_at_device(const struct sc_statement *statement, const struct sc_memory *memory,
@@ -119,7 +119,7 @@ static void look_at_device(const struct sc_statement *statement, const struct sc
     oom->verdict = judge(oom, of_pools, of_graphs);
     oom->unused_bytes = oom->verdict == SC_OOM_GRAPHS ? of_graphs : of_pools;
     if (oom->verdict == SC_OOM_GRAPHS)
-        atomic_store(&graphs_told[oom->place], place->graphs_reserved_peak_bytes);
+        atomic_store(&graphs_gone[oom->place], place->graphs_reserved_peak_bytes);
 }
 
 /* ---- the line ---- */

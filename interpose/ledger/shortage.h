@@ -13,6 +13,9 @@
 struct sc_call;
 struct sc_memory;
 
+/* The program has had the device's graphs give up what they kept. */
+void sc_shortage_graphs_trimmed(CUdevice device);
+
 void sc_shortage_note(const struct sc_call *call, const struct sc_memory *memory);
 
 /* The call has not given the memory, and was answered so. */

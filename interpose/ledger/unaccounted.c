@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -120,7 +119,7 @@ static struct {
     unsigned weight;
     unsigned looks; /* that are due, for a function's first launch */
     struct sc_statement_unaccounted places[SC_LEDGER_DEVICES];
-    struct sc_statement_step steps[SC_STATEMENT_STEPS];
+    struct sc_statement_mention steps[SC_STATEMENT_STEPS];
     unsigned step_count;
 } found;
 
@@ -133,28 +132,19 @@ void sc_unaccounted_start(void)
 
 /* How much a call of this kind takes: of several calls between two looks the heaviest is named. 0:
  * it does not matter. */
-static unsigned weight_of(enum sc_memory_kind kind)
-{
-    switch (kind) {
-    case SC_MEMORY_CONTEXT:
-        return 4;
-    case SC_MEMORY_LIMIT:
-        return 3;
-    case SC_MEMORY_MODULE:
-    case SC_MEMORY_LINK:
-    case SC_MEMORY_PEER:
-        return 2;
-    case SC_MEMORY_FUNCTION:
-    case SC_MEMORY_FUNCTION_SETTING:
-        return 1;
-    default:
-        return 0;
-    }
-}
+static const uint8_t weights[SC_MEMORY_KINDS] = {
+    [SC_MEMORY_CONTEXT] = 4,
+    [SC_MEMORY_LIMIT] = 3,
+    [SC_MEMORY_MODULE] = 2,
+    [SC_MEMORY_LINK] = 2,
+    [SC_MEMORY_PEER] = 2,
+    [SC_MEMORY_FUNCTION] = 1,
+    [SC_MEMORY_FUNCTION_SETTING] = 1,
+};
 
 void sc_unaccounted_note(const struct sc_call *call, enum sc_memory_kind kind)
 {
-    unsigned weight = weight_of(kind);
+    unsigned weight = weights[kind];
     if (!atomic_load_explicit(&is_on, memory_order_relaxed) || !weight || !sc_active())
         return;
     uint32_t origin = sc_made_here(call);
@@ -172,11 +162,6 @@ void sc_unaccounted_note(const struct sc_call *call, enum sc_memory_kind kind)
 
 /* ---- looking ---- */
 
-static uint64_t less(uint64_t from, uint64_t what)
-{
-    return from > what ? from - what : 0;
-}
-
 /* What the driver takes for what the ledger knows of. */
 static uint64_t known_of(const struct sc_statement *statement, unsigned place_number)
 {
@@ -184,7 +169,7 @@ static uint64_t known_of(const struct sc_statement *statement, unsigned place_nu
     uint64_t bytes = place->backed_bytes + place->kinds[SC_LEDGER_ARRAY].bytes +
                      place->kinds[SC_LEDGER_PHYSICAL].bytes + place->graphs_reserved_bytes;
     for (unsigned i = 0; i < statement->pool_count; i++) {
-        const struct sc_statement_pool *pool = &statement->pools[i];
+        const struct sc_ledger_pool *pool = &statement->pools[i];
         if (pool->place == place_number && !pool->is_imported)
             bytes += pool->is_known ? pool->reserved_bytes : pool->used.bytes;
     }
@@ -204,22 +189,22 @@ static enum answer compare(unsigned place, struct sc_statement *statement, uint6
             return NOT_SAID;
         sc_balance_draw(statement, !stops());
         uint64_t known = known_of(statement, place);
-        *unaccounted = less(*driver_bytes, known);
+        *unaccounted = sc_statement_less(*driver_bytes, known);
         if (ask_nvml(&statement->places[place], &behind) && *driver_bytes == behind)
             return behind >= known ? SAID : NOT_SAID;
     }
     return nvml.is_open ? CHANGING : NOT_SAID;
 }
 
-static struct sc_statement_step *step_of(unsigned place)
+static struct sc_statement_mention *step_of(unsigned place)
 {
     for (unsigned i = 0; i < found.step_count; i++)
         if (found.steps[i].place == place && found.steps[i].origin == found.origin)
             return &found.steps[i];
     if (found.step_count == SC_STATEMENT_STEPS)
         return NULL;
-    found.steps[found.step_count] =
-        (struct sc_statement_step){.place = place, .origin = found.origin};
+    found.steps[found.step_count] = (struct sc_statement_mention){
+        .what = SC_STATEMENT_STEP, .place = place, .origin = found.origin};
     return &found.steps[found.step_count++];
 }
 
@@ -227,11 +212,11 @@ static void note_locked(unsigned place, uint64_t driver_bytes, uint64_t bytes)
     SC_REQUIRES(found.lock)
 {
     struct sc_statement_unaccounted *row = &found.places[place];
-    uint64_t grown = less(bytes, row->bytes);
-    struct sc_statement_step *step = grown >= STEP_BYTES ? step_of(place) : NULL;
+    uint64_t grown = sc_statement_less(bytes, row->bytes);
+    struct sc_statement_mention *step = grown >= STEP_BYTES ? step_of(place) : NULL;
     if (step) {
         step->bytes += grown;
-        step->times++;
+        step->count++;
     }
     row->driver_bytes = driver_bytes;
     row->bytes = bytes;
@@ -295,7 +280,7 @@ void sc_unaccounted_fill(struct sc_statement *statement)
     sc_brief_lock_take(&found.lock);
     for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++)
         statement->places[i].unaccounted = found.places[i];
-    memcpy(statement->steps, found.steps, sizeof found.steps);
-    statement->step_count = found.step_count;
+    for (unsigned i = 0; i < found.step_count; i++)
+        statement->mentions[statement->mention_count++] = found.steps[i];
     sc_brief_lock_give(&found.lock);
 }

@@ -26,9 +26,9 @@
 
 #include "common/poison.h"
 
-/* Auto: where a miss matters more than the nanoseconds that each call then costs, and where records
- * are asked for by themselves: the timeline, which needs the calls' numbers, and those of managed
- * memory, which who subscribes has for itself. */
+/* Is CUPTI to be listened to? With cupti=auto it is where a miss matters more than the time that
+ * each call then costs. It also is where records are asked for by themselves: the timeline, which
+ * needs the calls' numbers, and managed memory, whose records only a subscriber gets. */
 static bool is_wanted(void)
 {
     if (sc_options.cupti == SC_CUPTI_OFF)
@@ -37,7 +37,8 @@ static bool is_wanted(void)
            sc_options.mode == SC_MODE_REPORT || sc_options.timeline || sc_options.um;
 }
 
-static void missed(const struct sc_missed_call *call, bool entering)
+/* CUPTI tells of a call that no wrapper carried: reports it, and replays it. */
+static void on_missed_call(const struct sc_missed_call *call, bool entering)
 {
     SC_KEEP_ERRNO();
     if (sc_process_is_alone()) {
@@ -57,7 +58,8 @@ static void missed(const struct sc_missed_call *call, bool entering)
     sc_replay(call, entering);
 }
 
-/* The runtime's CUDA, then the driver's. */
+/* The major versions of CUPTI to look for: that of the runtime's CUDA, then the driver's. Ends with
+ * 0. */
 static const int *majors(void)
 {
     static int list[3];
@@ -71,14 +73,14 @@ static const int *majors(void)
     return list;
 }
 
-/* "WHAT cannot be met: CUPTI is held: by a tool". */
-static void say_unmet(const char *what, const struct sc_cupti_status *status)
+/* Warns "WHAT cannot be met: CUPTI is held: by a tool". */
+static void warn_unmet(const char *what, const struct sc_cupti_status *status)
 {
     sc_warning_say("%s cannot be met: CUPTI is %s%s%s", what, sc_cupti_state_string(status->state),
                    status->detail[0] ? ": " : "", status->detail);
 }
 
-static struct sc_report_cupti described(const struct sc_cupti_status *status)
+static struct sc_report_cupti describe_cupti(const struct sc_cupti_status *status)
 {
     return (struct sc_report_cupti){
         .state = sc_cupti_state_string(status->state),
@@ -88,7 +90,7 @@ static struct sc_report_cupti described(const struct sc_cupti_status *status)
     };
 }
 
-static void say_passed_over(const struct sc_cupti_status *status)
+static void warn_passed_over(const struct sc_cupti_status *status)
 {
     if (status->passed_over[0])
         sc_warning_say("libcupti is not looked for where the path is relative: %s; name the whole "
@@ -96,26 +98,27 @@ static void say_passed_over(const struct sc_cupti_status *status)
                        status->passed_over);
 }
 
-/* It was wanted, and is not to be had, or not any more. */
-static void tell_loss(void)
+/* CUPTI was wanted, and cannot be had, or not any more: reports that. */
+static void report_loss(void)
 {
     struct sc_cupti_status status;
     sc_cupti_get_status(&status);
-    struct sc_report_cupti cupti = described(&status);
+    struct sc_report_cupti cupti = describe_cupti(&status);
     sc_report_cupti(&cupti);
     if (sc_options.cupti == SC_CUPTI_REQUIRE) {
         sc_report_fail();
-        say_unmet("cupti=require", &status);
+        warn_unmet("cupti=require", &status);
     }
     if (sc_options.timeline && status.state != SC_CUPTI_YIELDED)
-        say_unmet("timeline=1", &status);
+        warn_unmet("timeline=1", &status);
     if (sc_options.um && status.state != SC_CUPTI_YIELDED)
-        say_unmet("um=1", &status);
+        warn_unmet("um=1", &status);
 }
 
 /* ---- records: the timeline, and managed memory ---- */
 
-/* Where there is a context, CUPTI waits for its work: in cuptiSubscribe, and to turn records on. */
+/* Is there any context? Then CUPTI would wait for its work, in cuptiSubscribe and to turn records
+ * on. */
 static bool has_context(void)
 {
     CUcontext current = NULL;
@@ -132,7 +135,7 @@ static bool has_context(void)
     return false;
 }
 
-static void say_no_records(const char *why)
+static void warn_no_records(const char *why)
 {
     if (sc_options.timeline)
         sc_warning_say("timeline=1 cannot be met: %s", why);
@@ -140,6 +143,7 @@ static void say_no_records(const char *why)
         sc_warning_say("um=1 cannot be met: %s", why);
 }
 
+/* The records that the options ask for; NULL: none. */
 static const struct sc_timeline_request *request_records(void)
 {
     static struct sc_timeline_request request;
@@ -151,35 +155,36 @@ static const struct sc_timeline_request *request_records(void)
     return sc_options.timeline || sc_options.um ? &request : NULL;
 }
 
-/* We listen; do records come? */
-static void follow_records(void)
+/* CUPTI listens: starts what reads its records, and warns of those that do not come. */
+static void start_records(void)
 {
     bool copies = sc_timeline_state() == SC_CUPTI_LISTENING;
     bool managed = sc_timeline_managed_state() == SC_CUPTI_LISTENING;
-    struct sc_copy_times_managed who = {0};
+    struct sc_copy_times_managed calls = {0};
     if (managed)
-        who = (struct sc_copy_times_managed){sc_managed_is_there, sc_managed_judge_faults};
-    bool runs = (copies || managed) && sc_copy_times_start(who);
-    if (!runs && (copies || managed) && sc_cupti_yield_records())
+        calls = (struct sc_copy_times_managed){sc_managed_is_there, sc_managed_judge_faults};
+    bool is_running = (copies || managed) && sc_copy_times_start(calls);
+    if (!is_running && (copies || managed) && sc_cupti_yield_records())
         sc_timeline_fail();
-    if (sc_options.timeline && !(runs && copies))
+    if (sc_options.timeline && !(is_running && copies))
         sc_warning_say("timeline=1 cannot be met: CUPTI gives no activity records");
-    if (sc_options.um && !(runs && managed)) {
+    if (sc_options.um && !(is_running && managed)) {
         const char *detail = sc_timeline_managed_detail();
         sc_warning_say("um=1 cannot be met: CUPTI counts nothing of managed memory here%s%s",
                        detail[0] != '\0' ? ": " : "", detail);
     }
 }
 
-/* The work that is waited for may itself wait for the thread that brings us up. */
+/* CUPTI is not started: the work that it would wait for may itself wait for this thread. */
 static void start_too_late(void)
 {
     sc_cupti_fail("CUDA was in use before the library");
-    tell_loss();
-    say_no_records("CUDA was in use before the library");
+    report_loss();
+    warn_no_records("CUDA was in use before the library");
 }
 
-/* CUPTI starts threads when somebody subscribes. */
+/* Looks a function of CUPTI's up, and notes where CUPTI's code lies, before CUPTI starts threads at
+ * the first subscription. */
 static void *cuptis_symbol(void *handle, const char *name)
 {
     void *found = sc_loader_symbol(handle, name);
@@ -193,7 +198,7 @@ void sc_audit_start(void)
     static struct sc_cupti_request request;
     struct sc_cupti_status status;
     if (!is_wanted()) {
-        say_no_records("it needs CUPTI, and cupti=off");
+        warn_no_records("it needs CUPTI, and cupti=off");
         return;
     }
     if (!sc_process_is_alone() && has_context()) {
@@ -203,18 +208,18 @@ void sc_audit_start(void)
     request = (struct sc_cupti_request){
         .search = {majors(), sc_libraries_open, sc_libraries_find_path},
         .symbol = cuptis_symbol,
-        .missed = missed,
+        .missed = on_missed_call,
         .told = sc_resource_news,
         .records = request_records(),
     };
     request.followed = sc_replay_ids(&request.followed_count);
     sc_cupti_start(&request);
     sc_cupti_get_status(&status);
-    say_passed_over(&status);
+    warn_passed_over(&status);
     if (status.state == SC_CUPTI_LISTENING && request.records)
-        follow_records();
+        start_records();
     if (status.state != SC_CUPTI_LISTENING)
-        tell_loss();
+        report_loss();
     else if (sc_process_is_alone())
         sc_cupti_widen();
 }
@@ -223,7 +228,7 @@ void sc_audit_make_way(void)
 {
     SC_KEEP_ERRNO();
     if (sc_cupti_yield())
-        tell_loss();
+        report_loss();
 }
 
 void sc_audit_made_way(void)
@@ -254,7 +259,7 @@ void sc_audit_child(void)
     sc_cupti_child();
 }
 
-/* Without CUPTI, as that is. */
+/* What the summary says of the timeline. If the timeline was not begun, its state is CUPTI's. */
 static void describe_timeline(const struct sc_cupti_status *cupti,
                               struct sc_report_timeline *timeline)
 {
@@ -269,6 +274,7 @@ static void describe_timeline(const struct sc_cupti_status *cupti,
     timeline->matched = sc_copy_times_matched();
 }
 
+/* What the summary says of managed memory. */
 static void describe_um(const struct sc_cupti_status *cupti, struct sc_report_um *um)
 {
     struct sc_timeline_counts counts;
@@ -290,7 +296,7 @@ void sc_audit_totals(struct sc_report_totals *totals)
     struct sc_cupti_status status;
     uint64_t wrapped, missed_calls;
     sc_cupti_get_status(&status);
-    totals->cupti = described(&status);
+    totals->cupti = describe_cupti(&status);
     describe_timeline(&status, &totals->timeline);
     describe_um(&status, &totals->um);
     totals->coverage.wrapped = totals->operations;

@@ -1,7 +1,7 @@
 /* The audit: does every call that the driver performs come through a wrapper?
  *
- * Where `cupti` says so, CUPTI tells of the driver's asynchronous copies, memsets, frees and
- * captures (cupti_hooks). A call that no wrapper carried is reported with its stack. With
+ * If the option `cupti` allows it, CUPTI tells of the driver's asynchronous copies, memsets, frees
+ * and captures (cupti_hooks). A call that no wrapper carried is reported with its stack. With
  * timeline=1 the audit also has CUPTI record when copies ran (copy_times.h).
  *
  * Thread-safe. CUPTI is called, and the loader's lock may be taken. Not for a signal handler.
@@ -13,23 +13,26 @@
 
 struct sc_report_totals;
 
-/* CUDA has come up, and the report is open. */
+/* Starts the audit. Called when CUDA has come up and the report is open. */
 void sc_audit_start(void);
 
-/* Around a profiler's call of CUPTI: CUPTI is the profiler's own when the first returns. */
+/* Around a profiler's call of CUPTI: when sc_audit_make_way returns, CUPTI is free for the
+ * profiler. */
 void sc_audit_make_way(void);
 void sc_audit_made_way(void);
 
-/* A tool registers for activity records: CUPTI makes no records for us when this returns. */
+/* A tool is about to register for activity records: when this returns, CUPTI makes no records for
+ * us. */
 void sc_audit_make_way_for_records(void);
 
-/* The process ends, or goes on without us: no callback is heard any more. Records still come. */
+/* The process ends, or goes on without us: no callback is answered from now on. Records still come.
+ */
 void sc_audit_close(void);
 
-/* After that: no records come either. With `unsubscribe` CUPTI is told so. */
+/* Called after that: no records come any more. `unsubscribe`: CUPTI is told so. */
 void sc_audit_stop(bool unsubscribe);
 
-/* In a forked child. */
+/* In a forked child: the audit is over there. */
 void sc_audit_child(void);
 
 /* Fills in what the summary says of missed calls. Needs totals->operations. */

@@ -24,7 +24,7 @@ enum { SUBSCRIBE, SUBSCRIBE_V2, FINALIZE, REGISTER, ENABLE, ENABLE_CONTEXT, DOOR
 static struct {
     const char *name;
     void *wrapper;
-    _Atomic(void *) real; /* of the first libcupti that was asked for it */
+    _Atomic(void *) real; /* the function of the first libcupti that was asked for it */
 } doors[DOORS] = {
     [SUBSCRIBE] = {"cuptiSubscribe", (void *)cuptiSubscribe, NULL},
     [SUBSCRIBE_V2] = {"cuptiSubscribe_v2", (void *)cuptiSubscribe_v2, NULL},
@@ -42,16 +42,18 @@ static int door_of(const char *name)
     return DOORS;
 }
 
-/* One wrapper cannot stand for the functions of two libcuptis: who asks for the second one's has
- * CUPTI to himself at once. */
+/* One wrapper cannot stand for the functions of two libcuptis. Whoever asks for the second one's
+ * function gets that function itself, and CUPTI is freed at once. */
 void *sc_cupti_doors_found(void *handle, const char *name, void *found)
 {
     int door = door_of(name);
     if (door == DOORS || !found)
         return found;
-    if (found == doors[door].wrapper) /* a libcupti in sight has others than ours, too */
+    if (found == doors[door].wrapper) /* of a libcupti other functions than ours are in sight as
+                                         well: the wrapper was found as its function */
         return sc_loader_symbol(handle, "cuptiUnsubscribe") ? found : NULL;
-    if (sc_loader_is_stub(found)) /* of a program that is linked with libcupti: it leads to us */
+    if (sc_loader_is_stub(found)) /* a stub in a program that is linked with libcupti, which leads
+                                     to our wrapper */
         return found;
     void *expected = NULL;
     if (atomic_compare_exchange_strong(&doors[door].real, &expected, found) || expected == found)
@@ -61,14 +63,15 @@ void *sc_cupti_doors_found(void *handle, const char *name, void *found)
     return found;
 }
 
-static void *not_ours(int door, void *found)
+/* The function, unless it is our wrapper or a stub that leads there; else NULL. */
+static void *unless_ours(int door, void *found)
 {
     return found == doors[door].wrapper || sc_loader_is_stub(found) ? NULL : found;
 }
 
-/* What the caller was linked with: its object may have been loaded without giving its symbols to
- * others. */
-static void *linked_with(const char *name, const void *caller)
+/* The function of this name that the caller's object was linked with. That object may have been
+ * loaded without giving its symbols to others. */
+static void *symbol_of_caller(const char *name, const void *caller)
 {
     SC_INSIDE(); /* dlclose waits for nothing: the module stays */
     Dl_info where;
@@ -81,33 +84,36 @@ static void *linked_with(const char *name, const void *caller)
     return found;
 }
 
-/* Ours is in everybody's sight, the libcupti that we have loaded in nobody's. One that is in the
- * caller's has others than ours, too. The look-up that fails, the last, also sets dlerror(). */
+/* Our wrappers are in everybody's sight, and the libcupti that we have loaded is in nobody's. If a
+ * libcupti is in the caller's sight, so are its functions that we do not wrap. The last look-up,
+ * which fails, also sets dlerror(). */
 bool sc_cupti_doors_only_ours(const char *name, const void *caller)
 {
-    return door_of(name) < DOORS && !linked_with("cuptiUnsubscribe", caller) &&
+    return door_of(name) < DOORS && !symbol_of_caller("cuptiUnsubscribe", caller) &&
            !sc_loader_next(name);
 }
 
-static void *in_the_process(int door)
+static void *symbol_in_process(int door)
 {
     void *handle = sc_libcupti_find_loaded();
-    return handle ? not_ours(door, sc_loader_symbol(handle, doors[door].name)) : NULL;
+    return handle ? unless_ours(door, sc_loader_symbol(handle, doors[door].name)) : NULL;
 }
 
+/* The real function behind the door, for this caller; NULL: there is none. */
 static void *real_of(int door, const void *caller)
 {
-    void *real = not_ours(door, linked_with(doors[door].name, caller));
+    void *real = unless_ours(door, symbol_of_caller(doors[door].name, caller));
     real = real ? real : atomic_load(&doors[door].real);
-    real = real ? real : not_ours(door, sc_loader_next(doors[door].name));
-    real = real ? real : in_the_process(door);
+    real = real ? real : unless_ours(door, sc_loader_next(doors[door].name));
+    real = real ? real : symbol_in_process(door);
     dlerror();
     if (real)
         sc_driver_code_note_cupti(real);
     return real;
 }
 
-/* A tool wants for itself what only one can have. */
+/* The wrapper of a function by which a tool takes something that only one client can have. The
+ * library gives up its own before. */
 #define MAKE_WAY(function, door, make_way, made_way, parameters, arguments)                        \
     CUptiResult CUPTIAPI function parameters                                                       \
     {                                                                                              \
@@ -121,7 +127,7 @@ static void *real_of(int door, const void *caller)
         return result;                                                                             \
     }
 
-/* CUPTI as a whole. */
+/* Such a function takes CUPTI as a whole. */
 #define WHOLE(function, door, parameters, arguments)                                               \
     MAKE_WAY(function, door, sc_audit_make_way, sc_audit_made_way, parameters, arguments)
 
@@ -136,8 +142,8 @@ WHOLE(cuptiSubscribe_v2, SUBSCRIBE_V2,
 
 WHOLE(cuptiFinalize, FINALIZE, (void), ())
 
-/* The records alone. Many tools enable first and register then: what they enabled must not be
- * disabled with ours. */
+/* Such a function takes the records only. Nothing is done behind its call: many tools enable
+ * records first and register then, and what they have enabled must not be disabled with ours. */
 static void nothing_behind(void)
 {
 }

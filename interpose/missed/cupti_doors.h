@@ -1,15 +1,15 @@
 /* The doors through which profilers come to CUPTI.
  *
  * CUPTI has one subscriber, and one client that gets activity records. Before a tool subscribes,
- * registers for records, enables some or tears CUPTI down, the library gives up its own. So the
+ * registers for records, enables some, or finalizes CUPTI, the library gives up its own. So the
  * tool's call does what it does without the library.
  *
  * Wrapped are cuptiSubscribe, cuptiSubscribe_v2, cuptiActivityRegisterCallbacks,
- * cuptiActivityEnable, cuptiActivityEnableContext and cuptiFinalize, for those who link libcupti
- * and for those who ask dlsym.
+ * cuptiActivityEnable, cuptiActivityEnableContext and cuptiFinalize. The wrappers are for programs
+ * that link libcupti, and for those that ask dlsym.
  *
- * Thread-safe. Locks: CUPTI's subscription (cupti_hooks/subscription.h); the two questions take the
- * loader's. Not for a signal handler.
+ * Thread-safe. Locks: CUPTI's subscription (cupti_hooks/subscription.h); the two questions below
+ * take the loader's. Not for a signal handler.
  */
 #ifndef SC_INTERPOSE_MISSED_CUPTI_DOORS_H
 #define SC_INTERPOSE_MISSED_CUPTI_DOORS_H
@@ -22,8 +22,8 @@ static inline bool sc_cupti_doors_is_cupti(const char *name)
     return name[0] == 'c' && name[1] == 'u' && name[2] == 'p' && name[3] == 't' && name[4] == 'i';
 }
 
-/* What dlsym is to answer for a function of libcupti that was found through a handle. RTLD_DEFAULT
- * and RTLD_NEXT are not such handles: their answers depend on the caller. */
+/* What dlsym is to answer for a function of libcupti that it has found through a handle, as
+ * `found`. Not for RTLD_DEFAULT and RTLD_NEXT, whose answers depend on the caller. */
 void *sc_cupti_doors_found(void *handle, const char *name, void *found);
 
 /* Is our wrapper the only function of this name that RTLD_DEFAULT would find for the code at

@@ -26,16 +26,17 @@
 
 /* ---- notes in place of a wrapper ---- */
 
-/* The wrapper would have had its function run by the driver, and have seen it start. */
-static void work(const struct sc_call *call, CUstream stream)
+/* Notes work whose host function no wrapper has replaced: nobody will see it start. */
+static void add_work(const struct sc_call *call, CUstream stream)
 {
     struct sc_work work;
     sc_work_begin(&work, call, stream, SC_WORK_MAY_WRITE | SC_WORK_SIGNALS);
     sc_work_end(&work, CUDA_SUCCESS);
 }
 
-/* The wait may have drawn the stream into a capture: nothing may be recorded on it then. */
-static void wait(const struct sc_call *call, CUstream handle, CUevent event)
+/* Notes a wait that was made. It may have drawn the stream into a capture: then nothing may be
+ * recorded on the stream. */
+static void add_wait(const struct sc_call *call, CUstream handle, CUevent event)
 {
     struct sc_stream_record *stream =
         sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
@@ -43,10 +44,10 @@ static void wait(const struct sc_call *call, CUstream handle, CUevent event)
         sc_capturing_changed();
     if (!stream || sc_streams_is_capturing(stream))
         return;
-    struct sc_wait made; /* just now: nobody has told of its beginning */
+    struct sc_wait just_made; /* the wait began without a wrapper */
     sc_event_calls_join(stream, event);
-    sc_track_begin_wait(&sc_track, stream->id, (uintptr_t)event, &made);
-    sc_track_end_wait(&sc_track, &made, true);
+    sc_track_begin_wait(&sc_track, stream->id, (uintptr_t)event, &just_made);
+    sc_track_end_wait(&sc_track, &just_made, /*issued=*/true);
 }
 
 /* ---- what to do, from the rows of api.def ---- */
@@ -59,7 +60,7 @@ static void wait(const struct sc_call *call, CUstream handle, CUevent event)
 #define DO_NOTED_BEFORE(note) note
 #define DO_NEVER(arguments) (void)0
 
-/* They have none. */
+/* These functions have no parameters. */
 typedef void cuCtxSynchronize_params;
 typedef void cuProfilerStart_params;
 typedef void cuProfilerStop_params;
@@ -76,12 +77,14 @@ typedef void cuProfilerStop_params;
     }
 #include "interpose/driver/api.def"
 
-enum when { NEVER, BEFORE, AFTER, BOTH, AROUND }; /* the driver carries the call out */
+/* When to run the wrapper, by the driver's call. */
+enum when { NEVER, BEFORE, AFTER, BOTH, AROUND };
 
+/* How calls of one callback id are replayed. */
 struct replay {
     void (*note)(const void *parameters);
     enum when when;
-    bool wrapped; /* by running the wrapper, which knows what failed */
+    bool wrapped; /* `note` runs the wrapper, which knows what a failed call means */
 };
 
 #define ROW_BEFORE BEFORE, true
@@ -92,7 +95,7 @@ struct replay {
 #define ROW_NOTED_BEFORE BEFORE, false
 #define ROW_NEVER NEVER, false
 
-/* As many as CUPTI may come to have: ids of later versions are among them. */
+/* As many ids as CUPTI may come to have, those of later versions included. */
 enum { REPLAYS = 1024 };
 
 static const struct replay replays[REPLAYS] = {
@@ -101,15 +104,16 @@ static const struct replay replays[REPLAYS] = {
 #include "interpose/driver/api.def"
 };
 
-/* While a capture begins that no wrapper knows of, and before its wrapper is run, no mark may be
- * recorded on its stream: the driver is asked what captures. */
+/* Does the call begin a capture? Until its wrapper runs, no wrapper knows of the capture, and no
+ * mark may be recorded on its stream. So the driver is asked again what captures. */
 static bool begins_capture(const struct sc_missed_call *call)
 {
     return strncmp(call->name, "cuStreamBeginCapture", strlen("cuStreamBeginCapture")) == 0 ||
            strncmp(call->name, "cuStreamBeginRecapture", strlen("cuStreamBeginRecapture")) == 0;
 }
 
-/* Nothing is known of a call that failed, but what captures make of it, which wrappers note. */
+/* Is the wrapper to be run at this end of the call? Behind a call that failed it is run only where
+ * captures may be the reason, which wrappers note. */
 static bool is_due(const struct replay *replay, const struct sc_missed_call *call, bool entering)
 {
     if (replay->when == NEVER)

@@ -18,9 +18,10 @@
 
 #include "common/poison.h"
 
-/* What was issued on the stream while the call returned may be taken for done, as where a call is
- * followed. Waits pass by, and so will events: from now on they are followed. */
-static void waited(struct sc_point *point, const char *api)
+/* Ends a wait that no wrapper saw. What other threads have issued while the call returned may be
+ * taken for done as well, as in a replay. If waits pass by, events do so, too: all calls are
+ * followed from now on. */
+static void end_unwrapped_wait(struct sc_point *point, const char *api)
 {
     sc_hazards_know(point, &(struct sc_culprit){api, NULL, NULL});
     sc_guard_apply(SC_GUARD_ALL);
@@ -34,7 +35,7 @@ static void stream_waited(CUstream handle)
         return;
     struct sc_point point = sc_track_point(&sc_track, stream->id, SC_SCOPE_STREAM);
     sc_unfinished_stream_done(stream, sc_unfinished_stream_since(stream));
-    waited(&point, "cuStreamSynchronize");
+    end_unwrapped_wait(&point, "cuStreamSynchronize");
 }
 
 static void context_waited(CUcontext handle)
@@ -44,10 +45,10 @@ static void context_waited(CUcontext handle)
         return;
     struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
     sc_unfinished_context_done(context, sc_unfinished_context_since(context));
-    waited(&point, "cuCtxSynchronize");
+    end_unwrapped_wait(&point, "cuCtxSynchronize");
 }
 
-static void act(const struct sc_news *news)
+static void act_on_news(const struct sc_news *news)
 {
     switch (news->kind) {
     case SC_NEWS_STREAM_NAMED:
@@ -79,5 +80,5 @@ void sc_resource_news(const struct sc_news *news)
 {
     SC_KEEP_ERRNO();
     if (sc_active())
-        act(news);
+        act_on_news(news);
 }

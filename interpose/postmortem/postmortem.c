@@ -17,6 +17,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
+#include "interpose/ledger/limits.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "interpose/streams/unfinished.h"
@@ -28,8 +29,8 @@
 
 #include "common/poison.h"
 
-/* The process, or the context, has to be given up after these, as cuda.h says. That goes without
- * saying for a context that is destroyed, and the unknown error is seen to stay. */
+/* Errors after which the process or the context has to be given up, as cuda.h says. Of a context
+ * that is destroyed that is evident, and the unknown error is seen to stay. */
 static const struct lost {
     CUresult error;
     const char *name;
@@ -56,9 +57,9 @@ static const struct lost {
 #undef LOST
 };
 
-static const struct lost abortion = {CUDA_SUCCESS, "SIGABRT"};
+static const struct lost aborted = {CUDA_SUCCESS, "SIGABRT"};
 
-static const struct lost *find(CUresult error)
+static const struct lost *find_lost(CUresult error)
 {
     for (size_t i = 0; i < sizeof all_lost / sizeof all_lost[0]; i++)
         if (all_lost[i].error == error)
@@ -66,16 +67,19 @@ static const struct lost *find(CUresult error)
     return NULL;
 }
 
-/* How many streams have their last operations shown, whether in flight or not. */
-enum { SHOWN_WHOLE = 8, OPERATIONS_MAX = (SC_HISTORY_RINGS + 1) * SC_HISTORY_LENGTH };
+/* Of so many streams all operations are shown; of the others those in flight. */
+enum { WHOLE_STREAMS = 8, OPERATIONS_MAX = (SC_HISTORY_RINGS + 1) * SC_HISTORY_LENGTH };
 
-enum stage { NOT_BEGUN, BEGUN, WRITTEN };
+/* How far the only line of the process is. */
+enum line_stage { NOT_BEGUN, BEGUN, WRITTEN };
 
-static _Atomic int stage;
+static _Atomic int line_stage;
 
-/* The entries of all streams: of the thread that has brought `stage` to BEGUN, as is all below. */
+/* The entries of all streams. This and all below belongs to the thread that has set the stage to
+ * BEGUN. */
 static struct sc_history_entry entries[OPERATIONS_MAX];
 static unsigned entry_count;
+/* Memory that was given back: frees. */
 static struct sc_history_entry given_back[SC_HISTORY_LENGTH];
 static unsigned given_back_count;
 static struct sc_postmortem_operation operations[OPERATIONS_MAX];
@@ -84,8 +88,8 @@ static struct sc_postmortem_stream streams[OPERATIONS_MAX];
 
 /* ---- one operation ---- */
 
-/* Has the host learnt of its end? By a wait for an event a kernel is known to be done when a later
- * copy on its stream is. */
+/* Does the host know that the operation is done? If the host has waited for an event behind a
+ * kernel, the kernel is known to be done when a later copy on its stream is. */
 static bool is_done(const struct sc_history_entry *entry)
 {
     struct sc_stream_record *record = sc_streams_of_id(entry->stream);
@@ -105,7 +109,7 @@ static struct sc_postmortem_operation describe(const struct sc_history_entry *en
 
 /* ---- streams ---- */
 
-/* Among those of its stream, of which the latest comes first. */
+/* Inserts the entry among those of its stream, the latest first. */
 static void insert_entry(const struct sc_history_entry *entry)
 {
     unsigned at = entry_count++;
@@ -121,7 +125,7 @@ static void insert_entry(const struct sc_history_entry *entry)
     entries[at].direction = SC_NO_DIRECTION;
 }
 
-/* Frees in the order of a stream are operations of it. */
+/* Reads the history. A free in a stream's order is also an operation of that stream. */
 static void read_entries(void)
 {
     entry_count = 0;
@@ -133,8 +137,8 @@ static void read_entries(void)
             insert_entry(&given_back[i]);
 }
 
-/* The stream with the latest operation of those that are not taken yet: the index of the operation,
- * or entry_count. What is taken has stream 0. */
+/* The index of the latest operation of all streams that take_stream has not taken yet; entry_count:
+ * there is none. An operation that was taken has stream 0. */
 static unsigned find_latest(void)
 {
     unsigned latest = entry_count;
@@ -146,37 +150,39 @@ static unsigned find_latest(void)
     return latest;
 }
 
-/* Takes the operations of the stream, which are in order. Returns how many are shown. */
-static unsigned take_stream(uint32_t id, bool whole, struct sc_postmortem_operation *shown)
+/* Takes the operations of the stream, in their order. `is_whole`: all are shown; else those in
+ * flight. Returns how many are shown. */
+static unsigned take_stream(uint32_t id, bool is_whole, struct sc_postmortem_operation *shown)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < entry_count; i++) {
         if (entries[i].stream != id)
             continue;
         bool in_flight = !is_done(&entries[i]);
-        if (in_flight || whole)
+        if (in_flight || is_whole)
             shown[count++] = describe(&entries[i], in_flight);
         entries[i].stream = 0;
     }
     return count;
 }
 
-/* Those that were used last, and all others with something in flight. */
+/* Collects the streams that were used last, and all others with operations in flight. Returns how
+ * many. */
 static unsigned collect_streams(void)
 {
-    unsigned count = 0, taken = 0, used = 0;
+    unsigned count = 0, stream_index = 0, operation_count = 0;
     read_entries();
-    for (unsigned first; (first = find_latest()) < entry_count; taken++) {
+    for (unsigned first; (first = find_latest()) < entry_count; stream_index++) {
         uint32_t id = entries[first].stream;
         const struct sc_stream_view stream = sc_track_stream(&sc_track, id);
         struct sc_postmortem_stream *shown = &streams[count];
         *shown = (struct sc_postmortem_stream){
             .handle = stream.handle,
             .device = stream.device,
-            .operations = &operations[used],
-            .count = take_stream(id, taken < SHOWN_WHOLE, &operations[used]),
+            .operations = &operations[operation_count],
+            .count = take_stream(id, stream_index < WHOLE_STREAMS, &operations[operation_count]),
         };
-        used += shown->count;
+        operation_count += shown->count;
         count += shown->count > 0;
     }
     return count;
@@ -184,7 +190,7 @@ static unsigned collect_streams(void)
 
 /* ---- memory that was given back ---- */
 
-/* Two hooks may tell of one call. */
+/* Do two entries tell of one call? Two hooks may see the same free. */
 static bool is_told_twice(const struct sc_history_entry *one, const struct sc_history_entry *next)
 {
     return one->api == next->api && one->address == next->address && one->site == next->site &&
@@ -196,7 +202,7 @@ static unsigned collect_frees(void)
     unsigned count = 0;
     for (unsigned i = 0; i < given_back_count; i++)
         if (i == 0 || !is_told_twice(&given_back[i - 1], &given_back[i]))
-            freed[count++] = describe(&given_back[i], false);
+            freed[count++] = describe(&given_back[i], /*in_flight=*/false);
     return count;
 }
 
@@ -212,24 +218,32 @@ static void write_line(struct sc_postmortem *postmortem)
     sc_report_modules();
 }
 
-/* In the context that has got the error. */
+/* May a kernel have got the error from a NULL of malloc's? It has written there, or has looked and
+ * given up: assert, __trap. */
+static bool may_come_of_null(CUresult error)
+{
+    return error == CUDA_ERROR_ILLEGAL_ADDRESS || error == CUDA_ERROR_ASSERT ||
+           error == CUDA_ERROR_LAUNCH_FAILED;
+}
+
+/* The call that has fixed the heap's size, in the context that got the error. NULL: not known, or
+ * the error is another one. */
 static const struct sc_limit_event *find_heap_user(const struct lost *lost)
 {
     CUcontext handle = NULL;
-    if (lost->error != CUDA_ERROR_ILLEGAL_ADDRESS ||
-        sc_real.cuCtxGetCurrent(&handle) != CUDA_SUCCESS || !handle)
+    if (!may_come_of_null(lost->error) || sc_real.cuCtxGetCurrent(&handle) != CUDA_SUCCESS ||
+        !handle)
         return NULL;
     const struct sc_context *context = sc_contexts_known(handle);
-    if (context && context->primary)
-        context = context->primary;
-    return context ? atomic_load(&context->heap_user) : NULL;
+    return context ? sc_limits_heap_user(context) : NULL;
 }
 
-static void tell(const struct lost *lost, const char *api, void *site)
+/* Writes the line, unless another thread has begun to. */
+static void write_once(const struct lost *lost, const char *api, void *site)
 {
     SC_KEEP_ERRNO();
     int before = NOT_BEGUN;
-    if (!atomic_compare_exchange_strong(&stage, &before, BEGUN))
+    if (!atomic_compare_exchange_strong(&line_stage, &before, BEGUN))
         return;
     struct sc_postmortem postmortem = {
         .error = (int)lost->error,
@@ -242,55 +256,56 @@ static void tell(const struct lost *lost, const char *api, void *site)
         .heap_user = find_heap_user(lost),
     };
     write_line(&postmortem);
-    atomic_store(&stage, WRITTEN);
+    atomic_store(&line_stage, WRITTEN);
 }
 
-/* Where a wrapper has the lock of a stream meanwhile, the next call tells: it gets the same error.
- */
+/* May the line be written now? If a wrapper holds the lock of a stream meanwhile, the next call
+ * writes it: that call gets the same error. */
 static bool may_tell(void)
 {
-    return atomic_load_explicit(&stage, memory_order_relaxed) == NOT_BEGUN &&
+    return atomic_load_explicit(&line_stage, memory_order_relaxed) == NOT_BEGUN &&
            sc_options.postmortem && sc_active() && !sc_own_lock_depth &&
            !sc_streams_are_locked_here();
 }
 
-/* Where this library lies, and the library's own calls return to. */
+/* Where this library's code lies: the library's own calls return to it. */
 extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char _end[] __attribute__((visibility("hidden")));
 
-static bool is_own(const void *site)
+static bool is_in_library(const void *site)
 {
     return (uintptr_t)site >= (uintptr_t)__ehdr_start && (uintptr_t)site < (uintptr_t)_end;
 }
 
-/* Others are said of a handle that is no context, or of what nobody knows. */
-static bool ends_current(CUresult error)
+/* Does the error say that the current context is lost? Two do not: one is about a handle that is no
+ * context, the other about something unknown. */
+static bool is_of_current_context(CUresult error)
 {
     return error != CUDA_ERROR_CONTEXT_IS_DESTROYED && error != CUDA_ERROR_UNKNOWN;
 }
 
-/* A wrapper that is run for what it notes is called by the library: who made the call is not known.
- */
+/* A wrapper in a replay is called by the library: then it is not known who made the call, and no
+ * line is written. */
 void sc_postmortem_failed(const struct sc_call *call, int result)
 {
-    const struct lost *lost = find((CUresult)result);
-    if (lost && ends_current(lost->error))
+    const struct lost *lost = find_lost((CUresult)result);
+    if (lost && is_of_current_context(lost->error))
         sc_contexts_note_lost();
-    if (lost && !is_own(call->site) && may_tell())
-        tell(lost, call->api, call->site);
+    if (lost && !is_in_library(call->site) && may_tell())
+        write_once(lost, call->api, call->site);
 }
 
-/* Who halts at a hazard (halt_on_error=1) is told of that. */
+/* A program that is halted at a hazard (halt_on_error=1) has been told of that already. */
 void sc_postmortem_aborts(void *site)
 {
-    if (!is_own(site) && may_tell())
-        tell(&abortion, "abort", site);
+    if (!is_in_library(site) && may_tell())
+        write_once(&aborted, "abort", site);
 }
 
 void sc_postmortem_await(void)
 {
     enum { TRIES = 2000, PAUSE_NS = 1000 * 1000 };
     const struct timespec pause = {0, PAUSE_NS};
-    for (int i = 0; i < TRIES && atomic_load(&stage) == BEGUN && sc_active(); i++)
+    for (int i = 0; i < TRIES && atomic_load(&line_stage) == BEGUN && sc_active(); i++)
         sc_kernel_call(SYS_nanosleep, &pause, NULL);
 }

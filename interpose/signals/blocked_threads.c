@@ -27,15 +27,16 @@ enum {
     DRIVERS_MAX = 64,
     SOON_NS = 1000 * 1000,
     SELDOM_NS = 100 * 1000 * 1000,
-    PAUSE_NS = 50 * 1000, /* the first one; each is twice as long, up to */
+    PAUSE_NS = 50 * 1000, /* the first pause between looks; each next one is twice as long, up to */
     PAUSE_MAX_NS = 20 * 1000 * 1000,
-    HANDLERS_NS = 20 * 1000 * 1000, /* of patience with a handler of the program's, */
-    SIGHTINGS_MAX = 24, /* and with what may be the C library's own moment: of a thread */
-    LIBRARYS_NS = 2000 * 1000 * 1000 /* that runs in between, and of whatever threads */
+    HANDLERS_NS = 20 * 1000 * 1000,  /* how long to wait for a handler of the program's to return */
+    SIGHTINGS_MAX = 24,              /* how often a thread may be seen in a moment of glibc's, */
+    LIBRARYS_NS = 2000 * 1000 * 1000 /* having run since, and how long any threads may */
 };
 
 /* ---- one thread ---- */
 
+/* Reads a small file of /proc/self/task/THREAD as text. Returns its size, or -errno. */
 static long read_of_thread(const char *thread, const char *file, char *text)
 {
     char path[64];
@@ -46,8 +47,8 @@ static long read_of_thread(const char *thread, const char *file, char *text)
     return size;
 }
 
-/* What stands behind the words; "" if they are not there. */
-static const char *behind(const char *status, const char *words)
+/* The text behind the words in `status`; "" if they are not there. */
+static const char *text_behind(const char *status, const char *words)
 {
     const char *at = strstr(status, words);
     return at ? at + strlen(words) : "";
@@ -55,45 +56,46 @@ static const char *behind(const char *status, const char *words)
 
 static uint64_t mask_in(const char *status)
 {
-    return strtoull(behind(status, "\nSigBlk:\t"), NULL, 16);
+    return strtoull(text_behind(status, "\nSigBlk:\t"), NULL, 16);
 }
 
 /* How a thread blocks SIGSEGV. */
 enum way { NOT_AT_ALL, PERHAPS_FOR_A_MOMENT, SURELY };
 
-/* The signals that glibc keeps to itself tell of whom a mask is. No mask call of glibc's gives them
- * to a thread of the program's. glibc's helper of timers has the first of them, and so has a thread
- * of ours that has not got its name yet. All are blocked for the moment in which glibc starts or
- * ends a thread, and by system calls of the program's own. In that moment a thread does not sleep,
- * though it may wait for a processor. Threads of ours see to SIGSEGV themselves. */
-static enum way way_of(const char *status)
+/* Judges a thread by its name, state and mask. Kernel workers (iou-) and threads of ours do not
+ * count; ours see to SIGSEGV themselves. Signals 32 and 33, which glibc keeps to itself, tell who
+ * set a mask: no mask call of glibc's gives them to a thread of the program's. Only 32 blocked:
+ * glibc's helper of timers, or a thread of ours that has no name yet. Both blocked: glibc is
+ * starting or ending the thread, or the program used a system call of its own. In glibc's moment a
+ * thread does not sleep, though it may wait for a processor. */
+static enum way way_in_status(const char *status)
 {
     static const char kernels[] = "Name:\tiou-";
     static const char ours[] = "Name:\tsafecopy-";
     uint64_t mask = mask_in(status);
-    uint64_t librarys = mask & SC_KERNEL_MASK_LIBRARYS;
-    if (!(mask & SC_SIGNAL_BIT(SIGSEGV)) || librarys == SC_SIGNAL_BIT(32) ||
+    uint64_t glibcs = mask & SC_KERNEL_MASK_LIBRARYS;
+    if (!(mask & SC_SIGNAL_BIT(SIGSEGV)) || glibcs == SC_SIGNAL_BIT(32) ||
         strncmp(status, kernels, sizeof kernels - 1) == 0 ||
         strncmp(status, ours, sizeof ours - 1) == 0)
         return NOT_AT_ALL;
-    bool sleeps = behind(status, "\nState:\t")[0] == 'S';
-    return librarys == SC_KERNEL_MASK_LIBRARYS && !sleeps ? PERHAPS_FOR_A_MOMENT : SURELY;
+    bool sleeps = text_behind(status, "\nState:\t")[0] == 'S';
+    return glibcs == SC_KERNEL_MASK_LIBRARYS && !sleeps ? PERHAPS_FOR_A_MOMENT : SURELY;
 }
 
-/* A place is taken for good: the driver has few threads. */
+/* Threads of the driver. An entry is taken for good, since the driver has few threads. */
 static _Atomic int32_t drivers[DRIVERS_MAX];
-static _Atomic unsigned drivers_count;
+static _Atomic unsigned driver_count;
 
 void sc_blocked_threads_leave_out(void)
 {
-    unsigned place = atomic_fetch_add(&drivers_count, 1);
+    unsigned place = atomic_fetch_add(&driver_count, 1);
     if (place < DRIVERS_MAX)
         atomic_store(&drivers[place], sc_thread_id());
 }
 
-static bool is_drivers(int32_t thread)
+static bool is_driver_thread(int32_t thread)
 {
-    unsigned count = atomic_load(&drivers_count);
+    unsigned count = atomic_load(&driver_count);
     for (unsigned i = 0; i < count && i < DRIVERS_MAX; i++)
         if (atomic_load(&drivers[i]) == thread)
             return true;
@@ -104,9 +106,10 @@ static enum way way_of_thread(const char *name)
 {
     char status[STATUS_BYTES];
     int32_t thread = atoi(name);
-    if (is_drivers(thread) || read_of_thread(name, "/status", status) <= 0)
+    if (is_driver_thread(thread) || read_of_thread(name, "/status", status) <= 0)
         return NOT_AT_ALL;
-    enum way way = way_of(status);
+    enum way way = way_in_status(status);
+    /* The calling thread is not in a moment of glibc's: it is here. */
     return way == PERHAPS_FOR_A_MOMENT && thread == sc_thread_id() ? SURELY : way;
 }
 
@@ -123,7 +126,7 @@ bool sc_blocked_threads_find(int32_t thread, bool *blocks)
 
 #define RAN_UNKNOWN UINT64_MAX /* the kernel does not tell */
 
-/* How long a thread has had a processor: 0 until it has run. */
+/* For how long the thread has had a processor; 0: it has not run yet. */
 static uint64_t ran_ns(const char *name)
 {
     char text[STATUS_BYTES];
@@ -133,19 +136,21 @@ static uint64_t ran_ns(const char *name)
 /* ---- all threads ---- */
 
 /* A thread that is followed from look to look. On a loaded machine a program that starts threads
- * has one in the C library's moment at each look, but another one, or the same that has not run. */
+ * may have one in a moment of glibc's at every look. But that is another thread each time, or the
+ * same one that has not run since. */
 struct followed {
     int32_t thread; /* 0: none */
     uint64_t ran_ns;
-    unsigned sightings; /* in a row, each after it has run */
+    unsigned sightings; /* looks in a row that found it so, each after it has run */
 };
 
 struct seen {
     enum way strongest;
-    int32_t thread; /* that is seen in that way; the one that is followed, if that is seen so */
+    int32_t thread; /* a thread seen in that way, if possible the followed one */
     uint64_t ran_ns;
 };
 
+/* Notes how the thread was seen, if that is stronger than what was seen so far. */
 static void add(struct seen *seen, enum way way, const char *name, const struct followed *followed)
 {
     int32_t thread = atoi(name);
@@ -155,6 +160,7 @@ static void add(struct seen *seen, enum way way, const char *name, const struct 
     *seen = (struct seen){way, thread, way == PERHAPS_FOR_A_MOMENT ? ran_ns(name) : 0};
 }
 
+/* One look at all threads: its argument and its result. */
 struct looking {
     const struct followed *followed;
     struct seen seen;
@@ -170,8 +176,9 @@ static void look_at_some(struct looking *looking, const char *entries, long size
     }
 }
 
-/* struct looking *. On a stack of ours: a copy may come from a coroutine's. */
-static void look(void *context)
+/* Looks at all threads; `context` is a struct looking. Called on a spare stack, since a copy may be
+ * made on a coroutine's small one. */
+static void look_at_all(void *context)
 {
     _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
     struct looking *looking = context;
@@ -185,11 +192,12 @@ static void look(void *context)
     sc_kernel_call(SYS_close, threads);
 }
 
+/* Looks at all threads once, and goes on following the thread that was seen. */
 static struct seen look_once(struct followed *followed, uint64_t *took_ticks)
 {
     struct looking looking = {.followed = followed};
     uint64_t before = sc_ticks();
-    sc_spare_stack_call(look, &looking);
+    sc_spare_stack_call(look_at_all, &looking);
     *took_ticks = sc_ticks() - before;
     if (looking.seen.thread != followed->thread)
         *followed = (struct followed){looking.seen.thread, looking.seen.ran_ns, 0};
@@ -199,7 +207,8 @@ static struct seen look_once(struct followed *followed, uint64_t *took_ticks)
     return looking.seen;
 }
 
-/* May what is seen be over soon? */
+/* May the thread unblock SIGSEGV soon, so that waiting is worth it? `known` was found before, and
+ * is not waited for. */
 static bool is_worth_a_wait(const struct seen *seen, const struct followed *followed, int32_t known,
                             long paused_ns)
 {
@@ -210,14 +219,15 @@ static bool is_worth_a_wait(const struct seen *seen, const struct followed *foll
                : followed->sightings < SIGHTINGS_MAX && paused_ns < LIBRARYS_NS;
 }
 
-/* The thread, or 0. `known`: that was found the last time, and is not waited for. *took_ticks: the
- * last look. */
-static int32_t find(int32_t known, uint64_t *took_ticks)
+/* Finds a thread that blocks SIGSEGV, or 0, waiting for those that may unblock it soon. `known` was
+ * found the last time, and is not waited for. *took_ticks: how long the last look took. */
+static int32_t find_blocked(int32_t known, uint64_t *took_ticks)
 {
     SC_KEEP_ERRNO();
     struct followed followed = {0};
     *took_ticks = 0;
-    /* Its run-time has a thread that blocks all signals, and touches no memory of the program's. */
+    /* ThreadSanitizer's run-time has a thread that blocks all signals, and touches no memory of the
+     * program's. */
     if (sc_sanitizers_see_threads())
         return 0;
     struct seen seen = look_once(&followed, took_ticks);
@@ -233,7 +243,7 @@ static int32_t find(int32_t known, uint64_t *took_ticks)
 bool sc_blocked_threads_look_again(void)
 {
     uint64_t took_ticks;
-    return find(0, &took_ticks) != 0;
+    return find_blocked(0, &took_ticks) != 0;
 }
 
 /* ---- how often ---- */
@@ -245,7 +255,8 @@ bool sc_blocked_threads_were_found(void)
     return atomic_load_explicit(&last, memory_order_relaxed) != 0;
 }
 
-/* A thread that was found is not waited for again: the next look comes soon. */
+/* The interval to the next look grows with the time that a look takes. While a thread is found,
+ * looks come soon, and do not wait for that thread. */
 bool sc_blocked_threads_any(void)
 {
     static _Atomic uint64_t good_until; /* ticks */
@@ -253,7 +264,7 @@ bool sc_blocked_threads_any(void)
     int32_t known = atomic_load_explicit(&last, memory_order_relaxed);
     if (sc_likely(sc_ticks() < atomic_load_explicit(&good_until, memory_order_relaxed)))
         return known != 0;
-    int32_t found = find(known, &took_ticks);
+    int32_t found = find_blocked(known, &took_ticks);
     uint64_t least = sc_ticks_in_ns(found ? SOON_NS : SELDOM_NS);
     uint64_t interval = took_ticks * (found ? 64 : 1000);
     atomic_store_explicit(&last, found, memory_order_relaxed);

@@ -1,12 +1,12 @@
-/* Threads that really block SIGSEGV, as /proc tells of them: a touch of a guarded page by one of
- * them would kill the process.
+/* Finds threads that really block SIGSEGV, by /proc: if one of them touched a guarded page, the
+ * kernel would kill the process.
  *
- * While SIGSEGV is shared no mask call of the C library blocks it really (signal_mask.h). What is
- * found here was blocked before, or by a system call of the program's own. Threads that run no code
- * of the program's do not count: the kernel's io_uring workers, the C library's helper of timers,
- * our own (interpose/reaper/own_threads.h), and the driver's, which inherit the mask of who comes
- * up. (Before one of these runs a host function its mask is seen to.) Without /proc nothing is
- * found.
+ * While SIGSEGV is shared no mask call of the C library really blocks it (signal_mask.h). A thread
+ * that is found here blocked it before, or by a system call of the program's own. Threads that run
+ * no code of the program's do not count: the kernel's io_uring workers, the C library's helper of
+ * timers, our own (interpose/reaper/own_threads.h), and the driver's, which inherit the mask of the
+ * thread that initialised the driver. (Before one of these runs a host function its mask is seen
+ * to.) Without /proc nothing is found.
  *
  * Thread-safe. No lock; errno is kept. Not for a signal handler.
  */
@@ -16,23 +16,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Is there such a thread? The answer may be as old as the last look, which takes some 20 us a
- * thread and is repeated so seldom that it costs a thousandth of the time (a sixty-fourth while
- * there is one). A thread that the C library may just be starting or ending is waited for until
- * it has run and is there still, two seconds at most, with no signal blocked. */
+/* Is there such a thread? The answer may be as old as the last look. A look takes some 20 us for
+ * each thread; looks are so rare that they cost a thousandth of the time (a sixty-fourth while
+ * there is such a thread). A thread that the C library may just be starting or ending is waited
+ * for, two seconds at most, until it has run and still blocks SIGSEGV. No signal is blocked
+ * meanwhile. */
 bool sc_blocked_threads_any(void);
 
-/* The last answer, without a look. Signal-safe. */
+/* What sc_blocked_threads_any answered last, without a look. Signal-safe. */
 bool sc_blocked_threads_were_found(void);
 
-/* The same, by a look now. */
+/* Is there such a thread, by a look made now? */
 bool sc_blocked_threads_look_again(void);
 
-/* Says whether the thread really blocks SIGSEGV now, whosever it is. False: it is no thread of this
- * process (another one may share its memory), or it has ended. Some microseconds. */
+/* Sets *blocks: does the thread, of whatever kind, really block SIGSEGV now? False: it is no thread
+ * of this process (another process may share its memory), or it has ended. Some microseconds. */
 bool sc_blocked_threads_find(int32_t thread, bool *blocks);
 
-/* The calling thread is one of the driver's. */
+/* Notes that the calling thread is one of the driver's, which does not count. */
 void sc_blocked_threads_leave_out(void);
 
 #endif

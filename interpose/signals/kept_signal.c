@@ -24,37 +24,38 @@ typedef int timed_function(const sigset_t *set, siginfo_t *info, const struct ti
 
 static __thread struct {
     siginfo_t info;
-    unsigned age;
-} held __attribute__((tls_model("initial-exec")));
+    unsigned age; /* `age`, when the signal was kept */
+} kept __attribute__((tls_model("initial-exec")));
 
-static _Atomic unsigned age; /* how often all were forgotten */
+static _Atomic unsigned age; /* how often the signals of all threads were forgotten */
 
-static bool is_there(void)
+/* Does the thread keep a signal that has not been forgotten since? */
+static bool has_kept(void)
 {
-    if (sc_signal_mask.keeps_one && held.age != atomic_load(&age))
+    if (sc_signal_mask.keeps_one && kept.age != atomic_load(&age))
         sc_signal_mask.keeps_one = false;
     return sc_signal_mask.keeps_one;
 }
 
 void sc_kept_signal_put(const siginfo_t *info)
 {
-    if (is_there())
+    if (has_kept())
         return;
-    held.info = *info;
-    held.age = atomic_load(&age);
+    kept.info = *info;
+    kept.age = atomic_load(&age);
     sc_signal_mask.keeps_one = true;
 }
 
 bool sc_kept_signal_take(siginfo_t *info)
 {
-    if (!is_there())
+    if (!has_kept())
         return false;
-    *info = held.info;
+    *info = kept.info;
     sc_signal_mask.keeps_one = false;
     return true;
 }
 
-static void queue(const siginfo_t *info)
+static void send_to_self(const siginfo_t *info)
 {
     sc_kernel_call(SYS_rt_tgsigqueueinfo, getpid(), sc_kernel_call(SYS_gettid), SIGSEGV, info);
 }
@@ -64,7 +65,7 @@ void sc_kept_signal_deliver(void)
     siginfo_t info;
     SC_KEEP_ERRNO();
     if (sc_kept_signal_take(&info))
-        queue(&info);
+        send_to_self(&info);
 }
 
 void sc_kept_signal_forget(void)
@@ -72,19 +73,20 @@ void sc_kept_signal_forget(void)
     atomic_fetch_add(&age, 1);
 }
 
-/* Called by sigreturn.c as well. */
+/* The assembly of sigreturn.c calls this as well. */
 void sc_kept_signal_come_with_mask(void)
 {
     siginfo_t info;
     if (!sc_kept_signal_take(&info))
         return;
     sc_kernel_mask_set(~SC_KERNEL_MASK_LIBRARYS);
-    queue(&info);
+    send_to_self(&info);
 }
 
 /* ---- calls that ask or wait for signals ----
  *
- * The kernel reads and writes memory of ours, which is never guarded. */
+ * Arguments are copied, so that the kernel reads and writes memory of ours, which is never guarded.
+ */
 
 SC_EXPORT int sigpending(sigset_t *set)
 {
@@ -95,13 +97,14 @@ SC_EXPORT int sigpending(sigset_t *set)
     int result = SC_NEXT(pending_function *, "sigpending")(&pending);
     if (result != 0)
         return result;
-    if (is_there())
+    if (has_kept())
         sigaddset(&pending, SIGSEGV);
     *set = pending;
     return 0;
 }
 
-/* Signals of faults come first, and of these the lowest. */
+/* Would a pending SIGSEGV be taken first of the set? Signals of faults come first, and of these the
+ * lowest number. */
 static bool comes_first(const sigset_t *set)
 {
     uint64_t lower = SC_SIGNAL_BIT(SIGILL) | SC_SIGNAL_BIT(SIGTRAP) | SC_SIGNAL_BIT(SIGBUS) |
@@ -117,10 +120,11 @@ static bool waits_for_kept(const sigset_t *set)
     return sc_sharing_is_on() && sigismember(set, SIGSEGV) == 1 && sc_signal_mask_blocks_fault();
 }
 
-/* As the system call: what it returns is a signal, or -errno. A signal that is kept while the
- * thread is about to wait is found all the same (restartable_wait.h).
+/* sigtimedwait for a set that may have a kept SIGSEGV. Returns a signal, or -errno. A signal that
+ * is kept while the thread is about to wait is found all the same (restartable_wait.h).
  *
- * A point where the thread may be cancelled, by what is the C library's own way up to 2.40. */
+ * The wait is a cancellation point: the cancel type is changed as glibc up to 2.40 does it.
+ */
 static int wait_for_kept(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
     static const bool none_kept;
@@ -128,18 +132,18 @@ static int wait_for_kept(const sigset_t *set, siginfo_t *info, const struct time
     int result;
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
     do {
-        if (is_there() && comes_first(set) && sc_kept_signal_take(info)) {
+        if (has_kept() && comes_first(set) && sc_kept_signal_take(info)) {
             result = SIGSEGV;
             break;
         }
         result = (int)sc_restartable_wait(set, info, timeout,
-                                          is_there() ? &none_kept : &sc_signal_mask.keeps_one);
+                                          has_kept() ? &none_kept : &sc_signal_mask.keeps_one);
     } while (result == SC_WAIT_NOT_BEGUN);
     pthread_setcanceltype(type, NULL);
     return result;
 }
 
-/* Handlers of other signals end the system call, but not this one. */
+/* The system call ends with EINTR when a handler has run; sigwait must not. */
 SC_EXPORT int sigwait(const sigset_t *set, int *number)
 {
     sigset_t asked = *set;
@@ -157,7 +161,8 @@ SC_EXPORT int sigwait(const sigset_t *set, int *number)
     return result;
 }
 
-/* The C library tells of raise and pthread_kill as of kill here. */
+/* Waits, and returns as the C library does. That reports a signal of raise or pthread_kill
+ * (SI_TKILL) as one of kill. */
 static int wait_and_tell(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
     int result = wait_for_kept(set, info, timeout);
@@ -186,7 +191,7 @@ SC_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct ti
     return result;
 }
 
-/* In the C library it is the same. */
+/* As in the C library, a sigtimedwait without a timeout. */
 SC_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
     return sigtimedwait(set, info, NULL);

@@ -1,8 +1,8 @@
-/* A SIGSEGV that is sent to a thread that believes SIGSEGV blocked.
+/* Keeps a SIGSEGV that is sent to a thread that believes SIGSEGV blocked.
  *
- * The kernel delivers the signal to the library's handler. The signal is kept until the thread
- * unblocks SIGSEGV, waits for it, or the program ignores it. What is sent to the process is kept by
- * the thread that the kernel chose. signalfd does not see a signal that is kept.
+ * The kernel delivers the signal to the library's handler. The library keeps it until the thread
+ * unblocks SIGSEGV or waits for it, or until the program ignores it. A signal that is sent to the
+ * process is kept by the thread that the kernel chose. signalfd does not see a kept signal.
  *
  * Thread safe and signal safe; no lock; errno is kept.
  */
@@ -12,20 +12,22 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* In the handler: keeps the signal. As with the kernel, a second one is lost. */
+/* In the handler of SIGSEGV: keeps the signal for the thread. A second one is lost, as with the
+ * kernel. */
 void sc_kept_signal_put(const siginfo_t *info);
 
-/* Takes the signal that the thread keeps. False: there is none. */
+/* Takes the kept signal of the calling thread. False: there is none. */
 bool sc_kept_signal_take(siginfo_t *info);
 
-/* The thread unblocks SIGSEGV: the signal is sent once more, and gets to the program's handler. */
+/* The thread unblocks SIGSEGV: sends the kept signal to the thread again, so that the program's
+ * handler gets it. */
 void sc_kept_signal_deliver(void);
 
 /* The thread is about to set a mask without SIGSEGV: blocks all signals and sends the kept one, so
- * that it comes together with others that are pending. Does nothing if none is kept. */
+ * that it comes together with other pending signals. Does nothing if none is kept. */
 void sc_kept_signal_come_with_mask(void) __attribute__((visibility("hidden")));
 
-/* The program ignores SIGSEGV: what is kept is lost, on all threads. */
+/* The program ignores SIGSEGV: drops the kept signals of all threads. */
 void sc_kept_signal_forget(void);
 
 #endif

@@ -15,23 +15,23 @@
 
 enum { STATUS_BYTES = 1400, PAUSE_NS = 20 * 1000, WAIT_NS = 200 * 1000 * 1000 };
 
-/* In si_errno, which Linux does not use: what was sent by kill, and by the kernel. No thread may
- * send either to another one. */
+/* Marks in si_errno, which Linux does not use, of a signal that was sent on: it came by kill, or
+ * from the kernel. The codes of both may not be sent to another thread. */
 enum { WAS_USERS = 0x5afec1, WAS_KERNELS = 0x5afec2 };
 
-/* Signals that may be meant for one thread: who caused it, whose time it is, whose file it is,
- * whose child it was. */
+/* Signals that may be meant for one thread: because it caused them, used up its time, owns the
+ * file, or has the child. */
 #define OF_THREADS                                                                                 \
     (~SC_KERNEL_MASK_ALL_BUT_FAULTS | SC_SIGNAL_BIT(SIGPIPE) | SC_SIGNAL_BIT(SIGXFSZ) |            \
      SC_SIGNAL_BIT(SIGPROF) | SC_SIGNAL_BIT(SIGVTALRM) | SC_SIGNAL_BIT(SIGXCPU) |                  \
      SC_SIGNAL_BIT(SIGIO) | SC_SIGNAL_BIT(SIGURG) | SC_SIGNAL_BIT(SIGCHLD))
 
-/* The signals that the main thread would let in. While it is kept it has this one, which nobody
- * blocks. */
+/* The signals that the main thread would let in, if the library did not block them there. IS_KEPT
+ * (SIGKILL, which nobody blocks) marks that it does; 0: it does not. */
 #define IS_KEPT SC_SIGNAL_BIT(SIGKILL)
 static _Atomic uint64_t would_let_in;
 
-static _Atomic int32_t process; /* its number, which is the main thread's; 0: not asked yet */
+static _Atomic int32_t process; /* its id, and the main thread's; 0: not asked for yet */
 
 static int32_t main_thread(void)
 {
@@ -68,14 +68,16 @@ void sc_main_thread_child(void)
 
 /* ---- what another thread has taken ---- */
 
-/* kill, alarm, a terminal: of anything else it is not known whether it was sent to a thread. */
+/* Was the signal sent to the process, as by kill, alarm or a terminal? Any other may have been sent
+ * to a thread. */
 static bool is_sent_to_process(int number, const siginfo_t *info)
 {
     return !(OF_THREADS & SC_SIGNAL_BIT(number)) &&
            (info->si_code == SI_USER || info->si_code == SI_KERNEL);
 }
 
-/* "" where the process has no main thread any more: what is sent to one that has ended is lost. */
+/* Reads the status of the main thread; "" if that has ended. A signal sent to an ended thread would
+ * be lost. */
 static void read_status(char *status)
 {
     char path[64];
@@ -87,8 +89,9 @@ static void read_status(char *status)
 
 enum answer { NO, YES, SOON };
 
-/* By its real mask. No mask call of the C library's blocks the first of the signals that it keeps
- * to itself: who has that blocked is in the library, about to enter it or about to leave it. */
+/* Does the main thread let the signal in, by its real mask? SOON: it is in the library, about to
+ * enter it or about to leave it. That is told by signal 32 being blocked, which no mask call of the
+ * C library does. */
 static enum answer ask_kernel(uint64_t signal)
 {
     static const char state_words[] = "\nState:\t";
@@ -105,7 +108,8 @@ static enum answer ask_kernel(uint64_t signal)
     return mask & SC_SIGNAL_BIT(32) ? SOON : NO;
 }
 
-/* On a loaded machine it may wait for a processor. */
+/* Does the main thread let the signal in? Waits while it enters or leaves the library, which may
+ * take long on a loaded machine. */
 static bool lets_in(uint64_t signal)
 {
     for (long waited_ns = 0, pause_ns = PAUSE_NS; waited_ns < WAIT_NS; pause_ns *= 2) {

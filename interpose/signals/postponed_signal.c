@@ -9,42 +9,45 @@
 
 #include "common/poison.h"
 
-/* Those that wait for the end of a lock. The C library's own end soon. */
+/* The signals that are postponed. The handlers of the C library's own return soon. */
 #define POSTPONED (SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_LIBRARYS)
 
-/* In si_errno, which Linux does not use: the place of one that has been put ahead. */
+/* FIRST_REAL_TIME: the first real-time signal. PLACE marks, in si_errno, which Linux does not use,
+ * the signal that stands for the one in postponed.ahead. */
 enum { FIRST_REAL_TIME = 32, PLACE = 0x5afec0 };
 
 __thread int sc_postponed_signal_ahead;
 
 static __thread struct {
-    uint64_t mask_outside; /* that the thread is to have outside of the lock */
-    siginfo_t ahead;
+    uint64_t mask_outside; /* the mask that the thread gets when it has left the lock */
+    siginfo_t ahead;       /* of signal sc_postponed_signal_ahead: the next one to be handled */
 } postponed __attribute__((tls_model("initial-exec")));
 
-/* The kernel delivers what is pending, in its order, before the system call is back. */
-static void let_come(void)
+/* Called when the thread has left the lock: unblocks signals. The kernel delivers the pending ones,
+ * in its order, before the system call returns. */
+static void unblock_postponed(void)
 {
     sc_own_lock_left = NULL;
     sc_signal_mask_note_kernels(postponed.mask_outside);
     sc_kernel_mask_set(postponed.mask_outside);
 }
 
-static bool send(int number, const siginfo_t *info)
+static bool send_to_self(int number, const siginfo_t *info)
 {
     return sc_kernel_call(SYS_rt_tgsigqueueinfo, sc_kernel_call(SYS_getpid),
                           sc_kernel_call(SYS_gettid), number, info) == 0;
 }
 
-/* A real-time signal comes behind others of its number. Of any other signal at most one is
- * pending. */
+/* Sends the signal to this thread again. A real-time signal then stands behind others of its number
+ * that are pending. So it is kept ahead of them, and a signal marked PLACE is sent, by which the
+ * last one is known. Of any other signal at most one is pending. */
 static bool send_again(int number, const siginfo_t *info)
 {
     if (number < FIRST_REAL_TIME || sc_postponed_signal_ahead)
-        return send(number, info);
+        return send_to_self(number, info);
     siginfo_t place = *info;
     place.si_errno = PLACE;
-    if (!send(number, &place))
+    if (!send_to_self(number, &place))
         return false;
     postponed.ahead = *info;
     sc_postponed_signal_ahead = number;
@@ -65,8 +68,8 @@ void sc_postponed_signal_child(void)
     sc_postponed_signal_ahead = 0;
 }
 
-/* Several signals that were pending come with a frame each, the innermost first: the outermost has
- * the thread's mask. */
+/* Several pending signals come with a frame each, and their handlers run from the innermost on. The
+ * last call here is for the outermost frame, which has the thread's own mask. */
 bool sc_postponed_signal_put(int number, const siginfo_t *info, ucontext_t *context)
 {
     uint64_t outside = sc_kernel_mask_of(&context->uc_sigmask);
@@ -80,6 +83,6 @@ bool sc_postponed_signal_put(int number, const siginfo_t *info, ucontext_t *cont
     uint64_t inside = outside | POSTPONED;
     postponed.mask_outside = outside;
     memcpy(&context->uc_sigmask, &inside, sizeof inside);
-    sc_own_lock_left = let_come;
+    sc_own_lock_left = unblock_postponed;
     return true;
 }

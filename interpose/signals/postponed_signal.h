@@ -1,13 +1,13 @@
 /* A signal of the program's that interrupts a thread within a lock of the library's.
  *
- * Its handler may keep the thread for as long as it likes: a garbage collector stops all threads
- * so, and then maps, protects and reads memory, whose hooks want that lock. So the handler is
- * called when the thread has left the lock: the signal is sent to the thread once more, and signals
+ * Its handler may keep the thread for as long as it likes. A garbage collector stops all threads in
+ * that way, and then maps, protects and reads memory, whose hooks want that lock. So the handler is
+ * called when the thread has left the lock: the signal is sent to the thread again, and signals
  * stay blocked until then.
  *
- * Real-time signals are handled in the order in which they were sent all the same: what was sent
- * once more stands behind others of its number that are pending, and each of these hands on what it
- * brings to the next.
+ * Real-time signals are still handled in the order in which they were sent. A signal that was sent
+ * again stands behind others of its number that are pending. So each of these handles the signal
+ * before it, and hands on its own to the next.
  *
  * Signals of faults are never postponed, nor are handlers that the kernel has reset (SA_RESETHAND).
  * Thread safe and signal safe; no lock; errno is kept.
@@ -21,24 +21,26 @@
 
 #include "common/own_lock.h"
 
-/* Can there be anything to postpone? */
+/* Does the thread hold a lock, so that signals are postponed? */
 static inline bool sc_postponed_signal_is_due(void)
 {
     return __builtin_expect(sc_own_lock_depth != 0, 0);
 }
 
-/* In the handler of a signal, which interrupted `context`. True: the handler is to return at once.
- * False: the signal is to be handled now. */
+/* In the handler of a signal, which interrupted `context`: postpones the signal. True: the handler
+ * must return at once. False: the signal is not to be postponed, and is to be handled now. */
 bool sc_postponed_signal_put(int number, const siginfo_t *info, ucontext_t *context);
 
-/* The real-time signal of which an earlier one is to be handled before those that come, or 0. */
+/* The number of a real-time signal of which an earlier one is to be handled before those that come;
+ * 0: none. */
 extern __thread int sc_postponed_signal_ahead
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* In the handler of that signal: makes of what came what is to be handled now. */
+/* In the handler of that signal: swaps the signal that came for the earlier one, which is to be
+ * handled now. */
 void sc_postponed_signal_take_turn(siginfo_t *info);
 
-/* In a forked child, for which nothing is pending. */
+/* In a forked child: nothing is pending for it. */
 void sc_postponed_signal_child(void);
 
 #endif

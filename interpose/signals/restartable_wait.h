@@ -1,8 +1,9 @@
-/* The system call that waits for signals, which a handler may send back to its beginning.
+/* The system call that waits for signals, which a signal handler can send back to its beginning.
  *
- * A thread looks whether a signal is kept for it (kept_signal.h), and then waits for the next. One
- * that came in between would be kept, and the thread would wait for ever. So every handler of the
- * library's that interrupts the look, or the instruction of the call, lets the thread look again.
+ * A thread looks whether a signal is kept for it (kept_signal.h), and then waits for the next one.
+ * A signal that comes between the two would be kept, and the thread would wait for ever. So every
+ * handler of the library's that interrupts the look, or the instruction of the call, has the thread
+ * look again.
  *
  * Thread safe and signal safe; no lock; errno is kept.
  */
@@ -16,12 +17,12 @@
 
 enum { SC_WAIT_NOT_BEGUN = 0 };
 
-/* Waits for a signal of the set, for ever if `timeout` is NULL. Returns its number, or -errno. If
- * `is_kept` is true just before the wait: SC_WAIT_NOT_BEGUN. */
+/* Waits for a signal of the set, for ever if `timeout` is NULL. Returns its number, or -errno.
+ * SC_WAIT_NOT_BEGUN: *is_kept was true just before the wait. */
 long sc_restartable_wait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout,
                          const bool *is_kept) __attribute__((visibility("hidden")));
 
-/* In a handler, which interrupted `context`: has the thread look again, if it was about to wait. */
+/* In a handler that interrupted `context`: has the thread look again, if it was about to wait. */
 void sc_restartable_wait_restart(ucontext_t *context);
 
 #endif

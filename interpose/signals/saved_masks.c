@@ -1,5 +1,5 @@
-/* Besides what is noted: the functions that save a mask. They save their caller's registers, too,
- * and so are left by a jump into the C library's own. */
+/* The notes beside saved masks, and hooks of the functions that save a mask. These functions save
+ * their caller's registers, too. So the hooks leave by a jump into the C library's functions. */
 #include "interpose/signals/saved_masks.h"
 
 #include <setjmp.h>
@@ -11,18 +11,18 @@
 
 #include "common/poison.h"
 
-/* The kernel's mask is the first word of sixteen; the note is the last. */
+/* A sigset_t has sixteen words. The kernel's mask is the first one, and our note the last. */
 enum { WORDS = sizeof(sigset_t) / sizeof(unsigned long) };
-static const unsigned long noted = 0x5ec0b10cUL;
+static const unsigned long note_of_blocked = 0x5ec0b10cUL;
 
 void sc_saved_masks_note(sigset_t *mask, bool blocked)
 {
-    mask->__val[WORDS - 1] = blocked ? noted : 0;
+    mask->__val[WORDS - 1] = blocked ? note_of_blocked : 0;
 }
 
 bool sc_saved_masks_blocks(const sigset_t *mask)
 {
-    return mask->__val[WORDS - 1] == noted || sigismember(mask, SIGSEGV) == 1;
+    return mask->__val[WORDS - 1] == note_of_blocked || sigismember(mask, SIGSEGV) == 1;
 }
 
 void sc_saved_masks_clear(sigset_t *mask)
@@ -33,7 +33,7 @@ void sc_saved_masks_clear(sigset_t *mask)
     sc_saved_masks_note(mask, true);
 }
 
-/* ---- called by the code below, which goes where they say ---- */
+/* ---- called by the code below, which jumps to the function that they return ---- */
 
 typedef void function(void);
 extern function *sc_saved_masks_sigsetjmp(struct __jmp_buf_tag *environment, int saves_mask)
@@ -45,7 +45,7 @@ extern function *sc_saved_masks_getcontext(ucontext_t *context)
 extern function *sc_saved_masks_makecontext(ucontext_t *context)
     __attribute__((visibility("hidden")));
 
-/* Without a mask the buffer may be a smaller one. */
+/* If no mask is saved the buffer may be too small for a note. */
 function *sc_saved_masks_sigsetjmp(struct __jmp_buf_tag *environment, int saves_mask)
 {
     if (saves_mask && sc_sharing_is_on())
@@ -53,7 +53,7 @@ function *sc_saved_masks_sigsetjmp(struct __jmp_buf_tag *environment, int saves_
     return SC_NEXT(function *, "__sigsetjmp");
 }
 
-/* BSD's, which always saves it. */
+/* BSD's setjmp, which always saves the mask. */
 function *sc_saved_masks_setjmp(struct __jmp_buf_tag *environment)
 {
     if (sc_sharing_is_on())
@@ -68,7 +68,8 @@ function *sc_saved_masks_getcontext(ucontext_t *context)
     return SC_NEXT(function *, "getcontext");
 }
 
-/* The C library itself enters the context that another one leads to at its end. */
+/* SIGSEGV is taken out of the mask here, since it may be the C library that enters this context,
+ * when another one ends. */
 function *sc_saved_masks_makecontext(ucontext_t *context)
 {
     if (sc_sharing_is_on()) {

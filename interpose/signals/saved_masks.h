@@ -1,7 +1,8 @@
-/* Masks that the C library saves in the program's memory.
+/* Signal masks that the C library saves in the program's memory (setjmp, getcontext).
  *
- * The C library finds a mask without SIGSEGV. So whether the thread believes SIGSEGV blocked is
- * noted beside that mask, where neither the C library nor the kernel writes.
+ * While SIGSEGV is shared the C library finds and saves a mask without SIGSEGV. So a note beside
+ * the saved mask says whether the thread believes SIGSEGV blocked. Neither the C library nor the
+ * kernel writes where the note is.
  *
  * Thread safe and signal safe; no lock; errno is kept.
  */
@@ -11,13 +12,14 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* Notes it with a mask of the C library's full size. A handler's frame has a smaller one. */
+/* Notes beside the mask whether SIGSEGV is blocked. The mask must have the C library's full size;
+ * that in a handler's frame is smaller. */
 void sc_saved_masks_note(sigset_t *mask, bool blocked);
 
-/* Takes SIGSEGV out of the mask, and notes it instead where the mask is of full size. */
+/* If the mask has SIGSEGV, takes it out and notes it instead. The mask has full size. */
 void sc_saved_masks_clear(sigset_t *mask);
 
-/* Is SIGSEGV noted as blocked, or in the mask itself? */
+/* Does the mask block SIGSEGV, by the note or by itself? */
 bool sc_saved_masks_blocks(const sigset_t *mask);
 
 #endif

@@ -16,7 +16,7 @@ _Atomic uint8_t sc_sharing_now;
 static bool is_wanted;
 static _Atomic pid_t owner;
 
-/* A function that no program defines itself. */
+/* Does the program reach our hooks? Asked of a function that no program defines itself. */
 static bool is_reached(void)
 {
     return sc_loader_symbol(RTLD_DEFAULT, "__sigsuspend") == (void *)__sigsuspend;
@@ -38,7 +38,7 @@ bool sc_sharing_is_possible(void)
     return is_reached();
 }
 
-/* A constructor may use CUDA before ours has run. */
+/* The owner is set here as well: a constructor may use CUDA before ours has run. */
 void sc_sharing_grow(enum sc_sharing much)
 {
     atomic_store(&owner, getpid());

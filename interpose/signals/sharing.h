@@ -1,5 +1,5 @@
-/* How much of the program's signals passes by way of the library. It grows with what the process
- * does, and never shrinks:
+/* How many of the program's signals are handled by way of the library. That grows with what the
+ * process does, and never shrinks:
  *
  *     nothing     Every hook of signals, masks and stacks passes its call on as it is.
  *     handlers    From the first use of CUDA on: handlers are entered by way of the library, which
@@ -7,8 +7,8 @@
  *     faults      From the first page on that is guarded by mprotect: a touch of that page is a
  *                 SIGSEGV, so SIGSEGV is shared, and never really blocked (signal_mask.h).
  *
- * A process that does not use CUDA, or uses it with guard=off, is told nothing new of SIGSEGV, and
- * neither is the kernel.
+ * In a process that does not use CUDA, or uses it with guard=off, nothing changes about SIGSEGV,
+ * neither for the program nor for the kernel.
  *
  * Thread safe and signal safe; lock-free.
  */
@@ -21,7 +21,7 @@
 
 enum sc_sharing { SC_SHARING_NOTHING, SC_SHARING_HANDLERS, SC_SHARING_FAULTS };
 
-/* sigreturn.c reads it as well, as one byte. */
+/* How much is shared now (enum sc_sharing). The assembly of sigreturn.c reads it, as one byte. */
 extern _Atomic uint8_t sc_sharing_now __attribute__((visibility("hidden")));
 
 /* Are handlers of signals entered by way of the library? One load. */
@@ -38,26 +38,25 @@ static inline bool sc_sharing_is_on(void)
         atomic_load_explicit(&sc_sharing_now, memory_order_acquire) == SC_SHARING_FAULTS, 0);
 }
 
-/* The process starts. With `wanted` false nothing will be shared. */
+/* The process starts. With `wanted` false, nothing will be shared. */
 void sc_sharing_start(bool wanted);
 
-/* May anything be shared in this process? */
+/* Was sc_sharing_start told that sharing is wanted? */
 bool sc_sharing_is_wanted(void);
 
-/* May anything be shared, in a process that uses CUDA and wants the library's work? Not where the
- * library was not preloaded, since the program does not reach its hooks then. Takes the loader's
- * lock. */
+/* Can anything be shared in this process, which uses CUDA? Not if the library was not preloaded,
+ * since the program does not reach its hooks then. Takes the loader's lock. */
 bool sc_sharing_is_possible(void);
 
-/* From now on this much is shared. Hooks on other threads may still be within a call that they have
- * passed on: they look again behind it. */
+/* From now on `much` is shared. Hooks on other threads may still be within a call that they have
+ * passed on: they look again when it returns. */
 void sc_sharing_grow(enum sc_sharing much);
 
-/* In a forked child, which has signals of its own. */
+/* In a forked child: its signals are its own from now on. */
 void sc_sharing_child(void);
 
-/* Does the calling thread belong to a child that shares its parent's memory (vfork)? The child must
- * not leave there what concerns its own signals. A system call. */
+/* Is the calling thread in a child that shares its parent's memory (vfork)? Such a child must not
+ * leave word of its own signals in that memory. A system call. */
 bool sc_sharing_is_vfork_child(void);
 
 #endif

@@ -1,8 +1,11 @@
-/* sigaction and its kin, each as far as it is shared (sharing.h). The handlers of other signals
- * than SIGSEGV are entered by way of us, which is what the kernel has. Once SIGSEGV is shared the
- * program's action for SIGSEGV is kept by us (signals.h), the masks of other handlers do not really
- * block SIGSEGV, and what the thread believes of SIGSEGV is in the frame that they find and return
- * to (sigreturn.h). What is read back is what was set. */
+/* Hooks of sigaction and the like, as far as signals are shared (sharing.h). The kernel gets a
+ * handler of ours for each signal that has one; ours enters the program's handler. Once SIGSEGV is
+ * shared:
+ *
+ * The program's action for SIGSEGV is kept by us (signals.h). The masks of other handlers do not
+ * really block SIGSEGV. What the thread believes of SIGSEGV is in the frame that handlers find, and
+ * return to (sigreturn.h). What the program reads back is what it has set.
+ */
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -51,9 +54,10 @@ static int real_sigaction(int number, const struct sigaction *action, struct sig
 
 /* ---- the handlers of other signals ---- */
 
-/* By signal: the last handler that the program set, which may be about to be called, and what of
- * its action the kernel does not have. */
+/* The last handler that the program set for each signal; it may be about to be called. */
 static _Atomic(handler_function *) handlers[SIGNALS + 1];
+/* Signals whose action, as the program set it, differs from what the kernel has: its mask has
+ * SIGSEGV, it lacks SA_SIGINFO; and signals whose action has SA_RESETHAND. */
 static _Atomic uint64_t masks_fault, wants_no_info, resets;
 
 static bool is_in(const _Atomic uint64_t *signals, int number)
@@ -61,7 +65,7 @@ static bool is_in(const _Atomic uint64_t *signals, int number)
     return atomic_load_explicit(signals, memory_order_relaxed) & bit_of(number);
 }
 
-static void put_in(_Atomic uint64_t *signals, int number, bool is_member)
+static void set_member(_Atomic uint64_t *signals, int number, bool is_member)
 {
     if (is_member)
         atomic_fetch_or(signals, bit_of(number));
@@ -69,11 +73,11 @@ static void put_in(_Atomic uint64_t *signals, int number, bool is_member)
         atomic_fetch_and(signals, ~bit_of(number));
 }
 
-static void enter(int number, siginfo_t *info, void *context);
-static void enter_compared(int number, siginfo_t *info, void *context);
+static void on_signal(int number, siginfo_t *info, void *context);
+static void on_compared_signal(int number, siginfo_t *info, void *context);
 
-/* Where an interrupted context goes on, and the first and the third argument of a function that it
- * has not yet begun. */
+/* Where an interrupted context goes on, and the first and third argument of the function that it is
+ * about to begin. */
 #if defined(__x86_64__)
 #define PC(context) (context)->uc_mcontext.gregs[REG_RIP]
 #define FIRST(context) (context)->uc_mcontext.gregs[REG_RDI]
@@ -84,22 +88,25 @@ static void enter_compared(int number, siginfo_t *info, void *context);
 #define THIRD(context) (context)->uc_mcontext.regs[2]
 #endif
 
-/* The signal whose handler the interrupted context has not yet begun, or 0. */
+/* The signal whose handler the interrupted context is about to begin, or 0. */
 static int about_to_enter(const ucontext_t *context)
 {
     uintptr_t at = (uintptr_t)PC(context);
-    return at == (uintptr_t)enter || at == (uintptr_t)enter_compared ? (int)FIRST(context) : 0;
+    return at == (uintptr_t)on_signal || at == (uintptr_t)on_compared_signal ? (int)FIRST(context)
+                                                                             : 0;
 }
 
-/* The innermost of handlers that come at once runs first. The outermost frame has the thread's
- * mask, the others those of handlers. */
+/* Signals that come at once have handlers that wait at their first instruction, one frame within
+ * the other; the innermost runs first. It compares for all of them: the outermost frame has the
+ * thread's mask, the others have masks of handlers. The other handlers go on at an entry that does
+ * not compare. */
 void sc_signals_compare_mask(ucontext_t *context)
 {
-    while ((uintptr_t)PC(context) == (uintptr_t)enter) {
-        PC(context) = (__typeof__(PC(context)))(uintptr_t)enter_compared;
+    while ((uintptr_t)PC(context) == (uintptr_t)on_signal) {
+        PC(context) = (__typeof__(PC(context)))(uintptr_t)on_compared_signal;
         context = (ucontext_t *)(uintptr_t)THIRD(context);
     }
-    if ((uintptr_t)PC(context) != (uintptr_t)enter_compared)
+    if ((uintptr_t)PC(context) != (uintptr_t)on_compared_signal)
         sc_signal_mask_compare(sc_kernel_mask_of(&context->uc_sigmask));
 }
 
@@ -113,9 +120,10 @@ bool sc_signals_is_about_to_block(const ucontext_t *context)
     return is_in(&masks_fault, about_to_enter(context));
 }
 
-/* The handler finds in its frame what the thread believes, and runs under the program's mask. A
- * handler that was entered before SIGSEGV was shared may have it really blocked. */
-static void believe(int number, ucontext_t *context, struct sc_frame frame)
+/* Puts into the handler's frame what the thread believes, and makes it believe the mask of the
+ * program's action. A handler that was entered before SIGSEGV was shared may have SIGSEGV really
+ * blocked. */
+static void show_belief(int number, ucontext_t *context, struct sc_frame frame)
 {
     bool blocked = sc_signal_mask_blocks_fault_above(frame.place);
     sc_signal_mask_say_in_frame(context, blocked, sc_signals_is_about_to_enter(context));
@@ -127,14 +135,15 @@ static void believe(int number, ucontext_t *context, struct sc_frame frame)
     sc_signal_mask.keeps_for_handler = false;
 }
 
-/* For a moment behind sigaction a handler returns by the C library's way, to which nothing may be
- * told. ThreadSanitizer's library is between the kernel and us: it calls handlers with every signal
- * really blocked, at once or behind a later call, and sets the mask of before when they return. */
-static handler_function *prepare(int number, ucontext_t *context, struct sc_frame frame)
+/* Gets the thread ready for the program's handler, and returns that. Right after sigaction a
+ * handler may still return by the C library's way, which knows nothing of beliefs: then nothing is
+ * told to it. ThreadSanitizer's library is between the kernel and us. It calls handlers with every
+ * signal really blocked, at once or within a later call, and restores the mask when they return. */
+static handler_function *prepare_handler(int number, ucontext_t *context, struct sc_frame frame)
 {
     if (sc_sigreturn_leads_back(frame.caller)) {
         if (sc_sharing_is_on())
-            believe(number, context, frame);
+            show_belief(number, context, frame);
         sc_inside_interrupt(frame);
     } else if (sc_sharing_is_on() && sc_sanitizers_see_threads()) {
         sc_kernel_mask_unblock(SC_SIGNAL_BIT(SIGSEGV));
@@ -142,8 +151,9 @@ static handler_function *prepare(int number, ucontext_t *context, struct sc_fram
     return atomic_load_explicit(&handlers[number], memory_order_acquire);
 }
 
-/* Is it sent once more, to be handled later or by another thread? The way back takes what is
- * believed out of the frame. */
+/* Sends the signal once more, to be handled later or by the main thread. False: it is to be handled
+ * now. When our handler returns, our sigreturn takes the belief out of the frame, so it is put
+ * there. */
 static bool send_on(int number, siginfo_t *info, ucontext_t *context, struct sc_frame frame)
 {
     if (!sc_sigreturn_leads_back(frame.caller) || is_in(&resets, number) ||
@@ -155,9 +165,9 @@ static bool send_on(int number, siginfo_t *info, ucontext_t *context, struct sc_
     return true;
 }
 
-/* NULL: it is sent on. */
-static handler_function *answer(int number, siginfo_t *info, ucontext_t *context,
-                                struct sc_frame frame)
+/* What our handlers do first. Returns the program's handler, or NULL if the signal was sent on. */
+static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *context,
+                                     struct sc_frame frame)
 {
     sc_single_step_cancel(context);
     sc_restartable_wait_restart(context);
@@ -167,14 +177,15 @@ static handler_function *answer(int number, siginfo_t *info, ucontext_t *context
         return NULL;
     if (sc_unlikely(number == sc_postponed_signal_ahead))
         sc_postponed_signal_take_turn(info);
-    return prepare(number, context, frame);
+    return prepare_handler(number, context, frame);
 }
 
-/* The program's handler is left by a tail call: it stands where the kernel would have put it. */
-static inline __attribute__((always_inline)) void call(int number, siginfo_t *info, void *context,
-                                                       struct sc_frame frame)
+/* The program's handler is called by a tail call, so its frame lies where the kernel would have put
+ * it. Where the kernel returns handlers by code of its own, ours regains control instead. */
+static inline __attribute__((always_inline)) void call_handler(int number, siginfo_t *info,
+                                                               void *context, struct sc_frame frame)
 {
-    handler_function *handler = answer(number, info, context, frame);
+    handler_function *handler = handler_for(number, info, context, frame);
     if (!handler)
         return;
     handler(number, info, context);
@@ -184,17 +195,19 @@ static inline __attribute__((always_inline)) void call(int number, siginfo_t *in
 #endif
 }
 
-static void enter(int number, siginfo_t *info, void *context)
+/* The handler that the kernel has for signals other than SIGSEGV. */
+static void on_signal(int number, siginfo_t *info, void *context)
 {
     if (sc_sigreturn_leads_back(SC_FRAME().caller))
         sc_signals_compare_mask(context);
-    call(number, info, context, SC_FRAME());
+    call_handler(number, info, context, SC_FRAME());
 }
 
-/* The entry of a handler whose first instruction another one has interrupted, which has looked. */
-static void enter_compared(int number, siginfo_t *info, void *context)
+/* The entry of a handler that another one interrupted at its first instruction, and for which that
+ * one has compared (sc_signals_compare_mask). */
+static void on_compared_signal(int number, siginfo_t *info, void *context)
 {
-    call(number, info, context, SC_FRAME());
+    call_handler(number, info, context, SC_FRAME());
 }
 
 /* ---- sigaction ---- */
@@ -204,14 +217,17 @@ static bool is_handler(const struct sigaction *action)
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* What the kernel has of an action, whose handler it may have reset. */
+/* Is the action that the kernel has one of ours? The kernel may have reset its handler
+ * (SA_RESETHAND). */
 static bool is_of_ours(const struct sigaction *found)
 {
     const int reset = SA_SIGINFO | (int)SA_RESETHAND;
-    return ((found->sa_flags & SA_SIGINFO) && found->sa_sigaction == enter) ||
+    return ((found->sa_flags & SA_SIGINFO) && found->sa_sigaction == on_signal) ||
            (found->sa_handler == SIG_DFL && (found->sa_flags & reset) == reset);
 }
 
+/* Turns an action that the kernel has into the one that the program has set. The last three
+ * arguments are what was noted of that. */
 static void tell_as_set(int number, struct sigaction *found, handler_function *handler,
                         bool masked_fault, bool wanted_no_info)
 {
@@ -228,6 +244,8 @@ static void tell_as_set(int number, struct sigaction *found, handler_function *h
     sc_sigreturn_tell_librarys(found);
 }
 
+/* sigaction for a signal other than SIGSEGV: the kernel gets our handler, and the program's is
+ * noted. */
 static int change_other_locked(int number, const struct sigaction *action, struct sigaction *old)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -238,16 +256,16 @@ static int change_other_locked(int number, const struct sigaction *action, struc
     struct sigaction ours;
     if (is_called) {
         ours = *action;
-        ours.sa_sigaction = enter;
+        ours.sa_sigaction = on_signal;
         ours.sa_flags |= SA_SIGINFO;
         if (sc_sharing_is_on())
             sigdelset(&ours.sa_mask, SIGSEGV);
         atomic_store(&handlers[number], action->sa_sigaction);
     }
     if (action) {
-        put_in(&masks_fault, number, is_called && sigismember(&action->sa_mask, SIGSEGV) == 1);
-        put_in(&wants_no_info, number, is_called && !(action->sa_flags & SA_SIGINFO));
-        put_in(&resets, number, is_called && (action->sa_flags & (int)SA_RESETHAND));
+        set_member(&masks_fault, number, is_called && sigismember(&action->sa_mask, SIGSEGV) == 1);
+        set_member(&wants_no_info, number, is_called && !(action->sa_flags & SA_SIGINFO));
+        set_member(&resets, number, is_called && (action->sa_flags & (int)SA_RESETHAND));
     }
     int result = real_sigaction(number, is_called ? &ours : action, old);
     if (result == 0 && old)
@@ -257,8 +275,9 @@ static int change_other_locked(int number, const struct sigaction *action, struc
     return result;
 }
 
-/* SIGTRAP is the library's for as long as a thread is stepped, which takes some microseconds, and
- * longer where the thread is not let run. A step that was left for good is not waited for. */
+/* Takes the lock of actions; for SIGTRAP, at a time when no thread is stepped, since then SIGTRAP
+ * is the library's. A step takes some microseconds, or longer if the thread is not scheduled. A
+ * step that never ends is not waited for. */
 static struct sc_signals_lock lock_for(int number)
 {
     struct sc_signals_lock lock = sc_signals_lock();
@@ -271,7 +290,7 @@ static struct sc_signals_lock lock_for(int number)
     return lock;
 }
 
-static int change(int number, const struct sigaction *action, struct sigaction *old)
+static int change_action(int number, const struct sigaction *action, struct sigaction *old)
 {
     struct sc_signals_lock lock = lock_for(number);
     int result = number == SIGSEGV ? sc_signals_change(action, old)
@@ -280,9 +299,9 @@ static int change(int number, const struct sigaction *action, struct sigaction *
     return result;
 }
 
-/* The child of a vfork changes its own actions, and must not leave word of them with its parent. So
- * does one that has run no handler of ours: there the kernel's action becomes the program's, and no
- * page may stay that only our handler lets go. */
+/* sigaction in a child of vfork, or in one that has run no fork handler of ours. The child must not
+ * leave word of its own actions in its parent's memory, so the kernel's action becomes the
+ * program's. Pages that only our handler of SIGSEGV would let go are let go before. */
 static int change_in_child(int number, const struct sigaction *action, struct sigaction *old)
 {
     if (number == SIGSEGV && action)
@@ -309,8 +328,8 @@ static uint64_t bits_from(const char *hex)
     }
 }
 
-/* The signals that have handlers; all, where /proc does not tell. */
-static uint64_t caught(void)
+/* The signals that have handlers, by /proc; all signals, if that cannot be read. */
+static uint64_t signals_with_handlers(void)
 {
     SC_ASSERT(sc_signals_are_locked_here());
     static const char words[] = "\nSigCgt:\t";
@@ -321,8 +340,8 @@ static uint64_t caught(void)
     return at ? bits_from(at + sizeof words - 1) : ~UINT64_C(0);
 }
 
-/* As it is to be told, where it is ours already. What the program has set by a system call of its
- * own is left as it is. */
+/* Sets the signal's handler again, so that it is entered in the way that is right by now. A handler
+ * that the program has set by a system call of its own is left alone. */
 static void adopt_locked(int number)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -341,11 +360,12 @@ void sc_signals_adopt_handlers(void)
 {
     SC_ASSERT(sc_signals_are_locked_here());
     const uint64_t others = ~(SC_KERNEL_MASK_LIBRARYS | SC_SIGNAL_BIT(SIGSEGV));
-    for (uint64_t left = caught() & others; left; left &= left - 1)
+    for (uint64_t left = signals_with_handlers() & others; left; left &= left - 1)
         adopt_locked(__builtin_ctzll(left) + 1);
 }
 
-/* A call that was passed on while handlers began to be shared may have come too late for them. */
+/* Passes the call on to the C library. If handlers began to be shared meanwhile, its handler is
+ * adopted here. */
 static int pass_on(int number, const struct sigaction *action, struct sigaction *old)
 {
     bool had_handlers = sc_sharing_has_handlers();
@@ -364,7 +384,8 @@ static bool is_shared(int number)
     return number == SIGSEGV ? sc_sharing_is_on() : sc_sharing_has_handlers();
 }
 
-/* The program's memory is touched outside of the lock, where its handler may leave us. */
+/* The program's memory is touched outside of the lock only: a fault there may call a handler of the
+ * program's, which may never return. */
 SC_EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     struct sigaction next;
@@ -373,7 +394,7 @@ SC_EXPORT int sigaction(int number, const struct sigaction *action, struct sigac
         return pass_on(number, action, old);
     if (action)
         next = *action;
-    int result = (sc_sharing_is_vfork_child() ? change_in_child : change)(
+    int result = (sc_sharing_is_vfork_child() ? change_in_child : change_action)(
         number, action ? &next : NULL, old ? &before : NULL);
     if (result == 0 && old)
         *old = before;
@@ -388,7 +409,8 @@ SC_EXPORT int __sigaction(int number, const struct sigaction *action, struct sig
 
 /* ---- what is older than sigaction, as the C library makes it of sigaction ---- */
 
-/* Signals for which siginterrupt was called, which signal() asks about. */
+/* Signals for which siginterrupt(number, 1) was called: signal() does not restart their system
+ * calls. */
 static _Atomic uint64_t interrupts;
 
 static sighandler_t set_handler(int number, sighandler_t handler, int flags, bool masks_itself)
@@ -418,7 +440,8 @@ SIGNAL(ssignal, SA_RESTART, true)
 SIGNAL(sysv_signal, (int)SA_RESETHAND | SA_NODEFER | SA_OLD_INTERRUPT, false)
 SIGNAL(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER | SA_OLD_INTERRUPT, false)
 
-/* Blocks, or sets a handler and unblocks. */
+/* As the C library does it: SIG_HOLD blocks the signal, anything else sets the handler and unblocks
+ * it. */
 SC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
 {
     struct sigaction old;
@@ -453,12 +476,12 @@ SC_EXPORT int siginterrupt(int number, int interrupting)
     if (!sc_sharing_has_handlers()) {
         int result = SC_NEXT(interrupt_function *, "siginterrupt")(number, interrupting);
         if (result == 0)
-            put_in(&interrupts, number, interrupting);
+            set_member(&interrupts, number, interrupting);
         return result;
     }
     if (sigaction(number, NULL, &action) != 0)
         return -1;
-    put_in(&interrupts, number, interrupting);
+    set_member(&interrupts, number, interrupting);
     if (interrupting)
         action.sa_flags &= ~(int)SA_RESTART;
     else

@@ -42,7 +42,8 @@ __thread struct sc_signal_mask sc_signal_mask;
 
 /* ---- what is believed ---- */
 
-/* A handler may be left in ways that are not seen, which then have restored its mask. */
+/* A belief that is bound to a handler ends with that handler, which may be left in ways that are
+ * not seen; these have restored its mask. */
 bool sc_signal_mask_blocks_fault(void)
 {
     const struct sc_signal_mask *mask = &sc_signal_mask;
@@ -55,8 +56,8 @@ bool sc_signal_mask_blocks_fault_above(uintptr_t place)
     return sc_signal_mask_blocks_fault() && sc_signal_mask.handler.place != place;
 }
 
-/* The C library's own two, those that no mask has, and the last two, which qemu-user keeps to
- * itself and leaves out of masks. */
+/* Signals that are not compared: the C library's own two, the two that no mask can have, and the
+ * last two, which qemu-user keeps out of masks. */
 #define NOT_COMPARED                                                                               \
     (SC_KERNEL_MASK_LIBRARYS | SC_SIGNAL_BIT(SIGKILL) | SC_SIGNAL_BIT(SIGSTOP) |                   \
      SC_SIGNAL_BIT(63) | SC_SIGNAL_BIT(64))
@@ -89,9 +90,10 @@ void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernels)
     sc_signal_mask.blocks_fault = true;
 }
 
-static const struct sc_frame for_good;
+static const struct sc_frame for_good; /* no handler: the belief has no end of its own */
 
-/* A mask that was read and is set again proves nothing. */
+/* A program that reads a mask left behind by a handler and sets it again does not show that it
+ * wants SIGSEGV blocked: is_left_behind stays. */
 void sc_signal_mask_believe_blocked(uint64_t kernels)
 {
     if (sc_sharing_is_vfork_child())
@@ -119,7 +121,7 @@ void sc_signal_mask_doubt(void)
         sc_signal_mask_believe_unblocked();
 }
 
-static void believe(bool blocked, uint64_t kernels)
+static void set_belief(bool blocked, uint64_t kernels)
 {
     if (blocked)
         sc_signal_mask_believe_blocked(kernels & ~SC_SIGNAL_BIT(SIGSEGV));
@@ -144,7 +146,7 @@ void sc_signal_mask_take_from(ucontext_t *context)
 {
     bool blocked = sigismember(&context->uc_sigmask, SIGSEGV) == 1;
     sigdelset(&context->uc_sigmask, SIGSEGV);
-    believe(blocked, sc_kernel_mask_of(&context->uc_sigmask));
+    set_belief(blocked, sc_kernel_mask_of(&context->uc_sigmask));
 }
 
 static void unblock_really(void)
@@ -163,8 +165,9 @@ static void block_really(void)
     SC_NEXT(mask_function *, "pthread_sigmask")(SIG_BLOCK, &fault, NULL);
 }
 
-/* The child of a vfork runs on its parent's thread, of which it must say nothing, until it is
- * another program. From its first change on its mask is as it says. */
+/* The child of a vfork shares its parent's thread record, and must not change beliefs there, until
+ * it runs another program. From its first change on, its real mask is the one that it believes
+ * (`real_in_child` is its pid). */
 static _Atomic pid_t real_in_child;
 
 static bool is_real_in_child(void)
@@ -181,7 +184,8 @@ static void make_real_in_child(void)
         block_really();
 }
 
-/* What is kept is pending then, and comes back to the library's handler if no program starts. */
+/* Really blocks SIGSEGV if the thread believes it blocked. A kept signal becomes pending, and comes
+ * back to the library's handler if no program is started. */
 void sc_signal_mask_hand_over(void)
 {
     if (!sc_signal_mask_really_blocks_fault() || is_real_in_child())
@@ -224,7 +228,7 @@ bool sc_guard_lets_faults_in(bool is_own)
 
 /* ---- mask calls ---- */
 
-/* A mask for the kernel, or NULL. Where SIGSEGV is in the mask, a copy in `room` without it. */
+/* The mask to give to the kernel: `set`, or a copy in `room` without SIGSEGV. NULL stays NULL. */
 static const sigset_t *without_fault(const sigset_t *set, sigset_t *room)
 {
     if (!set || !sc_sharing_is_on() || sigismember(set, SIGSEGV) != 1)
@@ -234,8 +238,8 @@ static const sigset_t *without_fault(const sigset_t *set, sigset_t *room)
     return room;
 }
 
-/* One is held that is to come now, together with others. */
-static int unblock_held(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+/* Unblocks SIGSEGV while one is kept: that one is to come together with other pending signals. */
+static int unblock_kept(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     uint64_t asked = sc_kernel_mask_of(set);
     uint64_t before = sc_kernel_mask_block(0);
@@ -251,8 +255,8 @@ static int unblock_held(mask_function *real, int how, const sigset_t *set, sigse
     return result;
 }
 
-/* Handlers of signals that are pending run before the real call is back: what is believed changes
- * first. */
+/* Changes the mask and what is believed of SIGSEGV. The belief changes first, since handlers of
+ * pending signals run before the real call returns. */
 static int change_believed(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t room;
@@ -261,10 +265,10 @@ static int change_believed(mask_function *real, int how, const sigset_t *set, si
     bool blocks = how == SIG_SETMASK ? sigismember(set, SIGSEGV) == 1 : how == SIG_BLOCK;
     uint64_t kernels = sc_kernel_mask_of(set);
     if (was_blocked && !blocks && before.keeps_one)
-        return unblock_held(real, how, set, old);
+        return unblock_kept(real, how, set, old);
     if (how == SIG_BLOCK)
         kernels |= sc_kernel_mask_block(0);
-    believe(blocks, kernels);
+    set_belief(blocks, kernels);
     int result = real(how, how == SIG_UNBLOCK ? set : without_fault(set, &room), old);
     if (result != 0)
         sc_signal_mask = before;
@@ -273,7 +277,8 @@ static int change_believed(mask_function *real, int how, const sigset_t *set, si
     return result;
 }
 
-/* SIGSEGV stays as it is believed. */
+/* Changes the mask for other signals. The thread goes on believing SIGSEGV blocked, which `old`
+ * must say. */
 static int change_others(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     uint64_t before = sc_signal_mask.kernels;
@@ -287,21 +292,23 @@ static int change_others(mask_function *real, int how, const sigset_t *set, sigs
     return result;
 }
 
-static int change(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+/* Changes the mask while SIGSEGV is shared. */
+static int change_shared(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     bool was_blocked = sc_signal_mask_really_blocks_fault();
-    bool named = set && sigismember(set, SIGSEGV) == 1;
-    if (sc_unlikely(was_blocked || named) && sc_sharing_is_vfork_child()) {
+    bool names_fault = set && sigismember(set, SIGSEGV) == 1;
+    if (sc_unlikely(was_blocked || names_fault) && sc_sharing_is_vfork_child()) {
         make_real_in_child();
         return real(how, set, old);
     }
-    if (named || (set && was_blocked && how == SIG_SETMASK))
+    if (names_fault || (set && was_blocked && how == SIG_SETMASK))
         return change_believed(real, how, set, old);
     return was_blocked ? change_others(real, how, set, old) : real(how, set, old);
 }
 
-/* A call that was passed on while SIGSEGV began to be shared may have blocked it. */
-static int pass_on(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+/* Changes the mask while SIGSEGV is not shared. If sharing began meanwhile the call may have really
+ * blocked SIGSEGV. */
+static int change_unshared(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     int result = real(how, set, old);
     if (sc_unlikely(sc_sharing_is_on()))
@@ -314,8 +321,9 @@ bool sc_signal_mask_is_for_us(void)
     return sc_unlikely(sc_is_inside()) && !sc_inside_is_interrupted();
 }
 
-/* The unwinder blocks all signals while it has its lock, and would be taken for a thread that
- * blocks SIGSEGV (blocked_threads.h). A mask that it restores is as it was. */
+/* Changes the mask for libunwind, which blocks all signals while it has its lock, and then restores
+ * the mask. SIGSEGV is left out, or the thread would be taken for one that blocks it
+ * (blocked_threads.h). */
 static int change_for_us(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t room;
@@ -328,7 +336,8 @@ static int change_for_us(mask_function *real, int how, const sigset_t *set, sigs
     return real(how, without_fault(set, &room), old);
 }
 
-/* Sets that may lie on a guarded page, which the kernel would refuse, are read and written here. */
+/* What all hooks of mask calls do. Sets that may lie on a guarded page are copied, since the kernel
+ * would refuse such a page. */
 static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t asked;
@@ -336,14 +345,14 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
     if (sc_signal_mask_is_for_us())
         return change_for_us(real, how, set, old);
     if (!sc_sharing_is_on())
-        return pass_on(real, how, set, old);
+        return change_unshared(real, how, set, old);
     if (set && sc_unlikely(sc_track_range_may_be_near(&sc_track, set))) {
         asked = *set;
         set = &asked;
     }
     sigset_t *into = old && sc_unlikely(sc_track_range_may_be_near(&sc_track, old)) ? &former : old;
     struct sc_frame outer = sc_frame_enter(&sc_signal_mask.change, SC_FRAME());
-    int result = change(real, how, set, into);
+    int result = change_shared(real, how, set, into);
     sc_frame_leave(&sc_signal_mask.change, &outer);
     if (result == 0 && into != old)
         *old = former;
@@ -360,7 +369,7 @@ SC_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
     return change_mask(SC_NEXT(mask_function *, "pthread_sigmask"), how, set, old);
 }
 
-/* The masks of BSD, an int wide: the C library has them in the first word of a set. */
+/* BSD's masks, of an int's width, which the C library puts into the first word of a set. */
 static sigset_t set_of(int mask)
 {
     sigset_t set;
@@ -395,7 +404,7 @@ SC_EXPORT int siggetmask(void)
     return change_bits(SIG_BLOCK, 0);
 }
 
-/* The masks of System V, a signal at a time. */
+/* System V's calls, for one signal at a time. */
 static int change_one(number_function *real, int how, int number)
 {
     bool notes = sc_sharing_is_on() && number > 0 && number <= 64;
@@ -422,18 +431,19 @@ SC_EXPORT int sigrelse(int number)
 
 /* ---- calls that wait under a mask of their own ---- */
 
-/* Where the masks differ in SIGSEGV, all signals are really blocked up to the call and from its end
- * on: handlers come within it alone, and find there what is believed. */
+/* If the mask of the call differs in SIGSEGV from the thread's own, all signals are really blocked
+ * before the call and from its end on. So handlers come only within the call, and find there what
+ * is believed. */
 const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sigset_t *mask,
                                           struct sc_frame frame)
 {
     wait->differs = false;
     if (!mask || !sc_sharing_is_on())
         return mask;
-    bool meanwhile = sigismember(mask, SIGSEGV) == 1;
+    bool blocks_meanwhile = sigismember(mask, SIGSEGV) == 1;
     wait->before = sc_signal_mask_really_blocks_fault();
     mask = without_fault(mask, &wait->room);
-    if (sc_likely(wait->before == meanwhile) || sc_sharing_is_vfork_child())
+    if (sc_likely(wait->before == blocks_meanwhile) || sc_sharing_is_vfork_child())
         return mask;
     wait->differs = true;
     wait->blocked = sc_kernel_mask_block(~SC_KERNEL_MASK_LIBRARYS);
@@ -444,11 +454,11 @@ const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sig
         .back = wait->blocked | (wait->before ? SC_SIGNAL_BIT(SIGSEGV) : 0),
         .meanwhile = sc_kernel_mask_of(mask),
     };
-    believe(meanwhile, sc_signal_mask.other.meanwhile);
+    set_belief(blocks_meanwhile, sc_signal_mask.other.meanwhile);
     return mask;
 }
 
-/* A handler that has come out of the call has set all of it when it returned. */
+/* A handler that ended the call has restored everything when it returned. */
 void sc_signal_mask_end_wait(const struct sc_masked_wait *wait)
 {
     if (sc_likely(!wait->differs))
@@ -464,7 +474,7 @@ void sc_signal_mask_end_wait(const struct sc_masked_wait *wait)
     sc_kernel_mask_set(wait->blocked);
 }
 
-/* Calls that also hand memory to the kernel have their wrappers in io.def. */
+/* The hooks of calls that also hand memory to the kernel (ppoll and the like) are in io.def. */
 SC_EXPORT int sigsuspend(const sigset_t *mask)
 {
     struct sc_masked_wait wait;
@@ -481,7 +491,7 @@ SC_EXPORT int __sigsuspend(const sigset_t *mask)
     return sigsuspend(mask);
 }
 
-/* Two functions were called sigpause. The symbol is BSD's, with a mask. */
+/* Two functions were called sigpause; the symbol is BSD's, which takes a mask. */
 SC_EXPORT int bsd_sigpause(int mask) __asm__("sigpause");
 SC_EXPORT int bsd_sigpause(int mask)
 {
@@ -506,16 +516,18 @@ SC_EXPORT int __sigpause(int number_or_mask, int is_number)
 
 /* ---- contexts and jumps, which bring a mask of their own ---- */
 
-/* With a mask that is about to be set. */
+/* Sets the belief for a mask that is about to be set. A kept signal that it lets in comes with
+ * that. */
 static void believe_with_mask(bool blocked, const sigset_t *mask)
 {
     if (!blocked)
         sc_kept_signal_come_with_mask();
-    believe(blocked, sc_kernel_mask_of(mask));
+    set_belief(blocked, sc_kernel_mask_of(mask));
 }
 
-/* The context is entered: without SIGSEGV in its mask from now on. */
-static bool adopt_mask_of(const ucontext_t *context)
+/* Takes SIGSEGV out of the mask of a context that is about to be entered. Returns whether the mask
+ * blocked it. */
+static bool take_fault_out_of(const ucontext_t *context)
 {
     ucontext_t *entered = (ucontext_t *)(uintptr_t)context;
     bool blocked = sc_saved_masks_blocks(&entered->uc_sigmask);
@@ -524,8 +536,9 @@ static bool adopt_mask_of(const ucontext_t *context)
     return blocked;
 }
 
-/* The kernel reads the mask, and the thread goes on on the context's stack. */
-static void let_enter(const ucontext_t *context)
+/* Called before a context is entered. The kernel reads the context, and the thread goes on on its
+ * stack: neither may be on guarded pages. */
+static void note_entered_stack(const ucontext_t *context)
 {
     if (!sc_own_lock_depth)
         sc_guard_unprotect(context, sizeof *context);
@@ -534,34 +547,37 @@ static void let_enter(const ucontext_t *context)
 
 SC_EXPORT int setcontext(const ucontext_t *to)
 {
-    let_enter(to);
+    note_entered_stack(to);
     if (sc_sharing_is_on())
-        believe_with_mask(adopt_mask_of(to), &to->uc_sigmask);
+        believe_with_mask(take_fault_out_of(to), &to->uc_sigmask);
     return SC_NEXT(enter_function *, "setcontext")(to);
 }
 
-/* Not inline: the thread's own data may lie elsewhere than before the switch. */
-static __attribute__((noinline)) void resume(bool blocked, uint64_t kernels)
+/* Not inline: after the switch the code may run on another thread, whose thread-local data lies
+ * elsewhere. */
+static __attribute__((noinline)) void believe_after_switch(bool blocked, uint64_t kernels)
 {
     if (sc_sharing_is_on())
-        believe(blocked, kernels);
+        set_belief(blocked, kernels);
 }
 
-/* Comes back when somebody enters `from`, on whatever thread, with the mask of this moment. */
+/* The call returns when somebody enters `from`, on whatever thread, with the mask of this moment.
+ */
 SC_EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to)
 {
-    let_enter(to);
+    note_entered_stack(to);
     if (!sc_sharing_is_on())
         return SC_NEXT(switch_function *, "swapcontext")(from, to);
     bool blocked = sc_signal_mask_really_blocks_fault();
     uint64_t kernels = sc_signal_mask.kernels;
     sc_saved_masks_note(&from->uc_sigmask, blocked);
-    believe(adopt_mask_of(to), sc_kernel_mask_of(&to->uc_sigmask));
+    set_belief(take_fault_out_of(to), sc_kernel_mask_of(&to->uc_sigmask));
     int result = SC_NEXT(switch_function *, "swapcontext")(from, to);
-    resume(blocked, kernels);
+    believe_after_switch(blocked, kernels);
     return result;
 }
 
+/* A handler is left by a jump that restores no mask: the handler's mask stays, without an end. */
 static void leave_mask_behind(void)
 {
     struct sc_signal_mask *mask = &sc_signal_mask;
@@ -571,7 +587,8 @@ static void leave_mask_behind(void)
     mask->is_left_behind = true;
 }
 
-/* Without a mask a handler that is left leaves its own behind. */
+/* Sets the belief for a jump: that of the saved mask, or, without one, that of the handler that is
+ * left. */
 static void adopt_saved_mask(struct __jmp_buf_tag *environment)
 {
     if (!sc_sharing_is_on())

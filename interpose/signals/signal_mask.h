@@ -1,14 +1,15 @@
-/* Signal masks: once SIGSEGV is shared (sharing.h) it is never really blocked, and the program
- * never learns of it. Before, the hooks pass every call on.
+/* Signal masks. Once SIGSEGV is shared (sharing.h) it is never really blocked, and the program does
+ * not notice. Before that, the hooks pass every call on.
  *
  * A thread that has SIGSEGV blocked is killed by the kernel when it touches a guarded page. So
- * every function of the C library that changes a mask leaves SIGSEGV out. What the program believes
- * is noted for each thread. The mask calls say it, and new threads and programs inherit it. A fault
- * of the program's own kills where the program believes SIGSEGV blocked, as the kernel would.
+ * every function of the C library that changes a mask leaves SIGSEGV out. Whether the program
+ * believes SIGSEGV blocked is noted for each thread. Mask calls report that belief, and new threads
+ * and programs inherit it. A fault of the program's own kills where the program believes SIGSEGV
+ * blocked, as the kernel would.
  *
- * A program that changes its mask by a system call of its own is not seen. So the mask that the
- * kernel has to have is noted with the belief. Where the kernel has another one, the program has
- * changed it, and the kernel's holds.
+ * A program may change its mask by a system call of its own, which no hook sees. So the mask that
+ * the kernel should have is noted with the belief. If the kernel has another one, the program has
+ * changed it, and the kernel's mask counts.
  *
  * Everything here is thread safe and signal safe, as what it stands for is; no lock; errno is kept.
  */
@@ -23,20 +24,20 @@
 
 #include "common/frames.h"
 
-/* What the calling thread believes. */
+/* What the calling thread believes of SIGSEGV. */
 struct sc_signal_mask {
-    bool blocks_fault;       /* SIGSEGV; sigreturn.c writes it */
-    bool keeps_one;          /* one was sent meanwhile (kept_signal.h) */
-    bool keeps_for_handler;  /* it is held from the first instruction of a handler on */
-    bool is_left_behind;     /* blocked by no call, but by a handler that was left by a jump */
-    struct sc_frame handler; /* blocked because this one, a handler of SIGSEGV, is under way */
+    bool blocks_fault;       /* SIGSEGV is believed blocked; sigreturn.c writes it */
+    bool keeps_one;          /* a SIGSEGV was sent meanwhile, and is kept (kept_signal.h) */
+    bool keeps_for_handler;  /* a SIGSEGV is kept for a handler that is about to begin */
+    bool is_left_behind;     /* the belief is that of a handler which was left by a jump */
+    struct sc_frame handler; /* if set: blocked only while the handler with this frame runs */
     uint64_t kernels;        /* the kernel's mask while SIGSEGV is believed blocked; sigreturn.c */
-    struct sc_frame change;  /* a hook that changes the mask, and sees to what is believed */
+    struct sc_frame change;  /* a hook at work that changes the mask and the belief */
     struct sc_other_mask {
         struct sc_frame
-            wait;      /* a call that waits under this mask, until a handler comes out of it */
-        uint64_t back; /* the mask that the handler finds in its frame, with SIGSEGV if blocked */
-        uint64_t meanwhile; /* the one under which it runs */
+            wait;           /* a call that waits under this mask, until a handler comes out of it */
+        uint64_t back;      /* the mask for the handler's frame, with SIGSEGV if blocked */
+        uint64_t meanwhile; /* the mask of the wait, under which the handler runs */
     } other;
 };
 
@@ -46,22 +47,22 @@ extern __thread struct sc_signal_mask sc_signal_mask
 /* Does the program believe that SIGSEGV is blocked on this thread? */
 bool sc_signal_mask_blocks_fault(void);
 
-/* The same, once the kernel has been asked whether the program has changed its mask past the hooks.
- * A system call if SIGSEGV is believed blocked. */
+/* The same, after the kernel has been asked whether the program has changed its mask past the
+ * hooks. A system call if SIGSEGV is believed blocked. */
 bool sc_signal_mask_really_blocks_fault(void);
 
-/* The same in a handler of SIGSEGV whose return address lies at `place`. A former handler whose
- * frame lay there has been left. */
+/* The same in a handler of SIGSEGV whose return address lies at `place`. A handler noted with that
+ * place has been left: its frame lay where this one is. */
 bool sc_signal_mask_blocks_fault_above(uintptr_t place);
 
-/* Is a hook at work on this thread that changes the mask, and sees to what is believed? */
+/* Is a hook at work on this thread that changes the mask and the belief? */
 static inline bool sc_signal_mask_is_changing(void)
 {
     return sc_frame_is_noted(&sc_signal_mask.change);
 }
 
-/* Is the mask changed by a library that works for ours, as libunwind does for a moment? It says
- * nothing of what the program believes. */
+/* Is the mask changed on the library's own behalf, as libunwind does for a moment? Such a change
+ * says nothing of what the program believes. */
 bool sc_signal_mask_is_for_us(void);
 
 /* Does the thread wait in a call under a mask that differs in SIGSEGV from its own? */
@@ -70,8 +71,9 @@ static inline bool sc_signal_mask_is_other(void)
     return sc_frame_is_noted(&sc_signal_mask.other.wait);
 }
 
-/* The frame of a handler says what was blocked. `is_nested`: it interrupts another handler's first
- * instruction, and so does not come out of that call itself. */
+/* Puts into a handler's frame whether SIGSEGV was believed blocked. `is_nested`: the handler
+ * interrupts another handler's first instruction, so it does not itself end a call that waits under
+ * another mask. */
 static inline void sc_signal_mask_say_in_frame(ucontext_t *context, bool blocks_fault,
                                                bool is_nested)
 {
@@ -83,58 +85,60 @@ static inline void sc_signal_mask_say_in_frame(ucontext_t *context, bool blocks_
     }
 }
 
-/* From now on the program believes SIGSEGV blocked: for as long as the handler with this frame is
- * under way, or for good. `kernels` is the mask that the kernel has meanwhile, or is about to have.
- */
+/* The program believes SIGSEGV blocked from now on, as long as the handler with this frame runs.
+ * `kernels` is the mask that the kernel has meanwhile, or is about to have. */
 void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernels);
+
+/* The program believes SIGSEGV blocked from now on, until it changes that. */
 void sc_signal_mask_believe_blocked(uint64_t kernels);
 
-/* From now on the program does not believe SIGSEGV blocked. One that was kept is sent. */
+/* The program does not believe SIGSEGV blocked from now on. A kept SIGSEGV is sent. */
 void sc_signal_mask_believe_unblocked(void);
 
-/* What is believed of SIGSEGV stays, and the kernel has another mask: for a handler, or since the
- * program changes other signals (SIG_BLOCK or SIG_UNBLOCK). */
+/* Notes that the kernel has another mask from now on, for a handler. The belief stays. */
 void sc_signal_mask_note_kernels(uint64_t kernels);
+
+/* Notes that the program blocks or unblocks other signals (SIG_BLOCK, SIG_UNBLOCK). */
 void sc_signal_mask_note_others(int how, uint64_t signals);
 
-/* The kernel has this mask. Where it is not the one that goes with what is believed, the program
- * has changed it past the hooks, and the belief is dropped. A mask that blocks all but faults may
- * be the library's own, for a moment. */
+/* Compares the kernel's mask with the one that goes with the belief. If they differ, the program
+ * has changed its mask past the hooks, and the belief is dropped. A mask that blocks everything but
+ * faults may be the library's own, for a moment, and does not count. */
 void sc_signal_mask_compare(uint64_t kernels);
 
-/* The program has a fault of its own. Where a handler that was left by a jump has left its mask
- * behind, the belief is dropped: either the kernel would have killed, or the program has unblocked
- * SIGSEGV past the hooks, and of a mask with nothing else in it nobody can tell. */
+/* Called for a fault of the program's own. Drops a belief that is that of a handler left by a jump.
+ * Either the kernel would have killed the program here, or the program has unblocked SIGSEGV past
+ * the hooks. For a mask with nothing else in it nobody can tell. */
 void sc_signal_mask_doubt(void);
 
-/* A handler returns to a context. The context's mask says what the thread believes then, and
- * SIGSEGV is taken out of that mask. */
+/* A handler returns to `context`: takes SIGSEGV out of the context's mask, and sets the belief to
+ * what the mask said. */
 void sc_signal_mask_take_from(ucontext_t *context);
 
-/* Around a call that waits under a mask of its own, as sigsuspend and ppoll do. The call is given
- * what `begin` returns. A SIGSEGV that is kept, or is sent meanwhile, comes within the call and
- * ends it if the mask lets it in, and waits for its end if the mask blocks it. `frame` is the
- * caller's. `mask`: NULL changes nothing. */
+/* Called before and after a call that waits under a mask of its own, as sigsuspend and ppoll do.
+ * The call must be given the mask that `begin` returns. A kept SIGSEGV, or one that is sent
+ * meanwhile, comes within the call and ends it if `mask` lets it in; otherwise it is kept until the
+ * call's end. `frame` is the caller's. `mask` NULL: nothing is changed. */
 struct sc_masked_wait {
-    sigset_t room;
+    sigset_t room; /* for a mask without SIGSEGV */
     struct sc_other_mask outer;
     struct sc_frame handler;
-    uint64_t blocked;
-    bool differs, before;
+    uint64_t blocked;     /* the mask that the thread had before all signals were blocked */
+    bool differs, before; /* in SIGSEGV, from the thread's own mask; which blocked it */
 };
 const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sigset_t *mask,
                                           struct sc_frame frame);
 void sc_signal_mask_end_wait(const struct sc_masked_wait *wait);
 
-/* The calling thread may have SIGSEGV really blocked: it is one that the C library has created by
- * itself, or its mask was changed while SIGSEGV began to be shared. Then it only believes so. */
+/* If the calling thread really blocks SIGSEGV, it only believes so from now on. It may be a thread
+ * that the C library has created by itself, or its mask was changed while sharing began. */
 void sc_signal_mask_begin(void);
 
-/* The calling thread has begun with SIGSEGV really blocked: now it only believes so. */
+/* The same for a thread that is known to have begun with SIGSEGV really blocked. */
 void sc_signal_mask_begin_blocked(void);
 
-/* Around a call that starts another program, which inherits what this thread believes and, in its
- * place, a SIGSEGV that it keeps. */
+/* Called before and after a call that starts another program. The program inherits a mask that
+ * really blocks SIGSEGV if this thread believes it blocked, and a kept SIGSEGV as a pending one. */
 void sc_signal_mask_hand_over(void);
 void sc_signal_mask_take_back(void);
 

@@ -1,4 +1,4 @@
-/* The handler of SIGSEGV, and whose fault it is. */
+/* The handler of SIGSEGV: it tells whose a fault is, and hands the program's on. */
 #include "interpose/signals/signals.h"
 
 #include <dlfcn.h>
@@ -33,8 +33,8 @@
 
 enum {
     ACTIONS = 64,
-    ASK_INTERVAL_NS = 50 * 1000,
-    LOOKS_FIRST_NS = 50 * 1000, /* between looks at the kernel's action */
+    ASK_INTERVAL_NS = 50 * 1000, /* for which an answer of sc_signals_take_over is good */
+    LOOKS_FIRST_NS = 50 * 1000,  /* the intervals between looks at the kernel's action */
     LOOKS_LAST_NS = 100 * 1000 * 1000,
 };
 
@@ -49,7 +49,7 @@ static int real_sigaction(int number, const struct sigaction *action, struct sig
 /* ---- one change at a time ---- */
 
 static _Atomic bool locked;
-static SC_CHECKER _Atomic int32_t owner; /* the thread that has it */
+static SC_CHECKER _Atomic int32_t owner; /* the thread that has the lock */
 
 #ifdef SC_DEBUG
 bool sc_signals_are_locked_here(void)
@@ -75,8 +75,8 @@ void sc_signals_unlock(const struct sc_signals_lock *lock)
     sc_kernel_mask_set(lock->mask);
 }
 
-/* Whoever was in the midst of a change when the process forked is not here, and what was pending is
- * the parent's. */
+/* The thread that was changing an action when the process forked is not in the child, and pending
+ * signals are the parent's. */
 void sc_signals_child(void)
 {
     sc_signal_mask.keeps_one = false;
@@ -89,10 +89,10 @@ void sc_signals_child(void)
 
 /* ---- the program's action for SIGSEGV ----
  *
- * Kept in slots that are written once and then published, so that a handler never waits and never
- * sees half of one; a slot is used again only many actions later. */
+ * The action is kept in a slot that is written once and then published, so that a handler never
+ * waits and never sees half of an action. A slot is used again only many actions later. */
 
-/* The C library's to say on x86-64, the program's elsewhere. */
+/* SA_RESTORER: set by the C library on x86-64, by the program elsewhere. */
 enum { SA_RESTORED = 0x04000000 };
 
 static struct sigaction actions[ACTIONS];
@@ -100,7 +100,7 @@ static _Atomic unsigned next_action;
 static _Atomic(const struct sigaction *) program_action;
 static _Atomic bool taken_over;
 
-/* As the kernel keeps it, with flags that it has kept. */
+/* Keeps the program's action as the kernel would, with the flags that the kernel has kept. */
 static void put_action(const struct sigaction *action, int flags)
 {
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
@@ -111,7 +111,8 @@ static void put_action(const struct sigaction *action, int flags)
     atomic_store(&program_action, slot);
 }
 
-static void put_found(const struct sigaction *found)
+/* Keeps as the program's action what the kernel had. */
+static void put_action_as_found(const struct sigaction *found)
 {
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
     *slot = *found;
@@ -137,14 +138,15 @@ static bool wants_alternate(const struct sigaction *action)
 
 /* ---- faults ---- */
 
-/* A program may ask for addresses with the tags that its pointers have (SA_EXPOSE_TAGBITS). */
+/* The bits of a fault's address. A program may ask for addresses with the tags of its pointers
+ * (SA_EXPOSE_TAGBITS). */
 #if defined(__aarch64__)
 #define ADDRESS_BITS (~UINT64_C(0) >> 8)
 #else
 #define ADDRESS_BITS (~UINT64_C(0))
 #endif
 
-static struct sc_fault describe(const siginfo_t *info, const ucontext_t *context)
+static struct sc_fault describe_fault(const siginfo_t *info, const ucontext_t *context)
 {
     struct sc_fault fault = {
         .address = (uintptr_t)info->si_addr & ADDRESS_BITS,
@@ -166,7 +168,7 @@ static struct sc_fault describe(const siginfo_t *info, const ucontext_t *context
     const unsigned char *at = (const unsigned char *)context->uc_mcontext.__reserved;
     const unsigned char *end = at + sizeof context->uc_mcontext.__reserved;
     fault.pc = context->uc_mcontext.pc;
-    fault.write = true; /* without a record: what waits for too much is still right */
+    fault.write = true; /* if the kernel says nothing: to wait for too much is not wrong */
     for (; at + sizeof record <= end; at += record.size) {
         memcpy(&record, at, sizeof record);
         if (record.magic == STATUS_MAGIC) {
@@ -182,9 +184,9 @@ static struct sc_fault describe(const siginfo_t *info, const ucontext_t *context
     return fault;
 }
 
-/* The default action kills, with the context of the fault for a core dump: the instruction is
- * repeated under it. What was sent is sent once more. */
-static void die(int number, const siginfo_t *info)
+/* Kills the process as the kernel would. For a fault the default action is set and the instruction
+ * repeated, so that a core dump has its context. A signal that was sent is sent once more. */
+static void kill_program(int number, const siginfo_t *info)
 {
     struct sigaction by_default;
     memset(&by_default, 0, sizeof by_default);
@@ -193,16 +195,17 @@ static void die(int number, const siginfo_t *info)
         sc_kernel_call(SYS_rt_tgsigqueueinfo, getpid(), sc_kernel_call(SYS_gettid), number, info);
 }
 
-/* As the kernel would: a fault for which the signal is ignored or blocked kills all the same. */
-static bool kills(const struct sigaction *action, bool is_fault, bool was_blocked)
+/* Would the kernel kill the process? A fault kills also where SIGSEGV is ignored or blocked. */
+static bool kills_program(const struct sigaction *action, bool is_fault, bool was_blocked)
 {
     return action->sa_handler == SIG_DFL ||
            (is_fault && (action->sa_handler == SIG_IGN || was_blocked));
 }
 
-/* The mask of the handler is in force, and what it finds in its frame is what it believes. */
-static void set_masks(const struct sigaction *action, ucontext_t *context, bool was_blocked,
-                      struct sc_frame frame)
+/* Sets the mask under which the program's handler runs, and puts into its frame what the thread
+ * believed before. */
+static void set_handler_masks(const struct sigaction *action, ucontext_t *context, bool was_blocked,
+                              struct sc_frame frame)
 {
     bool is_nested = sc_signals_is_about_to_enter(context);
     uint64_t interrupted = !is_nested && sc_signal_mask_is_other()
@@ -217,9 +220,10 @@ static void set_masks(const struct sigaction *action, ucontext_t *context, bool 
     sc_kernel_mask_set(mask);
 }
 
-static bool is_ours_to_handle(const siginfo_t *info, const ucontext_t *context)
+/* Has the guard handled the fault? The main thread counts as kept while it is asked. */
+static bool is_handled_by_guard(const siginfo_t *info, const ucontext_t *context)
 {
-    struct sc_fault fault = describe(info, context);
+    struct sc_fault fault = describe_fault(info, context);
     sc_main_thread_keep(context);
     bool is_ours = sc_guard_fault(&fault);
     if (!sc_single_step_is_begun(context))
@@ -227,20 +231,20 @@ static bool is_ours_to_handle(const siginfo_t *info, const ucontext_t *context)
     return is_ours;
 }
 
-/* What the program wants to be called for the signal, or NULL where the interrupted code goes on.
- * An action with the other stack is being set just now, and will be known here when the instruction
- * is repeated. */
-static handler_function *answer(int number, siginfo_t *info, ucontext_t *context, bool alternate,
-                                struct sc_frame frame)
+/* Decides what becomes of the signal. Returns the program's handler to be called, or NULL where the
+ * interrupted code goes on. If the program's action wants the other stack, a new action is being
+ * set just now: the instruction is repeated, and by then the right handler of ours is in place. */
+static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *context,
+                                     bool alternate, struct sc_frame frame)
 {
     sc_main_thread_restore(info);
     bool is_fault = info->si_code > 0;
     sc_single_step_cancel(context);
     sc_signals_compare_mask(context);
-    if (is_fault && is_ours_to_handle(info, context))
+    if (is_fault && is_handled_by_guard(info, context))
         return NULL;
-    /* A thread of ours takes one only where the main thread cannot: it is that thread's, and the
-     * program's handler never runs here. */
+    /* A signal that was sent to the process comes to a thread of ours only if the main thread
+     * blocked it. It is sent on to the main thread: the program's handler never runs here. */
     if (!is_fault && sc_own_lock_is_own_thread()) {
         if (!sc_main_thread_send(number, info))
             sc_kernel_call(SYS_tgkill, getpid(), getpid(), number);
@@ -258,8 +262,8 @@ static handler_function *answer(int number, siginfo_t *info, ucontext_t *context
         sc_signal_mask.keeps_one = was_blocked;
         return NULL;
     }
-    if (kills(&action, is_fault, was_blocked)) {
-        die(number, info);
+    if (kills_program(&action, is_fault, was_blocked)) {
+        kill_program(number, info);
         return NULL;
     }
     if (action.sa_handler == SIG_IGN || (is_fault && wants_alternate(&action) != alternate))
@@ -269,23 +273,24 @@ static handler_function *answer(int number, siginfo_t *info, ucontext_t *context
         reset.sa_handler = SIG_DFL;
         put_action(&reset, reset.sa_flags);
     }
-    set_masks(&action, context, was_blocked, frame);
+    set_handler_masks(&action, context, was_blocked, frame);
     return (handler_function *)(uintptr_t)action.sa_sigaction;
 }
 
-/* The way back takes what is believed out of the frame. */
+/* Puts the belief into the frame, out of which our sigreturn takes it. */
 static void believe_in_frame(ucontext_t *context)
 {
     if (SC_SIGRETURN_IS_OURS && sc_signal_mask.blocks_fault)
         sigaddset(&context->uc_sigmask, SIGSEGV);
 }
 
-/* The program's handler is left by a tail call: it stands where the kernel would have put it. */
+/* The program's handler is called by a tail call, so its frame lies where the kernel would have put
+ * it. */
 #define HANDLE(name, alternate)                                                                    \
     static void name(int number, siginfo_t *info, void *context)                                   \
     {                                                                                              \
         int saved = errno;                                                                         \
-        handler_function *handler = answer(number, info, context, alternate, SC_FRAME());          \
+        handler_function *handler = handler_for(number, info, context, alternate, SC_FRAME());     \
         errno = saved;                                                                             \
         if (!handler)                                                                              \
             believe_in_frame(context);                                                             \
@@ -306,12 +311,12 @@ static bool is_ours(const struct sigaction *action)
                                                action->sa_sigaction == handle_on_alternate_stack);
 }
 
-/* The flags that the program's action has for us. The others go to the kernel as they are. */
+/* The flags of the program's action that we act on. All others go to the kernel as they are. */
 static const int flags_for_us =
     SA_SIGINFO | SA_ONSTACK | (int)SA_RESTART | SA_NODEFER | (int)SA_RESETHAND | SA_RESTORED;
 
-/* On the stack that the program's handler asked for, and with the system calls that it would have
- * restarted. */
+/* Installs our handler in the kernel, for the stack that the program's handler wants, and with
+ * system calls restarted as the program's action would have it. */
 static int install(const struct sigaction *program)
 {
     struct sigaction ours;
@@ -332,11 +337,13 @@ static int install(const struct sigaction *program)
 static bool take_over_locked(const struct sigaction *found)
 {
     SC_ASSERT(sc_signals_are_locked_here());
-    put_found(found);
+    put_action_as_found(found);
     atomic_store(&taken_over, true);
     return install(found) == 0;
 }
 
+/* Has the kernel our handler? If not, it is installed, and what was there becomes the program's
+ * action. */
 static bool is_or_becomes_ours(void)
 {
     struct sigaction found;
@@ -362,9 +369,9 @@ void sc_signals_enter_handlers(void)
     sc_signals_unlock(&lock);
 }
 
-/* A mask with SIGSEGV is really in force until its thread changes it, or leaves the handler that
- * has it, so nothing may be guarded before. */
-static enum sc_takeover share(void)
+/* Begins to share SIGSEGV, if no thread really blocks it. Such a mask stays in force until its
+ * thread changes it, or leaves the handler that has it, and until then nothing may be guarded. */
+static enum sc_takeover share_faults(void)
 {
     if (!sc_sharing_has_handlers())
         return SC_TAKEOVER_REFUSED;
@@ -379,7 +386,7 @@ static enum sc_takeover share(void)
     return sc_blocked_threads_look_again() ? SC_TAKEOVER_BLOCKED : SC_TAKEOVER_DONE;
 }
 
-/* When the action is looked at again, and how long that was put off. */
+/* When the kernel's action is looked at again, and for how long that was put off. */
 static _Atomic uint64_t action_good_until; /* ticks */
 static _Atomic uint64_t put_off_ns;
 
@@ -389,9 +396,9 @@ void sc_signals_doubt(void)
     atomic_store_explicit(&action_good_until, 0, memory_order_relaxed);
 }
 
-/* Only a system call that no hook sees can have changed the action since the last look, and to look
- * is a system call as well. Runtimes make such a call when they start, so each look that finds
- * nothing puts the next one off for twice as long. */
+/* Looks now and then whether the kernel still has our handler. Only a system call that no hook sees
+ * can have changed that, and looking is a system call as well. Runtimes make such calls when they
+ * start, so each look that finds no change puts the next one off for twice as long. */
 static bool is_still_ours(uint64_t now)
 {
     if (now < atomic_load_explicit(&action_good_until, memory_order_relaxed))
@@ -411,7 +418,7 @@ enum sc_takeover sc_signals_take_over(void)
     uint64_t now = sc_ticks();
     if (sc_likely(now < atomic_load_explicit(&good_until, memory_order_relaxed)))
         return SC_TAKEOVER_DONE;
-    enum sc_takeover result = share();
+    enum sc_takeover result = share_faults();
     if (result == SC_TAKEOVER_DONE && !is_still_ours(now))
         result = SC_TAKEOVER_REFUSED;
     uint64_t until = result == SC_TAKEOVER_DONE ? now + sc_ticks_in_ns(ASK_INTERVAL_NS) : 0;
@@ -419,7 +426,8 @@ enum sc_takeover sc_signals_take_over(void)
     return result;
 }
 
-/* An ignored signal stays so, which exec hands on. */
+/* Installs our handler in place of the default action. An ignored signal stays ignored, as exec
+ * passes that on to the next program. */
 void sc_signals_keep_blocked(void)
 {
     struct sigaction found;
@@ -433,8 +441,8 @@ void sc_signals_keep_blocked(void)
     sc_signals_unlock(&lock);
 }
 
-/* Which flags the kernel has kept of an action that was just installed. Since Linux 5.11 the kernel
- * forgets what it does not know, and before it forgot nothing. */
+/* Which flags of an action that was just installed the kernel has kept. Since Linux 5.11 it drops
+ * flags that it does not know; before, it kept all. */
 static int kept_flags(const struct sigaction *installed)
 {
     struct sigaction found;
@@ -443,7 +451,8 @@ static int kept_flags(const struct sigaction *installed)
     return installed->sa_flags & (found.sa_flags | flags_for_us);
 }
 
-/* Until the program has a handler of its own the kernel's action is its own as well. */
+/* Until the program sets a handler of its own, the kernel has the program's action, and not our
+ * handler. */
 int sc_signals_change(const struct sigaction *action, struct sigaction *old)
 {
     SC_ASSERT(sc_signals_are_locked_here());

@@ -1,11 +1,11 @@
 /* SIGSEGV, shared with the program.
  *
- * From the first page on that is guarded by mprotect the kernel knows the library's handler. The
- * program's action is noted here, and sigaction and its kin tell of that action. It gets every
- * fault that is not the guard's, as the kernel would have delivered it: on the stack that it asked
- * for, with its mask and flags. Its frame lies where the kernel would have put it, so that the
- * program's handler returns, is left and is unwound as ever. Before that page nothing of SIGSEGV is
- * changed (sharing.h).
+ * From the first page on that is guarded by mprotect, the kernel has the library's handler. The
+ * program's action is kept here, and sigaction and the like report that action. The program's
+ * handler gets every fault that is not the guard's, as the kernel would have delivered it: on the
+ * stack that it asked for, with its mask and flags. Its frame lies where the kernel would have put
+ * it, so it returns, is left and is unwound as without us. Before the first such page nothing about
+ * SIGSEGV is changed (sharing.h).
  *
  * The library's handler runs with every other signal blocked from its first instruction, because a
  * signal handler may take the thread away for good (siglongjmp, asynchronous cancellation). Signals
@@ -27,26 +27,27 @@
  * by way of the library (sharing.h). Takes the loader's lock. */
 void sc_signals_enter_handlers(void);
 
-/* In a forked child, which has signals of its own. */
+/* In a forked child: its signals are its own from now on. */
 void sc_signals_child(void);
 
-/* What is about to happen may replace the handler of SIGSEGV past the hooks, as a runtime does that
- * starts: it is looked for more often again. Two stores. */
+/* Says that the handler of SIGSEGV may soon be replaced past the hooks, as by a runtime that
+ * starts: the kernel's action is looked at more often again. Two stores. */
 void sc_signals_doubt(void);
 
-/* Makes the library's handler the one that the kernel knows, and the former handler the program's.
- * When the handler is in place already, a system call now and then, 50 us to 0.1 s after the last
- * one: who has replaced it past the hooks is taken for the program, and taken over again. */
+/* Installs the library's handler in the kernel, and keeps the former handler as the program's. If
+ * it is installed already, the kernel's action is looked at now and then, 50 us to 0.1 s after the
+ * last look. A handler that was installed past the hooks is taken for the program's, and replaced
+ * again. */
 enum sc_takeover {
     SC_TAKEOVER_DONE,
-    SC_TAKEOVER_REFUSED, /* by the kernel, or SIGSEGV cannot be shared */
+    SC_TAKEOVER_REFUSED, /* the kernel refuses, or SIGSEGV cannot be shared */
     SC_TAKEOVER_BLOCKED, /* a thread really blocks SIGSEGV: a touch by it would kill */
 };
 enum sc_takeover sc_signals_take_over(void);
 
 /* ---- for signal_actions.c ----
  *
- * Changes of actions are made one at a time, with signals blocked. */
+ * Actions are changed by one thread at a time, with signals blocked. */
 
 struct sc_signals_lock {
     uint64_t mask;
@@ -55,23 +56,26 @@ struct sc_signals_lock sc_signals_lock(void);
 void sc_signals_unlock(const struct sc_signals_lock *lock);
 bool sc_signals_are_locked_here(void); /* in builds with checks (common/checks.h) alone */
 
-/* The program's action for SIGSEGV, under the lock: asks, or sets a new one where `action` is not
- * NULL. 0 or -1 with errno, as sigaction. */
+/* sigaction for SIGSEGV, under the lock: `old` gets the program's action, and `action`, if not
+ * NULL, becomes the new one. 0, or -1 with errno. */
 int sc_signals_change(const struct sigaction *action, struct sigaction *old);
 
-/* All handlers are set anew, under the lock, since how they are entered has changed. */
+/* Sets all handlers anew, as the way in which they are entered has changed. Under the lock. */
 void sc_signals_adopt_handlers(void);
 
-/* What the kernel has for SIGSEGV, which may be ours, becomes the program's. */
+/* Turns what the kernel has for SIGSEGV, which may be our handler, into the program's action. */
 void sc_signals_tell_as_set(struct sigaction *found);
 
-/* Is the interrupted context at the first instruction of a handler; and of one whose mask has
- * SIGSEGV? Several signals that were pending come at once. */
+/* Is the interrupted context at the first instruction of a handler of ours? So it is if several
+ * pending signals come at once. */
 bool sc_signals_is_about_to_enter(const ucontext_t *context);
+
+/* Is it at the first instruction of the handler of a signal whose action masks SIGSEGV? */
 bool sc_signals_is_about_to_block(const ucontext_t *context);
 
-/* A handler begins, and interrupted `context`: has the program changed its mask past the hooks
- * (sc_signal_mask_compare)? Before the handler's frame says what is believed. */
+/* A handler begins that interrupted `context`: looks whether the program has changed its mask past
+ * the hooks (sc_signal_mask_compare). To be called before the belief is put into the handler's
+ * frame. */
 void sc_signals_compare_mask(ucontext_t *context);
 
 #endif

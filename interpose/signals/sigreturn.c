@@ -19,8 +19,8 @@
 
 #if SC_SIGRETURN_IS_OURS
 
-/* The frame's ucontext_t lies where the stack pointer is when a handler has returned. The code
- * below has these numbers in it. */
+/* When a handler has returned, the stack pointer points at the frame's ucontext_t. The code below
+ * contains these numbers. */
 _Static_assert(offsetof(ucontext_t, uc_sigmask) == 296, "the mask in the frame");
 _Static_assert(offsetof(ucontext_t, uc_mcontext.gregs) == 40, "the registers in the frame");
 _Static_assert(SC_SIGNAL_BIT(SIGSEGV) == UINT64_C(1) << 10, "the signal in the mask");
@@ -33,12 +33,13 @@ _Static_assert(sizeof(((struct sc_signal_mask *)NULL)->blocks_fault) == 1, "as o
 _Static_assert(offsetof(struct sc_signal_mask, kernels) == 24, "written by it");
 _Static_assert(SC_SHARING_FAULTS == 2 && sizeof sc_sharing_now == 1, "read by it");
 
-/* In the frame the mask says what the program is to believe, for good. */
+/* Where handlers return to. The mask in the frame says what the program is to believe from then on.
+ */
 extern void sc_sigreturn_way_back(void) __attribute__((visibility("hidden")));
 
-/* For unwinders: a register, by its number in DWARF and its index among the saved ones, of which
- * the stack pointer is 15. They look up the instruction before a return address, which is the nop.
- */
+/* Says to unwinders where a register is saved, by its number in DWARF and its index in gregs; index
+ * 15 is the stack pointer. An unwinder looks up the instruction before a return address, which is
+ * the nop. */
 __asm__(".macro sc_saved number, index\n"
         "	.cfi_escape 0x10, \\number, 3, 0x77, ((40 + 8 * \\index) & 127) | 128, "
         "(40 + 8 * \\index) >> 7\n"
@@ -91,7 +92,7 @@ __asm__(".macro sc_saved number, index\n"
         "	.cfi_endproc\n"
         ".size sc_sigreturn_way_back, . - sc_sigreturn_way_back\n");
 
-/* As the kernel declares it. */
+/* sigaction's structure as the kernel declares it. */
 struct kernel_action {
     void *handler;
     unsigned long flags;
@@ -104,7 +105,7 @@ static bool is_handler(const struct kernel_action *action)
     return action->handler != (void *)SIG_DFL && action->handler != (void *)SIG_IGN;
 }
 
-static _Atomic(void *) librarys; /* way back */
+static _Atomic(void *) librarys_way_back; /* the C library's way back (sa_restorer) */
 
 void sc_sigreturn_adopt(int number)
 {
@@ -112,7 +113,7 @@ void sc_sigreturn_adopt(int number)
     SC_KEEP_ERRNO();
     if (sc_kernel_call(SYS_rt_sigaction, number, NULL, &action, sizeof action.mask) == 0 &&
         is_handler(&action) && action.restorer != sc_sigreturn_way_back) {
-        atomic_store(&librarys, (void *)(uintptr_t)action.restorer);
+        atomic_store(&librarys_way_back, (void *)(uintptr_t)action.restorer);
         action.restorer = sc_sigreturn_way_back;
         sc_kernel_call(SYS_rt_sigaction, number, &action, NULL, sizeof action.mask);
     }
@@ -120,7 +121,7 @@ void sc_sigreturn_adopt(int number)
 
 static struct sc_object_range c_library;
 
-/* Nothing of ours stands before this function. */
+/* gnu_get_libc_version has no hook of ours, so its address is in the C library. */
 void sc_sigreturn_learn_librarys(void)
 {
     c_library = sc_object_range_of((uintptr_t)gnu_get_libc_version);
@@ -136,11 +137,12 @@ bool sc_sigreturn_leads_back(uintptr_t caller)
     return caller == (uintptr_t)sc_sigreturn_way_back;
 }
 
-/* It puts it into every action, ignored ones included, that it hands to the kernel. */
+/* The C library puts its way back into every action that it hands to the kernel, also into those
+ * that ignore the signal. */
 void sc_sigreturn_tell_librarys(struct sigaction *action)
 {
     enum { SA_RESTORED = 0x04000000 };
-    void *known = atomic_load(&librarys);
+    void *known = atomic_load(&librarys_way_back);
     if (known && (action->sa_flags & SA_RESTORED))
         action->sa_restorer = (void (*)(void))(uintptr_t)known;
 }
@@ -156,7 +158,7 @@ void sc_sigreturn_learn_librarys(void)
 {
 }
 
-/* An action does not tell. */
+/* An action says nothing of who has set it. */
 bool sc_sigreturn_is_librarys(const struct sigaction *action)
 {
     (void)action;

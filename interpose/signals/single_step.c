@@ -28,16 +28,17 @@ enum { TRAP_FLAG = 0x100, TRAPPED = 2 /* TRAP_TRACE */, LOOK_NS = 100 * 1000 * 1
 
 typedef int sigaction_function(int number, const struct sigaction *action, struct sigaction *old);
 
-static _Atomic int32_t stepped; /* the thread; 0: none */
+static _Atomic int32_t stepped; /* the thread that is stepped; 0: none */
 static struct {
     uintptr_t page, pc;
-    uint64_t mask; /* of the thread, but for the step */
+    uint64_t mask_before; /* the thread's own mask, which it gets back after the step */
     sc_single_step_done *done;
     bool is_repeated;
-} step; /* the stepped thread's */
+} step; /* of the stepped thread, which alone uses it */
 
+/* Does the machine trap after an instruction with the flag? */
 enum { UNKNOWN, TRAPS, TRAPS_NOT };
-static _Atomic int machine;
+static _Atomic int machine_traps;
 
 static int real_sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
@@ -57,21 +58,23 @@ static bool is_stepped_here(void)
 
 /* ---- the frame ---- */
 
-/* No handler comes between the fault and the trap that would find the flag in its frame, or take
- * the frame elsewhere. The signals of faults are the instruction's own. */
-static void set_in_frame(ucontext_t *context)
+/* Sets the trap flag in the fault's frame, and blocks all signals but those of faults, which are
+ * the instruction's own. So no handler comes before the trap, finds the flag in its frame, or takes
+ * the frame elsewhere. */
+static void set_flag_in_frame(ucontext_t *context)
 {
-    uint64_t mask = SC_KERNEL_MASK_ALL_BUT_FAULTS | step.mask;
+    uint64_t mask = SC_KERNEL_MASK_ALL_BUT_FAULTS | step.mask_before;
     context->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
     memcpy(&context->uc_sigmask, &mask, sizeof mask);
 }
 
-/* The way back from the fault has noted the mask of the step (sigreturn.c). */
-static void clear_in_frame(ucontext_t *context)
+/* Takes the flag and the step's mask out of the frame. Our sigreturn from the fault has noted the
+ * step's mask as the kernel's (sigreturn.c), so the thread's own is noted again. */
+static void clear_flag_in_frame(ucontext_t *context)
 {
     context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
-    memcpy(&context->uc_sigmask, &step.mask, sizeof step.mask);
-    sc_signal_mask_note_kernels(step.mask);
+    memcpy(&context->uc_sigmask, &step.mask_before, sizeof step.mask_before);
+    sc_signal_mask_note_kernels(step.mask_before);
 }
 
 static bool has_flag(const ucontext_t *context)
@@ -87,31 +90,32 @@ static void call_done(void *unused)
     step.done(step.page, step.is_repeated);
 }
 
-static void set_default(void)
+static void set_default_action(void)
 {
     struct sigaction by_default;
     memset(&by_default, 0, sizeof by_default);
     real_sigaction(SIGTRAP, &by_default, NULL);
 }
 
-static void end(void)
+static void end_step(void)
 {
-    set_default();
+    set_default_action();
     atomic_store(&stepped, 0);
 }
 
-static void finish(bool is_repeated)
+static void finish_step(bool is_repeated)
 {
     step.is_repeated = is_repeated;
     if (step.done)
-        sc_spare_stack_try(call_done, NULL, &step.mask);
-    end();
+        sc_spare_stack_try(call_done, NULL, &step.mask_before);
+    end_step();
 }
 
-/* The default action is for it. It is blocked until the handler returns. */
-static void die(int number)
+/* Not a trap of a step: the default action is set and the signal sent again. It is blocked until
+ * our handler returns. */
+static void kill_by_trap(int number)
 {
-    set_default();
+    set_default_action();
     sc_kernel_call(SYS_tgkill, getpid(), sc_kernel_call(SYS_gettid), number);
 }
 
@@ -120,17 +124,17 @@ static void on_trap(int number, siginfo_t *info, void *argument)
     ucontext_t *context = argument;
     SC_KEEP_ERRNO();
     if (info->si_code == TRAPPED && is_stepped_here()) {
-        clear_in_frame(context);
-        finish((uintptr_t)context->uc_mcontext.gregs[REG_RIP] == step.pc);
+        clear_flag_in_frame(context);
+        finish_step((uintptr_t)context->uc_mcontext.gregs[REG_RIP] == step.pc);
         sc_main_thread_let_go();
     } else {
-        die(number);
+        kill_by_trap(number);
     }
 }
 
 /* ---- before it ---- */
 
-/* Whose signal it is when a debugger is there. */
+/* Is the process traced? Then SIGTRAP is the debugger's. The answer is kept for LOOK_NS. */
 static bool is_traced(void)
 {
     static _Atomic uint64_t good_until_ns;
@@ -143,18 +147,20 @@ static bool is_traced(void)
     long size_bytes = sc_file_read("/proc/self/status", text, sizeof text - 1);
     text[size_bytes > 0 ? size_bytes : 0] = '\0';
     const char *tracer = strstr(text, name);
-    bool is = !tracer || tracer[sizeof name - 1] != '0';
-    atomic_store_explicit(&traced, is, memory_order_relaxed);
+    bool is_now = !tracer || tracer[sizeof name - 1] != '0';
+    atomic_store_explicit(&traced, is_now, memory_order_relaxed);
     atomic_store_explicit(&good_until_ns, now_ns + LOOK_NS, memory_order_relaxed);
-    return is;
+    return is_now;
 }
 
-/* The handler's frame lies where that of the fault lies: the thread's own stack may be used up. */
+/* Does the fault's frame lie on the alternate stack? The trap's is put there, too: the thread's own
+ * stack may be used up. */
 static bool is_on_alternate_stack(const ucontext_t *context)
 {
     return (uintptr_t)context - (uintptr_t)context->uc_stack.ss_sp < context->uc_stack.ss_size;
 }
 
+/* Installs our handler of SIGTRAP. False: the program has an action of its own. */
 static bool take_signal(bool alternate)
 {
     struct sigaction found;
@@ -171,12 +177,13 @@ static bool take_signal(bool alternate)
     return taken;
 }
 
-/* A step over nothing, on this very thread. What emulates a processor may know no trap flag. Behind
- * the trap another thread may be the stepped one at once. */
+/* Sets the trap flag on this thread for one nop. True: the machine traps; an emulator may not know
+ * the flag. After the trap another thread may become the stepped one at once, so only our own id
+ * tells. */
 static bool try_machine(void)
 {
     step.done = NULL;
-    step.mask = sc_kernel_mask_block(0);
+    step.mask_before = sc_kernel_mask_block(0);
     __asm__ volatile("pushfq\n\torq %0, (%%rsp)\n\tpopfq\n\tnop"
                      :
                      : "i"(TRAP_FLAG)
@@ -184,8 +191,8 @@ static bool try_machine(void)
     return !is_stepped_here();
 }
 
-/* The thread becomes the stepped one, with the signal. */
-static bool begin(bool alternate)
+/* Makes this thread the stepped one, with SIGTRAP in our hands. */
+static bool begin_step(bool alternate)
 {
     int32_t none = 0;
     if (!atomic_compare_exchange_strong(&stepped, &none, sc_thread_id()))
@@ -196,15 +203,16 @@ static bool begin(bool alternate)
     return false;
 }
 
-/* On the current stack: the alternate one may have the frame of the fault. */
+/* Finds out once whether the machine traps. On the current stack, since the alternate one may hold
+ * the fault's frame. */
 static bool does_trap(void)
 {
-    if (atomic_load(&machine) == UNKNOWN && begin(false)) {
-        atomic_store(&machine, try_machine() ? TRAPS : TRAPS_NOT);
-        if (atomic_load(&machine) == TRAPS_NOT)
-            end();
+    if (atomic_load(&machine_traps) == UNKNOWN && begin_step(/*alternate*/ false)) {
+        atomic_store(&machine_traps, try_machine() ? TRAPS : TRAPS_NOT);
+        if (atomic_load(&machine_traps) == TRAPS_NOT)
+            end_step();
     }
-    return atomic_load(&machine) == TRAPS;
+    return atomic_load(&machine_traps) == TRAPS;
 }
 
 bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_single_step_done *done)
@@ -212,18 +220,18 @@ bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_singl
     ucontext_t *context = (ucontext_t *)(uintptr_t)fault->context;
     SC_KEEP_ERRNO();
     bool begun = !(fault->mask & SC_SIGNAL_BIT(SIGTRAP)) && !has_flag(context) && !is_traced() &&
-                 does_trap() && begin(is_on_alternate_stack(context));
+                 does_trap() && begin_step(is_on_alternate_stack(context));
     if (begun) {
         step.page = page;
         step.pc = fault->pc;
-        step.mask = fault->mask;
+        step.mask_before = fault->mask;
         step.done = done;
-        set_in_frame(context);
+        set_flag_in_frame(context);
     }
     return begun;
 }
 
-/* What `done` touches may fault as well, without the flag. */
+/* A fault of what `done` touches has no flag in its frame. */
 bool sc_single_step_is_begun(const void *context)
 {
     return is_stepped_here() && has_flag(context);
@@ -233,8 +241,8 @@ void sc_single_step_cancel(void *context)
 {
     SC_KEEP_ERRNO();
     if (sc_single_step_is_begun(context)) {
-        clear_in_frame(context);
-        finish(false);
+        clear_flag_in_frame(context);
+        finish_step(/*is_repeated*/ false);
     }
 }
 
@@ -243,8 +251,8 @@ void sc_single_step_forget(const struct sc_fault *fault)
     ucontext_t *context = (ucontext_t *)(uintptr_t)fault->context;
     SC_KEEP_ERRNO();
     if (sc_single_step_is_begun(context)) {
-        clear_in_frame(context);
-        end();
+        clear_flag_in_frame(context);
+        end_step();
     }
 }
 
@@ -252,7 +260,7 @@ void sc_single_step_child(void)
 {
     if (!sc_single_step_is_under_way())
         return;
-    set_default();
+    set_default_action();
     atomic_store(&stepped, 0);
 }
 

@@ -1,16 +1,15 @@
-/* Runs the interrupted instruction, and that one alone, before anything else happens on the thread:
- * who has opened a page for the instruction closes it again behind it.
+/* Runs the interrupted instruction alone, before anything else happens on the thread. So a page
+ * that was opened for the instruction can be closed again right after it.
  *
- * The processor traps behind an instruction that runs with its trap flag set, which is a SIGTRAP.
- * So the signal is ours for as long as the instruction takes. Nothing is stepped where the program
- * has an action of its own for SIGTRAP, or blocks it, nor under a debugger, whose signal it is, nor
- * where the machine or what emulates it does not trap. One thread at a time is stepped. A change of
- * the action for SIGTRAP waits for the step to end.
+ * The processor traps after an instruction that runs with its trap flag set; that is a SIGTRAP. So
+ * SIGTRAP is ours while the instruction runs. Nothing is stepped if the program has an action of
+ * its own for SIGTRAP or blocks it, if a debugger, whose signal it is, traces the process, or if
+ * the machine or its emulator does not trap. One thread is stepped at a time. A change of the
+ * action for SIGTRAP waits for the end of the step.
  *
- * The stepped thread blocks all signals but those of faults, and gets its mask back behind the
- * instruction. A handler would find the trap flag in its frame, and what it makes of the frame may
- * run with the flag: a scheduler's switch to another context, a child, a frame with SIGTRAP
- * blocked.
+ * The stepped thread blocks all signals but those of faults, and gets its mask back after the
+ * instruction. A handler would find the trap flag in its frame. What it makes of the frame would
+ * run with the flag, too: another context of a scheduler's, a child, or code with SIGTRAP blocked.
  *
  * Thread safe and signal safe; errno is kept. Locks: sc_signals_lock for a moment.
  */
@@ -22,30 +21,32 @@
 
 struct sc_fault;
 
-/* Called on the stepped thread behind the instruction, on a spare stack, with signals blocked.
- * `is_repeated`: the instruction has done a part of its work, and goes on. Left where it would wait
- * for a lock whose owner may be stopped (sc_spare_stack_try): the page stays as it is then. */
+/* Called on the stepped thread after the instruction, on a spare stack, with signals blocked.
+ * `is_repeated`: the instruction has done only a part of its work, and will go on (rep). The call
+ * is left where it would wait for a lock whose owner may be stopped (sc_spare_stack_try); then the
+ * page stays as it is. */
 typedef void sc_single_step_done(uintptr_t page, bool is_repeated);
 
-/* In the handler of the fault. True: the instruction that faulted runs when the handler returns,
- * and then `done` is called. */
+/* In the handler of a fault. True: the faulting instruction runs when the handler returns, and
+ * after it `done` is called. */
 bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_single_step_done *done);
 
-/* In that handler: is the step of its frame still to be made? */
+/* In the handler of a fault: has the step of its frame begun, and not been made? */
 bool sc_single_step_is_begun(const void *context);
 
-/* First of all in the handler of a signal, with its frame. If a step is in the frame, because the
- * stepped instruction has faulted or the signal was sent, then the step is over: `done` has been
+/* To be called first in the handler of any signal, with its frame. If the frame has a step, because
+ * the stepped instruction has faulted or a signal was sent, the step ends here: `done` has been
  * called, and the frame is as the program left it. */
 void sc_single_step_cancel(void *context);
 
-/* In the handler of a fault, which has begun a step perhaps, and the page was not opened for it. */
+/* In the handler of a fault: drops the step of its frame, if there is one, since the page was not
+ * opened after all. `done` is not called. */
 void sc_single_step_forget(const struct sc_fault *fault);
 
-/* In a forked child, where no thread is stepped. */
+/* In a forked child: no thread is stepped. */
 void sc_single_step_child(void);
 
-/* Is a thread being stepped? Under sc_signals_lock none begins. */
+/* Is a thread being stepped? While sc_signals_lock is held no step begins. */
 bool sc_single_step_is_under_way(void);
 
 #endif

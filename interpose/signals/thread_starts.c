@@ -1,10 +1,11 @@
-/* Threads begin: they inherit what the program believes of its mask, and those that the driver and
- * CUPTI start are known from then on.
+/* Hooks of functions that start threads. New threads inherit what their creator believes of its
+ * mask, and threads that the driver and CUPTI start are noted as such.
  *
- * The kernel gives a signal that is sent to the process to any thread that does not block it. A
- * thread that is there because of the library blocks it: one that CUPTI starts while the library
- * alone uses CUPTI. Faults are as its creator has them. The driver's threads, and those of a CUPTI
- * that a tool uses, are as they would be without us. */
+ * The kernel gives a signal that is sent to the process to any thread that does not block it. So a
+ * thread that exists only because of the library blocks all signals but those of faults: one that
+ * CUPTI starts while only the library uses CUPTI. The driver's threads, and those of a CUPTI that a
+ * tool uses, are as they would be without us.
+ */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -31,6 +32,7 @@ enum { STARTS = 64, TURNS = 10000 };
 
 typedef int c11_create_function(thrd_t *thread, thrd_start_t start, void *argument);
 
+/* What a new thread takes with it. */
 struct start {
     _Atomic bool taken;
     bool begins_blocked, is_drivers, is_cuptis;
@@ -40,8 +42,8 @@ struct start {
 
 static struct start starts[STARTS];
 
-/* The thread begins. Returns what to call. */
-static struct start take_start(void *place)
+/* On the new thread: frees its place and notes what it is. Returns what to call. */
+static struct start use_start(void *place)
 {
     struct start start = *(struct start *)place;
     atomic_store(&((struct start *)place)->taken, false);
@@ -54,20 +56,20 @@ static struct start take_start(void *place)
     return start;
 }
 
-static void *begin(void *place)
+static void *begin_thread(void *place)
 {
-    struct start start = take_start(place);
+    struct start start = use_start(place);
     return ((sc_run_function *)start.function)(start.argument);
 }
 
-static int begin_c11(void *place)
+static int begin_c11_thread(void *place)
 {
-    struct start start = take_start(place);
+    struct start start = use_start(place);
     return ((thrd_start_t)start.function)(start.argument);
 }
 
-/* A place is free again as soon as its thread runs. NULL: there is none, and the thread is one of
- * which nothing is known. */
+/* Takes a place for a new thread. It is free again as soon as the thread runs. NULL: all are taken,
+ * and nothing will be known of the thread. */
 static struct start *take_place(void)
 {
     for (unsigned i = 0; i < STARTS * TURNS; i++) {
@@ -80,7 +82,7 @@ static struct start *take_place(void)
     return NULL;
 }
 
-/* What the thread really has at first. */
+/* Will the thread begin with SIGSEGV really blocked? */
 static bool begins_blocked(const pthread_attr_t *attributes)
 {
     uint64_t mask;
@@ -109,14 +111,16 @@ static struct start *note_start(const pthread_attr_t *attributes, uintptr_t func
     return place;
 }
 
-static int started(struct start *place, int result)
+/* Frees the place if the thread was not started. Returns `result`. */
+static int check_started(struct start *place, int result)
 {
     if (place && result != 0)
         atomic_store(&place->taken, false);
     return result;
 }
 
-/* In a call of CUPTI that the library makes, or by CUPTI itself while no tool uses it. */
+/* Is the thread started because of the library: in a call of CUPTI that the library makes, or by
+ * CUPTI itself while no tool uses it? */
 static bool is_there_because_of_us(uintptr_t function, uintptr_t caller)
 {
     if (sc_cupti_is_asking())
@@ -125,6 +129,8 @@ static bool is_there_because_of_us(uintptr_t function, uintptr_t caller)
            (sc_driver_code_is_cupti(function) || sc_driver_code_is_cupti(caller));
 }
 
+/* Starts the thread with all signals blocked but those of faults, and the one by which setuid
+ * reaches all threads. */
 static int create_masked(sc_create_function *real, pthread_t *thread,
                          const pthread_attr_t *attributes, sc_run_function *function,
                          void *argument)
@@ -140,7 +146,7 @@ static int create_masked(sc_create_function *real, pthread_t *thread,
     return result;
 }
 
-/* Where the program has a place for it, it may be in memory that is pinned. */
+/* A stack that the program provides may lie in pinned memory. */
 static void note_stack(const pthread_attr_t *attributes)
 {
     void *stack;
@@ -157,16 +163,16 @@ SC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
     note_stack(attributes);
     bool is_ours = is_there_because_of_us((uintptr_t)function, (uintptr_t)SC_SITE());
     struct start *place = note_start(attributes, (uintptr_t)function, argument);
-    sc_run_function *run = place ? begin : function;
+    sc_run_function *run = place ? begin_thread : function;
     argument = place ? place : argument;
-    return started(place, is_ours ? create_masked(real, thread, attributes, run, argument)
-                                  : real(thread, attributes, run, argument));
+    return check_started(place, is_ours ? create_masked(real, thread, attributes, run, argument)
+                                        : real(thread, attributes, run, argument));
 }
 
 SC_EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
     c11_create_function *real = SC_NEXT(c11_create_function *, "thrd_create");
     struct start *place = note_start(NULL, (uintptr_t)function, argument);
-    return started(place,
-                   place ? real(thread, begin_c11, place) : real(thread, function, argument));
+    return check_started(place, place ? real(thread, begin_c11_thread, place)
+                                      : real(thread, function, argument));
 }

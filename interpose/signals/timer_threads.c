@@ -15,42 +15,44 @@ enum { BUCKETS = 256, CHUNK_BYTES = 64 << 10 };
 
 typedef void notify_function(union sigval value);
 
-/* What a thread is to call. A thread of a timer that is gone may still be about to begin: each is
- * kept for ever, and serves all that are alike. */
+/* What the program wants to be called on a timer's thread. A thread of a deleted timer may still be
+ * about to begin, so a record is kept for ever. It serves all events that are alike. */
 struct notified {
     notify_function *function;
     union sigval value;
     struct notified *next;
 };
 
+/* Records are taken from a chunk, one after the other. */
 struct chunk {
     _Atomic unsigned taken;
     struct notified records[(CHUNK_BYTES - sizeof(unsigned)) / sizeof(struct notified) - 1];
 };
 
-static _Atomic(struct chunk *) latest;
+static _Atomic(struct chunk *) latest_chunk;
 static _Atomic(struct notified *) buckets[BUCKETS];
 
-static void begin(union sigval value)
+/* What a timer's thread calls in place of the program's function. */
+static void begin_thread(union sigval value)
 {
-    const struct notified *of = value.sival_ptr;
+    const struct notified *notified = value.sival_ptr;
     if (sc_sharing_is_on())
         sc_signal_mask_begin();
-    of->function(of->value);
+    notified->function(notified->value);
 }
 
-static struct notified *take_record(void)
+static struct notified *new_record(void)
 {
-    const unsigned most = sizeof latest->records / sizeof *latest->records;
+    const unsigned most = sizeof latest_chunk->records / sizeof *latest_chunk->records;
     for (;;) {
-        struct chunk *chunk = atomic_load(&latest);
+        struct chunk *chunk = atomic_load(&latest_chunk);
         unsigned at = chunk ? atomic_fetch_add(&chunk->taken, 1) : most;
         if (at < most)
             return &chunk->records[at];
         struct chunk *fresh = sc_pages_map(sizeof *fresh);
         if (!fresh)
             return NULL;
-        if (!atomic_compare_exchange_strong(&latest, &chunk, fresh))
+        if (!atomic_compare_exchange_strong(&latest_chunk, &chunk, fresh))
             sc_pages_unmap(fresh, sizeof *fresh);
     }
 }
@@ -62,21 +64,22 @@ static _Atomic(struct notified *) *bucket_of(const struct sigevent *event)
     return &buckets[key * 0x9e3779b97f4a7c15u >> 56];
 }
 
-static bool is_of(const struct notified *of, const struct sigevent *event)
+static bool is_for(const struct notified *notified, const struct sigevent *event)
 {
-    return of->function == event->sigev_notify_function &&
-           of->value.sival_ptr == event->sigev_value.sival_ptr;
+    return notified->function == event->sigev_notify_function &&
+           notified->value.sival_ptr == event->sigev_value.sival_ptr;
 }
 
-/* NULL: there is no memory. Two threads may add the same at once, which harms nobody. */
+/* The record for the event, which is added if it is new. NULL: there is no memory. Two threads may
+ * add the same at once, which does no harm. */
 static struct notified *record_of(const struct sigevent *event)
 {
     _Atomic(struct notified *) *bucket = bucket_of(event);
     struct notified *first = atomic_load(bucket);
-    for (struct notified *of = first; of; of = of->next)
-        if (is_of(of, event))
-            return of;
-    struct notified *added = take_record();
+    for (struct notified *notified = first; notified; notified = notified->next)
+        if (is_for(notified, event))
+            return notified;
+    struct notified *added = new_record();
     if (!added)
         return NULL;
     *added = (struct notified){event->sigev_notify_function, event->sigev_value, first};
@@ -90,11 +93,11 @@ struct sigevent *sc_timer_threads_event(const struct sigevent *event, struct sig
     struct sigevent *asked = (struct sigevent *)(uintptr_t)event;
     if (!event || event->sigev_notify != SIGEV_THREAD || !sc_sharing_is_wanted())
         return asked;
-    struct notified *of = record_of(event);
-    if (!of)
+    struct notified *notified = record_of(event);
+    if (!notified)
         return asked;
     *room = *event;
-    room->sigev_notify_function = begin;
-    room->sigev_value.sival_ptr = of;
+    room->sigev_notify_function = begin_thread;
+    room->sigev_value.sival_ptr = notified;
     return room;
 }

@@ -1,9 +1,9 @@
 /* Threads that the C library starts when a timer expires (SIGEV_THREAD).
  *
- * It starts them by itself, with all signals blocked. A thread that has SIGSEGV really
- * blocked is killed when it touches a guarded page, so the function that the program wants to be
- * called is called by one of ours. That takes SIGSEGV out of the mask, and notes that the program
- * believes it blocked (interpose/signals/signal_mask.h).
+ * The C library starts such a thread by itself, with all signals blocked. A thread that really
+ * blocks SIGSEGV is killed when it touches a guarded page. So a function of ours calls the one that
+ * the program wants to be called. Before, it takes SIGSEGV out of the mask, and notes that the
+ * program believes it blocked (interpose/signals/signal_mask.h).
  *
  * Thread safe; no lock; errno is kept.
  */
@@ -12,8 +12,8 @@
 
 #include <signal.h>
 
-/* What to ask the C library for: the event itself, or a copy in `room`. The event is the program's,
- * or NULL. */
+/* The event to give to the C library in place of the program's `event`, which may be NULL: the
+ * event itself, or a copy in `room` that calls a function of ours. */
 struct sigevent *sc_timer_threads_event(const struct sigevent *event, struct sigevent *room);
 
 #endif

@@ -45,7 +45,8 @@ bool sc_capturing_is_on(struct sc_capturing *capturing, CUstream handle)
     return captures;
 }
 
-/* Both forms answer with the graph; the newer one asks for edges as well. */
+/* Asks the driver for the graph that a capture of the stream adds to. Both functions return it; the
+ * newer one could return edges as well. */
 static uintptr_t ask_graph(CUstream handle)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;

@@ -1,4 +1,4 @@
-/* Does a stream capture, and into which graph? The driver's answers, kept until captures change.
+/* Does a stream capture, and into which graph? The driver's answers are kept until captures change.
  *
  * The functions that ask need the stream's handle to be alive. They disturb no capture. Lock-free,
  * thread-safe. Not for a signal handler: the driver is called.
@@ -15,12 +15,12 @@
 
 struct sc_capturing;
 
-/* What the driver said last of a stream, each with the version of captures in which it said so.
- * Zero: it was not asked. */
+/* The driver's last answers about a stream. Each has the version of captures in which it was given.
+ * Zero: the driver was not asked. */
 struct sc_capturing {
     _Atomic uint64_t state; /* version, and bit 0: it captures */
     _Atomic uint64_t graph_version;
-    _Atomic uintptr_t graph; /* that its capture adds to */
+    _Atomic uintptr_t graph; /* the graph that the stream's capture adds to */
 };
 
 /* Has anything ever captured? One relaxed load. */
@@ -32,11 +32,11 @@ static inline bool sc_capturing_seen(void)
     return sc_unlikely(atomic_load_explicit(&sc_capturing_was_seen, memory_order_relaxed));
 }
 
-/* Streams may capture, or not any more, that did otherwise before: called after each such change.
- * Until the next one, the driver is asked about a stream only once. */
+/* Called whenever streams have begun to capture, or have ended. Until the next call, the driver is
+ * asked about a stream only once. */
 void sc_capturing_changed(void);
 
-/* By asking the driver. True also if it does not say. */
+/* Asks the driver whether the stream captures. True also if the driver does not answer. */
 bool sc_capturing_may_be_on(CUstream handle);
 
 /* Is a capture open on the stream? */

@@ -25,7 +25,7 @@ bool sc_contexts_are_locked_here(void)
 static struct sc_handles by_handle; /* CUcontext -> struct sc_context * */
 static struct sc_arena arena SC_GUARDED_BY(contexts_lock);
 static _Atomic int first_device = -1;
-static _Atomic bool are_several; /* devices, of which contexts were met */
+static _Atomic bool has_several; /* contexts of more than one device were met */
 
 int sc_contexts_init(void)
 {
@@ -47,7 +47,7 @@ void sc_contexts_pop(void)
 /* ---- meeting them ---- */
 
 /* What the driver says of the current context. */
-struct answers {
+struct facts {
     CUdevice device;
     bool reads_pageable, shares_managed;
     bool may_be_green;
@@ -62,23 +62,29 @@ static bool device_has(CUdevice device, CUdevice_attribute attribute)
     return value != 0;
 }
 
-/* Whether a capture blocks its legacy stream is asked first, since asking that for more would end
- * the capture; captures elsewhere are not disturbed (docs/driver.md). */
-static void ask_lineage(struct answers *answers)
+/* Finds out whether the current context is a green one, and of which primary context. If a capture
+ * blocks the legacy stream, the question would end that capture, so this is asked first. Captures
+ * elsewhere are not disturbed (docs/driver.md). */
+static void ask_green(struct facts *facts)
 {
     CUcontext primary = NULL;
     CUgreenCtx green = NULL;
-    answers->may_be_green = sc_capturing_may_be_on(CU_STREAM_LEGACY);
-    if (answers->may_be_green || !sc_real.cuStreamGetCtx_v2)
+    facts->may_be_green = sc_capturing_may_be_on(CU_STREAM_LEGACY);
+    if (facts->may_be_green || !sc_real.cuStreamGetCtx_v2)
         return;
-    answers->may_be_green =
+    facts->may_be_green =
         sc_real.cuStreamGetCtx_v2(CU_STREAM_LEGACY, &primary, &green) != CUDA_SUCCESS || green;
     if (green)
-        answers->primary = sc_contexts_of(primary);
+        facts->primary = sc_contexts_of(primary);
 }
 
-static _Atomic uint32_t
-    devices; /* a bit each, of those that had a context ever; 31: and later ones */
+/* Devices that ever had a context, a bit each; bit 31 is for all later ones. */
+static _Atomic uint32_t devices;
+
+void sc_contexts_made_on(CUdevice device)
+{
+    atomic_fetch_or(&devices, 1u << (device < 31 ? device : 31));
+}
 
 int sc_contexts_only_device(void)
 {
@@ -86,54 +92,54 @@ int sc_contexts_only_device(void)
     return met && !(met & (met - 1)) && met != 1u << 31 ? __builtin_ctz(met) : -1;
 }
 
-static struct sc_context *add_locked(CUcontext handle, const struct answers *answers)
+/* Makes the record of a context that was not met before; NULL: there is no memory. */
+static struct sc_context *add_locked(CUcontext handle, const struct facts *facts)
     SC_REQUIRES(contexts_lock)
 {
     SC_ASSERT_HELD(&contexts_lock);
-    SC_TRACE("context-add handle device", handle, answers->device);
+    SC_TRACE("context-add handle device", handle, facts->device);
     struct sc_context *context = sc_arena_take(&arena, sizeof *context);
     if (!context)
         return NULL;
     *context = (struct sc_context){
         .handle = handle,
-        .device = answers->device,
-        .reads_pageable = answers->reads_pageable,
-        .shares_managed = answers->shares_managed,
-        .may_be_green = answers->may_be_green,
-        .primary = answers->primary,
+        .device = facts->device,
+        .reads_pageable = facts->reads_pageable,
+        .shares_managed = facts->shares_managed,
+        .may_be_green = facts->may_be_green,
+        .primary = facts->primary,
         .detours.lock = PTHREAD_MUTEX_INITIALIZER,
     };
     if (atomic_load(&first_device) < 0)
         atomic_store(&first_device, context->device);
     if (atomic_load(&first_device) != context->device)
-        atomic_store(&are_several, true);
+        atomic_store(&has_several, true);
     context->legacy_stream = sc_streams_add_legacy(context);
     if (!context->legacy_stream)
         return NULL;
     SC_ASSERT(!context->primary || !context->primary->primary);
     context->legacy = context->legacy_stream->id;
-    atomic_fetch_or(&devices, 1u << (answers->device < 31 ? answers->device : 31));
+    sc_contexts_made_on(facts->device);
     return sc_handles_put(&by_handle, (uintptr_t)handle, (uintptr_t)context) ? NULL : context;
 }
 
-/* `handle` is current on this thread. */
+/* The record of the context `handle`, which is current on this thread. */
 static struct sc_context *find_context(CUcontext handle)
 {
     struct sc_context *context = sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
-    struct answers answers = {.primary = NULL};
+    struct facts facts = {.primary = NULL};
     if (sc_likely(context && !atomic_load_explicit(&context->gone, memory_order_relaxed)))
         return context;
     sc_context_calls_bury_ended();
-    if (sc_real.cuCtxGetDevice(&answers.device) != CUDA_SUCCESS)
+    if (sc_real.cuCtxGetDevice(&facts.device) != CUDA_SUCCESS)
         return NULL;
-    answers.reads_pageable = device_has(answers.device, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS);
-    answers.shares_managed =
-        device_has(answers.device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
-    ask_lineage(&answers);
+    facts.reads_pageable = device_has(facts.device, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS);
+    facts.shares_managed = device_has(facts.device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
+    ask_green(&facts);
     pthread_mutex_lock(&contexts_lock);
     context = sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
     if (!context)
-        context = add_locked(handle, &answers);
+        context = add_locked(handle, &facts);
     pthread_mutex_unlock(&contexts_lock);
     return context;
 }
@@ -196,7 +202,7 @@ struct sc_context *sc_contexts_of(CUcontext handle)
     return context;
 }
 
-/* Retaining is the only way to learn the handle; it is balanced at once, and never makes a context
+/* Only by a retain can the handle be learnt. The retain is undone at once, and makes no context,
  * because the state is asked first. */
 CUcontext sc_contexts_primary(CUdevice device)
 {
@@ -230,7 +236,7 @@ struct sc_context *sc_contexts_at(CUdeviceptr address)
 {
     CUcontext handle = NULL;
     int device = -1;
-    if (!atomic_load_explicit(&are_several, memory_order_relaxed) || !sc_real.cuPointerGetAttribute)
+    if (!atomic_load_explicit(&has_several, memory_order_relaxed) || !sc_real.cuPointerGetAttribute)
         return NULL;
     SC_NO_CANCELLATION_POINT();
     if (sc_real.cuPointerGetAttribute(&handle, CU_POINTER_ATTRIBUTE_CONTEXT, address) ==
@@ -262,8 +268,8 @@ void sc_contexts_put_back(struct sc_context *context)
     pthread_mutex_unlock(&contexts_lock);
 }
 
-/* One whose primary context that is, or, if it is NULL, one that is gone. */
-static struct sc_context *take_one(const struct sc_context *primary)
+/* Takes out a green context of `primary`; with NULL a context that is gone. */
+static struct sc_context *take_if(const struct sc_context *primary)
 {
     uintptr_t found = 0;
     pthread_mutex_lock(&contexts_lock);
@@ -280,10 +286,10 @@ static struct sc_context *take_one(const struct sc_context *primary)
 
 struct sc_context *sc_contexts_take_green_of(const struct sc_context *primary)
 {
-    return take_one(primary);
+    return take_if(primary);
 }
 
 struct sc_context *sc_contexts_take_gone(void)
 {
-    return take_one(NULL);
+    return take_if(NULL);
 }

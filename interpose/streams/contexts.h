@@ -1,11 +1,11 @@
-/* The driver's contexts as the tracker's.
+/* Records of the driver's contexts.
  *
- * A context is met at the first use of one of its streams. Its tracker's id is that of its legacy
- * stream. Records are never freed, since streams point to them.
+ * A context is met at the first use of one of its streams. In the tracker its id is that of its
+ * legacy stream. Records are never freed, since streams point to them.
  *
  * Lock: that of the contexts, taken inside of a stream's and outside of the streams' registry
- * (interpose/streams/streams.h). No libc hook takes it. Thread-safe; only what says "lock-free" is
- * for a signal handler.
+ * (interpose/streams/streams.h). No libc hook takes it. Thread-safe; in a signal handler only
+ * functions that say "lock-free".
  */
 #ifndef SC_INTERPOSE_STREAMS_CONTEXTS_H
 #define SC_INTERPOSE_STREAMS_CONTEXTS_H
@@ -28,26 +28,30 @@ struct sc_edges_of_context;
 struct sc_context_marks {
     /* A blocking stream of ours: events on it follow the legacy stream's work. */
     _Atomic(CUstream) marker;
-    _Atomic uint64_t outlived_ticks; /* a blocking stream was last destroyed */
+    _Atomic uint64_t outlived_ticks; /* when a blocking stream was last destroyed */
 };
 
-/* Events that no mark needs any more, kept by marks.c to be used again; the lock is a leaf. */
+/* Events that no mark needs any more, which marks.c keeps for the next marks. The lock is a leaf.
+ */
 enum { SC_SPARE_EVENTS_MAX = 256 };
 struct sc_spare_events {
     struct sc_brief_lock lock;
     unsigned count;
-    CUevent *events; /* room for as many as there may be; NULL: none was kept yet, or any more */
+    /* room for SC_SPARE_EVENTS_MAX; NULL: none was kept yet, or the context is gone */
+    CUevent *events;
 };
 
-/* Detours of legacy operations around a capture (interpose/capture/detours.h), under their lock. */
+/* Detours of operations of the legacy stream around a capture (interpose/capture/detours.h), under
+ * their lock. */
 struct sc_context_detours {
     pthread_mutex_t lock;
     struct sc_stream_record *stream;
     CUevent before, after;
-    /* Queries: an event behind the legacy stream's work, and when the last of that was issued. */
+    /* For queries: an event behind the legacy stream's work, and when the last of that work was
+     * issued. */
     CUevent query_event;
     uint64_t query_ticks;
-    struct sc_context *next; /* that has the private stream; never changes */
+    struct sc_context *next; /* the next context with a private stream; never changes */
 };
 
 struct sc_context {
@@ -57,21 +61,23 @@ struct sc_context {
     struct sc_stream_record *legacy_stream;
     bool reads_pageable; /* the device reads pageable memory in place */
     bool shares_managed; /* the host may touch managed memory while the device is at work */
-    /* A green context ends while its streams are at work; its primary context lives on. */
+    /* A green context ends while its streams are at work. Its primary context stays. */
     bool may_be_green;
-    struct sc_context *primary; /* NULL: it is no green one, or not known to be */
+    struct sc_context *primary; /* NULL: the context is not a green one, or not known to be */
     _Atomic bool gone;
-    _Atomic bool lost;      /* the program has been told that nothing of it runs any more */
-    _Atomic unsigned quiet; /* calls under way that may end it: we make none in it */
-    _Atomic(const struct sc_limit_event *) heap_user; /* fixed its heap's size; NULL: not known */
+    _Atomic bool lost; /* the program has been told that nothing of the context runs any more */
+    /* how many calls are under way that may end the context: we make no call in it */
+    _Atomic unsigned quiet;
+    /* Which call has fixed the size of its heap; NULL: not known. */
+    _Atomic(const struct sc_limit_event *) heap_user;
     struct sc_context_unfinished unfinished;
     _Atomic(struct sc_staging_of_context *) staging;
     _Atomic(struct sc_edges_of_context *) breakable;
     struct sc_context_detours detours;
     struct sc_context_marks marks;
     struct sc_spare_events spare_events;
-    /* Records of its streams and of its green contexts', also of such that are gone. A list of
-     * streams.c, under the registry's lock. */
+    /* Records of its streams and of those of its green contexts, also of streams that are gone. A
+     * list of streams.c, under the registry's lock. */
     struct sc_stream_record *streams;
 };
 
@@ -83,71 +89,76 @@ bool sc_contexts_are_locked_here(void);
 /* The record of the calling thread's current context, or NULL. */
 struct sc_context *sc_contexts_current(void);
 
-/* The record of a live context, which need not be current: the driver takes work for a stream whose
- * context never was. */
+/* The record of a live context, which need not be current: the driver takes work for a stream of a
+ * context that was never made current. */
 struct sc_context *sc_contexts_of(CUcontext handle);
 
-/* The context that memory allocated now belongs to, and that frees wait for: not the current one if
- * that is a green one, but its primary context. */
+/* The context that memory allocated now belongs to, and that frees wait for: the current one, or
+ * the primary context of a green one. */
 struct sc_context *sc_contexts_of_memory(void);
 
 /* The record of a context met before, or NULL. */
 struct sc_context *sc_contexts_known(CUcontext handle);
 
-/* As a call names it: NULL is taken for the current one. NULL where it was not met before. */
+/* The context that a call names; NULL stands for the current one. Returns NULL if the named one was
+ * not met before. */
 struct sc_context *sc_contexts_named(CUcontext handle);
 
-/* A call has answered the program with an error that the current context, or the memory of it, does
- * not survive. No lock is taken. */
+/* Notes that a call has answered the program with an error that the current context, or its memory,
+ * does not survive. No lock is taken. */
 void sc_contexts_note_lost(void);
 
-/* Is the tracker's stream of such a context? Lock-free; no call of the driver. */
+/* Has the context of the tracker's stream been lost so? Lock-free; no call of the driver. */
 bool sc_contexts_has_lost(uint32_t stream);
 
 /* The primary context of the device if it is alive and was met before, or NULL. */
 CUcontext sc_contexts_primary(CUdevice device);
 
-/* The one device on which contexts were met, ever, or -1. Lock-free. */
+/* Notes that the device has a context, which may not have been met yet. Lock-free. */
+void sc_contexts_made_on(CUdevice device);
+
+/* The only device that ever had a context, as far as known; -1: there is none, or several.
+ * Lock-free. */
 int sc_contexts_only_device(void);
 
-/* A context of the device that was met before and that nobody is about to end, or NULL. No call of
- * the driver: of a primary context no reference is taken, which a reset would have as another's. */
+/* A context of the device that was met before and that nobody is about to end, or NULL. Makes no
+ * call of the driver: a reference to a primary context would show at a reset as another user's. */
 struct sc_context *sc_contexts_on(CUdevice device);
 
-/* A context of the device whose memory lies there, by preference the one that it was allocated in.
- * NULL: not known, or no context of a second device was met. */
+/* A context of the device whose memory lies at the address, preferably the one that the memory was
+ * allocated in. NULL: not known, or contexts of one device only were met. */
 struct sc_context *sc_contexts_at(CUdeviceptr address);
 
 /* Makes the context current around our own calls; false if it is gone. */
 bool sc_contexts_push(struct sc_context *context);
 void sc_contexts_pop(void);
 
-/* They have the same handle (docs/driver.md). */
+/* A green context has the same handle as a CUcontext (docs/driver.md). */
 static inline CUcontext sc_contexts_of_green(CUgreenCtx green)
 {
     return (CUcontext)(void *)green;
 }
 
-/* Is a call under way that may end it, and its green ones with it? Other threads make no call of
- * ours in it meanwhile, but for the program's own work there: who does that knows that the call
- * does not end it. */
+/* Is a call under way that may end the context, and its green ones with it? Meanwhile other threads
+ * make no call of ours in it. The program's own work there goes on: who issues it knows that the
+ * call does not end the context. */
 static inline bool sc_contexts_is_quiet(const struct sc_context *context)
 {
     return atomic_load(&context->quiet) != 0 ||
            (context->primary && atomic_load(&context->primary->quiet) != 0);
 }
 
-/* Have its events gone? Those of a green context live as long as the primary one does. */
+/* Are the context's events void? Those of a green context live as long as its primary context. */
 static inline bool sc_contexts_events_are_dead(const struct sc_context *context)
 {
     return atomic_load_explicit(context->primary ? &context->primary->gone : &context->gone,
                                 memory_order_acquire);
 }
 
-/* Takes a context out of the table, for who ends it (calls/context_calls.c): the one with the
- * handle, which may be another context's before the driver's call returns; a green one of the
- * primary context; one that is gone. NULL: there is none. The last function puts the context back,
- * where the driver did not end it. */
+/* Take a context out of the table, for whoever ends it (calls/context_calls.c): the context of the
+ * handle, which may be another context's before the driver's call returns; a green context of the
+ * primary one; a context that is gone. NULL: there is none. sc_contexts_put_back puts the context
+ * back, if the driver did not end it. */
 struct sc_context *sc_contexts_take(CUcontext handle);
 struct sc_context *sc_contexts_take_green_of(const struct sc_context *primary);
 struct sc_context *sc_contexts_take_gone(void);

@@ -15,61 +15,63 @@
 
 enum { DOUBTS_MAX = 256, STEPS_MIN = 4 };
 
+/* A host function that the doubt is about. */
 struct function {
-    uint64_t launched;
-    unsigned steps; /* that it had made when the thread could still let it go on */
-    bool is_cleared;
+    uint64_t launched; /* its name in host_functions.h */
+    unsigned steps;    /* how many it had made when the thread could last have let it go on */
+    bool is_cleared;   /* it has not waited for the thread */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
+static pthread_mutex_t doubts_lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
 static struct doubt {
     bool is_used;
-    bool is_in_call;     /* the thread is, in the one that touches */
-    uint64_t raised;     /* as how manieth */
-    int32_t thread;      /* that has touched */
-    uint64_t within;     /* the host function that has, or 0 */
-    struct sc_ticket of; /* what was touched is this one's */
-    uint64_t wait;       /* of the thread for that, by a number; 0: it does not wait */
-    uint64_t seen_wait;  /* when that was looked at last */
-    unsigned count;      /* functions; those that are not listed are not known */
+    bool is_in_call;        /* the thread is still in the call that touches */
+    uint64_t raised_number; /* counts all doubts ever raised */
+    int32_t thread;         /* that has touched */
+    uint64_t within;        /* the host function that has touched, or 0 */
+    struct sc_ticket of;    /* the operation that was touched */
+    uint64_t wait; /* the number of the thread's wait for that operation; 0: it does not wait */
+    uint64_t last_seen_wait; /* `wait` at the last look */
+    unsigned count;          /* how many functions; those that are not listed are not known */
     struct function functions[SC_HOST_FUNCTIONS_LISTED];
-} doubts[DOUBTS_MAX] SC_GUARDED_BY(lock);
-static uint64_t wait_count SC_GUARDED_BY(lock);
-static _Atomic uint64_t raised;
+} doubts[DOUBTS_MAX] SC_GUARDED_BY(doubts_lock);
+static uint64_t wait_count SC_GUARDED_BY(doubts_lock);
+static _Atomic uint64_t raised_count;
 static _Atomic unsigned doubt_count;
 
-static unsigned listed(const struct doubt *doubt)
+static unsigned listed_count(const struct doubt *doubt)
 {
     return doubt->count < SC_HOST_FUNCTIONS_LISTED ? doubt->count : SC_HOST_FUNCTIONS_LISTED;
 }
 
 static void list_functions(struct doubt *doubt, const struct sc_op_info *op)
 {
-    SC_ASSERT_HELD(&lock);
+    SC_ASSERT_HELD(&doubts_lock);
     uint64_t launched[SC_HOST_FUNCTIONS_LISTED] = {0};
     doubt->count = sc_host_functions_list(op, launched);
-    for (unsigned i = 0; i < listed(doubt); i++)
+    for (unsigned i = 0; i < listed_count(doubt); i++)
         doubt->functions[i] = (struct function){.launched = launched[i]};
 }
 
 unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ticket)
 {
     unsigned begun = 0;
-    sc_own_lock_take(&lock);
+    sc_own_lock_take(&doubts_lock);
     for (unsigned i = 0; i < DOUBTS_MAX && !begun; i++) {
         if (doubts[i].is_used)
             continue;
         doubts[i] = (struct doubt){.is_used = true,
-                                   .raised = atomic_fetch_add(&raised, 1) + 1,
+                                   .raised_number = atomic_fetch_add(&raised_count, 1) + 1,
                                    .thread = sc_thread_id(),
                                    .within = sc_host_functions_own(),
                                    .of = *ticket};
         list_functions(&doubts[i], op);
         atomic_fetch_add(&doubt_count, 1);
-        SC_ASSERT(atomic_load(&doubt_count) <= 2 * DOUBTS_MAX); /* one counts a little longer */
+        /* another thread may still be about to count one down */
+        SC_ASSERT(atomic_load(&doubt_count) <= 2 * DOUBTS_MAX);
         begun = i + 1;
     }
-    sc_own_lock_give(&lock);
+    sc_own_lock_give(&doubts_lock);
     return begun;
 }
 
@@ -78,10 +80,10 @@ void sc_doubts_end(unsigned doubt)
     if (!doubt)
         return;
     SC_ASSERT(doubt <= DOUBTS_MAX);
-    sc_own_lock_take(&lock);
+    sc_own_lock_take(&doubts_lock);
     SC_ASSERT(doubts[doubt - 1].is_used);
     doubts[doubt - 1].is_used = false;
-    sc_own_lock_give(&lock);
+    sc_own_lock_give(&doubts_lock);
     atomic_fetch_sub(&doubt_count, 1);
 }
 
@@ -96,85 +98,90 @@ void sc_doubts_wait_begins(const struct sc_point *point)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
         return;
-    sc_own_lock_take(&lock);
+    sc_own_lock_take(&doubts_lock);
     wait_count++;
     for (unsigned i = 0; i < DOUBTS_MAX; i++)
         if (is_own(&doubts[i]) && sc_order_point_covers(point, &doubts[i].of))
             doubts[i].wait = wait_count;
-    sc_own_lock_give(&lock);
+    sc_own_lock_give(&doubts_lock);
 }
 
 void sc_doubts_wait_ends(void)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
         return;
-    sc_own_lock_take(&lock);
+    sc_own_lock_take(&doubts_lock);
     for (unsigned i = 0; i < DOUBTS_MAX; i++)
         if (is_own(&doubts[i])) {
             doubts[i].wait = 0;
             doubts[i].is_in_call = false;
         }
-    sc_own_lock_give(&lock);
+    sc_own_lock_give(&doubts_lock);
 }
 
 uint64_t sc_doubts_raised(void)
 {
-    return atomic_load_explicit(&raised, memory_order_relaxed);
+    return atomic_load_explicit(&raised_count, memory_order_relaxed);
 }
 
 void sc_doubts_call_begins(uint64_t before)
 {
     if (sc_likely(sc_doubts_raised() == before))
         return;
-    sc_own_lock_take(&lock);
+    sc_own_lock_take(&doubts_lock);
     for (unsigned i = 0; i < DOUBTS_MAX; i++)
-        doubts[i].is_in_call |= is_own(&doubts[i]) && doubts[i].raised > before;
-    sc_own_lock_give(&lock);
+        doubts[i].is_in_call |= is_own(&doubts[i]) && doubts[i].raised_number > before;
+    sc_own_lock_give(&doubts_lock);
 }
 
 /* ---- what the functions do ---- */
 
-static void clear(struct doubt *doubt, uint64_t launched)
+static void clear_function(struct doubt *doubt, uint64_t launched)
 {
-    SC_ASSERT_HELD(&lock);
-    for (unsigned i = 0; i < listed(doubt); i++)
+    SC_ASSERT_HELD(&doubts_lock);
+    for (unsigned i = 0; i < listed_count(doubt); i++)
         doubt->functions[i].is_cleared |= doubt->functions[i].launched == launched;
 }
 
+/* A function that returns while the thread is still in the call that touches has not waited for
+ * what the thread does afterwards. */
 void sc_doubts_function_returned(unsigned call, bool is_plain)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
         return;
     uint64_t launched = sc_host_functions_last_of(call);
-    sc_own_lock_take(&lock);
+    sc_own_lock_take(&doubts_lock);
     for (unsigned i = 0; i < DOUBTS_MAX && launched; i++)
         if (doubts[i].is_used && (doubts[i].is_in_call || is_plain))
-            clear(&doubts[i], launched);
-    sc_own_lock_give(&lock);
+            clear_function(&doubts[i], launched);
+    sc_own_lock_give(&doubts_lock);
 }
 
-/* Since the last look. A host function's thread may run others when it has returned. */
-static bool could_do_nothing(const struct doubt *doubt)
+/* Could the thread open no gate since the last look? It waits for the very operation, or has ended.
+ * A touch by a host function: that function has returned, and its thread may run others. */
+static bool could_not_open_gate(const struct doubt *doubt)
 {
     if (doubt->within)
         return !sc_host_functions_is_open(doubt->within);
-    return (doubt->wait && doubt->wait == doubt->seen_wait) ||
+    return (doubt->wait && doubt->wait == doubt->last_seen_wait) ||
            sc_host_functions_time_of(doubt->thread) == 0;
 }
 
-static void look(struct doubt *doubt)
+/* Counts the functions' steps. A function that makes steps while the thread could open no gate has
+ * not waited for the thread. */
+static void look_at(struct doubt *doubt)
 {
-    SC_ASSERT_HELD(&lock);
-    bool could_not = could_do_nothing(doubt);
-    for (unsigned i = 0; i < listed(doubt); i++) {
+    SC_ASSERT_HELD(&doubts_lock);
+    bool is_powerless = could_not_open_gate(doubt);
+    for (unsigned i = 0; i < listed_count(doubt); i++) {
         struct function *function = &doubt->functions[i];
         unsigned steps = function->launched ? sc_host_functions_steps(function->launched) : 0;
-        if (!could_not)
+        if (!is_powerless)
             function->steps = steps;
         else if (steps >= function->steps + STEPS_MIN)
             function->is_cleared = true;
     }
-    doubt->seen_wait = doubt->wait;
+    doubt->last_seen_wait = doubt->wait;
 }
 
 void sc_doubts_look(unsigned doubt)
@@ -182,22 +189,22 @@ void sc_doubts_look(unsigned doubt)
     if (!doubt)
         return;
     SC_ASSERT(doubt <= DOUBTS_MAX);
-    sc_own_lock_take(&lock);
+    sc_own_lock_take(&doubts_lock);
     SC_ASSERT(doubts[doubt - 1].is_used);
-    look(&doubts[doubt - 1]);
-    sc_own_lock_give(&lock);
+    look_at(&doubts[doubt - 1]);
+    sc_own_lock_give(&doubts_lock);
 }
 
 bool sc_doubts_remain(unsigned doubt)
 {
     if (!doubt)
         return true;
-    sc_own_lock_take(&lock);
+    sc_own_lock_take(&doubts_lock);
     const struct doubt *of = &doubts[doubt - 1];
     SC_ASSERT(of->is_used);
     bool remain = of->count > SC_HOST_FUNCTIONS_LISTED;
-    for (unsigned i = 0; i < listed(of); i++)
+    for (unsigned i = 0; i < listed_count(of); i++)
         remain |= !of->functions[i].is_cleared;
-    sc_own_lock_give(&lock);
+    sc_own_lock_give(&doubts_lock);
     return remain;
 }

@@ -21,48 +21,52 @@
 
 enum {
     CALLS_MAX = 256,
-    UNLISTED = CALLS_MAX + 1, /* the first name of those that have no slot */
-    UNLISTED_PLACES = 64,     /* streams share them */
+    UNLISTED = CALLS_MAX + 1, /* the first name of calls that have no slot */
+    UNLISTED_PLACES = 64,     /* counters, which streams share */
     PAST_MAX = 64,
     LEARNT_MAX = 16,
-    SAMPLES_MIN = 25, /* asleep at each of them: under some tools threads take turns */
+    /* A function has to be asleep at each of them: under some tools threads take turns. */
+    SAMPLES_MIN = 25,
     SAMPLE_NS = 10 * 1000 * 1000,
     STEP_NS = 1000 * 1000,
-    PATIENCE_EIGHTHS = 7, /* of stall_limit */
+    WAIT_EIGHTHS = 7, /* of stall_limit: who runs for longer counts as waiting */
 };
 
-/* Who has claimed a slot fills it in before it stores the ticks. */
+/* The slots of launched functions. Whoever has claimed a slot fills it in before storing the ticks.
+ */
 static struct call {
     _Atomic uint64_t launched; /* sc_ticks(); 0: free or not filled in */
     _Atomic bool claimed;
     _Atomic uint32_t stream;
     _Atomic uintptr_t function;
-    _Atomic int32_t thread; /* that runs it, 0: none yet */
+    _Atomic int32_t thread; /* the thread that runs it; 0: none yet */
     _Atomic uint64_t began_ns, sampled_ns;
-    _Atomic unsigned asleep;           /* samples */
-    _Atomic uint64_t stepped_ns, time; /* when its steps were last counted, and its thread's then */
+    _Atomic unsigned samples_asleep;   /* at how many samples in a row the thread was asleep */
+    _Atomic uint64_t stepped_ns, time; /* when steps were last counted; the thread's time then */
     _Atomic unsigned steps;
     _Atomic bool waits;
-    _Atomic bool is_asked, is_plain; /* interpose/streams/plain_functions.h */
+    _Atomic bool is_asked, is_plain; /* its code was looked at; it can wait for nobody */
 } calls[CALLS_MAX];
 
 static _Atomic unsigned open_calls;
 
-/* How many without a slot are open, by their streams. */
+/* How many calls without a slot are open, by their streams. */
 static _Atomic unsigned unlisted[UNLISTED_PLACES];
 static _Atomic unsigned all_unlisted;
 
-/* That waited, and have returned. */
+/* The last calls that were found to wait, and have returned. */
 static struct past {
     _Atomic uint64_t launched, returned;
     _Atomic uint32_t stream;
 } past[PAST_MAX];
 static _Atomic unsigned next_past;
 
+/* Functions that were found to wait. */
 static _Atomic uintptr_t learnt[LEARNT_MAX];
 static _Atomic unsigned next_learnt;
 
-static unsigned leave_unlisted(uint32_t stream)
+/* Counts a call that has no slot. Returns its name. */
+static unsigned count_unlisted(uint32_t stream)
 {
     unsigned place = stream % UNLISTED_PLACES;
     atomic_fetch_add(&unlisted[place], 1);
@@ -70,6 +74,7 @@ static unsigned leave_unlisted(uint32_t stream)
     return UNLISTED + place;
 }
 
+/* The call's slot; NULL: it has none. */
 static struct call *call_of(unsigned call)
 {
     SC_ASSERT(call < UNLISTED + UNLISTED_PLACES);
@@ -85,7 +90,7 @@ unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t f
         atomic_store(&calls[i].function, function);
         atomic_store(&calls[i].stream, stream);
         atomic_store(&calls[i].thread, 0);
-        atomic_store(&calls[i].asleep, 0);
+        atomic_store(&calls[i].samples_asleep, 0);
         atomic_store(&calls[i].sampled_ns, 0);
         atomic_store(&calls[i].steps, 0);
         atomic_store(&calls[i].stepped_ns, 0);
@@ -96,10 +101,10 @@ unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t f
         atomic_fetch_add(&open_calls, 1);
         return i + 1;
     }
-    return sc_plain_functions_is_one(function) ? 0 : leave_unlisted(stream);
+    return sc_plain_functions_is_one(function) ? 0 : count_unlisted(stream);
 }
 
-static __thread unsigned running __attribute__((tls_model("initial-exec"))); /* slot + 1 */
+static __thread unsigned running_call __attribute__((tls_model("initial-exec"))); /* slot + 1 */
 static __thread uint64_t own_ticks __attribute__((tls_model("initial-exec")));
 
 uint64_t sc_host_functions_own_ticks(void)
@@ -114,7 +119,7 @@ void sc_host_functions_runs(unsigned call, uint64_t launched_ticks)
     sc_guard_lets_faults_in(false);
     if (!own)
         return;
-    running = call;
+    running_call = call;
     atomic_store(&own->began_ns, sc_now_ns());
     atomic_store(&own->thread, sc_thread_id());
 }
@@ -146,32 +151,33 @@ void sc_host_functions_dropped(unsigned call)
 void sc_host_functions_ran(unsigned call)
 {
     own_ticks = 0;
-    running = 0;
+    running_call = 0;
     sc_host_functions_dropped(call);
 }
 
-/* 0, which is no stream: it may be behind every one's functions. */
+/* 0 is no stream's id: with it the operation may be behind any stream's functions. So it is where
+ * the stream has joined work that is not known. */
 uint32_t sc_host_functions_stream_now(uint32_t stream)
 {
     struct sc_stream_record *own = sc_streams_of_id(stream);
     return own && sc_unfinished_is_clear(own) ? stream : 0;
 }
 
-/* On its stream, or on one that has joined what is not known. */
+/* Is `stream` the operation's, or has the operation's stream joined work that is not known? */
 static bool may_follow(uint32_t stream, const struct sc_op_info *op)
 {
     return stream == op->ticket.stream || sc_host_functions_stream_now(op->ticket.stream) == 0;
 }
 
-/* Its code is looked at when somebody asks, and not at each launch. */
+/* Looks at the function's code. This is done when somebody asks, and not at each launch. */
 static void look_at_code(struct call *call)
 {
     atomic_store(&call->is_plain, sc_plain_functions_is_one(atomic_load(&call->function)));
     atomic_store(&call->is_asked, true);
 }
 
-/* Where it waits for nobody it is as if it were not there. */
-static bool is_behind(struct call *call, const struct sc_op_info *op)
+/* May the operation be behind the call? A function that can wait for nobody counts as absent. */
+static bool may_precede(struct call *call, const struct sc_op_info *op)
 {
     uint64_t launched = atomic_load(&call->launched);
     if (launched == 0 || launched >= op->ticks || !may_follow(atomic_load(&call->stream), op))
@@ -181,8 +187,8 @@ static bool is_behind(struct call *call, const struct sc_op_info *op)
     return !atomic_load(&call->is_plain);
 }
 
-/* Nothing is known of when they were launched. */
-static bool may_be_behind_unlisted(const struct sc_op_info *op)
+/* The same for the calls without a slot, of which it is not known when they were launched. */
+static bool unlisted_may_precede(const struct sc_op_info *op)
 {
     if (atomic_load_explicit(&all_unlisted, memory_order_relaxed) == 0)
         return false;
@@ -193,10 +199,10 @@ static bool may_be_behind_unlisted(const struct sc_op_info *op)
 bool sc_host_functions_precede(unsigned call, const struct sc_op_info *op)
 {
     struct call *own = call_of(call);
-    return own ? is_behind(own, op) : call >= UNLISTED && may_be_behind_unlisted(op);
+    return own ? may_precede(own, op) : call >= UNLISTED && unlisted_may_precede(op);
 }
 
-static bool is_listed(const uint64_t *launched, unsigned count, uint64_t is)
+static bool is_in_list(const uint64_t *launched, unsigned count, uint64_t is)
 {
     for (unsigned i = 0; i < count && i < SC_HOST_FUNCTIONS_LISTED; i++)
         if (launched[i] == is)
@@ -204,19 +210,19 @@ static bool is_listed(const uint64_t *launched, unsigned count, uint64_t is)
     return false;
 }
 
-/* A launch of a graph and its nodes that run are one. */
+/* A launch of a graph and its host nodes that run have the same ticks, and are listed once. */
 unsigned sc_host_functions_list(const struct sc_op_info *op, uint64_t *launched)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < CALLS_MAX; i++) {
         uint64_t is = atomic_load(&calls[i].launched);
-        if (!is_behind(&calls[i], op) || is_listed(launched, count, is))
+        if (!may_precede(&calls[i], op) || is_in_list(launched, count, is))
             continue;
         if (count < SC_HOST_FUNCTIONS_LISTED)
             launched[count] = is;
         count++;
     }
-    return may_be_behind_unlisted(op) ? SC_HOST_FUNCTIONS_LISTED + 1 : count;
+    return unlisted_may_precede(op) ? SC_HOST_FUNCTIONS_LISTED + 1 : count;
 }
 
 bool sc_host_functions_is_open(uint64_t launched)
@@ -249,7 +255,7 @@ uint64_t sc_host_functions_last_of(unsigned call)
 
 uint64_t sc_host_functions_own(void)
 {
-    return running ? atomic_load(&calls[running - 1].launched) : 0;
+    return running_call ? atomic_load(&calls[running_call - 1].launched) : 0;
 }
 
 bool sc_host_functions_are_open(const struct sc_op_info *op)
@@ -257,16 +263,16 @@ bool sc_host_functions_are_open(const struct sc_op_info *op)
     if (atomic_load_explicit(&open_calls, memory_order_relaxed) == 0)
         return false;
     for (unsigned i = 0; i < CALLS_MAX; i++)
-        if (is_behind(&calls[i], op))
+        if (may_precede(&calls[i], op))
             return true;
-    return may_be_behind_unlisted(op);
+    return unlisted_may_precede(op);
 }
 
 /* ---- what a thread is doing ---- */
 
 uint64_t sc_host_functions_time_of(int32_t thread)
 {
-    enum { OF_THREAD = 4, SCHEDULED = 2 }; /* as pthread_getcpuclockid has it */
+    enum { OF_THREAD = 4, SCHEDULED = 2 }; /* as pthread_getcpuclockid makes it */
     struct timespec time = {0};
     long clock = (long)(int32_t)(~(uint32_t)thread << 3 | OF_THREAD | SCHEDULED);
     if (sc_kernel_call(SYS_clock_gettime, clock, &time, 0, 0, 0, 0) != 0)
@@ -274,6 +280,8 @@ uint64_t sc_host_functions_time_of(int32_t thread)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
+/* Counts a step if the thread has used any time since the last count, a millisecond ago at least.
+ */
 static void count_step(struct call *call)
 {
     uint64_t now_ns = sc_now_ns();
@@ -301,7 +309,7 @@ unsigned sc_host_functions_steps(uint64_t launched)
 
 /* ---- learning ---- */
 
-static bool is_learnt(uintptr_t function)
+static bool is_known_to_wait(uintptr_t function)
 {
     for (unsigned i = 0; i < LEARNT_MAX && function; i++)
         if (atomic_load_explicit(&learnt[i], memory_order_relaxed) == function)
@@ -309,45 +317,47 @@ static bool is_learnt(uintptr_t function)
     return false;
 }
 
-static void learn(struct call *call)
+static void note_waits(struct call *call)
 {
     uintptr_t function = atomic_load(&call->function);
-    if (function && !is_learnt(function))
+    if (function && !is_known_to_wait(function))
         atomic_store(&learnt[atomic_fetch_add(&next_learnt, 1) % LEARNT_MAX], function);
     atomic_store(&call->waits, true);
 }
 
 bool sc_host_functions_is_here(void)
 {
-    return running != 0;
+    return running_call != 0;
 }
 
 void sc_host_functions_waits(void)
 {
-    if (running)
-        learn(&calls[running - 1]);
+    if (running_call)
+        note_waits(&calls[running_call - 1]);
 }
 
-/* In mode=report nobody waits, so that nobody's patience ends: a verdict is kept back for as long
- * as the function takes. */
-static bool has_tried_patience(const struct call *call, uint64_t waits_since_ns, uint64_t now_ns)
+/* Has somebody waited for the function for most of stall_limit? In mode=report nobody waits, so a
+ * verdict is kept back for as long as the function takes. */
+static bool has_waited_too_long(const struct call *call, uint64_t waits_since_ns, uint64_t now_ns)
 {
     uint64_t began_ns = atomic_load(&call->began_ns);
     uint64_t since_ns = waits_since_ns > began_ns ? waits_since_ns : began_ns;
     return waits_since_ns != 0 && sc_options.mode == SC_MODE_FIX &&
-           now_ns - since_ns > sc_options.stall_limit_ns / 8 * PATIENCE_EIGHTHS;
+           now_ns - since_ns > sc_options.stall_limit_ns / 8 * WAIT_EIGHTHS;
 }
 
-static void look_at(struct call *call, uint64_t waits_since_ns)
+/* Looks at the thread of a running function: is it known to wait, late, or asleep again and again?
+ */
+static void look_at_call(struct call *call, uint64_t waits_since_ns)
 {
     int32_t thread = atomic_load(&call->thread);
     uint64_t now_ns = sc_now_ns();
     uint64_t sampled_ns = atomic_load(&call->sampled_ns);
     if (thread == 0 || thread == sc_thread_id() || atomic_load(&call->waits))
         return;
-    if (is_learnt(atomic_load(&call->function)) ||
-        has_tried_patience(call, waits_since_ns, now_ns)) {
-        learn(call);
+    if (is_known_to_wait(atomic_load(&call->function)) ||
+        has_waited_too_long(call, waits_since_ns, now_ns)) {
+        note_waits(call);
         return;
     }
     if (waits_since_ns && (now_ns - sampled_ns < SAMPLE_NS ||
@@ -355,10 +365,10 @@ static void look_at(struct call *call, uint64_t waits_since_ns)
         return;
     enum sc_sleep sleep = sc_sleeping_threads_look(thread, sc_thread_id());
     if (sleep == SC_AWAKE)
-        atomic_store(&call->asleep, 0);
+        atomic_store(&call->samples_asleep, 0);
     else if (sleep == SC_SLEEPS_FOR_OWN || !waits_since_ns ||
-             atomic_fetch_add(&call->asleep, 1) + 1 >= SAMPLES_MIN)
-        learn(call);
+             atomic_fetch_add(&call->samples_asleep, 1) + 1 >= SAMPLES_MIN)
+        note_waits(call);
 }
 
 void sc_host_functions_look(uint64_t waits_since_ns)
@@ -367,11 +377,11 @@ void sc_host_functions_look(uint64_t waits_since_ns)
         return;
     for (unsigned i = 0; i < CALLS_MAX; i++)
         if (atomic_load(&calls[i].launched))
-            look_at(&calls[i], waits_since_ns);
+            look_at_call(&calls[i], waits_since_ns);
 }
 
-static bool was_behind(const struct past *entry, const struct sc_op_info *op,
-                       uint64_t touched_ticks)
+static bool had_preceded(const struct past *entry, const struct sc_op_info *op,
+                         uint64_t touched_ticks)
 {
     uint64_t returned = atomic_load(&entry->returned);
     return returned > op->ticks && returned >= touched_ticks &&
@@ -381,10 +391,10 @@ static bool was_behind(const struct past *entry, const struct sc_op_info *op,
 bool sc_host_functions_excuse(const struct sc_op_info *op, uint64_t touched_ticks)
 {
     for (unsigned i = 0; i < CALLS_MAX; i++)
-        if (atomic_load(&calls[i].waits) && is_behind(&calls[i], op))
+        if (atomic_load(&calls[i].waits) && may_precede(&calls[i], op))
             return true;
     for (unsigned i = 0; i < PAST_MAX; i++)
-        if (was_behind(&past[i], op, touched_ticks))
+        if (had_preceded(&past[i], op, touched_ticks))
             return true;
     return false;
 }

@@ -17,6 +17,7 @@
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
+#include "interpose/driver/replaying.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/unfinished.h"
 #include "track/frontier.h"
@@ -32,13 +33,13 @@
 
 enum { POLL_MIN_NS = 20 * 1000, POLL_MAX_NS = 1000 * 1000 };
 
-/* A snapshotted copy keeps nobody waiting: its mark gives staging memory back, and tells how sure a
- * hazard is. */
+/* A snapshotted copy keeps nobody waiting. Its mark only gives staging memory back, and tells how
+ * sure a hazard is, so it may come later. */
 enum {
     MARK_BYTES_MIN = 256 * 1024,
     MARK_INTERVAL_NS = 100 * 1000,
     SNAPSHOTTED_MARK_INTERVAL_NS = 1000 * 1000,
-    SHARE = 8, /* of the time marks take no more than one part of so many */
+    TIME_SHARE = 8, /* marks take at most one part of so many of the time */
 };
 
 static uint64_t mark_interval_ticks;
@@ -53,15 +54,16 @@ void sc_marks_start(void)
 
 /* ---- what the driver makes ---- */
 
-struct making {
+/* Streams are created with the stack of a thread of ours (sc_own_threads_make_room). */
+struct creation {
     CUstream stream;
     CUresult result;
 };
 
 static void create_stream(void *argument)
 {
-    struct making *making = argument;
-    making->result = sc_real.cuStreamCreate(&making->stream, CU_STREAM_DEFAULT);
+    struct creation *creation = argument;
+    creation->result = sc_real.cuStreamCreate(&creation->stream, CU_STREAM_DEFAULT);
 }
 
 static CUresult new_event(CUevent *event)
@@ -72,16 +74,17 @@ static CUresult new_event(CUevent *event)
 
 static CUresult new_stream(CUstream *stream)
 {
-    struct making making = {NULL, CUDA_ERROR_OUT_OF_MEMORY};
-    sc_own_threads_make_room(create_stream, &making);
-    *stream = making.stream;
-    return making.result;
+    struct creation creation = {NULL, CUDA_ERROR_OUT_OF_MEMORY};
+    sc_own_threads_make_room(create_stream, &creation);
+    *stream = creation.stream;
+    return creation.result;
 }
 
 /* ---- events, which are kept for another time ---- */
 
-/* What the driver says, with an event if it is success. The context is current. */
-static CUresult make_event(struct sc_stream_record *stream, CUevent *event)
+/* Obtains an event: a spare one of the stream or of the context, or a new one. Returns the driver's
+ * answer; the event is valid after success only. The context is current. */
+static CUresult obtain_event(struct sc_stream_record *stream, CUevent *event)
 {
     SC_ASSERT_HELD(&stream->lock);
     struct sc_spare_events *spare = &stream->context->spare_events;
@@ -101,14 +104,14 @@ static CUresult make_event(struct sc_stream_record *stream, CUevent *event)
 static CUevent take_event(struct sc_stream_record *stream)
 {
     CUevent event = NULL;
-    return make_event(stream, &event) == CUDA_SUCCESS ? event : NULL;
+    return obtain_event(stream, &event) == CUDA_SUCCESS ? event : NULL;
 }
 
 enum { SPARE_EVENTS_BYTES = SC_SPARE_EVENTS_MAX * sizeof(CUevent) };
 
-/* The room is made with the first one. What ends the context gives it back (sc_marks_context_gone).
- */
-static bool keep_event(struct sc_context *context, CUevent event)
+/* Keeps the event for the context's next marks. The room for them is mapped with the first event,
+ * and given back when the context ends (sc_marks_context_gone). False: there is no room. */
+static bool keep_spare_event(struct sc_context *context, CUevent event)
 {
     struct sc_spare_events *spare = &context->spare_events;
     sc_brief_lock_take(&spare->lock);
@@ -121,7 +124,7 @@ static bool keep_event(struct sc_context *context, CUevent event)
     return kept;
 }
 
-static void end_event(const struct sc_context *context, CUevent event)
+static void destroy_event(const struct sc_context *context, CUevent event)
 {
     if (!sc_contexts_events_are_dead(context))
         sc_real.cuEventDestroy_v2(event);
@@ -130,11 +133,12 @@ static void end_event(const struct sc_context *context, CUevent event)
 static void give_to_context(struct sc_context *context, CUevent event)
 {
     SC_ASSERT(event != NULL);
-    if (!keep_event(context, event))
-        end_event(context, event);
+    if (!keep_spare_event(context, event))
+        destroy_event(context, event);
 }
 
-/* The stream keeps some itself: threads with streams of their own do not meet at the context. */
+/* Keeps the event for the stream's own next marks; if it has enough, for the context's. So threads
+ * with streams of their own do not compete for the context's lock. */
 static void give_event(struct sc_stream_record *stream, CUevent event)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -155,13 +159,13 @@ void sc_marks_context_gone(struct sc_context *context)
     spare->count = 0;
     sc_brief_lock_give(&spare->lock);
     for (unsigned i = 0; i < count; i++)
-        end_event(context, events[i]);
+        destroy_event(context, events[i]);
     sc_pages_unmap(events, SPARE_EVENTS_BYTES);
 }
 
 /* ---- marks of one stream ---- */
 
-static unsigned room_of(const struct sc_stream_marks *marks)
+static unsigned ring_room(const struct sc_stream_marks *marks)
 {
     return marks->more ? marks->more_room : SC_MARKS_FEW;
 }
@@ -169,15 +173,15 @@ static unsigned room_of(const struct sc_stream_marks *marks)
 static struct sc_mark *mark_at(struct sc_stream_marks *marks, unsigned position)
 {
     struct sc_mark *ring = marks->more ? marks->more : marks->few;
-    return &ring[(marks->first + position) % room_of(marks)];
+    return &ring[(marks->first + position) % ring_room(marks)];
 }
 
-/* The ring has no more than there is room for, and its numbers do not fall. */
+/* Checks that the ring has no more marks than room, and that their numbers do not fall. */
 static SC_CHECKER void check_marks(struct sc_stream_record *stream)
 {
     struct sc_stream_marks *marks = &stream->marks;
     uint64_t number = 0;
-    SC_ASSERT(marks->count <= room_of(marks) && marks->first < room_of(marks));
+    SC_ASSERT(marks->count <= ring_room(marks) && marks->first < ring_room(marks));
     SC_ASSERT((marks->more != NULL) == (marks->more_room != 0));
     for (unsigned i = 0; i < marks->count; i++) {
         SC_ASSERT(mark_at(marks, i)->number >= number);
@@ -187,20 +191,22 @@ static SC_CHECKER void check_marks(struct sc_stream_record *stream)
     SC_ASSERT(number <= sc_track_issued(&sc_track, stream->id));
 }
 
-static struct sc_mark *newest(struct sc_stream_marks *marks)
+static struct sc_mark *newest_mark(struct sc_stream_marks *marks)
 {
     SC_ASSERT(marks->count > 0);
     return mark_at(marks, marks->count - 1);
 }
 
-/* By number: what another thread issues while a mark is recorded is not before that mark. */
+/* Was an operation issued behind the last mark? Operations are compared by their numbers: one that
+ * another thread issues while a mark is recorded is not before that mark. */
 static bool is_unmarked(const struct sc_stream_record *stream)
 {
     return sc_track_issued(&sc_track, stream->id) >
            atomic_load_explicit(&stream->marks.marked, memory_order_relaxed);
 }
 
-/* Two threads may both make a marker: the second one keeps the first's. */
+/* Gets the context's marker stream, which is made when it is first needed. If two threads make it
+ * at once, the second destroys its own and takes the first's. */
 static CUresult make_marker(struct sc_context *context, CUstream *marker)
 {
     CUstream fresh = NULL;
@@ -230,18 +236,21 @@ uint64_t sc_marks_marker_ticks(struct sc_context *context)
     return legacy > outlived ? legacy : outlived;
 }
 
-static CUresult marker_of(struct sc_stream_record *stream, CUstream *marker)
+/* The stream on which an event has to be recorded to be behind this stream's work. */
+static CUresult stream_to_record_on(struct sc_stream_record *stream, CUstream *marker)
 {
     *marker = stream->handle;
     return stream->kind == SC_STREAM_LEGACY ? make_marker(stream->context, marker) : CUDA_SUCCESS;
 }
 
-/* The name of a per-thread default stream means another stream on every other thread. */
-static bool can_name(const struct sc_stream_record *stream)
+/* Can this thread name the stream? On every other thread, the handle of a per-thread default stream
+ * means another stream. */
+static bool thread_can_name(const struct sc_stream_record *stream)
 {
     return !stream->gone && (!stream->owner || stream->owner == sc_thread_id());
 }
 
+/* Removes the oldest mark. */
 static void pop_mark(struct sc_stream_record *stream)
 {
     SC_TRACE("mark-pop stream count", stream->id, stream->marks.count);
@@ -249,12 +258,12 @@ static void pop_mark(struct sc_stream_record *stream)
     SC_ASSERT_HELD(&stream->lock);
     SC_ASSERT(marks->count > 0);
     give_event(stream, mark_at(marks, 0)->event);
-    marks->first = (marks->first + 1) % room_of(marks);
+    marks->first = (marks->first + 1) % ring_room(marks);
     marks->count--;
     SC_CHECK_OF(marks->count, check_marks(stream));
 }
 
-/* Their events are free again, for the next marks. */
+/* Removes the marks of operations that are known done: their events are free for the next marks. */
 static void pop_known(struct sc_stream_record *stream)
 {
     while (stream->marks.count && !sc_contexts_is_quiet(stream->context)) {
@@ -293,8 +302,9 @@ void sc_marks_renew_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->
     };
 }
 
-/* An event that errs belongs to a broken context, where nothing runs any more. But an answer may
- * also be refused: inside of a host function, and while something captures. */
+/* Does the answer about an event say that its work is complete? Any error does, since it comes from
+ * a broken context, where nothing runs any more. But a question may also be refused: inside a host
+ * function, or while something captures. */
 static bool says_complete(CUresult answer)
 {
     return answer != CUDA_ERROR_NOT_READY && answer != CUDA_ERROR_NOT_PERMITTED &&
@@ -322,11 +332,12 @@ void sc_marks_poll_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->l
         sc_track_complete(&sc_track, stream->id, number);
 }
 
-/* Errors that a context does not survive: any further work in it returns the same one, and nothing
- * of it runs any more. Others say nothing, and what is in flight goes on. */
+/* Is it an error that the context does not survive? Any further work in the context returns the
+ * same error, and nothing of the context runs any more. Other errors say nothing: work in flight
+ * goes on. */
 static bool is_lost(CUresult answer)
 {
-    switch ((int)answer) { /* also what older headers do not name */
+    switch ((int)answer) { /* also errors that older headers do not name */
     case CUDA_ERROR_ECC_UNCORRECTABLE:
     case CUDA_ERROR_NVLINK_UNCORRECTABLE:
     case 226: /* CONTAINED */
@@ -347,10 +358,10 @@ static bool is_lost(CUresult answer)
     }
 }
 
-static CUresult record_behind(struct sc_stream_record *stream, CUevent event)
+static CUresult record_event_behind(struct sc_stream_record *stream, CUevent event)
 {
     CUstream marker = NULL;
-    CUresult result = marker_of(stream, &marker);
+    CUresult result = stream_to_record_on(stream, &marker);
     return result == CUDA_SUCCESS ? sc_real.cuEventRecord(event, marker) : result;
 }
 
@@ -359,21 +370,33 @@ static void forget_tail(struct sc_stream_marks *marks)
     atomic_store_explicit(&marks->tail_ticks, 0, memory_order_relaxed);
 }
 
-static void set_newest(struct sc_stream_marks *marks, CUevent event, uint64_t number)
+/* Does an event that is recorded there come before what the stream is given next? Where the legacy
+ * stream or the context may hold the stream up, nobody promises that (docs/driver.md, Q25). */
+static bool is_in_order(const struct sc_stream_record *stream)
 {
-    *newest(marks) = (struct sc_mark){
+    return stream->kind == SC_STREAM_NONBLOCKING && !sc_unfinished_gate_ticks(stream->context);
+}
+
+/* Something that other threads have issued meanwhile, or a signal, may come before the event. */
+static void set_newest(struct sc_stream_record *stream, CUevent event, uint64_t number)
+{
+    struct sc_stream_marks *marks = &stream->marks;
+    *newest_mark(marks) = (struct sc_mark){
         .event = event,
         .number = number,
         .loose = atomic_load_explicit(&marks->loose, memory_order_relaxed),
+        .leads = is_in_order(stream) && sc_track_issued(&sc_track, stream->id) == number,
     };
     atomic_store_explicit(&marks->marked, number, memory_order_relaxed);
     forget_tail(marks);
 }
 
-static bool grow(struct sc_stream_marks *marks)
+/* Maps a ring four times as long, up to SC_MARKS_MAX, and moves the marks there. False: the ring
+ * stays. */
+static bool grow_ring(struct sc_stream_marks *marks)
 {
-    unsigned room = room_of(marks) * 4;
-    SC_ASSERT(marks->count == room_of(marks));
+    unsigned room = ring_room(marks) * 4;
+    SC_ASSERT(marks->count == ring_room(marks));
     struct sc_mark *ring = room <= SC_MARKS_MAX ? sc_pages_map(room * sizeof *ring) : NULL;
     if (!ring)
         return false;
@@ -387,20 +410,20 @@ static bool grow(struct sc_stream_marks *marks)
 }
 
 /* Is there no room for another mark? */
-static bool is_full(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
+static bool is_ring_full(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
     struct sc_stream_marks *marks = &stream->marks;
-    if (marks->count < room_of(marks))
+    if (marks->count < ring_room(marks))
         return false;
     sc_marks_poll_locked(stream);
-    return marks->count == room_of(marks) && !grow(marks);
+    return marks->count == ring_room(marks) && !grow_ring(marks);
 }
 
-/* The context of the stream is current. A mark stands before whatever comes behind it, also before
- * a wait that lasts; only in the longest ring, which nothing of is complete, precision goes before
- * memory: its newest mark moves behind the newest operation. */
-static void record_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
+/* Records a mark behind the stream's work. The stream's context is current. A mark stands before
+ * all later work, also before a wait that lasts. Only if the longest ring is full of incomplete
+ * marks, its newest mark is recorded again: it moves behind the newest operation. */
+static void record_mark_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
     SC_TRACE("mark stream issued", stream->id, sc_track_issued(&sc_track, stream->id));
@@ -408,15 +431,15 @@ static void record_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->l
     CUevent event = NULL;
     if (!stream->marks.spare_count)
         pop_known(stream);
-    bool full = is_full(stream);
+    bool full = is_ring_full(stream);
     if (full)
-        event = newest(&stream->marks)->event;
-    CUresult result = full ? CUDA_SUCCESS : make_event(stream, &event);
+        event = newest_mark(&stream->marks)->event;
+    CUresult result = full ? CUDA_SUCCESS : obtain_event(stream, &event);
     if (result == CUDA_SUCCESS)
-        result = record_behind(stream, event);
+        result = record_event_behind(stream, event);
     if (result == CUDA_SUCCESS) {
         stream->marks.count += !full;
-        set_newest(&stream->marks, event, number);
+        set_newest(stream, event, number);
         SC_CHECK_OF(stream->marks.count, check_marks(stream));
         return;
     }
@@ -429,41 +452,40 @@ static void record_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->l
 CUevent sc_marks_newest_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
-    return stream->marks.count ? newest(&stream->marks)->event : NULL;
+    return stream->marks.count ? newest_mark(&stream->marks)->event : NULL;
 }
 
-/* The legacy stream is blocked while a blocking stream captures, and the marker stream is not.
- * Where the legacy stream captures itself, marks were left behind what it had before. */
+/* The legacy stream is blocked while a blocking stream captures, but the marker stream is not. If
+ * the legacy stream captures itself, no mark is added: marks were left behind its earlier work. */
 void sc_marks_add_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
-    if (!is_unmarked(stream) || !can_name(stream) || !sc_contexts_push(stream->context))
+    if (!is_unmarked(stream) || !thread_can_name(stream) || !sc_contexts_push(stream->context))
         return;
     if (!sc_streams_is_captured(stream))
-        record_locked(stream);
+        record_mark_locked(stream);
     sc_contexts_pop();
 }
 
-/* The calling thread is at work on the stream. To record an event there needs no current context
- * (docs/driver.md, Q16); to make one does, and so does the stream that stands for the legacy one.
- */
-static void add_at_work(struct sc_stream_record *stream)
+/* Adds a mark, on a thread that is issuing work on the stream. To record an event needs no current
+ * context (docs/driver.md, Q16). To make an event needs one, and so does the marker stream. */
+static void add_mark_at_work(struct sc_stream_record *stream)
 {
     pthread_mutex_lock(&stream->lock);
-    bool adds = is_unmarked(stream) && can_name(stream);
+    bool adds = is_unmarked(stream) && thread_can_name(stream);
     if (adds && !stream->marks.spare_count)
         pop_known(stream);
     if (adds && (stream->kind != SC_STREAM_NONBLOCKING || !stream->marks.spare_count))
         sc_marks_add_locked(stream);
     else if (adds && !atomic_load_explicit(&stream->context->gone, memory_order_acquire) &&
              !sc_contexts_is_quiet(stream->context) && !sc_streams_is_captured(stream))
-        record_locked(stream);
+        record_mark_locked(stream);
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* Adds the marks of the context itself, and of its green ones unless another thread may be ending
- * them. */
-static void add_mark(void *context, struct sc_stream_record *stream)
+/* Adds a mark to a stream of `context`; to a stream of one of its green contexts only if no other
+ * thread may be ending that one. */
+static void add_mark_unless_quiet(void *context, struct sc_stream_record *stream)
 {
     pthread_mutex_lock(&stream->lock);
     if (stream->context == context || !sc_contexts_is_quiet(stream->context))
@@ -473,19 +495,20 @@ static void add_mark(void *context, struct sc_stream_record *stream)
 
 void sc_marks_add_all(struct sc_context *context)
 {
-    sc_streams_each(context, add_mark, context);
+    sc_streams_each(context, add_mark_unless_quiet, context);
 }
 
 void sc_marks_add_family(struct sc_context *context)
 {
-    sc_streams_each_ever(context, add_mark, context);
+    sc_streams_each_ever(context, add_mark_unless_quiet, context);
 }
 
-/* Where many threads wait for the driver, a mark takes as long as their copies. Marks are rarer
- * there, and take an eighth of the time at most, but there is one in a millisecond. */
-static uint64_t interval_of(const struct sc_stream_record *stream, bool snapshotted)
+/* How long after a mark the next one may be recorded. Where many threads wait for the driver, to
+ * record a mark takes as long as their copies. So marks take at most an eighth of the time, but one
+ * in a millisecond is always recorded. */
+static uint64_t mark_interval(const struct sc_stream_record *stream, bool snapshotted)
 {
-    uint64_t least = stream->marks.took_ticks * SHARE;
+    uint64_t least = stream->marks.took_ticks * TIME_SHARE;
     if (snapshotted || least > snapshotted_mark_interval_ticks)
         return snapshotted_mark_interval_ticks;
     return least > mark_interval_ticks ? least : mark_interval_ticks;
@@ -499,17 +522,17 @@ void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool sn
     if (!snapshotted)
         atomic_store_explicit(&stream->marks.needed, number, memory_order_relaxed);
     if (size_bytes < MARK_BYTES_MIN && !stream->owner &&
-        now_ticks - stream->marks.marked_ticks < interval_of(stream, snapshotted))
+        now_ticks - stream->marks.marked_ticks < mark_interval(stream, snapshotted))
         return;
     uint64_t before = sc_ticks();
     stream->marks.marked_ticks = now_ticks;
-    add_at_work(stream);
+    add_mark_at_work(stream);
     stream->marks.took_ticks = sc_ticks() - before;
 }
 
 void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks)
 {
-    sc_marks_issued(stream, MARK_BYTES_MIN, false, now_ticks);
+    sc_marks_issued(stream, MARK_BYTES_MIN, /*snapshotted=*/false, now_ticks);
 }
 
 static bool is_behind_marks(const struct sc_stream_marks *marks, const _Atomic uint64_t *number)
@@ -529,10 +552,31 @@ static bool needs_mark(const struct sc_stream_marks *marks, enum sc_before what)
            (what == SC_BEFORE_SIGNAL && is_behind_marks(marks, &marks->of_device));
 }
 
-void sc_marks_cover(struct sc_stream_record *stream)
+/* One that stands for less than was issued may have been passed by an earlier signal. */
+static void have_wait(struct sc_stream_record *stream, const struct sc_stream_record *before)
 {
+    pthread_mutex_lock(&stream->lock);
+    struct sc_mark *mark = stream->marks.count ? newest_mark(&stream->marks) : NULL;
+    if (mark && !mark->leads && !is_unmarked(stream) && !sc_contexts_is_quiet(stream->context))
+        mark->leads = sc_real.cuStreamWaitEvent(before->handle, mark->event, 0) == CUDA_SUCCESS;
+    pthread_mutex_unlock(&stream->lock);
+}
+
+void sc_marks_cover(struct sc_stream_record *stream, struct sc_stream_record *before)
+{
+    if (sc_replaying_follows()) /* what is recorded now is behind it */
+        return;
     if (needs_mark(&stream->marks, SC_BEFORE_SIGNAL))
-        add_at_work(stream);
+        add_mark_at_work(stream);
+    if (stream != before || !is_in_order(stream))
+        have_wait(stream, before);
+}
+
+/* The legacy stream's signal tells of what is on each blocking stream as well. */
+static void cover_blocking(void *legacy, struct sc_stream_record *stream)
+{
+    if (stream->kind == SC_STREAM_BLOCKING && !sc_streams_is_capturing(stream))
+        sc_marks_cover(stream, legacy);
 }
 
 void sc_marks_note_tail_of_thread(struct sc_stream_record *stream)
@@ -543,8 +587,12 @@ void sc_marks_note_tail_of_thread(struct sc_stream_record *stream)
 void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
 {
     struct sc_stream_marks *marks = &stream->marks;
-    if (sc_unlikely(needs_mark(marks, what))) {
-        add_at_work(stream);
+    if (what == SC_BEFORE_SIGNAL) {
+        sc_marks_cover(stream, stream);
+        if (stream->kind == SC_STREAM_LEGACY)
+            sc_streams_each(stream->context, cover_blocking, stream);
+    } else if (sc_unlikely(needs_mark(marks, what))) {
+        add_mark_at_work(stream);
     } else if (is_behind_marks(marks, &marks->owed)) {
         uint64_t owed = atomic_load_explicit(&marks->owed, memory_order_relaxed);
         atomic_store_explicit(&marks->loose, owed, memory_order_relaxed);
@@ -554,8 +602,9 @@ void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
 
 /* ---- fences ---- */
 
-/* Another thread could leave no fence in a per-thread default stream. */
-static void ask_for_tail(struct sc_stream_record *stream)
+/* Forgets the unmarked work of the thread's default stream, if the stream is idle. Another thread
+ * could leave no fence there. */
+static void forget_tail_if_idle(struct sc_stream_record *stream)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
     if (stream->owner && sc_real.cuStreamQuery(stream->handle) == CUDA_SUCCESS)
@@ -577,7 +626,7 @@ void sc_marks_fence_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->
     if (!*fence && new_event(fence) != CUDA_SUCCESS)
         *fence = NULL;
     if (sc_marks_is_fenced(stream))
-        ask_for_tail(stream);
+        forget_tail_if_idle(stream);
     else if (*fence && sc_real.cuEventRecord(*fence, stream->handle) == CUDA_SUCCESS)
         forget_tail(&stream->marks);
     sc_contexts_pop();
@@ -586,7 +635,7 @@ void sc_marks_fence_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->
 void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
-    if (stream->kind != SC_STREAM_BLOCKING || !can_name(stream) ||
+    if (stream->kind != SC_STREAM_BLOCKING || !thread_can_name(stream) ||
         sc_streams_is_capturing(stream) || !sc_contexts_push(stream->context))
         return;
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -623,7 +672,7 @@ void sc_marks_wait_for_itself(struct sc_stream_record *stream)
 {
     bool waits = false;
     pthread_mutex_lock(&stream->lock);
-    if (can_name(stream) && !sc_contexts_is_quiet(stream->context) &&
+    if (thread_can_name(stream) && !sc_contexts_is_quiet(stream->context) &&
         !sc_streams_is_capturing(stream) && sc_contexts_push(stream->context)) {
         struct sc_relaxed relaxed = sc_relaxed_begin();
         CUevent event = take_event(stream);
@@ -641,9 +690,10 @@ void sc_marks_wait_for_itself(struct sc_stream_record *stream)
                        SC_NO_VERDICT_TAKEN_EARLY, !waits);
 }
 
+/* Is a mark behind the operation of this number? */
 static bool covered_by_marks(struct sc_stream_record *stream, uint64_t number)
 {
-    return stream->marks.count && newest(&stream->marks)->number >= number;
+    return stream->marks.count && newest_mark(&stream->marks)->number >= number;
 }
 
 bool sc_marks_show_complete(const struct sc_ticket *ticket)
@@ -681,7 +731,8 @@ bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns)
     return true;
 }
 
-/* No mark: it is complete, or its stream is gone. */
+/* True also if there is no mark behind the operation: then it is complete, or its stream is gone.
+ */
 static bool stands_close_locked(struct sc_stream_record *stream, const struct sc_ticket *ticket)
     SC_REQUIRES(stream->lock)
 {
@@ -705,6 +756,17 @@ bool sc_marks_stand_close(const struct sc_ticket *ticket)
     return close;
 }
 
+static struct sc_mark *leading_mark(struct sc_stream_marks *marks, uint64_t first, uint64_t last)
+{
+    for (unsigned i = 0; i < marks->count; i++) {
+        struct sc_mark *mark = mark_at(marks, i);
+        if (mark->leads && mark->number >= first && mark->number <= last)
+            return mark;
+    }
+    return NULL;
+}
+
+/* An answer that is refused shows nothing. */
 bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
 {
     struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
@@ -713,17 +775,17 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
         return false;
     pthread_mutex_lock(&stream->lock);
     if (stream->id == ticket->stream && !sc_contexts_is_quiet(stream->context)) {
-        sc_marks_poll_locked(stream);
-        for (unsigned i = 0; i < stream->marks.count && !shown; i++) {
-            uint64_t number = mark_at(&stream->marks, i)->number;
-            shown = number >= ticket->number && number <= last;
-        }
+        struct sc_relaxed relaxed = sc_relaxed_begin();
+        struct sc_mark *mark = leading_mark(&stream->marks, ticket->number, last);
+        shown = mark && sc_real.cuEventQuery(mark->event) == CUDA_ERROR_NOT_READY;
+        sc_relaxed_end(&relaxed);
     }
     pthread_mutex_unlock(&stream->lock);
-    return shown && !sc_track_is_complete(&sc_track, ticket);
+    return shown;
 }
 
-/* The first event behind the operation, recorded now if there is none. Lock held. */
+/* The event of the first mark behind the operation, which is recorded now if there is none; NULL:
+ * it cannot be. */
 static CUevent event_behind_locked(struct sc_stream_record *stream, const struct sc_ticket *ticket)
     SC_REQUIRES(stream->lock)
 {
@@ -739,17 +801,18 @@ static CUevent event_behind_locked(struct sc_stream_record *stream, const struct
     return NULL;
 }
 
-/* Never behind a wait for a value or a semaphore: it may be one for what is issued now, and both
+/* Makes the stream wait for the operation, by a mark behind it. Never if the operation stands
+ * behind a wait for a value or a semaphore: that wait may be for work that is issued now, and both
  * would wait for ever. */
-static bool wait_behind(struct sc_stream_record *stream, struct sc_stream_record *earlier,
-                        const struct sc_ticket *ticket, sc_marks_wait *wait, void *context)
+static bool wait_for_mark(struct sc_stream_record *stream, struct sc_stream_record *earlier,
+                          const struct sc_ticket *ticket, sc_marks_wait *wait, void *context)
 {
     bool ordered = false;
     if (sc_track_unseen_behind(&sc_track, earlier->id, NULL).waits != 0)
         return false;
     pthread_mutex_lock(&earlier->lock);
     CUevent event = event_behind_locked(earlier, ticket);
-    if (!event) /* no mark is left behind what is complete */
+    if (!event) /* complete operations have no mark left */
         ordered = sc_track_is_complete(&sc_track, ticket);
     else
         ordered = wait(context, stream->handle, event);
@@ -759,12 +822,12 @@ static bool wait_behind(struct sc_stream_record *stream, struct sc_stream_record
     return ordered;
 }
 
-/* A stream without a record is gone, and all that it did is complete. */
+/* A stream without a record is gone, and all its operations are complete. */
 bool sc_marks_order_by(struct sc_stream_record *stream, const struct sc_ticket *ticket,
                        sc_marks_wait *wait, void *context)
 {
     struct sc_stream_record *earlier = sc_streams_of_id(ticket->stream);
-    bool ordered = earlier ? wait_behind(stream, earlier, ticket, wait, context)
+    bool ordered = earlier ? wait_for_mark(stream, earlier, ticket, wait, context)
                            : sc_track_is_complete(&sc_track, ticket);
     if (ordered)
         SC_TRACKED(sc_order_wait_for(track.order, stream->id, ticket));

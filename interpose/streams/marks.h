@@ -28,28 +28,30 @@
 struct sc_ticket;
 struct sc_context;
 
-/* Once, before any other. */
+/* Called once, before any other function here. */
 void sc_marks_start(void);
 
-/* An operation of this size was just issued. Nobody on the host waits for one whose sources are
- * `snapshotted`, so those need no mark before a kernel. */
+/* Notes that an operation of this size was just issued, and adds a mark if one is due.
+ * `snapshotted`: the device reads all its sources from snapshots, so nobody on the host waits for
+ * it, and it needs no mark before a kernel. */
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool snapshotted,
                      uint64_t now_ticks);
 
-/* The same of one operation that gets a mark of its own in any case. */
+/* The same for an operation that gets a mark of its own in any case. */
 void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks);
 
-/* The operation of this number uses device memory alone. Nobody waits for its mark, unless
+/* Notes that the operation of this number uses device memory only. Nobody waits for its mark unless
  * something conflicts with it. */
 void sc_marks_issued_on_device(struct sc_stream_record *stream, uint64_t number);
 
 /* Other work is about to follow on the stream. Before work of the device, which hardly ever waits
- * for the host, snapshotted operations need no mark. Before a signal all operations do: what the
- * host may hear of is a hazard only where a mark before the signal says that it is incomplete. */
+ * for the host, snapshotted operations need no mark. Before a signal all operations do, also those
+ * of blocking streams before one of the legacy stream: what the host may hear of is a hazard only
+ * where a mark for which the signal waits says that it is incomplete. */
 enum sc_before { SC_BEFORE_DEVICE_WORK, SC_BEFORE_WORK, SC_BEFORE_SIGNAL };
 void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what);
 
-/* The same before work of the device on a simple stream. False: it needs a mark, and nothing was
+/* The same before work of the device on a simple stream. False: a mark is needed, and nothing was
  * done. */
 SC_INLINED bool sc_marks_before_simple_work(struct sc_stream_record *stream)
 {
@@ -63,7 +65,7 @@ SC_INLINED bool sc_marks_before_simple_work(struct sc_stream_record *stream)
     return true;
 }
 
-/* Is a mark behind all of its operations on host memory? */
+/* Is a mark behind all operations of the stream on host memory? */
 SC_INLINED bool sc_marks_cover_simple(const struct sc_stream_record *stream)
 {
     const struct sc_stream_marks *marks = &stream->marks;
@@ -71,21 +73,23 @@ SC_INLINED bool sc_marks_cover_simple(const struct sc_stream_record *stream)
            atomic_load_explicit(&marks->marked, memory_order_relaxed);
 }
 
-/* Sees to it that a mark is behind all operations of the stream, as before a signal. */
-void sc_marks_cover(struct sc_stream_record *stream);
+/* Sees to it that a mark is behind all operations of the stream, and that what `before` is given
+ * next comes after the mark. */
+void sc_marks_cover(struct sc_stream_record *stream, struct sc_stream_record *before);
 
 /* Notes the time of work on a per-thread default stream. */
 void sc_marks_note_tail_of_thread(struct sc_stream_record *stream);
 
-/* Work on the stream that no mark will be behind: before the driver is called, and again when it
- * has returned, since a wait of another thread may have begun in between. */
+/* Notes work on the stream that gets no mark: before the driver is called, and again when it has
+ * returned, since a wait of another thread may have begun in between. */
 static inline void sc_marks_note_tail(struct sc_stream_record *stream)
 {
     if (stream->owner)
         sc_marks_note_tail_of_thread(stream);
 }
 
-/* The last work on a per-thread default stream that no mark is behind, or 0. */
+/* When the last work was issued on a per-thread default stream that no mark is behind; 0: there is
+ * none. */
 static inline uint64_t sc_marks_tail_ticks(const struct sc_stream_record *stream)
 {
     return atomic_load_explicit(&stream->marks.tail_ticks, memory_order_relaxed);
@@ -99,27 +103,27 @@ static inline bool sc_marks_are_left_locked(const struct sc_stream_record *strea
     return stream->marks.count != 0;
 }
 
-/* The event behind the latest mark, or NULL where there is none that is not complete. */
+/* The event of the stream's latest mark; NULL: all marks are complete. */
 CUevent sc_marks_newest_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
 /* Records a mark if operations were issued behind the last one. */
 void sc_marks_add_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
-void sc_marks_add_all(struct sc_context *context); /* on each of its streams; no lock held */
-/* The same, with its green ones: before they all wait for what is elsewhere. */
+void sc_marks_add_all(struct sc_context *context); /* on each of its streams; no lock may be held */
+/* The same for the context with its green contexts, before all of them wait for work elsewhere. */
 void sc_marks_add_family(struct sc_context *context);
 
-/* Tells the tracker what the marks say is complete. */
+/* Tells the tracker what is complete, by the marks. */
 void sc_marks_poll_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
-/* A blocking stream of ours, whose events follow the legacy stream's work, or NULL. The context is
- * current. */
+/* The context's marker stream: a blocking stream of ours whose events follow the legacy stream's
+ * work. NULL: it cannot be made. The context is current. */
 CUstream sc_marks_marker(struct sc_context *context);
 
 /* When the last work was issued that an event on the marker stream would follow. */
 uint64_t sc_marks_marker_ticks(struct sc_context *context);
 
-/* The stream is about to capture, or its context to wait for an event: leaves an event, the fence,
- * behind what was issued on the stream until now. Blocking streams only. */
+/* Leaves an event, the fence, behind what was issued on the stream until now: the stream is about
+ * to capture, or its context to wait for an event. Blocking streams only. */
 void sc_marks_fence_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
 static inline CUevent sc_marks_fence_of_locked(const struct sc_stream_record *stream)
@@ -129,60 +133,62 @@ static inline CUevent sc_marks_fence_of_locked(const struct sc_stream_record *st
     return stream->marks.fence;
 }
 
-/* Nothing has been issued since the context was told to wait: the fence that was left before that
- * is behind all of the stream's work. An event recorded now would wait for what the context waits
- * for, and with it whoever waits for the event (docs/driver.md, Green contexts). */
+/* Is the fence behind all of the stream's work, since nothing was issued after the context was told
+ * to wait? An event recorded now would be behind the context's wait, and so would be whoever waits
+ * for the event (docs/driver.md, Green contexts). */
 bool sc_marks_is_fenced(const struct sc_stream_record *stream);
 
-/* A blocking stream is about to be destroyed: events of the marker stream follow its work from now
- * on, as the legacy stream's operations do. */
+/* Called before a blocking stream is destroyed: events on the marker stream follow its work from
+ * now on, as the legacy stream's operations do. */
 void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
-/* The record is a new stream's, which has no marks. A longer ring is kept. */
+/* The record is a new stream's from now on, which has no marks. A longer ring is kept. */
 void sc_marks_renew_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
-/* The context has ended: events that were kept for it are given back. */
+/* The context has ended: gives back the events that were kept for it. */
 void sc_marks_context_gone(struct sc_context *context);
 
-/* Forgets the marks, and the fence, of a stream that nothing refers to any more. */
+/* Forgets the marks and the fence of a stream that nothing refers to any more. */
 void sc_marks_drop(struct sc_stream_record *stream);
 
-/* The marks' events have gone with their context. */
+/* Forgets the marks, whose events have ended with their context. */
 static inline void sc_marks_void_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
     stream->marks.count = 0;
 }
 
-/* Makes sure that operation `ticket` will be seen complete, and looks whether it is. False while
- * it is not, or cannot be known now (the stream captures, or belongs to another thread). */
+/* Adds a mark behind the operation if there is none, and looks whether the operation is complete.
+ * False: it is not, or that cannot be known now (the stream captures, or belongs to another
+ * thread). */
 bool sc_marks_show_complete(const struct sc_ticket *ticket);
 
-/* Does the mark behind the operation stand before whatever other work followed it? Else it says of
- * a complete operation that it is not. */
+/* Is no other work between the operation and the mark behind it? If there is some, the mark may say
+ * that a complete operation is incomplete. */
 bool sc_marks_stand_close(const struct sc_ticket *ticket);
 
-/* Asks until the operation is complete. False: it is not, by the deadline. It is the calling thread
- * that asks, so it does not matter whether the reaper runs. Not a cancellation point, and no lock
- * is held while it sleeps: a signal handler may leave it. */
+/* Polls until the operation is complete. False: it is not, by the deadline. The calling thread asks
+ * the device, so the reaper need not run. Not a cancellation point. No lock is held during sleeps:
+ * a signal handler may leave the function. */
 bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns);
 
-/* Does a mark that stands before all the stream did behind its operation `last` say that operation
- * `ticket` is incomplete? Only a stream's own marks can. */
+/* Does a mark behind operation `ticket` and no later one than `last`, for which signals wait, say
+ * that it has not passed? */
 bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last);
 
-/* Inserts the edge "later work on `stream` comes after the operation", false if it cannot. */
+/* Makes later work on `stream` wait for the operation. False: that is impossible. */
 bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket);
 
-/* The same, where `wait` makes the stream wait for the event, if there is something to wait for. It
- * says whether it has, and takes no lock of a stream. */
+/* The same, by the caller's `wait`, which makes the stream wait for the event and returns whether
+ * it did. It takes no lock of a stream. It is not called if there is nothing to wait for. */
 typedef bool sc_marks_wait(void *context, CUstream stream, CUevent event);
 bool sc_marks_order_by(struct sc_stream_record *stream, const struct sc_ticket *ticket,
                        sc_marks_wait *wait, void *context);
 
-/* Has the stream wait in its own queue for all that its next operation is to come after: otherwise
- * the driver may take the bytes of that too early. How often this was done. */
+/* Makes the stream wait, in its own queue, for all that its next operation is to come after.
+ * Otherwise the driver may take that operation's bytes too early. */
 void sc_marks_wait_for_itself(struct sc_stream_record *stream);
+/* How often streams were made to wait so. */
 uint64_t sc_marks_taken_early(void);
 
 #endif

@@ -6,8 +6,9 @@
 #include "interpose/base/instructions.h"
 #include "interpose/base/spare_stack.h"
 
-/* Those that wait for no thread but within an allocator or a stream of stdio, by their names in the
- * linker's table: they are not called here. C++ adds delete, and notify of a condition. */
+/* Functions of libc that wait for no thread, except within an allocator or a stream of stdio. They
+ * are found by their names in the linker's table, and not called here. Of C++ there are delete, and
+ * notify of a condition. */
 #define FUNCTIONS(X)                                                                               \
     X(nanosleep, SLEEPS)                                                                           \
     X(clock_nanosleep, SLEEPS)                                                                     \
@@ -49,25 +50,27 @@
 
 enum {
     CODE_BYTES = 256,
-    STEPS_MAX = 2000, /* of all ways together: a loop has more */
-    CALLS_MAX = 8,    /* within each other */
+    STEPS_MAX = 2000, /* of all paths together: a function with a loop takes more */
+    CALLS_MAX = 8,    /* how deep calls may be nested */
     FORKS_MAX = 16,
-    PAGE_BYTES = 4096, /* or a multiple */
+    PAGE_BYTES = 4096, /* a page has a multiple of this */
 };
 
 /* ---- functions of others ---- */
 
+/* What a function of libc does. */
 enum manner {
-    STRANGE,
+    UNKNOWN,
     GOES_ON,
-    SLEEPS,     /* for a time, and says 0 if nothing has woken it */
-    ENDS_THERE, /* the program, since the stack was overwritten */
+    SLEEPS,     /* it sleeps for a time, and returns 0 if nothing has woken it */
+    ENDS_THERE, /* it ends the program, since the stack was overwritten */
 };
 
 #define X(name, manner) extern char of_##name[] __asm__(#name) __attribute__((weak));
 FUNCTIONS(X)
 #undef X
 
+/* UNKNOWN: the function is none of those that are listed. */
 static enum manner manner_of(uintptr_t function)
 {
     static const struct {
@@ -81,11 +84,12 @@ static enum manner manner_of(uintptr_t function)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (function && (uintptr_t)rows[i].function == function)
             return rows[i].manner;
-    return STRANGE;
+    return UNKNOWN;
 }
 
 /* ---- code ---- */
 
+/* The search through one function's code. */
 struct walk {
     unsigned steps, forks;
     uintptr_t from; /* the code that was read last */
@@ -93,7 +97,7 @@ struct walk {
     unsigned char code[CODE_BYTES];
 };
 
-/* To the end of the page, and on where there is another one. */
+/* Reads code from `pc` to the end of the page, and further if the next page can be read. */
 static void read_code(struct walk *walk, uintptr_t pc)
 {
     size_t first = PAGE_BYTES - pc % PAGE_BYTES;
@@ -116,14 +120,15 @@ static struct sc_instruction instruction_at(struct walk *walk, uintptr_t pc)
 
 /* ---- ways ---- */
 
-/* How a way ends. A trap is no end of its own: the program does not go there. */
+/* How a path ends, the worst last. A trap is a place that the program never gets to. */
 enum end { TRAP, RETURNS, MAY_WAIT };
 
+/* One path through the code, and what is known on it. */
 struct way {
     uintptr_t pc;
     bool has_slept;
     bool knows_result, knows_comparison;
-    bool is_equal; /* by the comparison */
+    bool is_equal; /* what the last comparison found */
     int32_t result;
     unsigned depth;
     uintptr_t returns[CALLS_MAX];
@@ -131,9 +136,10 @@ struct way {
 
 static enum end follow(struct walk *walk, struct way way);
 
-static void note(struct way *way, const struct sc_instruction *read)
+/* Notes what the instruction does to the known result and to the known comparison. */
+static void note_effect(struct way *way, const struct sc_instruction *read)
 {
-    enum { SMALL = 127 }; /* a byte of it is the number, too */
+    enum { SMALL = 127 }; /* of such a number a byte, and its sign, are the number as well */
     bool is_small = way->knows_result && way->result >= 0 && way->result <= SMALL;
     if (read->effect == SC_EFFECT_KEEPS)
         return;
@@ -146,8 +152,8 @@ static void note(struct way *way, const struct sc_instruction *read)
     }
 }
 
-/* False: it returns from the function that was asked about. */
-static bool return_from(struct way *way)
+/* Returns to the caller on the path. False: the function that was asked about returns. */
+static bool return_to_caller(struct way *way)
 {
     if (way->depth == 0)
         return false;
@@ -156,7 +162,8 @@ static bool return_from(struct way *way)
     return true;
 }
 
-static bool call(struct way *way, uintptr_t back)
+/* Enters a called function. False: calls are nested too deep. */
+static bool enter_call(struct way *way, uintptr_t back)
 {
     if (way->depth == CALLS_MAX)
         return false;
@@ -164,7 +171,8 @@ static bool call(struct way *way, uintptr_t back)
     return true;
 }
 
-static void know_result(struct way *way, enum manner manner)
+/* Notes what is known after a call of a function of libc. */
+static void note_call_of_libc(struct way *way, enum manner manner)
 {
     way->has_slept |= manner == SLEEPS;
     way->knows_comparison = false;
@@ -180,29 +188,29 @@ static uintptr_t target_of(const struct sc_instruction *read)
     return sc_peek_anyhow(&target, read->target, sizeof target) ? target : 0;
 }
 
-/* Calls and jumps. What a pointer leads to may be another function later, if it is none of libc's.
- * True: the way goes on. */
-static bool go(struct way *way, const struct sc_instruction *read, enum end *end)
+/* Follows a call or jump. True: the path goes on; else `end` is how it ends. A pointer to a
+ * function of the program's may lead to another function later, so the function may wait. */
+static bool follow_call_or_jump(struct way *way, const struct sc_instruction *read, enum end *end)
 {
     uintptr_t target = target_of(read);
     enum manner manner = manner_of(target);
     bool is_call = read->way == SC_WAY_CALL;
     *end = manner == ENDS_THERE ? TRAP : MAY_WAIT;
-    if (manner == ENDS_THERE || (manner == STRANGE && read->is_pointer))
+    if (manner == ENDS_THERE || (manner == UNKNOWN && read->is_pointer))
         return false;
-    if (manner != STRANGE) {
-        know_result(way, manner);
+    if (manner != UNKNOWN) {
+        note_call_of_libc(way, manner);
         way->pc += read->length;
         *end = RETURNS;
-        return is_call || return_from(way);
+        return is_call || return_to_caller(way);
     }
-    if (is_call && !call(way, way->pc + read->length))
+    if (is_call && !enter_call(way, way->pc + read->length))
         return false;
     way->pc = target;
     return true;
 }
 
-/* 1: it is taken, 0: it is not, -1: that is not known. */
+/* Is the branch taken? 1: it is, 0: it is not, -1: that is not known. */
 static int is_taken(const struct way *way, enum sc_instruction_condition condition)
 {
     switch (condition) {
@@ -217,6 +225,8 @@ static int is_taken(const struct way *way, enum sc_instruction_condition conditi
     }
 }
 
+/* Follows both ways of a branch. A branch behind a sleep by which the function returns either way
+ * may be a poll: it may wait. */
 static enum end follow_both(struct walk *walk, const struct way *way, uintptr_t target)
 {
     struct way other = *way;
@@ -230,6 +240,7 @@ static enum end follow_both(struct walk *walk, const struct way *way, uintptr_t 
     return end > others ? end : others;
 }
 
+/* Follows the path to its end. Returns the worst end of all paths that branch off from it. */
 static enum end follow(struct walk *walk, struct way way)
 {
     enum end end;
@@ -237,12 +248,12 @@ static enum end follow(struct walk *walk, struct way way)
         struct sc_instruction read = instruction_at(walk, way.pc);
         switch (read.way) {
         case SC_WAY_ON:
-            note(&way, &read);
+            note_effect(&way, &read);
             way.pc += read.length;
             break;
         case SC_WAY_CALL:
         case SC_WAY_JUMP:
-            if (!go(&way, &read, &end))
+            if (!follow_call_or_jump(&way, &read, &end))
                 return end;
             break;
         case SC_WAY_BRANCH: {
@@ -253,7 +264,7 @@ static enum end follow(struct walk *walk, struct way way)
             break;
         }
         case SC_WAY_RETURN:
-            if (!return_from(&way))
+            if (!return_to_caller(&way))
                 return RETURNS;
             break;
         case SC_WAY_TRAP:
@@ -270,7 +281,7 @@ struct question {
     bool is_plain;
 };
 
-static void answer(void *argument)
+static void answer_question(void *argument)
 {
     struct question *question = argument;
     struct walk walk = {.steps = 0};
@@ -283,8 +294,8 @@ bool sc_plain_functions_is_one(uintptr_t function)
     if (!function)
         return false;
     if (sc_spare_stack_is_current())
-        answer(&question);
+        answer_question(&question);
     else
-        sc_spare_stack_make_room(answer, &question);
+        sc_spare_stack_make_room(answer_question, &question);
     return question.is_plain;
 }

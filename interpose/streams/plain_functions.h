@@ -1,19 +1,19 @@
 /* Functions of the program that can wait for nobody, as their code shows.
  *
- * A host function that has not returned may be a gate, which waits for what the program is about to
- * do. Whether a function that nobody has told anything would have gone on all the same is not to be
- * seen from outside: one that sleeps, and one that polls and sleeps in between, look alike. So
- * their code is asked. A function is plain if each way through it ends, within a bound, by no other
- * calls than of functions that wait for nobody either; and if no branch that depends on memory
- * comes behind a sleep, where a function that polls would look again. A plain function orders
- * nothing, be it running, asleep or still to begin.
+ * A host function that has not returned may be a gate, which waits for something that the program
+ * is about to do. From outside it cannot be seen whether a function would have gone on without the
+ * program: one that sleeps once looks like one that polls and sleeps in between. So the code is
+ * looked at. A function is plain if each path through it ends within a bound, and calls only
+ * functions that wait for nobody. Also, no branch that depends on memory may come behind a sleep:
+ * there a function that polls would look again. A plain function orders nothing, whether it runs,
+ * sleeps or is still to begin.
  *
- * What the code does not show is not plain: loops, locks, calls through pointers, what a language's
- * run-time does, and calls that the loader has not bound yet (a later question may find them
- * bound).
+ * A function is not plain where its code does not show this: with loops, locks, calls through
+ * pointers, what a language's run-time does, and calls that the loader has not bound yet (which a
+ * later question may find bound).
  *
- * No lock; thread- and signal-safe; errno is kept. Some microseconds, and a system call for some
- * 256 bytes of code; on a spare stack where there is little room.
+ * No lock; thread- and signal-safe; errno is kept. Takes some microseconds, and a system call for
+ * each 256 bytes of code. Runs on a spare stack if there is little room.
  */
 #ifndef SC_INTERPOSE_STREAMS_PLAIN_FUNCTIONS_H
 #define SC_INTERPOSE_STREAMS_PLAIN_FUNCTIONS_H
@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* 0 is none. */
+/* Is the function plain? `function`: its address; 0 is none. */
 bool sc_plain_functions_is_one(uintptr_t function);
 
 #endif

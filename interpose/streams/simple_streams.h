@@ -1,6 +1,6 @@
 /* Streams on which a call is nothing but work of its own.
  *
- * Thread safe, not signal safe. No lock.
+ * Thread-safe, not signal-safe. No lock.
  */
 #ifndef SC_INTERPOSE_STREAMS_SIMPLE_STREAMS_H
 #define SC_INTERPOSE_STREAMS_SIMPLE_STREAMS_H
@@ -14,9 +14,10 @@
 
 struct sc_stream_record;
 
-/* What sc_streams_find does, where the process is so simple at least and the stream has none of the
- * ties (enum sc_ties). NULL: look closer. The handle is sought by the record alone, which says of
- * which stream it is. */
+/* As sc_streams_find, for a process that is at least so simple and a stream without these ties
+ * (enum sc_ties). NULL: look closer. Only one
+ * place of the table is looked at, where another stream's record may be found. So the record's own
+ * handle is compared. */
 SC_INLINED struct sc_stream_record *sc_streams_find_simple(enum sc_simplicity least,
                                                            CUstream handle, unsigned ties)
 {

@@ -28,22 +28,22 @@ static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 struct sc_handles sc_streams_by_handle;
 static struct sc_handles by_id; /* the tracker's id -> struct sc_stream_record * */
 static struct sc_arena arena SC_GUARDED_BY(registry_lock);
-static struct sc_stream_record *spare SC_GUARDED_BY(registry_lock);
+static struct sc_stream_record *spare_records SC_GUARDED_BY(registry_lock);
 static pthread_key_t thread_exit_key;
 
-/* Streams that are gone and may still have marks, the one that waits longest first. */
+/* Streams that are gone and may still have marks; the one that waits longest is first. */
 static struct sc_stream_record *first_gone SC_GUARDED_BY(registry_lock);
 static struct sc_stream_record *last_gone SC_GUARDED_BY(registry_lock);
 
-enum { POLLED_AT_ONCE = 2 }; /* of those */
+enum { POLLED_GONE = 2 }; /* so many of these are polled when a stream comes or goes */
 
 /* The per-thread default streams of this thread, one for each context that it used. */
 static __thread struct sc_stream_record *own_streams;
 
 static _Atomic uint32_t highest_id;
 
-/* The C library notes who has a lock. */
-static bool is_own(const pthread_mutex_t *lock)
+/* Does the calling thread hold the lock? The C library notes who does. */
+static bool is_held_here(const pthread_mutex_t *lock)
 {
     return lock->__data.__owner == sc_thread_id();
 }
@@ -51,10 +51,10 @@ static bool is_own(const pthread_mutex_t *lock)
 bool sc_streams_are_locked_here(void)
 {
     uint32_t count = atomic_load(&highest_id);
-    bool locked = is_own(&registry_lock);
+    bool locked = is_held_here(&registry_lock);
     for (uint32_t id = 1; !locked && id <= count; id++) {
         struct sc_stream_record *stream = sc_streams_of_id(id);
-        locked = stream && is_own(&stream->lock);
+        locked = stream && is_held_here(&stream->lock);
     }
     return locked;
 }
@@ -76,7 +76,8 @@ static void append_gone_locked(struct sc_stream_record *stream) SC_REQUIRES(regi
     last_gone = stream;
 }
 
-/* Its id goes first: once it is listed, the record may become another stream's. */
+/* The stream is gone: its id is given up, and the record is listed to be polled. The id is given up
+ * first, since a listed record may become another stream's. */
 static void remove_stream(struct sc_stream_record *stream)
 {
     SC_TRACE("record-remove stream", stream->id);
@@ -88,7 +89,8 @@ static void remove_stream(struct sc_stream_record *stream)
     pthread_mutex_unlock(&registry_lock);
 }
 
-/* At the end of a thread. One that lives on in a forked child must take no lock there. */
+/* At the end of a thread its default streams are gone. In a forked child, where wrappers are
+ * inactive, no lock may be taken. */
 static void forget_thread_streams(void *argument)
 {
     struct sc_stream_record **first = argument;
@@ -101,7 +103,7 @@ static void forget_thread_streams(void *argument)
     *first = NULL;
 }
 
-/* What is left of contexts that have ended since. */
+/* Forgets the thread's default streams in contexts that have ended. */
 static void forget_dead_streams(void)
 {
     struct sc_stream_record **link = &own_streams;
@@ -125,19 +127,20 @@ int sc_streams_init(void)
 static void give_record_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
-    SC_ASSERT(stream != spare);
-    stream->next_spare = spare;
-    spare = stream;
+    SC_ASSERT(stream != spare_records);
+    stream->next_spare = spare_records;
+    spare_records = stream;
 }
 
-/* The lock of a record is made once: a thread that found the record by its former id may still come
- * to take it, sees another id and leaves. */
+/* A spare record, or a new one; NULL: there is no memory. A record's lock is initialised only once:
+ * a thread that has found the record by its former id may still take the lock, then sees another
+ * id, and leaves. */
 static struct sc_stream_record *take_record_locked(void) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
-    struct sc_stream_record *stream = spare;
+    struct sc_stream_record *stream = spare_records;
     if (stream) {
-        spare = stream->next_spare;
+        spare_records = stream->next_spare;
         return stream;
     }
     stream = sc_arena_take(&arena, sizeof *stream);
@@ -148,12 +151,13 @@ static struct sc_stream_record *take_record_locked(void) SC_REQUIRES(registry_lo
 
 /* ---- the streams of a context ---- */
 
-/* Green contexts come and go within their primary one. */
+/* The context whose list has the streams: green contexts come and go within their primary one. */
 static struct sc_context *base_of(struct sc_context *context)
 {
     return context->primary ? context->primary : context;
 }
 
+/* Adds the stream to its context's list. */
 static void link_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -167,6 +171,7 @@ static void link_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lo
     SC_ASSERT(*stream->link_of_context == stream);
 }
 
+/* Takes the stream out of its context's list. */
 static void unlink_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -179,8 +184,9 @@ static void unlink_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_
     stream->link_of_context = NULL;
 }
 
-/* The tracker recycles an id when nothing refers to it: nobody asks for its marks any more. A
- * thread that is asking at this very moment is not waited for, and its record is not used again. */
+/* Recycles the record that had this id before. The tracker gives an id again only if nothing refers
+ * to it, so nobody will ask for its marks. If a thread is asking at this very moment, it is not
+ * waited for, and the record is not used again. */
 static void recycle_former_record_locked(uint32_t id) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -209,7 +215,7 @@ static struct sc_stream_record *take_gone(void)
     return stream;
 }
 
-/* Not where they are void, or the record is another stream's by now. */
+/* False also if the marks are void, or if the record is another stream's by now. */
 static bool has_marks_locked(const struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -217,7 +223,8 @@ static bool has_marks_locked(const struct sc_stream_record *stream) SC_REQUIRES(
            sc_marks_are_left_locked(stream);
 }
 
-static bool is_spent_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
+/* Are all marks of the stream known to be complete? */
+static bool marks_are_spent_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
     if (!has_marks_locked(stream))
@@ -226,7 +233,7 @@ static bool is_spent_locked(struct sc_stream_record *stream) SC_REQUIRES(stream-
     return !sc_marks_are_left_locked(stream);
 }
 
-/* Does nobody learn anything from the record any more? Of a per-thread stream, detours do. */
+/* Does nobody need the record any more? Detours still need a per-thread stream's. */
 static bool is_superfluous_locked(const struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -238,7 +245,9 @@ static bool is_superfluous_locked(const struct sc_stream_record *stream) SC_REQU
     return sc_track_is_complete(&sc_track, &last);
 }
 
-static void put_back_locked(struct sc_stream_record *stream, bool spent) SC_REQUIRES(registry_lock)
+/* Lists the stream again if it has marks left. Else recycles its record, if nobody needs it. */
+static void put_or_recycle_locked(struct sc_stream_record *stream, bool spent)
+    SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
     stream->is_listed = !spent;
@@ -254,24 +263,25 @@ static void put_back_locked(struct sc_stream_record *stream, bool spent) SC_REQU
     }
 }
 
-/* One whose lock is taken waits for another time, since who has it may be in a call that blocks. */
-static bool may_be_spent(struct sc_stream_record *stream)
+/* False also if another thread holds the lock, which may be in a call that blocks. */
+static bool are_marks_spent(struct sc_stream_record *stream)
 {
     if (pthread_mutex_trylock(&stream->lock) != 0)
         return false;
-    bool spent = is_spent_locked(stream);
+    bool spent = marks_are_spent_locked(stream);
     pthread_mutex_unlock(&stream->lock);
     return spent;
 }
 
-/* The registry's lock is not awaited with a stream's held: it is the other way round where a record
- * is taken into use. The stream may have got a mark since its marks were polled. */
+/* Polls the marks of a stream that is gone. The registry's lock is not waited for with a stream's
+ * lock held: where a record is taken into use, the locks are taken in the other order. So the marks
+ * are asked for again under both locks: the stream may have got one in between. */
 static void poll_gone_stream(struct sc_stream_record *stream) SC_UNFOLLOWED
 {
-    bool spent = may_be_spent(stream);
+    bool spent = are_marks_spent(stream);
     pthread_mutex_lock(&registry_lock);
     bool locked = spent && pthread_mutex_trylock(&stream->lock) == 0;
-    put_back_locked(stream, locked && !has_marks_locked(stream));
+    put_or_recycle_locked(stream, locked && !has_marks_locked(stream));
     if (locked)
         pthread_mutex_unlock(&stream->lock);
     pthread_mutex_unlock(&registry_lock);
@@ -279,7 +289,7 @@ static void poll_gone_stream(struct sc_stream_record *stream) SC_UNFOLLOWED
 
 static void poll_gone(void)
 {
-    for (int i = 0; i < POLLED_AT_ONCE; i++) {
+    for (int i = 0; i < POLLED_GONE; i++) {
         struct sc_stream_record *stream = take_gone();
         if (!stream)
             return;
@@ -289,7 +299,8 @@ static void poll_gone(void)
 
 /* ---- streams that come ---- */
 
-/* All but the lock and the lists, which others may be at. */
+/* Fills in the record for a new stream, except its lock and its lists, which other threads may be
+ * using. */
 static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream handle,
                         enum sc_stream_kind kind, struct sc_context *context)
 {
@@ -312,6 +323,7 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     pthread_mutex_unlock(&stream->lock);
 }
 
+/* Makes a record for a stream that is met first; NULL: there is no memory. */
 static struct sc_stream_record *add_record_locked(CUstream handle, enum sc_stream_kind kind,
                                                   struct sc_context *context)
     SC_REQUIRES(registry_lock)
@@ -336,8 +348,8 @@ static struct sc_stream_record *add_record_locked(CUstream handle, enum sc_strea
     return NULL;
 }
 
-/* The stream is about to be used. */
-static struct sc_stream_record *use(struct sc_stream_record *stream)
+/* Makes the wait for a detour that the stream owes, before the stream is used. */
+static struct sc_stream_record *pay_before_use(struct sc_stream_record *stream)
 {
     if (sc_unlikely(atomic_load_explicit(&stream->owes_wait, memory_order_acquire)))
         sc_detours_pay(stream);
@@ -355,6 +367,8 @@ struct sc_stream_record *sc_streams_add_legacy(struct sc_context *context)
     return stream;
 }
 
+/* The calling thread's default stream in the current context, which is made known at its first use.
+ */
 static struct sc_stream_record *find_per_thread(void)
 {
     struct sc_context *context = sc_contexts_current();
@@ -362,7 +376,7 @@ static struct sc_stream_record *find_per_thread(void)
         return NULL;
     for (struct sc_stream_record *known = own_streams; known; known = known->next_owned)
         if (known->context == context)
-            return use(known);
+            return pay_before_use(known);
     forget_dead_streams();
     pthread_mutex_lock(&registry_lock);
     struct sc_stream_record *stream =
@@ -374,10 +388,11 @@ static struct sc_stream_record *find_per_thread(void)
     own_streams = stream;
     pthread_setspecific(thread_exit_key, &own_streams);
     poll_gone();
-    return use(stream);
+    return pay_before_use(stream);
 }
 
-/* Asking a capturing stream for its flags would invalidate its capture. */
+/* Makes a record for a stream that was not known. A stream that captures is not asked: to ask for
+ * its flags would invalidate its capture. */
 static struct sc_stream_record *learn_stream(CUstream handle)
 {
     unsigned flags = 0;
@@ -400,10 +415,10 @@ static struct sc_stream_record *learn_stream(CUstream handle)
         stream = NULL;
     pthread_mutex_unlock(&registry_lock);
     poll_gone();
-    return stream ? use(stream) : NULL;
+    return stream ? pay_before_use(stream) : NULL;
 }
 
-static struct sc_stream_record *learn_again(struct sc_stream_record *former, CUstream handle);
+static struct sc_stream_record *relearn_stream(struct sc_stream_record *former, CUstream handle);
 
 struct sc_stream_record *sc_streams_known(CUstream handle)
 {
@@ -412,9 +427,9 @@ struct sc_stream_record *sc_streams_known(CUstream handle)
     return stream && !stream->gone ? stream : NULL;
 }
 
-/* A default stream, or one that is not known by its handle. */
-static __attribute__((noinline)) struct sc_stream_record *find_other(CUstream handle,
-                                                                     bool per_thread)
+/* Finds a default stream, or a stream that sc_handles_get_at_once did not find. */
+static __attribute__((noinline)) struct sc_stream_record *find_less_common(CUstream handle,
+                                                                           bool per_thread)
 {
     if (handle == CU_STREAM_PER_THREAD || (!handle && per_thread))
         return find_per_thread();
@@ -426,10 +441,10 @@ static __attribute__((noinline)) struct sc_stream_record *find_other(CUstream ha
         sc_handle_pointer(sc_handles_search(&sc_streams_by_handle, (uintptr_t)handle));
     if (sc_likely(stream && !atomic_load_explicit(&stream->gone, memory_order_relaxed)))
         return stream;
-    return stream ? learn_again(stream, handle) : learn_stream(handle);
+    return stream ? relearn_stream(stream, handle) : learn_stream(handle);
 }
 
-/* No default stream's handle is in the table. */
+/* Default streams are not in the table. */
 struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
 {
     uint64_t value;
@@ -439,7 +454,7 @@ struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
                   (stream = sc_handle_pointer(value)) != NULL &&
                   !atomic_load_explicit(&stream->gone, memory_order_relaxed)))
         return stream;
-    return find_other(handle, per_thread);
+    return find_less_common(handle, per_thread);
 }
 
 bool sc_streams_is_captured_legacy(struct sc_stream_record *stream)
@@ -458,8 +473,8 @@ struct sc_stream_record *sc_streams_of_id(uint32_t id)
     return sc_handle_pointer(sc_handles_get(&by_id, id));
 }
 
-/* The name goes before the driver's stream does: the driver may hand the same handle to another
- * thread's cuStreamCreate at once. */
+/* Removes the handle before the driver destroys the stream: the driver may give the same handle to
+ * another thread's cuStreamCreate at once. */
 struct sc_stream_record *sc_streams_destroying(CUstream handle)
 {
     if (!handle)
@@ -487,28 +502,30 @@ void sc_streams_not_destroyed(struct sc_stream_record *stream)
     pthread_mutex_unlock(&registry_lock);
 }
 
-/* The record stays for its marks: until they have passed, or the tracker recycles the id. */
+/* The record stays for the stream's marks: until they are complete, or until the tracker recycles
+ * the id. */
 void sc_streams_destroyed(struct sc_stream_record *stream)
 {
     remove_stream(stream);
     poll_gone();
 }
 
+/* The streams of a context to be visited. */
 struct walk {
     struct sc_context *context;
-    bool whole; /* also streams that are gone, and those of its green contexts */
+    bool is_whole; /* also streams that are gone, and those of its green contexts */
     unsigned count, room;
     struct sc_stream_record **streams;
 };
 
 static bool is_walked(const struct walk *walk, const struct sc_stream_record *stream)
 {
-    if (walk->whole)
+    if (walk->is_whole)
         return stream->context == walk->context || stream->context->primary == walk->context;
     return stream->context == walk->context && (!stream->gone || stream->owner);
 }
 
-/* How many there are; those for which there is room are collected. */
+/* Stores the streams as far as there is room. Returns how many there are. */
 static unsigned collect_locked(const struct walk *walk) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -525,10 +542,10 @@ static unsigned collect_locked(const struct walk *walk) SC_REQUIRES(registry_loc
     return count;
 }
 
-/* The context's streams, in pages that the caller unmaps; none where there is no memory. */
-static struct walk streams_of(struct sc_context *context, bool whole)
+/* Lists the context's streams, in pages that the caller unmaps; none if there is no memory. */
+static struct walk collect_streams(struct sc_context *context, bool is_whole)
 {
-    struct walk walk = {.context = context, .whole = whole};
+    struct walk walk = {.context = context, .is_whole = is_whole};
     pthread_mutex_lock(&registry_lock);
     unsigned count = collect_locked(&walk);
     walk.streams = count ? sc_pages_map(count * sizeof *walk.streams) : NULL;
@@ -540,10 +557,10 @@ static struct walk streams_of(struct sc_context *context, bool whole)
     return walk;
 }
 
-static void visit_streams(struct sc_context *context, bool whole, sc_visit_stream *visit,
+static void visit_streams(struct sc_context *context, bool is_whole, sc_visit_stream *visit,
                           void *argument)
 {
-    struct walk walk = streams_of(context, whole);
+    struct walk walk = collect_streams(context, is_whole);
     for (unsigned i = 0; i < walk.count; i++)
         visit(argument, walk.streams[i]);
     sc_pages_unmap(walk.streams, walk.room * sizeof *walk.streams);
@@ -551,16 +568,17 @@ static void visit_streams(struct sc_context *context, bool whole, sc_visit_strea
 
 void sc_streams_each(struct sc_context *context, sc_visit_stream *visit, void *argument)
 {
-    visit_streams(context, false, visit, argument);
+    visit_streams(context, /*is_whole=*/false, visit, argument);
 }
 
 void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, void *argument)
 {
-    visit_streams(context, true, visit, argument);
+    visit_streams(context, /*is_whole=*/true, visit, argument);
 }
 
-/* True: nobody finds it by its handle any more, and did until now. */
-static bool take_name(struct sc_stream_record *stream, CUstream handle)
+/* Removes the handle if it still names this stream. Returns whether it did: of several threads, one
+ * does. */
+static bool remove_name(struct sc_stream_record *stream, CUstream handle)
 {
     pthread_mutex_lock(&registry_lock);
     bool taken =
@@ -571,18 +589,20 @@ static bool take_name(struct sc_stream_record *stream, CUstream handle)
     return taken;
 }
 
+/* The stream is gone, with its context or in a way that no wrapper saw. */
 static void bury_stream(struct sc_stream_record *stream)
 {
     set_gone(stream, true);
-    take_name(stream, stream->handle);
+    remove_name(stream, stream->handle);
     if (stream->kind != SC_STREAM_LEGACY && !stream->owner) /* a thread removes its own */
         remove_stream(stream);
 }
 
-/* One of the threads that come at once removes the former. */
-static struct sc_stream_record *learn_again(struct sc_stream_record *former, CUstream handle)
+/* The handle names a new stream. Of the threads that find this at once, one removes the former
+ * stream. */
+static struct sc_stream_record *relearn_stream(struct sc_stream_record *former, CUstream handle)
 {
-    if (take_name(former, handle))
+    if (remove_name(former, handle))
         remove_stream(former);
     return learn_stream(handle);
 }
@@ -594,7 +614,7 @@ void sc_streams_renamed(CUstream handle)
         former->gone = true;
 }
 
-/* A handle that we know names a new stream now: the former one went without our seeing it. */
+/* If the handle is known, the former stream of that name has ended without a wrapper. */
 void sc_streams_created(CUstream handle, uint32_t origin)
 {
     struct sc_stream_record *former =
@@ -606,7 +626,7 @@ void sc_streams_created(CUstream handle, uint32_t origin)
         SC_TRACKED(sc_order_set_origin(track.order, stream->id, origin));
 }
 
-static void bury(void *events_are_dead, struct sc_stream_record *stream)
+static void bury_one(void *events_are_dead, struct sc_stream_record *stream)
 {
     if (events_are_dead) {
         pthread_mutex_lock(&stream->lock);
@@ -618,5 +638,5 @@ static void bury(void *events_are_dead, struct sc_stream_record *stream)
 
 void sc_streams_bury(struct sc_context *context, bool events_are_dead)
 {
-    sc_streams_each(context, bury, events_are_dead ? context : NULL);
+    sc_streams_each(context, bury_one, events_are_dead ? context : NULL);
 }

@@ -19,7 +19,8 @@ static void set(_Atomic uint64_t *ticks, uint64_t value)
     atomic_store_explicit(ticks, value, memory_order_relaxed);
 }
 
-/* Threads come in another order than their times: the latest counts. */
+/* Raises the time. Threads may come in another order than their times, so the latest time counts.
+ */
 static void raise_to(_Atomic uint64_t *ticks, uint64_t at_least)
 {
     uint64_t now = get(ticks);
@@ -38,11 +39,11 @@ static bool is_family(const struct sc_stream_record *stream)
     return stream->kind != SC_STREAM_NONBLOCKING;
 }
 
-static _Atomic bool host_worked;
+static _Atomic bool host_work_was_ever;
 
 static bool no_host_work_ever(void)
 {
-    return !atomic_load_explicit(&host_worked, memory_order_relaxed);
+    return !atomic_load_explicit(&host_work_was_ever, memory_order_relaxed);
 }
 
 void sc_unfinished_renew(struct sc_stream_record *stream)
@@ -57,10 +58,10 @@ void sc_unfinished_renew(struct sc_stream_record *stream)
         stream->context->unfinished.family = stream->unfinished;
 }
 
-static _Atomic bool worked;
+static _Atomic bool work_was_ever;
 
-/* All threads read it, so it is written once. */
-static void happened(_Atomic bool *ever)
+/* Notes that this has happened. All threads read the flag, so it is written only once. */
+static void note_ever(_Atomic bool *ever)
 {
     if (!atomic_load_explicit(ever, memory_order_relaxed))
         atomic_store_explicit(ever, true, memory_order_relaxed);
@@ -68,14 +69,16 @@ static void happened(_Atomic bool *ever)
 
 bool sc_unfinished_no_work_ever(void)
 {
-    return !atomic_load_explicit(&worked, memory_order_relaxed);
+    return !atomic_load_explicit(&work_was_ever, memory_order_relaxed);
 }
 
+/* Notes work that begins now on the stream. `is_own`: the work is the stream's own, or counts as
+ * such; else it is one of `joined`. */
 SC_INLINED uint64_t note_work(struct sc_stream_record *stream, bool is_own)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;
     uint64_t now = sc_ticks_not_early();
-    happened(&worked);
+    note_ever(&work_was_ever);
     raise_to(is_own ? &unfinished->own_ticks : &unfinished->joined_ticks, now);
     if (is_family(stream))
         raise_to(&stream->context->unfinished.family.own_ticks, now);
@@ -87,7 +90,7 @@ SC_INLINED uint64_t note_work(struct sc_stream_record *stream, bool is_own)
 static void note_host_work(struct sc_stream_record *stream, uint64_t now, bool is_own)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;
-    happened(&host_worked);
+    note_ever(&host_work_was_ever);
     raise_to(is_own ? &unfinished->own_host_ticks : &unfinished->joined_host_ticks, now);
     if (is_family(stream))
         raise_to(&stream->context->unfinished.family.own_host_ticks, now);
@@ -95,13 +98,13 @@ static void note_host_work(struct sc_stream_record *stream, uint64_t now, bool i
 
 uint64_t sc_unfinished_work(struct sc_stream_record *stream)
 {
-    return note_work(stream, true);
+    return note_work(stream, /*is_own=*/true);
 }
 
 uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream)
 {
     uint64_t now = sc_ticks_not_early();
-    happened(&worked);
+    note_ever(&work_was_ever);
     raise_to(&stream->unfinished.own_ticks, now);
     return now;
 }
@@ -109,7 +112,7 @@ uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream)
 uint64_t sc_unfinished_host_work(struct sc_stream_record *stream)
 {
     uint64_t now = sc_unfinished_work(stream);
-    note_host_work(stream, now, true);
+    note_host_work(stream, now, /*is_own=*/true);
     return now;
 }
 
@@ -122,7 +125,7 @@ static void note_join(struct sc_stream_record *stream, bool is_own)
 
 void sc_unfinished_join(struct sc_stream_record *stream)
 {
-    note_join(stream, true);
+    note_join(stream, /*is_own=*/true);
 }
 
 void sc_unfinished_legacy(struct sc_stream_record *stream)
@@ -131,6 +134,7 @@ void sc_unfinished_legacy(struct sc_stream_record *stream)
         raise_to(&stream->context->unfinished.legacy_ticks, sc_ticks_not_early());
 }
 
+/* On the legacy stream an event is work, and in the stream's own queue. */
 void sc_unfinished_record(struct sc_stream_record *stream)
 {
     if (stream->kind != SC_STREAM_LEGACY)
@@ -144,7 +148,7 @@ uint64_t sc_unfinished_legacy_ticks(struct sc_context *context)
     return get(&context->unfinished.legacy_ticks);
 }
 
-/* With the lock, under which a record that is used again is filled. */
+/* The stream's lock is taken, since records are filled under it when they are used again. */
 static void note_context_wait(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;
@@ -155,7 +159,7 @@ static void note_context_wait(void *unused, struct sc_stream_record *stream)
 
 void sc_unfinished_context_waits(struct sc_context *context)
 {
-    sc_ticks_barrier(); /* it is a time of work as well */
+    sc_ticks_barrier(); /* the time is also one of work (note_work): neither may be early */
     context->unfinished.waits_ticks = sc_ticks_not_late();
     sc_streams_each_ever(context, note_context_wait, NULL);
 }
@@ -178,8 +182,8 @@ uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream
     return later(get(&stream->unfinished.own_ticks), get(&stream->unfinished.joined_ticks));
 }
 
-/* A thread that is about to issue work has noted it, and will once more: the event may come first,
- * and the note that comes later stays. */
+/* A thread that is about to issue work has noted it, and will note it again behind its call. If the
+ * event comes before that work, the later note stays. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
@@ -212,8 +216,9 @@ void sc_unfinished_context_done(struct sc_context *context, uint64_t since_ticks
     raise_to(&context->unfinished.done_ticks, since_ticks);
 }
 
-/* A wait for the primary context is one for its green ones as well. */
-static inline uint64_t done_by(struct sc_stream_record *stream)
+/* Up to which time the stream's work is known done. A wait for a primary context is one for its
+ * green contexts as well. */
+static inline uint64_t done_ticks_of(struct sc_stream_record *stream)
 {
     struct sc_context *context = stream->context;
     uint64_t all = get(&context->unfinished.done_ticks);
@@ -224,32 +229,32 @@ static inline uint64_t done_by(struct sc_stream_record *stream)
 
 bool sc_unfinished_is_done(struct sc_stream_record *stream, uint64_t issued_ticks)
 {
-    return issued_ticks <= done_by(stream) ||
+    return issued_ticks <= done_ticks_of(stream) ||
            (is_family(stream) &&
             issued_ticks <= get(&stream->context->unfinished.family.done_ticks));
 }
 
 /* ---- what was joined ---- */
 
-static uint32_t stream_in(const struct sc_joined_work *joined)
+static uint32_t joined_stream(const struct sc_joined_work *joined)
 {
     return atomic_load_explicit(&joined->stream, memory_order_relaxed);
 }
 
-/* NULL: the stream is gone, and the id perhaps another one's. */
-static struct sc_stream_record *record_of(const struct sc_joined_work *joined)
+/* The record of the joined stream; NULL: the stream is gone, and its id may be another stream's. */
+static struct sc_stream_record *joined_record(const struct sc_joined_work *joined)
 {
-    uint32_t id = stream_in(joined);
+    uint32_t id = joined_stream(joined);
     struct sc_stream_record *of = id ? sc_streams_of_id(id) : NULL;
     return of && get(&of->unfinished.since_ticks) <= get(&joined->at_ticks) ? of : NULL;
 }
 
-/* A thread may be changing it. */
+/* Is the joined work done? Another thread may be changing the entry: then the answer is false. */
 static bool is_joined_done(struct sc_stream_record *stream, const struct sc_joined_work *joined)
 {
     uint64_t work_ticks = atomic_load_explicit(&joined->work_ticks, memory_order_acquire);
-    struct sc_stream_record *of = record_of(joined);
-    bool is_done = !stream_in(joined) || get(&joined->at_ticks) <= done_by(stream) ||
+    struct sc_stream_record *of = joined_record(joined);
+    bool is_done = !joined_stream(joined) || get(&joined->at_ticks) <= done_ticks_of(stream) ||
                    (of && sc_unfinished_is_done(of, work_ticks));
     atomic_thread_fence(memory_order_acquire);
     return is_done && work_ticks == get(&joined->work_ticks);
@@ -260,23 +265,25 @@ static bool is_of_host(const struct sc_joined_work *joined)
     return atomic_load_explicit(&joined->is_of_host, memory_order_relaxed);
 }
 
-static __attribute__((noinline)) bool are_joined_done(struct sc_stream_record *stream, bool of_host)
+/* Is all joined work done? `host_only`: only host functions count. */
+static __attribute__((noinline)) bool are_joined_done(struct sc_stream_record *stream,
+                                                      bool host_only)
 {
     for (unsigned i = 0; i < SC_JOINED_MAX; i++) {
         const struct sc_joined_work *joined = &stream->unfinished.joined[i];
-        if ((!of_host || is_of_host(joined)) && !is_joined_done(stream, joined))
+        if ((!host_only || is_of_host(joined)) && !is_joined_done(stream, joined))
             return false;
     }
     return true;
 }
 
-/* The stream's, or one that is done. NULL: there is no room. */
-static struct sc_joined_work *place_for(struct sc_stream_record *stream, uint32_t id)
+/* The entry of the joined stream, or one whose work is done. NULL: there is no room. */
+static struct sc_joined_work *find_joined_place(struct sc_stream_record *stream, uint32_t id)
 {
     struct sc_joined_work *place = NULL;
     for (unsigned i = 0; i < SC_JOINED_MAX; i++) {
         struct sc_joined_work *joined = &stream->unfinished.joined[i];
-        if (stream_in(joined) == id && record_of(joined))
+        if (joined_stream(joined) == id && joined_record(joined))
             return joined;
         if (!place && is_joined_done(stream, joined))
             place = joined;
@@ -284,13 +291,15 @@ static struct sc_joined_work *place_for(struct sc_stream_record *stream, uint32_
     return place;
 }
 
+/* Adds work of the stream `id` to what is joined. An entry has UINT64_MAX while it is changed,
+ * since readers take no lock. False: there is no room. */
 static bool add_joined(struct sc_stream_record *stream, uint32_t id, uint64_t work_ticks,
                        bool of_host)
 {
-    struct sc_joined_work *place = place_for(stream, id);
+    struct sc_joined_work *place = find_joined_place(stream, id);
     if (!place)
         return false;
-    bool goes_on = stream_in(place) == id && !is_joined_done(stream, place);
+    bool goes_on = joined_stream(place) == id && !is_joined_done(stream, place);
     uint64_t former = goes_on ? get(&place->work_ticks) : 0;
     of_host |= goes_on && is_of_host(place);
     set(&place->work_ticks, UINT64_MAX);
@@ -302,13 +311,13 @@ static bool add_joined(struct sc_stream_record *stream, uint32_t id, uint64_t wo
     return true;
 }
 
-/* What the other stream has joined is joined as well. False: there is no room, or nobody will know
- * when it is done, as its stream is gone. */
-static bool hand_on(struct sc_stream_record *stream, struct sc_stream_record *of)
+/* Joins to `stream` what `of` has joined. False: there is no room, or it will not be known when
+ * such work is done, as its stream is gone. */
+static bool join_what_it_joined(struct sc_stream_record *stream, struct sc_stream_record *of)
 {
     for (unsigned i = 0; i < SC_JOINED_MAX; i++) {
         const struct sc_joined_work *joined = &of->unfinished.joined[i];
-        const struct sc_stream_record *in = record_of(joined);
+        const struct sc_stream_record *in = joined_record(joined);
         if (!is_joined_done(of, joined) && in != stream &&
             !(in && add_joined(stream, in->id, get(&joined->work_ticks), is_of_host(joined))))
             return false;
@@ -316,30 +325,31 @@ static bool hand_on(struct sc_stream_record *stream, struct sc_stream_record *of
     return true;
 }
 
-static inline bool family_is_clear(const struct sc_context_unfinished *all, bool of_host)
+static inline bool family_work_is_done(const struct sc_context_unfinished *all, bool host_only)
 {
-    return get(of_host ? &all->family.own_host_ticks : &all->family.own_ticks) <=
+    return get(host_only ? &all->family.own_host_ticks : &all->family.own_ticks) <=
            get(&all->family.done_ticks);
 }
 
-/* Does nothing come before its work but what was issued there, or joined? */
+/* Is there nothing before the stream's work but what was issued there, or joined? */
 static bool is_by_itself(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
     if (sc_track_is_due(&sc_track, stream->id) || stream->kind == SC_STREAM_LEGACY)
         return false;
-    return stream->kind == SC_STREAM_NONBLOCKING || family_is_clear(all, false) ||
+    return stream->kind == SC_STREAM_NONBLOCKING || family_work_is_done(all, /*host_only=*/false) ||
            get(&all->legacy_ticks) <= get(&all->family.done_ticks);
 }
 
-static bool keep_joined(struct sc_stream_record *stream, struct sc_stream_record *of,
-                        uint64_t work_ticks)
+/* Joins the work of another stream before an event. False: there is no room. */
+static bool add_joined_work(struct sc_stream_record *stream, struct sc_stream_record *of,
+                            uint64_t work_ticks)
 {
     uint64_t own_ticks = get(&of->unfinished.own_ticks);
     uint64_t ticks = own_ticks < work_ticks ? own_ticks : work_ticks;
     bool of_host = !sc_unfinished_is_done(of, get(&of->unfinished.own_host_ticks));
     return (sc_unfinished_is_done(of, ticks) || add_joined(stream, of->id, ticks, of_host)) &&
-           hand_on(stream, of);
+           join_what_it_joined(stream, of);
 }
 
 void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
@@ -349,7 +359,7 @@ void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_rec
     bool is_kept = false;
     if (of && of != stream && work_ticks && is_by_itself(of) &&
         !atomic_exchange_explicit(is_joining, true, memory_order_acquire)) {
-        is_kept = keep_joined(stream, of, work_ticks);
+        is_kept = add_joined_work(stream, of, work_ticks);
         atomic_store_explicit(is_joining, false, memory_order_release);
     }
     note_join(stream, !is_kept);
@@ -357,38 +367,41 @@ void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_rec
 
 /* ---- is anything at work? ---- */
 
-static inline bool is_own_clear(struct sc_stream_record *stream, bool of_host)
+static inline bool own_work_is_done(struct sc_stream_record *stream, bool host_only)
 {
     const struct sc_unfinished *work = &stream->unfinished;
-    uint64_t done_ticks = done_by(stream);
-    return get(of_host ? &work->own_host_ticks : &work->own_ticks) <= done_ticks &&
-           (get(of_host ? &work->joined_host_ticks : &work->joined_ticks) <= done_ticks ||
-            are_joined_done(stream, of_host));
+    uint64_t done_ticks = done_ticks_of(stream);
+    return get(host_only ? &work->own_host_ticks : &work->own_ticks) <= done_ticks &&
+           (get(host_only ? &work->joined_host_ticks : &work->joined_ticks) <= done_ticks ||
+            are_joined_done(stream, host_only));
 }
 
-/* Work on the legacy stream comes after that of all blocking streams, and theirs after its. */
-SC_INLINED bool is_clear(struct sc_stream_record *stream, bool of_host)
+/* Is no work under way that the stream's next operation comes after? `host_only`: only host
+ * functions count. Work on the legacy stream comes after that of all blocking streams, and theirs
+ * after its work. */
+SC_INLINED bool nothing_is_at_work(struct sc_stream_record *stream, bool host_only)
 {
     const struct sc_context_unfinished *all = &stream->context->unfinished;
     if (stream->kind == SC_STREAM_LEGACY)
-        return family_is_clear(all, of_host);
-    return is_own_clear(stream, of_host) &&
+        return family_work_is_done(all, host_only);
+    return own_work_is_done(stream, host_only) &&
            (stream->kind == SC_STREAM_NONBLOCKING ||
             get(&all->legacy_ticks) <= get(&all->family.done_ticks) ||
-            family_is_clear(all, of_host));
+            family_work_is_done(all, host_only));
 }
 
 bool sc_unfinished_is_clear(struct sc_stream_record *stream)
 {
-    return is_clear(stream, false);
+    return nothing_is_at_work(stream, /*host_only=*/false);
 }
 
-/* A stream that joins another one is given what that may have at work (sc_unfinished_join). */
+/* Kernels write pageable memory only if the device uses it in place; else only host functions do. A
+ * stream that joins another stream also gets its host functions (sc_unfinished_join). */
 bool sc_unfinished_spares_pageable(struct sc_stream_record *stream)
 {
     if (stream->context->reads_pageable)
-        return is_clear(stream, false);
-    return no_host_work_ever() || is_clear(stream, true);
+        return nothing_is_at_work(stream, /*host_only=*/false);
+    return no_host_work_ever() || nothing_is_at_work(stream, /*host_only=*/true);
 }
 
 void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks)

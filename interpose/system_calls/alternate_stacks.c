@@ -1,5 +1,5 @@
-/* sigaltstack: the kernel writes to such a stack whenever it likes, so its pages are not guarded.
- */
+/* The hook of sigaltstack. The kernel may write to such a stack at any time, so its pages are not
+ * guarded. */
 #include <errno.h>
 #include <signal.h>
 

@@ -1,7 +1,7 @@
-/* exec and posix_spawn: the kernel reads arguments and environment, which may lie on a page that is
- * protected for the sake of a copy, and would refuse with EFAULT. The new program starts in a
- * child that shares our memory, or in our place: everything is let go first, and what the kernel
- * reads is lent, or another thread's copy would have it protected again meanwhile. */
+/* Hooks of exec and posix_spawn. The kernel reads arguments and environment, and would fail with
+ * EFAULT if these lay on a guarded page. The new program starts in our place, or in a child that
+ * shares our memory. So all pages are let go first, and what the kernel reads is lent: otherwise
+ * another thread's copy could have it protected again meanwhile. */
 #include <limits.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -46,8 +46,9 @@ void sc_exec_prepare(void)
     let_go();
 }
 
-/* If the program starts in our place, what is lent for it goes with the process. If a child of
- * vfork becomes the program, the loan is found by its frame, which is gone. */
+/* Lends the kernel what an exec reads. If the new program starts in our place the loan goes with
+ * the process. If it starts in a child of vfork, the loan is found by its frame, which is gone by
+ * then. */
 static void lend(struct sc_loans *loans, const char *name, void *site, const char *path,
                  char *const arguments[], char *const environment[])
 {
@@ -61,7 +62,8 @@ static void lend(struct sc_loans *loans, const char *name, void *site, const cha
     sc_look_at_strings(&look, environment);
 }
 
-/* The child reads them in the parent's memory, where a fault would kill it. */
+/* Lends what a child of posix_spawn reads in its parent's memory, where a fault would kill the
+ * child. */
 static void lend_orders(struct sc_loans *loans, const char *name, void *site,
                         const posix_spawn_file_actions_t *actions,
                         const posix_spawnattr_t *attributes)
@@ -76,7 +78,8 @@ static void lend_orders(struct sc_loans *loans, const char *name, void *site,
         sc_look_at(&look, attributes, sizeof *attributes, SC_TOUCH_READ);
 }
 
-/* The new program inherits the signal mask, as this one believes it to be. */
+/* Calls libc's function of that name, and returns its result. The new program inherits the signal
+ * mask that this one believes it has. What stands last is done before the call. */
 #define PASS_ON(type, name, path, words, environment, arguments, ...)                              \
     do {                                                                                           \
         struct sc_loans loans_ = {.frame = SC_FRAME()};                                            \
@@ -90,6 +93,7 @@ static void lend_orders(struct sc_loans *loans, const char *name, void *site,
         return result_;                                                                            \
     } while (0)
 
+/* The same for exec, which returns only if it fails. */
 #define REPLACE(type, name, path, words, environment, arguments)                                   \
     do {                                                                                           \
         sc_life_may_vanish();                                                                      \
@@ -133,10 +137,10 @@ SC_EXPORT int execveat(int folder, const char *path, char *const arguments[],
             (folder, path, arguments, environment, flags));
 }
 
-/* Those with a list have what they need in the caller's frame, and libc's own make an array of it
- * as these do: they call nobody whose name we bear. */
+/* Functions that take a list have its words in the caller's frame. libc's own make an array of the
+ * list, as these do, and call no function that we hook. */
 
-/* Without the NULL. */
+/* The number of words before the NULL that ends the list. */
 static size_t count_list(const char *first, va_list list)
 {
     size_t count = 0;
@@ -145,7 +149,8 @@ static size_t count_list(const char *first, va_list list)
     return count;
 }
 
-/* What stands behind the list's end is left for the caller. */
+/* Makes an array of the list, with the NULL. `list` is left behind its NULL, where execle has the
+ * environment. */
 #define LIST_TO_ARRAY(array, first, list)                                                          \
     do {                                                                                           \
         va_list ahead_;                                                                            \

@@ -1,11 +1,11 @@
-/* Mutexes, condition variables and their kin: what the C library sleeps on in the kernel.
+/* Hooks of mutexes, condition variables and the like, on which the C library sleeps in the kernel.
  *
- * The object may lie in pinned memory, on a page beside the target of a copy. Each function here
- * sees its objects (interpose/system_calls/keep_off.h) and is left by a jump to libc's own: no
- * frame of ours is there while a thread sleeps, is cancelled or unwound.
+ * The object may lie in pinned memory, on a page beside the target of a copy. Each hook notes its
+ * objects (interpose/system_calls/keep_off.h) and then jumps to libc's function. So no frame of
+ * ours is there while a thread sleeps, is cancelled or unwound.
  *
- * A call takes two or three loads (0.3 to 0.5 ns) longer where the object lies before or behind all
- * pinned memory, 1.4 ns between ranges, and 7 ns within 2 MB of one.
+ * A call takes two or three loads (0.3 to 0.5 ns) longer if the object lies below or above all
+ * pinned memory, 1.4 ns longer between ranges, and 7 ns longer within 2 MB of a range.
  *
  * Not seen: an object on which threads sleep already when its memory is registered.
  */
@@ -27,14 +27,15 @@
 
 #include "common/poison.h"
 
-/* Most objects lie before or behind all ranges. */
+/* Does the object lie between the lowest and the highest range? Most objects do not. */
 static inline bool is_among_ranges(const void *object, size_t size_bytes)
 {
     uintptr_t first = (uintptr_t)object;
     return !sc_blocks_are_beyond(sc_track_parts.range_blocks, first, first + size_bytes - 1);
 }
 
-/* Few of the others lie near one. One may lie on two pages. */
+/* May the object lie near a range? The first and the last byte are looked at, as an object may lie
+ * in two blocks. */
 static inline bool may_be_near_range(const void *object, size_t size_bytes)
 {
     const struct sc_blocks *blocks = sc_track_parts.range_blocks;
@@ -44,12 +45,15 @@ static inline bool may_be_near_range(const void *object, size_t size_bytes)
            (sc_unlikely((first ^ last) >> SC_BLOCKS_SHIFT) && sc_blocks_may_hold_one(blocks, last));
 }
 
+/* Keeps the object's pages off, if these may be guarded. */
 static inline void see(const void *object, size_t size_bytes)
 {
     if (may_be_near_range(object, size_bytes))
         sc_keep_off_always(object, size_bytes);
 }
 
+/* The same for an object that is used again and again: one that is far from every range is
+ * remembered as such. */
 static inline void see_again_and_again(const void *object, size_t size_bytes)
 {
     uint64_t version = sc_keep_off_version();
@@ -63,8 +67,9 @@ static inline void see_again_and_again(const void *object, size_t size_bytes)
 #define SEEN_AGAIN(object) see_again_and_again(object, sizeof *(object))
 #define SEEN_BYTES(address, size) sc_keep_off_always(address, size)
 
-/* A process without pinned memory has two loads before the jump, and no frame. `may_matter`: the
- * driver itself locks a dozen mutexes for each copy. */
+/* Makes the hook of a row. Without pinned memory it is two loads and a jump, without a frame.
+ * `may_matter`: whether the objects are to be seen. For functions with one object it depends on
+ * that object, since the driver itself locks a dozen mutexes for each copy. */
 #define HOOK(version, find, may_matter, type, name, parameters, ...)                               \
     SC_EXPORT type name(SC_PARAMETERS_OF(parameters));                                             \
     NEXT_RECORD(next_##name, #name, version);                                                      \
@@ -96,14 +101,15 @@ static inline void see_again_and_again(const void *object, size_t size_bytes)
 
 /* ---- mutexes, which allocators lock ---- */
 
-/* libc's own, by other names: a look-up that leads to one of these cannot wait for its own end.
- * Sanitizers stand before these names with nothing behind them, and have allocators of their own.
- */
+/* libc's functions by other names. A look-up that leads to one of our hooks cannot wait for its own
+ * end, and calls these. Sanitizers have hooks of these names that lead nowhere, and allocators of
+ * their own. */
 int sc_libc_lock(pthread_mutex_t *mutex);
 int sc_libc_trylock(pthread_mutex_t *mutex);
 __asm__(".symver sc_libc_lock, __pthread_mutex_lock@" SC_GLIBC_FIRST);
 __asm__(".symver sc_libc_trylock, __pthread_mutex_trylock@" SC_GLIBC_FIRST);
 
+/* Finds libc's function; during a look-up, its other name. */
 #define OR_LIBC(libc_name)                                                                         \
     static void *find_or_##libc_name(struct sc_next *next)                                         \
     {                                                                                              \
@@ -133,7 +139,8 @@ SC_EXPORT int pthread_mutexattr_setrobust(pthread_mutexattr_t *attributes, int r
                       robustness);
 }
 
-/* The C library's header gives the older name the newer one's symbol. */
+/* The C library's header gives the older name the newer function's symbol, so this one needs a name
+ * of its own. */
 SC_EXPORT int older_setrobust(pthread_mutexattr_t *attributes,
                               int robustness) __asm__("pthread_mutexattr_setrobust_np");
 SC_EXPORT int older_setrobust(pthread_mutexattr_t *attributes, int robustness)
@@ -142,10 +149,11 @@ SC_EXPORT int older_setrobust(pthread_mutexattr_t *attributes, int robustness)
                       robustness);
 }
 
-/* ---- our own ---- */
+/* ---- locks of the library's own ---- */
 
-/* The linker has our calls come here (Makefile): there is nothing to see. All go to what is behind
- * us, or somebody before us, who counts locks, would hear of some and not of others. */
+/* The linker leads our own calls here (Makefile): their mutexes need not be seen. All of them go to
+ * the next definition behind us. Otherwise a library before us that counts locks would see some of
+ * these calls and not others. */
 #define OURS(name, next, check)                                                                    \
     int __wrap_##name(pthread_mutex_t *mutex);                                                     \
     int __wrap_##name(pthread_mutex_t *mutex)                                                      \

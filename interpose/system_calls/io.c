@@ -1,4 +1,4 @@
-/* Which hook looks at the memory of a system call: raw_calls.def as a table by number. */
+/* Which function looks at the memory of a system call: raw_calls.def as a table by number. */
 #include "interpose/system_calls/io.h"
 
 #include <stddef.h>
@@ -26,8 +26,8 @@
 #endif
 #endif
 
-/* Defined with the parameters of their rows. An argument that is not as wide as a register is taken
- * from one all the same. */
+/* The functions are defined with the parameters of their rows, and declared here with six longs. An
+ * argument that is narrower than a register is taken from one all the same. */
 #define SC_RAW(name) SC_RAW_AS(name, name)
 #define SC_RAW_AS(name, hook) sc_io_look sc_io_look_##hook;
 #include "interpose/system_calls/raw_calls.def"

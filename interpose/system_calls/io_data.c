@@ -16,7 +16,8 @@ LOOK(arc4random_buf, "arc4random_buf", (void *, into, size_t, size), WRITES(into
 
 typedef void random_function(void *into, size_t size);
 
-/* The C library has it since 2.36: before that a program may ask whether there is one. */
+/* Does what arc4random_buf does where the C library lacks it (before 2.36): as our hook exports it,
+ * a program that looks for it finds one. */
 static void random_bytes(void *into, size_t size)
 {
     random_function *real = SC_NEXT(random_function *, "arc4random_buf");
@@ -24,7 +25,7 @@ static void random_bytes(void *into, size_t size)
     for (size_t done = 0; !real && done < size;) {
         ssize_t got = getrandom(bytes + done, size - done, 0);
         if (got < 0 && errno != EINTR)
-            abort(); /* as the C library's would */
+            abort(); /* as the C library's function does */
         done += got > 0 ? (size_t)got : 0;
     }
     if (real)

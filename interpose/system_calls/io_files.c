@@ -3,5 +3,5 @@
 
 #include "interpose/base/loader.h"
 
-#define NEXT_RECORD SC_NEXT_LATE_RECORD /* looked up late (loader.h) */
+#define NEXT_RECORD SC_NEXT_LATE_RECORD /* these functions are looked up late (loader.h) */
 #include "interpose/system_calls/io_files.def"

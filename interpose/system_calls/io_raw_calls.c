@@ -1,4 +1,4 @@
-/* What system calls touch that no hook of a libc function looks at (raw_calls.def). */
+/* What memory system calls touch for which no libc function has a hook (raw_calls.def). */
 #include "interpose/system_calls/io_rows.h"
 
 #include "interpose/system_calls/keep_off.h"
@@ -38,7 +38,7 @@ LOOK(rt_sigqueueinfo, "rt_sigqueueinfo", (pid_t, process, int, number, const sig
 LOOK(rt_tgsigqueueinfo, "rt_tgsigqueueinfo",
      (pid_t, process, pid_t, thread, int, number, const siginfo_t *, info), IN(info))
 
-/* What the kernel looks at when the thread ends, or goes on. */
+/* Memory that the kernel touches when the thread ends, or each time that it runs. */
 LOOK(robust_list, "set_robust_list", (const void *, head, size_t, size),
      sc_keep_off_always(head, size))
 LOOK(tid_address, "set_tid_address", (const int *, word), sc_keep_off_always(word, sizeof *word))

@@ -1,27 +1,27 @@
-/* The C library's functions that hand memory of the program to the kernel.
+/* Makes the hooks of the C library's functions that hand memory of the program to the kernel.
  *
- * Where a load or store would fault and be handled by the guard, a system call fails with EFAULT.
- * So what a call is about to touch is touched first, here, as far as it is guarded. It is not
- * guarded until the call is back (interpose/system_calls/look.h, loans.h). Where memory was
- * registered meanwhile, or the loans are too many, the call may fail with EFAULT all the same. Such
- * a call has transferred nothing: the touch is handled, and the call repeated. So is one that fails
- * with EIO to write through a descriptor of /proc/self/mem (own_memory.h).
+ * On a guarded page a load or store faults, and the guard handles that; a system call fails with
+ * EFAULT. So a hook first touches the guarded memory that the call is about to touch. That memory
+ * is not guarded again until the call returns (interpose/system_calls/look.h, loans.h). The call
+ * may still fail with EFAULT if memory was registered meanwhile, or the loans are too many. Such a
+ * call has transferred nothing: the touch is handled, and the call repeated. So is a call that
+ * fails with EIO when it writes through a descriptor of /proc/self/mem (own_memory.h).
  *
- * In a process that has no pinned memory, a wrapper is two loads around the real function. All are
- * async-signal-safe where that is, cancellation points where that is, and change neither result nor
- * errno.
+ * In a process without pinned memory, a hook is two loads around the real function. A hook is
+ * async-signal-safe and a cancellation point if the real function is, and changes neither its
+ * result nor errno.
  *
- * Out of sight: system calls that are made neither through these functions nor through syscall(),
+ * Not seen: system calls that are made neither through these functions nor through syscall(),
  * io_uring, and whoever reads this process from outside.
  *
- * For the .c of a table alone (io.def and its like), which says first what NEXT_RECORD is: of each
- * row it makes the hook, and a function that looks at the arguments.
+ * Only the .c of a table (io.def and the like) includes this header, and defines NEXT_RECORD
+ * before. Each row of the table becomes the hook, and a function that looks at the arguments.
  */
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_IO_ROWS_H
 #define SC_INTERPOSE_SYSTEM_CALLS_IO_ROWS_H
 
-/* Inline definitions, of fortified headers and of glibc before 2.33, would stand in for the
- * functions defined here. */
+/* Inline definitions in fortified headers, and in those of glibc before 2.33, would replace the
+ * functions that are defined here. */
 #undef _FORTIFY_SOURCE
 #define __NO_INLINE__ 1
 
@@ -96,10 +96,10 @@ enum sc_touch;
 
 enum {
     TRANSFER_MAX = 0x7ffff000,                           /* MAX_RW_COUNT of the kernel */
-    COMMAND_MAX = 128 * 1024,                            /* one argument of a program */
+    COMMAND_MAX = 128 * 1024,                            /* the longest argument of a program */
     MASK_BYTES = _NSIG / 8,                              /* what the kernel knows of a sigset_t */
-    KERNEL_ACTION_BYTES = 3 * sizeof(long) + MASK_BYTES, /* of a struct sigaction */
-    NAME_BYTES = 16,                                     /* of a thread */
+    KERNEL_ACTION_BYTES = 3 * sizeof(long) + MASK_BYTES, /* of the kernel's struct sigaction */
+    NAME_BYTES = 16,                                     /* of a thread's name */
 };
 
 static inline size_t fd_set_bytes(int count)
@@ -113,13 +113,14 @@ static inline size_t product(size_t size, size_t count)
     return __builtin_mul_overflow(size, count, &bytes) ? SIZE_MAX : bytes;
 }
 
-/* What the kernel moves of it in one call. */
+/* How much of `size` the kernel transfers in one call. */
 static inline size_t transfer(size_t size)
 {
     return size <= SSIZE_MAX && size > TRANSFER_MAX ? TRANSFER_MAX : size;
 }
 
-/* A pipe is read from or written to, which the flags of the descriptor say. */
+/* What vmsplice does to the memory: it reads it, or writes it if the descriptor is the pipe's end
+ * for reading. */
 static inline enum sc_touch touch_of_pipe(int fd)
 {
     long flags = sc_kernel_call(SYS_fcntl, fd, F_GETFL);
@@ -166,7 +167,8 @@ static inline void look_at_prctl(struct sc_look *look, int option, const void *n
         STRING(name, NAME_BYTES);
 }
 
-/* What is guarded is let go while that is allowed, and what comes is not guarded. */
+/* A limit of RLIMIT_DATA may make the kernel refuse to make pages accessible again. So all pages
+ * are let go before it is set, and none is guarded from then on. */
 static inline void look_at_limit(struct sc_look *look, int which, const void *to)
 {
     if (!look->loans || which != RLIMIT_DATA || !to)
@@ -176,7 +178,8 @@ static inline void look_at_limit(struct sc_look *look, int which, const void *to
         sc_guard_unprotect_all(false);
 }
 
-/* The kernel knows a process by each of its threads. */
+/* The kernel takes the id of any thread for the process. Memory of another process is none of ours.
+ */
 static inline void look_at_process(struct sc_look *look, pid_t pid, const struct iovec *pieces,
                                    size_t count, enum sc_touch touch)
 {
@@ -186,8 +189,8 @@ static inline void look_at_process(struct sc_look *look, pid_t pid, const struct
         READS_ITEMS(pieces, sizeof *pieces, count);
 }
 
-/* What another process has in registers, or is told of it. Words of its memory are no pointers of
- * ours. */
+/* ptrace: records about another process lie in our memory. Addresses in that process's memory are
+ * not looked at. */
 static inline void look_at_ptrace(struct sc_look *look, int request, const void *a, void *b)
 {
     switch (request) {
@@ -223,7 +226,8 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
 
 #define LIST(...) __VA_ARGS__
 
-/* raw_calls.def names them as well. */
+/* Makes sc_io_look_HOOK, the function that looks at the memory of a call. raw_calls.def names these
+ * functions as well. */
 #define LOOK(hook, symbol, parameters, ...)                                                        \
     bool sc_io_look_##hook(struct sc_loans *loans, void *site, SC_PARAMETERS_OF(parameters));      \
     __attribute__((noinline)) bool sc_io_look_##hook(struct sc_loans *loans, void *site,           \
@@ -237,7 +241,8 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
 
 #define NEXT(hook) ((__typeof__(&hook))sc_loader_get(&next_##hook))
 
-/* While it fails for what may be a guarded page. */
+/* Makes repeat_HOOK, which repeats the call while it fails because of what may be a guarded page.
+ */
 #define REPEAT(type, call, hook, parameters)                                                       \
     static __attribute__((noinline))                                                               \
     type repeat_##hook(type result, void *site, SC_PARAMETERS_OF(parameters))                      \
@@ -257,7 +262,8 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
 #define NO_REPEAT(type, call, hook, parameters)
 #define NO_MATTER(hook, parameters)
 
-/* What runs where nothing can be guarded is a load, a branch and the call. */
+/* Makes the hook, and lend_HOOK, which the hook calls if `needed`. Where nothing can be guarded the
+ * hook is a load, a branch and the call. */
 #define HOOK(version, call, repeat, if_failed, needed, type, hook, symbol, parameters, ...)        \
     NEXT_RECORD(next_##hook, symbol, version);                                                     \
     LOOK(hook, symbol, parameters, __VA_ARGS__)                                                    \
@@ -282,8 +288,8 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
 #define DECLARE_AS(type, hook, symbol, parameters)                                                 \
     SC_EXPORT type hook(SC_PARAMETERS_OF(parameters)) __asm__(symbol);
 
-/* A row's function, or a look of ours that bears its name, `needed` where something is to be seen.
- */
+/* Make the hook of a row. IO: the function fails with -1 and errno, and is repeated. ONCE: it is
+ * not. `needed`: whether there may be something to see. */
 #define IO(version, call, needed, type, name, parameters, ...)                                     \
     DECLARE(type, name, parameters)                                                                \
     HOOK(version, call, REPEAT, IF_FAILED, needed, type, name, #name, parameters, __VA_ARGS__)
@@ -310,7 +316,7 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
     HOOK(NULL, NEXT, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, hook, symbol, parameters,    \
          __VA_ARGS__)
 
-/* And the function with large offsets, which takes the same here. */
+/* Also make the function with large offsets, whose arguments are the same on this machine. */
 #define SC_IO_LARGE(type, name, ...)                                                               \
     SC_IO(type, name, __VA_ARGS__) SC_IO_AS(type, name##_64, #name "64", __VA_ARGS__)
 #define SC_IO_LARGE_AS(type, hook, symbol, ...)                                                    \
@@ -321,7 +327,7 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
     SC_ONCE_AS(type, hook, symbol, __VA_ARGS__)                                                    \
     SC_ONCE_AS(type, hook##64, symbol "64", __VA_ARGS__)
 
-/* Under a mask of its own for as long as the call lasts. */
+/* The function waits under a signal mask of its own. */
 #define UNDER_MASK(hook) masked_##hook
 #define SC_IO_MASKED(type, name, parameters, ...)                                                  \
     static type masked_##name(SC_PARAMETERS_OF(parameters));                                       \
@@ -336,7 +342,7 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
         return result;                                                                             \
     }
 
-/* Perhaps of threads that call the program. */
+/* The function may have the C library start threads that call the program. */
 #define OF_THREADS(hook) threaded_##hook
 #define SC_IO_TIMER(version, type, name, parameters, ...)                                          \
     static type threaded_##name(SC_PARAMETERS_OF(parameters));                                     \
@@ -349,7 +355,7 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
         return NEXT(name)(SC_ARGUMENTS_OF(parameters));                                            \
     }
 
-/* libunwind's are answered (interpose/base/unwinder_pipe.h). */
+/* Calls of libunwind's are answered here (interpose/base/unwinder_pipe.h). */
 #define SC_IO_ANSWERED(type, name, parameters, look, is_unwinders, answer)                         \
     IO(NULL, NEXT, ({                                                                              \
            if (sc_unlikely(is_unwinders))                                                          \

@@ -32,8 +32,9 @@ static struct sc_pages pages_of(const void *object, size_t size_bytes)
 
 /* ---- letting go ---- */
 
-/* Lets go of pages as a touch of the program's would; a handler that interrupted our locks cannot
- * wait for them, and an asynchronous cancellation must not take the thread out of one. */
+/* Lets go of guarded pages as a touch of the program's would. A handler that interrupted one of our
+ * locks cannot wait for copies, and an asynchronous cancellation must not take the thread out of a
+ * lock. */
 static void let_go(const struct sc_pages *pages)
 {
     static const struct sc_culprit nobody = {.api = ""};
@@ -58,6 +59,7 @@ void sc_keep_off_once(const void *object)
 
 /* ---- keeping off ---- */
 
+/* Adds the object's pages to those that are kept off. False: there is no room for all. */
 static bool add_all(const struct sc_pages *pages)
 {
     if ((pages->end - pages->start) / (page_mask() + 1) > PAGES_MAX)
@@ -68,7 +70,8 @@ static bool add_all(const struct sc_pages *pages)
     return true;
 }
 
-/* Not in a handler that interrupted the tracker's lock: there the pages are let go of for now. */
+/* Has the object's whole range guarded no more. A handler that interrupted one of our locks cannot
+ * do that: there the pages are only let go for now. */
 static void forbid_guarding(const struct sc_pages *pages)
 {
     if (sc_own_lock_depth)
@@ -77,13 +80,15 @@ static void forbid_guarding(const struct sc_pages *pages)
     sc_losses_forbid_guarding((const void *)pages->start, pages->end - pages->start);
 }
 
+/* Keeps the object's pages off from now on, and lets go of them. */
 static __attribute__((noinline)) void keep_off(const void *object, size_t size_bytes)
 {
     SC_KEEP_ERRNO();
     struct sc_pages pages = pages_of(object, size_bytes);
     if (!sc_options.guard || !sc_active())
         return;
-    /* Pages of a range that is guarded no more may have been before. */
+    /* A range that is guarded no more may still have guarded pages, so pages are let go in any
+     * case. */
     if (!sc_track_is_guarding_forbidden(&sc_track, (uintptr_t)object) && !add_all(&pages))
         forbid_guarding(&pages);
     sc_loans_order();
@@ -101,7 +106,8 @@ static bool is_kept_off(uintptr_t address, size_t size_bytes)
     return false;
 }
 
-/* The page counts, which may be guarded for the sake of what else lies there. */
+/* May the object's page be guarded? It may be for the sake of other memory on it, so the whole page
+ * counts. */
 static bool may_be_in_range(const void *object, size_t size_bytes)
 {
     struct sc_pages pages = pages_of(object, size_bytes);
@@ -111,7 +117,7 @@ static bool may_be_in_range(const void *object, size_t size_bytes)
 
 __thread struct sc_far_object sc_far_objects[SC_FAR_OBJECTS];
 
-/* A handler that comes in between finds no half of two. */
+/* The address is stored last, so that a signal handler finds no mixture of two objects. */
 void sc_keep_off_note_far(const void *object, uint64_t version)
 {
     struct sc_far_object *far = sc_keep_off_far_place(object);

@@ -25,10 +25,10 @@
 #include "common/poison.h"
 
 enum {
-    PIECES_MAX = 1024,     /* the kernel refuses more, or ignores the rest */
-    CHUNK = 16,            /* of an array, on the stack */
-    TEXT = 128,            /* of a string; divides a page */
-    WORD_MAX = 128 * 1024, /* of one argument of a program */
+    PIECES_MAX = 1024,     /* of a list: the kernel refuses more, or ignores the rest */
+    CHUNK = 16,            /* elements of a list that are read at a time */
+    TEXT = 128,            /* bytes of a string that are read at a time; divides a page */
+    WORD_MAX = 128 * 1024, /* the longest argument of a program */
 };
 
 /* ---- an interval ---- */
@@ -45,14 +45,14 @@ static bool was_guarded_near(const void *address, size_t size_bytes)
     return sc_blocks_may_hold(sc_track_parts.guarded_blocks, (uintptr_t)address, size_bytes);
 }
 
-/* The kernel refuses what no buffer can have. */
+/* Can a buffer have that size? If not, the kernel refuses the call. */
 static bool is_interval(const void *address, size_t size_bytes)
 {
     return size_bytes - 1 < SSIZE_MAX && (uintptr_t)address < UINTPTR_MAX - size_bytes;
 }
 
-/* Waiting here is no cancellation point, and an asynchronous cancellation must not take the thread
- * out of a lock of ours. */
+/* Touches guarded pages for the kernel, as the program would. The wait is no cancellation point,
+ * and an asynchronous cancellation must not take the thread out of a lock of ours. */
 static void touch_pages(struct sc_look *look, const void *address, size_t size_bytes,
                         enum sc_touch touch)
 {
@@ -65,6 +65,7 @@ static void touch_pages(struct sc_look *look, const void *address, size_t size_b
     sc_touches_by_kernel(address, size_bytes, touch, &look->culprit);
 }
 
+/* Is anything guarded, or has the call failed as if something was? */
 static bool may_be_guarded(const struct sc_look *look)
 {
     return sc_unlikely(sc_guard_busy() || !look->loans);
@@ -80,7 +81,8 @@ void sc_look_at(struct sc_look *look, const void *address, size_t size_bytes, en
         touch_pages(look, address, size_bytes, touch);
 }
 
-/* What lies behind the first byte may be an operation's, and no touch of it is to be reported. */
+/* The page is let go without a report of a touch: what follows the first byte may belong to an
+ * operation that the call does not touch. */
 void sc_look_at_unsized(struct sc_look *look, const void *address)
 {
     if (look->loans && may_be_in_range(address, 1))
@@ -93,44 +95,49 @@ void sc_look_at_unsized(struct sc_look *look, const void *address)
 
 /* ---- what must be read to be known ---- */
 
-/* The word is read before any thread that waits there would be woken or sent elsewhere; none is. */
-static bool has_word(uintptr_t address)
+/* Is the word mapped and readable? FUTEX_CMP_REQUEUE reads it first of all. As no thread is to be
+ * woken or moved, none is. */
+static bool is_word_there(uintptr_t address)
 {
     return sc_kernel_call(SYS_futex, address, FUTEX_CMP_REQUEUE_PRIVATE, 0, 0, address, 0) !=
            -EFAULT;
 }
 
-static bool has_words(uintptr_t address, size_t size_bytes)
+/* Is every page of the interval readable? */
+static bool are_words_there(uintptr_t address, size_t size_bytes)
 {
     enum { PAGE_BYTES = 4096, WORD_BYTES = 4 };
     uintptr_t end = address + size_bytes;
     for (uintptr_t at = address; at < end; at = (at & -(uintptr_t)PAGE_BYTES) + PAGE_BYTES)
-        if (!has_word(at & -(uintptr_t)WORD_BYTES))
+        if (!is_word_there(at & -(uintptr_t)WORD_BYTES))
             return false;
     return true;
 }
 
-/* Where the kernel reads no memory for us (a filter refuses process_vm_readv), it says at least
- * what is there. An argument of a call stays there meanwhile, unless the program is wrong. */
-static bool read_oneself(void *into, const void *address, size_t size_bytes)
+/* Reads memory of our own directly, if it is there. For systems on which the kernel reads no memory
+ * for us (a filter refuses process_vm_readv). An argument of a call stays mapped meanwhile, unless
+ * the program is wrong. */
+static bool copy_if_there(void *into, const void *address, size_t size_bytes)
 {
     char own = 0;
     char copy;
-    if (sc_peek(&copy, (uintptr_t)&own, 1) || !has_words((uintptr_t)address, size_bytes))
+    /* If a peek works at all, it has told that the address is bad. */
+    if (sc_peek(&copy, (uintptr_t)&own, 1) || !are_words_there((uintptr_t)address, size_bytes))
         return false;
     memcpy(into, address, size_bytes);
     return true;
 }
 
-/* The look itself is a call of ours. */
+/* SC_INSIDE: a look makes calls of our own. */
 bool sc_look_peek(void *into, const void *address, size_t size_bytes)
 {
     SC_INSIDE();
     return sc_likely(sc_peek(into, (uintptr_t)address, size_bytes)) ||
-           read_oneself(into, address, size_bytes);
+           copy_if_there(into, address, size_bytes);
 }
 
-/* What cannot be read may be guarded, and would be again at once, were its page not lent. */
+/* Reads a piece of a string. If that fails its page may be guarded: the page is looked at, which
+ * lends it, so that it is not guarded again at once. */
 static bool peek_text(struct sc_look *look, char *some, const char *text, size_t size_bytes)
 {
     if (sc_look_peek(some, text, size_bytes))
@@ -144,8 +151,9 @@ static size_t at_most(size_t count, size_t most)
     return count < most ? count : most;
 }
 
-/* With its end, as far as it can be read. No piece lies on two pages. */
-static size_t bytes_of(struct sc_look *look, const char *string, size_t most_bytes)
+/* The length of the string with its NUL, as far as it can be read. No piece of TEXT bytes crosses a
+ * page. */
+static size_t string_bytes(struct sc_look *look, const char *string, size_t most_bytes)
 {
     char some[TEXT];
     size_t done = 0;
@@ -164,10 +172,10 @@ static size_t bytes_of(struct sc_look *look, const char *string, size_t most_byt
 void sc_look_at_string(struct sc_look *look, const char *string, size_t most_bytes)
 {
     if (look->loans ? may_be_in_range(string, 1) : was_guarded_near(string, 1))
-        sc_look_at(look, string, bytes_of(look, string, most_bytes), SC_TOUCH_READ);
+        sc_look_at(look, string, string_bytes(look, string, most_bytes), SC_TOUCH_READ);
 }
 
-/* One pointer at a time: where the array ends is not known before. */
+/* Reads one pointer at a time, since the end of the array is not known before. */
 void sc_look_at_strings(struct sc_look *look, char *const *strings)
 {
     const char *string;
@@ -205,7 +213,7 @@ void sc_look_at_message(struct sc_look *look, const struct msghdr *message, enum
     sc_look_at_each(look, header.msg_iov, header.msg_iovlen, touch);
 }
 
-/* The kernel writes the length of each, also of those that it sends. */
+/* The kernel writes the length of each message, also when it sends them. */
 void sc_look_at_messages(struct sc_look *look, const struct mmsghdr *messages, unsigned count,
                          enum sc_touch touch)
 {
@@ -225,7 +233,7 @@ void sc_look_at_sized(struct sc_look *look, const void *address, const socklen_t
 
 /* ---- numbers that tell what an argument is ---- */
 
-/* Where the number has no size, the argument may be none that is an address. */
+/* If the request has no size, the argument may be no address at all. */
 void sc_look_at_ioctl(struct sc_look *look, unsigned long request, const void *argument)
 {
     if (_IOC_SIZE(request) && _IOC_DIR(request) != _IOC_NONE)
@@ -261,6 +269,7 @@ void sc_look_at_fcntl(struct sc_look *look, int command, const void *argument)
 
 /* ---- what the kernel, or another thread, touches later as well ---- */
 
+/* Does the futex command have a second word? */
 static bool has_second(int command)
 {
     return command == FUTEX_REQUEUE || command == FUTEX_CMP_REQUEUE || command == FUTEX_WAKE_OP ||
@@ -300,7 +309,7 @@ void sc_look_at_futexes(struct sc_look *look, const void *waiters, size_t count)
         sc_keep_off_always((const void *)(uintptr_t)one.address, sizeof(uint32_t));
 }
 
-/* The library that performs it looks at it itself, and so may we. */
+/* The request itself may be read directly: the C library, which performs it, does that as well. */
 void sc_look_at_request(struct sc_look *look, const struct aiocb *request)
 {
     (void)look;

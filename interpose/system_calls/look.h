@@ -1,9 +1,11 @@
-/* What a call of the program hands to the kernel: lent to it, and waited for.
+/* Looks at the memory that a call of the program hands to the kernel: lends it, and waits for what
+ * is guarded of it.
  *
- * A hook looks at its arguments before the call (interpose/system_calls/io_rows.h). What lies where
- * pages could become guarded is lent until the call is back. What is guarded is touched first, as
- * the program itself would, with the hook's caller as the culprit. Nothing here looks into the
- * program's memory where the kernel would refuse to: a bad pointer is for the kernel to find.
+ * A hook looks at its arguments before the call (interpose/system_calls/io_rows.h). Memory whose
+ * pages could become guarded is lent until the call returns. Memory that is guarded is touched
+ * first, as the program itself would touch it, with the hook's caller as the culprit. Nothing here
+ * reads the program's memory where the kernel would refuse to: a bad pointer is for the kernel to
+ * find.
  *
  * Thread safe and signal safe; errno is kept; no cancellation point. Locks: as
  * sc_touches_by_kernel.
@@ -25,63 +27,68 @@
 enum sc_touch;
 struct sc_loans;
 
-/* What one call touches, as far as it was looked at. */
+/* The look at the memory of one call. */
 struct sc_look {
     struct sc_culprit culprit;
-    struct sc_loans *loans; /* NULL: they were made before */
-    bool may_be_ours;       /* some of it lies where pages were guarded at some time */
-    bool into_own_memory;   /* it has failed to write through /proc/self/mem */
+    struct sc_loans *loans; /* NULL: the call has failed, and its memory was lent before */
+    bool may_be_ours;       /* result: some of it lies where pages were guarded at some time */
+    bool into_own_memory;   /* result: the call has failed to write through /proc/self/mem */
 };
 
+/* Is the call one of the program's, in a process that we watch? */
 static inline bool sc_look_is_allowed(void)
 {
     return sc_active() && (!sc_is_inside() || sc_inside_is_interrupted());
 }
 
-/* Can there be anything to see? What may be guarded lies in ranges. A page may still be guarded for
- * a moment when the last range is gone. */
+/* Can there be anything to look for? Only memory in ranges may be guarded. But a page may stay
+ * guarded for a moment after the last range has gone. */
 static inline bool sc_look_is_needed(void)
 {
     return sc_unlikely(sc_track_has(&sc_track, SC_HAS_RANGES) || sc_guard_busy()) &&
            sc_options.guard && sc_look_is_allowed();
 }
 
-/* The size may reach beyond the buffer, if the program knows that less comes. */
+/* Looks at `size_bytes` bytes, which may reach beyond the buffer if the program knows that less is
+ * transferred. */
 void sc_look_at(struct sc_look *look, const void *address, size_t size_bytes, enum sc_touch touch);
 
-/* Nobody knows how much is touched: looks at the page that it begins on. */
+/* Looks at the page of the address, where nobody knows how much is touched. */
 void sc_look_at_unsized(struct sc_look *look, const void *address);
 
-/* A string, of which at most so many bytes are touched. */
+/* Looks at a string, of which at most `most_bytes` bytes are touched. */
 void sc_look_at_string(struct sc_look *look, const char *string, size_t most_bytes);
 
-/* Pointers to strings, the last one NULL, as a program's arguments are. NULL: none. */
+/* Looks at an array of strings that ends with NULL, as a program's arguments do, and at the
+ * strings. `strings` may be NULL. */
 void sc_look_at_strings(struct sc_look *look, char *const *strings);
 
+/* Look at an array of pieces, a message, or several messages, and at the buffers they name. */
 void sc_look_at_each(struct sc_look *look, const struct iovec *pieces, size_t count,
                      enum sc_touch touch);
 void sc_look_at_message(struct sc_look *look, const struct msghdr *message, enum sc_touch touch);
 void sc_look_at_messages(struct sc_look *look, const struct mmsghdr *messages, unsigned count,
                          enum sc_touch touch);
 
-/* The kernel writes as many bytes as `size` says, and how many these were into `size`. */
+/* Looks at a buffer of *size bytes, which the kernel writes, and at `size`, where it writes how
+ * many it wrote. */
 void sc_look_at_sized(struct sc_look *look, const void *address, const socklen_t *size);
 
-/* What an ioctl or fcntl takes, as far as its number tells. */
+/* Look at the argument of an ioctl or fcntl, as far as the number tells its size. */
 void sc_look_at_ioctl(struct sc_look *look, unsigned long request, const void *argument);
 void sc_look_at_fcntl(struct sc_look *look, int command, const void *argument);
 
-/* Futexes, whose pages are kept off (interpose/system_calls/keep_off.h). */
+/* Keep the pages of futexes off (interpose/system_calls/keep_off.h), and look at the timeout. */
 void sc_look_at_futex(struct sc_look *look, const void *word, int operation, const void *timeout,
                       const void *second);
 void sc_look_at_futexes(struct sc_look *look, const void *waiters, size_t count);
 
-/* Requests that glibc's threads perform later: kept off, with their buffers. */
+/* Keep off the pages of requests that glibc's threads perform later, and of their buffers. */
 struct aiocb;
 void sc_look_at_request(struct sc_look *look, const struct aiocb *request);
 void sc_look_at_requests(struct sc_look *look, struct aiocb *const *requests, int count);
 
-/* Copies without a look. False if not all of it can be read. */
+/* Copies memory without a look, by the kernel. False: not all of it can be read. */
 bool sc_look_peek(void *into, const void *address, size_t size_bytes);
 
 #endif

@@ -14,9 +14,9 @@
 
 #include "common/poison.h"
 
-/* "/proc/ID/mem" or "/proc/ID/task/THREAD/mem". A child that was forked has another number, and
- * its parent's descriptor is of its parent's memory. */
-static bool is_own(int fd)
+/* Is it a descriptor of this process's memory: "/proc/ID/mem" or "/proc/ID/task/THREAD/mem"? A
+ * forked child has another id, and its parent's descriptor is for the parent's memory. */
+static bool is_own_memory(int fd)
 {
     char link[48], path[64], own[48];
     struct sc_text text = sc_text_in(link, sizeof link);
@@ -30,14 +30,15 @@ static bool is_own(int fd)
     return strncmp(path, own, strlen(own)) == 0 && strcmp(path + size - 4, "/mem") == 0;
 }
 
-static bool has_failed_so(const struct sc_look *look)
+/* Has the call failed with EIO, so that this look is for its repetition? */
+static bool has_failed_with_eio(const struct sc_look *look)
 {
     return !look->loans && errno == EIO;
 }
 
 void sc_own_memory_look(struct sc_look *look, int fd, off64_t at, size_t size_bytes)
 {
-    if (!has_failed_so(look) || !is_own(fd))
+    if (!has_failed_with_eio(look) || !is_own_memory(fd))
         return;
     if (at == SC_OWN_MEMORY_HERE)
         at = sc_kernel_call(SYS_lseek, fd, 0, SEEK_CUR);
@@ -45,13 +46,13 @@ void sc_own_memory_look(struct sc_look *look, int fd, off64_t at, size_t size_by
     sc_look_at(look, (const void *)at, size_bytes, SC_TOUCH_WRITE);
 }
 
-/* The kernel has read the pieces. */
+/* The pieces were read by the kernel in the failed call, so they can be read. */
 void sc_own_memory_look_each(struct sc_look *look, int fd, off64_t at, const struct iovec *pieces,
                              size_t count)
 {
     size_t size_bytes = 0;
     struct iovec piece;
-    if (!has_failed_so(look))
+    if (!has_failed_with_eio(look))
         return;
     for (size_t i = 0; i < count && sc_look_peek(&piece, &pieces[i], sizeof piece); i++)
         size_bytes += piece.iov_len;

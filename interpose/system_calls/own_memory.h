@@ -1,9 +1,9 @@
 /* Writes into the process's own memory through a descriptor of /proc/self/mem.
  *
- * The kernel writes there past the protection of private memory. It refuses pages of shared memory
- * that may not be written, as pinned memory can be: the call fails with EIO. Such a call has
- * written nothing. No call is looked at before it fails, since that would cost each write a look at
- * its descriptor.
+ * The kernel writes there even where private memory is protected. But it refuses pages of shared
+ * memory that may not be written, as pinned memory can be: the call fails with EIO, and has written
+ * nothing. Calls are looked at only after they have failed, since otherwise each write would cost a
+ * look at its descriptor.
  *
  * Thread safe and signal safe; errno is kept. Locks: as sc_look_at.
  */
@@ -16,12 +16,14 @@
 
 struct sc_look;
 
-enum { SC_OWN_MEMORY_HERE = -1 }; /* where the descriptor is */
+enum { SC_OWN_MEMORY_HERE = -1 }; /* at the descriptor's own position */
 
-/* A write of so many bytes is about to be made, or has failed and may be repeated. If it has failed
- * with EIO and wrote to this process's memory, what is guarded there is touched, as the program
- * would, and `look` says so. */
+/* Called before a write of `size_bytes` bytes at `at`, and before it is repeated. If it has failed
+ * with EIO and wrote to this process's memory, guarded pages there are touched as the program
+ * would, and look->into_own_memory is set. Otherwise does nothing. */
 void sc_own_memory_look(struct sc_look *look, int fd, off64_t at, size_t size_bytes);
+
+/* The same of a write out of several pieces. */
 void sc_own_memory_look_each(struct sc_look *look, int fd, off64_t at, const struct iovec *pieces,
                              size_t count);
 

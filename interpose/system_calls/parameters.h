@@ -1,10 +1,10 @@
-/* How the rows of this folder's tables name the parameters of a function: each type, and behind it
- * the name, as in `(int, fd, void *, into, size_t, size)`. So a row says them once.
+/* How the rows of this folder's tables give the parameters of a function: pairs of a type and a
+ * name, as in `(int, fd, void *, into, size_t, size)`. So a row gives them once.
  */
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_PARAMETERS_H
 #define SC_INTERPOSE_SYSTEM_CALLS_PARAMETERS_H
 
-/* `int fd, void *into, size_t size`, and `fd, into, size`. */
+/* Of these pairs: `int fd, void *into, size_t size`, and `fd, into, size`. */
 #define SC_PARAMETERS_OF(pairs) SC_PAIRS(SC_PAIR_DECLARED, pairs)
 #define SC_ARGUMENTS_OF(pairs) SC_PAIRS(SC_PAIR_NAMED, pairs)
 #define SC_PAIR_DECLARED(type, name) type name

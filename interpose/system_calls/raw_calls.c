@@ -1,11 +1,11 @@
-/* syscall(): the C library's door to system calls by number.
+/* The hook of syscall(), by which programs make system calls by number.
  *
- * What a program asks for here is what it would ask the hooked function of that name for, and is
- * looked at in the same way (interpose/system_calls/io_rows.h, raw_calls.def); so is what changes
- * mappings, starts another program or ends the process, and SIGSEGV is really blocked by nobody
- * (interpose/signals/signals.h). A child that has run no handler of ours lets go of what its parent
- * guards before it starts a program or sets an action. All else is left to libc's own, by a jump in
- * a process without pinned memory.
+ * A call that has a hooked libc function is looked at as that hook would (interpose/system_calls/
+ * io_rows.h, raw_calls.def). So are calls that change mappings, start another program or end the
+ * process. Mask calls do not really block SIGSEGV (interpose/signals/signals.h). A child that has
+ * run no fork handler of ours lets go of its parent's guarded pages before it starts a program or
+ * sets a signal's action. Every other call goes to libc's syscall(), without pinned memory by a
+ * jump.
  *
  * Async-signal-safe and no cancellation point, as libc's is. Calls of our own do not come here
  * (common/kernel.h).
@@ -39,26 +39,29 @@
 
 #include "common/poison.h"
 
-enum { SEAL = 462 }; /* mseal; headers may be older */
+enum { SEAL = 462 }; /* mseal, which older headers lack */
 
 typedef long call_function(long number, long a, long b, long c, long d, long e, long f);
 
 SC_NEXT_RECORD(next_call, "syscall", NULL);
 
-static long fail(int error)
+static long fail_with(int error)
 {
     errno = error;
     return -1;
 }
 
-/* Before our constructor has run, as libc's would: a look-up takes a lock. */
+/* Makes the system call itself, as libc's syscall() does: before our constructor has run, since a
+ * look-up takes a lock. */
 static long call_kernel(long number, long a, long b, long c, long d, long e, long f)
 {
     enum { ERRORS = 4096 };
     long result = sc_kernel_call6(number, a, b, c, d, e, f);
-    return result < 0 && result > -ERRORS ? fail((int)-result) : result;
+    return result < 0 && result > -ERRORS ? fail_with((int)-result) : result;
 }
 
+/* What stands behind our hook: libc's syscall(), or, before it is looked up, the system call
+ * itself. */
 static call_function *next(void)
 {
     call_function *found = sc_loader_found(&next_call);
@@ -67,7 +70,8 @@ static call_function *next(void)
 
 /* ---- masks ---- */
 
-/* False: there is none to be read. A guarded page lets a load pass, and a peek not. */
+/* Reads the mask at the address. False: it cannot be read. A mask near a range is read directly,
+ * since a load from a guarded page is handled, and a peek fails. */
 static bool read_mask(uint64_t *mask, long address)
 {
     if (address && sc_track_range_may_be_near(&sc_track, (void *)address)) {
@@ -77,7 +81,7 @@ static bool read_mask(uint64_t *mask, long address)
     return !address || sc_look_peek(mask, (void *)address, sizeof *mask);
 }
 
-/* The kernel has the mask already. */
+/* Sets what is believed of SIGSEGV after the kernel has changed the mask. */
 static void believe_changed(long how, uint64_t asked)
 {
     bool is_named = asked & SC_SIGNAL_BIT(SIGSEGV);
@@ -89,7 +93,7 @@ static void believe_changed(long how, uint64_t asked)
         sc_signal_mask_note_others((int)how, asked);
 }
 
-/* As our hook of sigprocmask (interpose/signals/signal_mask.h). */
+/* Changes the mask as our hook of sigprocmask does (interpose/signals/signal_mask.h). */
 static long change_mask(long how, long set, long old, long size_bytes)
 {
     const uint64_t fault = SC_SIGNAL_BIT(SIGSEGV);
@@ -97,14 +101,14 @@ static long change_mask(long how, long set, long old, long size_bytes)
     uint64_t former = 0;
     if (!sc_sharing_is_on() || size_bytes != sizeof asked || !read_mask(&asked, set))
         return next()(SYS_rt_sigprocmask, how, set, old, size_bytes, 0, 0);
-    bool is_programs = !sc_signal_mask_is_changing() && !sc_signal_mask_is_for_us();
-    bool was_blocked = is_programs && sc_signal_mask_really_blocks_fault();
+    bool is_of_program = !sc_signal_mask_is_changing() && !sc_signal_mask_is_for_us();
+    bool was_blocked = is_of_program && sc_signal_mask_really_blocks_fault();
     uint64_t given = how == SIG_UNBLOCK ? asked : asked & ~fault;
     long into = old && sc_track_range_may_be_near(&sc_track, (void *)old) ? (long)&former : old;
     long result = next()(SYS_rt_sigprocmask, how, set ? (long)&given : 0, into, size_bytes, 0, 0);
     if (result == 0 && into != old)
         *(uint64_t *)old = former;
-    if (!is_programs)
+    if (!is_of_program)
         return result;
     if (result == 0 && old && was_blocked)
         *(uint64_t *)old |= fault;
@@ -113,7 +117,7 @@ static long change_mask(long how, long set, long old, long size_bytes)
     return result;
 }
 
-/* ---- what is looked at ---- */
+/* ---- calls whose memory is looked at ---- */
 
 static long look_and_call(sc_io_look *look, void *site, long number, const long *of)
 {
@@ -129,7 +133,7 @@ static long look_and_call(sc_io_look *look, void *site, long number, const long 
     return result;
 }
 
-/* ---- what has a hook of its own ---- */
+/* ---- calls that have hooks of their own ---- */
 
 static inline __attribute__((always_inline)) bool has_hook(long number)
 {
@@ -150,15 +154,16 @@ static inline __attribute__((always_inline)) bool has_hook(long number)
     }
 }
 
-/* Looked at whether or not something may be guarded by then. */
+/* May the call set RLIMIT_DATA? It is looked at even if nothing can be guarded yet. */
 static inline __attribute__((always_inline)) bool may_set_limit(long number)
 {
     return number == SYS_prlimit64 || number == SYS_setrlimit;
 }
 
-/* What the hook does before the call. True: the call is not to be made, and has succeeded. The
- * hook itself is not called: what stands behind it may come back here by the number. */
-static bool prepare(long number, const long *of, void *site)
+/* Does what the libc function's hook does before the call. True: the call has been made, or is not
+ * to be made, and has succeeded. The hook itself is not called: a library behind it may come back
+ * here by the number. */
+static bool do_as_hook(long number, const long *of, void *site)
 {
     void *address = (void *)of[0];
     switch (number) {
@@ -183,11 +188,13 @@ static bool prepare(long number, const long *of, void *site)
     }
 }
 
+/* Makes a call that has a hook of its own. A refused call may be repeated once the guard has made
+ * room for mappings. */
 static long call_prepared(long number, const long *of, void *site)
 {
     if (number == SYS_exit_group)
         return next()(number, sc_life_finish((int)of[0]), 0, 0, 0, 0, 0);
-    if (prepare(number, of, site))
+    if (do_as_hook(number, of, site))
         return 0;
     long result = next()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
     return result == -1 && sc_guard_makes_room()
@@ -197,8 +204,8 @@ static long call_prepared(long number, const long *of, void *site)
 
 /* ---- host functions that wait ---- */
 
-/* What C++ makes of an atomic's wait, of semaphores, latches and barriers. Where the word differs
- * the kernel does not wait. */
+/* Is it a futex wait without a limit that will sleep? C++ implements waits on atomics, semaphores,
+ * latches and barriers so. If the word differs from the value the kernel does not wait. */
 static bool is_endless_wait(const long *of)
 {
     long command = of[1] & FUTEX_CMD_MASK;
@@ -207,6 +214,7 @@ static bool is_endless_wait(const long *of)
            sc_look_peek(&word, (void *)of[0], sizeof word) && word == (uint32_t)of[2];
 }
 
+/* Notes that a host function waits for another thread. */
 static void note_wait(long number, const long *of)
 {
     if (number == SYS_futex && sc_host_functions_is_here() && is_endless_wait(of))
@@ -215,6 +223,7 @@ static void note_wait(long number, const long *of)
 
 /* ---- the hook ---- */
 
+/* Makes a call at which something may have to be looked. */
 static __attribute__((noinline)) long call_seen(long number, long a, long b, long c, long d, long e,
                                                 long f, void *site)
 {
@@ -232,8 +241,9 @@ static __attribute__((noinline)) long call_seen(long number, long a, long b, lon
     return next()(number, a, b, c, d, e, f);
 }
 
-/* Jumps to libc's. On x86-64 the seventh argument lies on the stack, where it stays: to move it to
- * where it is would be to write into the frame of a caller that has given fewer. */
+/* Jumps to libc's syscall(). On x86-64 the seventh argument stays where the caller put it on the
+ * stack. To pass it on would write to that place, which lies in the frame of a caller that has
+ * passed fewer. */
 #if defined(__x86_64__)
 typedef long jump_function(long number, long a, long b, long c, long d, long e);
 #define JUMP(found, number, a, b, c, d, e, f) ((jump_function *)(found))(number, a, b, c, d, e)
@@ -241,7 +251,7 @@ typedef long jump_function(long number, long a, long b, long c, long d, long e);
 #define JUMP(found, number, a, b, c, d, e, f) ((call_function *)(found))(number, a, b, c, d, e, f)
 #endif
 
-/* The name is the C library's, the parameters are those of every number. */
+/* A name of our own, since the parameters differ from those in the C library's header. */
 SC_EXPORT call_function raw_call __asm__("syscall");
 
 long raw_call(long number, long a, long b, long c, long d, long e, long f)

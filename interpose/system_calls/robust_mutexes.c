@@ -22,21 +22,21 @@
 
 enum { PRIORITY_INHERITANCE = 1, ENTRIES_BYTES = 2048 };
 
-static _Atomic bool noted;
+static _Atomic bool are_used;
 
 void sc_robust_mutexes_note(void)
 {
-    atomic_store_explicit(&noted, true, memory_order_relaxed);
+    atomic_store_explicit(&are_used, true, memory_order_relaxed);
 }
 
-/* A bit of a link is no part of the address. */
+/* The address in a link, whose lowest bit says that the mutex has priority inheritance. */
 static uintptr_t address_of(uintptr_t link)
 {
     return link & ~(uintptr_t)PRIORITY_INHERITANCE;
 }
 
-/* The kernel touches the link and the word that is locked; one mutex has both. */
-static void keep_off(uintptr_t link, long word_offset)
+/* Keeps off the link and the futex word of one mutex, which the kernel touches. */
+static void keep_mutex_off(uintptr_t link, long word_offset)
 {
     uintptr_t word = link + (uintptr_t)word_offset;
     uintptr_t first = link < word ? link : word;
@@ -44,62 +44,66 @@ static void keep_off(uintptr_t link, long word_offset)
     sc_keep_off_always((const void *)first, end - first);
 }
 
-/* The thread goes on meanwhile: what is read need not be a list any more, and has an end. */
-static void walk(uintptr_t address)
+/* Walks a thread's list of locked robust mutexes. The thread runs meanwhile, so what is read may be
+ * no list any more: the walk ends after ROBUST_LIST_LIMIT links, and reads by peeks. */
+static void walk_list(uintptr_t address)
 {
     struct robust_list_head head;
     if (!sc_peek(&head, address, sizeof head))
         return;
     uintptr_t at_work = address_of((uintptr_t)head.list_op_pending);
     if (at_work)
-        keep_off(at_work, head.futex_offset);
+        keep_mutex_off(at_work, head.futex_offset);
     uintptr_t next = (uintptr_t)head.list.next;
     for (unsigned i = 0; i < ROBUST_LIST_LIMIT; i++) {
         uintptr_t link = address_of(next);
         if (link == address || link == 0)
             return;
-        keep_off(link, head.futex_offset);
+        keep_mutex_off(link, head.futex_offset);
         if (!sc_peek(&next, link, sizeof next))
             return;
     }
 }
 
-static void walk_of(long thread)
+/* Walks the list of one thread, which the kernel names. */
+static void walk_list_of(long thread)
 {
     uintptr_t head = 0;
     size_t size = 0;
     if (sc_kernel_call(SYS_get_robust_list, thread, &head, &size) == 0 && head)
-        walk(head);
+        walk_list(head);
 }
 
-static void walk_all(long threads)
+static void walk_all_lists(long task_folder)
 {
     _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
     long size;
-    while ((size = sc_kernel_call(SYS_getdents64, threads, entries, sizeof entries)) > 0)
+    while ((size = sc_kernel_call(SYS_getdents64, task_folder, entries, sizeof entries)) > 0)
         for (long at = 0; at < size;) {
             const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
-            long thread = strtol(entry->d_name, NULL, 10); /* not of "." and ".." */
+            long thread = strtol(entry->d_name, NULL, 10); /* 0 for "." and ".." */
             if (thread > 0)
-                walk_of(thread);
+                walk_list_of(thread);
             at += entry->d_reclen;
         }
 }
 
-static __attribute__((noinline)) void keep_all_off(void)
+/* Keeps off the pages of all robust mutexes that are locked now. Not inlined, for its stack of 2
+ * KB. */
+static __attribute__((noinline)) void keep_locked_off(void)
 {
-    long threads =
+    long task_folder =
         sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (threads < 0)
+    if (task_folder < 0)
         return;
-    walk_all(threads);
-    sc_kernel_call(SYS_close, threads);
+    walk_all_lists(task_folder);
+    sc_kernel_call(SYS_close, task_folder);
 }
 
 void sc_guard_pin(uintptr_t address, size_t size_bytes, enum sc_buffer_kind kind)
 {
     sc_neighbours_forget(address, size_bytes);
     sc_userfaults_serve(address, size_bytes);
-    if (kind == SC_REGISTERED && sc_unlikely(atomic_load_explicit(&noted, memory_order_relaxed)))
-        keep_all_off();
+    if (kind == SC_REGISTERED && sc_unlikely(atomic_load_explicit(&are_used, memory_order_relaxed)))
+        keep_locked_off();
 }

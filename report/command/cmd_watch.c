@@ -147,15 +147,16 @@ static void show_end(struct reading *reading, const json_t *record)
 {
     struct watch *watch = reading->watch;
     struct sc_watch_report *report = reading->report;
-    if (sc_field_number(record, "hazards") > 0)
+    json_int_t hazards = sc_field_number(record, "hazards");
+    json_int_t operations = sc_field_number(record, "operations");
+    if (hazards > 0)
         watch->has_found = true;
     print_line(watch, report,
                sc_scratch_print(&watch->makers.scratch,
                                 "ended, %s: %" JSON_INTEGER_FORMAT
-                                " hazards in %" JSON_INTEGER_FORMAT " operations",
-                                sc_screen_end(report, &watch->makers.scratch),
-                                sc_field_number(record, "hazards"),
-                                sc_field_number(record, "operations")));
+                                " hazard%s in %" JSON_INTEGER_FORMAT " operation%s",
+                                sc_screen_end(report, &watch->makers.scratch), hazards,
+                                hazards == 1 ? "" : "s", operations, operations == 1 ? "" : "s"));
 }
 
 static void take_line(void *context, const char *line, size_t size)

@@ -33,6 +33,7 @@ static bool digest_instants(const json_t *code, const json_t *stream, const json
 struct sc_instants {
     struct sc_node node;
     size_t users;
+    json_int_t issued_ns;
     struct sc_timing timing;
 };
 
@@ -96,8 +97,10 @@ static void enter_instants(struct sc_findings *findings, struct sc_finding *find
                          json_object_get(json_object_get(hazard, "event"), "time_ns"), &digest))
         return;
     finding->instants = find_instants(findings, &digest);
-    if (finding->instants)
-        finding->instants->users++;
+    if (!finding->instants)
+        return;
+    finding->instants->users++;
+    finding->instants->issued_ns = sc_field_number(copy, "time_ns");
 }
 
 /* A hazard that is not the last of its equals any more has nothing left to add the timing to. */
@@ -112,9 +115,11 @@ void sc_findings_take_timing(struct sc_findings *findings, const json_t *timing,
     struct sc_node *node = sc_table_find(&findings->instants, &digest);
     if (!node)
         return;
-    struct sc_timing told = {.remaining_ns = sc_field_number(timing, "remaining_ns")};
+    struct sc_instants *instants = (struct sc_instants *)(void *)node;
+    struct sc_timing told = {.remaining_ns = sc_field_number(timing, "remaining_ns"),
+                             .issued_ns = instants->issued_ns};
     told.line = strndup(line, size);
-    keep_longest(&((struct sc_instants *)(void *)node)->timing, &told);
+    keep_longest(&instants->timing, &told);
     free(told.line);
 }
 
@@ -293,14 +298,20 @@ void sc_findings_free(struct sc_findings *findings)
     *findings = (struct sc_findings){0};
 }
 
+static json_t *read_timing(const struct sc_timing *timing)
+{
+    json_t *line = sc_parse(timing->line, strlen(timing->line));
+    json_object_set_new(line, "copy_time_ns", json_integer(timing->issued_ns));
+    return line;
+}
+
 json_t *sc_finding_read(const struct sc_finding *finding)
 {
     json_t *hazard = finding->line ? sc_parse_packed(finding->line, finding->size) : NULL;
     if (strcmp(finding->certainty, "observed") == 0)
         json_object_set_new(hazard, "certainty", json_string("observed"));
     if (finding->timing.line)
-        json_object_set_new(hazard, "timing",
-                            sc_parse(finding->timing.line, strlen(finding->timing.line)));
+        json_object_set_new(hazard, "timing", read_timing(&finding->timing));
     json_object_set_new(hazard, "count", json_integer(finding->count));
     if (finding->is_least)
         json_object_set_new(hazard, "count_is_least", json_true());

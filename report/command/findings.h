@@ -22,6 +22,7 @@
 struct sc_timing {
     char *line; /* NULL: none */
     json_int_t remaining_ns;
+    json_int_t issued_ns; /* the copy; of the occurrence's own line */
 };
 
 struct sc_instants;

@@ -153,11 +153,12 @@ static void describe_held(struct sc_scratch *scratch, struct sc_shown *hazard)
                          plural(blocks), room ? "" : " still held", size_in_words(scratch, buffer),
                          sc_field_string(buffer, "kind", "?"));
     if (room)
-        words = sc_scratch_print(
-            scratch,
-            "%s, for device " NUMBER ", which has " NUMBER
-            " bytes: the rest lies on the host, and on no other GPU; most of it",
-            words, sc_field_number(json_object_get(hazard->record, "copy"), "device"), room);
+        words = sc_scratch_print(scratch,
+                                 "%s, for device " NUMBER ", which has " NUMBER " bytes: " NUMBER
+                                 " lie on the host, and on no other GPU; most of it",
+                                 words,
+                                 sc_field_number(json_object_get(hazard->record, "copy"), "device"),
+                                 room, sc_field_number(buffer, "size") - room);
     hazard->copy.words =
         sc_scratch_print(scratch, "%s%s by %s", words, room ? "" : ",", hazard->copy.api);
 }
@@ -257,10 +258,15 @@ static const char *time_of(struct sc_scratch *scratch, double ns)
     return sc_scratch_print(scratch, "%.1f us", ns / 1e3);
 }
 
+/* All of its times are of one occurrence, which need not be that of the last line. */
 static void take_timing(struct sc_shown *hazard)
 {
     const json_t *timing = json_object_get(hazard->record, "timing");
     hazard->is_timed = json_is_object(timing);
+    if (!hazard->is_timed)
+        return;
+    hazard->copy.time_ns = sc_field_number(timing, "copy_time_ns");
+    hazard->event.time_ns = sc_field_number(timing, "event_time_ns");
     hazard->start_ns = sc_field_number(timing, "device_start_ns");
     hazard->end_ns = sc_field_number(timing, "device_end_ns");
 }

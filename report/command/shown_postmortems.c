@@ -148,14 +148,19 @@ static void add_heap(const struct making *making)
 {
     const json_t *heap = json_object_get(making->line, "heap");
     const char *kernel = sc_field_string(heap, "kernel", NULL);
+    bool is_module = json_is_true(json_object_get(heap, "is_module"));
     if (!heap)
         return;
     making->add(making->context,
                 sc_scratch_print(making->scratch,
                                  "a kernel that calls malloc gets NULL when the heap (" NUMBER
-                                 " bytes) is used up; used by %s%s%s",
-                                 sc_field_number(heap, "limit"), kernel ? kernel : "",
-                                 kernel ? ", launched by " : "", words_of_call(making, heap)),
+                                 " bytes) is used up; %s by %s%s%s",
+                                 sc_field_number(heap, "limit"), is_module ? "called" : "used",
+                                 kernel ? kernel : "",
+                                 !kernel     ? ""
+                                 : is_module ? ", loaded by "
+                                             : ", launched by ",
+                                 words_of_call(making, heap)),
                 stack_of(making, heap));
 }
 

@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #ifdef SC_FUZZ_STANDALONE
-#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
+#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__ || defined SC_DEBUG
 #define FUZZ_COUNT 4000
 #endif
 #include "tests/fuzz/standalone.h"

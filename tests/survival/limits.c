@@ -6,11 +6,15 @@
 // one then, which is too late. It says what else there is: nothing (late), a limit that the program
 // sets in time (early), the primary context (primary), or one that is green (green), a reset and
 // the same once more (reset), many functions (many), many modules that call malloc (many_heaps),
-// many calls that set a limit (sets), a module out of a file (cubin FILE), a launch that nothing
-// comes behind (none), a wait for the ledger to have so many MB (waits MB), a callback that hears
-// of errors (logs), a context that is lost by a bad address behind it all (fault).
+// many calls that set a limit (sets), and contexts that do (contexts), a kernel of a library
+// (library), the value that is in force (same), two threads that meet the primary context at a
+// time, of which the first sets the limit (threads), a module out of a file (cubin FILE), a launch
+// that nothing comes behind (none), a wait for the ledger to have so many MB (waits MB), a callback
+// that hears of errors (logs), a context that is lost by a bad address behind it all (fault), where
+// a graph has launched the kernel, too (graph), or by a kernel that gives up (gives_up).
 // tests/unit/test_limits.py looks at what the report says.
 #include <cuda.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include "../../include/safecopy.h"
@@ -18,7 +22,7 @@
 
 #define PTX ".version 7.0\n.target sm_70\n.address_size 64\n"
 
-enum { MB = 1 << 20, MANY = 200, HEAPS = 19, SETS = 60, PATIENCE_S = 60 };
+enum { MB = 1 << 20, MANY = 200, HEAPS = 19, SETS = 61, CONTEXTS = 50, PATIENCE_S = 60 };
 
 static const char heap[] = PTX ".extern .func (.param .b64 r) malloc (.param .b64 n)\n;\n"
                                ".visible .entry take()\n{\n"
@@ -26,6 +30,7 @@ static const char heap[] = PTX ".extern .func (.param .b64 r) malloc (.param .b6
                                "st.param.b64 [n0], %rd1;\n.param .b64 r0;\ncall.uni (r0), malloc, "
                                "(n0);\nld.param.b64 %rd2, [r0];\n}\nret;\n}\n";
 static const char plain[] = PTX ".visible .entry nothing()\n{\nret;\n}\n"
+                                ".visible .entry fault()\n{\ntrap;\n}\n"
                                 ".visible .entry store_at_null()\n{\n.reg .b64 %rd<2>;\n"
                                 "mov.u64 %rd1, 0;\nst.global.u64 [%rd1], %rd1;\nret;\n}\n";
 
@@ -50,6 +55,35 @@ static SURVIVAL_HELPER void launch(const char *image, const char *name)
     CHECK(cuModuleLoadData(&module, image));
     CHECK(cuModuleGetFunction(&function, module, name));
     CHECK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+}
+
+static SURVIVAL_HELPER void launch_of_library(void)
+{
+    CUlibrary library = NULL;
+    CUkernel kernel = NULL;
+    CHECK(cuLibraryLoadData(&library, heap, NULL, NULL, 0, NULL, NULL, 0));
+    CHECK(cuLibraryGetKernel(&kernel, library, "take"));
+    CHECK(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+}
+
+static SURVIVAL_HELPER void launch_by_graph(void)
+{
+    CUmodule module = NULL;
+    CUDA_KERNEL_NODE_PARAMS kernel = {.gridDimX = 1,
+                                      .gridDimY = 1,
+                                      .gridDimZ = 1,
+                                      .blockDimX = 1,
+                                      .blockDimY = 1,
+                                      .blockDimZ = 1};
+    CUgraph graph = NULL;
+    CUgraphNode node = NULL;
+    CUgraphExec exec = NULL;
+    CHECK(cuModuleLoadData(&module, heap));
+    CHECK(cuModuleGetFunction(&kernel.func, module, "take"));
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddKernelNode(&node, graph, NULL, 0, &kernel));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuGraphLaunch(exec, NULL));
 }
 
 static SURVIVAL_HELPER void set(size_t bytes)
@@ -99,6 +133,16 @@ static SURVIVAL_HELPER void set_often(void)
         CHECK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 2048 + 1024 * (size_t)(i % 2)));
 }
 
+static SURVIVAL_HELPER void make_contexts(void)
+{
+    for (int i = 0; i < CONTEXTS; i++) {
+        CUcontext context = NULL;
+        CHECK(cuCtxCreate(&context, NULL, 0, 0));
+        CHECK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 2048));
+        CHECK(cuCtxDestroy(context));
+    }
+}
+
 static void CUDA_CB count_error(void *count, CUlogLevel level, char *message, size_t length)
 {
     (void)level, (void)message, (void)length;
@@ -136,9 +180,35 @@ static CUcontext make(bool is_primary, bool is_green)
     return context;
 }
 
+static void *meet(void *sets)
+{
+    CHECK(cuCtxSetCurrent(make(true, false)));
+    if (sets)
+        CHECK(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 32 * MB));
+    return NULL;
+}
+
+/* The second one begins while the context is made, and is handed it a little later. */
+static SURVIVAL_HELPER void meet_both(void)
+{
+    pthread_t first, second;
+    bool sets = true;
+    pthread_create(&first, NULL, meet, &sets);
+    usleep(20 * 1000);
+    pthread_create(&second, NULL, meet, NULL);
+    pthread_join(first, NULL);
+    pthread_join(second, NULL);
+    make(true, false);
+    print("met");
+}
+
 int main(int argc, char **argv)
 {
     CHECK(cuInit(0));
+    if (does(argc, argv, "threads")) {
+        meet_both();
+        return 0;
+    }
     int errors = 0;
     if (does(argc, argv, "logs"))
         CHECK(cuLogsRegisterCallback(count_error, &errors, NULL));
@@ -155,9 +225,18 @@ int main(int argc, char **argv)
         load_heaps();
     if (does(argc, argv, "sets"))
         set_often();
+    if (does(argc, argv, "contexts"))
+        make_contexts();
     if (does(argc, argv, "cubin"))
         load_file(argv[2]);
-    use_heap(argc > 1 && !does(argc, argv, "none"));
+    if (does(argc, argv, "graph"))
+        launch_by_graph();
+    else if (does(argc, argv, "library"))
+        launch_of_library();
+    if (!does(argc, argv, "graph"))
+        use_heap(argc > 1 && !does(argc, argv, "none") && !does(argc, argv, "same"));
+    if (does(argc, argv, "same"))
+        set(8 * MB);
     if (does(argc, argv, "reset")) {
         CHECK(cuDevicePrimaryCtxReset(0));
         make(true, false);
@@ -171,8 +250,8 @@ int main(int argc, char **argv)
     }
     if (does(argc, argv, "logs"))
         printf("errors that were heard: %d\n", errors);
-    if (does(argc, argv, "fault")) {
-        launch(plain, "store_at_null");
+    if (does(argc, argv, "fault") || does(argc, argv, "graph") || does(argc, argv, "gives_up")) {
+        launch(plain, does(argc, argv, "gives_up") ? "fault" : "store_at_null");
         printf("synchronise -> %d\n", (int)cuCtxSynchronize());
         return 0;
     }

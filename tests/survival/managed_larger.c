@@ -4,6 +4,7 @@
 // behaves with the library as without it; what is told of the arrays, tests/unit/test_managed.py
 // looks at (SIM_GPU=devices=4:device_memory=1G).
 #include <cuda.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +22,12 @@ enum { MB = 1 << 20, LARGE = 768, SMALL = 400, USED = 1 << 12 };
 
 static CUcontext contexts[4];
 static CUstream stream;
+static bool is_hosts; /* the first array */
 
 static __attribute__((noinline)) CUdeviceptr make_first(size_t mb)
 {
     CUdeviceptr array = 0;
-    CHECK(cuMemAllocManaged(&array, mb * MB, CU_MEM_ATTACH_GLOBAL));
+    CHECK(cuMemAllocManaged(&array, mb * MB, is_hosts ? CU_MEM_ATTACH_HOST : CU_MEM_ATTACH_GLOBAL));
     return array;
 }
 
@@ -83,7 +85,8 @@ static void touch(CUdeviceptr array, size_t bytes, int device)
     CHECK(cuCtxPopCurrent(NULL));
 }
 
-/* "touch_WHICH": by the device that has not allocated them, or by each of four a quarter. */
+/* "touch_WHICH": by the device that has not allocated them, by each of four a quarter, or a page of
+ * each when one that was too large for what others leave of the device is gone. */
 static void touch_as(const char *which, CUdeviceptr first, CUdeviceptr second, size_t bytes)
 {
     if (strcmp(which, "elsewhere") == 0) {
@@ -98,6 +101,12 @@ static void touch_as(const char *which, CUdeviceptr first, CUdeviceptr second, s
         touch(first, bytes, 1);
         touch(first, bytes, 0);
         touch(first, bytes, 1);
+    } else if (strcmp(which, "pages") == 0) {
+        CUdeviceptr before = make_first(LARGE);
+        touch(before, (size_t)LARGE * MB, 0);
+        CHECK(cuMemFree(before));
+        touch(first, USED, 0);
+        touch(second + bytes / 2, USED, 0);
     } else if (strcmp(which, "to_and_fro") == 0) {
         for (int i = 0; i < 8; i++)
             touch(first, 4 * MB, i % 2);
@@ -116,10 +125,13 @@ int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "plain";
     size_t mb = argc > 2 && strcmp(argv[2], "small") == 0 ? SMALL : LARGE;
+    is_hosts = strcmp(how, "for_host") == 0;
     CHECK(cuInit(0));
     CHECK(cuDevicePrimaryCtxRetain(&contexts[0], 0));
     CHECK(cuCtxSetCurrent(contexts[0]));
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    if (strcmp(how, "other_made") == 0)
+        CHECK(cuDevicePrimaryCtxRetain(&contexts[1], 1));
     if (strcmp(how, "other_context") == 0) {
         CHECK(cuDevicePrimaryCtxRetain(&contexts[1], 1));
         CHECK(cuCtxPushCurrent(contexts[1]));
@@ -143,6 +155,11 @@ int main(int argc, char **argv)
     } else if (strcmp(how, "moved") == 0) { /* the first one makes room */
         prefetch(first, mb, 0);
         prefetch(first, mb, CU_DEVICE_CPU);
+        prefetch(second, mb, 0);
+    } else if (strcmp(how, "discard") == 0) { /* the first one lies nowhere then */
+        size_t bytes = mb * MB;
+        prefetch(first, mb, 0);
+        CHECK(cuMemDiscardBatchAsync(&first, &bytes, 1, 0, stream));
         prefetch(second, mb, 0);
     } else if (strcmp(how, "batch") == 0) {
         prefetch_batch(first, second, mb, 0);

@@ -4,10 +4,10 @@
 //
 // Allocations fail for want of memory, and the program goes on. With an argument the device is full
 // of the program's own (full), of what a pool (pool) or one of many (pools) frees behind work, of
-// what graphs keep (graphs), or of another process's (others), there never was so much (large),
-// page-locked memory is limited (host), is so in very many registrations (registrations), or is
-// freed under a copy and wanted again (held): tests/unit/test_memory.py looks at what is said of
-// it.
+// what graphs keep (graphs) or have kept until the program trimmed it (trimmed), or of another
+// process's (others), there never was so much (large), page-locked memory is limited (host), is so
+// in very many registrations (registrations), or is freed under a copy and wanted again (held):
+// tests/unit/test_memory.py looks at what is said of it.
 #include <cuda.h>
 
 #include <semaphore.h>
@@ -20,6 +20,7 @@ enum {
     PAGE = 4096,
     ASKED = 200 * MB,
     KEPT_FREE = 124 * MB,
+    ALL_BUT_A_BIT = 120 * MB,
     OF_A_GRAPH = 304 * MB,
     FAILURES = 1000,
     POOLS = 20
@@ -128,6 +129,20 @@ static void ask_beside_graphs(void)
     CHECK(cuGraphExecDestroy(exec));
 }
 
+/* Less is free than a pool grows by, and graphs keep nothing any more. */
+static void ask_behind_a_trim(void)
+{
+    CUgraphExec exec = new_exec_of(OF_A_GRAPH);
+    CUdeviceptr held = 0, block = 0;
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuDeviceGraphMemTrim(0));
+    held = hold_most();
+    SHOW(cuMemAllocAsync(&block, ALL_BUT_A_BIT, stream));
+    CHECK(cuMemFree(held));
+}
+
 /* As many registrations as the second argument says, each of a page that lies apart; one more
  * fails. */
 static void register_pages(size_t count)
@@ -191,6 +206,8 @@ int main(int argc, char **argv)
         ask_for_too_much();
     if (is_asked(argc, argv, "graphs"))
         ask_beside_graphs();
+    if (is_asked(argc, argv, "trimmed"))
+        ask_behind_a_trim();
     if (argc > 1 && strcmp(argv[1], "others") == 0)
         SHOW(ask());
     if (argc > 2 && strcmp(argv[1], "registrations") == 0)

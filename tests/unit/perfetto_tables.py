@@ -67,3 +67,5 @@ class Tables:
                     self.database.execute("INSERT INTO flow VALUES (?, ?)",
                                           (self.flows[value], number))
                 self.flows[value] = number
+                if key == 48:
+                    del self.flows[value]

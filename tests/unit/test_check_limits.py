@@ -17,6 +17,7 @@ TRACKER = "struct sc_track;\nvoid sc_track_one(struct sc_track *track);\n" \
 
 NOTHING = """# none of these
 at most 100 lines of code in the process
+at most 2 lines of code of the ledger of memory
 at most 0 structs with a shape or a direction
 at most 0 circles of folders
 at most 0 circles of modules
@@ -76,6 +77,18 @@ class Tree(unittest.TestCase):
         self.users("track/track_order.h", 2)
         self.write("interpose/calls/user0.c", "void f(void) { sc_track_one(&sc_track); }\n")
         self.assertEqual(self.problems(), "")
+
+    def test_the_ledger_of_memory(self):
+        """In four folders, of which two have other things as well."""
+        lines = "/* no code */\nint line;\n"
+        for other in "ledger/limit_events.h", "interpose/ledger/managed.c", "report/place.c":
+            self.write(other, lines)
+        for own in "ledger/ledger.c", "interpose/calls/memory.h":
+            self.write(own, lines)
+        self.assertEqual(self.problems(), "")
+        for own in "report/memory_part.c", "interpose/entry/never_freed.c":
+            self.write(own, lines)
+            self.assertIn("lines of code of the ledger of memory, and 2 may be", self.problems())
 
     def test_too_many_functions(self):
         self.write("interpose/calls/user.c",

@@ -90,6 +90,12 @@ class Limits(unittest.TestCase):
         self.assertEqual((last["asked"], last["result"], last["in_force"]), (64 * MB, 1, 32 * MB))
         self.assertNotIn("itself sets", self.lines(options=WISHES) and self.run.stderr)
 
+    @simulated
+    def test_it_wins_where_another_thread_meets_the_context_later(self):
+        lines = self.lines("threads", options=WISHES, SIM_GPU="retain=60ms")
+        self.assertIn(f"met: heap {32 * MB}, stack {4 * KB}, fifo {16 * MB}\n", self.run.stdout)
+        self.assertEqual(len(self.events(lines, "option")), 3)
+
     def test_what_the_driver_refuses_is_told_once(self):
         lines = self.lines("reset", options=":stack_limit=1G")
         self.assertEqual(self.run.stderr.count(f"safecopy: stack_limit: the driver refuses 1 GB as "
@@ -166,6 +172,30 @@ class Limits(unittest.TestCase):
                       "up; used by take, launched by cuLaunchKernel",
                       self.shown("--format", "text").stdout)
 
+    def test_so_does_one_of_a_kernel_that_looks_and_gives_up(self):
+        line, = [line for line in self.lines("gives_up") if line["type"] == "postmortem"]
+        self.assertEqual((line["error"]["code"], line["heap"]["kernel"]), (719, "take"))
+
+    @simulated  # a graph's launch fixes the size elsewhere, and is known
+    def test_where_no_launch_is_known_it_names_a_module_that_calls_malloc(self):
+        line, = [line for line in self.lines("graph", options=":strict=1") if line["type"] == "postmortem"]
+        self.assertEqual((line["heap"]["is_module"], line["heap"]["kernel"], line["heap"]["limit"],
+                          line["heap"]["api"]), (True, "take", 8 * MB, "cuModuleLoadData"))
+        self.assertIn("gets NULL when the heap (8 MB) is used up: take calls it, loaded at ",
+                      self.run.stderr)
+        self.assertIn(f"heap ({8 * MB} bytes) is used up; called by take, loaded by cuModuleLoadData",
+                      self.shown("--format", "text").stdout)
+        line, = [line for line in self.lines("graph") if line["type"] == "postmortem"]
+        self.assertNotIn("heap", line)  # nobody tells of modules
+
+    def test_a_kernel_of_a_library_has_its_name(self):
+        hazard, = self.late(self.lines("library"))
+        self.assertEqual(hazard["limit"]["kernel"], "take")
+
+    def test_what_is_in_force_is_not_asked_for_too_late(self):
+        self.assertEqual(self.late(self.lines("same")), [])
+        self.assertIn(f"set {8 * MB} -> 1\n", self.run.stdout)
+
     def test_nobody_asks_where_errors_are_heard(self):
         self.assertEqual(self.late(self.lines("logs")), [])
         self.assertIn("errors that were heard: 1\n", self.run.stdout)  # the program's own
@@ -176,8 +206,19 @@ class Limits(unittest.TestCase):
             self.assertEqual(log.read_text().count("cuCtxSetLimit"), 1)
 
     def test_many_events_leave_room_for_the_launch(self):
-        hazard, = self.late(self.lines("sets"))
+        lines = self.lines("sets")
+        hazard, = self.late(lines)
         self.assertEqual(hazard["limit"]["kernel"], "take")
+        events = self.events(lines)
+        self.assertEqual(events, sorted(events, key=lambda event: event["time_ns"]))
+        stacks = [event["in_force"] for event in events if event["limit"] == STACK]
+        self.assertEqual((stacks[0], stacks[-1], len(stacks)), (2 * KB, 2 * KB, 40))  # the last of 61
+        self.assertEqual((events[-1]["limit"], lines[-1]["limits"]["events_left_out"]), (HEAP, 22))
+
+    def test_contexts_that_have_ended_make_room(self):
+        last, = [event for event in self.events(self.lines("contexts", options=":device_heap=16M"), "program")
+                 if event["limit"] == HEAP]
+        self.assertEqual((last["asked"], last["in_force"]), (64 * MB, 16 * MB))
 
     def modules(self, lines):
         return lines[-1]["limits"].get("modules", [])

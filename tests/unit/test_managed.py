@@ -72,10 +72,10 @@ class Managed(unittest.TestCase):
     def test_it_names_the_host_and_no_device_but_the_one(self):
         self.told("plain")
         self.assertIn("    cuMemAllocManaged at make_second ", self.run.stderr)
-        words = "for device 0, which has 1 GB: the rest lies on the host, and on no other GPU"
+        words = "for device 0, which has 1 GB: 512 MB lies on the host, and on no other GPU"
         self.assertIn(words, self.run.stderr)
         shown = self.command("--format", "text").stdout
-        self.assertIn("which has 1073741824 bytes: the rest lies on the host, and on no other GPU",
+        self.assertIn("which has 1073741824 bytes: 536870912 lie on the host, and on no other GPU",
                       shown)
         for words in self.run.stderr, shown:
             self.assertNotRegex(words, "device [1-3]")
@@ -83,13 +83,14 @@ class Managed(unittest.TestCase):
     def test_what_fits_is_not_told_of(self):
         for how in (("plain", "small"), ("prefetch", "small"), ("prefer", "small"),
                     ("in_turn",), ("moved",), ("tiles",), ("prefer_apart",), ("prefer_parts",),
-                    ("prefer_host",), ("batch_apart",)):
+                    ("prefer_host",), ("batch_apart",), ("discard",), ("for_host",)):
             with self.subTest(how):
                 self.assertEqual(self.told(*how), [])
                 self.assertEqual(self.run.stderr, "")
 
     def test_which_of_several_devices_is_not_guessed(self):
         self.assertEqual(self.told("other_context"), [])
+        self.assertEqual(self.told("other_made"), [])
 
     def test_devices_of_other_sizes(self):
         self.assertEqual(self.told("plain", gpu="devices=4:device_memory=2G"), [])
@@ -137,7 +138,7 @@ class Managed(unittest.TestCase):
         self.assertEqual((told["code"], told["certainty"], told["copy"]["device"],
                           told["buffer"]["blocks"], told["buffer"]["size"], told["buffer"]["room"]),
                          ("SC602", "observed", 1, 2, 1536 * MB, 1024 * MB))
-        self.assertIn("for device 1, which has 1 GB: the rest lies on the host, and on no other GPU",
+        self.assertIn("for device 1, which has 1 GB: 512 MB lies on the host, and on no other GPU",
                       self.run.stderr)
         self.assertIn("    cuMemAllocManaged at make_second ", self.run.stderr)
         self.assertEqual(self.moved(1), {"device": 1, "faults": 768, "from_host_bytes": 1536 * MB,
@@ -156,6 +157,10 @@ class Managed(unittest.TestCase):
                           self.last["um"]["devices"]], [192] * 4)
         self.assertEqual(self.told("touch_one", options=":um=1") or self.moved(0)["from_devices_bytes"],
                          768 * MB)
+
+    def test_only_the_pages_that_a_device_touches_count(self):
+        self.assertEqual(self.told("touch_pages", gpu=FOUR + ":others_memory=400M", options=":um=1"), [])
+        self.assertEqual((self.moved(0)["faults"], self.moved(0)["evicted_bytes"]), (386, 144 * MB))
 
     def test_pages_that_go_to_and_fro_are_counted(self):
         self.told("touch_to_and_fro", options=":um=1")

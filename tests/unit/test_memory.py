@@ -523,6 +523,13 @@ class Held(unittest.TestCase):
         self.assertEqual(self.run.stdout, f"{call} -> 2\n{call} -> 0\n")
 
     @simulated
+    def test_graphs_that_have_kept_it_until_the_program_trimmed_them(self):
+        """They have not given it up in the call that fails."""
+        failure, = self.failures("trimmed")
+        self.assertEqual((failure["verdict"], failure["unused_bytes"]), ("limit", 0))
+        self.assertEqual(self.run.stdout, "cuMemAllocAsync(&block, ALL_BUT_A_BIT, stream) -> 2\n")
+
+    @simulated
     def test_others_have_what_is_wanted(self):
         failure, = self.failures("others", gpu="device_memory=1G:others_memory=900M",
                                  options=":verbosity=2")

@@ -930,6 +930,25 @@ START_TEST(a_signal_on_legacy_is_behind_blocking_work)
 }
 END_TEST
 
+/* It may have told the host before any mark had passed. */
+START_TEST(no_mark_stands_before_a_signal_of_the_past)
+{
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket told = issue(stream);
+    struct sc_point then = point_of(stream);
+    struct sc_ticket later = issue(stream);
+    struct sc_point now = point_of(stream);
+    sc_order_signal(&order, &now);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &told), later.number);
+    sc_order_signal_past(&order, &then);
+    ck_assert(signalled(told));
+    ck_assert_uint_eq(sc_order_first_signal(&order, &told), 0);
+    ck_assert_uint_eq(sc_order_first_signal(&order, &later), later.number);
+    sc_order_release(&order, &then);
+    sc_order_release(&order, &now);
+}
+END_TEST
+
 START_TEST(the_first_signal_behind_an_operation_is_known_for_a_while)
 {
     uint32_t stream = add(SC_STREAM_NONBLOCKING);
@@ -1133,6 +1152,7 @@ int main(void)
     tcase_add_test(group, a_signal_elsewhere_covers_all_before_the_event_but_the_last_surely);
     tcase_add_test(group, what_passes_before_an_event_lets_a_signal_elsewhere_cover_all);
     tcase_add_test(group, a_signal_of_legacy_covers_all_that_blocking_streams_have);
+    tcase_add_test(group, no_mark_stands_before_a_signal_of_the_past);
     tcase_add_test(group, the_first_signal_behind_an_operation_is_known_for_a_while);
     tcase_add_test(group, what_the_host_knows_comes_before_everything);
     tcase_add_test(group, a_stream_is_settled_until_its_point_says_more);

@@ -375,6 +375,14 @@ class Times(Page):
     def test_without_timing_the_device_has_none(self):
         self.assertEqual(self.times(sample_lines()[:2]), {"event_ns": 2000000})
 
+    def test_all_are_of_the_occurrence_that_had_longest_left(self):
+        run, hazard, timing, *_ = sample_lines()
+        again = {**hazard, "count": 8, "copy": {**hazard["copy"], "seq": 4, "time_ns": 91_000_000},
+                 "event": {**hazard["event"], "time_ns": 92_000_000}}
+        short = {**timing, "seq": 4, "event_time_ns": 92_000_000, "device_start_ns": 91_500_000,
+                 "device_end_ns": 92_100_000, "remaining_ns": 100_000}
+        self.assertEqual(self.times([run, hazard, timing, again, short]), self.times([run, hazard, timing]))
+
     def test_none_that_are_not_in_order(self):
         run, hazard, timing, *_ = sample_lines()
         self.assertEqual(self.times([run, hazard, {**timing, "device_start_ns": 1}]), {"event_ns": 2000000})

@@ -81,6 +81,28 @@ class Built(Page):
                 with self.subTest(width=width, dark=dark, wide=lines is wide):
                     self.assertEqual(self.run_script("document.documentElement.scrollWidth"), width)
 
+    def test_many_runs_leave_room_for_the_places(self):
+        paths = [self.folder / f"{rank}.jsonl" for rank in range(64)]
+        for path in paths:
+            path.write_bytes(as_report(sample_lines()))
+        page = self.folder / "ranks.html"
+        subprocess.run([COMMAND, "report", "--format", "html", "-o", page, *paths], cwd=ROOT, check=False)
+        for width in (360, 800, 1400):
+            self.open(page, width=width)
+            with self.subTest(width=width):
+                self.assertEqual(len(self.texts("#runs tbody tr")), 64)
+                self.assertLess(self.run_script("document.getElementById('places').offsetTop"), 1600)
+                self.assertEqual(self.run_script("document.getElementById('runs').tabIndex"), 0)
+                self.assertEqual(*self.run_script("(() => { const runs = document.getElementById('runs');"
+                                                  "return [runs.scrollWidth, runs.clientWidth]; })()"))
+
+    def test_a_line_of_source_goes_on_behind_a_bracket(self):
+        self.open(self.page(sample_lines()), height=4000)
+        before = self.run_script("Array.from(document.querySelectorAll('.source wbr'), "
+                                 "one => one.previousSibling.textContent.slice(-1))")
+        self.assertTrue(before)
+        self.assertEqual(set(before), {"("})
+
     def test_the_themes_differ(self):
         path = self.page(sample_lines())
         backs = set()
@@ -210,6 +232,13 @@ class Use(Page):
         self.browser.settle()
         self.assertEqual(self.run_script(CURRENT), key)
 
+    def test_where_nothing_fits_a_button_shows_all(self):
+        self.open(self.page(sample_lines()))
+        self.search("nothing has this")
+        self.assertEqual(self.texts("#cards"), ["No place fits what is searched for and chosen. Show all"])
+        self.run_script("document.querySelector('#cards button').click()")
+        self.browser.settle()
+        self.assertEqual((len(self.texts(".card")), len(self.texts("#cards .none"))), (4, 0))
 
     def test_a_place_is_copied_as_markdown(self):
         for word in ("x", "`*<b>@all\n# "):
@@ -227,7 +256,7 @@ class Use(Page):
         self.assertEqual(self.texts(".card .copy")[0], "Copied")
 
     def test_a_key_opens_all_details(self):
-        self.open(self.page(sample_lines()))
+        self.open(self.page(sample_lines()), height=4000)
         self.browser.press("D")
         self.assertEqual(self.run_script("document.querySelectorAll('.card details[open]').length"), 4)
         self.browser.press("D")
@@ -249,6 +278,10 @@ class Use(Page):
         self.assertEqual((after["main"][0], after["serve"]), ("above", ("", before[0][2])))
         self.run_script("document.querySelector('.flames button').click()")
         self.assertEqual([row[2] for row in self.run_script(widths)], [row[2] for row in before])
+        self.browser.look(360, 900)
+        self.browser.settle()
+        self.assertEqual(*self.run_script("(() => { const svg = document.querySelector('.flames svg');"
+                                          "return [svg.viewBox.baseVal.width, svg.clientWidth]; })()"))
 
 
 class Large(Page):
@@ -266,6 +299,19 @@ class Large(Page):
         self.assertTrue(0 <= top < 900, top)
         self.assertEqual(len(self.texts("#list .row.current")), 1)
         self.assertGreater(self.run_script(UNBUILT), 9900)
+
+    def test_a_key_opens_the_details_of_places_that_are_built_later(self):
+        self.open(self.page("".join(many_hazards.report(10000, frames=3)).encode()))
+        for wanted in (True, False):
+            self.browser.press("D")
+            self.run_script(f"document.querySelectorAll('.card')[{7777 if wanted else 4444}].scrollIntoView()")
+            self.browser.settle()
+            with self.subTest(open=wanted):
+                self.assertGreater(self.run_script(UNBUILT), 9900)
+                self.assertEqual(set(self.run_script("Array.from(document.querySelectorAll('.card details'), "
+                                                     "one => one.open)")), {wanted})
+                self.assertEqual(self.run_script("document.querySelectorAll('.card[id] details[open] .more').length"),
+                                 self.run_script("document.querySelectorAll('.card details[open]').length"))
 
 
 class Paper(Page):

@@ -355,7 +355,7 @@ static void signal_host(void)
 {
     struct sc_order_call call;
     sc_track_begin(&sc_track, one, &call);
-    LOCKED(&sc_track, sc_order_call_signals(&sc_track.order, one, &call));
+    LOCKED(&sc_track, sc_order_call_signals(&sc_track.order, one, &call, false));
     sc_track_end(&sc_track, &call, true);
 }
 

@@ -15,7 +15,7 @@ import unittest
 import packages
 from recipes import perfetto_queries
 from test_formats import SAMPLE, report
-from test_recipes import check_answers
+from test_recipes import check_answers, check_flows_of_late_copy, late_copy
 
 FETCH_LIMIT_S = 120
 FETCH = ("from perfetto.trace_processor.platform import PlatformDelegate;"
@@ -44,24 +44,26 @@ def fetch():
 
 
 class Opened(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
+    def open(self, content):
         temporary = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(temporary.cleanup)
+        self.addCleanup(temporary.cleanup)
         trace = pathlib.Path(temporary.name) / "r.pftrace"
-        trace.write_bytes(report("--format", "perfetto", SAMPLE).stdout)
-        cls.processor = TraceProcessor(trace=str(trace), config=TraceProcessorConfig(bin_path=SHELL))
-        cls.addClassCleanup(cls.processor.close)
+        trace.write_bytes(content)
+        processor = TraceProcessor(trace=str(trace), config=TraceProcessorConfig(bin_path=SHELL))
+        self.addCleanup(processor.close)
 
-    def ask(self, query):
-        return [tuple(vars(row).values()) for row in self.processor.query(query)]
-
-    def test_nothing_is_wrong_with_it(self):
-        problems = self.ask("SELECT name, value FROM stats WHERE severity = 'error' AND value > 0")
+        def ask(query):
+            return [tuple(vars(row).values()) for row in processor.query(query)]
+        problems = ask("SELECT name, value FROM stats WHERE severity = 'error' AND value > 0")
         self.assertEqual(problems, [], json.dumps(problems))
+        return ask
 
     def test_queries(self):
-        check_answers(self, [self.ask(query) for query in perfetto_queries()])
+        ask = self.open(report("--format", "perfetto", SAMPLE).stdout)
+        check_answers(self, [ask(query) for query in perfetto_queries()])
+
+    def test_a_flow_leads_to_a_copy_that_ran_later(self):
+        check_flows_of_late_copy(self, self.open(late_copy())(perfetto_queries()[3]))
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ SC_EMBED(sc_as_html_script, "report/command/formats/page.js");
 SC_EMBED(sc_as_html_body, "report/command/formats/page.html");
 
 /* Of page.js and page.css, in base 64 (tests/unit/test_page.py --write). */
-#define SCRIPT_SHA256 "SVwdR6lNN7ObvXJmcpnvoPCn9fKg30P8lENg5OMbcl0="
-#define STYLE_SHA256 "K5Ywyb45OqsuUIJqs6o6+GPpbvb8R3/G2senXL/E+8g="
+#define SCRIPT_SHA256 "w9hIW2NvKb+gwqyoUJQ6X7tO3pYnWKuHMkBSiTtcwaM="
+#define STYLE_SHA256 "6UMuk9iMBfcFf+CLuHeH41A1xTaAYTANbUMPmnPFBF4="
 
 enum { PLACES_MAX = 10000, LISTED_MAX = 200 };
 

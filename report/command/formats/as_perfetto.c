@@ -1,9 +1,9 @@
 /* A trace for Perfetto (ui.perfetto.dev). A process has a track, with one for each thread and each
- * stream below it. A copy is a slice. A flow leads from the call that made the copy, over the copy,
- * to the call that came too early. Slices of one stream that overlap lie on tracks of the same
- * name. Memory over time is a counter a place. Processes are no process descriptors of Perfetto's,
- * which tells them apart by pid alone and knows one host. Field numbers are those of
- * perfetto/trace/trace_packet.proto and track_event/.
+ * stream below it. A copy is a slice. A flow leads from the call that made the copy to the copy
+ * and the call that came too early, in the order of time. Slices of one stream that overlap lie on
+ * tracks of the same name. Memory over time is a counter a place. Processes are no process
+ * descriptors of Perfetto's, which tells them apart by pid alone and knows one host. Field numbers
+ * are those of perfetto/trace/trace_packet.proto and track_event/.
  */
 #include "report/command/fields.h"
 #include "report/command/formats/formats.h"
@@ -291,7 +291,7 @@ static void write_call(struct trace *trace, const struct sc_shown *hazard,
     const char *thread = sc_scratch_print(scratch, "thread %" JSON_INTEGER_FORMAT, call->thread);
     struct sc_protobuf event =
         event_on(trace, track_of(trace, trace->processes[hazard->run], thread, 0), INSTANT);
-    bool is_early = flow_field == EVENT_LAST_FLOW;
+    bool is_early = call == &hazard->event;
     name_event(&event,
                is_early ? sc_scratch_print(scratch, "%s %s", hazard->code, call->api) : call->api);
     sc_protobuf_fixed(&event, flow_field, flow);
@@ -303,7 +303,7 @@ static void write_call(struct trace *trace, const struct sc_shown *hazard,
 }
 
 static void write_slice(struct trace *trace, const struct sc_shown *hazard,
-                        const struct slice *slice, uint64_t flow)
+                        const struct slice *slice, unsigned flow_field, uint64_t flow)
 {
     const char *name = sc_scratch_print(&trace->model->scratch, "stream %s", hazard->stream);
     uint64_t track = track_of(trace, trace->processes[hazard->run], name, slice->lane);
@@ -311,7 +311,7 @@ static void write_slice(struct trace *trace, const struct sc_shown *hazard,
     struct sc_protobuf end = event_on(trace, track, SLICE_END);
     name_event(&begin, sc_scratch_print(&trace->model->scratch, "%s %s", hazard->copy.api,
                                         hazard->direction));
-    sc_protobuf_fixed(&begin, EVENT_FLOW, flow);
+    sc_protobuf_fixed(&begin, flow_field, flow);
     annotate(trace, &begin, "copy", hazard->copy.words);
     annotate(trace, &begin, "on the device",
              hazard->timing ? hazard->timing : "not timed: drawn from the call to the event");
@@ -319,16 +319,20 @@ static void write_slice(struct trace *trace, const struct sc_shown *hazard,
     write_event(trace, &end, slice->end);
 }
 
+/* Nothing belongs to a flow that is later than what has its last field. */
 static void write_hazard(struct trace *trace, size_t index)
 {
     const struct sc_shown *hazard = sc_model_hazard(trace->model, index);
+    const struct slice *slice = &trace->slices[index];
+    bool has_slice = hazard->subject == SC_OF_COPY;
+    bool ends_with_slice = has_slice && slice->begin > (uint64_t)hazard->event.time_ns;
     uint64_t flow = index + 1;
     write_call(trace, hazard, &hazard->copy, EVENT_FLOW, flow);
-    if (hazard->subject == SC_OF_COPY)
-        write_slice(trace, hazard, &trace->slices[index], flow);
+    if (has_slice)
+        write_slice(trace, hazard, slice, ends_with_slice ? EVENT_LAST_FLOW : EVENT_FLOW, flow);
     if (hazard->freed.api)
         write_call(trace, hazard, &hazard->freed, EVENT_FLOW, flow);
-    write_call(trace, hazard, &hazard->event, EVENT_LAST_FLOW, flow);
+    write_call(trace, hazard, &hazard->event, ends_with_slice ? EVENT_FLOW : EVENT_LAST_FLOW, flow);
 }
 
 /* ---- post-mortems ---- */

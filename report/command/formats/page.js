@@ -151,6 +151,10 @@
     }).filter(([, , kind]) => kind);
   }
 
+  /* A line of source that is too long goes on behind a bracket rather than within a name. */
+  const withBreaks = (text) => text.match(/[^({]*[({]+|[^({]+/g)
+    .flatMap((piece) => /[({]$/.test(piece) ? [piece, el("wbr")] : [piece]);
+
   /* Text with its colours, cut at the ends of the mark. */
   function coloured(text, language, mark) {
     const parts = [], tokens = tokensOf(text, language);
@@ -176,7 +180,7 @@
         target.append(into = el("mark"));
       else if (!inMark())
         into = target;
-      into.append(kind ? el("span", { class: "t" + kind }, piece) : piece);
+      into.append(...kind ? [el("span", { class: "t" + kind }, piece)] : withBreaks(piece));
       at = end;
     }
     return Array.from(target.childNodes);
@@ -329,6 +333,8 @@
     return el("li", { class: KINDS[kind] }, words);
   })) : el("p", { class: "soft" }, "No stack is known.");
 
+  let allOpen = false; /* of cards that are not built yet as well */
+
   function detailsOf(hazard) {
     const details = el("details", {}, el("summary", {}, "Details: stacks, threads, addresses"));
     const fillIn = () => {
@@ -336,14 +342,18 @@
         el("h4", {}, roleOf(hazard, side)), el("p", {}, side.words), stackOf(side.stack)));
       const origins = hazard.origins.map((origin) => el("section", {},
         el("h4", {}, "Origin"), el("p", {}, origin.words), stackOf(origin.stack)));
-      const times = hazard.timing ? el("p", {}, hazard.timing + ".") :
+      const times = hazard.timing ? el("p", {}, hazard.timing[0].toUpperCase() + hazard.timing.slice(1) + ".") :
         hazard.event_ns !== undefined ? el("p", {}, "The event came " + duration(hazard.event_ns) +
           " after the call. With timeline=1 it is known when the operation was complete.") : null;
       const more = el("p", { class: "soft" }, "More on this mistake, with a program that makes it: ",
         el("code", {}, "safecopy explain " + hazard.code));
       details.append(el("div", { class: "more" }, times, rows, origins, more));
     };
-    details.addEventListener("toggle", fillIn, { once: true });
+    if (allOpen)
+      fillIn();
+    else
+      details.addEventListener("toggle", fillIn, { once: true });
+    details.open = allOpen;
     return details;
   }
 
@@ -403,9 +413,9 @@
       return el("li", {}, button);
     });
     byId("codes").hidden = !rows.length;
-    byId("codes").append(el("ul", {}, rows), el("p", { class: "legend soft" },
-      el("i", { class: "observed" }), " observed: " + MEANINGS.observed + ". ", el("br"),
-      el("i", { class: "latent" }), " latent: " + MEANINGS.latent + "."));
+    const legend = ["observed", "latent"].map((kind) =>
+      el("span", {}, el("i", { class: kind }), " " + kind + ": " + MEANINGS[kind] + ". "));
+    byId("codes").append(el("ul", {}, rows), el("p", { class: "legend soft" }, legend));
   }
 
   function dateOf(seconds) {
@@ -521,11 +531,17 @@
       words.every((word) => textOf(hazard).includes(word));
   }
 
+  function nothingFits() {
+    const all = el("button", { type: "button" }, "Show all");
+    all.addEventListener("click", resetFilters);
+    return el("p", { class: "none soft" }, "No place fits what is searched for and chosen. ", all);
+  }
+
   function apply() {
     const words = form.search.value.toLowerCase().split(/\s+/).filter(Boolean);
     order = hazards.filter((hazard) => fits(hazard, words)).sort(ORDERS[form.sort.value]);
     putList(order);
-    byId("cards").replaceChildren(...order.map((hazard) => cards[hazard.index]));
+    byId("cards").replaceChildren(...order.length ? order.map((hazard) => cards[hazard.index]) : [nothingFits()]);
     const left = report.place_count - report.shown;
     byId("shown").textContent = number(order.length) + " of " + plural(hazards.length, "place") +
       (left > 0 ? "; " + number(left) + " more are left out of this page (--filter takes others)" : "");
@@ -602,10 +618,9 @@
       details.open = !details.open;
   };
   function toggleAll() {
-    order.forEach((hazard) => build(cards[hazard.index]));
-    const all = order.map((hazard) => cards[hazard.index].querySelector("details"));
-    const open = all.some((details) => !details.open);
-    all.forEach((details) => { details.open = open; });
+    const built = cards.map((card) => card.querySelector("details")).filter(Boolean);
+    allOpen = built.some((details) => !details.open);
+    built.forEach((details) => { details.open = allOpen; });
   }
   const KEYS = {
     D: toggleAll, j: () => goTo(1), k: () => goTo(-1), d: toggleDetails, o: toPart("overview"), m: toPart("memory"),
@@ -674,25 +689,37 @@
         place(one, one.x, 0, "away");
   }
 
+  /* As wide as there is room, so that its words are no smaller on a phone. */
   function makeZoomable(figure) {
-    const whole = figure.querySelector("svg").viewBox.baseVal.width, boxes = boxesOf(figure);
+    const svg = figure.querySelector("svg"), { width, height } = svg.viewBox.baseVal, boxes = boxesOf(figure);
     const back = el("button", { type: "button", class: "copy", hidden: true }, "The whole");
-    const all = { x: 0, y: 0, width: whole };
-    back.addEventListener("click", () => { zoom(boxes, whole, all); back.hidden = true; });
+    const all = { x: 0, y: 0, width };
+    let shown = all, drawn = width;
+    const draw = (box) => {
+      shown = box;
+      drawn = Math.min(width, figure.clientWidth || drawn);
+      svg.setAttribute("viewBox", "0 0 " + drawn + " " + height);
+      zoom(boxes, drawn, box);
+      back.hidden = box === all;
+    };
+    back.addEventListener("click", () => draw(all));
     figure.querySelector("figcaption").append(back);
     for (const box of boxes)
-      box.element.addEventListener("click", () => {
-        zoom(boxes, whole, box);
-        back.hidden = false;
-      });
+      box.element.addEventListener("click", () => draw(box));
+    const fit = () => {
+      if (Math.min(width, figure.clientWidth || drawn) !== drawn)
+        draw(shown);
+    };
+    window.addEventListener("resize", fit);
+    fit();
   }
 
   /* ---- the whole ---- */
 
-  /* What is wider than the screen is scrolled, by keys as well. */
-  function noteWide() {
+  /* What is larger than its box is scrolled, by keys as well. */
+  function noteLarge() {
     for (const box of document.querySelectorAll("figure, .wide, #runs"))
-      if (box.scrollWidth > box.clientWidth)
+      if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight)
         box.tabIndex = 0;
       else
         box.removeAttribute("tabindex");
@@ -708,7 +735,7 @@
   document.addEventListener("keydown", onKey);
   window.addEventListener("hashchange", follow);
   window.addEventListener("beforeprint", beforePrint);
-  window.addEventListener("resize", noteWide);
+  window.addEventListener("resize", noteLarge);
 
   byId("overview").hidden = false;
   byId("places").hidden = !hazards.length;
@@ -720,6 +747,6 @@
   fillSelects();
   apply();
   document.querySelectorAll(".flames").forEach(makeZoomable);
-  noteWide();
+  noteLarge();
   follow();
 })();

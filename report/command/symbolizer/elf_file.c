@@ -58,12 +58,12 @@ void sc_elf_file_put_id(char *text, const void *bytes, size_t count)
         sprintf(text + 2 * i, "%02x", byte[i]);
 }
 
-/* The build id among the notes of one segment. */
+/* The build id among the notes of one segment, which are read as in the library
+ * (report/modules.c): they are aligned to four, and the last one may end short of that. */
 static void find_id(struct sc_elf_file *file, const GElf_Phdr *header, uint64_t *left)
 {
-    uint64_t size = header->p_filesz < *left ? header->p_filesz : *left;
-    Elf_Data *data = elf_getdata_rawchunk(file->elf, (int64_t)header->p_offset, size,
-                                          header->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+    uint64_t size = header->p_filesz < *left ? (header->p_filesz + 3) & ~(uint64_t)3 : *left;
+    Elf_Data *data = elf_getdata_rawchunk(file->elf, (int64_t)header->p_offset, size, ELF_T_NHDR);
     GElf_Nhdr note;
     size_t name, description, at = 0;
     *left -= size;

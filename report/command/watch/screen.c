@@ -23,7 +23,7 @@ enum {
     COLUMNS_USUAL = 80,
     NEWEST = COLUMNS - 1,
     NEWEST_MIN = 12,
-    LINES_AROUND = 8
+    LINES_AROUND = 9
 };
 
 static const char *const heads[COLUMNS] = {"process", "state", "hazards", "held", "newest"};
@@ -289,8 +289,22 @@ static const struct sc_watch_report *find_newest(const struct sc_follow *follow)
     return newest;
 }
 
+/* In two lines where one is too short for it. Advice is ASCII. */
+static void put_advice(const char *code, struct sc_scratch *scratch, size_t width)
+{
+    const char *line =
+        sc_scratch_print(scratch, "    what to do: %s", sc_shown_hazards_advice(code));
+    size_t first = strlen(line);
+    if (first > width)
+        for (first = width; first > 0 && line[first] != ' '; first--) {
+        }
+    put_line(sc_scratch_print(scratch, "%.*s", (int)first, line), width);
+    if (line[first] != '\0')
+        put_line(sc_scratch_print(scratch, "    %s", line + first), width);
+}
+
 /* "SC101 source-freed-in-flight: free at a.c:3 in f; cudaMemcpyAsync at b.c:4 in g": each of the
- * three on a line of its own, and what to do on another. */
+ * three on a line of its own, and below them what to do. */
 static void put_newest(const struct sc_watch_report *newest, struct sc_scratch *scratch,
                        size_t width)
 {
@@ -307,8 +321,7 @@ static void put_newest(const struct sc_watch_report *newest, struct sc_scratch *
         before = "    ";
     }
     put_line(sc_scratch_print(scratch, "%s%s", before, rest), width);
-    const char *code = sc_scratch_print(scratch, "%.5s", newest->shown.newest);
-    put_line(sc_scratch_print(scratch, "    what to do: %s", sc_shown_hazards_advice(code)), width);
+    put_advice(sc_scratch_print(scratch, "%.5s", newest->shown.newest), scratch, width);
 }
 
 static void put_table(const struct sc_follow *follow, struct sc_scratch *scratch,

@@ -4,8 +4,9 @@
  *     make out/probes/probe_unified && out/probes/probe_unified
  *
  * PROBE_CUPTI names the libcupti to ask. Each question is answered in a child process that does its
- * own cuInit (asking.h). No question has more than 64 MB of managed memory: more of it than a
- * device has can hang the device. "devices" goes without an answer where there is one device.
+ * own cuInit (asking.h). No question has more than 64 MB of managed memory, but "first" 256 MB:
+ * more of it than a device has can hang the device. "devices" goes without an answer where there is
+ * one.
  */
 #include "../asking_cupti.h"
 
@@ -15,20 +16,22 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, PAGES = 16384, THREADS = 256, NOBODY = 65534 };
+enum { PAGE = 4096, PAGES = 16384, THREADS = 256, NOBODY = 65534, FAULTS_MAX = 1 << 16 };
 
 static const char touch_ptx[] = ".version 7.0\n"
                                 ".target sm_52\n"
                                 ".address_size 64\n"
-                                ".visible .entry touch(.param .u64 base)\n"
+                                ".visible .entry touch(.param .u64 base, .param .u64 step)\n"
                                 "{\n"
                                 "    .reg .u32 %a, %b, %c;\n"
-                                "    .reg .u64 %p, %q;\n"
+                                "    .reg .u64 %p, %q, %s;\n"
                                 "    mov.u32 %a, %ctaid.x;\n"
                                 "    mov.u32 %b, %ntid.x;\n"
                                 "    mov.u32 %c, %tid.x;\n"
                                 "    mad.lo.u32 %a, %a, %b, %c;\n"
-                                "    mul.wide.u32 %p, %a, 4096;\n"
+                                "    ld.param.u64 %s, [step];\n"
+                                "    cvt.u64.u32 %p, %a;\n"
+                                "    mul.lo.u64 %p, %p, %s;\n"
                                 "    ld.param.u64 %q, [base];\n"
                                 "    add.u64 %p, %p, %q;\n"
                                 "    st.volatile.u32 [%p], %a;\n"
@@ -126,6 +129,20 @@ static void ask_modules(void)
     say(" )\n");
 }
 
+/* A launch takes handles of either kind: which says the name of which? */
+static void ask_names(CUkernel kernel)
+{
+    CUfunction function = NULL;
+    const char *names[3] = {"-", "-", "-"};
+    TRY(cuKernelGetFunction(&function, kernel));
+    CUresult of_kernel = cuFuncGetName(&names[0], (CUfunction)kernel);
+    CUresult of_function = cuKernelGetName(&names[1], (CUkernel)function);
+    CUresult as_is = cuFuncGetName(&names[2], function);
+    say(" names: of the kernel as a function %d %s, of the function as a kernel %d %s, of the "
+        "function %d %s",
+        (int)of_kernel, names[0], (int)of_function, names[1], (int)as_is, names[2]);
+}
+
 static void ask_libraries(void)
 {
     CUlibrary library = NULL;
@@ -142,7 +159,9 @@ static void ask_libraries(void)
     say(" ) launch(");
     TRY(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
     settle();
-    say(" )\nunload(");
+    say(" )");
+    ask_names(kernel);
+    say("\nunload(");
     TRY(cuLibraryUnload(library));
     say(" )\n");
 }
@@ -167,6 +186,9 @@ static struct {
     unsigned records, inside;
     uint64_t value, sources, targets, flags, incomplete;
 } seen[COUNT(counters)];
+
+static uint64_t faults[FAULTS_MAX]; /* where devices faulted */
+static _Atomic unsigned fault_count;
 
 static CUdeviceptr managed;
 static size_t managed_bytes;
@@ -194,6 +216,10 @@ static void note(const CUpti_ActivityUnifiedMemoryCounter3 *record)
         seen[i].targets |= UINT64_C(1) << (record->dstId & 63);
         seen[i].flags |= record->flags;
         seen[i].incomplete += record->end == 0;
+    }
+    if (record->counterKind == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_GPU_PAGE_FAULT) {
+        unsigned at = atomic_fetch_add(&fault_count, 1);
+        faults[at < FAULTS_MAX ? at : FAULTS_MAX - 1] = record->address;
     }
 }
 
@@ -268,11 +294,16 @@ static void touch_on_host(size_t bytes)
         ((volatile unsigned char *)managed)[at]++;
 }
 
-static void touch_on_device(CUfunction touch, unsigned pages)
+static void touch_by(CUfunction touch, unsigned pages, uint64_t step)
 {
-    void *params[] = {&managed};
+    void *params[] = {&managed, &step};
     TRY(cuLaunchKernel(touch, pages / THREADS, 1, 1, THREADS, 1, 1, 0, NULL, params, NULL));
     settle();
+}
+
+static void touch_on_device(CUfunction touch, unsigned pages)
+{
+    touch_by(touch, pages, PAGE);
 }
 
 static CUfunction load_touch(void)
@@ -361,7 +392,8 @@ static void ask_thrashing(void)
     TRY(enter_primary());
     CUfunction touch = load_touch();
     allocate();
-    void *params[] = {&managed};
+    uint64_t step = PAGE;
+    void *params[] = {&managed, &step};
     uint64_t until_ns = now_ns() + UINT64_C(500000000);
     unsigned rounds = 0;
     for (; now_ns() < until_ns; rounds++) {
@@ -422,12 +454,66 @@ static void ask_disabled(void)
     flush_and_tell("disabled before the device touched it", 1);
 }
 
+static int by_address(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* How far from each other devices faulted. */
+static void tell_faults(const char *what)
+{
+    unsigned count = atomic_exchange(&fault_count, 0);
+    uint64_t widest = 0, aligned = UINT64_MAX;
+    count = count < FAULTS_MAX ? count : FAULTS_MAX;
+    qsort(faults, count, sizeof *faults, by_address);
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t gap = i > 0 ? faults[i] - faults[i - 1] : 0;
+        uint64_t lowest_bit = faults[i] & -faults[i];
+        widest = gap > widest ? gap : widest;
+        aligned = lowest_bit < aligned ? lowest_bit : aligned;
+    }
+    say("%s: %u faults of devices", what, count);
+    if (count > 0)
+        say(", from %llu KB to %llu KB, %llu KB apart at most, at multiples of %llu;",
+            (unsigned long long)(faults[0] - managed) >> 10,
+            (unsigned long long)(faults[count - 1] - managed) >> 10,
+            (unsigned long long)widest >> 10, (unsigned long long)aligned);
+    tell_counters();
+    memset(seen, 0, sizeof seen);
+}
+
+static void touch_first(CUfunction touch, const char *what, unsigned pages, uint64_t step)
+{
+    managed_bytes = 4 * (size_t)PAGES * PAGE;
+    TRY(cuMemAllocManaged(&managed, managed_bytes, CU_MEM_ATTACH_GLOBAL));
+    touch_by(touch, pages, step);
+    TRY_CUPTI(cupti.flush(0));
+    tell_faults(what);
+    TRY(cuMemFree(managed));
+    TRY_CUPTI(cupti.flush(1));
+}
+
+/* Memory that a device is the first to touch: no transfer tells of it. */
+static void ask_first(void)
+{
+    TRY(cuInit(0));
+    begin_counting();
+    end_line();
+    TRY(enter_primary());
+    CUfunction touch = load_touch();
+    touch_first(touch, "each page of 256 MB", 4 * PAGES, PAGE);
+    touch_first(touch, "each 16th page of 256 MB", PAGES / 4, 16 * PAGE);
+    touch_first(touch, "256 pages, 1 MB apart", THREADS, MB);
+    touch_first(touch, "the first 1 MB of 256", THREADS, PAGE);
+}
+
 static const struct question questions[] = {
     {.name = "modules", .ask = ask_modules},   {.name = "libraries", .ask = ask_libraries},
     {.name = "early", .ask = ask_early},       {.name = "late", .ask = ask_late},
     {.name = "cost", .ask = ask_cost},         {.name = "thrashing", .ask = ask_thrashing},
     {.name = "devices", .ask = ask_devices},   {.name = "nobody", .ask = ask_nobody},
-    {.name = "disabled", .ask = ask_disabled},
+    {.name = "disabled", .ask = ask_disabled}, {.name = "first", .ask = ask_first},
 };
 
 int main(int argc, char **argv)

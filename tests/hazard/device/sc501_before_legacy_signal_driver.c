@@ -1,5 +1,6 @@
 // expect: SC501 action=ordered kind=device direction=memset certainty=observed
 // options: device=1
+// sim: aside=20ms
 //
 // Device memory is set in a blocking stream, and in the legacy one, which writes a word behind
 // both. The host does not wait for the word before streams of their own read the memory.

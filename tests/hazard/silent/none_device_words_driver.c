@@ -1,5 +1,6 @@
 // expect: none
 // options: device=1
+// sim: aside=20ms
 //
 // Device memory is set, copied and freed before words of all kinds, for which the host polls before
 // it uses the memory in another stream. Work behind the words goes on meanwhile.
@@ -51,6 +52,25 @@ static bool by_word_of_legacy(void)
     return download_is(device, 5);
 }
 
+/* All streams of the context wait for another one. */
+static bool by_word_behind_context(void)
+{
+    CUcontext context = NULL;
+    CUevent gate = driver_new_event();
+    CUstream holder = driver_new_stream(), stream = driver_new_stream();
+    CUdeviceptr device = driver_device_block(SMALL, FOREIGN);
+    volatile uint32_t *word = new_words();
+    CHECK(cuCtxGetCurrent(&context));
+    spin_behind(holder);
+    CHECK(cuEventRecord(gate, holder));
+    CHECK(cuCtxWaitEvent(context, gate));
+    CHECK(cuMemsetD8Async(device, 5, SMALL, stream));
+    write_word(word, 1, stream);
+    spin_behind(stream);
+    await_word(word, 1);
+    return download_is(device, 5);
+}
+
 static bool by_word_behind_launch(void)
 {
     CUgraph graph = NULL;
@@ -96,6 +116,7 @@ int main(void)
     right = by_word_of_legacy() && right;
     right = by_word_behind_launch() && right;
     right = by_word_before_free() && right;
+    right = by_word_behind_context() && right;
     CHECK(cuCtxSynchronize());
     return finish(right);
 }

@@ -337,6 +337,7 @@ SIM_API(cuDevicePrimaryCtxRetain, (CUcontext * pctx, CUdevice dev), pctx, dev)
         return CUDA_ERROR_INVALID_VALUE;
     if (!valid_device(dev))
         return CUDA_ERROR_INVALID_DEVICE;
+    sim_last_ns(sim_options.retain_ns);
     sim_lock();
     CUcontext context = retain_locked(dev);
     sim_unlock();

@@ -125,7 +125,8 @@ static CUresult mark_locked(CUevent event, CUstream stream, struct sim_op *op)
     record->shared = event->shared;
     if (event->shared)
         record->number = atomic_fetch_add(&event->shared->recorded, 1) + 1;
-    op->work = (struct sim_work){.kind = WORK_MARK, .record = record};
+    op->work.kind = WORK_MARK;
+    op->work.record = record;
     sim_record_unref_locked(event->record);
     event->record = record;
     sim_stream_issue_locked(stream, op);
@@ -146,8 +147,10 @@ static CUresult mark_aside_locked(CUevent event, CUstream stream)
 {
     CUstream aside = nameless_stream_locked(stream->context);
     struct sim_op *op = aside ? sim_op_new_locked() : NULL;
-    if (op)
+    if (op) {
+        op->work.aside = true;
         sim_op_come_after_locked(op, stream);
+    }
     CUresult result = mark_locked(event, aside, op);
     if (aside)
         sim_stream_unref_locked(aside);

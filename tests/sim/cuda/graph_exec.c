@@ -341,8 +341,7 @@ static CUresult launch_locked(CUgraphExec exec, CUstream stream)
     return result ? result : marked;
 }
 
-/* Other threads call meanwhile, and the device works. */
-static void last_ns(uint64_t ns)
+void sim_last_ns(uint64_t ns)
 {
     const struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     if (ns)
@@ -354,7 +353,7 @@ SIM_API_PTSZ(cuGraphLaunch, (CUgraphExec hGraphExec, CUstream hStream), hGraphEx
     CUstream stream;
     if (!is_exec(hGraphExec))
         return CUDA_ERROR_INVALID_VALUE;
-    last_ns(sim_options.launch_ns);
+    sim_last_ns(sim_options.launch_ns);
     sim_lock();
     CUresult result = sim_stream_enter_locked(hStream, dflt, &stream);
     if (result == CUDA_SUCCESS) {
@@ -362,7 +361,7 @@ SIM_API_PTSZ(cuGraphLaunch, (CUgraphExec hGraphExec, CUstream hStream), hGraphEx
             stream->capture ? sim_capture_wait_locked(stream) : launch_locked(hGraphExec, stream);
     }
     sim_unlock();
-    last_ns(sim_options.return_ns);
+    sim_last_ns(sim_options.return_ns);
     return result;
 }
 

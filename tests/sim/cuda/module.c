@@ -369,12 +369,12 @@ static CUresult name_of(const char **name, CUfunction function)
 
 SIM_API(cuFuncGetName, (const char **name, CUfunction hfunc), name, hfunc)
 {
-    return name_of(name, hfunc);
+    return is_kernel(hfunc) ? CUDA_ERROR_INVALID_HANDLE : name_of(name, hfunc);
 }
 
 SIM_API(cuKernelGetName, (const char **name, CUkernel hfunc), name, hfunc)
 {
-    return name_of(name, of_kernel(hfunc));
+    return is_kernel(hfunc) ? name_of(name, of_kernel(hfunc)) : CUDA_ERROR_INVALID_HANDLE;
 }
 
 /* Of a kernel whose module is no PTX the driver knows the parameters, and this one does not. */

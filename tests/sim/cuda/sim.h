@@ -39,10 +39,12 @@ struct sim_options {
     uint64_t late_limit_ns;
     uint64_t seed;
     uint64_t kernel_ns;
+    uint64_t aside_ns;
     bool pageable_access;
     bool managed_apart;
     uint64_t bandwidth;            /* bytes a second; 0 is infinite */
     uint64_t launch_ns, return_ns; /* of a graph: before it is queued, and after */
+    uint64_t retain_ns;            /* of a primary context, before it is there */
     bool late_batch;
     uint64_t region;                         /* a power of two; 0: as much as there is room for */
     uint64_t device_memory[SIM_MAX_DEVICES]; /* bytes that each has */
@@ -65,6 +67,10 @@ extern _Atomic int sim_state;
 void sim_lock(void);
 void sim_unlock(void);
 uint64_t sim_now_ns(void);
+
+/* Other threads call meanwhile, and the device works. */
+void sim_last_ns(uint64_t ns);
+
 CUresult sim_gate_refusal(int state);
 
 /* Per thread. `callback` is set while the thread runs a host function. */

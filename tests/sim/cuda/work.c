@@ -212,6 +212,8 @@ static uint64_t transfer_ns(size_t bytes)
 uint64_t sim_work_busy_ns(const struct sim_work *work)
 {
     switch (work->kind) {
+    case WORK_MARK:
+        return work->aside ? sim_options.aside_ns : 0;
     case WORK_COPY:
         return transfer_ns(work->copy.width * work->copy.height * work->copy.depth);
     case WORK_FILL:

@@ -82,6 +82,7 @@ struct sim_host {
 struct sim_work {
     enum sim_work_kind kind;
     unsigned delays; /* starts so many more delays after its issue than other work */
+    bool aside;      /* WORK_MARK: beside the stream's queue */
     union {
         struct sim_record *record; /* WORK_MARK; may be NULL */
         struct sim_copy copy;

@@ -8,7 +8,6 @@
 #include "track/order.h"
 #include "track/order_calls.h"
 #include "track/source_copies.h"
-#include "track/source_costs.h"
 #include "track/staging.h"
 
 #include "common/poison.h"
@@ -109,9 +108,7 @@ void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *co
 {
     for (unsigned i = 0; i < comparisons->count; i++) {
         struct sc_comparison *one = &comparisons->of[i];
-        uint64_t before = sc_ticks();
         one->differs = memcmp(one->source, one->copy, one->size_bytes) != 0;
-        sc_source_costs_note(SC_SOURCE_BY_SNAPSHOT, one->size_bytes, sc_ticks() - before, false);
         atomic_store_explicit(&one->op->comparing, false, memory_order_release);
         atomic_fetch_sub_explicit(&inflight->comparing, 1, memory_order_release);
     }

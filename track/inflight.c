@@ -6,6 +6,7 @@
 #include "common/checks.h"
 #include "common/own_pages.h"
 #include "common/peek.h"
+#include "common/ticks.h"
 #include "common/trace.h"
 #include "track/comparisons.h"
 #include "track/conflicts.h"
@@ -18,7 +19,7 @@
 #include "track/order.h"
 #include "track/source_copies.h"
 #include "track/staging.h"
-#include "track/track_uploads.h"
+#include "track/track_copies.h"
 
 #include "common/poison.h"
 
@@ -241,15 +242,25 @@ static struct sc_grid *grid_of(struct sc_inflight *inflight, enum sc_buffer_kind
 }
 
 /* The head of the hash chain for operations with this address, width and stream. */
-static uint32_t *key_head(struct sc_inflight *inflight, uintptr_t address, size_t width_bytes,
-                          uint32_t stream)
+static _Atomic uint32_t *key_head(struct sc_inflight *inflight, uintptr_t address,
+                                  size_t width_bytes, uint32_t stream)
 {
     uint64_t key = address * 0x9E3779B97F4A7C15u;
     key ^= (width_bytes + ((uint64_t)stream << 32)) * 0xC2B2AE3D27D4EB4Fu;
     return &inflight->keys[(key >> 33) % SC_INFLIGHT_KEYS];
 }
 
-static uint32_t *key_head_of(struct sc_inflight *inflight, const struct sc_op_info *info)
+static uint32_t get(const _Atomic uint32_t *link)
+{
+    return atomic_load_explicit(link, memory_order_relaxed);
+}
+
+static void set(_Atomic uint32_t *link, uint32_t id)
+{
+    atomic_store_explicit(link, id, memory_order_relaxed);
+}
+
+static _Atomic uint32_t *key_head_of(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     return key_head(inflight, info->shape.address, info->shape.width_bytes, info->ticket.stream);
 }
@@ -266,9 +277,9 @@ static bool has_equal_key(const struct sc_op_info *a, const struct sc_op_info *b
 uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    uint32_t id = *key_head_of(inflight, info);
+    uint32_t id = get(key_head_of(inflight, info));
     while (id && !has_equal_key(&sc_inflight_op(inflight, id)->info, info))
-        id = sc_inflight_op(inflight, id)->key_next;
+        id = get(&sc_inflight_op(inflight, id)->key_next);
     return id;
 }
 
@@ -277,30 +288,30 @@ uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op
 uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    uint32_t id = *key_head_of(inflight, info);
+    uint32_t id = get(key_head_of(inflight, info));
     while (id && (!has_equal_key(&sc_inflight_op(inflight, id)->info, info) ||
                   sc_inflight_op(inflight, id)->info.ticket.number != info->ticket.number))
-        id = sc_inflight_op(inflight, id)->key_next;
+        id = get(&sc_inflight_op(inflight, id)->key_next);
     return id;
 }
 
 static void link_key(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    uint32_t *first = key_head_of(inflight, &op->info);
-    op->key_next = *first;
-    *first = id;
+    _Atomic uint32_t *first = key_head_of(inflight, &op->info);
+    set(&op->key_next, get(first));
+    set(first, id);
 }
 
 static void unlink_key(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
-    uint32_t *link = key_head_of(inflight, &op->info);
-    while (*link && *link != id)
-        link = &sc_inflight_op(inflight, *link)->key_next;
-    SC_ASSERT(*link == id);
-    if (*link)
-        *link = op->key_next;
+    _Atomic uint32_t *link = key_head_of(inflight, &op->info);
+    while (get(link) && get(link) != id)
+        link = &sc_inflight_op(inflight, get(link))->key_next;
+    SC_ASSERT(get(link) == id);
+    if (get(link))
+        set(link, get(&op->key_next));
 }
 
 static void link_to_stream(struct sc_inflight *inflight, uint32_t id)
@@ -413,6 +424,7 @@ static inline void guard_op(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     op->cut = false;
+    op->chosen_ticks = op->info.ticks;
     if (wants_guard(op))
         guard_pages(inflight, id);
 }
@@ -687,13 +699,14 @@ static void renew_op(struct sc_inflight *inflight, uint32_t id, const struct sc_
     op->info = *info;
     op->info.stable = stable;
     op->accused = 0;
-    op->is_upload = false;
     if (!guarded_alike || stands_behind_wait(inflight, op)) {
         if (op->first_span || op->awaits_guard)
             sc_inflight_unguard(inflight, id);
         guard_op(inflight, id);
-    } else if (op->info.shares_pages) {
-        copy_edges(inflight, op);
+    } else {
+        op->chosen_ticks = info->ticks;
+        if (op->info.shares_pages)
+            copy_edges(inflight, op);
     }
     SC_CHECK(check_op(inflight, id));
 }
@@ -740,7 +753,7 @@ static inline __attribute__((always_inline)) void fill_record(struct sc_op *op, 
                                                               size_t size_bytes)
 {
     set_node(&op->node, address, size_bytes);
-    op->key_next = 0;
+    set(&op->key_next, 0);
     op->first_span = 0;
     op->first_copy = 0;
     op->accused = 0;
@@ -748,7 +761,6 @@ static inline __attribute__((always_inline)) void fill_record(struct sc_op *op, 
     op->retained = false;
     op->looked = false;
     op->differs = false;
-    op->is_upload = false;
     atomic_store_explicit(&op->comparing, false, memory_order_relaxed);
 }
 
@@ -809,6 +821,8 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
              info->shape.address, info->shape.width_bytes);
     if (sc_shape_hull_bytes(&info->shape) == 0)
         return true;
+    if (info->is_simple && info->slot)
+        sc_staging_refill(info->slot, info->ticket.stream);
     sc_comparisons_note(inflight, info);
     uint32_t id = sc_inflight_find_equal(inflight, info);
     if (id && !must_stay(inflight, id, info)) {
@@ -827,124 +841,177 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
     return true;
 }
 
-/* ---- uploads ---- */
+/* ---- simple copies ---- */
 
-void sc_inflight_describe_upload(struct sc_inflight *inflight, const struct sc_upload *upload,
+/* For so long pages that are kept off need no second look. */
+enum { CHOSEN_FOR_NS = 50 * 1000 * 1000 };
+
+void sc_inflight_describe_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
                                  struct sc_op_info *info)
 {
-    struct sc_range *range = sc_inflight_range(inflight, upload->range);
+    struct sc_range *range = sc_inflight_range(inflight, copy->range);
     memset(info, 0, sizeof *info);
-    info->direction = SC_H2D;
+    info->direction = copy->to_host ? SC_D2H : SC_H2D;
     info->kind = SC_PINNED;
-    info->range = upload->range;
-    info->stack = upload->stack;
-    info->shape = (struct sc_shape){upload->source, upload->size_bytes, upload->size_bytes, 1};
-    info->ticket.stream = upload->stream;
-    info->api = upload->api;
+    info->range = copy->range;
+    info->stack = copy->stack;
+    info->shape = (struct sc_shape){copy->host, copy->size_bytes, copy->size_bytes, 1};
+    info->ticket.stream = copy->stream;
+    info->api = copy->api;
     info->origin = atomic_load_explicit(&range->origin, memory_order_relaxed);
-    info->thread = upload->thread;
-    info->ticks = upload->ticks;
-    info->slot = upload->slot;
+    info->thread = copy->thread;
+    info->ticks = copy->ticks;
+    info->slot = copy->slot;
     info->access = SC_ACCESS_ALL;
-    info->stable = true;
+    info->stable = copy->slot;
+    info->is_simple = true;
 }
 
-static inline bool is_equal_upload(const struct sc_op_info *info, const struct sc_upload *upload)
+static inline bool is_of(const struct sc_op_info *info, const struct sc_simple_copy *copy)
 {
-    return info->shape.address == upload->source && info->shape.width_bytes == upload->size_bytes &&
-           info->ticket.stream == upload->stream && info->range == upload->range &&
-           info->shape.rows == 1 && info->direction == SC_H2D;
+    return info->shape.address == copy->host && info->shape.width_bytes == copy->size_bytes &&
+           info->ticket.stream == copy->stream && info->range == copy->range &&
+           info->shape.rows == 1 && info->direction == (copy->to_host ? SC_D2H : SC_H2D);
 }
 
-static inline struct sc_op *find_upload(struct sc_inflight *inflight,
-                                        const struct sc_upload *upload, uint32_t *id)
+static inline uint32_t find_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
-    *id = *key_head(inflight, upload->source, upload->size_bytes, upload->stream);
-    while (*id) {
-        struct sc_op *op = sc_inflight_op(inflight, *id);
-        if (is_equal_upload(&op->info, upload))
-            return op;
-        *id = op->key_next;
-    }
-    return NULL;
+    uint32_t id = get(key_head(inflight, copy->host, copy->size_bytes, copy->stream));
+    while (id && !is_of(&sc_inflight_op(inflight, id)->info, copy))
+        id = get(&sc_inflight_op(inflight, id)->key_next);
+    return id;
 }
 
-/* Compares the source of an equal earlier upload with its snapshot. Mostly the source can be read
- * directly; else by add_if_changed. */
-static inline void compare_upload(struct sc_inflight *inflight, const struct sc_range *range,
-                                  struct sc_op *op, struct sc_ops *overwritten)
+bool sc_inflight_may_have_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
+{
+    return get(key_head(inflight, copy->host, copy->size_bytes, copy->stream)) != 0;
+}
+
+/* Most often the source can be read as it lies. */
+static inline bool is_unchanged(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
-    bool is_plain =
-        info->stable && !op->looked &&
-        atomic_load_explicit(&range->snapshots, memory_order_acquire) == SC_SNAPSHOTS_PLAIN &&
-        !sc_spans_may_hide(&inflight->guards, info->shape.address, info->shape.width_bytes);
-    if (__builtin_expect(!is_plain || memcmp((const void *)info->shape.address, info->slot->bytes,
-                                             info->shape.width_bytes) != 0,
-                         0))
-        add_if_changed(inflight, op, overwritten);
+    if (op->looked)
+        return !op->differs;
+    return !sc_spans_may_hide(&inflight->guards, info->shape.address, info->shape.width_bytes) &&
+           memcmp((const void *)info->shape.address, info->slot->bytes, info->shape.width_bytes) ==
+               0;
 }
 
-/* Replaces an equal upload. Uploads have a snapshot, and neither a guard nor copies of pages. */
-static inline __attribute__((always_inline)) void renew_upload(struct sc_inflight *inflight,
-                                                               uint32_t id, struct sc_op *op,
-                                                               const struct sc_upload *upload,
-                                                               const struct sc_ticket *ticket,
+struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
+                                          const struct sc_simple_copy *copy)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    struct sc_op *op = sc_inflight_op(inflight, find_alike(inflight, copy));
+    struct sc_slot *slot = op->info.slot;
+    if (!op->info.is_simple || !slot || !op->info.stable ||
+        atomic_load_explicit(&op->comparing, memory_order_relaxed) || !is_unchanged(inflight, op))
+        return NULL;
+    op->looked = false;
+    op->info.slot = NULL;
+    op->info.copied = true;
+    return slot;
+}
+
+void sc_inflight_refuse_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
+{
+    SC_ASSERT_GUARDED(&inflight->ops);
+    struct sc_op *op = sc_inflight_op(inflight, find_alike(inflight, copy));
+    if (!copy->is_filled) {
+        sc_staging_return(copy->slot);
+    } else if (op->info.is_simple && op->info.copied) {
+        op->info.slot = copy->slot;
+        op->info.copied = false;
+    } else {
+        const struct sc_stream *stream = sc_order_stream(inflight->order, copy->stream);
+        sc_staging_give(copy->slot,
+                        &(struct sc_ticket){.stream = copy->stream,
+                                            .number = sc_stream_front_issued(&stream->front)});
+    }
+}
+
+/* Such an operation has neither a guard nor a copy of a page. */
+static void renew_snapshot(struct sc_inflight *inflight, struct sc_op *op,
+                           const struct sc_simple_copy *copy, struct sc_ops *overwritten)
+{
+    SC_ASSERT(!op->first_span && !op->first_copy && !op->awaits_guard);
+    if (op->info.slot) {
+        add_if_changed(inflight, op, overwritten);
+        sc_source_copies_drop_copies(inflight, op);
+        sc_staging_refill(copy->slot, copy->stream);
+    }
+    op->info.slot = copy->slot;
+    op->info.copied = false;
+    op->info.stable = true;
+}
+
+/* It has a snapshot; or all of its pages are kept off, as was found lately, or none are to be. */
+static inline bool is_renewable(const struct sc_op *op, const struct sc_simple_copy *copy)
+{
+    static _Atomic uint64_t chosen_for;
+    if (!op->info.is_simple || copy->slot)
+        return op->info.is_simple && sc_ops_is_copied(&op->info);
+    if (!copy->is_guarded)
+        return !op->first_span && !op->info.guard_bytes;
+    uint64_t most = atomic_load_explicit(&chosen_for, memory_order_relaxed);
+    if (!most)
+        atomic_store_explicit(&chosen_for, most = sc_ticks_in_ns(CHOSEN_FOR_NS),
+                              memory_order_relaxed);
+    return op->first_span && !op->cut && !op->info.shares_pages &&
+           copy->ticks - op->chosen_ticks < most;
+}
+
+static inline __attribute__((always_inline)) void renew_simply(struct sc_inflight *inflight,
+                                                               uint32_t id,
+                                                               const struct sc_simple_copy *copy,
                                                                struct sc_ops *overwritten)
 {
-    SC_ASSERT(op->info.slot && !op->first_span && !op->first_copy && !op->awaits_guard);
-    compare_upload(inflight, sc_inflight_range(inflight, upload->range), op, overwritten);
-    sc_comparisons_await(op);
-    sc_staging_renew(op->info.slot, &op->info.ticket);
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    if (copy->slot)
+        renew_snapshot(inflight, op, copy, overwritten);
     if (op->stream_next || op->retained)
         move_to_end_of_stream(inflight, id);
-    op->looked = false;
-    op->info.ticket = *ticket;
-    op->info.stack = upload->stack;
-    op->info.api = upload->api;
-    op->info.thread = upload->thread;
-    op->info.ticks = upload->ticks;
-    op->info.slot = upload->slot;
-    op->info.stable = true;
+    op->info.stack = copy->stack;
+    op->info.api = copy->api;
+    op->info.thread = copy->thread;
+    op->info.ticks = copy->ticks;
     op->info.returned = false;
     op->accused = 0;
 }
 
-static bool put_upload(struct sc_inflight *inflight, const struct sc_upload *upload,
-                       const struct sc_ticket *ticket)
+static uint32_t put_upload(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     uint32_t id = sc_pool_take_as_is(&inflight->ops);
     if (!id)
-        return false;
+        return 0;
     struct sc_op *op = sc_inflight_op(inflight, id);
-    fill_record(op, upload->source, upload->size_bytes);
-    sc_inflight_describe_upload(inflight, upload, &op->info);
-    op->info.ticket = *ticket;
-    op->is_upload = true;
+    fill_record(op, copy->host, copy->size_bytes);
+    sc_inflight_describe_simply(inflight, copy, &op->info);
     op->cut = false;
     enter_lists(inflight, id, &op->info);
     link_key(inflight, id);
     link_to_stream(inflight, id);
-    sc_staging_refill(upload->slot, upload->stream);
-    SC_CHECK(check_op(inflight, id));
-    return true;
+    sc_staging_refill(copy->slot, copy->stream);
+    return id;
 }
 
-bool sc_inflight_upload(struct sc_inflight *inflight, const struct sc_upload *upload,
-                        const struct sc_ticket *ticket, struct sc_ops *overwritten)
+bool sc_inflight_issue_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
+                              struct sc_ticket *ticket, struct sc_ops *overwritten)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    SC_TRACE("op-upload stream number address bytes", ticket->stream, ticket->number,
-             upload->source, upload->size_bytes);
-    uint32_t id;
-    struct sc_op *op = find_upload(inflight, upload, &id);
-    if (op && (!op->is_upload || !op->info.slot))
+    SC_TRACE("op-simple stream address bytes", copy->stream, copy->host, copy->size_bytes);
+    uint32_t id = find_alike(inflight, copy);
+    if (id ? !is_renewable(sc_inflight_op(inflight, id), copy) : !copy->slot)
         return false;
-    if (upload->size_bytes >= SC_COMPARISONS_MIN_BYTES)
-        sc_comparisons_expect(inflight, upload->stream);
-    if (!op)
-        return put_upload(inflight, upload, ticket);
-    renew_upload(inflight, id, op, upload, ticket, overwritten);
+    if (copy->slot && copy->size_bytes >= SC_COMPARISONS_MIN_BYTES)
+        sc_comparisons_expect(inflight, copy->stream);
+    if (id)
+        renew_simply(inflight, id, copy, overwritten);
+    else if ((id = put_upload(inflight, copy)) == 0)
+        return false;
+    struct sc_op *op = sc_inflight_op(inflight, id);
+    sc_order_renew(inflight->order, &op->info.ticket);
+    ticket->number = op->info.ticket.number;
     SC_CHECK(check_op(inflight, id));
     return true;
 }

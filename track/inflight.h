@@ -50,7 +50,7 @@ struct sc_range {
  * neighbour touches no other line. */
 struct sc_op {
     _Alignas(64) struct sc_grid_node node; /* the hull */
-    uint32_t key_next;
+    _Atomic uint32_t key_next;
     uint32_t range_previous, range_next;
     uint32_t stream_previous, stream_next;
     uint32_t first_span; /* the list of its spans: what of it is guarded now */
@@ -63,9 +63,8 @@ struct sc_op {
     bool looked; /* its source was compared just now: `differs` says whether it differs from the
                     snapshot */
     bool differs;
-    /* Its source is being compared without the lock (track/comparisons.h). */
-    _Atomic bool comparing;
-    bool is_upload; /* only those fields of `info` are set that sc_inflight_upload sets */
+    _Atomic bool comparing; /* track/comparisons.h */
+    uint64_t chosen_ticks;  /* when its pages were chosen, or looked at once more */
 };
 
 enum { SC_RELEASED_MAX = 1024 }; /* released operations whose pages stay protected */
@@ -99,24 +98,20 @@ struct sc_inflight {
     struct sc_grid heap_grid;   /* operations on memory that free() or munmap() could take away */
     struct sc_grid device_grid; /* operations on device memory */
     struct sc_spans guards;
-    struct sc_kept_off kept_off;    /* pages of ranges */
-    struct sc_pool copies;          /* of pages (source_copies.c) */
-    struct sc_unwatched uncompared; /* sources that could not be copied, and so are not compared */
-    _Atomic uint32_t comparing;     /* how many sources are being compared (track/comparisons.h) */
-    bool guard_until_known; /* guards last until the host knows the operation to be done, not only
-                               until it is complete */
-    struct sc_no_verdicts *no_verdicts; /* counts what is forgotten for want of room; may be NULL */
-    struct sc_released released[SC_RELEASED_MAX]; /* a ring of the latest released operations;
-                                                     earlier ones are unguarded */
-    uint32_t released_count;                      /* how many there ever were */
-    uint32_t *keys;    /* heads of hash chains of operations, by sc_inflight_find_equal's key */
-    uint32_t busy;     /* first stream with operations */
-    uint32_t retained; /* how many operations are retained */
-    uint32_t awaiting_guard; /* how many operations have `awaits_guard` */
-    /* Sources in flight on ranges of sc_inflight_is_neighbour. */
-    _Atomic uint32_t neighbour_source_count;
-    /* Ids of two records that are no ranges: of the list of operations on no range, and of that of
-     * operations on device memory. */
+    struct sc_kept_off kept_off;        /* pages of ranges */
+    struct sc_pool copies;              /* of pages (source_copies.c) */
+    struct sc_unwatched uncompared;     /* sources of which there could be no copy */
+    _Atomic uint32_t comparing;         /* how many sources are (track/comparisons.h) */
+    bool guard_until_known;             /* and not only until complete */
+    struct sc_no_verdicts *no_verdicts; /* of what is forgotten for want of room, or NULL */
+    struct sc_released released[SC_RELEASED_MAX]; /* the latest ones; others are unguarded */
+    uint32_t released_count;                      /* that there ever were */
+    _Atomic uint32_t *keys; /* operations of equal keys are in a list; read without the lock */
+    uint32_t busy;          /* first stream with operations */
+    uint32_t retained;
+    uint32_t awaiting_guard;                 /* operations */
+    _Atomic uint32_t neighbour_source_count; /* of ranges that sc_inflight_is_neighbour names */
+    /* Ids of the records in whose lists operations on no range are, and those on device memory. */
     uint32_t no_range, device_memory;
     /* The operation for which the last early touch waited; stream 0: none. */
     struct sc_ticket awaited;
@@ -212,15 +207,23 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
                      struct sc_ops *overwritten);
 void sc_inflight_drop(struct sc_inflight *inflight, uint32_t op);
 
-/* Adds an upload with this ticket, as sc_inflight_add does, if nothing in flight writes the range.
- * False: an equal operation was not issued as an upload, or there is no memory; nothing was done.
- */
-struct sc_upload;
-bool sc_inflight_upload(struct sc_inflight *inflight, const struct sc_upload *upload,
-                        const struct sc_ticket *ticket, struct sc_ops *overwritten);
+/* The same of a simple copy, which gets a ticket, where nothing in flight conflicts with it. False:
+ * nothing was done, since an equal operation came another way, there is no memory, or pages of a
+ * copy to the host are to be looked at. */
+struct sc_simple_copy;
+bool sc_inflight_issue_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
+                              struct sc_ticket *ticket, struct sc_ops *overwritten);
 
-/* Fills `info` with all that sc_op_info says of the upload, but for the ticket's number. */
-void sc_inflight_describe_upload(struct sc_inflight *inflight, const struct sc_upload *upload,
+/* May an equal one be in flight? Lock-free. */
+bool sc_inflight_may_have_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy);
+
+/* The snapshot of an equal copy to the device, if the source has not changed since: that copy is
+ * none of which the source is compared from now on. Or NULL. */
+struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
+                                          const struct sc_simple_copy *copy);
+
+/* As it is described to others. */
+void sc_inflight_describe_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
                                  struct sc_op_info *info);
 
 /* The operation with the same shape, stream, direction, kind and range, or 0. No other field of

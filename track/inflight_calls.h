@@ -39,8 +39,13 @@ void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t si
 void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_info *later,
                               struct sc_ops *overwritten);
 
-/* Is the page still guarded against such a touch for some operation? False: the page is protected
- * for the sake of released operations at most. */
+/* A simple copy to the device that is refused after all, or was not made: its slot goes back to
+ * whom it is of. */
+struct sc_simple_copy;
+void sc_inflight_refuse_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy);
+
+/* Does the page lie under an operation that is still guarded against such a touch? False: it is
+ * protected for the sake of released ones at most. */
 bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address, enum sc_touch touch);
 
 #endif

@@ -51,19 +51,19 @@ struct sc_op_info {
     uint32_t frame_stack;    /* SC_STACK: a stack of one frame, that function's at the issue; 0: not
                                 known */
     enum sc_access access;   /* what the host may do with the guarded pages */
-    bool is_guard_chosen;    /* guard_address, guard_bytes and `access` were decided already */
-    /* A small source: all of its rows are compared where it is not guarded. */
-    bool is_compared_whole;
-    bool shares_pages; /* its first and last page, or a whole small source, are compared if they are
-                          not guarded */
-    bool copied;       /* the device reads a copy of the whole source that is not compared */
-    bool by_graph;     /* it was issued by the launch of a graph */
-    uint8_t unsure;    /* why its order is not certain: enum sc_unsure, as bits */
-    /* The driver had read the source when the call returned: a hazard with it is latent. */
-    bool taken;
-    bool reads_device; /* SC_D2D: this is the source's side */
-    bool stable;       /* only the host can have changed its bytes since the issue */
-    bool returned; /* SC_STACK: the function had returned when the operation was found known done */
+    bool is_guard_chosen;    /* these are, and how it may touch them */
+    bool is_compared_whole;  /* a small source: row by row */
+    bool shares_pages;       /* the first and last page, or all of a small source, are compared if
+                              * they are not guarded */
+    bool copied;             /* the device reads a copy of all of it that is not compared */
+    bool by_graph;           /* a graph was launched that has it */
+    uint8_t unsure;          /* why its order is not certain: enum sc_unsure, as bits */
+    bool taken;              /* the driver has had its bytes when the call returned: a hazard with
+                              * it is latent */
+    bool reads_device;       /* SC_D2D: this is the side that is read */
+    bool stable;             /* nothing but the host can have changed its bytes since the issue */
+    bool returned;           /* the function had, when the operation was found known done */
+    bool is_simple;          /* no more is set than sc_inflight_describe_simply sets, and a guard */
 };
 
 _Static_assert(sizeof(struct sc_op_info) <= 256, "it is copied without a loop");

@@ -58,9 +58,8 @@ bool sc_spans_have_lane(const struct sc_spans *spans, uintptr_t address)
 uint64_t sc_spans_lane_bits(const struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
-    uint64_t lanes = UINT64_C(1) << sc_spans_lane(spans, pages.start) |
-                     UINT64_C(1) << sc_spans_lane(spans, pages.end - 1);
-    return lanes & ~UINT64_C(1);
+    return UINT64_C(1) << sc_spans_lane(spans, pages.start) |
+           UINT64_C(1) << sc_spans_lane(spans, pages.end - 1);
 }
 
 /* Where the next area begins; `end`: there is none. */
@@ -182,7 +181,14 @@ static void note_lane(struct sc_spans *spans, uint32_t id)
                           memory_order_relaxed);
 }
 
-/* Adds a span of pages in one lane. Returns it, or `next` if there is no memory. */
+static void forget_lane(struct sc_spans *spans, uint32_t stream, unsigned lane)
+{
+    _Atomic uint64_t *lanes = &spans->stream_lanes[stream % 64];
+    atomic_store_explicit(
+        lanes, atomic_load_explicit(lanes, memory_order_relaxed) & ~(UINT64_C(1) << lane),
+        memory_order_relaxed);
+}
+
 static uint32_t add_in_lane(struct sc_spans *spans, struct sc_span_owner owner,
                             struct sc_pages pages, enum sc_access access, uint32_t next)
 {
@@ -228,6 +234,7 @@ void sc_spans_end(struct sc_spans *spans, uint32_t id)
         bool is_applied = !span->unapplied;
         span->live = false;
         spans->live--;
+        forget_lane(spans, span->stream, sc_spans_lane_of(spans, span));
         sc_spans_set_unapplied(spans, id);
         sc_grid_remove(&spans->grid, id);
         if (is_applied && sc_spans_attended)
@@ -305,18 +312,22 @@ static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t address,
     return false;
 }
 
-/* May a page of the interval be unreadable because of a span that has ended, of which the kernel
- * was not told yet? An interval in several lanes is not looked up, nor one in lane 0 if many spans
- * are unapplied: then the counts answer. Nothing is due in lane 0. */
+/* Lane 0 may have many. */
+static bool are_many(const struct sc_spans *spans)
+{
+    return atomic_load_explicit(&spans->unapplied_count, memory_order_relaxed) +
+               atomic_load_explicit(&spans->due, memory_order_relaxed) >
+           FEW;
+}
+
 static bool may_hide_still(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     unsigned lane = sc_spans_lane(spans, address);
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
-    if (lane_end(spans, pages.start, pages.end) < pages.end)
+    if (lane_end(spans, pages.start, pages.end) < pages.end || (lane == 0 && are_many(spans)))
         return spans->hiding_unapplied != 0 || sc_spans_any_due(spans);
-    if (lane == 0 && (spans->hiding_unapplied == 0 ||
-                      atomic_load_explicit(&spans->unapplied_count, memory_order_relaxed) > FEW))
-        return spans->hiding_unapplied != 0;
+    if (spans->hiding_unapplied == 0 && !spans->due_ended[lane])
+        return false;
     return is_in_list(spans, spans->unapplied[lane], address, size_bytes) ||
            is_in_list(spans, spans->refused[lane], address, size_bytes) ||
            is_in_list(spans, spans->due_ended[lane], address, size_bytes);

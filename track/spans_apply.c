@@ -220,16 +220,7 @@ static bool is_attended(const struct sc_spans *spans, const struct sc_span *span
     return sc_spans_attended >> sc_spans_lane_of(spans, span) & 1;
 }
 
-static void forget_lane(struct sc_spans *spans, uint32_t stream, unsigned lane)
-{
-    _Atomic uint64_t *lanes = &spans->stream_lanes[stream % 64];
-    atomic_store_explicit(
-        lanes, atomic_load_explicit(lanes, memory_order_relaxed) & ~(UINT64_C(1) << lane),
-        memory_order_relaxed);
-}
-
-/* Is the span simple: has it just become unapplied, as one piece, so that the kernel is told one
- * thing at most? */
+/* The span has just become unapplied, and the kernel needs to be told one thing at most. */
 static bool is_simple(struct sc_spans *spans, uint32_t id, struct piece *piece)
 {
     const struct sc_span *span = sc_spans_at(spans, id);
@@ -278,7 +269,6 @@ void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
     bool must_be_told = must_tell(span, &piece);
     if (must_be_told && piece.access != SC_ACCESS_ALL)
         return;
-    forget_lane(spans, span->stream, lane);
     if (!must_be_told) {
         take_off_unapplied(spans, id);
         set_unused(spans, id);
@@ -296,8 +286,7 @@ void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
 
 uint64_t sc_spans_lanes_of(const struct sc_spans *spans, uint32_t stream)
 {
-    return atomic_load_explicit(&spans->stream_lanes[stream % 64], memory_order_relaxed) &
-           ~UINT64_C(1);
+    return atomic_load_explicit(&spans->stream_lanes[stream % 64], memory_order_relaxed);
 }
 
 /* ---- telling the kernel of what is due, without the lock ---- */

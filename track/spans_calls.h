@@ -23,10 +23,10 @@ void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_byt
 /* Is the page in another lane than 0? */
 bool sc_spans_have_lane(const struct sc_spans *spans, uintptr_t address);
 
-/* A bit for each of the lanes of the interval's first and last page; none for lane 0. */
+/* The lanes of the first and of the last page of an interval as bits. */
 uint64_t sc_spans_lane_bits(const struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 
-/* A bit for each lane but 0 in which spans of the stream live. A hint: lanes may be missing. */
+/* The lanes in which spans of the stream live; about: some may be missing. */
 uint64_t sc_spans_lanes_of(const struct sc_spans *spans, uint32_t stream);
 
 /* The bit of the stream in words of 64 bits. Several streams share a bit. */

@@ -246,36 +246,6 @@ void sc_staging_refill(const struct sc_slot *slot, uint32_t id)
         sc_staging_return(next);
 }
 
-/* A slot that is still read goes to the end of the list. The stream then keeps the first slot of
- * the list instead, if that is complete, and `taken` does not change. */
-void sc_staging_renew(struct sc_slot *slot, const struct sc_ticket *ticket)
-{
-    struct sc_order *order = slot->staging->order;
-    struct sc_stream *stream = sc_order_stream(order, ticket->stream);
-    struct sc_slot_list *list = &slot->staging->classes[slot->size_class];
-    if (!keeps_none(stream, slot)) {
-        sc_staging_keep(slot, ticket);
-        return;
-    }
-    slot->ticket = *ticket;
-    if (!is_complete(slot)) {
-        struct sc_slot *next = list->first;
-        if (!next || !is_complete(next)) {
-            give_slot(slot, /*complete*/ false);
-            sc_staging_refill(slot, ticket->stream);
-            return;
-        }
-        pop_slot(list);
-        append_slot(list, slot);
-        slot->has_stream = true;
-        stream->references++;
-        slot = next;
-        drop_stream(slot);
-    }
-    if (!offer(&stream->kept_slots[slot->size_class], slot))
-        sc_staging_return(slot);
-}
-
 void sc_staging_give_kept(struct sc_order *order, uint32_t stream)
 {
     for (unsigned c = 0; c < SC_STAGING_CLASSES; c++) {

@@ -104,12 +104,8 @@ struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream
 /* If the stream keeps no slot of this one's class, and there is one left, the stream keeps that. */
 void sc_staging_refill(const struct sc_slot *slot, uint32_t stream);
 
-/* sc_staging_keep and sc_staging_refill in one, for an operation that is issued once more on its
- * stream. */
-void sc_staging_renew(struct sc_slot *slot, const struct sc_ticket *ticket);
-
-/* Gives back what the stream has kept, because it is about to go; or what all streams have kept,
- * because slots are wanting. */
+/* The stream is about to go; or slots are wanting: what the stream, or every stream, has kept comes
+ * back. */
 void sc_staging_give_kept(struct sc_order *order, uint32_t stream);
 void sc_staging_give_all_kept(struct sc_order *order);
 

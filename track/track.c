@@ -14,6 +14,7 @@
 #include "track/source_copies.h"
 #include "track/staging.h"
 #include "track/track.h"
+#include "track/track_copies.h"
 #include "track/track_internal.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
@@ -470,7 +471,8 @@ static void add_op(struct sc_track *track, struct sc_op_info *info, struct sc_op
 }
 
 __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
-                                                      const struct sc_op_info *info)
+                                                      const struct sc_op_info *info,
+                                                      struct sc_simple_copy *copy)
 {
     struct sc_comparisons comparisons;
     sc_own_lock_enter(); /* no signal handler stops the thread in between */
@@ -481,6 +483,8 @@ __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
         sc_comparisons_make(&track->inflight, &comparisons);
         lock(track);
         sc_comparisons_end(&track->inflight, &comparisons);
+        if (copy)
+            copy->slot = sc_inflight_take_snapshot(&track->inflight, copy);
         unlock(track);
     }
     sc_own_lock_leave();
@@ -502,7 +506,7 @@ void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct s
     issued->overwritten.count = 0;
     for (unsigned i = 0; i < count; i++)
         if (infos[i].slot && sc_shape_hull_bytes(&infos[i].shape) >= SC_COMPARISONS_MIN_BYTES)
-            sc_track_compare_equal(track, &infos[i]);
+            sc_track_compare_equal(track, &infos[i], NULL);
     lock(track);
     if (call->stream)
         sc_order_end(&track->order, call, /*issued*/ true);

@@ -7,10 +7,16 @@
 #include "track/tracker.h"
 
 struct sc_op_info;
+struct sc_simple_copy;
 
 static inline void lock(struct sc_track *track) SC_ACQUIRES(*track) SC_UNFOLLOWED
 {
     sc_brief_lock_take(&track->lock);
+}
+
+static inline bool try_to_lock(struct sc_track *track) SC_TRY_ACQUIRES(true, *track) SC_UNFOLLOWED
+{
+    return sc_brief_lock_try(&track->lock);
 }
 
 static inline void unlock(struct sc_track *track) SC_RELEASES(*track) SC_UNFOLLOWED
@@ -18,10 +24,11 @@ static inline void unlock(struct sc_track *track) SC_RELEASES(*track) SC_UNFOLLO
     sc_brief_lock_give(&track->lock);
 }
 
-/* Compares the source of the operation equal to `info`, which `info` is about to replace, without
- * the lock. */
-void sc_track_compare_equal(struct sc_track *track, const struct sc_op_info *info)
-    SC_EXCLUDES(*track);
+/* An operation that is about to be recorded once more is compared with its source, without the
+ * lock. `copy`: NULL, or a simple one to the device, which gets its snapshot.
+ */
+void sc_track_compare_equal(struct sc_track *track, const struct sc_op_info *info,
+                            struct sc_simple_copy *copy) SC_EXCLUDES(*track);
 
 /* Sets the front's word for free() and munmap(). To be called after every change of what they have
  * to look at. */
@@ -33,9 +40,8 @@ static inline void publish_watch(struct sc_track *track)
         atomic_store_explicit(&track->front.libc_watch, watch, memory_order_relaxed);
 }
 
-/* The range that the thread found last, if the interval lies in it; else NULL. Lock-free. */
-const struct sc_range *sc_track_last_range(struct sc_track *track, uintptr_t address,
-                                           size_t size_bytes, uint32_t *id);
+/* The range in which all of the interval lies; 0: none, or it has no bytes. */
+uint32_t sc_track_range_of(struct sc_track *track, uintptr_t address, size_t size_bytes);
 
 /* For checks: all parts of the track are used with this lock from now on. NULL: without a lock, as
  * tests use parts on one thread. */

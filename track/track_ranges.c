@@ -35,55 +35,70 @@ describe_range(struct sc_track *track, uint32_t id)
     return info;
 }
 
-/* The range that the thread found last, with the version of the ranges then: programs copy from the
- * same memory again and again. It is valid as long as no range came or went. It is one word, since
- * a signal handler may come in between. */
-static __thread _Atomic uint64_t last_range __attribute__((tls_model("initial-exec")));
+/* Programs copy from the same memory again and again: a thread remembers ranges, as long as none
+ * came or went. Each is one word, since a signal handler may come in between. Memory of one kind
+ * often lies at the same place of blocks of 2 MB that follow each other. */
+enum { RANGES_REMEMBERED = 8, PLACE_SHIFT = 16, BLOCK_SHIFT = 21 };
+static __thread _Atomic uint64_t last_ranges[RANGES_REMEMBERED]
+    __attribute__((tls_model("initial-exec"), aligned(64)));
+
+static inline _Atomic uint64_t *last_of(uintptr_t address)
+{
+    return &last_ranges[((address >> PLACE_SHIFT) + (address >> BLOCK_SHIFT)) % RANGES_REMEMBERED];
+}
 
 static uint64_t version_of_ranges(struct sc_track *track)
 {
     return atomic_load_explicit(&track->inflight.range_grid.version, memory_order_acquire) << 32;
 }
 
-static __attribute__((noinline)) void look_for_range(struct sc_track *track, uintptr_t address,
-                                                     struct sc_range_info *info)
+static __attribute__((noinline)) uint32_t look_for_range(struct sc_track *track, uintptr_t address)
 {
     uint64_t version = version_of_ranges(track);
     uint32_t id = sc_inflight_range_of(&track->inflight, address);
     if (id == SC_GRID_RETRY) {
         lock(track);
-        *info = describe_range(track, sc_grid_point_locked(&track->inflight.range_grid, address));
+        id = sc_grid_point_locked(&track->inflight.range_grid, address);
         unlock(track);
-        return;
+    } else if (track == &sc_track && id) {
+        atomic_store_explicit(last_of(address), version | id, memory_order_relaxed);
     }
-    if (track == &sc_track && id)
-        atomic_store_explicit(&last_range, version | id, memory_order_relaxed);
-    *info = describe_range(track, id);
+    return id;
 }
 
-const struct sc_range *sc_track_last_range(struct sc_track *track, uintptr_t address,
-                                           size_t size_bytes, uint32_t *id)
+static inline bool holds(const struct sc_range *range, uintptr_t address, size_t size_bytes)
 {
-    uint64_t known = atomic_load_explicit(&last_range, memory_order_relaxed);
-    *id = (uint32_t)known;
-    if (track != &sc_track || !*id || known - *id != version_of_ranges(track))
-        return NULL;
-    const struct sc_range *range = sc_inflight_range(&track->inflight, *id);
     uintptr_t start = atomic_load_explicit(&range->node.address, memory_order_relaxed);
     size_t range_bytes = atomic_load_explicit(&range->node.size_bytes, memory_order_relaxed);
-    return address - start < range_bytes && size_bytes <= range_bytes - (address - start) ? range
-                                                                                          : NULL;
+    return address - start < range_bytes && size_bytes <= range_bytes - (address - start);
+}
+
+/* 0: that is to be looked for. */
+static inline uint32_t remembered(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    uint64_t known = atomic_load_explicit(last_of(address), memory_order_relaxed);
+    uint32_t id = (uint32_t)known;
+    return id && known - id == version_of_ranges(track) && track == &sc_track &&
+                   holds(sc_inflight_range(&track->inflight, id), address, size_bytes)
+               ? id
+               : 0;
+}
+
+uint32_t sc_track_range_of(struct sc_track *track, uintptr_t address, size_t size_bytes)
+{
+    uint32_t id = remembered(track, address, size_bytes);
+    if (__builtin_expect(id != 0, 1))
+        return size_bytes ? id : 0;
+    id = look_for_range(track, address);
+    return id && size_bytes && holds(sc_inflight_range(&track->inflight, id), address, size_bytes)
+               ? id
+               : 0;
 }
 
 struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
 {
-    struct sc_range_info info;
-    uint32_t id;
-    if (sc_track_last_range(track, address, 1, &id))
-        info = describe_range(track, id);
-    else
-        look_for_range(track, address, &info);
-    return info;
+    uint32_t id = remembered(track, address, 1);
+    return describe_range(track, id ? id : look_for_range(track, address));
 }
 
 /* Most device memory is known by its block to be in no range. */

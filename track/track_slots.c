@@ -4,11 +4,10 @@
 
 #include "track/blocks.h"
 #include "track/comparisons.h"
-#include "track/conflicts_internal.h"
 #include "track/staging.h"
+#include "track/track_copies.h"
 #include "track/track_internal.h"
 #include "track/track_ops.h"
-#include "track/track_uploads.h"
 
 #include "common/poison.h"
 
@@ -74,7 +73,7 @@ int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
     return result;
 }
 
-/* ---- uploads ---- */
+/* ---- simple copies ---- */
 
 /* Does nothing in flight write the range, so that nothing conflicts with a read of it? */
 static bool is_still(struct sc_inflight *inflight, const struct sc_range *range)
@@ -83,59 +82,104 @@ static bool is_still(struct sc_inflight *inflight, const struct sc_range *range)
              atomic_load_explicit(&inflight->nowhere->writer_count, memory_order_relaxed));
 }
 
-bool sc_track_begin_upload(struct sc_track *track, struct sc_staging *staging,
-                           struct sc_upload *upload)
+/* Neither does anything with what is written on the stream. */
+static bool is_of_stream(struct sc_inflight *inflight, const struct sc_range *range,
+                         uint32_t stream)
+{
+    return !sc_inflight_may_conflict(range, true, stream) &&
+           !sc_inflight_may_conflict(inflight->nowhere, true, stream);
+}
+
+/* The pinned range of the host's side, if the other side is the device's; or NULL. */
+static inline const struct sc_range *find_pinned(struct sc_track *track,
+                                                 struct sc_simple_copy *copy)
 {
     struct sc_inflight *inflight = &track->inflight;
-    const struct sc_range *range =
-        sc_track_last_range(track, upload->source, upload->size_bytes, &upload->range);
-    if (!range || atomic_load_explicit(&range->kind, memory_order_relaxed) != SC_PINNED ||
-        atomic_load_explicit(&range->snapshots, memory_order_acquire) != SC_SNAPSHOTS_PLAIN ||
-        !is_still(inflight, range) ||
-        atomic_load_explicit(&inflight->managed_count, memory_order_relaxed) != 0 ||
-        sc_blocks_may_hold_one(&inflight->range_blocks, upload->target))
-        return false;
-    upload->slot = sc_staging_take_kept(staging, upload->stream, upload->size_bytes);
-    return upload->slot;
+    copy->range = sc_track_range_of(track, copy->host, copy->size_bytes);
+    const struct sc_range *range = sc_inflight_range(inflight, copy->range);
+    return copy->range && atomic_load_explicit(&range->kind, memory_order_relaxed) == SC_PINNED &&
+                   atomic_load_explicit(&inflight->managed_count, memory_order_relaxed) == 0 &&
+                   !sc_blocks_may_hold_one(&inflight->range_blocks, copy->device)
+               ? range
+               : NULL;
 }
 
-/* Issues the upload like any other operation: something writes its source, or an equal operation
- * was not issued as an upload. */
-static __attribute__((noinline)) void
-issue_as_any_operation(struct sc_track *track, const struct sc_upload *upload,
-                       struct sc_ticket *ticket, struct sc_issued *issued) SC_REQUIRES(*track)
+static inline bool is_plain(const struct sc_range *range)
+{
+    return atomic_load_explicit(&range->snapshots, memory_order_acquire) == SC_SNAPSHOTS_PLAIN;
+}
+
+static __attribute__((noinline)) void take_large(struct sc_track *track,
+                                                 struct sc_simple_copy *copy)
 {
     struct sc_op_info info;
-    sc_inflight_describe_upload(&track->inflight, upload, &info);
-    info.ticket = *ticket;
-    sc_conflicts_find(&track->inflight, &info, /*awaited*/ false, &issued->conflicts);
-    if (!sc_inflight_add(&track->inflight, &info, &issued->overwritten))
-        sc_staging_keep(upload->slot, ticket);
-    sc_staging_refill(upload->slot, upload->stream);
+    sc_inflight_describe_simply(&track->inflight, copy, &info);
+    sc_track_compare_equal(track, &info, copy);
 }
 
-static __attribute__((noinline)) void compare_equal_upload(struct sc_track *track,
-                                                           const struct sc_upload *upload)
+/* Where threads wait for the lock, the source is copied rather than to wait here, too. */
+static void take_small(struct sc_track *track, struct sc_simple_copy *copy,
+                       const struct sc_range *range)
 {
-    struct sc_op_info info;
-    sc_inflight_describe_upload(&track->inflight, upload, &info);
-    sc_track_compare_equal(track, &info);
-}
-
-uint64_t sc_track_issue_upload(struct sc_track *track, const struct sc_upload *upload,
-                               struct sc_issued *issued)
-{
-    struct sc_ticket ticket = {.stream = upload->stream};
-    if (upload->size_bytes >= SC_COMPARISONS_MIN_BYTES)
-        compare_equal_upload(track, upload);
-    lock(track);
-    atomic_store_explicit(&track->operations,
-                          atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
-    sc_order_renew(&track->order, &ticket);
-    if (!is_still(&track->inflight, sc_inflight_range(&track->inflight, upload->range)) ||
-        !sc_inflight_upload(&track->inflight, upload, &ticket, &issued->overwritten))
-        issue_as_any_operation(track, upload, &ticket, issued);
+    if (!try_to_lock(track))
+        return;
+    if (is_plain(range))
+        copy->slot = sc_inflight_take_snapshot(&track->inflight, copy);
     unlock(track);
-    return ticket.number;
+}
+
+static void take_snapshot(struct sc_track *track, struct sc_staging *staging,
+                          struct sc_simple_copy *copy, const struct sc_range *range)
+{
+    if (sc_inflight_may_have_alike(&track->inflight, copy)) {
+        if (copy->size_bytes >= SC_COMPARISONS_MIN_BYTES)
+            take_large(track, copy);
+        else
+            take_small(track, copy, range);
+    }
+    copy->is_filled = copy->slot;
+    if (!copy->slot)
+        copy->slot = sc_staging_take_kept(staging, copy->stream, copy->size_bytes);
+}
+
+bool sc_track_begin_simply(struct sc_track *track, struct sc_staging *staging,
+                           struct sc_simple_copy *copy)
+{
+    struct sc_inflight *inflight = &track->inflight;
+    const struct sc_range *range = find_pinned(track, copy);
+    copy->slot = NULL;
+    if (!range || copy->to_host)
+        return range && is_of_stream(inflight, range, copy->stream);
+    if (is_still(inflight, range) && is_plain(range))
+        take_snapshot(track, staging, copy, range);
+    return copy->slot;
+}
+
+/* False: there is none that it could follow so, or something has come in between. */
+static bool issue_simply(struct sc_track *track, const struct sc_simple_copy *copy,
+                         struct sc_ticket *ticket, struct sc_ops *overwritten)
+{
+    struct sc_inflight *inflight = &track->inflight;
+    const struct sc_range *range = sc_inflight_range(inflight, copy->range);
+    if (!copy->slot && !sc_inflight_may_have_alike(inflight, copy))
+        return false;
+    lock(track);
+    bool done =
+        (copy->slot ? is_still(inflight, range) : is_of_stream(inflight, range, copy->stream)) &&
+        sc_inflight_issue_simply(inflight, copy, ticket, overwritten);
+    if (done)
+        atomic_store_explicit(&track->operations,
+                              atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+    unlock(track);
+    return done;
+}
+
+bool sc_track_issue_simply(struct sc_track *track, const struct sc_simple_copy *copy,
+                           struct sc_op_info *info, struct sc_issued *issued)
+{
+    bool done = issue_simply(track, copy, &info->ticket, &issued->overwritten);
+    if (!done)
+        sc_inflight_describe_simply(&track->inflight, copy, info);
+    return done;
 }

@@ -3,7 +3,7 @@
 #include "common/shape.h"
 #include "interpose/base/compiler.h"
 #include "interpose/calls/issue.h"
-#include "interpose/calls/uploads.h"
+#include "interpose/calls/simple_copies.h"
 #include "interpose/capture/detours.h"
 #include "interpose/driver/addresses.h"
 #include "interpose/driver/driver.h"
@@ -273,8 +273,6 @@ SC_PAIR(cuMemPrefetchAsync_v2, _ptsz,
 }
 
 /* ---- from the rows of api.def ---- */
-
-#define cuMemcpyHtoDAsync_v2_simply sc_uploads_make
 
 #define USES_TO_DEVICE(dst, src, bytes) add_host_and_device(&copy.issue, SC_H2D, src, dst, bytes)
 #define USES_TO_HOST(dst, src, bytes) add_host_and_device(&copy.issue, SC_D2H, dst, src, bytes)

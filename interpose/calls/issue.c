@@ -48,6 +48,7 @@
 #include "track/staging.h"
 #include "track/stream_front.h"
 #include "track/track.h"
+#include "track/track_copies.h"
 #include "track/track_front.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
@@ -767,10 +768,11 @@ SC_INLINED void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
     choose_guard(issue, op);
 }
 
-/* The lanes of the guard that the operation's pages belong to, as bits. */
+/* All threads share lane 0: it is attended where the pages are surely to change. */
 static uint64_t lanes_of(const struct sc_op_info *op)
 {
-    return sc_spans_lane_bits(sc_track_parts.guards, op->guard_address, op->guard_bytes);
+    uint64_t lanes = sc_spans_lane_bits(sc_track_parts.guards, op->guard_address, op->guard_bytes);
+    return op->is_simple ? lanes : lanes & ~UINT64_C(1);
 }
 
 /* What the issue's operations have in common. */
@@ -789,9 +791,8 @@ SC_INLINED void report_late(const struct sc_issue *issue, const struct sc_issued
         sc_hazards_report_overwritten(&issued->overwritten, SC_CULPRIT_OF(issue->call));
 }
 
-/* Records the operations with their guards, reports what was found, and sums them up. */
-SC_INLINED struct recorded record_ops(struct sc_issue *issue, struct sc_issue_ops *ops,
-                                      uint32_t stack, uint64_t now_ticks)
+static __attribute__((noinline)) struct recorded
+record_ops(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack, uint64_t now_ticks)
 {
     SC_ISSUED(issued);
     struct recorded all = {0, false, false};
@@ -813,21 +814,41 @@ SC_INLINED struct recorded record_ops(struct sc_issue *issue, struct sc_issue_op
     return all;
 }
 
-void sc_issue_report_late(const struct sc_call *call, struct sc_stream_record *stream,
-                          const struct sc_issued *issued, uint64_t number)
-{
-    struct sc_issue issue;
-    init_issue(&issue, call, stream);
-    report_late(&issue, issued, number);
-}
-
 size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,
                        uint64_t now_ticks)
 {
     return record_ops(issue, ops, stack, now_ticks).size_bytes;
 }
 
-/* Is all of the issue done when the call returns? */
+/* Its pages are to be chosen, or something has come in between. */
+static __attribute__((noinline)) void record_as_any(const struct sc_call *call,
+                                                    struct sc_stream_record *stream,
+                                                    const struct sc_simple_copy *copy,
+                                                    struct sc_issue_ops *ops)
+{
+    struct sc_issue issue;
+    init_issue(&issue, call, stream);
+    ops->count = 1;
+    record_ops(&issue, ops, copy->stack, copy->ticks);
+}
+
+uint64_t sc_issue_simply(const struct sc_call *call, struct sc_stream_record *stream,
+                         const struct sc_simple_copy *copy)
+{
+    SC_ISSUED(issued);
+    struct sc_issue_ops ops;
+    bool done = sc_track_issue_simply(&sc_track, copy, &ops.of[0], &issued);
+    if (sc_unlikely(issued.overwritten.count))
+        sc_hazards_report_overwritten(&issued.overwritten, SC_CULPRIT_OF(call));
+    if (!done)
+        record_as_any(call, stream, copy, &ops);
+    else if (!copy->slot && !copy->is_guarded)
+        sc_no_verdicts_note_unwatched(sc_track_parts.no_verdicts, SC_NO_VERDICT_OFF,
+                                      copy->size_bytes);
+    return ops.of[0].ticket.number;
+}
+
+/* Is all of it done when the call returns? */
 static bool is_over_in_call(const struct sc_issue *issue)
 {
     return issue->joins_stream && !issue->lands_late;

@@ -202,19 +202,19 @@ struct sc_issued_call {
     struct sc_history_entry use; /* for the history: stack, direction and bytes */
 };
 
-/* Does for a call what follows the records of its operations: applies the guard, notes the stream's
- * queue, records a mark if one is due, and adds an entry to the history. */
+/* A simple copy (calls/simple_copies.h) that the driver has accepted is recorded. Returns the
+ * operation's number. */
+struct sc_simple_copy;
+uint64_t sc_issue_simply(const struct sc_call *call, struct sc_stream_record *stream,
+                         const struct sc_simple_copy *copy);
+
+/* Behind the records: the pages are brought into line, the queue is noted, a mark follows if one is
+ * due, and the history has an entry. */
 void sc_issue_recorded(const struct sc_issued_call *issued);
 
 /* The device, or the call itself, is about to write these bytes in order: sources in flight there
  * are compared for the last time, and those that have changed are reported (SC201). */
 void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_bytes);
-
-/* Reports what was found when the call's only operation was recorded, which is not a graph's:
- * conflicts (SC204) and sources that were overwritten (SC201). `number`: of the operation. */
-struct sc_issued;
-void sc_issue_report_late(const struct sc_call *call, struct sc_stream_record *stream,
-                          const struct sc_issued *issued, uint64_t number);
 
 /* Is the stream, as the call names it, part of a capture? */
 bool sc_issue_is_captured(const struct sc_call *call, CUstream stream);

@@ -28,10 +28,8 @@ enum {
 };
 
 static _Atomic uint32_t times[SC_AREAS_COUNT]; /* that a part was guarded while it was mprotect's */
-static _Atomic bool wants[SC_AREAS_COUNT];     /* it was to be userfaultfd's, for a result */
-static _Atomic uint32_t
-    tries[SC_AREAS_COUNT];      /* that it was to be, and nothing was guarded there */
-static _Atomic bool any_result; /* ... of userfaultfd's */
+/* That it was to be userfaultfd's, and nothing was guarded there. */
+static _Atomic uint32_t tries[SC_AREAS_COUNT];
 
 static void say_why_not(void)
 {
@@ -56,18 +54,10 @@ static uintptr_t area_of(uintptr_t address)
     return address - (address - sc_areas.start) % SC_AREAS_BYTES;
 }
 
-/* Sources that nobody writes between two copies stay protected at no cost, as long as they are
- * mprotect's. So results decide. Where one was to change the area, the sources there are to as
- * well: of a step that copies up and down an area is busy whenever the result comes. */
-static bool is_wanted(unsigned area, const struct sc_pages *pages, bool is_result, unsigned before)
+static bool is_wanted(const struct sc_pages *pages, unsigned before)
 {
-    if (sc_options.guard == SC_GUARD_UFFD)
-        return true;
-    if (pages->end - pages->start <= SMALL_MAX_BYTES && before >= OFTEN - 1)
-        return true;
-    return sc_map_waits_are_long() &&
-           (is_result || atomic_load_explicit(&any_result, memory_order_relaxed) ||
-            atomic_load_explicit(&wants[area], memory_order_relaxed));
+    return sc_options.guard == SC_GUARD_UFFD || sc_map_waits_are_long() ||
+           (pages->end - pages->start <= SMALL_MAX_BYTES && before >= OFTEN - 1);
 }
 
 /* The grid tells only of pieces of this size. */
@@ -90,28 +80,23 @@ static bool is_to_be_tried(unsigned i, uintptr_t area)
     return (tried & (tried + 1)) == 0;
 }
 
-static void choose_for(uintptr_t area, const struct sc_pages *pages, bool is_result)
+static void choose_for(uintptr_t area, const struct sc_pages *pages)
 {
     unsigned i = (unsigned)((area - sc_areas.start) / SC_AREAS_BYTES);
     if (sc_userfaults_have_adopted(area, 1))
         return;
     unsigned before = atomic_fetch_add_explicit(&times[i], 1, memory_order_relaxed);
-    if (!is_wanted(i, pages, is_result, before))
-        return;
-    if (is_result)
-        atomic_store_explicit(&wants[i], true, memory_order_relaxed);
-    if (is_to_be_tried(i, area) && sc_user_touches_begin() &&
-        sc_protect_move(area, sc_userfaults_adopt_huge) && is_result)
-        atomic_store_explicit(&any_result, true, memory_order_relaxed);
+    if (is_wanted(pages, before) && is_to_be_tried(i, area) && sc_user_touches_begin())
+        sc_protect_move(area, sc_userfaults_adopt_huge);
 }
 
-void sc_block_areas_choose(const struct sc_pages *pages, bool is_result)
+void sc_block_areas_choose(const struct sc_pages *pages)
 {
     const uintptr_t shared_bytes = (uintptr_t)SC_AREAS_SHARED * SC_AREAS_BYTES;
     if (sc_likely(!sc_areas_have(pages->start)) || pages->start - sc_areas.start < shared_bytes ||
         pages->end - pages->start > PART_MAX_BYTES)
         return;
-    choose_for(area_of(pages->start), pages, is_result);
+    choose_for(area_of(pages->start), pages);
     if (area_of(pages->end - 1) != area_of(pages->start))
-        choose_for(area_of(pages->end - 1), pages, is_result);
+        choose_for(area_of(pages->end - 1), pages);
 }

@@ -11,11 +11,9 @@
 #ifndef SC_INTERPOSE_GUARD_BLOCK_AREAS_H
 #define SC_INTERPOSE_GUARD_BLOCK_AREAS_H
 
-#include <stdbool.h>
-
 struct sc_pages;
 
-/* The calling thread is about to guard these pages, of a result or of a source. */
-void sc_block_areas_choose(const struct sc_pages *pages, bool is_result);
+/* The calling thread is about to guard these pages. */
+void sc_block_areas_choose(const struct sc_pages *pages);
 
 #endif

@@ -37,7 +37,6 @@
 #include "track/guarded.h"
 #include "track/no_verdicts.h"
 #include "track/op_info.h"
-#include "track/source_costs.h"
 #include "track/spans.h"
 #include "track/track.h"
 #include "track/track_parts.h"
@@ -452,15 +451,6 @@ static bool can_guard(const struct sc_pages *pages, bool by_userfault,
     return takeover == SC_TAKEOVER_DONE;
 }
 
-/* mprotect takes as long for a result as for a source. */
-static void count_kept(const struct sc_op_info *op, bool by_userfault)
-{
-    if (!by_userfault)
-        sc_source_costs_note(SC_SOURCE_BY_MPROTECT, op->guard_bytes, 0, true);
-    else if (op->access == SC_ACCESS_READ)
-        sc_source_costs_note(SC_SOURCE_BY_USERFAULT, op->guard_bytes, 0, true);
-}
-
 /* The allocation's pages in the area, which one mapping has: part of it would be parted from the
  * rest. */
 static struct sc_pages in_area(const struct sc_range_info *range, uintptr_t address)
@@ -483,20 +473,11 @@ static void take_sources(const struct sc_range_info *range, const struct sc_page
     }
 }
 
-/* Where mprotect is slow it is tried again, some calls in a row of many. */
-static bool is_slow(void)
-{
-    enum { OFTEN = 4096, IN_A_ROW = 16 };
-    static _Atomic unsigned asked;
-    return sc_map_waits_are_long() &&
-           atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) % OFTEN >= IN_A_ROW;
-}
-
 /* What has many pages is mprotect's, unless threads wait for each other for it. It needs the
  * signal. */
 static bool is_mprotects(void)
 {
-    return sc_options.guard != SC_GUARD_UFFD && !is_slow() &&
+    return sc_options.guard != SC_GUARD_UFFD && !sc_map_waits_are_long() &&
            sc_signals_take_over() == SC_TAKEOVER_DONE;
 }
 
@@ -537,7 +518,7 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
         leave_out_all(range, op);
         return;
     }
-    sc_block_areas_choose(&pages, sc_direction_writes_host(op->direction));
+    sc_block_areas_choose(&pages);
     leave_out_foreign(range, op, &pages);
     if (pages.start < pages.end)
         leave_out_disputed(range, op, &pages);
@@ -558,5 +539,4 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
     op->access = is_source ? SC_ACCESS_READ : SC_ACCESS_NONE;
     op->guard_address = pages.start;
     op->guard_bytes = pages.end - pages.start;
-    count_kept(op, by_userfault);
 }

@@ -1,10 +1,8 @@
 #include "interpose/guard/page_access.h"
 
 #include "common/pages.h"
-#include "common/ticks.h"
 #include "interpose/base/mappings.h"
 #include "interpose/guard/guarded_ranges.h"
-#include "interpose/guard/map_waits.h"
 #include "interpose/guard/page_protection.h"
 #include "interpose/guard/userfaults.h"
 #include "interpose/memory/areas.h"
@@ -17,10 +15,7 @@ int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access acce
         return 0;
     if (sc_areas_have_lane(address))
         return sc_userfaults_set(address, size_bytes, access);
-    uint64_t before = sc_ticks();
     int result = sc_page_protection_set(address, size_bytes, access);
-    if (sc_areas_have(address))
-        sc_map_waits_note(size_bytes, sc_ticks() - before);
     if (result == 0 && access != SC_ACCESS_ALL)
         sc_guarded_ranges_note(address, false);
     return result;

@@ -18,7 +18,6 @@
 #include "interpose/guard/userfaults.h"
 #include "track/grid.h"
 #include "track/guarded.h"
-#include "track/source_costs.h"
 #include "track/spans.h"
 #include "track/spans_calls.h"
 #include "track/track.h"
@@ -62,14 +61,10 @@ static void may_not_leave(void)
 /* All that is mprotect's waits for this one, and so no call of it for the map's. */
 static void lock_shared(void) SC_UNFOLLOWED
 {
-    uint64_t before = 0;
-    if (!sc_brief_lock_try(&lanes[0].lock)) {
-        before = sc_ticks();
+    bool waits = !sc_brief_lock_try(&lanes[0].lock);
+    if (waits)
         sc_brief_lock_take(&lanes[0].lock);
-    }
-    uint64_t waited = before ? sc_ticks() - before : 0;
-    sc_map_waits_note(0, waited);
-    sc_source_costs_note(SC_SOURCE_BY_MPROTECT, SC_SOURCE_COSTS_MIN_BYTES, waited, false);
+    sc_map_waits_note(waits);
 }
 
 /* It is held over waits for the tracker's. */
@@ -191,7 +186,10 @@ void sc_protect_apply(uint64_t stream_bits)
 
 void sc_protect_attend(uint64_t attended) SC_UNFOLLOWED
 {
-    for (uint64_t left = attended; left; left &= left - 1)
+    uint64_t left = attended;
+    if (left & 1)
+        lock_shared();
+    for (left &= ~UINT64_C(1); left; left &= left - 1)
         sc_brief_lock_take(&lanes[__builtin_ctzll(left)].lock);
     sc_spans_attended = attended;
 }

@@ -15,12 +15,10 @@
 #include "interpose/base/process.h"
 #include "interpose/guard/door.h"
 #include "interpose/guard/guarded_ranges.h"
-#include "interpose/guard/map_waits.h"
 #include "interpose/guard/page_protection.h"
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
 #include "report/userfaultfd.h"
-#include "track/source_costs.h"
 
 #include "common/poison.h"
 
@@ -385,9 +383,7 @@ static void note(uintptr_t start, size_t size_bytes, enum sc_access access, bool
 static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     bool was_off = sc_userfaults_is_off(start);
-    uint64_t before = sc_ticks();
     long result = sc_page_protection_set(start, size_bytes, access);
-    sc_map_waits_note(size_bytes, sc_ticks() - before);
     if (result == 0 && was_off)
         result = (known_of(start) & ACCESS) == SC_ACCESS_READ
                      ? write_protect(start, size_bytes, false)
@@ -406,13 +402,11 @@ static long let_go(uintptr_t start, size_t size_bytes, enum sc_access from)
 {
     if (from == SC_ACCESS_NONE)
         return put_all_back(start, size_bytes, SC_ACCESS_ALL);
-    uint64_t before = sc_ticks();
     long result = write_protect(start, size_bytes, false);
     if (result == 0) {
         note(start, size_bytes, SC_ACCESS_ALL, false);
         sc_kernel_call(SYS_madvise, start, size_bytes, POPULATE_WRITE);
     }
-    sc_source_costs_note(SC_SOURCE_BY_USERFAULT, size_bytes, sc_ticks() - before, false);
     return result;
 }
 
@@ -429,12 +423,8 @@ static long keep_off(uintptr_t start, size_t size_bytes, enum sc_access from, en
 {
     if (access != SC_ACCESS_READ)
         return sc_kernel_call(SYS_madvise, start, size_bytes, DONTNEED_LOCKED);
-    if (from == SC_ACCESS_NONE)
-        return let_readers_in(start, size_bytes);
-    uint64_t before = sc_ticks();
-    long result = write_protect(start, size_bytes, true);
-    sc_source_costs_note(SC_SOURCE_BY_USERFAULT, size_bytes, sc_ticks() - before, false);
-    return result;
+    return from == SC_ACCESS_NONE ? let_readers_in(start, size_bytes)
+                                  : write_protect(start, size_bytes, true);
 }
 
 /* The memory was given back, and is used again, while it was registered for sources. */

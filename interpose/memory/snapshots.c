@@ -18,24 +18,22 @@
 #include "interpose/guard/door.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
-#include "track/source_costs.h"
+#include "track/inflight_calls.h"
 #include "track/staging.h"
 #include "track/track.h"
+#include "track/track_copies.h"
 #include "track/track_ops.h"
-#include "track/track_uploads.h"
 #include "track/track_views.h"
 
 #include "common/poison.h"
 
-enum { LARGER_MAX_BYTES = 256 << 10, SEVERAL_THREADS = 3 };
+enum { LARGER_MAX_BYTES = 256 << 10, SEVERAL_THREADS = 3, GUARDED_FIRST = 64 };
 
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The largest source of which a snapshot is taken if that is cheaper than its guard
- * (track/source_costs.h). A guard is dear where many threads guard at once, since they wait for
- * each other. Pages that userfaultfd has protected take a fault each to become writable (H200, 64
- * KB: 126 us by 16 threads, 8 by one). It is cheap for sources that are in no cache, and for whole
- * huge pages. */
+/* Larger sources are copied where that is cheaper than their guard. Where many threads guard
+ * theirs, these wait for each other; and to make pages writable again that userfaultfd has
+ * protected takes a fault each (H200, 64 KB: 126 us by 16 threads, 8 by one). */
 static size_t larger_max(void)
 {
     static _Atomic size_t known;
@@ -60,15 +58,17 @@ static bool are_several_threads(void)
     return __builtin_popcountll(all) >= SEVERAL_THREADS;
 }
 
+/* The guard finds who overwrites a source, and so has the first ones of few threads. */
 static __attribute__((noinline)) bool
 is_cheaper_than_guard(enum sc_buffer_kind kind, const struct sc_shape *shape, size_t size_bytes)
 {
+    static _Atomic unsigned asked;
     if (size_bytes > larger_max() || !sc_options.guard ||
         (kind != SC_PINNED && kind != SC_REGISTERED))
         return false;
-    bool by_userfault = sc_guard_uses_userfault(shape->address, sc_shape_hull_bytes(shape), true);
-    return sc_source_costs_prefer_snapshots(
-        by_userfault ? SC_SOURCE_BY_USERFAULT : SC_SOURCE_BY_MPROTECT, are_several_threads());
+    return are_several_threads() ||
+           (sc_guard_uses_userfault(shape->address, sc_shape_hull_bytes(shape), true) &&
+            atomic_fetch_add_explicit(&asked, 1, memory_order_relaxed) >= GUARDED_FIRST);
 }
 
 SC_INLINED bool is_small(enum sc_buffer_kind kind, const struct sc_shape *shape, size_t size_bytes)
@@ -297,28 +297,28 @@ struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction 
 {
     if (!are_for(direction, stable, source->kind, source->shape, source->fold))
         return NULL;
-    size_t size_bytes = sc_shape_hull_bytes(source->shape);
-    bool is_large = size_bytes > sc_options.snapshot_max_bytes;
-    uint64_t before = sc_unlikely(is_large) ? sc_ticks() : 0;
-    struct sc_slot *slot = take_any(context, source);
+    struct sc_slot *slot = reserve(context, source);
     if (slot && !fill_slot(slot, source)) {
         sc_snapshots_return(slot);
         return NULL;
     }
-    if (sc_unlikely(is_large))
-        sc_source_costs_note(SC_SOURCE_BY_SNAPSHOT, size_bytes, sc_ticks() - before, slot);
     return slot;
 }
 
-bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_upload *upload)
+void sc_snapshots_refuse(const struct sc_simple_copy *copy)
+{
+    SC_TRACKED(sc_inflight_refuse_simply(track.inflight, copy));
+}
+
+bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy *copy)
 {
     struct sc_context *home = context->primary ? context->primary : context;
     struct sc_staging_of_context *own = atomic_load_explicit(&home->staging, memory_order_acquire);
-    size_t size_bytes = upload->size_bytes;
-    if (!own || size_bytes == 0 || size_bytes > sc_options.snapshot_max_bytes ||
-        sc_options.mode != SC_MODE_FIX || !sc_track_begin_upload(&sc_track, &own->staging, upload))
+    if (!own || sc_options.mode != SC_MODE_FIX ||
+        !sc_track_begin_simply(&sc_track, &own->staging, copy))
         return false;
-    memcpy(upload->slot->bytes, (const void *)upload->source, size_bytes);
+    if (!copy->is_filled)
+        memcpy(copy->slot->bytes, (const void *)copy->host, copy->size_bytes);
     return true;
 }
 

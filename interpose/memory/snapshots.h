@@ -32,10 +32,12 @@ struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
 struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction direction,
                                   bool stable, const struct sc_slot_source *source);
 
-/* Takes a snapshot for an upload (track/track_uploads.h), whose range has been found. False: none
- * is to be taken, or there is no slot at hand. */
-struct sc_upload;
-bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_upload *upload);
+/* Takes a snapshot for an upload of no more than snapshot_max (track/track_copies.h). Its bytes
+ * are there then. False: it is none, or there is no slot at hand. */
+struct sc_simple_copy;
+bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy *copy);
+/* The driver has refused it. Takes the tracker's lock. */
+void sc_snapshots_refuse(const struct sc_simple_copy *copy);
 
 /* Gives back a snapshot that nothing reads: its call was not made, or was refused. Takes the
  * tracker's lock. */

@@ -120,7 +120,7 @@ static const struct menu_line {
     {24, act_pageable_to_managed, OF_MANAGED},
     {8, act_managed_to_pageable, OF_MANAGED},
     {14, act_managed_named, OF_MANAGED},
-    {160, act_uploads, SIMPLE},
+    {160, act_simple_copies, SIMPLE},
     {20, act_idle_kernel, SIMPLE},
     {60, act_records, SIMPLE},
 };

@@ -1,11 +1,11 @@
 /* Programs in which nothing captures, and most streams are not blocking: there small uploads,
- * kernels and records go ways of their own. The same uploads are made again and again. A part of
- * random_program.h.
+ * downloads, kernels and records go ways of their own. The same copies are made again and again. A
+ * part of random_program.h.
  */
 #ifndef SC_TESTS_FUZZ_RANDOM_SIMPLE_H
 #define SC_TESTS_FUZZ_RANDOM_SIMPLE_H
 
-enum { UPLOAD_BYTES = 4096 };
+enum { SMALL_COPY_BYTES = 4096 };
 
 static bool can_be_made(const struct copy *copy)
 {
@@ -14,9 +14,9 @@ static bool can_be_made(const struct copy *copy)
 
 static bool can_be_repeated(const struct copy *copy, const struct copy *like)
 {
-    bool is_plain = copy->direction == H2D && !copy->graph && !copy->across && !copy->rows.count;
-    return is_plain && copy->device_offset && is_on(copy, copy->buffer) &&
-           copy->buffer == like->buffer && copy->slot == like->slot &&
+    bool is_plain = !copy->graph && !copy->across && !copy->rows.count;
+    return is_plain && copy->direction == like->direction && copy->device_offset &&
+           is_on(copy, copy->buffer) && copy->buffer == like->buffer && copy->slot == like->slot &&
            world.slots[copy->slot].stream == copy->stream;
 }
 
@@ -41,7 +41,7 @@ static bool pick_earlier(struct copy *copy)
 static bool pick_small(struct copy *copy)
 {
     const struct buffer *buffer = &world.buffers[copy->buffer];
-    size_t limit = buffer->size_bytes < UPLOAD_BYTES ? buffer->size_bytes : UPLOAD_BYTES;
+    size_t limit = buffer->size_bytes < SMALL_COPY_BYTES ? buffer->size_bytes : SMALL_COPY_BYTES;
     copy->stream = world.slots[copy->slot].stream;
     copy->life = buffer->life;
     copy->size_bytes = 1 + (size_t)below((int)limit);
@@ -50,23 +50,24 @@ static bool pick_small(struct copy *copy)
     return can_be_made(copy);
 }
 
-static void upload(int slot, int buffer)
+static void copy_again(int direction, int slot, int buffer)
 {
-    struct copy copy = {.direction = H2D, .slot = slot, .buffer = buffer};
+    struct copy copy = {.direction = direction, .slot = slot, .buffer = buffer};
     if (one_in(2) ? pick_earlier(&copy) : pick_small(&copy))
         make_copy(&copy);
 }
 
 /* Several of one buffer, in one stream, mostly behind one that the host has waited for. */
-static void act_uploads(void)
+static void act_simple_copies(void)
 {
+    int direction = one_in(3) ? D2H : H2D;
     int slot = pick_slot(), buffer = pick_buffer(one_in(3) ? pick_kind() : PINNED);
     bool waits = !one_in(4);
     if (buffer == NOBODY)
         return;
     for (int left = 2 + below(6); left > 0; left--) {
         if (count_in_flight(buffer) < PER_BUFFER_MAX)
-            upload(slot, buffer);
+            copy_again(direction, slot, buffer);
         if (waits)
             do_stream_sync(slot);
         else if (one_in(3))

@@ -69,10 +69,10 @@ enum sc_userfaultfd_state sc_userfaults_state(void)
     return SC_USERFAULTFD_OPENED;
 }
 
-static void guard_one(bool is_result)
+static void guard_one(void)
 {
     uintptr_t at = start + (uintptr_t)SC_AREAS_SHARED * SC_AREAS_BYTES;
-    sc_block_areas_choose(&(struct sc_pages){at, at + BYTES}, is_result);
+    sc_block_areas_choose(&(struct sc_pages){at, at + BYTES});
 }
 
 static void set_busy(bool is_busy)
@@ -95,39 +95,13 @@ static void set_up(void)
     ck_assert_int_eq(sc_track_init(&sc_track), 0);
 }
 
-START_TEST(an_area_changes_at_the_first_result_behind_long_waits)
+START_TEST(an_area_changes_at_the_first_guard_behind_long_waits)
 {
     for (int i = 0; i < 5000; i++)
-        guard_one(true);
+        guard_one();
     ck_assert_uint_eq(attempts, 0);
     waits_are_long = true;
-    guard_one(true);
-    ck_assert(is_adopted);
-}
-END_TEST
-
-START_TEST(sources_alone_change_nothing)
-{
-    waits_are_long = true;
-    for (int i = 0; i < 100; i++)
-        guard_one(false);
-    ck_assert_uint_eq(attempts, 0);
-}
-END_TEST
-
-/* As in a step that copies up and down: with the source in flight there is no change. */
-START_TEST(a_source_makes_the_change_that_a_result_wanted)
-{
-    waits_are_long = true;
-    set_busy(true);
-    guard_one(true);
-    for (int i = 0; i < 3; i++) {
-        set_busy(false);
-        guard_one(false);
-        set_busy(true);
-        guard_one(true);
-        guard_one(true);
-    }
+    guard_one();
     ck_assert(is_adopted);
 }
 END_TEST
@@ -138,10 +112,10 @@ START_TEST(an_area_changes_when_nothing_in_it_is_guarded_any_more)
     waits_are_long = true;
     set_busy(true);
     for (int i = 0; i < 1000; i++)
-        guard_one(true);
+        guard_one();
     ck_assert_uint_eq(attempts, 0);
     set_busy(false);
-    guard_one(true);
+    guard_one();
     ck_assert(is_adopted);
 }
 END_TEST
@@ -150,7 +124,7 @@ START_TEST(a_change_that_is_refused_is_tried_ever_more_rarely)
 {
     waits_are_long = is_refused = true;
     for (int i = 0; i < 1024; i++)
-        guard_one(true);
+        guard_one();
     ck_assert_uint_eq(attempts, 11);
 }
 END_TEST
@@ -160,9 +134,7 @@ int main(void)
     Suite *suite = suite_create("block_areas");
     TCase *tests = tcase_create("block_areas");
     tcase_add_checked_fixture(tests, set_up, NULL);
-    tcase_add_test(tests, an_area_changes_at_the_first_result_behind_long_waits);
-    tcase_add_test(tests, sources_alone_change_nothing);
-    tcase_add_test(tests, a_source_makes_the_change_that_a_result_wanted);
+    tcase_add_test(tests, an_area_changes_at_the_first_guard_behind_long_waits);
     tcase_add_test(tests, an_area_changes_when_nothing_in_it_is_guarded_any_more);
     tcase_add_test(tests, a_change_that_is_refused_is_tried_ever_more_rarely);
     suite_add_tcase(suite, tests);

@@ -1,74 +1,88 @@
 /* links: interpose/guard/map_waits.c
  *
- * Calls of mprotect that take long are noticed when there are many of them. */
+ * Threads that wait for each other again and again are noticed when there are several of them, and
+ * not forgotten. */
 #include "interpose/guard/map_waits.h"
 
 #include <check.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "common/ticks.h"
+#include "interpose/base/process.h"
 
-enum { MANY = 200, PAGE = 4096 };
+enum { MANY = 1000 };
 
-static void note(unsigned count, size_t size_bytes, uint64_t us)
+__thread int32_t sc_process_thread_id;
+
+int32_t sc_process_find_thread_id(void)
 {
-    for (unsigned i = 0; i < count; i++)
-        sc_map_waits_note(size_bytes, sc_ticks_in_ns(us * 1000));
+    static _Atomic int32_t last;
+    return sc_process_thread_id = ++last;
 }
 
-START_TEST(calls_of_one_thread_are_short)
+/* One call in so many waits. */
+static void *call(void *one_in)
 {
+    for (size_t i = 0; i < MANY; i++)
+        sc_map_waits_note(one_in && i % *(const size_t *)one_in == 0);
+    return NULL;
+}
+
+static void by_thread(const size_t *one_in)
+{
+    pthread_t thread;
+    ck_assert_int_eq(pthread_create(&thread, NULL, call, (void *)(uintptr_t)one_in), 0);
+    pthread_join(thread, NULL);
+}
+
+static const size_t always = 1, often = 8, seldom = 20;
+
+START_TEST(three_threads_that_wait_are_few_and_four_are_several)
+{
+    for (unsigned i = 0; i < 3; i++)
+        by_thread(i ? &often : &always);
     ck_assert(!sc_map_waits_are_long());
-    note(MANY, PAGE, 2);
-    note(MANY, 64 * PAGE, 6);
-    note(MANY, 512 * PAGE, 3);
+    by_thread(&often);
+    ck_assert(sc_map_waits_are_long());
+}
+END_TEST
+
+START_TEST(threads_that_wait_now_and_then_do_not_count)
+{
+    for (unsigned i = 0; i < 16; i++)
+        by_thread(i % 2 ? &seldom : NULL);
     ck_assert(!sc_map_waits_are_long());
 }
 END_TEST
 
-/* H200: of 256 KB in a huge page 25 us by four threads, and by userfaultfd as much. */
-START_TEST(many_pages_take_userfaultfd_long_as_well)
+START_TEST(one_thread_counts_once)
 {
-    note(MANY, 64 * PAGE, 25);
-    ck_assert(!sc_map_waits_are_long());
-    note(MANY, 64 * PAGE, 150);
-    ck_assert(sc_map_waits_are_long());
-    note(MANY, 64 * PAGE, 25);
-    note(MANY, 0, 25);
-    ck_assert(!sc_map_waits_are_long());
-    note(MANY, PAGE, 2);
-    note(MANY, 0, 25);
-    ck_assert(sc_map_waits_are_long());
-}
-END_TEST
-
-START_TEST(some_calls_that_were_interrupted_are_not_long)
-{
-    note(MANY, PAGE, 2);
-    note(8, PAGE, 100000);
+    for (unsigned i = 0; i < 16; i++)
+        call((void *)(uintptr_t)&always);
     ck_assert(!sc_map_waits_are_long());
 }
 END_TEST
 
-START_TEST(threads_that_wait_for_each_other_are_seen_and_forgotten)
+START_TEST(what_was_learnt_is_not_forgotten)
 {
-    note(MANY, 16 * PAGE, 180);
-    ck_assert(sc_map_waits_are_long());
-    note(MANY, 16 * PAGE, 5);
-    ck_assert(!sc_map_waits_are_long());
-    note(MANY, 512 * PAGE, 180);
+    for (unsigned i = 0; i < 4; i++)
+        by_thread(&always);
+    for (unsigned i = 0; i < 16; i++)
+        by_thread(NULL);
+    call(NULL);
     ck_assert(sc_map_waits_are_long());
 }
 END_TEST
 
 int main(void)
 {
-    sc_ticks_start();
     Suite *suite = suite_create("map waits");
     TCase *cases = tcase_create("map waits");
-    tcase_add_test(cases, calls_of_one_thread_are_short);
-    tcase_add_test(cases, many_pages_take_userfaultfd_long_as_well);
-    tcase_add_test(cases, some_calls_that_were_interrupted_are_not_long);
-    tcase_add_test(cases, threads_that_wait_for_each_other_are_seen_and_forgotten);
+    tcase_add_test(cases, three_threads_that_wait_are_few_and_four_are_several);
+    tcase_add_test(cases, threads_that_wait_now_and_then_do_not_count);
+    tcase_add_test(cases, one_thread_counts_once);
+    tcase_add_test(cases, what_was_learnt_is_not_forgotten);
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

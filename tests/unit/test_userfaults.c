@@ -1,6 +1,5 @@
 /* links: interpose/guard/userfaults.c interpose/memory/areas.c
  * links: interpose/guard/guarded_ranges.c interpose/guard/page_protection.c
- * links: interpose/guard/map_waits.c
  * not-under: qemu memcheck thread (which know no userfaultfd)
  *
  * Pages that userfaultfd keeps off, with the kernel's own. Each test is a process of its own, and

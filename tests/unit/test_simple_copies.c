@@ -1,26 +1,30 @@
-/* Uploads (track/track_uploads.h): which copies they are, and that they are operations like others.
- */
+/* Simple copies (track/track_copies.h): which copies they are, and that they are operations like
+ * others. */
 #include "common/op_kinds.h"
 #include "common/pages.h"
 #include "common/points.h"
+#include "common/ticks.h"
 #include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/comparisons.h"
+#include "track/guarded.h"
 #include "track/hold.h"
 #include "track/inflight.h"
 #include "track/inflight_calls.h"
+#include "track/no_verdicts.h"
 #include "track/op_info.h"
 #include "track/order.h"
 #include "track/order_calls.h"
+#include "track/spans.h"
 #include "track/staging.h"
 #include "track/track.h"
+#include "track/track_copies.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
 #include "track/track_holds.h"
 #include "track/track_ops.h"
 #include "track/track_order.h"
 #include "track/track_ranges.h"
-#include "track/track_uploads.h"
 #include "track/track_views.h"
 #include "track/tracker.h"
 
@@ -43,6 +47,7 @@ static uint32_t one, two;
 static void set_up(void)
 {
     bytes = bytes ? bytes : SMALL_BYTES;
+    sc_ticks_start();
     struct sc_staging_block block;
     ck_assert_int_eq(sc_track_init(&sc_track), 0);
     uint32_t legacy = sc_track_add_stream(&sc_track, SC_STREAM_LEGACY, 0, 1, 0);
@@ -72,16 +77,16 @@ static void tear_down(void)
     free(records);
 }
 
-static struct sc_upload upload_of(uint32_t stream, const char *source)
+static struct sc_simple_copy upload_of(uint32_t stream, const char *source)
 {
-    return (struct sc_upload){.stream = stream,
-                              .source = (uintptr_t)source,
-                              .target = DEVICE,
-                              .size_bytes = bytes,
-                              .api = "upload",
-                              .ticks = 5,
-                              .stack = 6,
-                              .thread = 7};
+    return (struct sc_simple_copy){.stream = stream,
+                                   .host = (uintptr_t)source,
+                                   .device = DEVICE,
+                                   .size_bytes = bytes,
+                                   .api = "upload",
+                                   .ticks = 5,
+                                   .stack = 6,
+                                   .thread = 7};
 }
 
 /* Any other operation, which leaves a slot with the stream where it is a copy to the device. */
@@ -116,17 +121,34 @@ static void warm_up(uint32_t stream)
     ck_assert(sc_track_find_range(&sc_track, (uintptr_t)pinned).range != 0);
 }
 
-static bool begin(struct sc_upload *upload)
+/* What comes another way is recorded as any other, with this guard. */
+static uint64_t record(const struct sc_simple_copy *copy, const struct sc_pages *guard,
+                       struct sc_issued *issued)
 {
-    bool begun = sc_track_begin_upload(&sc_track, &staging, upload);
-    if (begun)
-        memcpy(upload->slot->bytes, (const void *)upload->source, upload->size_bytes);
+    struct sc_order_call call = {0};
+    struct sc_op_info info;
+    if (sc_track_issue_simply(&sc_track, copy, &info, issued))
+        return info.ticket.number;
+    if (guard) {
+        info.guard_address = guard->start;
+        info.guard_bytes = guard->end - guard->start;
+        info.access = SC_ACCESS_NONE;
+    }
+    sc_track_issue(&sc_track, &call, &info, 1, issued);
+    return info.ticket.number;
+}
+
+static bool begin(struct sc_simple_copy *upload)
+{
+    bool begun = sc_track_begin_simply(&sc_track, &staging, upload);
+    if (begun && !upload->is_filled)
+        memcpy(upload->slot->bytes, (const void *)upload->host, upload->size_bytes);
     return begun;
 }
 
 static bool is_one(uint32_t stream, const char *source)
 {
-    struct sc_upload upload = upload_of(stream, source);
+    struct sc_simple_copy upload = upload_of(stream, source);
     bool begun = begin(&upload);
     if (begun)
         LOCKED(&sc_track, sc_staging_keep(upload.slot, &(struct sc_ticket){.stream = stream}));
@@ -135,9 +157,9 @@ static bool is_one(uint32_t stream, const char *source)
 
 static uint64_t make(uint32_t stream, const char *source, struct sc_issued *issued)
 {
-    struct sc_upload upload = upload_of(stream, source);
+    struct sc_simple_copy upload = upload_of(stream, source);
     ck_assert(begin(&upload));
-    return sc_track_issue_upload(&sc_track, &upload, issued);
+    return record(&upload, NULL, issued);
 }
 
 static void make_alone(uint32_t stream, const char *source)
@@ -147,7 +169,7 @@ static void make_alone(uint32_t stream, const char *source)
     ck_assert_uint_eq(issued.conflicts.count + issued.overwritten.count, 0);
 }
 
-START_TEST(an_upload_needs_a_slot_and_a_range_that_was_found)
+START_TEST(an_upload_needs_a_slot_and_a_range)
 {
     ck_assert(!is_one(one, pinned));
     warm_up(one);
@@ -156,11 +178,10 @@ START_TEST(an_upload_needs_a_slot_and_a_range_that_was_found)
     ck_assert(is_one(one, pinned + (PIECES - 1) * bytes));
     ck_assert(!is_one(one, pinned + (PIECES - 1) * bytes + 1)); /* reaches beyond */
     ck_assert(!is_one(one, pinned - 1));
-    ck_assert(!is_one(one, other)); /* registered, and not what was found last */
-    sc_track_add_range(&sc_track, 0x10000, 4096, SC_PINNED, 1, 0);
-    ck_assert(!is_one(one, pinned)); /* ranges have changed since */
-    ck_assert(sc_track_find_range(&sc_track, (uintptr_t)pinned).range != 0);
-    ck_assert(is_one(one, pinned));
+    ck_assert(!is_one(one, other)); /* registered */
+    sc_track_add_range(&sc_track, (uintptr_t)pinned, bytes, SC_REGISTERED, 1, 0);
+    ck_assert(!is_one(one, pinned)); /* it has replaced what was found */
+    ck_assert(!is_one(one, pinned + bytes));
 }
 END_TEST
 
@@ -192,8 +213,8 @@ END_TEST
 START_TEST(a_target_that_may_be_the_hosts_is_looked_at)
 {
     warm_up(one);
-    struct sc_upload upload = upload_of(one, pinned);
-    upload.target = (uintptr_t)pinned;
+    struct sc_simple_copy upload = upload_of(one, pinned);
+    upload.device = (uintptr_t)pinned;
     ck_assert(!begin(&upload));
     sc_track_add_range(&sc_track, 0x20000, 4096, SC_MANAGED, 1, 0);
     ck_assert(sc_track_find_range(&sc_track, (uintptr_t)pinned).range != 0);
@@ -285,11 +306,11 @@ START_TEST(an_equal_copy_that_came_another_way_is_compared_as_well)
     warm_up(one);
     make_alone(one, pinned);
     pinned[3]++;
-    struct sc_upload next = upload_of(one, pinned);
+    struct sc_simple_copy next = upload_of(one, pinned);
     ck_assert(begin(&next));
     struct sc_op_info info;
     struct sc_order_call call = {0};
-    LOCKED(&sc_track, sc_inflight_describe_upload(scope_.inflight, &next, &info));
+    LOCKED(&sc_track, sc_inflight_describe_simply(scope_.inflight, &next, &info));
     sc_track_issue(&sc_track, &call, &info, 1, &issued);
     ck_assert_uint_eq(issued.overwritten.count, 1);
     ck_assert_uint_eq(sc_track.inflight.ops.live, 1);
@@ -349,10 +370,10 @@ START_TEST(a_writer_that_came_first_is_a_conflict)
 {
     SC_ISSUED(issued);
     warm_up(one);
-    struct sc_upload upload = upload_of(one, pinned);
+    struct sc_simple_copy upload = upload_of(one, pinned);
     ck_assert(begin(&upload));
     issue(two, pinned, SC_D2H);
-    sc_track_issue_upload(&sc_track, &upload, &issued);
+    record(&upload, NULL, &issued);
     ck_assert_uint_eq(issued.conflicts.count, 1);
     know(two, 0);
     know(one, 0);
@@ -365,14 +386,14 @@ START_TEST(a_slot_comes_back_when_its_operation_is_complete)
 {
     SC_ISSUED(issued);
     warm_up(one);
-    struct sc_upload first = upload_of(one, pinned), next = upload_of(one, pinned);
+    struct sc_simple_copy first = upload_of(one, pinned), next = upload_of(one, pinned);
     ck_assert(begin(&first));
-    uint64_t number = sc_track_issue_upload(&sc_track, &first, &issued);
+    uint64_t number = record(&first, NULL, &issued);
     unsigned count = 0;
-    while (begin(&next)) {
+    while (pinned[0]++, begin(&next)) {
         ck_assert_ptr_ne(next.slot, first.slot);
         ck_assert_uint_lt(count++, 1000);
-        sc_track_issue_upload(&sc_track, &next, &issued);
+        record(&next, NULL, &issued);
     }
     ck_assert_uint_gt(count, 100);
     ck_assert_ptr_null(LOCKED(&sc_track, sc_staging_take(&staging, bytes)));
@@ -382,19 +403,168 @@ START_TEST(a_slot_comes_back_when_its_operation_is_complete)
         back = LOCKED(&sc_track, sc_staging_take(&staging, bytes));
     ck_assert_ptr_eq(back, first.slot);
     LOCKED(&sc_track, sc_staging_return(back));
-    know(one, 0);
+    know(one, 1);
     sc_track_remove_stream(&sc_track, one);
     ck_assert(sc_staging_is_whole(&staging));
 }
 END_TEST
 
+START_TEST(a_snapshot_is_read_once_more_if_the_source_has_not_changed)
+{
+    SC_ISSUED(issued);
+    warm_up(one);
+    struct sc_simple_copy first = upload_of(one, pinned), next = first, changed = first;
+    ck_assert(begin(&first) && !first.is_filled);
+    record(&first, NULL, &issued);
+    ck_assert(begin(&next) && next.is_filled);
+    ck_assert_ptr_eq(next.slot, first.slot);
+    record(&next, NULL, &issued);
+    ck_assert_uint_eq(issued.overwritten.count, 0);
+    pinned[3]++;
+    ck_assert(begin(&changed) && !changed.is_filled);
+    record(&changed, NULL, &issued);
+    ck_assert_uint_eq(issued.overwritten.count, 1);
+    know(one, 0);
+}
+END_TEST
+
+/* The host may come to know of the earlier copy before the later one is made. */
+START_TEST(a_snapshot_that_is_about_to_be_read_once_more_goes_with_no_earlier_copy)
+{
+    SC_ISSUED(issued);
+    warm_up(one);
+    struct sc_simple_copy next = upload_of(one, pinned);
+    make_alone(one, pinned);
+    ck_assert(begin(&next) && next.is_filled);
+    know(one, 0);
+    ck_assert_uint_eq(sc_track.inflight.ops.live, 0);
+    for (unsigned i = 0; i < 10; i++) {
+        struct sc_slot *taken = LOCKED(&sc_track, sc_staging_take(&staging, bytes));
+        ck_assert_ptr_ne(taken, next.slot);
+        LOCKED(&sc_track, sc_staging_return(taken));
+    }
+    record(&next, NULL, &issued);
+    pinned[3]++;
+    know(one, 1);
+}
+END_TEST
+
+START_TEST(a_slot_of_a_copy_that_is_refused_goes_back)
+{
+    warm_up(one);
+    struct sc_simple_copy next = upload_of(one, pinned);
+    make_alone(one, pinned);
+    ck_assert(begin(&next) && next.is_filled);
+    LOCKED(&sc_track, sc_inflight_refuse_simply(scope_.inflight, &next));
+    pinned[3]++;
+    know(one, 1);
+    make_alone(one, pinned);
+    ck_assert(begin(&next) && next.is_filled);
+    know(one, 0);
+    LOCKED(&sc_track, sc_inflight_refuse_simply(scope_.inflight, &next));
+    ck_assert(begin(&next) && !next.is_filled);
+    LOCKED(&sc_track, sc_inflight_refuse_simply(scope_.inflight, &next));
+    sc_track_remove_stream(&sc_track, one);
+    ck_assert(sc_staging_is_whole(&staging));
+}
+END_TEST
+
+/* ---- to the host ---- */
+
+static struct sc_simple_copy download_of(uint32_t stream, char *target)
+{
+    struct sc_simple_copy copy = upload_of(stream, target);
+    copy.to_host = true;
+    copy.is_guarded = true;
+    return copy;
+}
+
+static const struct sc_pages first_page = {(uintptr_t)pinned, (uintptr_t)pinned + 4096};
+
+/* Is the copy simple, as one that has the same pages kept off already? It is recorded in any case.
+ */
+static bool is_kept_off_already(struct sc_simple_copy *copy)
+{
+    SC_ISSUED(issued);
+    ck_assert(sc_track_begin_simply(&sc_track, NULL, copy));
+    uint32_t begun = sc_spans_begun(&sc_track.inflight.guards);
+    struct sc_op_info info;
+    bool done = sc_track_issue_simply(&sc_track, copy, &info, &issued);
+    ck_assert_uint_eq(sc_spans_begun(&sc_track.inflight.guards), begun);
+    if (!done)
+        record(copy, copy->is_guarded ? &first_page : NULL, &issued);
+    ck_assert_uint_eq(issued.conflicts.count + issued.overwritten.count, 0);
+    return done;
+}
+
+START_TEST(a_download_is_simple_where_an_equal_one_has_its_pages_kept_off)
+{
+    SC_OPS(found);
+    struct sc_simple_copy copy = download_of(one, pinned);
+    ck_assert(!is_kept_off_already(&copy));
+    copy.stack = 9;
+    for (unsigned i = 0; i < 10; i++)
+        ck_assert(is_kept_off_already(&copy));
+    LOCKED(&sc_track, sc_inflight_list(scope_.inflight, (uintptr_t)pinned, 1, &found));
+    ck_assert_uint_eq(found.count, 1);
+    ck_assert_uint_eq(found.ops[0].ticket.number, 11);
+    ck_assert_uint_eq(found.ops[0].stack, 9);
+    ck_assert(LOCKED(&sc_track, sc_spans_access(scope_.guards, (uintptr_t)pinned)) ==
+              SC_ACCESS_NONE);
+    know(one, 0);
+    ck_assert_uint_eq(sc_track.inflight.ops.live, 0);
+    ck_assert(!is_kept_off_already(&copy));
+}
+END_TEST
+
+START_TEST(pages_that_were_let_go_or_chosen_long_ago_are_chosen_anew)
+{
+    struct sc_simple_copy copy = download_of(one, pinned);
+    ck_assert(!is_kept_off_already(&copy));
+    LOCKED(&sc_track, sc_guarded_let_go(scope_.inflight, (uintptr_t)pinned, 1, SC_TOUCH_WRITE,
+                                        false, SC_NO_VERDICT_KERNEL));
+    ck_assert(!is_kept_off_already(&copy));
+    ck_assert(is_kept_off_already(&copy));
+    copy.ticks += sc_ticks_in_ns(1000 * 1000 * 1000);
+    ck_assert(!is_kept_off_already(&copy));
+    ck_assert(is_kept_off_already(&copy));
+}
+END_TEST
+
+START_TEST(where_nothing_is_guarded_an_equal_download_is_simple)
+{
+    struct sc_simple_copy copy = download_of(one, pinned);
+    copy.is_guarded = false;
+    ck_assert(!is_kept_off_already(&copy));
+    ck_assert(is_kept_off_already(&copy));
+    copy.is_guarded = true;
+    ck_assert(!is_kept_off_already(&copy));
+}
+END_TEST
+
+START_TEST(what_other_streams_do_on_the_range_or_on_none_is_looked_at_before_a_download)
+{
+    SC_ISSUED(issued);
+    struct sc_simple_copy copy = download_of(one, pinned);
+    issue(one, pinned + bytes, SC_H2D);
+    ck_assert(sc_track_begin_simply(&sc_track, NULL, &copy));
+    issue(two, pinned, SC_H2D);
+    struct sc_op_info info;
+    ck_assert(!sc_track_issue_simply(&sc_track, &copy, &info, &issued));
+    ck_assert(!sc_track_begin_simply(&sc_track, NULL, &copy));
+    know(two, 0);
+    know(one, 0);
+    ck_assert(sc_track_begin_simply(&sc_track, NULL, &copy));
+}
+END_TEST
+
 int main(void)
 {
-    Suite *suite = suite_create("uploads");
+    Suite *suite = suite_create("simple copies");
     TCase *group = tcase_create("uploads");
     tcase_add_checked_fixture(group, set_up, tear_down);
     tcase_set_timeout(group, 60);
-    tcase_add_test(group, an_upload_needs_a_slot_and_a_range_that_was_found);
+    tcase_add_test(group, an_upload_needs_a_slot_and_a_range);
     tcase_add_test(group, memory_that_is_registered_or_peeked_at_is_none);
     tcase_add_test(group, what_is_written_on_the_range_or_on_none_is_looked_at);
     tcase_add_test(group, a_target_that_may_be_the_hosts_is_looked_at);
@@ -406,11 +576,22 @@ int main(void)
     tcase_add_test(group, a_writer_that_came_first_is_a_conflict);
     tcase_add_test(group, a_slot_comes_back_when_its_operation_is_complete);
     suite_add_tcase(suite, group);
+    tcase_add_test(group, a_download_is_simple_where_an_equal_one_has_its_pages_kept_off);
+    tcase_add_test(group, pages_that_were_let_go_or_chosen_long_ago_are_chosen_anew);
+    tcase_add_test(group, where_nothing_is_guarded_an_equal_download_is_simple);
+    tcase_add_test(group,
+                   what_other_streams_do_on_the_range_or_on_none_is_looked_at_before_a_download);
+    tcase_add_test(group, a_snapshot_is_read_once_more_if_the_source_has_not_changed);
+    tcase_add_test(group, a_snapshot_that_is_about_to_be_read_once_more_goes_with_no_earlier_copy);
+    tcase_add_test(group, a_slot_of_a_copy_that_is_refused_goes_back);
     TCase *large = tcase_create("large uploads");
     tcase_add_checked_fixture(large, set_up_large, tear_down);
     tcase_add_test(large, an_upload_is_an_operation_like_others);
     tcase_add_test(large, a_source_that_changes_is_found_when_the_host_has_waited);
     tcase_add_test(large, a_source_that_changes_is_found_by_the_next_equal_upload);
+    tcase_add_test(large, a_snapshot_is_read_once_more_if_the_source_has_not_changed);
+    tcase_add_test(large, a_snapshot_that_is_about_to_be_read_once_more_goes_with_no_earlier_copy);
+    tcase_add_test(large, a_slot_of_a_copy_that_is_refused_goes_back);
     tcase_add_test(large, equal_uploads_are_one_operation_and_others_are_not);
     tcase_add_test(large, an_upload_follows_an_equal_copy_that_came_another_way);
     tcase_add_test(large, an_equal_copy_that_came_another_way_is_compared_as_well);

@@ -1,0 +1,108 @@
+#include "interpose/calls/simple_copies.h"
+
+#include "common/op_kinds.h"
+#include "common/ticks.h"
+#include "interpose/base/compiler.h"
+#include "interpose/base/own_stack.h"
+#include "interpose/base/process.h"
+#include "interpose/base/recently.h"
+#include "interpose/base/unwind.h"
+#include "interpose/calls/issue.h"
+#include "interpose/capture/detours.h"
+#include "interpose/driver/call.h"
+#include "interpose/driver/driver.h"
+#include "interpose/guard/door.h"
+#include "interpose/memory/snapshots.h"
+#include "interpose/streams/marks.h"
+#include "interpose/streams/simple_streams.h"
+#include "interpose/streams/streams.h"
+#include "interpose/streams/unfinished.h"
+#include "report/options.h"
+#include "track/history.h"
+#include "track/staging.h"
+#include "track/stream_front.h"
+#include "track/track_copies.h"
+#include "track/track_front.h"
+#include "track/track_parts.h"
+#include "track/track_ranges.h"
+
+#include "common/poison.h"
+
+static void end(const struct sc_call *call, struct sc_stream_record *stream,
+                struct sc_simple_copy *copy)
+{
+    SC_KEEP_ERRNO();
+    copy->api = call->api;
+    copy->ticks = sc_ticks();
+    copy->stack = sc_unwind_here(call->site);
+    copy->thread = sc_thread_id();
+    uint64_t number = sc_issue_simply(call, stream, copy);
+    sc_recently_issued(
+        call->api, call->site, copy->stream, copy->ticks, number,
+        (struct sc_history_entry){.stack = copy->stack,
+                                  .direction = copy->to_host ? SC_D2H : SC_H2D,
+                                  .address = copy->to_host ? copy->host : copy->device,
+                                  .source = copy->to_host ? copy->device : copy->host,
+                                  .size_bytes = copy->size_bytes});
+    sc_guard_apply(SC_GUARD_OWN);
+    sc_marks_issued(stream, copy->size_bytes, !copy->to_host, copy->ticks);
+}
+
+/* No device memory is watched, no wait for the host is open, and calls have no share of the time.
+ */
+SC_INLINED bool is_simple(bool to_host, size_t size_bytes)
+{
+    return !sc_track_watches_device(&sc_track) && !sc_track_attends(SC_ATTENDS_UNSEEN_WAITS) &&
+           (to_host ? !sc_options.guard_budget : size_bytes <= sc_options.snapshot_max_bytes);
+}
+
+/* Nothing is at work that may write the source; or sources that are overwritten are compared. */
+SC_INLINED bool begin(const struct sc_call *call, struct sc_stream_record *stream,
+                      struct sc_simple_copy *copy)
+{
+    if (!copy->to_host)
+        return sc_unfinished_is_clear(stream) && sc_snapshots_begin_upload(stream->context, copy);
+    if (!sc_track_begin_simply(&sc_track, NULL, copy))
+        return false;
+    if (sc_track_may_seal(&sc_track, copy->range, SC_PINNED))
+        sc_issue_seal(call, copy->host, copy->size_bytes);
+    return true;
+}
+
+SC_INLINED CUresult make(const struct sc_simple_copy *copy, CUstream handle)
+{
+    return copy->to_host ? sc_real.cuMemcpyDtoHAsync_v2((void *)copy->host, copy->device,
+                                                        copy->size_bytes, handle)
+                         : sc_real.cuMemcpyHtoDAsync_v2(copy->device, copy->slot->bytes,
+                                                        copy->size_bytes, handle);
+}
+
+bool sc_simple_copies_make(enum sc_simplicity least, const char *api, void *site, bool per_thread,
+                           CUresult *result, bool to_host, const void *host, CUdeviceptr device,
+                           size_t size_bytes, CUstream handle)
+{
+    sc_own_stack_learn();
+    struct sc_stream_record *stream =
+        sc_streams_find_simple(least, handle, SC_TIE_KIND | SC_TIE_DUE);
+    if (!stream || !is_simple(to_host, size_bytes))
+        return false;
+    const struct sc_call call = {api, site, per_thread};
+    struct sc_simple_copy copy;
+    copy.to_host = to_host;
+    copy.is_guarded = sc_options.guard != SC_GUARD_OFF;
+    copy.stream = stream->id;
+    copy.host = (uintptr_t)host;
+    copy.device = device;
+    copy.size_bytes = size_bytes;
+    if (!begin(&call, stream, &copy))
+        return false;
+    *result = make(&copy, handle);
+    if (sc_likely(*result == CUDA_SUCCESS)) {
+        end(&call, stream, &copy);
+        return true;
+    }
+    if (!to_host)
+        sc_snapshots_refuse(&copy);
+    sc_detour_refused(api, site, per_thread, *result);
+    return true;
+}

@@ -297,7 +297,7 @@ struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction 
 {
     if (!are_for(direction, stable, source->kind, source->shape, source->fold))
         return NULL;
-    struct sc_slot *slot = reserve(context, source);
+    struct sc_slot *slot = take_any(context, source);
     if (slot && !fill_slot(slot, source)) {
         sc_snapshots_return(slot);
         return NULL;

@@ -20,8 +20,7 @@ enum { SC_KERNEL_ADDRESSES_MAX = 128 };
 
 struct sc_kernel_parameters {
     unsigned count;
-    bool is_known; /* `addresses` has all: it is known where the parameters lie, and there was room
-                    */
+    bool is_known; /* no address is missing in `addresses` */
     uintptr_t addresses[SC_KERNEL_ADDRESSES_MAX];
 };
 

@@ -50,7 +50,8 @@
          ? (__typeof__(sc_real.symbol))(void *)sc_replaying_answer                                 \
          : sc_real.symbol)
 
-/* Looks at the answer of a call of the program's. Returns it. */
+/* Looks at the driver's answer to a call of the program's: an error that loses the context is told
+ * at once. Returns the answer. */
 static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult result)
 {
     if (sc_unlikely(result != CUDA_SUCCESS))

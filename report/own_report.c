@@ -164,7 +164,7 @@ static bool find_last(int fd, uint64_t size, uint64_t *start)
 }
 
 /* Does the line begin as one of the report's lines? */
-static bool is_report_line(const char *line)
+static bool is_line(const char *line)
 {
     static const char *const types[] = {"run\"",      "modules\"", "hazard\"",  "timing\"",
                                         "coverage\"", "cupti\"",   "summary\"", "postmortem\"",
@@ -187,6 +187,5 @@ bool sc_own_report_ends(int fd)
         return false;
     uint64_t size = (uint64_t)status.st_size;
     return find_last(fd, size, &start) && sc_file_read_at(fd, end, 2, size - 2) == 2 &&
-           end[0] == '}' && sc_file_read_at(fd, line, sizeof line - 1, start) > 0 &&
-           is_report_line(line);
+           end[0] == '}' && sc_file_read_at(fd, line, sizeof line - 1, start) > 0 && is_line(line);
 }

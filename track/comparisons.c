@@ -134,6 +134,12 @@ void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparison
     }
 }
 
+void sc_comparisons_forget(const struct sc_comparisons *comparisons)
+{
+    for (unsigned i = 0; i < comparisons->count; i++)
+        comparisons->of[i].op->looked &= comparisons->of[i].op->differs;
+}
+
 /* Spins at first, and then sleeps, so that a thread of lower priority gets on. */
 static void wait_a_moment(unsigned round)
 {

@@ -77,6 +77,9 @@ void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *co
 /* Notes the results with those operations that are still the same. Under the lock. */
 void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparisons *comparisons);
 
+/* The operations that were found unchanged are to be compared once more. Under the lock. */
+void sc_comparisons_forget(const struct sc_comparisons *comparisons);
+
 /* Waits until nobody compares the operation's source. Under the lock, so that nobody begins to. */
 void sc_comparisons_await_op(struct sc_op *op);
 static inline void sc_comparisons_await(struct sc_op *op)

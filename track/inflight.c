@@ -891,8 +891,8 @@ bool sc_inflight_may_have_alike(struct sc_inflight *inflight, const struct sc_si
 static inline bool is_unchanged(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
-    if (op->looked)
-        return !op->differs;
+    if (op->looked || info->shape.width_bytes >= SC_COMPARISONS_MIN_BYTES)
+        return op->looked && !op->differs;
     return !sc_spans_may_hide(&inflight->guards, info->shape.address, info->shape.width_bytes) &&
            memcmp((const void *)info->shape.address, info->slot->bytes, info->shape.width_bytes) ==
                0;
@@ -946,7 +946,8 @@ static void renew_snapshot(struct sc_inflight *inflight, struct sc_op *op,
 }
 
 /* It has a snapshot; or all of its pages are kept off, as was found lately, or none are to be. */
-static inline bool is_renewable(const struct sc_op *op, const struct sc_simple_copy *copy)
+static inline bool is_renewable(const struct sc_inflight *inflight, const struct sc_op *op,
+                                const struct sc_simple_copy *copy)
 {
     static _Atomic uint64_t chosen_for;
     if (!op->info.is_simple || copy->slot)
@@ -958,7 +959,9 @@ static inline bool is_renewable(const struct sc_op *op, const struct sc_simple_c
         atomic_store_explicit(&chosen_for, most = sc_ticks_in_ns(CHOSEN_FOR_NS),
                               memory_order_relaxed);
     return op->first_span && !op->cut && !op->info.shares_pages &&
-           copy->ticks - op->chosen_ticks < most;
+           copy->ticks - op->chosen_ticks < most &&
+           op->chosen_ticks >
+               atomic_load_explicit(&inflight->guards.doubted_ticks, memory_order_relaxed);
 }
 
 static inline __attribute__((always_inline)) void renew_simply(struct sc_inflight *inflight,
@@ -976,6 +979,7 @@ static inline __attribute__((always_inline)) void renew_simply(struct sc_infligh
     op->info.thread = copy->thread;
     op->info.ticks = copy->ticks;
     op->info.returned = false;
+    op->info.unseen_waits = (struct sc_unseen_mark){0};
     op->accused = 0;
 }
 
@@ -1001,7 +1005,7 @@ bool sc_inflight_issue_simply(struct sc_inflight *inflight, const struct sc_simp
     SC_ASSERT_GUARDED(&inflight->ops);
     SC_TRACE("op-simple stream address bytes", copy->stream, copy->host, copy->size_bytes);
     uint32_t id = find_alike(inflight, copy);
-    if (id ? !is_renewable(sc_inflight_op(inflight, id), copy) : !copy->slot)
+    if (id ? !is_renewable(inflight, sc_inflight_op(inflight, id), copy) : !copy->slot)
         return false;
     if (copy->slot && copy->size_bytes >= SC_COMPARISONS_MIN_BYTES)
         sc_comparisons_expect(inflight, copy->stream);

@@ -56,13 +56,15 @@ struct sc_spans {
     _Atomic uint64_t due_lanes;       /* a bit for each lane with any of `due_ended` */
     _Atomic uint32_t unapplied_count; /* also of spans that were set aside (refused) */
     _Atomic uint32_t due;             /* how many changes are due */
-    _Atomic uint32_t told;  /* a list of ended spans of which the kernel was told; their records go
-                               back to the pool */
-    _Atomic uint32_t busy;  /* how many spans are live, or ended and unapplied */
-    _Atomic uint32_t begun; /* how many spans ever began; wraps round */
-    uint32_t live;          /* how many spans are live */
-    uint32_t hiding;        /* spans that forbid to read, until their end is applied */
-    uint32_t hiding_unapplied;                       /* how many of these are unapplied */
+    _Atomic uint32_t told; /* a list of ended spans of which the kernel was told; their records go
+                              back to the pool */
+    /* Pages that were chosen up to then are looked at once more when their copy is made again. */
+    _Atomic uint64_t doubted_ticks;
+    _Atomic uint32_t busy;     /* how many spans are live, or ended and unapplied */
+    _Atomic uint32_t begun;    /* how many spans ever began; wraps round */
+    uint32_t live;             /* how many spans are live */
+    uint32_t hiding;           /* spans that forbid to read, until their end is applied */
+    uint32_t hiding_unapplied; /* how many of these are unapplied */
     _Alignas(64) uint32_t unapplied[SC_SPANS_LANES]; /* lists of unapplied spans */
     /* Lists of ended spans whose pages the kernel refused to let go. */
     _Atomic uint32_t refused[SC_SPANS_LANES];

@@ -483,8 +483,10 @@ __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
         sc_comparisons_make(&track->inflight, &comparisons);
         lock(track);
         sc_comparisons_end(&track->inflight, &comparisons);
-        if (copy)
+        if (copy) {
             copy->slot = sc_inflight_take_snapshot(&track->inflight, copy);
+            sc_comparisons_forget(&comparisons);
+        }
         unlock(track);
     }
     sc_own_lock_leave();

@@ -113,6 +113,9 @@ static __attribute__((noinline)) void take_large(struct sc_track *track,
                                                  struct sc_simple_copy *copy)
 {
     struct sc_op_info info;
+    copy->api = NULL;
+    copy->ticks = copy->stack = 0;
+    copy->thread = 0;
     sc_inflight_describe_simply(&track->inflight, copy, &info);
     sc_track_compare_equal(track, &info, copy);
 }

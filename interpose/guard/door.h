@@ -116,7 +116,7 @@ enum sc_guard_moment {
     SC_GUARD_STARTS_UNWANTED, /* the process starts, and no signal will be shared; */
     SC_GUARD_STARTS,          /* or some may be */
     SC_GUARD_USES_CUDA,       /* from now on; the options are known. Takes the loader's lock */
-    SC_GUARD_LOADS_CODE, /* which may replace the handler of SIGSEGV past the hooks. Two stores */
+    SC_GUARD_LOADS_CODE, /* which may replace the handler of SIGSEGV past the hooks. Three stores */
     SC_GUARD_FORKED,     /* in the child: it has signals and copies of pages of its own */
     SC_GUARD_ENDS,       /* lets go of all pages, and waits for no lock without a limit */
 };

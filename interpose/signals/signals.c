@@ -28,6 +28,8 @@
 #include "interpose/signals/sigreturn.h"
 #include "interpose/signals/single_step.h"
 #include "interpose/signals/upwards.h"
+#include "track/spans.h"
+#include "track/track_parts.h"
 
 #include "common/poison.h"
 
@@ -390,10 +392,17 @@ static enum sc_takeover share_faults(void)
 static _Atomic uint64_t action_good_until; /* ticks */
 static _Atomic uint64_t put_off_ns;
 
+/* Pages that are kept off stay so without a question when their copy is made again: not now. */
+static void doubt_guards(void)
+{
+    atomic_store_explicit(&sc_track_parts.guards->doubted_ticks, sc_ticks(), memory_order_relaxed);
+}
+
 void sc_signals_doubt(void)
 {
     atomic_store_explicit(&put_off_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&action_good_until, 0, memory_order_relaxed);
+    doubt_guards();
 }
 
 /* Looks now and then whether the kernel still has our handler. Only a system call that no hook sees
@@ -421,6 +430,8 @@ enum sc_takeover sc_signals_take_over(void)
     enum sc_takeover result = share_faults();
     if (result == SC_TAKEOVER_DONE && !is_still_ours(now))
         result = SC_TAKEOVER_REFUSED;
+    if (result != SC_TAKEOVER_DONE)
+        doubt_guards();
     uint64_t until = result == SC_TAKEOVER_DONE ? now + sc_ticks_in_ns(ASK_INTERVAL_NS) : 0;
     atomic_store_explicit(&good_until, until, memory_order_relaxed);
     return result;

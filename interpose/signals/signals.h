@@ -31,7 +31,7 @@ void sc_signals_enter_handlers(void);
 void sc_signals_child(void);
 
 /* Says that the handler of SIGSEGV may soon be replaced past the hooks, as by a runtime that
- * starts: the kernel's action is looked at more often again. Two stores. */
+ * starts: the kernel's action is looked at more often again. Three stores. */
 void sc_signals_doubt(void);
 
 /* Installs the library's handler in the kernel, and keeps the former handler as the program's. If

@@ -70,7 +70,7 @@ SC_INLINED CUresult set_event(CUresult result, CUevent event, bool known, struct
  * event then counts as a hazard only if the mark shows it to be incomplete. */
 static __attribute__((noinline)) void mark_before_event(struct sc_stream_record *stream)
 {
-    sc_marks_cover(stream, stream);
+    sc_marks_cover(stream);
     SC_TRACKED(sc_order_pass(track.order, stream->id));
 }
 
@@ -234,6 +234,7 @@ bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
 {
     struct before before = {0};
     bool may_bring_work = !sc_unfinished_no_work_ever();
+    sc_marks_note_wait(stream);
     sc_unfinished_written(stream);
     if (may_bring_work) {
         before = work_before(event);

@@ -29,6 +29,7 @@ struct sc_context_marks {
     /* A blocking stream of ours: events on it follow the legacy stream's work. */
     _Atomic(CUstream) marker;
     _Atomic uint64_t outlived_ticks; /* when a blocking stream was last destroyed */
+    _Atomic bool awaits;             /* the marker may wait for what the legacy stream does not */
 };
 
 /* Events that no mark needs any more, which marks.c keeps for the next marks. The lock is a leaf.

@@ -555,32 +555,51 @@ static bool needs_mark(const struct sc_stream_marks *marks, enum sc_before what)
            (what == SC_BEFORE_SIGNAL && is_behind_marks(marks, &marks->of_device));
 }
 
+/* May a mark come after something for which the legacy stream does not wait? A blocking stream's
+ * wait for an event does not join that, and may be for what the program does when it has heard. */
+static bool may_await(const struct sc_stream_record *stream)
+{
+    if (stream->kind == SC_STREAM_LEGACY)
+        return atomic_load(&stream->context->marks.awaits);
+    return atomic_load(&stream->marks.awaits) ||
+           sc_track_unseen_behind(&sc_track, stream->id, NULL).waits != 0;
+}
+
 /* Makes later work of `before` wait for the stream's newest mark, unless the mark leads already. A
  * mark behind which something was issued is left out: an earlier signal may have come before it. */
 static void wait_for_newest(struct sc_stream_record *stream, const struct sc_stream_record *before)
 {
     pthread_mutex_lock(&stream->lock);
     struct sc_mark *mark = stream->marks.count ? newest_mark(&stream->marks) : NULL;
-    if (mark && !mark->leads && !is_unmarked(stream) && !sc_contexts_is_quiet(stream->context))
+    bool waits = before->kind != SC_STREAM_LEGACY || !may_await(stream);
+    if (mark && waits && !mark->leads && !is_unmarked(stream) &&
+        !sc_contexts_is_quiet(stream->context))
         mark->leads = sc_real.cuStreamWaitEvent(before->handle, mark->event, 0) == CUDA_SUCCESS;
     pthread_mutex_unlock(&stream->lock);
 }
 
-void sc_marks_cover(struct sc_stream_record *stream, struct sc_stream_record *before)
+void sc_marks_cover(struct sc_stream_record *stream)
 {
-    if (sc_replaying_follows()) /* a mark would be behind the signal */
-        return;
     if (needs_mark(&stream->marks, SC_BEFORE_SIGNAL))
         add_mark_at_work(stream);
-    if (stream != before || !is_in_order(stream))
-        wait_for_newest(stream, before);
+}
+
+/* Adds a mark, and sees to it that a signal on the stream `signal` comes after the mark. When a
+ * missed call is noted, a mark would be behind the signal. */
+static void lead(struct sc_stream_record *stream, const struct sc_stream_record *signal)
+{
+    if (sc_replaying_follows())
+        return;
+    sc_marks_cover(stream);
+    if (stream != signal || !is_in_order(stream))
+        wait_for_newest(stream, signal);
 }
 
 /* Adds a mark to a blocking stream: a signal of the legacy stream tells of its work as well. */
 static void cover_blocking(void *legacy, struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_BLOCKING && !sc_streams_is_capturing(stream))
-        sc_marks_cover(stream, legacy);
+        lead(stream, legacy);
 }
 
 void sc_marks_note_tail_of_thread(struct sc_stream_record *stream)
@@ -592,7 +611,7 @@ void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
 {
     struct sc_stream_marks *marks = &stream->marks;
     if (what == SC_BEFORE_SIGNAL) {
-        sc_marks_cover(stream, stream);
+        lead(stream, stream);
         if (stream->kind == SC_STREAM_LEGACY)
             sc_streams_each(stream->context, cover_blocking, stream);
     } else if (sc_unlikely(needs_mark(marks, what))) {
@@ -644,6 +663,8 @@ void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream
         sc_streams_is_capturing(stream) || !sc_contexts_push(stream->context))
         return;
     struct sc_relaxed relaxed = sc_relaxed_begin();
+    if (may_await(stream))
+        atomic_store(&stream->context->marks.awaits, true);
     CUstream marker = sc_marks_marker(stream->context);
     bool fenced = sc_marks_is_fenced(stream);
     CUevent fence = stream->marks.fence;
@@ -823,8 +844,10 @@ static bool wait_for_mark(struct sc_stream_record *stream, struct sc_stream_reco
     else
         ordered = wait(context, stream->handle, event);
     pthread_mutex_unlock(&earlier->lock);
-    if (ordered && event)
+    if (ordered && event) {
+        sc_marks_note_wait(stream);
         sc_unfinished_written(stream);
+    }
     return ordered;
 }
 

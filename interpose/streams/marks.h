@@ -74,9 +74,14 @@ SC_INLINED bool sc_marks_cover_simple(const struct sc_stream_record *stream)
            atomic_load_explicit(&marks->marked, memory_order_relaxed);
 }
 
-/* Adds a mark behind the stream's operations, unless there is one. Later work of the stream
- * `before` comes after the mark. */
-void sc_marks_cover(struct sc_stream_record *stream, struct sc_stream_record *before);
+/* Adds a mark behind the stream's operations, unless there is one. */
+void sc_marks_cover(struct sc_stream_record *stream);
+
+/* Notes that the stream is about to wait for an event: marks behind that may come late. */
+static inline void sc_marks_note_wait(struct sc_stream_record *stream)
+{
+    atomic_store(&stream->marks.awaits, true);
+}
 
 /* Notes the time of work on a per-thread default stream. */
 void sc_marks_note_tail_of_thread(struct sc_stream_record *stream);

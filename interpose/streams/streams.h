@@ -53,6 +53,7 @@ struct sc_stream_marks {
     /* Per-thread default streams: when the last work was issued that no mark is behind, or 0. Other
      * threads cannot name the stream, and know its work by marks only. */
     _Atomic uint64_t tail_ticks;
+    _Atomic bool awaits;           /* it has been told to wait for an event */
     CUevent fence;                 /* behind what was issued before the stream's capture, or NULL */
     CUevent spare[SC_MARKS_SPARE]; /* events that no mark needs any more */
     unsigned spare_count;

@@ -449,6 +449,25 @@ START_TEST(a_snapshot_that_is_about_to_be_read_once_more_goes_with_no_earlier_co
 }
 END_TEST
 
+START_TEST(a_comparison_for_a_copy_that_is_refused_is_made_again)
+{
+    SC_ISSUED(issued);
+    struct sc_op_info info;
+    struct sc_order_call call = {0};
+    warm_up(one);
+    struct sc_simple_copy first = upload_of(one, pinned), next = first;
+    ck_assert(begin(&first));
+    LOCKED(&sc_track, sc_inflight_describe_simply(scope_.inflight, &first, &info));
+    info.is_simple = false;
+    sc_track_issue(&sc_track, &call, &info, 1, &issued);
+    warm_up(one);
+    ck_assert(begin(&next) && !next.is_filled);
+    LOCKED(&sc_track, sc_inflight_refuse_simply(scope_.inflight, &next));
+    pinned[3]++;
+    know(one, 1);
+}
+END_TEST
+
 START_TEST(a_slot_of_a_copy_that_is_refused_goes_back)
 {
     warm_up(one);
@@ -528,6 +547,9 @@ START_TEST(pages_that_were_let_go_or_chosen_long_ago_are_chosen_anew)
     copy.ticks += sc_ticks_in_ns(1000 * 1000 * 1000);
     ck_assert(!is_kept_off_already(&copy));
     ck_assert(is_kept_off_already(&copy));
+    sc_track.inflight.guards.doubted_ticks = copy.ticks++;
+    ck_assert(!is_kept_off_already(&copy));
+    ck_assert(is_kept_off_already(&copy));
 }
 END_TEST
 
@@ -583,6 +605,7 @@ int main(void)
                    what_other_streams_do_on_the_range_or_on_none_is_looked_at_before_a_download);
     tcase_add_test(group, a_snapshot_is_read_once_more_if_the_source_has_not_changed);
     tcase_add_test(group, a_snapshot_that_is_about_to_be_read_once_more_goes_with_no_earlier_copy);
+    tcase_add_test(group, a_comparison_for_a_copy_that_is_refused_is_made_again);
     tcase_add_test(group, a_slot_of_a_copy_that_is_refused_goes_back);
     TCase *large = tcase_create("large uploads");
     tcase_add_checked_fixture(large, set_up_large, tear_down);

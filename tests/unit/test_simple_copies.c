@@ -614,6 +614,7 @@ int main(void)
     tcase_add_test(large, a_source_that_changes_is_found_by_the_next_equal_upload);
     tcase_add_test(large, a_snapshot_is_read_once_more_if_the_source_has_not_changed);
     tcase_add_test(large, a_snapshot_that_is_about_to_be_read_once_more_goes_with_no_earlier_copy);
+    tcase_add_test(large, a_comparison_for_a_copy_that_is_refused_is_made_again);
     tcase_add_test(large, a_slot_of_a_copy_that_is_refused_goes_back);
     tcase_add_test(large, equal_uploads_are_one_operation_and_others_are_not);
     tcase_add_test(large, an_upload_follows_an_equal_copy_that_came_another_way);

@@ -164,7 +164,7 @@ static int remove_same(const char *path, const struct stat *status)
  * lose what was found before; but only if this user owns it, whatever it says of itself. A report
  * whose process lives stays: that process may have closed its descriptors, or be between an exec
  * and its use of CUDA. */
-static int decide_on_locked(int fd, const struct sc_path_names *names)
+static int decide_on_file(int fd, const struct sc_path_names *names)
 {
     struct sc_own_report_author author;
     struct stat status;
@@ -182,7 +182,7 @@ static int decide_on_locked(int fd, const struct sc_path_names *names)
     return sc_path_find_start(author.pid) == author.started ? IS_TAKEN : FREE;
 }
 
-/* Opens the file at `path` and decides on it, as decide_on_locked says. *fd is the open file, or
+/* Opens the file at `path` and decides on it, as decide_on_file says. *fd is the open file, or
  * not greater than FREE. Root may replace anybody's report. */
 static int look_into(const char *path, const struct stat *status, const struct sc_path_names *names,
                      int *fd)
@@ -192,7 +192,7 @@ static int look_into(const char *path, const struct stat *status, const struct s
     *fd = open_same(path, O_RDWR, status);
     if (*fd <= FREE)
         return *fd;
-    return sc_file_lock(*fd) ? decide_on_locked(*fd, names) : IS_TAKEN;
+    return sc_file_lock(*fd) ? decide_on_file(*fd, names) : IS_TAKEN;
 }
 
 /* Goes on with the report at `path`, or removes it (FREE); else a refusal or -errno. */

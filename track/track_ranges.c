@@ -38,9 +38,9 @@ describe_range(struct sc_track *track, uint32_t id)
 /* Programs copy from the same memory again and again: a thread remembers ranges, as long as none
  * came or went. Each is one word, since a signal handler may come in between. Memory of one kind
  * often lies at the same place of blocks of 2 MB that follow each other. */
-enum { RANGES_REMEMBERED = 8, PLACE_SHIFT = 16, BLOCK_SHIFT = 21 };
+enum { RANGES_REMEMBERED = 4, PLACE_SHIFT = 16, BLOCK_SHIFT = 21 };
 static __thread _Atomic uint64_t last_ranges[RANGES_REMEMBERED]
-    __attribute__((tls_model("initial-exec"), aligned(64)));
+    __attribute__((tls_model("initial-exec")));
 
 static inline _Atomic uint64_t *last_of(uintptr_t address)
 {

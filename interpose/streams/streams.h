@@ -33,9 +33,10 @@ struct sc_stream_front;
 struct sc_mark {
     CUevent event;
     uint64_t number; /* of the last operation before it */
-    uint64_t loose;  /* the last operation, of those behind the former mark, that other work follows
-                        before this mark */
-    bool leads;      /* a signal behind the operations comes after the mark as well */
+    /* The last operation, of those behind the former mark, that other work follows before this
+     * mark. */
+    uint64_t loose : 63;
+    uint64_t leads : 1; /* signals that come after the operations come after the mark */
 };
 
 /* How many marks a stream has room for at first, and at most; how many spare events it keeps. */

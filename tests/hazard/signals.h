@@ -18,16 +18,24 @@ static inline void write_by_batch(volatile uint32_t *word, uint32_t value, CUstr
     CHECK(cuStreamBatchMemOp(stream, 1, &write, 0));
 }
 
+/* To be loaded before a stream is held up: a GPU takes longer for that than the stream is held. */
+static inline CUfunction load_spin(void)
+{
+    static CUfunction kernel;
+    CUmodule module = NULL;
+    if (!kernel) {
+        CHECK(cuModuleLoadData(&module, spinning_kernel_text));
+        CHECK(cuModuleGetFunction(&kernel, module, "spin"));
+    }
+    return kernel;
+}
+
 /* Work behind a signal: that what stands before it is complete cannot be told by the stream. */
 static inline void spin_behind(CUstream stream)
 {
-    CUmodule module = NULL;
-    CUfunction kernel = NULL;
     unsigned long long kernel_ns = BUSY_US * 1000ULL;
     void *parameters[] = {&kernel_ns};
-    CHECK(cuModuleLoadData(&module, spinning_kernel_text));
-    CHECK(cuModuleGetFunction(&kernel, module, "spin"));
-    CHECK(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
+    CHECK(cuLaunchKernel(load_spin(), 1, 1, 1, 1, 1, 1, 0, stream, parameters, NULL));
 }
 
 /* Reads what was set, in a stream of its own. It is there when the context is synchronised. */

@@ -15,6 +15,7 @@ int main(void)
     CUdeviceptr other = driver_device_block(SMALL, FOREIGN);
     volatile uint32_t *word = new_words();
     CHECK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+    load_spin();
 
     driver_busy(blocking);
     CHECK(cuMemsetD8Async(device, 5, SMALL, blocking));

@@ -37,6 +37,7 @@ static const struct known libraries[] = {
     {"libjax", "JAX"},
     {"xla_cuda", "JAX"},
     {"xla_extension", "JAX"},
+    {"warp.so", "Warp"},
     {"libtensorflow", "TensorFlow"},
     {NULL, NULL},
 };

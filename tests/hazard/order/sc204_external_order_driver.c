@@ -1,5 +1,6 @@
 // expect: SC204 action=ordered certainty=observed direction=D2H event=cuMemcpyHtoDAsync_v2
 // needs: sim
+// needs: preload
 //
 // A stream brings a buffer from the device and signals, and another one carries the buffer on. The
 // racy build has forgotten that the second is to wait for the semaphore.

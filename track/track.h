@@ -61,7 +61,9 @@ void sc_track_leave(const struct sc_track_scope *scope);
         SC_TRACK_SCOPE_OF(tracker, track);                                                         \
         __VA_ARGS__;                                                                               \
     })
-#else /* clang does not follow cleanup attributes: it is told where the lock is given back */
+#else
+/* clang's analysis follows no cleanup attribute: for it alone, these two begin and end the scope.
+ */
 struct sc_track_scope sc_track_told(struct sc_track *track) SC_ACQUIRES(*track);
 void sc_track_told_end(struct sc_track *track) SC_RELEASES(*track);
 #define SC_VALUE_(...) /* the value; 0 for an expression without one */                            \

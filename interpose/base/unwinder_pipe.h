@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-/* What libunwind has in place of either end. It is the number of no descriptor, and not -1, by
- * which libunwind means that it has no pipe yet. */
+/* What libunwind is given in place of both descriptors of its pipe. No descriptor has this number.
+ * -1 would not do, since libunwind means by it that it has no pipe yet. */
 enum { SC_UNWINDER_PIPE = -0x5343 };
 
 /* Notes which object is libunwind: the one that has this function. To be called before libunwind

@@ -51,6 +51,8 @@ static struct sc_copy_side look_up(CUdeviceptr address, size_t size_bytes, enum 
     return sc_copy_side_at(address, size_bytes);
 }
 
+/* Memory that the program has unregistered is the host's, and in use, for as long as the driver
+ * still takes it for registered. */
 struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
                                             enum sc_batch_side is)
 {

@@ -190,7 +190,8 @@ bool sc_issue_is_kept_registered(const struct sc_shape *shape);
 /* Chooses which pages the guard protects for the operation, before the operation is recorded. */
 void sc_issue_guard(const struct sc_issue *issue, struct sc_op_info *op);
 
-/* All that one call has issued, for what is done once for the call. */
+/* All operations that one call has issued together. Some steps are taken once for each call and not
+ * for each operation (sc_issue_recorded). */
 struct sc_issued_call {
     const struct sc_call *call;
     struct sc_stream_record *stream;

@@ -109,7 +109,8 @@ struct sc_context *sc_contexts_named(CUcontext handle);
  * does not survive. No lock is taken. */
 void sc_contexts_note_lost(void);
 
-/* Has the context of the tracker's stream been lost so? Lock-free; no call of the driver. */
+/* Has the context of this stream been lost by such an error? `stream`: the tracker's id of it.
+ * Lock-free; no call of the driver. */
 bool sc_contexts_has_lost(uint32_t stream);
 
 /* The primary context of the device if it is alive and was met before, or NULL. */

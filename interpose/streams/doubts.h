@@ -21,9 +21,8 @@ struct sc_point;
 struct sc_ticket;
 
 /* Raises a doubt: the calling thread touches what the operation `ticket` uses, or a call of the
- * thread's does so. `op`: the operation as host functions are asked about it
- * (sc_host_functions_stream_now). Returns the doubt's name, which sc_doubts_end takes once; 0:
- * there is no room. Signal-safe. */
+ * thread's does so. `op`: the same operation, as sc_host_functions_stream_now takes it. Returns the
+ * doubt's id, which sc_doubts_end takes once; 0: there is no room. Signal-safe. */
 unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ticket);
 void sc_doubts_end(unsigned doubt);
 

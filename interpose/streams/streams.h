@@ -85,9 +85,9 @@ struct sc_stream_record {
     _Atomic uint64_t since_number;
     struct sc_unfinished unfinished;
     struct sc_capturing capturing;
-    /* The stream has to wait for the event behind the context's last detour, when its capture has
-     * ended. If the legacy stream owes the wait, so does each blocking stream that is first met
-     * then. */
+    /* Set while the stream must still wait for the event behind the context's last detour. It waits
+     * as soon as its own capture has ended. A blocking stream that is first met while the legacy
+     * stream owes this wait owes it as well. */
     _Atomic bool owes_wait;
     struct sc_stream_marks marks;
 };

@@ -13,7 +13,7 @@ int main(void)
     void *device = device_block(SMALL, FOREIGN);
 
     CHECK(cudaMemcpyAsync(device, source, SMALL, cudaMemcpyHostToDevice, up));
-    usleep(DONE_US);
+    sleep_patiently(DONE_US);
     if (fixed)
         CHECK(cudaStreamSynchronize(up));
     CHECK(cudaMemcpyAsync(target, device, SMALL, cudaMemcpyDeviceToHost, down));

@@ -13,7 +13,7 @@ int main(void)
     CHECK(cudaMemcpyAsync(between, from, SMALL, cudaMemcpyDeviceToHost, stream));
     if (fixed)
         CHECK(cudaStreamSynchronize(stream));
-    usleep(DONE_US);
+    sleep_patiently(DONE_US);
     CHECK(cudaMemcpy(to, between, SMALL, cudaMemcpyHostToDevice));
 
     CHECK(cudaDeviceSynchronize());

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE_S = 60
+PATIENCE_S = 300
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 

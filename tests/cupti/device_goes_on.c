@@ -40,7 +40,7 @@ static void take_time(void *unused)
 {
     (void)unused;
     sem_post(&reached);
-    usleep(50000);
+    usleep(500000);
 }
 
 static atomic_bool is_open;

@@ -11,7 +11,7 @@ static void fork_and_end(void (*end)(int))
     int status;
     pid_t pid = fork();
     if (pid == 0) {
-        alarm(20);
+        alarm(120);
         free(malloc(BLOCK));
         end(0);
     }

@@ -22,7 +22,7 @@ enum {
     NUMBERS = 6,
     NESTED_MAX = 2,
     CONTEXT_BYTES = 128 << 10,
-    LIMIT_MS = 20000
+    LIMIT_MS = 120000
 };
 
 static uint64_t state;

@@ -56,7 +56,7 @@ int main(void)
         int status = 0;
         pid_t child = fork();
         if (child == 0) {
-            alarm(20);
+            alarm(120);
             _exit(use_up_mappings());
         }
         CHECK(waitpid(child, &status, 0) != child);

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-enum { MAPPED = 256 << 10, PATIENCE_S = 5 };
+enum { MAPPED = 256 << 10, PATIENCE_S = 60 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool about_to_fork, has_lock;

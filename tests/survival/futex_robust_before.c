@@ -40,7 +40,7 @@ static void take_over(const char *name, pthread_mutex_t *mutex)
 {
     struct timespec late;
     clock_gettime(CLOCK_REALTIME, &late);
-    late.tv_sec += 20;
+    late.tv_sec += 60;
     printf("%s: the owner is dead -> %d\n", name,
            pthread_mutex_timedlock(mutex, &late) == EOWNERDEAD);
     fflush(stdout);

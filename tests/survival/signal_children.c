@@ -170,7 +170,7 @@ static void *change_actions(void *unused)
 
 static void change_once(void)
 {
-    alarm(20);
+    alarm(120);
     handle(SIGUSR2, SIG_IGN, 0, only(0));
     handle(SIGSEGV, SIG_IGN, 0, only(0));
 }

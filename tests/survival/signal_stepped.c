@@ -15,7 +15,7 @@
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-enum { TOO_LONG_S = 10, STEPS_MAX = 100000, READY = SIGUSR1 };
+enum { TOO_LONG_S = 60, STEPS_MAX = 100000, READY = SIGUSR1 };
 
 static volatile sig_atomic_t got;
 

@@ -18,7 +18,7 @@ enum {
     BYTES = ROWS * PAGE,
     STACK = 64 << 10,
     STOP = 40,
-    PATIENCE_S = 20
+    PATIENCE_S = 120
 };
 
 static sem_t stopped, go_on[THREADS];

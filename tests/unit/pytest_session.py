@@ -114,6 +114,6 @@ class Session(unittest.TestCase):
         run = subprocess.run(
             [sys.executable, "-m", "pytest", "-rA", "-p", "no:cacheprovider", *plugins, *arguments,
              "test_it.py"],
-            cwd=self.folder, env=environment, capture_output=True, text=True, timeout=100)
+            cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300)
         self.said, self.complaints = run.stdout + run.stderr, run.stderr
         return run.returncode

@@ -17,7 +17,7 @@ RACY, CORRECT = (str(HAZARDS / f"sc101_free_h2d.{variant}") for variant in ("rac
 ENVIRONMENT = {**{name: value for name, value in os.environ.items()
                   if not name.startswith(("SAFECOPY_", "LD_", "CUDA_"))},
                "LD_LIBRARY_PATH": str(OUT / "sim"), "SIM_GPU": "late=1"}
-PATIENCE_S = 60
+PATIENCE_S = 300
 
 # Frees a source in flight, says so, waits, and does the same again.
 HOLDS = """

@@ -37,7 +37,7 @@ void right(void)
 
 def run(*command, **options):
     return subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          timeout=300, check=False, **options)
+                          timeout=1500, check=False, **options)
 
 
 def checked_units():
@@ -53,7 +53,7 @@ class Units(unittest.TestCase):
             self.skipTest(f"make checked-units has not built {missing[0]}")
         for name in checked_units():
             with self.subTest(name):
-                ran = run(CHECKED / name, env={**os.environ, "CK_DEFAULT_TIMEOUT": "60"})
+                ran = run(CHECKED / name, env={**os.environ, "CK_DEFAULT_TIMEOUT": "600"})
                 self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
 
 

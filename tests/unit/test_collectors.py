@@ -24,7 +24,7 @@ import many_hazards
 from test_formats import COMMAND, NASTY, SAMPLE, as_report, sample_lines, spoilt
 from test_watch import ENVIRONMENT
 
-PATIENCE_S = 60
+PATIENCE_S = 300
 PROGRAMS = {"collector": ("otelcol", "otelcol-contrib", "opentelemetry-collector"),
             "store": ("victoria-metrics", "victoria-metrics-prod"), "prometheus": ("prometheus",),
             "promtool": ("promtool",), "exporter": ("prometheus-node-exporter", "node_exporter")}

@@ -404,7 +404,7 @@ class Report(Command):
         log = self.write("log", ["hello\n", *self.lines])
         with log.open("a", encoding="utf-8") as stream:
             result = subprocess.run([self.command, "report", log], stdout=subprocess.PIPE,
-                                    stderr=stream, encoding="utf-8", check=False, timeout=60)
+                                    stderr=stream, encoding="utf-8", check=False, timeout=300)
         self.assertEqual((result.returncode, log.read_text(encoding="utf-8").count("passed over")),
                          (1, 1))
         self.assertIn("SC204", result.stdout)

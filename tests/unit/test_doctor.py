@@ -27,7 +27,7 @@ SCHEMA = json.loads((ROOT / "report/command/doctor/schema.json").read_text(encod
 ENVIRONMENT = {**{name: value for name, value in os.environ.items()
                   if not name.startswith(("SAFECOPY_", "LD_", "CUDA_"))},
                "LD_LIBRARY_PATH": str((OUT / "sim").resolve()), "SIM_GPU": "late=1"}
-PATIENCE_S = 120
+PATIENCE_S = 300
 OPENS_CUDA = "import ctypes; print(ctypes.CDLL('libcuda.so.1').cuInit(0))"
 
 

@@ -45,7 +45,7 @@ class Finding(unittest.TestCase):
             "SAFECOPY_OPTIONS": f"cupti=require:verbosity=0:report_path={report}",
             **{name: str(self.root / value) for name, value in environment.items()},
         }
-        subprocess.run([OUT / "tests" / "cupti" / "names"], env=environment, timeout=60,
+        subprocess.run([OUT / "tests" / "cupti" / "names"], env=environment, timeout=300,
                        capture_output=True)
         cupti = json.loads(report.read_text().splitlines()[-1])["cupti"]
         where = pathlib.Path(cupti["library"] or "/").resolve()

@@ -33,7 +33,7 @@ class Budget(unittest.TestCase):
     def run_with(self, options, *arguments):
         self.report.unlink(missing_ok=True)
         ran = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False,
-                             timeout=300,
+                             timeout=600,
                              env={**ENVIRONMENT, "LD_PRELOAD": str(OUT.resolve() / "libsafecopy.so"),
                                   "SAFECOPY_OPTIONS": f"{options}:snapshot_max=0:report_path={self.report}"})
         lines = [json.loads(line) for line in self.report.read_text(encoding="utf-8").splitlines()]

@@ -39,7 +39,7 @@ class Limits(unittest.TestCase):
     def lines(self, *arguments, options="", status=0, **settings):
         self.run = subprocess.run(
             [PROGRAM, *(arguments or ("late",))], cwd=self.path.parent, check=False, capture_output=True, text=True,
-            timeout=120, env={**ENVIRONMENT, **settings, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+            timeout=300, env={**ENVIRONMENT, **settings, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
                               "SAFECOPY_OPTIONS": f"report_path={self.path}{options}"})
         self.assertEqual(self.run.returncode, status, self.run.stderr)
         lines = [json.loads(line) for line in self.path.read_text().splitlines()]

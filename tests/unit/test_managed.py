@@ -31,7 +31,7 @@ class Managed(unittest.TestCase):
 
     def lines(self, *how, options="", gpu=FOUR, cupti=""):
         self.run = subprocess.run(
-            [PROGRAM, *how], check=False, capture_output=True, text=True, timeout=120,
+            [PROGRAM, *how], check=False, capture_output=True, text=True, timeout=300,
             env={**ENVIRONMENT, "SIM_GPU": gpu, "SIM_CUPTI": cupti, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
                  "SAFECOPY_OPTIONS": f"strict=1:report_path={self.report}{options}"})
         self.assertEqual((self.run.returncode, self.run.stdout), (0, "done\n"), self.run.stderr)
@@ -196,7 +196,7 @@ class Managed(unittest.TestCase):
 
     def test_a_tool_that_comes_ends_the_counts(self):
         program = ROOT / "out" / "tests" / "cupti" / "timeline_yields"
-        run = subprocess.run([program], check=False, capture_output=True, text=True, timeout=60,
+        run = subprocess.run([program], check=False, capture_output=True, text=True, timeout=300,
                              env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
                                   "SAFECOPY_OPTIONS": f"um=1:report_path={self.report}"})
         self.assertEqual(run.returncode, 0, run.stderr + run.stdout)

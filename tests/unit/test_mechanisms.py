@@ -58,7 +58,7 @@ class Mechanisms(unittest.TestCase):
             if put_on:
                 put_on()
         ran = subprocess.run([RACY], capture_output=True, text=True, check=False, cwd=self.folder,
-                             preexec_fn=prepare, timeout=60,
+                             preexec_fn=prepare, timeout=300,
                              env={**ENVIRONMENT, "LD_PRELOAD": str(OUT.resolve() / "libsafecopy.so"),
                                   "SAFECOPY_OPTIONS": f"{options}:report_path={self.report}"})
         self.assertEqual((ran.returncode, ran.stdout), (0, "data right\n"), ran.stderr)
@@ -153,7 +153,7 @@ class SystemCalls(unittest.TestCase):
             ran = subprocess.run(
                 ["strace", "-f", "-c", "-o", table, "-E", f"LD_PRELOAD={OUT.resolve()}/libsafecopy.so", "-E",
                  f"SAFECOPY_OPTIONS={options}:report_path=none", OUT / "tests/survival/budget_late_race"],
-                capture_output=True, text=True, check=False, timeout=240, env=ENVIRONMENT)
+                capture_output=True, text=True, check=False, timeout=600, env=ENVIRONMENT)
             if ran.returncode != 0 and "ptrace" in ran.stderr.lower():
                 self.skipTest("nothing may be traced here")
             self.assertEqual((ran.returncode, ran.stdout), (0, "clean to here\nnothing\n"), ran.stderr)
@@ -190,7 +190,7 @@ class Doctor(unittest.TestCase):
             def ask(kind):
                 return subprocess.run(
                     [SAFECOPY, "doctor", "--format", kind], capture_output=True, text=True, check=False,
-                    cwd=folder, preexec_fn=prepare, timeout=120,
+                    cwd=folder, preexec_fn=prepare, timeout=300,
                     env={**ENVIRONMENT, "TMPDIR": folder,
                          "SAFECOPY_OPTIONS": f"{options}:report_path=none"}).stdout
             found, = [one for one in json.loads(ask("json"))["findings"] if one["section"] == "guard"]

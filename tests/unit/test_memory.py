@@ -115,7 +115,7 @@ class Held(unittest.TestCase):
         path = self.folder / "r.jsonl"
         self.run = subprocess.run(
             [SURVIVORS / name, *arguments], cwd=self.folder, check=False, capture_output=True,
-            text=True, timeout=120,
+            text=True, timeout=300,
             env={**ENVIRONMENT, **settings, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
                  "SAFECOPY_OPTIONS": f"report_path={path}{options}"})
         self.assertEqual(self.run.returncode, self.status, self.run.stderr)
@@ -610,7 +610,7 @@ class Held(unittest.TestCase):
                    "assert cuda.cuMemAlloc_v2(ctypes.byref(block), ctypes.c_size_t(1 << 20)) == 0\n"
                    "while 'libnvidia-ml' not in open('/proc/self/maps').read(): time.sleep(.01)\n")
         run = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True,
-                             text=True, cwd=self.folder, timeout=60,
+                             text=True, cwd=self.folder, timeout=300,
                              env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
                                   "SIM_NVML": "slow",
                                   "SAFECOPY_OPTIONS": "report_path=none:memory_every=20ms"})
@@ -655,7 +655,7 @@ class Held(unittest.TestCase):
         run = subprocess.run([sys.executable, "-c", "import ctypes, os\n"
                               "assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0\n"
                               "os.kill(os.getpid(), 11)\n"], check=False, capture_output=True,
-                             text=True, cwd=self.folder, timeout=60,
+                             text=True, cwd=self.folder, timeout=300,
                              env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
                                   "SAFECOPY_OPTIONS": "report_path=none:memory_signal=11"})
         self.assertEqual(run.returncode, -signal.SIGSEGV)

@@ -20,7 +20,7 @@ def answers(program, options, questions=()):
         environment.update(LD_PRELOAD=str(OUT / "libsafecopy.so"),
                            SAFECOPY_OPTIONS=f"report_path=none:verbosity=0:{options}")
     run = subprocess.run([OUT / "gpu" / program, *questions], env=environment, text=True,
-                         capture_output=True, timeout=120)
+                         capture_output=True, timeout=300)
     # Where a thread of the library's maps memory meanwhile, an address that was free is not.
     return [row for row in run.stdout.splitlines() if "an address that is free" not in row]
 

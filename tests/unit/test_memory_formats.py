@@ -50,7 +50,7 @@ class Reports(unittest.TestCase):
         """The report of a run of the program."""
         path = self.folder / file
         subprocess.run([ROOT / "out" / "tests" / "survival" / name, *arguments],
-                       cwd=self.folder, check=True, capture_output=True, timeout=120,
+                       cwd=self.folder, check=True, capture_output=True, timeout=300,
                        env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
                             "SAFECOPY_OPTIONS": f"report_path={path}"})
         return path

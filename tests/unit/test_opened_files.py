@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
 COMMAND = OUT / "safecopy"
 SAMPLE = ROOT / "tests/unit/formats/sample.jsonl"
-PATIENCE_S = 60
+PATIENCE_S = 300
 NO_FILE, ENDLESS = "it is no regular file", "more than 64 MB of it are no lines of a report"
 
 

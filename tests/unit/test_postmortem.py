@@ -32,7 +32,7 @@ class Postmortem(unittest.TestCase):
     def start(self, name, options=""):
         """The lines of all reports: a child's would lie beside the parent's."""
         self.run = subprocess.run(
-            [SURVIVORS / name], cwd=self.folder, check=False, capture_output=True, text=True, timeout=120,
+            [SURVIVORS / name], cwd=self.folder, check=False, capture_output=True, text=True, timeout=300,
             env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
                  "SAFECOPY_OPTIONS": f"report_path={self.path}{options}"})
         lines = [json.loads(line) for path in self.folder.glob("*.jsonl")

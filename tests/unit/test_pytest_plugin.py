@@ -297,7 +297,7 @@ def test_last():
         run = subprocess.run(
             [OUT / "safecopy", "run", "--strict", sys.executable, "-m", "pytest", "-p", "no:cacheprovider",
              *pytest_session.PLUGIN, "--safecopy=off", "test_it.py"], cwd=self.folder, text=True,
-            capture_output=True, timeout=100, check=False,
+            capture_output=True, timeout=300, check=False,
             env={**os.environ, "PYTHONPATH": self.path(), "LD_LIBRARY_PATH": str(OUT / "sim"),
                  "SIM_GPU": "late=1", "TMPDIR": str(self.folder)})
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)

@@ -36,7 +36,7 @@ def wrong():
 def started(*words, **environment):
     ours = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT / "python"), "PYTHONDONTWRITEBYTECODE": "1",
             "LD_LIBRARY_PATH": str(OUT / "sim"), **environment}
-    return subprocess.run(words, env=ours, capture_output=True, text=True, timeout=60)
+    return subprocess.run(words, env=ours, capture_output=True, text=True, timeout=300)
 
 
 def module(*words, **environment):

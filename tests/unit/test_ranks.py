@@ -36,7 +36,7 @@ class Ranks(Runs):
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                     env=self.environment(pattern, variable, rank))
                    for rank in ranks]
-        return [process.wait(120) for process in started]
+        return [process.wait(300) for process in started]
 
     def mixed(self, rank):
         return [RACY if rank in RACY_RANKS else CORRECT]

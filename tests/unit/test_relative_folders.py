@@ -177,7 +177,7 @@ class Moved(unittest.TestCase):
             **environment,
         }
         run = subprocess.run([*loader, self.built / app, runtime or self.runtime, self.there],
-                             env=environment, cwd=self.start, timeout=60, encoding="utf-8",
+                             env=environment, cwd=self.start, timeout=300, encoding="utf-8",
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if run.returncode == 77:
             self.skipTest("this process may not mount")
@@ -255,7 +255,7 @@ class Moved(unittest.TestCase):
                        env={"LD_LIBRARY_PATH": f"{self.root}/driver:",
                             "CUDA_INJECTION64_PATH": "inject/libsafecopy.so",
                             "SAFECOPY_OPTIONS": f"report_path={report}",
-                            "EVIL_RAN": str(self.root / "evil ran")}, timeout=60,
+                            "EVIL_RAN": str(self.root / "evil ran")}, timeout=300,
                        stderr=subprocess.DEVNULL)
         self.assertFalse((self.root / "evil ran").exists())
         return self.modules(map(json.loads, report.read_text(encoding="utf-8").splitlines()))
@@ -316,7 +316,7 @@ class Moved(unittest.TestCase):
     def test_the_doctor_looks_as_the_library_does(self):
         self.put(OUT / "safecopy", self.root / "bin/safecopy")
         self.put(OUT / "libsafecopy.so", self.root / "bin/libsafecopy.so")
-        run = subprocess.run([self.root / "bin/safecopy", "doctor"], cwd=self.there, timeout=120,
+        run = subprocess.run([self.root / "bin/safecopy", "doctor"], cwd=self.there, timeout=300,
                              env={"LD_LIBRARY_PATH": f"{self.root}/driver:",
                                   "EVIL_RAN": str(self.root / "evil ran")},
                              encoding="utf-8", stdout=subprocess.PIPE)
@@ -419,7 +419,7 @@ class Moved(unittest.TestCase):
         run = subprocess.run([OUT.resolve() / "safecopy", "report", self.root / "report.jsonl"],
                              env={"LD_LIBRARY_PATH": ":", "DEBUGINFOD_URLS": "http://127.0.0.1:9",
                                   "HOME": str(self.root), "EVIL_RAN": str(self.root / "evil ran")},
-                             cwd=self.there, timeout=120, encoding="utf-8", check=False,
+                             cwd=self.there, timeout=300, encoding="utf-8", check=False,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(run.returncode, 1, run.stderr)
         self.assertFalse((self.root / "evil ran").exists(), run.stdout)

@@ -121,6 +121,21 @@ class Only(unittest.TestCase):
         self.assertIn("\nsoak        1 passed, 1 failed in ", said)
 
 
+class Limits(unittest.TestCase):
+    """A program's limit is one of a machine without a load."""
+
+    def run_for(self, seconds, limit_s, load):
+        with mock.patch.object(run.os, "getloadavg", lambda: (load, 0, 0)):
+            return run.Run(["sleep", str(seconds)], dict(os.environ), limit_s)
+
+    def test_what_hangs_is_ended(self):
+        with self.assertRaisesRegex(run.Failure, "still running after what 0.1 s are without a load"):
+            self.run_for(600, 0.1, 0)
+
+    def test_what_a_load_holds_up_is_not(self):
+        self.assertEqual(self.run_for(0.5, 0.1, 1e6).status, 0)
+
+
 class Lots(unittest.TestCase):
     SOME = {"first": "* !bad/*", "third": "*"}
 

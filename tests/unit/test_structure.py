@@ -13,7 +13,7 @@ OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT") or ROOT / "out")
 
 def said(*command):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True,
-                          timeout=240).stdout
+                          timeout=600).stdout
 
 
 class Structure(unittest.TestCase):
@@ -54,7 +54,7 @@ class ModeOff(unittest.TestCase):
     def count(self, calls, **more):
         program = OUT / "tests" / "survival" / "off_driver"
         run = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program,
-                              str(calls)], capture_output=True, text=True, check=True, timeout=240,
+                              str(calls)], capture_output=True, text=True, check=True, timeout=600,
                              env={**os.environ, "LD_LIBRARY_PATH": str(OUT / "sim"), **more})
         return int(re.search(r"Collected : (\d+)", run.stderr)[1])
 

@@ -36,7 +36,7 @@ except ImportError:
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out")).resolve()
 COMMAND = str(OUT / "safecopy")
-PATIENCE_S = 60
+PATIENCE_S = 300
 ENVIRONMENT = {**{name: value for name, value in os.environ.items()
                   if not name.startswith(("SAFECOPY_", "OTEL_", "LD_"))
                   and name.lower() not in ("http_proxy", "https_proxy", "all_proxy")},

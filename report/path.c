@@ -29,12 +29,14 @@ static void find_host(char *host, size_t size)
     sc_text_put(&text, has_name ? name.nodename : "localhost");
 }
 
-/* Looks into the variables of launchers (torchrun, Open MPI, MPICH, Slurm), the most general first.
- */
+/* Looks into the variables of launchers, in the order of docs/options.md. The launcher of
+ * a launcher comes behind it. */
 static void find_rank(char *rank, size_t size)
 {
-    static const char *const variables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
-                                            "SLURM_PROCID"};
+    static const char *const variables[] = {
+        "RANK",        "HOROVOD_RANK",   "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK",
+        "PMI_RANK",    "PMIX_RANK",      "JSM_NAMESPACE_RANK",   "PALS_RANKID",
+        "ALPS_APP_PE", "FLUX_TASK_RANK", "SLURM_PROCID"};
     struct sc_text text = sc_text_in(rank, size);
     for (size_t i = 0; i < sizeof variables / sizeof variables[0] && text.used == 0; i++) {
         const char *value = getenv(variables[i]);

@@ -15,12 +15,14 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import one_node_slurm  # noqa: E402  (found by the path above)
 from safecopy_runs import (  # noqa: E402
-    CORRECT, ENVIRONMENT, HOLDS, LIBRARY, OUT, PATIENCE_S, RACY, Runs, SAFECOPY)
+    CORRECT, ENVIRONMENT, HOLDS, LIBRARY, OUT, PATIENCE_S, RACY, ROOT, Runs, SAFECOPY)
 
 RANKS = int(os.environ.get("RANKS", "8"))
 RACY_RANKS = (0, 1, 2, RANKS - 1)
 KILLED, ABORTED = 4, 5  # ranks
 SPANS = f"0-2, {RANKS - 1}"
+SECTION = (ROOT / "docs" / "options.md").read_text().partition("\n#### Ranks\n")[2].partition("\n#")[0]
+VARIABLES = re.findall(r"^\| `(\w+)` \|", SECTION, re.M)
 ABORTS = str(OUT / "tests" / "survival" / "abort")
 OPENS = str(OUT / "tests" / "hazard" / "sc501_ipc_driver.fixed")
 
@@ -62,7 +64,7 @@ class Ranks(Runs):
         process.communicate()
 
     def test_a_report_a_rank_and_one_place(self):
-        for variable in ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"):
+        for variable in VARIABLES[0], VARIABLES[-1]:
             with self.subTest(variable):
                 self.assertEqual(set(self.launch(self.mixed, variable=variable)), {0})
                 names = sorted(path.name.split(".")[-3] for path in self.folder.glob("*.jsonl"))
@@ -78,6 +80,21 @@ class Ranks(Runs):
                 self.assertIn(f"\n    ranks 0-{RANKS - 1}: not watched: 1 operation", run.stdout)
             for path in self.folder.glob("*.jsonl"):
                 path.unlink()
+
+    def test_the_first_variable_that_is_set_is_the_rank(self):
+        """In the order of docs/options.md: all of them are set, then all but the first, and so on. One
+        that is empty is as one that is not set."""
+        self.assertGreater(len(VARIABLES), 4)
+        for at, variable in enumerate(VARIABLES):
+            with self.subTest(variable):
+                environment = self.environment("%r.jsonl", variable, at + 1)
+                environment.update({later: "no" for later in VARIABLES[at + 1:]})
+                environment.update({before: "" for before in VARIABLES[:at]})
+                self.assertEqual(self.start(CORRECT, env=environment).returncode, 0)
+                line = (self.folder / f"{at + 1}.jsonl").read_text().partition("\n")[0]
+                self.assertEqual(json.loads(line)["rank"], str(at + 1))
+        self.start(CORRECT, env={**self.environment("%r.jsonl", "LOCAL_RANK", 5), "MPI_LOCALRANKID": "6"})
+        self.assertIsNone(json.loads((self.folder / "0.jsonl").read_text().partition("\n")[0])["rank"])
 
     def test_ranks_in_json_and_on_pages(self):
         self.launch(self.mixed)

@@ -66,9 +66,10 @@ void sim_budget_own_locked(CUdevice device, size_t bytes, bool taken_back)
     own[device] = taken_back ? own[device] - bytes : own[device] + bytes;
 }
 
-int sim_cuda_used(int device, unsigned long long *bytes)
+int sim_cuda_used(int place, unsigned long long *bytes)
 {
-    if (device < 0 || device >= sim_options.devices)
+    int device = sim_device_at(place);
+    if (device < 0)
         return 1;
     sim_lock();
     *bytes = taken[device] + own[device];

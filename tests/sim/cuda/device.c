@@ -45,7 +45,7 @@ static CUresult get_uuid(CUuuid *uuid, CUdevice dev)
     if (!valid(dev))
         return CUDA_ERROR_INVALID_DEVICE;
     memcpy(uuid->bytes, "simulated-gpu-00", sizeof uuid->bytes);
-    uuid->bytes[15] = (char)('0' + dev);
+    uuid->bytes[15] = (char)('0' + sim_options.places[dev]);
     return CUDA_SUCCESS;
 }
 
@@ -146,7 +146,7 @@ SIM_API(cuDeviceGetAttribute, (int *pi, CUdevice_attribute attrib, CUdevice dev)
     else if (attrib == CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS)
         *pi = !sim_options.managed_apart;
     else if (attrib == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID)
-        *pi = dev + 1;
+        *pi = sim_options.places[dev] + 1;
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
         if (attributes[i].attribute == attrib)
             *pi = attributes[i].value;
@@ -159,7 +159,7 @@ SIM_API(cuDeviceGetPCIBusId, (char *pciBusId, int len, CUdevice dev), pciBusId, 
         return CUDA_ERROR_INVALID_VALUE;
     if (!valid(dev))
         return CUDA_ERROR_INVALID_DEVICE;
-    snprintf(pciBusId, (size_t)len, "0000:%02X:00.0", (unsigned)dev + 1);
+    snprintf(pciBusId, (size_t)len, "0000:%02X:00.0", (unsigned)sim_options.places[dev] + 1);
     return CUDA_SUCCESS;
 }
 
@@ -168,10 +168,10 @@ SIM_API(cuDeviceGetByPCIBusId, (CUdevice * dev, const char *pciBusId), dev, pciB
     unsigned domain, bus;
     if (!dev || !pciBusId)
         return CUDA_ERROR_INVALID_VALUE;
-    if (sscanf(pciBusId, "%x:%x:", &domain, &bus) != 2 || !valid((int)bus - 1))
+    if (sscanf(pciBusId, "%x:%x:", &domain, &bus) != 2)
         return CUDA_ERROR_INVALID_DEVICE;
-    *dev = (int)bus - 1;
-    return CUDA_SUCCESS;
+    *dev = sim_device_at((int)bus - 1);
+    return valid(*dev) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 SIM_API(cuDeviceCanAccessPeer, (int *canAccessPeer, CUdevice dev, CUdevice peerDev), canAccessPeer,

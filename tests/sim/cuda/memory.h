@@ -73,7 +73,7 @@ size_t sim_budget_free_locked(CUdevice device);
  * function. It does not count as taken, but for libnvidia-ml, which asks by the last function. */
 enum { SIM_CONTEXT_BYTES = 96 << 20, SIM_MODULE_BYTES = 4 << 20, SIM_LAUNCH_BYTES = 16 << 20 };
 void sim_budget_own_locked(CUdevice device, size_t bytes, bool taken_back);
-__attribute__((visibility("default"))) int sim_cuda_used(int device, unsigned long long *bytes);
+__attribute__((visibility("default"))) int sim_cuda_used(int place, unsigned long long *bytes);
 
 /* ---- pool.c: the device's default pool; NULL for a device that is not there ---- */
 CUmemoryPool sim_pool_default(CUdevice device);

@@ -52,6 +52,7 @@ static const struct key {
     uint64_t least, most;
 } keys[] = {
     {"devices", SETS(devices), plain, 0, SIM_MAX_DEVICES},
+    {"visible", SETS(visible), plain, 0, 1},
     {"delay", SETS(delay_ns), time_units, 0, DAY_NS},
     {"late", SETS(late), plain, 0, 1},
     {"late_limit", SETS(late_limit_ns), time_units, 0, DAY_NS},
@@ -140,8 +141,49 @@ int sim_options_driver(void)
     return version;
 }
 
+/* The place of the device that `name` is of, by its number or by the beginning of its UUID; -1:
+ * there is none. */
+static int place_of(const char *name)
+{
+    static const char common[] = "GPU-73696d75-6c61-7465-642d-6770752d303"; /* and the place */
+    uint64_t place = 0;
+    if (strncmp(name, common, sizeof common - 1) == 0)
+        name += sizeof common - 1;
+    return parse(name, plain, UINT64_MAX, &place) && place < (uint64_t)sim_options.devices
+               ? (int)place
+               : -1;
+}
+
+/* As the driver has it: the devices that are named, in that order, up to the first name of none. */
+static void choose_visible(void)
+{
+    const struct sim_options all = sim_options;
+    const char *names = all.visible ? getenv("CUDA_VISIBLE_DEVICES") : NULL;
+    char *copy = names ? strdup(names) : NULL, *rest = copy;
+    int place = 0, count = 0;
+    for (char *name; (name = strsep(&rest, ",")) != NULL && (place = place_of(name)) >= 0;) {
+        sim_options.places[count] = place;
+        sim_options.device_memory[count++] = all.device_memory[place];
+        if (count == all.devices)
+            break;
+    }
+    if (copy)
+        sim_options.devices = count;
+    free(copy);
+}
+
+int sim_device_at(int place)
+{
+    for (int i = 0; i < sim_options.devices; i++)
+        if (sim_options.places[i] == place)
+            return i;
+    return -1;
+}
+
 void sim_options_read(void)
 {
+    for (int i = 0; i < SIM_MAX_DEVICES; i++)
+        sim_options.places[i] = i;
     const char *text = getenv("SIM_GPU");
     char *copy = text ? strdup(text) : NULL;
     char *rest = copy;
@@ -155,4 +197,5 @@ void sim_options_read(void)
             complain(item, value ? value : "");
     }
     free(copy);
+    choose_visible();
 }

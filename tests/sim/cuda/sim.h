@@ -34,6 +34,8 @@
 /* ---- options.c: SIM_GPU, read once by cuInit; see ../README.md ---- */
 struct sim_options {
     int devices;
+    bool visible;
+    int places[SIM_MAX_DEVICES]; /* the number that each device has in the machine */
     uint64_t delay_ns;
     bool late;
     uint64_t late_limit_ns;
@@ -56,6 +58,8 @@ struct sim_options {
 #define SIM_REGION_MIN ((size_t)64 << 20)
 extern struct sim_options sim_options;
 void sim_options_read(void);
+/* The device with this number in the machine; -1: it is not visible. */
+int sim_device_at(int place);
 /* What SIM_GPU says of the version: the one thing that is asked for before cuInit, too. */
 int sim_options_driver(void);
 int sim_driver_version(void);

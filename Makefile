@@ -40,13 +40,17 @@ endif
 all:
 
 # All processors are used, unless make's arguments, which win anyway, or its environment say how many.
+# Beside other processes that want to run there are as many jobs as those, at most four to a processor,
+# so that the build gets its half of the time.
 # The shell is asked, since make 4.3 shows no -j in MAKEFLAGS while it reads. Several goals that do more
 # than build are done one after the other, as they are named.
 JOBS_TOLD := $(shell printf '%s\n' "$$MAKEFLAGS $$GNUMAKEFLAGS" | \
                grep -E '(^| )(-?[A-Za-z]*j[0-9]*( |$$)|--job)')
 IN_ORDER  := $(if $(word 2,$(MAKECMDGOALS)),$(filter-out all sim tests out/%,$(MAKECMDGOALS)))
 ifeq ($(JOBS_TOLD)$(IN_ORDER),)
-MAKEFLAGS += -j$(or $(shell nproc 2>/dev/null),1)
+MAKEFLAGS += -j$(or $(shell cores=$$(nproc 2>/dev/null || echo 1); jobs=$$cores; \
+    read -r _ _ _ running _ 2>/dev/null </proc/loadavg && others=$$(($${running%/*} - 1)) && \
+    [ $$others -gt $$cores ] && jobs=$$((others < 4 * cores ? others : 4 * cores)); echo $$jobs),1)
 endif
 
 # What writes into out/ says first where it may not. What is built already can be installed from a

@@ -60,6 +60,12 @@ class Twins(unittest.TestCase):
                     self.assertTrue(codes & FOLDERS[folder], codes)
                 self.assertTrue("none" not in codes or folder in ("silent", "wild"), codes)
 
+    def test_what_is_observed_is_held_by_no_kernel_of_a_fixed_time(self):
+        for source in self.sources:
+            if any("observed" in text for text in programs.Directives(source).all("expect")):
+                with self.subTest(source=source.name):
+                    self.assertNotIn("spinning_kernel.h", source.read_text(encoding="utf-8"))
+
     def test_names_have_a_code_that_is_expected(self):
         for source in self.sources:
             named = re.match(r"(?:graph_)?sc(\d{3})_", source.stem)

@@ -25,7 +25,7 @@ struct sc_history_entry {
     uint32_t stream; /* the tracker's id; for memory given back: the stream that frees it, or 0 */
     int32_t thread;  /* of the thread that made the call */
     enum sc_direction direction; /* SC_NO_DIRECTION: no copy and no memset */
-    uint64_t ticks;              /* sc_ticks() */
+    uint64_t ticks;              /* sc_ticks(), or sc_ticks_lately() */
     uint64_t number;   /* the operation is done when the host knows so many operations of the stream
                           to be done */
     uintptr_t address; /* of the memory that is written or given back; 0: not known */
@@ -76,8 +76,9 @@ static inline uint64_t sc_history_pair(uint32_t high, uint32_t low)
 }
 
 /* Writes the entry into the ring. The place's number is 0 while its words belong partly to the
- * former entry. Inline, since it is on the path of every copy. */
-static inline __attribute__((always_inline)) void
+ * former entry. Inline, since it is on the path of every copy. Returns how many entries were begun
+ * before. */
+static inline __attribute__((always_inline)) uint64_t
 sc_history_note(struct sc_history_ring *ring, const struct sc_history_entry *entry)
 {
     uint64_t before = atomic_fetch_add_explicit(&ring->next, 1, memory_order_relaxed);
@@ -95,13 +96,14 @@ sc_history_note(struct sc_history_ring *ring, const struct sc_history_entry *ent
     sc_history_put(place->words, SC_HISTORY_SOURCE, entry->source);
     sc_history_put(place->words, SC_HISTORY_SIZE, entry->size_bytes);
     atomic_store_explicit(&place->number, before + 1, memory_order_release);
+    return before;
 }
 
 /* Writes the entry into the ring of its stream. */
-static inline __attribute__((always_inline)) void
+static inline __attribute__((always_inline)) uint64_t
 sc_history_note_issued(struct sc_history *history, const struct sc_history_entry *entry)
 {
-    sc_history_note(&history->streams[entry->stream % SC_HISTORY_RINGS], entry);
+    return sc_history_note(&history->streams[entry->stream % SC_HISTORY_RINGS], entry);
 }
 
 /* Copies the ring's entries, the latest first. Returns how many there are. */

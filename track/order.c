@@ -626,6 +626,14 @@ static bool is_walked(const struct walk *walk, const struct sc_stream *stream)
     return walk->whole || stream->kind != SC_STREAM_NONBLOCKING;
 }
 
+/* Does the host know all that the stream has had to be done? A walk has nothing to take of it. */
+static inline bool is_idle(const struct walk *walk, struct sc_stream *stream)
+{
+    return read_relaxed(&stream->front.issued) <= read_relaxed(&stream->done) &&
+           read_relaxed(&stream->ended) <= read_relaxed(&stream->done_calls) && !stream->joined &&
+           stream->kind != SC_STREAM_LEGACY && !(walk->due && stream->due);
+}
+
 /* Merges what no stream's own clock has: what removed streams had waited for, and what the context
  * itself waits for. */
 static void merge_beyond_streams(const struct walk *walk, struct sc_clock **clock,
@@ -648,7 +656,7 @@ static struct sc_point walk_context(const struct walk *walk)
         return point;
     for (uint32_t id = 1; id < sc_pool_unused(&order->streams); id++) {
         struct sc_stream *stream = sc_order_stream(order, id);
-        if (!is_walked(walk, stream))
+        if (is_idle(walk, stream) || !is_walked(walk, stream))
             continue;
         append(
             order, clock,

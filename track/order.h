@@ -45,14 +45,21 @@ struct sc_signal {
 enum { SC_SIGNALS_KEPT = 16 }; /* signals kept for each stream */
 
 struct sc_stream {
+    /* What a wait for all streams of a context reads of each lies in one cache line. */
     _Alignas(64) struct sc_stream_front front;
     _Atomic uint64_t done;       /* the host knows operations up to this number to be done */
-    _Atomic uint64_t complete;   /* operations up to this number were seen complete by asking the
-                                    device; never orders anything */
-    _Atomic uint64_t signalled;  /* a signal may tell the host of operations up to this number */
-    _Atomic uint64_t calls;      /* legacy: how many of its calls have begun */
     _Atomic uint64_t ended;      /* legacy: the place of the latest call that has ended */
     _Atomic uint64_t done_calls; /* legacy: the host knows its calls up to this place to be done */
+    struct sc_clock *joined;
+    uint32_t context; /* id of the context's legacy stream; a legacy stream's own id */
+    /* On the legacy stream of a green context: that of the primary context; else 0. */
+    uint32_t primary;
+    enum sc_stream_kind kind;
+    int device;
+    _Atomic uint64_t complete;  /* operations up to this number were seen complete by asking the
+                                   device; never orders anything */
+    _Atomic uint64_t signalled; /* a signal may tell the host of operations up to this number */
+    _Atomic uint64_t calls;     /* legacy: how many of its calls have begun */
     /* Legacy: a signal may tell the host of calls up to this place. */
     _Atomic uint64_t signalled_calls;
     _Atomic uint64_t behind_version; /* legacy: counts changes of `behind` */
@@ -65,12 +72,7 @@ struct sc_stream {
                                        the stream to be done */
     struct sc_clock *due; /* what its context was told to wait for and the stream's next operation
                              has to join; NULL: nothing */
-    uint32_t context;     /* id of the context's legacy stream; a legacy stream's own id */
-    /* On the legacy stream of a green context: that of the primary context; else 0. */
-    uint32_t primary;
-    int device;
-    enum sc_stream_kind kind;
-    uintptr_t handle;        /* the driver's handle, as the program knows it */
+    uintptr_t handle;     /* the driver's handle, as the program knows it */
     _Atomic uint32_t origin; /* track/origins.h */
     bool removed;
     /* How many records refer to this stream: operations in flight, holds, unseen waits, last
@@ -78,7 +80,6 @@ struct sc_stream {
      * it. */
     uint32_t references;
     uint32_t next_spare;
-    struct sc_clock *joined;
     struct sc_clock *gate;    /* legacy: all that its context has been told to wait for */
     struct sc_clock *awaited; /* legacy: what blocking streams have waited for; the legacy stream's
                                  next call joins it */

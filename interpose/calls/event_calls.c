@@ -130,24 +130,54 @@ static __attribute__((noinline)) void set_composed_event(CUevent event, uint32_t
     set_event(CUDA_SUCCESS, event, /*known=*/true, &point);
 }
 
-/* Records the event on a simple stream: the event then stands for one number of that stream. */
+/* A record on a simple stream: the event then stands for one number of that stream. */
+struct simple_record {
+    uint32_t stream; /* 0: the stream is not simple */
+    uint64_t number, work_ticks;
+};
+
+SC_INLINED struct simple_record begin_simple_record(enum sc_simplicity least, CUstream handle)
+{
+    const struct sc_stream_record *stream = sc_streams_find_simple(
+        least, handle, SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED | SC_TIE_SIGNALS);
+    return stream ? (struct simple_record){stream->id, sc_stream_front_issued(stream->front),
+                                           sc_unfinished_before_simple_event(stream)}
+                  : (struct simple_record){0};
+}
+
+SC_INLINED void end_simple_record(const struct sc_call *call, CUevent event,
+                                  const struct simple_record *record, CUresult result)
+{
+    if (sc_unlikely(result != CUDA_SUCCESS))
+        sc_detour_refused(call->api, call->site, call->per_thread, result);
+    else if (sc_unlikely(!sc_events_set_simple(sc_track_parts.events, (uintptr_t)event,
+                                               record->stream, record->number, record->work_ticks)))
+        set_composed_event(event, record->stream, record->number, record->work_ticks);
+}
+
 SC_INLINED bool cuEventRecord_simply(enum sc_simplicity least, const char *api, void *site,
                                      bool per_thread, CUresult *result, CUevent event,
                                      CUstream handle)
 {
-    const struct sc_stream_record *stream = sc_streams_find_simple(
-        least, handle, SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED | SC_TIE_SIGNALS);
-    if (!stream)
+    const struct simple_record record = begin_simple_record(least, handle);
+    if (!record.stream)
         return false;
-    const uint32_t id = stream->id;
-    const uint64_t number = sc_stream_front_issued(stream->front);
-    const uint64_t work_ticks = sc_unfinished_before_simple_event(stream);
     *result = sc_real.cuEventRecord(event, handle);
-    if (sc_unlikely(*result != CUDA_SUCCESS))
-        sc_detour_refused(api, site, per_thread, *result);
-    else if (sc_unlikely(!sc_events_set_simple(sc_track_parts.events, (uintptr_t)event, id, number,
-                                               work_ticks)))
-        set_composed_event(event, id, number, work_ticks);
+    end_simple_record(&(const struct sc_call){api, site, per_thread}, event, &record, *result);
+    return true;
+}
+
+SC_INLINED bool cuEventRecordWithFlags_simply(enum sc_simplicity least, const char *api, void *site,
+                                              bool per_thread, CUresult *result, CUevent event,
+                                              CUstream handle, unsigned flags)
+{
+    const struct simple_record record = flags || !SC_HAVE(cuEventRecordWithFlags)
+                                            ? (struct simple_record){0}
+                                            : begin_simple_record(least, handle);
+    if (!record.stream)
+        return false;
+    *result = sc_real.cuEventRecordWithFlags(event, handle, flags);
+    end_simple_record(&(const struct sc_call){api, site, per_thread}, event, &record, *result);
     return true;
 }
 
@@ -159,9 +189,10 @@ SC_SIMPLE_PAIR(cuEventRecord, _ptsz, (CUevent event, CUstream stream), (event, s
     return end_recording(&recording, real(event, stream), event, 0);
 }
 
-SC_PAIR(cuEventRecordWithFlags, _ptsz, (CUevent event, CUstream stream, unsigned flags),
-        (event, stream, flags))
+SC_SIMPLE_PAIR(cuEventRecordWithFlags, _ptsz, (CUevent event, CUstream stream, unsigned flags),
+               (event, stream, flags))
 {
+    SC_SIMPLY_BUT_HEARD(cuEventRecordWithFlags, (event, stream, flags));
     struct recording recording;
     begin_recording(&recording, call, &stream);
     return end_recording(&recording, real(event, stream, flags), event, flags);

@@ -152,10 +152,38 @@ static void note_events(const struct sc_call *call, const CUlaunchConfig *config
     }
 }
 
-SC_PAIR(cuLaunchKernelEx, _ptsz,
-        (const CUlaunchConfig *config, CUfunction f, void **parameters, void **extra),
-        (config, f, parameters, extra))
+/* Does the launch itself record events? Few launches have attributes, and few of those such ones.
+ */
+static bool records_events(const CUlaunchConfig *config)
 {
+    for (unsigned i = 0; i < config->numAttrs; i++)
+        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ||
+            config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+            return true;
+    return false;
+}
+
+SC_INLINED bool cuLaunchKernelEx_simply(enum sc_simplicity least, const char *api, void *site,
+                                        bool per_thread, CUresult *result,
+                                        const CUlaunchConfig *config, CUfunction f,
+                                        void **parameters, void **extra)
+{
+    struct sc_stream_record *stream =
+        SC_HAVE(cuLaunchKernelEx) && config && !records_events(config)
+            ? sc_work_begin_simply(least | SC_UNATTENDED, config->hStream, per_thread)
+            : NULL;
+    if (sc_unlikely(!stream))
+        return false;
+    *result = sc_real.cuLaunchKernelEx(config, f, parameters, extra);
+    sc_work_end_simply(api, site, per_thread, stream, *result);
+    return true;
+}
+
+SC_SIMPLE_PAIR(cuLaunchKernelEx, _ptsz,
+               (const CUlaunchConfig *config, CUfunction f, void **parameters, void **extra),
+               (config, f, parameters, extra))
+{
+    SC_SIMPLY_BUT_HEARD(cuLaunchKernelEx, (config, f, parameters, extra));
     struct launching launching;
     CUlaunchConfig moved;
     if (!config)
@@ -168,7 +196,7 @@ SC_PAIR(cuLaunchKernelEx, _ptsz,
         config = &moved;
     }
     CUresult result = end_launch(&launching, &launch, real(config, f, parameters, extra));
-    if (sc_unlikely(config->numAttrs) && result == CUDA_SUCCESS)
+    if (sc_unlikely(records_events(config)) && result == CUDA_SUCCESS)
         note_events(call, config);
     return result;
 }

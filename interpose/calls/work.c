@@ -199,15 +199,16 @@ __attribute__((noinline)) void sc_work_note_free(const char *api, void *site,
                                                  const struct sc_stream_record *stream,
                                                  uintptr_t address, uint32_t stack, int32_t thread)
 {
-    sc_history_note(&sc_history.frees, &(const struct sc_history_entry){
-                                           .api = api,
-                                           .site = (uintptr_t)site,
-                                           .stack = stack,
-                                           .stream = stream->id,
-                                           .thread = thread,
-                                           .direction = SC_FREE,
-                                           .ticks = sc_ticks(),
-                                           .number = sc_stream_front_issued(stream->front) + 1,
-                                           .address = address,
-                                       });
+    sc_recently_refresh(
+        sc_history_note(&sc_history.frees, &(const struct sc_history_entry){
+                                               .api = api,
+                                               .site = (uintptr_t)site,
+                                               .stack = stack,
+                                               .stream = stream->id,
+                                               .thread = thread,
+                                               .direction = SC_FREE,
+                                               .ticks = sc_ticks_lately(),
+                                               .number = sc_stream_front_issued(stream->front) + 1,
+                                               .address = address,
+                                           }));
 }

@@ -102,11 +102,28 @@ uint64_t sc_unfinished_work(struct sc_stream_record *stream)
     return note_work(stream, /*is_own=*/true);
 }
 
+/* A time that has come, and behind all waits of the host for the stream that have begun: their
+ * threads have told of them before they called the driver. */
+SC_INLINED uint64_t behind_waits(const struct sc_stream_record *stream)
+{
+    const struct sc_context *context = stream->context;
+    uint64_t asked =
+        later(get(&stream->unfinished.asked_ticks), get(&context->unfinished.asked_ticks));
+    if (sc_unlikely(context->primary != NULL))
+        asked = later(asked, get(&context->primary->unfinished.asked_ticks));
+    return later(asked, sc_ticks_lately());
+}
+
+/* Each time is another one, so that an event has the work before it and not the work behind it. */
 uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream)
 {
-    uint64_t now = sc_ticks_not_early();
+    struct sc_unfinished *unfinished = &stream->unfinished;
+    uint64_t least = behind_waits(stream), own = get(&unfinished->own_ticks), now;
     note_ever(&work_was_ever);
-    raise_to(&stream->unfinished.own_ticks, now);
+    do
+        now = later(least, later(own, get(&unfinished->joined_ticks)) + 1);
+    while (!atomic_compare_exchange_weak_explicit(&unfinished->own_ticks, &own, now,
+                                                  memory_order_relaxed, memory_order_relaxed));
     return now;
 }
 
@@ -171,11 +188,20 @@ uint64_t sc_unfinished_gate_ticks(struct sc_context *context)
     return context->primary ? later(own, get(&context->primary->unfinished.waits_ticks)) : own;
 }
 
+/* A wait of the host begins. `asked`: of what it is for. */
+static uint64_t begin_wait(_Atomic uint64_t *asked)
+{
+    uint64_t since_ticks = sc_ticks_not_late();
+    raise_to(asked, since_ticks + 1);
+    sc_ticks_tell(since_ticks);
+    return since_ticks;
+}
+
 uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
 {
     if (sc_unlikely(sc_track_is_due(&sc_track, stream->id)))
         return sc_unfinished_gate_ticks(stream->context) - 1;
-    return sc_ticks_not_late();
+    return begin_wait(&stream->unfinished.asked_ticks);
 }
 
 uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream)
@@ -201,7 +227,7 @@ uint64_t sc_unfinished_context_since(struct sc_context *context)
     struct sc_context *primary = context->primary;
     if (primary && get(&primary->unfinished.waits_ticks) > get(&primary->unfinished.done_ticks))
         return get(&primary->unfinished.waits_ticks) - 1;
-    return sc_ticks_not_late();
+    return begin_wait(&context->unfinished.asked_ticks);
 }
 
 void sc_unfinished_stream_done(struct sc_stream_record *stream, uint64_t since_ticks)

@@ -12,6 +12,10 @@
  * Times of work are never too early, and times from which a wait counts are never too late
  * (common/ticks.h). So a wait may seem to cover less than it does, and never more.
  *
+ * Of a simple stream work has a time for which no clock is read. It may be long past, but comes
+ * behind all that decides: waits of the host that have begun, what the stream has joined, and its
+ * earlier work, so also events recorded behind that.
+ *
  * Lock-free, thread-safe and signal-safe, except sc_unfinished_context_waits.
  */
 #ifndef SC_INTERPOSE_STREAMS_UNFINISHED_H
@@ -42,6 +46,8 @@ struct sc_unfinished {
     _Atomic uint64_t own_host_ticks; /* the last of it that may be a host function */
     _Atomic uint64_t joined_ticks, joined_host_ticks; /* the same for work in `joined` */
     _Atomic uint64_t done_ticks;   /* the host has waited for what was issued by then */
+    _Atomic uint64_t asked_ticks;  /* what is issued from now on is no earlier: not before any wait
+                                      of the host for the stream that has begun */
     _Atomic uint64_t queued_ticks; /* the last work that surely was in the stream's own queue */
     _Atomic uint64_t since_ticks;  /* when the record became this stream's */
     _Atomic bool is_joining;       /* a thread is changing `joined` */
@@ -54,6 +60,7 @@ struct sc_context_unfinished {
     _Atomic uint64_t legacy_ticks;  /* the last work on the legacy stream */
     _Atomic uint64_t written_ticks; /* the last copy to the host that a blocking stream awaits */
     _Atomic uint64_t done_ticks;    /* what was issued by then is done, on all its streams */
+    _Atomic uint64_t asked_ticks;   /* as a stream's, of waits for the context */
     _Atomic uint64_t waits_ticks;   /* when all its streams, and streams to come, were last told to
                                        wait for an event */
 };

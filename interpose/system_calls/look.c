@@ -14,6 +14,7 @@
 #include "common/peek.h"
 #include "common/uncancelled.h"
 #include "interpose/base/compiler.h"
+#include "interpose/base/own_stack.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/loans.h"
 #include "interpose/guard/touches.h"
@@ -128,9 +129,12 @@ static bool copy_if_there(void *into, const void *address, size_t size_bytes)
     return true;
 }
 
-/* SC_INSIDE: a look makes calls of our own. */
+/* SC_INSIDE: a look makes calls of our own. Most of what programs hand to the kernel by its address
+ * are locals. */
 bool sc_look_peek(void *into, const void *address, size_t size_bytes)
 {
+    if (sc_likely(sc_own_stack_copy(into, (uintptr_t)address, size_bytes)))
+        return true;
     SC_INSIDE();
     return sc_likely(sc_peek(into, (uintptr_t)address, size_bytes)) ||
            copy_if_there(into, address, size_bytes);

@@ -56,6 +56,16 @@ static void tear_down(void)
     destroy_track(&sc_track);
 }
 
+/* Each test runs with work as calls of all kinds note it, and as simple ones do. */
+static void note_work_on(struct sc_stream_record *stream, int is_simple)
+{
+    if (is_simple && stream->kind == SC_STREAM_NONBLOCKING)
+        sc_unfinished_simple_work(stream);
+    else
+        sc_unfinished_work(stream);
+}
+#define work_on(stream) note_work_on(stream, _i)
+
 static void host_waits(struct sc_stream_record *stream)
 {
     sc_unfinished_stream_done(stream, sc_unfinished_stream_since(stream));
@@ -69,7 +79,7 @@ static void joins(struct sc_stream_record *stream, struct sc_stream_record *of)
 START_TEST(a_stream_is_clear_until_it_works_and_when_it_was_waited_for)
 {
     ck_assert(sc_unfinished_is_clear(one));
-    sc_unfinished_work(one);
+    work_on(one);
     ck_assert(!sc_unfinished_is_clear(one));
     ck_assert(sc_unfinished_is_clear(two));
     host_waits(one);
@@ -79,7 +89,7 @@ END_TEST
 
 START_TEST(what_is_joined_is_done_when_the_host_has_waited_where_it_was)
 {
-    sc_unfinished_work(one);
+    work_on(one);
     joins(two, one);
     ck_assert(!sc_unfinished_is_clear(two));
     host_waits(one);
@@ -89,7 +99,7 @@ END_TEST
 
 START_TEST(what_is_joined_is_done_when_the_host_has_waited_for_who_joined_it)
 {
-    sc_unfinished_work(one);
+    work_on(one);
     joins(two, one);
     host_waits(two);
     ck_assert(sc_unfinished_is_clear(two));
@@ -99,9 +109,9 @@ END_TEST
 
 START_TEST(own_work_behind_it_counts)
 {
-    sc_unfinished_work(one);
+    work_on(one);
     joins(two, one);
-    sc_unfinished_work(two);
+    work_on(two);
     host_waits(one);
     ck_assert(!sc_unfinished_is_clear(two));
     host_waits(two);
@@ -111,9 +121,9 @@ END_TEST
 
 START_TEST(work_behind_the_event_brings_nothing)
 {
-    sc_unfinished_work(one);
+    work_on(one);
     uint64_t before = sc_unfinished_before_event(one);
-    sc_unfinished_work(one);
+    work_on(one);
     sc_unfinished_join_of(two, one, before);
     ck_assert(!sc_unfinished_is_clear(two));
     sc_unfinished_stream_done(one, before);
@@ -124,7 +134,7 @@ END_TEST
 
 START_TEST(what_was_joined_by_the_joined_one_comes_along)
 {
-    sc_unfinished_work(one);
+    work_on(one);
     joins(two, one);
     joins(three, two);
     ck_assert(!sc_unfinished_is_clear(three));
@@ -136,13 +146,13 @@ END_TEST
 
 START_TEST(each_of_several_has_to_be_waited_for)
 {
-    sc_unfinished_work(one);
-    sc_unfinished_work(two);
+    work_on(one);
+    work_on(two);
     joins(three, one);
     joins(three, two);
     host_waits(one);
     ck_assert(!sc_unfinished_is_clear(three));
-    sc_unfinished_work(one);
+    work_on(one);
     joins(three, one);
     host_waits(two);
     ck_assert(!sc_unfinished_is_clear(three));
@@ -154,7 +164,7 @@ END_TEST
 START_TEST(what_finds_no_room_counts_as_own_work)
 {
     for (unsigned i = 1; i <= SC_JOINED_MAX + 1; i++) {
-        sc_unfinished_work(&records[i]);
+        work_on(&records[i]);
         joins(&records[STREAMS - 1], &records[i]);
     }
     for (unsigned i = 1; i <= SC_JOINED_MAX + 1; i++)
@@ -167,7 +177,7 @@ END_TEST
 
 START_TEST(an_unknown_one_counts_as_own_work)
 {
-    sc_unfinished_work(one);
+    work_on(one);
     sc_unfinished_join_of(two, NULL, 0);
     sc_unfinished_join_of(three, one, 0);
     host_waits(one);
@@ -178,7 +188,7 @@ END_TEST
 
 START_TEST(another_stream_in_the_same_record_tells_nothing)
 {
-    sc_unfinished_work(one);
+    work_on(one);
     joins(two, one);
     sc_unfinished_renew(one);
     host_waits(one);
@@ -191,14 +201,14 @@ START_TEST(a_blocking_one_behind_the_legacy_stream_is_not_by_itself)
     struct sc_stream_record *blocking = &records[4], *other = &records[5];
     make(blocking, SC_STREAM_BLOCKING);
     make(other, SC_STREAM_BLOCKING);
-    sc_unfinished_work(other);
+    work_on(other);
     sc_unfinished_legacy(legacy);
-    sc_unfinished_work(blocking);
+    work_on(blocking);
     joins(two, blocking);
     host_waits(blocking);
     ck_assert(!sc_unfinished_is_clear(two));
     host_waits(legacy);
-    sc_unfinished_work(blocking);
+    work_on(blocking);
     joins(three, blocking);
     host_waits(blocking);
     ck_assert(sc_unfinished_is_clear(three));
@@ -207,7 +217,7 @@ END_TEST
 
 START_TEST(kernels_do_not_write_pageable_memory_and_functions_may)
 {
-    sc_unfinished_work(one);
+    work_on(one);
     joins(three, one);
     sc_unfinished_host_work(two);
     joins(three, two);
@@ -218,23 +228,78 @@ START_TEST(kernels_do_not_write_pageable_memory_and_functions_may)
 }
 END_TEST
 
+START_TEST(a_wait_covers_what_came_before_it_and_nothing_else)
+{
+    work_on(one);
+    uint64_t since = sc_unfinished_stream_since(one);
+    sc_unfinished_stream_done(one, since);
+    ck_assert(sc_unfinished_is_clear(one));
+    since = sc_unfinished_stream_since(one);
+    work_on(one);
+    sc_unfinished_stream_done(one, since);
+    ck_assert(!sc_unfinished_is_clear(one));
+    since = sc_unfinished_context_since(&context);
+    work_on(two);
+    sc_unfinished_context_done(&context, since);
+    ck_assert(sc_unfinished_is_clear(one));
+    ck_assert(!sc_unfinished_is_clear(two));
+}
+END_TEST
+
+START_TEST(an_event_covers_what_came_before_it_and_nothing_else)
+{
+    work_on(one);
+    uint64_t first = sc_unfinished_before_event(one);
+    work_on(two);
+    joins(one, two);
+    uint64_t second = sc_unfinished_before_event(one);
+    work_on(one);
+    uint64_t third = sc_unfinished_before_event(one);
+    work_on(one);
+    sc_unfinished_stream_done(one, first);
+    ck_assert(!sc_unfinished_is_clear(one));
+    sc_unfinished_stream_done(one, second);
+    ck_assert(!sc_unfinished_is_clear(one));
+    sc_unfinished_stream_done(one, third);
+    ck_assert(!sc_unfinished_is_clear(one));
+    sc_unfinished_stream_done(one, sc_unfinished_before_event(one));
+    ck_assert(sc_unfinished_is_clear(one));
+}
+END_TEST
+
+START_TEST(work_behind_what_its_context_waits_for_is_no_earlier)
+{
+    work_on(one);
+    sc_unfinished_context_waits(&context);
+    work_on(one);
+    sc_unfinished_stream_done(one, sc_unfinished_gate_ticks(&context) - 1);
+    ck_assert(!sc_unfinished_is_clear(one));
+    host_waits(one);
+    ck_assert(sc_unfinished_is_clear(one));
+}
+END_TEST
+
 int main(void)
 {
     TCase *group = tcase_create("unfinished");
     Suite *suite = suite_create("unfinished");
     tcase_add_checked_fixture(group, set_up, tear_down);
-    tcase_add_test(group, a_stream_is_clear_until_it_works_and_when_it_was_waited_for);
-    tcase_add_test(group, what_is_joined_is_done_when_the_host_has_waited_where_it_was);
-    tcase_add_test(group, what_is_joined_is_done_when_the_host_has_waited_for_who_joined_it);
-    tcase_add_test(group, own_work_behind_it_counts);
-    tcase_add_test(group, work_behind_the_event_brings_nothing);
-    tcase_add_test(group, what_was_joined_by_the_joined_one_comes_along);
-    tcase_add_test(group, each_of_several_has_to_be_waited_for);
-    tcase_add_test(group, what_finds_no_room_counts_as_own_work);
-    tcase_add_test(group, an_unknown_one_counts_as_own_work);
-    tcase_add_test(group, another_stream_in_the_same_record_tells_nothing);
-    tcase_add_test(group, a_blocking_one_behind_the_legacy_stream_is_not_by_itself);
-    tcase_add_test(group, kernels_do_not_write_pageable_memory_and_functions_may);
+    tcase_add_loop_test(group, a_stream_is_clear_until_it_works_and_when_it_was_waited_for, 0, 2);
+    tcase_add_loop_test(group, what_is_joined_is_done_when_the_host_has_waited_where_it_was, 0, 2);
+    tcase_add_loop_test(group, what_is_joined_is_done_when_the_host_has_waited_for_who_joined_it, 0,
+                        2);
+    tcase_add_loop_test(group, own_work_behind_it_counts, 0, 2);
+    tcase_add_loop_test(group, work_behind_the_event_brings_nothing, 0, 2);
+    tcase_add_loop_test(group, what_was_joined_by_the_joined_one_comes_along, 0, 2);
+    tcase_add_loop_test(group, each_of_several_has_to_be_waited_for, 0, 2);
+    tcase_add_loop_test(group, what_finds_no_room_counts_as_own_work, 0, 2);
+    tcase_add_loop_test(group, an_unknown_one_counts_as_own_work, 0, 2);
+    tcase_add_loop_test(group, another_stream_in_the_same_record_tells_nothing, 0, 2);
+    tcase_add_loop_test(group, a_blocking_one_behind_the_legacy_stream_is_not_by_itself, 0, 2);
+    tcase_add_loop_test(group, kernels_do_not_write_pageable_memory_and_functions_may, 0, 2);
+    tcase_add_loop_test(group, a_wait_covers_what_came_before_it_and_nothing_else, 0, 2);
+    tcase_add_loop_test(group, an_event_covers_what_came_before_it_and_nothing_else, 0, 2);
+    tcase_add_loop_test(group, work_behind_what_its_context_waits_for_is_no_earlier, 0, 2);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

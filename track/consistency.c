@@ -120,7 +120,7 @@ void sc_consistency_of_stream(struct sc_inflight *inflight, uint32_t id)
 
 void sc_consistency_of_order(struct sc_order *order, uint32_t id)
 {
-    const struct sc_stream *stream = sc_order_stream(order, id);
+    struct sc_stream *stream = sc_order_stream(order, id);
     SC_ASSERT(id != 0 && id < sc_pool_unused(&order->streams));
     SC_ASSERT(stream->references < sc_pool_unused(&order->streams) || stream->references < 1 << 30);
     SC_ASSERT(read_number(&stream->done) <= read_number(&stream->front.issued));
@@ -136,6 +136,7 @@ void sc_consistency_of_order(struct sc_order *order, uint32_t id)
     SC_ASSERT(sc_stream_front_has_ties(&stream->front, SC_TIE_JOINED) || !stream->joined ||
               stream->kind == SC_STREAM_BLOCKING);
     SC_ASSERT(stream->kind == SC_STREAM_LEGACY || (!stream->gate && !stream->awaited));
+    SC_ASSERT(stream->is_live || sc_order_is_idle(stream));
 }
 
 /* ---- holds ---- */

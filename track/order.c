@@ -167,6 +167,15 @@ static void set_tie(struct sc_stream *stream, enum sc_ties tie, bool is_tied)
     atomic_store_explicit(&stream->front.ties, ties, memory_order_release);
 }
 
+static void be_live(struct sc_order *order, struct sc_stream *stream)
+{
+    if (stream->is_live)
+        return;
+    stream->is_live = true;
+    if (stream->id < SC_ORDER_LIVE_MAX)
+        order->live[stream->id / 64] |= UINT64_C(1) << stream->id % 64;
+}
+
 static void set_due(struct sc_stream *stream, struct sc_clock *due)
 {
     stream->due = due;
@@ -188,6 +197,7 @@ static void make_due(struct sc_order *order, struct sc_stream *stream, struct sc
     struct sc_clock *due = stream->due;
     join_into(order, &due, addition);
     set_due(stream, due);
+    be_live(order, stream);
 }
 
 static void drop_due(struct sc_order *order, struct sc_stream *stream)
@@ -281,7 +291,9 @@ uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t
     if (!id)
         return 0;
     struct sc_stream *stream = sc_order_stream(order, id);
+    stream->id = id;
     stream->kind = kind;
+    be_live(order, stream);
     set_tie(stream, SC_TIE_SIGNALS, sc_order_attends(order, SC_ATTENDS_SIGNALS));
     stream->context = kind == SC_STREAM_LEGACY ? id : context;
     set_tie(stream, SC_TIE_KIND, kind == SC_STREAM_BLOCKING);
@@ -345,17 +357,18 @@ void sc_order_unreference(struct sc_order *order, uint32_t id)
 
 /* ---- calls ---- */
 
-static void note_change(struct sc_stream *stream)
+static void note_change(struct sc_order *order, struct sc_stream *stream)
 {
+    be_live(order, stream);
     atomic_store_explicit(&stream->changes, read_relaxed(&stream->changes) + 1,
                           memory_order_release);
 }
 
-static uint64_t next_number(struct sc_stream *stream)
+static uint64_t next_number(struct sc_order *order, struct sc_stream *stream)
 {
     uint64_t number = read_relaxed(&stream->front.issued) + 1;
     atomic_store_explicit(&stream->front.issued, number, memory_order_release);
-    note_change(stream);
+    note_change(order, stream);
     return number;
 }
 
@@ -369,7 +382,7 @@ static bool join_clock(struct sc_order *order, struct sc_stream *stream,
     if (stream->joined == former)
         return true;
     set_tie(stream, SC_TIE_JOINED, true);
-    note_change(stream);
+    note_change(order, stream);
     if (stream->kind == SC_STREAM_LEGACY) {
         stream->joined_version++;
         set_tie(stream, SC_TIE_KIND, true);
@@ -489,7 +502,7 @@ static void end_blocking(struct sc_order *order, struct sc_stream *stream,
 {
     raise_to(&stream->touched, call->legacy_number);
     raise_to(&stream->touched_calls, call->place);
-    note_change(stream);
+    note_change(order, stream);
     if (read_relaxed(&stream->seen_version) < call->version &&
         merge_into(order, &stream->joined, call->joined))
         raise_to(&stream->seen_version, call->version);
@@ -556,7 +569,7 @@ void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket)
     ticket->legacy = blocking ? stream->context : 0;
     if (blocking)
         ticket->epoch = read_relaxed(&legacy_of(order, stream)->calls);
-    ticket->number = next_number(stream);
+    ticket->number = next_number(order, stream);
 }
 
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
@@ -627,11 +640,11 @@ static bool is_walked(const struct walk *walk, const struct sc_stream *stream)
 }
 
 /* Does the host know all that the stream has had to be done? A walk has nothing to take of it. */
-static inline bool is_idle(const struct walk *walk, struct sc_stream *stream)
+bool sc_order_is_idle(struct sc_stream *stream)
 {
     return read_relaxed(&stream->front.issued) <= read_relaxed(&stream->done) &&
            read_relaxed(&stream->ended) <= read_relaxed(&stream->done_calls) && !stream->joined &&
-           stream->kind != SC_STREAM_LEGACY && !(walk->due && stream->due);
+           !stream->due && stream->kind != SC_STREAM_LEGACY;
 }
 
 /* Merges what no stream's own clock has: what removed streams had waited for, and what the context
@@ -646,30 +659,57 @@ static void merge_beyond_streams(const struct walk *walk, struct sc_clock **cloc
     }
 }
 
+struct found {
+    struct sc_clock *clock; /* of the streams' own numbers */
+    struct sc_clock *joined;
+};
+
+static void visit(const struct walk *walk, struct sc_stream *stream, struct found *found)
+{
+    struct sc_order *order = walk->order;
+    if (!is_walked(walk, stream))
+        return;
+    append(order, found->clock,
+           (struct entry){stream->id, read_relaxed(&stream->front.issued),
+                          read_relaxed(&stream->ended)});
+    merge_into(order, &found->joined, stream->joined);
+    if (walk->due)
+        merge_into(order, &found->joined, stream->due);
+    if (stream->kind == SC_STREAM_LEGACY)
+        merge_beyond_streams(walk, &found->joined, stream);
+}
+
+/* Visits the live streams among 64, and forgets those that are idle. */
+static void visit_live(const struct walk *walk, uint32_t first, struct found *found)
+{
+    uint64_t *live = &walk->order->live[first / 64];
+    for (uint64_t left = *live; left; left &= left - 1) {
+        uint32_t at = (uint32_t)__builtin_ctzll(left);
+        struct sc_stream *stream = sc_order_stream(walk->order, first + at);
+        if (sc_order_is_idle(stream)) {
+            stream->is_live = false;
+            *live &= ~(UINT64_C(1) << at);
+        } else {
+            visit(walk, stream, found);
+        }
+    }
+}
+
 /* The point of all work on the streams of the walk, as a clock. */
 static struct sc_point walk_context(const struct walk *walk)
 {
     struct sc_order *order = walk->order;
-    struct sc_point point = {0};
-    struct sc_clock *clock = new_clock(order, sc_pool_unused(&order->streams));
-    if (!clock)
-        return point;
-    for (uint32_t id = 1; id < sc_pool_unused(&order->streams); id++) {
-        struct sc_stream *stream = sc_order_stream(order, id);
-        if (is_idle(walk, stream) || !is_walked(walk, stream))
-            continue;
-        append(
-            order, clock,
-            (struct entry){id, read_relaxed(&stream->front.issued), read_relaxed(&stream->ended)});
-        merge_into(order, &point.joined, stream->joined);
-        if (walk->due)
-            merge_into(order, &point.joined, stream->due);
-        if (stream->kind == SC_STREAM_LEGACY)
-            merge_beyond_streams(walk, &point.joined, stream);
-    }
-    merge_into(order, &point.joined, clock);
-    drop_clock(order, clock);
-    return point;
+    uint32_t end = sc_pool_unused(&order->streams);
+    struct found found = {.clock = new_clock(order, end)};
+    if (!found.clock)
+        return (struct sc_point){0};
+    for (uint32_t first = 0; first < end && first < SC_ORDER_LIVE_MAX; first += 64)
+        visit_live(walk, first, &found);
+    for (uint32_t id = SC_ORDER_LIVE_MAX; id < end; id++)
+        visit(walk, sc_order_stream(order, id), &found);
+    merge_into(order, &found.joined, found.clock);
+    drop_clock(order, found.clock);
+    return (struct sc_point){.joined = found.joined};
 }
 
 struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy)
@@ -827,7 +867,7 @@ static void signal_entry(struct sc_order *order, const struct entry *entry, bool
 void sc_order_pass(struct sc_order *order, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&order->streams);
-    next_number(sc_order_stream(order, stream));
+    next_number(order, sc_order_stream(order, stream));
 }
 
 /* A signal on the legacy stream covers all work of its blocking streams. Each passes a number, so
@@ -842,7 +882,7 @@ static void signal_blocking(struct sc_order *order, uint32_t legacy)
         signal_entry(order,
                      &(struct entry){.stream = id, .number = read_relaxed(&stream->front.issued)},
                      true);
-        next_number(stream);
+        next_number(order, stream);
     }
 }
 

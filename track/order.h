@@ -45,7 +45,7 @@ struct sc_signal {
 enum { SC_SIGNALS_KEPT = 16 }; /* signals kept for each stream */
 
 struct sc_stream {
-    /* What a wait for all streams of a context reads of each lies in one cache line. */
+    /* What a wait for all streams of a context reads of a live one lies in one cache line. */
     _Alignas(64) struct sc_stream_front front;
     _Atomic uint64_t done;       /* the host knows operations up to this number to be done */
     _Atomic uint64_t ended;      /* legacy: the place of the latest call that has ended */
@@ -70,6 +70,8 @@ struct sc_stream {
     _Atomic uint64_t changes;       /* counts changes of what the stream's point says */
     _Atomic uint64_t known_changes; /* the value of `changes` when the host last knew all work of
                                        the stream to be done */
+    uint32_t id;
+    bool is_live;         /* a walk visits it (sc_order.live) */
     struct sc_clock *due; /* what its context was told to wait for and the stream's next operation
                              has to join; NULL: nothing */
     uintptr_t handle;     /* the driver's handle, as the program knows it */
@@ -103,8 +105,14 @@ struct sc_stream {
                                                   raised `signalled` */
 };
 
+/* Of streams with higher ids it is not kept who is live: a walk visits all of them. */
+enum { SC_ORDER_LIVE_MAX = 4096 };
+
 struct sc_order {
     struct sc_pool streams;
+    /* By id, the streams that may have something that the host does not know to be done: those that
+     * changed since a walk last found them idle. */
+    uint64_t live[SC_ORDER_LIVE_MAX / 64];
     struct sc_arena arena;
     uint32_t spare; /* a list of removed streams that nothing refers to, by next_spare */
     struct sc_unseen unseen;
@@ -114,6 +122,9 @@ struct sc_order {
 };
 
 void sc_order_init(struct sc_order *order);
+
+/* Does the host know all that the stream has had to be done? For checks. */
+bool sc_order_is_idle(struct sc_stream *stream);
 
 /* Adds a stream and returns its id; 0: out of memory. `context`: the id of the context's legacy
  * stream; ignored for a legacy stream, which is its own context. */

@@ -431,6 +431,40 @@ START_TEST(a_context_synchronise_covers_all_of_its_streams_and_no_others)
 }
 END_TEST
 
+/* Ids of several words of sc_order.live, and some behind them. */
+START_TEST(a_stream_that_was_idle_at_a_walk_is_found_at_the_next_one)
+{
+    enum { STREAMS = SC_ORDER_LIVE_MAX + 8, EVERY = 61 };
+    uint32_t first = add(SC_STREAM_NONBLOCKING);
+    for (unsigned i = 1; i < STREAMS; i++)
+        ck_assert_uint_eq(add(i % 2 ? SC_STREAM_NONBLOCKING : SC_STREAM_BLOCKING), first + i);
+    for (unsigned i = 0; i < STREAMS; i += EVERY) {
+        know(sc_order_context_point(&order, legacy));
+        know(sc_order_context_point(&order, legacy)); /* all of them are idle */
+        ck_assert(sc_order_is_idle(sc_order_stream(&order, first + i)));
+        struct sc_ticket ticket = issue(first + i);
+        know(sc_order_context_point(&order, other_legacy));
+        ck_assert(!done(ticket));
+        know(sc_order_context_point(&order, legacy));
+        ck_assert(done(ticket));
+    }
+}
+END_TEST
+
+/* What it waits for is of another context. */
+START_TEST(a_stream_that_was_idle_and_waits_is_found_as_well)
+{
+    uint32_t waiting = add(SC_STREAM_NONBLOCKING);
+    uint32_t stranger = sc_order_add(&order, SC_STREAM_NONBLOCKING, other_legacy);
+    know(sc_order_context_point(&order, legacy));
+    know(sc_order_context_point(&order, legacy));
+    struct sc_ticket ticket = issue(stranger);
+    wait_for(waiting, record(stranger));
+    know(sc_order_context_point(&order, legacy));
+    ck_assert(done(ticket));
+}
+END_TEST
+
 START_TEST(a_context_synchronise_covers_green_contexts_and_theirs_not_the_primary_one)
 {
     uint32_t green = sc_order_add(&order, SC_STREAM_LEGACY, 0);
@@ -1125,6 +1159,8 @@ int main(void)
     tcase_add_test(group, what_legacy_waited_for_reaches_blocking_streams);
     tcase_add_test(group, a_legacy_synchronise_covers_blocking_work_without_legacy_work);
     tcase_add_test(group, a_context_synchronise_covers_all_of_its_streams_and_no_others);
+    tcase_add_test(group, a_stream_that_was_idle_at_a_walk_is_found_at_the_next_one);
+    tcase_add_test(group, a_stream_that_was_idle_and_waits_is_found_as_well);
     tcase_add_test(group,
                    a_context_synchronise_covers_green_contexts_and_theirs_not_the_primary_one);
     tcase_add_test(group,

@@ -72,12 +72,65 @@ bool sc_unfinished_no_work_ever(void)
     return !atomic_load_explicit(&work_was_ever, memory_order_relaxed);
 }
 
-/* Notes work that begins now on the stream. `is_own`: the work is the stream's own, or counts as
- * such; else it is one of `joined`. */
-SC_INLINED uint64_t note_work(struct sc_stream_record *stream, bool is_own)
+uint64_t sc_unfinished_gate_ticks(struct sc_context *context)
+{
+    uint64_t own = get(&context->unfinished.waits_ticks);
+    return context->primary ? later(own, get(&context->primary->unfinished.waits_ticks)) : own;
+}
+
+/* A time that has come, and behind all waits of the host for the stream that have begun: their
+ * threads have told of them before they called the driver. */
+SC_INLINED uint64_t behind_waits(const struct sc_stream_record *stream)
+{
+    const struct sc_context *context = stream->context;
+    uint64_t asked =
+        later(get(&stream->unfinished.asked_ticks), get(&context->unfinished.asked_ticks));
+    if (sc_unlikely(context->primary != NULL))
+        asked = later(asked, get(&context->primary->unfinished.asked_ticks));
+    return later(asked, sc_ticks_lately());
+}
+
+/* A time of its own, for which no clock is read: behind all that the family has, and behind what
+ * its context waits for. */
+static uint64_t next_of_family(struct sc_stream_record *stream)
+{
+    _Atomic uint64_t *latest = &stream->context->unfinished.latest_ticks;
+    uint64_t least = later(behind_waits(stream), sc_unfinished_gate_ticks(stream->context) + 1);
+    uint64_t before = get(latest), now;
+    do
+        now = later(least, before + 1);
+    while (!atomic_compare_exchange_weak_explicit(latest, &before, now, memory_order_relaxed,
+                                                  memory_order_relaxed));
+    return now;
+}
+
+/* The same for a stream that is not of the family: behind all that it has itself. So an event has
+ * the work before it and not the work behind it. */
+SC_INLINED uint64_t next_own(struct sc_stream_record *stream)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;
+    uint64_t least = behind_waits(stream), own = get(&unfinished->own_ticks), now;
+    do
+        now = later(least, later(own, get(&unfinished->joined_ticks)) + 1);
+    while (!atomic_compare_exchange_weak_explicit(&unfinished->own_ticks, &own, now,
+                                                  memory_order_relaxed, memory_order_relaxed));
+    return now;
+}
+
+/* The time by the clock, for what is compared with times of copies. */
+static uint64_t read_clock(struct sc_stream_record *stream)
+{
     uint64_t now = sc_ticks_not_early();
+    if (is_family(stream))
+        raise_to(&stream->context->unfinished.latest_ticks, now);
+    return now;
+}
+
+/* Notes work that begins now on the stream. `is_own`: the work is the stream's own, or counts as
+ * such; else it is one of `joined`. */
+SC_INLINED uint64_t note_work_at(struct sc_stream_record *stream, uint64_t now, bool is_own)
+{
+    struct sc_unfinished *unfinished = &stream->unfinished;
     note_ever(&work_was_ever);
     raise_to(is_own ? &unfinished->own_ticks : &unfinished->joined_ticks, now);
     if (is_family(stream))
@@ -97,46 +150,28 @@ static void note_host_work(struct sc_stream_record *stream, uint64_t now, bool i
         raise_to(&stream->context->unfinished.family.own_host_ticks, now);
 }
 
-uint64_t sc_unfinished_work(struct sc_stream_record *stream)
-{
-    return note_work(stream, /*is_own=*/true);
-}
-
-/* A time that has come, and behind all waits of the host for the stream that have begun: their
- * threads have told of them before they called the driver. */
-SC_INLINED uint64_t behind_waits(const struct sc_stream_record *stream)
-{
-    const struct sc_context *context = stream->context;
-    uint64_t asked =
-        later(get(&stream->unfinished.asked_ticks), get(&context->unfinished.asked_ticks));
-    if (sc_unlikely(context->primary != NULL))
-        asked = later(asked, get(&context->primary->unfinished.asked_ticks));
-    return later(asked, sc_ticks_lately());
-}
-
-/* Each time is another one, so that an event has the work before it and not the work behind it. */
 uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream)
 {
-    struct sc_unfinished *unfinished = &stream->unfinished;
-    uint64_t least = behind_waits(stream), own = get(&unfinished->own_ticks), now;
     note_ever(&work_was_ever);
-    do
-        now = later(least, later(own, get(&unfinished->joined_ticks)) + 1);
-    while (!atomic_compare_exchange_weak_explicit(&unfinished->own_ticks, &own, now,
-                                                  memory_order_relaxed, memory_order_relaxed));
-    return now;
+    return next_own(stream);
+}
+
+uint64_t sc_unfinished_work(struct sc_stream_record *stream)
+{
+    return is_family(stream) ? note_work_at(stream, next_of_family(stream), /*is_own=*/true)
+                             : sc_unfinished_simple_work(stream);
 }
 
 uint64_t sc_unfinished_host_work(struct sc_stream_record *stream)
 {
-    uint64_t now = sc_unfinished_work(stream);
+    uint64_t now = note_work_at(stream, read_clock(stream), /*is_own=*/true);
     note_host_work(stream, now, /*is_own=*/true);
     return now;
 }
 
 static void note_join(struct sc_stream_record *stream, bool is_own)
 {
-    uint64_t now = note_work(stream, is_own);
+    uint64_t now = note_work_at(stream, read_clock(stream), is_own);
     if (!no_host_work_ever())
         note_host_work(stream, now, is_own);
 }
@@ -149,7 +184,12 @@ void sc_unfinished_join(struct sc_stream_record *stream)
 void sc_unfinished_legacy(struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_LEGACY)
-        raise_to(&stream->context->unfinished.legacy_ticks, sc_ticks_not_early());
+        raise_to(&stream->context->unfinished.legacy_ticks, next_of_family(stream));
+}
+
+uint64_t sc_unfinished_outlived(struct sc_stream_record *stream)
+{
+    return next_of_family(stream);
 }
 
 /* On the legacy stream an event is work, and in the stream's own queue. */
@@ -182,12 +222,6 @@ void sc_unfinished_context_waits(struct sc_context *context)
     sc_streams_each_ever(context, note_context_wait, NULL);
 }
 
-uint64_t sc_unfinished_gate_ticks(struct sc_context *context)
-{
-    uint64_t own = get(&context->unfinished.waits_ticks);
-    return context->primary ? later(own, get(&context->primary->unfinished.waits_ticks)) : own;
-}
-
 /* A wait of the host begins. `asked`: of what it is for. */
 static uint64_t begin_wait(_Atomic uint64_t *asked)
 {
@@ -201,7 +235,8 @@ uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
 {
     if (sc_unlikely(sc_track_is_due(&sc_track, stream->id)))
         return sc_unfinished_gate_ticks(stream->context) - 1;
-    return begin_wait(&stream->unfinished.asked_ticks);
+    return begin_wait(stream->kind == SC_STREAM_LEGACY ? &stream->context->unfinished.asked_ticks
+                                                       : &stream->unfinished.asked_ticks);
 }
 
 uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream)
@@ -434,12 +469,14 @@ bool sc_unfinished_spares_pageable(struct sc_stream_record *stream)
 void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks)
 {
     set(&stream->unfinished.queued_ticks, ticks);
+    if (is_family(stream))
+        raise_to(&stream->context->unfinished.latest_ticks, ticks);
 }
 
 void sc_unfinished_written(struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_BLOCKING)
-        raise_to(&stream->context->unfinished.written_ticks, sc_ticks_not_early());
+        raise_to(&stream->context->unfinished.written_ticks, next_of_family(stream));
 }
 
 bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)

@@ -12,9 +12,10 @@
  * Times of work are never too early, and times from which a wait counts are never too late
  * (common/ticks.h). So a wait may seem to cover less than it does, and never more.
  *
- * Of a simple stream work has a time for which no clock is read. It may be long past, but comes
- * behind all that decides: waits of the host that have begun, what the stream has joined, and its
- * earlier work, so also events recorded behind that.
+ * Work that no host function is has a time for which no clock is read. It may be long past, but
+ * comes behind all that decides: waits of the host that have begun, what the stream has joined, and
+ * its earlier work, so also events recorded behind that. The legacy stream and the blocking streams
+ * of a context are a family: of any two works there, the later one has the later time.
  *
  * Lock-free, thread-safe and signal-safe, except sc_unfinished_context_waits.
  */
@@ -57,6 +58,7 @@ struct sc_unfinished {
 /* The times of a context. */
 struct sc_context_unfinished {
     struct sc_unfinished family;
+    _Atomic uint64_t latest_ticks;  /* the latest time that the family has */
     _Atomic uint64_t legacy_ticks;  /* the last work on the legacy stream */
     _Atomic uint64_t written_ticks; /* the last copy to the host that a blocking stream awaits */
     _Atomic uint64_t done_ticks;    /* what was issued by then is done, on all its streams */
@@ -97,6 +99,9 @@ void sc_unfinished_legacy(struct sc_stream_record *stream);
 void sc_unfinished_record(struct sc_stream_record *stream);
 /* When the last such work was issued. */
 uint64_t sc_unfinished_legacy_ticks(struct sc_context *context);
+
+/* A blocking stream was destroyed: a time behind all of its family's. */
+uint64_t sc_unfinished_outlived(struct sc_stream_record *stream);
 
 /* All streams of the context and of its green contexts, and those to come, are about to wait for an
  * event. Takes the lock of each stream in turn. */

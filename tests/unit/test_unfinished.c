@@ -4,6 +4,7 @@
  */
 #include "interpose/streams/unfinished.h"
 
+#include "common/ticks.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "tests/unit/destroy.h"
@@ -279,6 +280,97 @@ START_TEST(work_behind_what_its_context_waits_for_is_no_earlier)
 }
 END_TEST
 
+START_TEST(so_is_work_of_a_new_green_context)
+{
+    struct sc_context green = {.primary = &context};
+    struct sc_stream_record *of_green = &records[4];
+    make(of_green, SC_STREAM_LEGACY);
+    of_green->context = &green;
+    sc_unfinished_context_waits(&context);
+    sc_unfinished_renew(of_green);
+    sc_unfinished_work(of_green);
+    sc_unfinished_stream_done(of_green, sc_unfinished_gate_ticks(&green));
+    ck_assert(!sc_unfinished_is_clear(of_green));
+}
+END_TEST
+
+/* A copy on the stream, whose time is the clock's. */
+static void copies_on(struct sc_stream_record *stream)
+{
+    sc_unfinished_queued(stream, sc_ticks());
+}
+
+START_TEST(legacy_work_hides_what_its_blocking_streams_have_queued_until_they_queue_again)
+{
+    struct sc_stream_record *blocking = &records[4];
+    make(blocking, SC_STREAM_BLOCKING);
+    for (int round = 0; round < 3; round++) {
+        copies_on(blocking);
+        ck_assert(!sc_unfinished_is_hidden(blocking, /*known=*/true));
+        sc_unfinished_queued(legacy, sc_unfinished_work(legacy));
+        ck_assert(sc_unfinished_is_hidden(blocking, /*known=*/true));
+        ck_assert(!sc_unfinished_is_hidden(legacy, /*known=*/true));
+        sc_unfinished_queued(blocking, sc_unfinished_work(blocking));
+        ck_assert(!sc_unfinished_is_hidden(blocking, /*known=*/true));
+        ck_assert(sc_unfinished_is_hidden(legacy, /*known=*/true));
+        copies_on(legacy);
+        ck_assert(!sc_unfinished_is_hidden(legacy, /*known=*/true));
+        sc_unfinished_written(blocking);
+        ck_assert(sc_unfinished_is_hidden(legacy, /*known=*/true));
+        ck_assert(!sc_unfinished_is_hidden(legacy, /*known=*/false));
+        sc_unfinished_legacy(legacy);
+        ck_assert(sc_unfinished_is_hidden(blocking, /*known=*/true));
+        host_waits(legacy);
+        ck_assert(!sc_unfinished_is_hidden(legacy, /*known=*/true));
+        ck_assert(!sc_unfinished_is_hidden(blocking, /*known=*/true));
+    }
+}
+END_TEST
+
+START_TEST(a_wait_for_the_legacy_stream_covers_what_blocking_ones_had_by_then)
+{
+    struct sc_stream_record *blocking = &records[4];
+    make(blocking, SC_STREAM_BLOCKING);
+    sc_unfinished_work(blocking);
+    sc_unfinished_work(legacy);
+    host_waits(legacy);
+    ck_assert(sc_unfinished_is_clear(legacy));
+    uint64_t since = sc_unfinished_stream_since(legacy);
+    sc_unfinished_work(blocking);
+    sc_unfinished_stream_done(legacy, since);
+    ck_assert(!sc_unfinished_is_clear(legacy));
+    ck_assert(!sc_unfinished_is_clear(blocking));
+}
+END_TEST
+
+START_TEST(an_event_of_the_legacy_stream_has_what_came_before_it)
+{
+    struct sc_stream_record *blocking = &records[4];
+    make(blocking, SC_STREAM_BLOCKING);
+    sc_unfinished_work(blocking);
+    sc_unfinished_record(legacy);
+    uint64_t before = sc_unfinished_before_event(legacy);
+    sc_unfinished_work(blocking);
+    sc_unfinished_stream_done(legacy, before);
+    ck_assert(!sc_unfinished_is_clear(legacy));
+    sc_unfinished_record(legacy);
+    sc_unfinished_stream_done(legacy, sc_unfinished_before_event(legacy));
+    ck_assert(sc_unfinished_is_clear(legacy));
+}
+END_TEST
+
+START_TEST(legacy_work_behind_a_blocking_stream_that_is_gone_is_later)
+{
+    struct sc_stream_record *blocking = &records[4];
+    make(blocking, SC_STREAM_BLOCKING);
+    sc_unfinished_host_work(legacy);
+    uint64_t outlived = sc_unfinished_outlived(blocking);
+    ck_assert_uint_lt(sc_unfinished_legacy_ticks(&context), outlived);
+    sc_unfinished_legacy(legacy);
+    ck_assert_uint_gt(sc_unfinished_legacy_ticks(&context), outlived);
+}
+END_TEST
+
 int main(void)
 {
     TCase *group = tcase_create("unfinished");
@@ -300,6 +392,12 @@ int main(void)
     tcase_add_loop_test(group, a_wait_covers_what_came_before_it_and_nothing_else, 0, 2);
     tcase_add_loop_test(group, an_event_covers_what_came_before_it_and_nothing_else, 0, 2);
     tcase_add_loop_test(group, work_behind_what_its_context_waits_for_is_no_earlier, 0, 2);
+    tcase_add_test(group,
+                   legacy_work_hides_what_its_blocking_streams_have_queued_until_they_queue_again);
+    tcase_add_test(group, so_is_work_of_a_new_green_context);
+    tcase_add_test(group, a_wait_for_the_legacy_stream_covers_what_blocking_ones_had_by_then);
+    tcase_add_test(group, an_event_of_the_legacy_stream_has_what_came_before_it);
+    tcase_add_test(group, legacy_work_behind_a_blocking_stream_that_is_gone_is_later);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -6,8 +6,8 @@
  *     section | call | memory or variant | answer
  *
  * "old" is what the source held when the call was made, "NEW" what was written over it directly
- * after the call returned. "blocks" is longer than half of the time for which a stream is kept
- * busy. A row that may kill the process runs in a child of its own.
+ * after the call returned. "blocks": what keeps a stream busy was over by then. A row that may kill
+ * the process runs in a child of its own.
  */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -21,7 +21,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -31,6 +30,8 @@ extern char **environ;
 #define LARGEST (64 * MB)
 
 #define BUSY_MS 150
+#include "held_up.h"
+
 #define OLD 0x11
 #define NEW 0x77
 #define BLANK 0x00
@@ -71,19 +72,6 @@ __attribute__((format(printf, 3, 4))) static void say(const char *call, const ch
     cudaGetLastError();
 }
 
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
-static void CUDART_CB sleep_a_while(void *unused)
-{
-    (void)unused;
-    nanosleep(&(struct timespec){.tv_nsec = BUSY_MS * 1000000L}, NULL);
-}
-
 static void CUDART_CB do_nothing(void *unused)
 {
     (void)unused;
@@ -91,12 +79,7 @@ static void CUDART_CB do_nothing(void *unused)
 
 static void keep_busy(cudaStream_t stream)
 {
-    NEED(cudaLaunchHostFunc(stream, sleep_a_while, NULL));
-}
-
-static const char *took(double since_ms)
-{
-    return now_ms() - since_ms > BUSY_MS / 2.0 ? "blocks" : "at once";
+    NEED(cudaLaunchHostFunc(stream, hold_up, NULL));
 }
 
 static cudaStream_t new_stream(unsigned flags)
@@ -217,9 +200,9 @@ static void upload_row(const struct way *way, enum kind kind, size_t size)
     device_fill(device_a, BLANK, size);
 
     keep_busy(stream);
-    double start = now_ms();
+    unsigned over_before = over;
     NEED(issue(way, device_a, source, size, stream));
-    const char *returned = took(start);
+    const char *returned = waited(over_before);
     memset(source, NEW, size);
     NEED(cudaStreamSynchronize(stream));
     const char *arrived = device_content(device_a, size);
@@ -238,9 +221,9 @@ static void download_row(const struct way *way, enum kind kind, size_t size)
     device_fill(device_a, NEW, size);
 
     keep_busy(stream);
-    double start = now_ms();
+    unsigned over_before = over;
     NEED(issue(way, destination, device_a, size, stream));
-    const char *returned = took(start);
+    const char *returned = waited(over_before);
     const char *at_return = content(destination, size);
     NEED(cudaStreamSynchronize(stream));
     const char *at_end = content(destination, size);
@@ -353,9 +336,9 @@ static void early_row(const struct way *way, enum kind kind, size_t size, bool o
 
     keep_busy(on_legacy ? blocking : cudaStreamLegacy);
     befores[before].before(stream);
-    double start = now_ms();
+    unsigned over_before = over;
     NEED(issue(way, device_a, source, size, stream));
-    const char *returned = took(start);
+    const char *returned = waited(over_before);
     memset(source, NEW, size);
     const char *arrived = device_content(device_a, size);
 
@@ -392,9 +375,9 @@ static void host_to_host_row(void)
     void *from = host_new(PINNED, 4 * KB, NEW);
     void *to = host_new(PINNED, 4 * KB, OLD);
     keep_busy(stream);
-    double start = now_ms();
+    unsigned over_before = over;
     NEED(cudaMemcpyAsync(to, from, 4 * KB, cudaMemcpyHostToHost, stream));
-    const char *returned = took(start);
+    const char *returned = waited(over_before);
     const char *at_return = content(to, 4 * KB);
     NEED(cudaStreamSynchronize(stream));
     host_delete(PINNED, to);
@@ -412,9 +395,9 @@ static void between_row(enum cudaMemcpyKind way, enum kind from, enum kind to, s
     void *source = host_new(from, size, OLD);
     void *target = host_new(to, size, BLANK);
     keep_busy(stream);
-    double start = now_ms();
+    unsigned over_before = over;
     NEED(cudaMemcpyAsync(target, source, size, way, stream));
-    const char *returned = took(start);
+    const char *returned = waited(over_before);
     memset(source, NEW, size);
     NEED(cudaStreamSynchronize(stream));
     const char *arrived = content(target, size);
@@ -470,9 +453,9 @@ static void local_row(const struct way *way)
     cudaStream_t stream = new_stream(cudaStreamNonBlocking);
     device_fill(device_a, BLANK, 4 * KB);
     keep_busy(stream);
-    double start = now_ms();
+    unsigned over_before = over;
     issue_local(way, stream);
-    const char *returned = took(start);
+    const char *returned = waited(over_before);
     overwrite_locals();
     NEED(cudaStreamSynchronize(stream));
     NEED(cudaStreamDestroy(stream));
@@ -499,9 +482,9 @@ static void many_row(const struct way *way)
     }
     device_fill(device_a, BLANK, COPIES * BYTES);
     keep_busy(stream);
-    double start = now_ms();
+    unsigned over_before = over;
     NEED(cudaMemcpyBatchAsync(targets, sources, sizes, COPIES, &attributes, &first, 1, stream));
-    const char *returned = took(start);
+    const char *returned = waited(over_before);
     memset(block, NEW, COPIES * BYTES);
     NEED(cudaStreamSynchronize(stream));
     const char *arrived = device_content(device_a, COPIES * BYTES);
@@ -599,9 +582,9 @@ static void graph_row(enum kind kind, size_t size)
 
     memset(source, OLD, size);
     keep_busy(stream);
-    double start = now_ms();
+    unsigned over_before = over;
     NEED(cudaGraphLaunch(exec, stream));
-    const char *returned = took(start);
+    const char *returned = waited(over_before);
     memset(source, NEW, size);
     NEED(cudaStreamSynchronize(stream));
     const char *arrived = device_content(device_a, size);
@@ -731,9 +714,9 @@ static void wait_rows(void)
         keep_busy(f.stream);
         NEED(cudaMemcpyAsync(device_a, f.pinned, MB, cudaMemcpyHostToDevice, f.stream));
         NEED(cudaMemcpyAsync(device_b, f.registered, MB, cudaMemcpyHostToDevice, f.stream));
-        double start = now_ms();
+        unsigned over_before = over;
         cudaError_t error = rows[i].act(&f);
-        const char *returned = took(start);
+        const char *returned = waited(over_before);
         say(rows[i].call, rows[i].variant, "%s, code %d", returned, error);
         /* What is left over is small and goes with the process. */
     }
@@ -853,9 +836,9 @@ static void unordered_free_row(void)
     NEED(cudaStreamSynchronize(other));
     keep_busy(reader);
     NEED(cudaMemcpyAsync(result, block, MB, cudaMemcpyDeviceToHost, reader));
-    double start = now_ms();
+    unsigned over_before = over;
     NEED(cudaFreeAsync(block, other));
-    const char *returned = took(start);
+    const char *returned = waited(over_before);
     NEED(cudaMallocAsync(&again, MB, other));
     NEED(cudaMemsetAsync(again, NEW, MB, other));
     NEED(cudaStreamSynchronize(other));
@@ -1173,7 +1156,7 @@ static void event_row(const struct pair *pair)
     keep_busy(pair->busy);
     NEED(cudaEventRecord(event, pair->asked));
     /* An event with nothing before it completes within this pause. */
-    nanosleep(&(struct timespec){.tv_nsec = BUSY_MS * 1000000L / 4}, NULL);
+    pause_briefly();
     cudaError_t error = cudaEventQuery(event);
     NEED(cudaDeviceSynchronize());
     NEED(cudaEventDestroy(event));
@@ -1186,7 +1169,7 @@ static void event_row(const struct pair *pair)
 static void query_row(const struct pair *pair)
 {
     keep_busy(pair->busy);
-    nanosleep(&(struct timespec){.tv_nsec = BUSY_MS * 1000000L / 4}, NULL);
+    pause_briefly();
     cudaError_t error = cudaStreamQuery(pair->asked);
     say("cudaStreamQuery of the idle stream", pair->name, "%d", error);
 }
@@ -1194,9 +1177,9 @@ static void query_row(const struct pair *pair)
 static void synchronize_row(const struct pair *pair)
 {
     keep_busy(pair->busy);
-    double start = now_ms();
+    unsigned over_before = over;
     NEED(cudaStreamSynchronize(pair->asked));
-    const char *returned = took(start);
+    const char *returned = waited(over_before);
     say("cudaStreamSynchronize of the idle stream", pair->name, "%s", returned);
 }
 
@@ -1207,7 +1190,7 @@ static void work_row(const struct pair *pair)
     device_fill(device_a, NEW, 4 * KB);
     keep_busy(pair->busy);
     NEED(cudaMemcpyAsync(result, device_a, 4 * KB, D2H, pair->asked));
-    nanosleep(&(struct timespec){.tv_nsec = BUSY_MS * 1000000L / 4}, NULL);
+    pause_briefly();
     bool is_done = strcmp(content(result, 4 * KB), "NEW") == 0;
     NEED(cudaDeviceSynchronize());
     host_delete(PINNED, result);
@@ -1270,9 +1253,9 @@ static void synchronous_rows(void)
             void *dst = to_host ? (void *)(host + calls[i].size) : device_a;
             void *src = from_host ? (void *)host : device_b;
             keep_busy(pairs[j].busy);
-            double start = now_ms();
+            unsigned over_before = over;
             NEED(cudaMemcpy(dst, src, calls[i].size, calls[i].direction));
-            const char *returned = took(start);
+            const char *returned = waited(over_before);
             NEED(cudaDeviceSynchronize());
             host_delete(calls[i].kind, host);
             say(calls[i].name, pairs[j].name, "%s", returned);
@@ -1286,13 +1269,13 @@ static void memset_rows(void)
 {
     void *pinned = host_new(PINNED, 4 * KB, OLD);
     keep_busy(cudaStreamLegacy);
-    double start = now_ms();
+    unsigned over_before = over;
     NEED(cudaMemset(device_a, 0, 4 * KB));
-    say("cudaMemset", "device memory, legacy busy", "%s", took(start));
+    say("cudaMemset", "device memory, legacy busy", "%s", waited(over_before));
     keep_busy(cudaStreamLegacy);
-    start = now_ms();
+    over_before = over;
     NEED(cudaMemset(pinned, 0, 4 * KB));
-    say("cudaMemset", "pinned memory, legacy busy", "%s", took(start));
+    say("cudaMemset", "pinned memory, legacy busy", "%s", waited(over_before));
     host_delete(PINNED, pinned);
 }
 
@@ -1345,7 +1328,7 @@ static void node_event_row(void)
     cudaGraph_t graph = NULL;
     cudaGraphNode_t node = NULL;
     cudaGraphExec_t exec = NULL;
-    const struct cudaHostNodeParams sleeps = {.fn = sleep_a_while};
+    const struct cudaHostNodeParams sleeps = {.fn = hold_up};
     NEED(cudaGraphCreate(&graph, 0));
     NEED(cudaGraphAddHostNode(&node, graph, NULL, 0, &sleeps));
     NEED(cudaGraphAddEventRecordNode(&node, graph, &node, 1, event));
@@ -1462,9 +1445,9 @@ static void legacy_rows(void)
         keep_busy(busy);
         calls[i].call(cudaStreamLegacy);
         NEED(cudaMemsetAsync(device_a, 0, KB, later));
-        double start = now_ms();
+        unsigned over_before = over;
         NEED(cudaStreamSynchronize(later));
-        bool waits = now_ms() - start > BUSY_MS / 2.0;
+        bool waits = over != over_before;
         NEED(cudaDeviceSynchronize());
         say("work on a blocking stream, another one busy, legacy between", calls[i].name, "%s",
             waits ? "waits" : "does not wait");

@@ -5,8 +5,8 @@
  *
  *     section | call | variant | answer
  *
- * The answers of captures are "result of the call/result of cuStreamEndCapture". "blocks" is longer
- * than half of the time for which a stream is kept busy.
+ * The answers of captures are "result of the call/result of cuStreamEndCapture". "blocks": what
+ * keeps a stream busy was over when the call returned.
  */
 #include "asking_calls.h"
 #include "rows.h"
@@ -497,10 +497,10 @@ static void result_row(const char *what, enum kind kind, CUgraphExec exec, unsig
 {
     char answer[64];
     CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
-    NEED(cuLaunchHostFunc(stream, sleep_a_while, NULL));
-    double start = now_ms();
+    NEED(cuLaunchHostFunc(stream, hold_up, NULL));
+    unsigned over_before = over;
     NEED(cuGraphLaunch(exec, stream));
-    const char *returned = took(start);
+    const char *returned = waited(over_before);
     bool stale = *(volatile unsigned char *)seen != AFTER;
     NEED(cuStreamSynchronize(stream));
     snprintf(answer, sizeof answer, "launch %s, %s%s", returned,
@@ -544,10 +544,10 @@ static void large_source_row(void)
     unsigned char *from = host_new(PAGEABLE, 64 * MB);
     CUgraphExec exec = copy_exec(device_a, of(from), 64 * MB, &graph);
     memset(from, AT_LAUNCH, 64 * MB);
-    NEED(cuLaunchHostFunc(stream, sleep_a_while, NULL));
-    double start = now_ms();
+    NEED(cuLaunchHostFunc(stream, hold_up, NULL));
+    unsigned over_before = over;
     NEED(cuGraphLaunch(exec, stream));
-    const char *returned = took(start);
+    const char *returned = waited(over_before);
     memset(from, AFTER, 64 * MB);
     NEED(cuStreamSynchronize(stream));
     snprintf(answer, sizeof answer, "launch %s, %s", returned,
@@ -563,10 +563,10 @@ static void second_launch_row(void)
     CUstream first = new_stream(CU_STREAM_NON_BLOCKING);
     CUstream second = new_stream(CU_STREAM_NON_BLOCKING);
     CUgraphExec exec = fill_exec(device_a, 16, &graph);
-    NEED(cuLaunchHostFunc(first, sleep_a_while, NULL));
+    NEED(cuLaunchHostFunc(first, hold_up, NULL));
     NEED(cuGraphLaunch(exec, first));
     NEED(cuGraphLaunch(exec, second));
-    nanosleep(&(struct timespec){.tv_nsec = BUSY_MS * 1000000L / 4}, NULL);
+    pause_briefly();
     CUresult result = cuStreamQuery(second);
     NEED(cuCtxSynchronize());
     say("second launch of an exec", "on another stream",
@@ -580,14 +580,14 @@ static void destroyed_row(bool is_exec)
     CUstream stream = new_stream(CU_STREAM_NON_BLOCKING);
     unsigned char *to = host_new(PINNED, 4 * KB);
     CUgraphExec exec = fill_exec(of(to), 4 * KB, &graph);
-    NEED(cuLaunchHostFunc(stream, sleep_a_while, NULL));
+    NEED(cuLaunchHostFunc(stream, hold_up, NULL));
     NEED(cuGraphLaunch(exec, stream));
-    double start = now_ms();
+    unsigned over_before = over;
     if (is_exec)
         NEED(cuGraphExecDestroy(exec));
     else
         NEED(cuGraphDestroy(graph));
-    const char *returned = took(start);
+    const char *returned = waited(over_before);
     NEED(cuStreamSynchronize(stream));
     snprintf(answer, sizeof answer, "%s, the launch %s", returned,
              *(volatile unsigned char *)to == AFTER ? "completes" : "is lost");
@@ -611,7 +611,7 @@ static void set_params_row(enum kind kind)
         copy.srcHost = other;
     else
         copy.srcDevice = of(other);
-    NEED(cuLaunchHostFunc(stream, sleep_a_while, NULL));
+    NEED(cuLaunchHostFunc(stream, hold_up, NULL));
     NEED(cuGraphLaunch(exec, stream));
     CUresult result = cuGraphExecMemcpyNodeSetParams(exec, node, &copy, context);
     NEED(cuStreamSynchronize(stream));

@@ -62,7 +62,7 @@ static void fill(const struct side *side, CUdeviceptr block, unsigned char value
 static void keep_busy(const struct side *side, int kind)
 {
     enter(side);
-    NEED(cuLaunchHostFunc(side->streams[kind], sleep_a_while, NULL));
+    NEED(cuLaunchHostFunc(side->streams[kind], hold_up, NULL));
 }
 
 static unsigned char last_byte(const struct side *side, CUdeviceptr block)
@@ -183,7 +183,7 @@ static void copy_before(int copy, int kind, int of)
     fill(&sides[1], sides[1].block, 0);
     settle();
     enter(&sides[0]);
-    NEED(cuLaunchHostFunc(is_async ? copying_stream : CU_STREAM_LEGACY, sleep_a_while, NULL));
+    NEED(cuLaunchHostFunc(is_async ? copying_stream : CU_STREAM_LEGACY, hold_up, NULL));
     copy_between(copy);
     enter(&sides[of]);
     NEED(cuMemsetD8Async(sides[of].block, LATER, BYTES, sides[of].streams[kind]));
@@ -287,9 +287,9 @@ static void wait_row(size_t number, int busy, int kind, unsigned flags)
     NEED(cuMemHostRegister(registered_here, BYTES, flags & 1 ? CU_MEMHOSTREGISTER_PORTABLE : 0));
     keep_busy(&sides[busy], kind);
     enter(&sides[1]);
-    double begin_ms = now_ms();
+    unsigned over_before = over;
     NEED(waits[number].call());
-    const char *answer = took(begin_ms);
+    const char *answer = waited(over_before);
     snprintf(variant, sizeof variant, "%s of %s is busy%s", kind_names[kind],
              busy == 1 ? "the same device" : "the other device", flags ? ", portable" : "");
     say(waits[number].name, variant, answer);
@@ -339,9 +339,9 @@ static void event_rows(void)
     NEED(cuEventRecord(event, sides[0].streams[NON_BLOCKING]));
     NEED(cuStreamWaitEvent(sides[1].streams[NON_BLOCKING], event, 0));
     enter(&sides[1]);
-    double begin_ms = now_ms();
+    unsigned over_before = over;
     NEED(cuStreamSynchronize(sides[1].streams[NON_BLOCKING]));
-    say("cuStreamWaitEvent", "of the other device's event", took(begin_ms));
+    say("cuStreamWaitEvent", "of the other device's event", waited(over_before));
     say("cuEventQuery", "of the other device's event", number(cuEventQuery(event)));
     NEED(cuEventRecord(timed[0], sides[0].streams[NON_BLOCKING]));
     NEED(cuEventRecord(timed[1], sides[1].streams[NON_BLOCKING]));
@@ -395,9 +395,9 @@ static void reset_rows(void)
     memset(kept, NEW, BYTES);
     keep_busy(&sides[0], NON_BLOCKING);
     NEED(cuMemcpyHtoDAsync(sides[0].result, kept, BYTES, sides[0].streams[NON_BLOCKING]));
-    double begin_ms = now_ms();
+    unsigned over_before = over;
     NEED(cuDevicePrimaryCtxReset(sides[1].device));
-    say("cuDevicePrimaryCtxReset", "while device 0 is busy", took(begin_ms));
+    say("cuDevicePrimaryCtxReset", "while device 0 is busy", waited(over_before));
     enter(&sides[0]);
     say("cuStreamSynchronize", "of device 0",
         number(cuStreamSynchronize(sides[0].streams[NON_BLOCKING])));

@@ -100,7 +100,7 @@ static void use_rows(void)
 
 static void keep_busy(CUstream stream)
 {
-    NEED(cuLaunchHostFunc(stream, sleep_a_while, NULL));
+    NEED(cuLaunchHostFunc(stream, hold_up, NULL));
 }
 
 enum wait { SYNCHRONIZE, FREE, FREE_HOST, UNREGISTER, LEGACY, COPY, WAITS };
@@ -136,9 +136,9 @@ static void wait_row(enum wait wait, CUstream busy, const char *variant)
         NEED(cuMemHostRegister(block, BYTES, 0));
     }
     keep_busy(busy);
-    double begin = now_ms();
+    unsigned over_before = over;
     do_wait(wait, memory, host);
-    const char *answer = took(begin);
+    const char *answer = waited(over_before);
     NEED(cuStreamSynchronize(busy));
     say(waits[wait], variant, answer);
     free(block);
@@ -218,9 +218,9 @@ static CUstream new_stream(CUgreenCtx of)
 
 static void synchronise_row(const char *call, const char *variant)
 {
-    double begin = now_ms();
+    unsigned over_before = over;
     NEED(cuCtxSynchronize());
-    say(call, variant, took(begin));
+    say(call, variant, waited(over_before));
 }
 
 static CUresult wait_primary(CUevent event)
@@ -341,18 +341,18 @@ static void end_rows(void)
     NEED(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     keep_busy(in_green);
     NEED(cuEventRecord(event, in_green));
-    double begin = now_ms();
+    unsigned over_before = over;
     NEED(cuGreenCtxDestroy(green));
-    say("cuGreenCtxDestroy", "its stream busy", took(begin));
+    say("cuGreenCtxDestroy", "its stream busy", waited(over_before));
     say("cuEventQuery", "behind the work of a green context that has ended",
         number(cuEventQuery(event)));
     say("cuMemcpyHtoDAsync", "its stream",
         number(cuMemcpyHtoDAsync(device, pinned, BYTES, in_green)));
     say("cuStreamGetCtx", "its stream", number(cuStreamGetCtx(in_green, &of)));
     say("cuStreamDestroy", "its stream", number(cuStreamDestroy(in_green)));
-    begin = now_ms();
+    over_before = over;
     NEED(cuCtxSynchronize());
-    say("cuCtxSynchronize", "primary context, its work not done", took(begin));
+    say("cuCtxSynchronize", "primary context, its work not done", waited(over_before));
     say("cuEventQuery", "behind that", number(cuEventQuery(event)));
     say("cuEventDestroy", "behind that", number(cuEventDestroy(event)));
 }

@@ -20,6 +20,8 @@
 
 enum { BUSY_MS = 40 };
 
+#include "held_up.h"
+
 static const char *const place_names[PLACES] = {"device", "managed", "pinned", "registered",
                                                 "pageable"};
 
@@ -152,13 +154,14 @@ static CUresult node(const struct way *way, CUdeviceptr to, CUdeviceptr from, si
 /* ---- the cells of a way ---- */
 
 /* What the stream is busy with, until it is over or the time is. */
+enum { STEP_MS = 5 };
 static _Atomic bool is_asked, is_over;
 
 static void CUDA_CB keep_busy(void *unused)
 {
     (void)unused;
-    for (uint64_t start = now_ns(); !is_asked && ms_since(start) < BUSY_MS;)
-        sleep_ms(1);
+    for (unsigned had_ms = 0; !is_asked && had_ms < BUSY_MS; had_ms += STEP_MS)
+        sleep_patiently(STEP_MS * 1000);
     is_over = true;
 }
 
@@ -285,7 +288,7 @@ static void ask_early(void)
         for (size_t i = 0; i < COUNT(sizes); i++) {
             fill(from, w.from[from], OLD, sizes[i]);
             fill(to, w.to[to], BLANK, sizes[i]);
-            TRY(cuLaunchHostFunc(LEGACY, sleeper, (void *)(uintptr_t)BUSY_MS));
+            TRY(cuLaunchHostFunc(LEGACY, hold_up, NULL));
             TRY(cuMemcpyAsync(w.to[to], w.from[from], sizes[i], w.blocking));
             memset((void *)w.from[from], NEW, sizes[i]);
             settle();

@@ -12,6 +12,8 @@
 
 enum { BUSY_MS = 100 };
 
+#include "held_up.h"
+
 __attribute__((format(printf, 3, 4))) static void row(const char *call, const char *variant,
                                                       const char *format, ...)
 {
@@ -108,18 +110,17 @@ static inline void read_late(CUdeviceptr from)
     static void *pinned;
     if (!pinned)
         TRY(cuMemAllocHost(&pinned, MB));
-    TRY(cuLaunchHostFunc(stream, sleeper, (void *)(uintptr_t)BUSY_MS));
+    TRY(cuLaunchHostFunc(stream, hold_up, NULL));
     if (from)
         TRY(cuMemcpyDtoHAsync(pinned, from, 4096, stream));
 }
 
-/* "0 blocks": longer than half of the time for which the stream is held up. */
+/* "0 blocks": what holds the stream up was over when the call returned. */
 #define ROW_WAITS(name, variant, call)                                                             \
     do {                                                                                           \
-        uint64_t begin_ns_ = now_ns();                                                             \
+        unsigned over_before_ = over;                                                              \
         CUresult rc_ = (call);                                                                     \
-        bool blocks_ = ms_since(begin_ns_) > BUSY_MS / 2.0;                                        \
-        row(name, variant, "%d %s", (int)rc_, blocks_ ? "blocks" : "at once");                     \
+        row(name, variant, "%d %s", (int)rc_, waited(over_before_));                               \
     } while (0)
 
 /* `call` while another stream captures, in the strictest mode: its result / that of the end. */

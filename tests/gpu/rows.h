@@ -1,13 +1,13 @@
 /* Rows of a table of answers, `section | call | variant | answer`, for programs of the driver API.
- * "blocks" is longer than half of the time for which a stream is kept busy. */
+ * "blocks": what keeps a stream busy was over when the call returned. */
 #ifndef SC_TESTS_GPU_ROWS_H
 #define SC_TESTS_GPU_ROWS_H
 
 #include <cuda.h>
 #include <stdio.h>
-#include <time.h>
 
 #define BUSY_MS 150
+#include "held_up.h"
 
 static const char *section;
 
@@ -33,24 +33,6 @@ static void say(const char *call, const char *variant, const char *answer)
         printf("%s | %s | %s | %s\n", section, call, variant, answer);
     fflush(stdout);
     setup_error = 0;
-}
-
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
-static const char *took(double since_ms)
-{
-    return now_ms() - since_ms > BUSY_MS / 2.0 ? "blocks" : "at once";
-}
-
-static void CUDA_CB sleep_a_while(void *unused)
-{
-    (void)unused;
-    nanosleep(&(struct timespec){.tv_nsec = BUSY_MS * 1000000L}, NULL);
 }
 
 #endif

@@ -1258,7 +1258,7 @@ static void test_object_of_exec(void)
     OK(cuGraphExecDestroy(exec));
     CHECK(!ends(&thing, BUSY_MS / 2) || cuStreamQuery(stream) == CUDA_SUCCESS);
     OK(cuStreamSynchronize(stream));
-    CHECK(ends(&thing, 2000));
+    CHECK(ends(&thing, 60000));
     CHECK(!pthread_equal(thing.thread, pthread_self()));
     CHECK(thing.permitted == CUDA_ERROR_NOT_PERMITTED);
     OK(cuStreamDestroy(stream));
@@ -1282,7 +1282,7 @@ static void test_object_of_graphs(void)
     CHECK(!ends(&thing, 5));
     IS(cuGraphReleaseUserObject(clone, object, 2), CUDA_ERROR_INVALID_VALUE);
     OK(cuGraphReleaseUserObject(clone, object, 1));
-    CHECK(ends(&thing, 2000));
+    CHECK(ends(&thing, 60000));
     OK(cuGraphDestroy(clone));
     usleep(5000);
     CHECK(ends(&thing, 0) == 1);
@@ -1294,7 +1294,7 @@ static void test_object_of_graphs(void)
     OK(cuStreamEndCapture(stream, &clone));
     CHECK(clone == graph && !ends(&thing, 5));
     OK(cuGraphDestroy(graph));
-    CHECK(ends(&thing, 2000));
+    CHECK(ends(&thing, 60000));
     OK(cuStreamDestroy(stream));
 }
 
@@ -1310,7 +1310,7 @@ static void test_user_objects(void)
     OK(cuUserObjectRelease(object, 2));
     CHECK(!ends(&thing, 5));
     OK(cuUserObjectRelease(object, 1));
-    CHECK(ends(&thing, 2000));
+    CHECK(ends(&thing, 60000));
     test_object_of_exec();
     test_object_of_graphs();
 }

@@ -320,7 +320,7 @@ static void test_user_object(void)
     usleep(5000);
     CHECK(!atomic_load(&ended));
     OK(cudaGraphDestroy(graph));
-    for (int i = 0; i < 2000 && !atomic_load(&ended); i++)
+    for (int i = 0; i < 60000 && !atomic_load(&ended); i++)
         usleep(1000);
     CHECK(atomic_load(&ended));
 }

@@ -1,6 +1,6 @@
 // link: cuda
-/* A kernel that calls malloc, and one that writes to NULL, where malloc points when the device's heap
- * is used up: the program of docs/device-heap.md.
+/* A kernel that calls malloc, and one that writes to NULL, where malloc points when the device's
+ * heap is used up: the program of docs/device-heap.md.
  *
  * Exit status 0: the context was lost, as it is meant to be.
  */

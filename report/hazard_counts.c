@@ -17,9 +17,11 @@ static bool has_stacks(const struct sc_hazard *hazard)
     return hazard->copy.stack != 0 || hazard->event.stack != 0;
 }
 
+/* That a device has too little room is said of each device. */
 static bool are_equal(const struct sc_hazard *a, const struct sc_hazard *b)
 {
-    if (a->code != b->code || a->copy.stack != b->copy.stack || a->event.stack != b->event.stack)
+    if (a->code != b->code || a->copy.stack != b->copy.stack || a->event.stack != b->event.stack ||
+        (a->room_bytes && a->copy.device != b->copy.device))
         return false;
     return has_stacks(a) ||
            (strcmp(a->copy.api, b->copy.api) == 0 && strcmp(a->event.api, b->event.api) == 0);

@@ -58,7 +58,8 @@ static uint64_t mix_side(uint64_t hash, const struct sc_json_lines_stack *stack,
 uint64_t sc_users_frames_hash(const struct sc_hazard *hazard,
                               const struct sc_json_lines_stacks *stacks)
 {
-    uint64_t hash = mix_into(1, hazard->code);
+    uint64_t device = hazard->room_bytes ? (uint64_t)hazard->copy.device : 0;
+    uint64_t hash = mix_into(mix_into(1, hazard->code), device);
     hash = mix_side(hash, &stacks->copy, hazard->copy.stack, hazard->copy.api);
     hash = mix_side(hash, &stacks->event, hazard->event.stack, hazard->event.api);
     return hash != 0 ? hash : 1;

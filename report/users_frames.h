@@ -11,7 +11,8 @@
 struct sc_hazard;
 struct sc_json_lines_stacks;
 
-/* A hash of the hazard's code and of the user's frames of the operation and of the event, never 0.
+/* A hash of the hazard's code, of the device that has too little room, and of the user's frames of
+ * the operation and of the event, never 0.
  * A side without such frames counts by its whole stack and its function. */
 uint64_t sc_users_frames_hash(const struct sc_hazard *hazard,
                               const struct sc_json_lines_stacks *stacks);

@@ -12,6 +12,7 @@ import sys
 
 import emulated
 import groups_limit
+import on_nfs
 import run
 import swapped
 
@@ -33,6 +34,7 @@ def main(out, patterns):
     machine = OtherMachine(out)
     every = [*emulated.checks(machine, run.units, bool),
              ("memory.max", functools.partial(groups_limit.check, machine)),
+             ("nfs", functools.partial(on_nfs.check, machine)),
              *swapped.checks(functools.partial(OtherMachine, out))]
     checks = [(name, check) for name, check in every
               if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]

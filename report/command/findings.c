@@ -125,16 +125,24 @@ void sc_findings_take_timing(struct sc_findings *findings, const json_t *timing,
 
 /* ---- hazards ---- */
 
-/* In the run. */
-static struct sc_finding *find_or_add(struct sc_findings *findings, const struct sc_digest *digest)
+/* In the run; `digest` is of the stacks. */
+static struct sc_finding *find_or_add(struct sc_findings *findings, struct sc_digest digest,
+                                      json_int_t device)
 {
-    struct sc_node *node = sc_table_find(&findings->table_in_run, digest);
-    if (node)
-        return (struct sc_finding *)(void *)node;
+    struct sc_node *node;
+    unsigned number = 0;
+    for (; (node = sc_table_find(&findings->table_in_run, &digest)) != NULL; number++) {
+        struct sc_finding *known = (struct sc_finding *)(void *)node;
+        if (known->device == device)
+            return known;
+        digest.words[1]++;
+    }
     struct sc_finding *finding = calloc(1, sizeof *finding);
     if (!finding)
         return NULL;
-    finding->node.digest = *digest;
+    finding->node.digest = digest;
+    finding->device = device;
+    finding->device_number = number;
     if (!sc_table_add(&findings->table_in_run, &finding->node)) {
         free(finding);
         return NULL;
@@ -143,6 +151,13 @@ static struct sc_finding *find_or_add(struct sc_findings *findings, const struct
         finding;
     findings->last_in_run = finding;
     return finding;
+}
+
+/* That has too little room; 0 where the hazard is of no such kind. */
+static json_int_t device_of(const json_t *hazard)
+{
+    bool has_room = json_object_get(json_object_get(hazard, "buffer"), "room");
+    return has_room ? sc_field_number(json_object_get(hazard, "copy"), "device") : 0;
 }
 
 static void keep_strongest(struct sc_finding *finding, const char *certainty)
@@ -184,7 +199,7 @@ bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard,
     struct sc_digest digest;
     if (!sc_hazard_digest_make(findings, hazard, &digest))
         return false;
-    struct sc_finding *finding = find_or_add(findings, &digest);
+    struct sc_finding *finding = find_or_add(findings, digest, device_of(hazard));
     if (!finding)
         return true;
     add_count(finding, sc_field_number(hazard, "count"));

@@ -1,6 +1,7 @@
 /* The different hazards of one or more runs.
  *
  * Hazards are equal if they have the same code and the same stacks, in the same builds of modules.
+ * Two devices of a run that have too little room are two, and the first ones of two runs are equal.
  * The text of the last of equal hazards is kept, and the frames that it shares with other lines
  * once for all. The JSON objects, which take many times as much, are not kept. So memory grows with
  * the hazards that differ, and not with the lines.
@@ -33,6 +34,8 @@ struct sc_finding {
     char *line;              /* the last one, packed */
     size_t size;             /* of the line */
     char code[8];
+    json_int_t device;              /* that has too little room (SC602); 0 for all other codes */
+    unsigned device_number;         /* of those of the run that have the same stacks, from 0 */
     bool is_suppressed;             /* the last line says so */
     bool is_advisory;               /* the same: nobody fails for it */
     char certainty[16];             /* of the last line, or "observed" if a line before had it */

@@ -191,6 +191,7 @@ static bool takes(const struct selecting *selecting, struct sc_hazard_place *pla
     place->has_lines = known && sc_fingerprint_place_has_lines(hazard);
     *digest = sc_fingerprint_place(hazard);
     digest->words[0] ^= is_suppressed;
+    digest->words[1] ^= place->finding->device_number;
     return true;
 }
 

@@ -1,7 +1,6 @@
 // link: cuda
-/* A kernel that calls malloc until the device's heap is used up, and a write to where it then
- * points: the program of docs/memory.md, "Why does malloc return NULL in a kernel?". On the
- * simulated GPU the first kernel only fixes the heap, and the second one alone writes to NULL.
+/* A kernel that calls malloc, and one that writes to NULL, where malloc points when the device's
+ * heap is used up: the program of docs/device-heap.md.
  *
  * Exit status 0: the context was lost, as it is meant to be.
  */

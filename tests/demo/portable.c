@@ -1,5 +1,6 @@
 /* Two devices read one pinned buffer, and the host waits for one of them before it fills the buffer
- * anew. A rank with an odd number waits for both, and rank 5 dies (docs/several-gpus.md). */
+ * anew. A rank with an odd number waits for both, and rank 5 dies (docs/several-gpus.md,
+ * docs/many-ranks.md). */
 #include <cuda_runtime_api.h>
 #include <stdlib.h>
 #include <string.h>

@@ -152,6 +152,11 @@ int main(int argc, char **argv)
     if (strcmp(how, "prefetch") == 0) {
         prefetch(first, mb, 0);
         prefetch(second, mb, 0);
+    } else if (strcmp(how, "two_devices") == 0) { /* by the same calls */
+        for (int i = 0; i < argc; i++) {
+            prefetch(first, mb, i);
+            prefetch(second, mb, i);
+        }
     } else if (strcmp(how, "moved") == 0) { /* the first one makes room */
         prefetch(first, mb, 0);
         prefetch(first, mb, CU_DEVICE_CPU);

@@ -107,6 +107,32 @@ class Managed(Program):
         for words in self.run.stderr, shown:
             self.assertNotRegex(words, "device [1-3]")
 
+    def test_two_devices_are_two_places(self):
+        """By one and the same call, and of devices of different sizes."""
+        gpu = "devices=4:device_memory=1G,1280M"
+        told = self.told("two_devices", gpu=gpu)
+        self.assertEqual([(line["copy"]["device"], line["buffer"]["room"], line["count"]) for line in told],
+                         [(0, 1024 * MB, 1), (1, 1280 * MB, 1)])
+        self.assertEqual(told[0]["event"]["stack"], told[1]["event"]["stack"])
+        shown = self.command("--format", "text").stdout
+        for words in "for device 0, which has 1 GB: 512 MB lies", "for device 1, which has 1.2 GB: 256 MB lies":
+            self.assertIn(words, self.run.stderr)
+        for words in "for device 0, which has 1073741824 bytes", "for device 1, which has 1342177280 bytes":
+            self.assertIn(words, shown)
+        self.assertEqual(self.last["advisories"], 2)
+
+    def test_ranks_with_a_device_each_are_one_place(self):
+        self.lines("prefetch")
+        lines = [json.loads(line) for line in self.report.read_text().splitlines()]
+        for rank in range(2):
+            lines[0].update(rank=str(rank), pid=rank + 1)
+            next(line for line in lines if line["type"] == "hazard")["copy"]["device"] = rank
+            self.report = self.report.with_name(f"{rank}.jsonl")
+            self.report.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        shown = self.command("--format", "json", self.report.with_name("0.jsonl"))
+        place, = json.loads(shown.stdout)["hazards"]
+        self.assertEqual((place["code"], place["count"], place["ranks"]), ("SC602", 2, "0, 1"))
+
     def test_what_fits_is_not_told_of(self):
         for how in (("plain", "small"), ("prefetch", "small"), ("prefer", "small"),
                     ("in_turn",), ("moved",), ("tiles",), ("prefer_apart",), ("prefer_parts",),

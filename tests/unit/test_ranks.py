@@ -186,7 +186,7 @@ class Ranks(Runs):
                                r"(.*\n)? *#\d allocate_scratch ")
 
     def test_the_program_of_the_docs(self):
-        """docs/several-gpus.md"""
+        """docs/many-ranks.md"""
         self.launch(lambda _: [str(OUT / "demo" / "portable")])
         run = self.report()
         some = ", ".join(str(rank) for rank in range(0, RANKS, 2)) if RANKS == 8 else "0, 2, 4, 6"

@@ -199,6 +199,8 @@ __attribute__((noinline)) void sc_work_note_free(const char *api, void *site,
                                                  const struct sc_stream_record *stream,
                                                  uintptr_t address, uint32_t stack, int32_t thread)
 {
+    /* no earlier than work before it */
+    uint64_t ticks = sc_unfinished_before_simple_event(stream), lately = sc_ticks_lately();
     sc_recently_refresh(
         sc_history_note(&sc_history.frees, &(const struct sc_history_entry){
                                                .api = api,
@@ -207,7 +209,7 @@ __attribute__((noinline)) void sc_work_note_free(const char *api, void *site,
                                                .stream = stream->id,
                                                .thread = thread,
                                                .direction = SC_FREE,
-                                               .ticks = sc_ticks_lately(),
+                                               .ticks = ticks > lately ? ticks : lately,
                                                .number = sc_stream_front_issued(stream->front) + 1,
                                                .address = address,
                                            }));

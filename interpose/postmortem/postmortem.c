@@ -110,14 +110,22 @@ static struct sc_postmortem_operation describe(const struct sc_history_entry *en
 
 /* ---- streams ---- */
 
-/* Inserts the entry among those of its stream, the latest first. */
+/* Work that took no time from the clock may have that of an operation before it, but never its
+ * number. */
+static bool is_later(const struct sc_history_entry *one, const struct sc_history_entry *other)
+{
+    return one->number > other->number ||
+           (one->number == other->number && one->ticks > other->ticks);
+}
+
+/* Inserts the entry among those of its stream, the latest first, before all that are no later. */
 static void insert_entry(const struct sc_history_entry *entry)
 {
     unsigned at = entry_count++;
     for (unsigned i = at; i-- > 0;) {
         if (entries[i].stream != entry->stream)
             continue;
-        if (entries[i].ticks >= entry->ticks)
+        if (is_later(&entries[i], entry))
             break;
         entries[at] = entries[i];
         at = i;
@@ -133,7 +141,7 @@ static void read_entries(void)
     for (unsigned i = 0; i < SC_HISTORY_RINGS; i++)
         entry_count += sc_history_read(&sc_history.streams[i], &entries[entry_count]);
     given_back_count = sc_history_read(&sc_history.frees, given_back);
-    for (unsigned i = 0; i < given_back_count; i++)
+    for (unsigned i = given_back_count; i-- > 0;)
         if (given_back[i].stream)
             insert_entry(&given_back[i]);
 }

@@ -57,10 +57,10 @@ struct sc_stream_marks {
     _Atomic bool awaits;           /* it has been told to wait for an event */
     CUevent fence;                 /* behind what was issued before the stream's capture, or NULL */
     CUevent spare[SC_MARKS_SPARE]; /* events that no mark needs any more */
-    unsigned spare_count;
-    struct sc_mark *more; /* a longer ring, or NULL; kept when the record is used again */
+    struct sc_mark *more;          /* a longer ring, or NULL; kept when the record is used again */
     unsigned more_room;
     unsigned first, count;
+    unsigned spare_count;
     struct sc_mark few[SC_MARKS_FEW];
 };
 
@@ -91,6 +91,8 @@ struct sc_stream_record {
     _Atomic bool owes_wait;
     struct sc_stream_marks marks;
 };
+
+_Static_assert(sizeof(struct sc_stream_record) <= 2048, "as many as a page can have");
 
 /* 0 or -ENOMEM. */
 int sc_streams_init(void);

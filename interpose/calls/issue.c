@@ -881,7 +881,7 @@ static void note_in_history(const struct sc_issue *issue, uint32_t stack, uint64
 /* Notes a copy within the device, or a memset there. */
 static void note_device_work(const struct sc_issue *issue)
 {
-    uint64_t now = sc_ticks();
+    uint64_t now = sc_unfinished_now(issue->stream);
     if (issue->stream->kind != SC_STREAM_NONBLOCKING)
         sc_unfinished_queued(issue->stream, now);
     note_in_history(issue, 0, now, next_number(issue->stream));

@@ -363,7 +363,7 @@ static void end_free(const struct freeing *freeing, const struct sc_call *call, 
 }
 
 /* Notes a simple free in the history, for the post-mortem line. */
-SC_INLINED void note_simple_free(const char *api, void *site, const struct sc_stream_record *stream,
+SC_INLINED void note_simple_free(const char *api, void *site, struct sc_stream_record *stream,
                                  uintptr_t address)
 {
     uintptr_t depth = (uintptr_t)__builtin_frame_address(0);

@@ -196,11 +196,9 @@ struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUs
 }
 
 __attribute__((noinline)) void sc_work_note_free(const char *api, void *site,
-                                                 const struct sc_stream_record *stream,
-                                                 uintptr_t address, uint32_t stack, int32_t thread)
+                                                 struct sc_stream_record *stream, uintptr_t address,
+                                                 uint32_t stack, int32_t thread)
 {
-    /* no earlier than work before it */
-    uint64_t ticks = sc_unfinished_before_simple_event(stream), lately = sc_ticks_lately();
     sc_recently_refresh(
         sc_history_note(&sc_history.frees, &(const struct sc_history_entry){
                                                .api = api,
@@ -209,7 +207,7 @@ __attribute__((noinline)) void sc_work_note_free(const char *api, void *site,
                                                .stream = stream->id,
                                                .thread = thread,
                                                .direction = SC_FREE,
-                                               .ticks = ticks > lately ? ticks : lately,
+                                               .ticks = sc_unfinished_now(stream),
                                                .number = sc_stream_front_issued(stream->front) + 1,
                                                .address = address,
                                            }));

@@ -58,7 +58,7 @@ struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUs
 
 /* Notes for the history that the memory is freed. `stack` is the call's, `thread` the calling
  * thread. */
-void sc_work_note_free(const char *api, void *site, const struct sc_stream_record *stream,
+void sc_work_note_free(const char *api, void *site, struct sc_stream_record *stream,
                        uintptr_t address, uint32_t stack, int32_t thread);
 
 /* Called before work of the stream that may write anywhere, also to managed memory. Managed sources

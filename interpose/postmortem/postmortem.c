@@ -159,6 +159,14 @@ static unsigned find_latest(void)
     return latest;
 }
 
+/* An operation's time may be one that was long past. It came no earlier than the one before it. */
+static void raise_times(struct sc_postmortem_operation *shown, unsigned count)
+{
+    for (unsigned i = count; i-- > 1;)
+        if (shown[i - 1].time_ns < shown[i].time_ns)
+            shown[i - 1].time_ns = shown[i].time_ns;
+}
+
 /* Takes the operations of the stream, in their order. `is_whole`: all are shown; else those in
  * flight. Returns how many are shown. */
 static unsigned take_stream(uint32_t id, bool is_whole, struct sc_postmortem_operation *shown)
@@ -172,6 +180,7 @@ static unsigned take_stream(uint32_t id, bool is_whole, struct sc_postmortem_ope
             shown[count++] = describe(&entries[i], in_flight);
         entries[i].stream = 0;
     }
+    raise_times(shown, count);
     return count;
 }
 
@@ -212,6 +221,7 @@ static unsigned collect_frees(void)
     for (unsigned i = 0; i < given_back_count; i++)
         if (i == 0 || !is_told_twice(&given_back[i - 1], &given_back[i]))
             freed[count++] = describe(&given_back[i], /*in_flight=*/false);
+    raise_times(freed, count);
     return count;
 }
 

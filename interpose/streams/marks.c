@@ -673,7 +673,7 @@ void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream
         sc_real.cuStreamWaitEvent(marker, event, 0);
     if (marker && fenced && fence)
         sc_real.cuStreamWaitEvent(marker, fence, 0);
-    atomic_store_explicit(&stream->context->marks.outlived_ticks, sc_unfinished_outlived(stream),
+    atomic_store_explicit(&stream->context->marks.outlived_ticks, sc_unfinished_now(stream),
                           memory_order_relaxed);
     if (event)
         give_event(stream, event);

@@ -187,11 +187,6 @@ void sc_unfinished_legacy(struct sc_stream_record *stream)
         raise_to(&stream->context->unfinished.legacy_ticks, next_of_family(stream));
 }
 
-uint64_t sc_unfinished_outlived(struct sc_stream_record *stream)
-{
-    return next_of_family(stream);
-}
-
 /* On the legacy stream an event is work, and in the stream's own queue. */
 void sc_unfinished_record(struct sc_stream_record *stream)
 {
@@ -242,6 +237,12 @@ uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
 uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream)
 {
     return later(get(&stream->unfinished.own_ticks), get(&stream->unfinished.joined_ticks));
+}
+
+uint64_t sc_unfinished_now(struct sc_stream_record *stream)
+{
+    return is_family(stream) ? next_of_family(stream)
+                             : later(sc_ticks_lately(), sc_unfinished_before_simple_event(stream));
 }
 
 /* A thread that is about to issue work has noted it, and will note it again behind its call. If the

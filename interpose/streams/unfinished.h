@@ -100,8 +100,9 @@ void sc_unfinished_record(struct sc_stream_record *stream);
 /* When the last such work was issued. */
 uint64_t sc_unfinished_legacy_ticks(struct sc_context *context);
 
-/* A blocking stream was destroyed: a time behind all of its family's. */
-uint64_t sc_unfinished_outlived(struct sc_stream_record *stream);
+/* A time for which no clock is read: on a stream of a family behind all that the family has, on
+ * others no earlier than the stream's work. */
+uint64_t sc_unfinished_now(struct sc_stream_record *stream);
 
 /* All streams of the context and of its green contexts, and those to come, are about to wait for an
  * event. Takes the lock of each stream in turn. */

@@ -364,7 +364,7 @@ START_TEST(legacy_work_behind_a_blocking_stream_that_is_gone_is_later)
     struct sc_stream_record *blocking = &records[4];
     make(blocking, SC_STREAM_BLOCKING);
     sc_unfinished_host_work(legacy);
-    uint64_t outlived = sc_unfinished_outlived(blocking);
+    uint64_t outlived = sc_unfinished_now(blocking);
     ck_assert_uint_lt(sc_unfinished_legacy_ticks(&context), outlived);
     sc_unfinished_legacy(legacy);
     ck_assert_uint_gt(sc_unfinished_legacy_ticks(&context), outlived);

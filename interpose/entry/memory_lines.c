@@ -44,8 +44,8 @@ bool sc_memory_lines_may_ask(void)
 {
     if (sc_own_lock_is_own_thread())
         return true;
-    return !sc_ear_is_carried() && !sc_is_inside() && !sc_host_functions_is_here() &&
-           !has_blocked_signals();
+    return !sc_own_lock_depth && !sc_ear_is_carried() && !sc_is_inside() &&
+           !sc_host_functions_is_here() && !has_blocked_signals();
 }
 
 /* sc_own_lock_depth: a thread within a lock of ours may hold the ledger's. */

@@ -6,7 +6,7 @@
 
 #include "common/hazard.h"
 #include "common/now.h"
-#include "common/own_lock.h"
+#include "common/text.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
@@ -27,10 +27,8 @@
 /* Copies the name, cut between UTF-8 characters if it does not fit. */
 static void put_name(char name[SC_LEDGER_NAME_BYTES], const char *words)
 {
-    size_t length = strnlen(words, SC_LEDGER_NAME_BYTES - 1);
-    while (words[length] && length > 0 && ((unsigned char)words[length] & 0xc0) == 0x80)
-        length--;
-    memcpy(name, words, length);
+    size_t length = strnlen(words, SC_LEDGER_NAME_BYTES);
+    memcpy(name, words, sc_text_fitting(words, length, SC_LEDGER_NAME_BYTES));
 }
 
 _Static_assert(SAFECOPY_LABEL_SIZE == SC_LABEL_SIZE, "as the header says");
@@ -93,14 +91,13 @@ SC_EXPORT void safecopy_ignore_end(void)
     sc_annotations_ignore_end();
 }
 
-/* A summary takes 13 KB of a stack. Who is in the driver may have its locks, for which another thread
- * would wait. */
+/* A summary takes 13 KB of a stack. Who is in the driver may have its locks, for which another
+ * thread would wait. */
 static void call_with_room(void (*function)(void *argument), void *argument)
 {
     if (sc_own_stack_has(SC_ROOM_BYTES))
         function(argument);
-    else if (sc_own_lock_depth || !sc_memory_lines_may_ask() ||
-             !sc_own_threads_make_room(function, argument))
+    else if (!sc_memory_lines_may_ask() || !sc_own_threads_make_room(function, argument))
         sc_spare_stack_call_alone(function, argument);
 }
 

@@ -389,6 +389,12 @@ class Held(unittest.TestCase):
         owners = lines[-1]["memory"]["owners"]
         self.assertEqual(sum(owner["blocks"] for owner in owners), 5)
 
+    def test_labels_that_are_too_long_are_cut_between_characters(self):
+        long = "\u6f22".encode() * 200
+        lines = self.labelled([(b"ab" + long, None), (None, b"a" + long), (b"\x80" * 300, None)], "")
+        labels = sorted(account["label"] for account in lines[-1]["memory"]["accounts"])
+        self.assertEqual(labels, ["\\x80" * 255, "ab" + "\u6f22" * 84, "a" + "\u6f22" * 84])
+
     def test_who_loses_one_block_under_each_label_has_lost_them_all(self):
         lines = self.labelled([(b"step %d" % i, None) for i in range(300)], ":leaks=1")
         hazard, = [line for line in lines if line["type"] == "hazard"]

@@ -36,6 +36,17 @@ void sc_text_char(struct sc_text *text, char c)
     sc_text_bytes(text, &c, 1);
 }
 
+size_t sc_text_fitting(const char *text, size_t length, size_t size)
+{
+    enum { CHARACTER_MAX = 4 }; /* what continues for longer is no UTF-8 */
+    if (length < size)
+        return length;
+    for (size_t fits = size - 1; fits > 0 && size - fits <= CHARACTER_MAX; fits--)
+        if (((unsigned char)text[fits] & 0xc0) != 0x80)
+            return fits;
+    return size - 1;
+}
+
 void sc_text_put(struct sc_text *text, const char *string)
 {
     sc_text_bytes(text, string, strlen(string));

@@ -26,6 +26,10 @@ struct sc_text sc_text_in(char *bytes, size_t size);
     char name##_room_[size];                                                                       \
     struct sc_text name = sc_text_in(name##_room_, sizeof name##_room_)
 
+/* How many bytes of a text of this length fit into `size`, with a NUL: it is cut between UTF-8
+ * characters. */
+size_t sc_text_fitting(const char *text, size_t length, size_t size);
+
 /* Shortens the text to an earlier `used`; what was cut since then no longer counts as cut. */
 void sc_text_rewind(struct sc_text *text, size_t used);
 

@@ -554,6 +554,19 @@ void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns)
     give(ledger);
 }
 
+void sc_ledger_keep(struct sc_ledger *ledger, uint64_t address, uint64_t size_bytes)
+{
+    struct sc_ledger_leaving gone = {.was.name = 0};
+    if (size_bytes)
+        sc_ledger_given(ledger, &(const struct sc_ledger_block){.space = SC_LEDGER_ADDRESS,
+                                                                .kind = SC_LEDGER_OURS,
+                                                                .name = address,
+                                                                .size_bytes = size_bytes,
+                                                                .place = SC_LEDGER_HOST});
+    else
+        sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, address, &gone);
+}
+
 /* ---- contexts ---- */
 
 enum { CELLS_AT_ONCE = 1 << 10 };

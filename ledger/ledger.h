@@ -58,6 +58,10 @@ void sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what);
 void sc_ledger_hold(struct sc_ledger *ledger, uint64_t age, uint64_t size_bytes, uint32_t origin);
 void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns);
 
+/* The library has page-locked so many bytes there for itself, until the program is given them
+ * (sc_ledger_given); 0: has them no more. */
+void sc_ledger_keep(struct sc_ledger *ledger, uint64_t address, uint64_t size_bytes);
+
 /* A handle of the block, or of the pool, was made for others. Sixteen such blocks are known at a
  * time. */
 void sc_ledger_exported(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,

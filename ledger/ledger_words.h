@@ -20,6 +20,7 @@ enum sc_ledger_kind {
     /* and what is no memory, or none of the process's own */
     SC_LEDGER_IMPORTED,
     SC_LEDGER_HELD, /* given back by the program, and the driver has it still to get */
+    SC_LEDGER_OURS, /* page-locked by the library for itself */
     SC_LEDGER_MAPPED,
     SC_LEDGER_ADDRESSES,
     SC_LEDGER_EXECS,    /* of graphs: how many */

@@ -3,6 +3,7 @@
 #include "common/checks.h"
 #include "common/hazard.h"
 #include "common/pool.h"
+#include "common/text.h"
 #include "report/file.h"
 
 #include <pthread.h>
@@ -59,9 +60,9 @@ static void unlock_annotations(const sigset_t *signals) SC_RELEASES(mutex)
 
 static void copy_cut(char *into, const char *text)
 {
-    size_t length = text ? strnlen(text, SC_LABEL_SIZE - 1) : 0;
+    text = text ? text : "";
     memset(into, 0, SC_LABEL_SIZE);
-    memcpy(into, text ? text : "", length);
+    memcpy(into, text, sc_text_fitting(text, strnlen(text, SC_LABEL_SIZE), SC_LABEL_SIZE));
 }
 
 /* ---- records of threads ---- */

@@ -56,10 +56,7 @@ static const char *const package_folders[] = {"/site-packages/", "/dist-packages
 static void put_name(char *name, size_t size, const char *part, size_t length)
 {
     struct sc_text text = sc_text_in(name, size);
-    size_t fits = length < size ? length : size - 1;
-    while (fits < length && fits > 0 && ((unsigned char)part[fits] & 0xc0) == 0x80)
-        fits--;
-    sc_text_bytes(&text, part, fits);
+    sc_text_bytes(&text, part, sc_text_fitting(part, length, size));
 }
 
 /* Modules and packages by which interpreters call the driver, for whichever code: they own no

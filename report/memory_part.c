@@ -23,6 +23,7 @@ static const char *const kind_names[SC_LEDGER_KINDS] = {
     [SC_LEDGER_MANAGED] = "managed",   [SC_LEDGER_IMPORTED] = "imported",
     [SC_LEDGER_MAPPED] = "mapped",     [SC_LEDGER_ADDRESSES] = "addresses",
     [SC_LEDGER_EXECS] = "graph_execs", [SC_LEDGER_HELD] = "held",
+    [SC_LEDGER_OURS] = "libsafecopy",
 };
 
 /* ---- owners ---- */
@@ -68,7 +69,10 @@ void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_
     for (unsigned i = 0; i < statement->account_count; i++) {
         const struct sc_statement_account *account = &statement->accounts[i];
         sc_json_lines_name_stack(sc_origins_get(account->origin).stack, &part->stacks[i]);
-        sc_memory_owner_name(&part->stacks[i], part->owners_of[i], SC_MEMORY_PART_NAME_BYTES);
+        if (account->kind == SC_LEDGER_OURS)
+            memcpy(part->owners_of[i], "libsafecopy", sizeof "libsafecopy");
+        else
+            sc_memory_owner_name(&part->stacks[i], part->owners_of[i], SC_MEMORY_PART_NAME_BYTES);
     }
     for (unsigned i = 0; i < SC_STATEMENT_SHARES + SC_LEDGER_PLACES; i++)
         add_share(part, &statement->shares[i]);

@@ -27,6 +27,9 @@ static const struct words {
                        "cuDeviceGraphMemTrim"},
     [SC_OOM_OTHERS] = {"others", "other processes, or the driver, have the rest", NULL},
     [SC_OOM_LIMIT] = {"limit", "there is room: a limit, or no piece of it is large enough", NULL},
+    [SC_OOM_LIBRARY] = {"library_keeps",
+                        "a limit, and libsafecopy has some for copies that are not done",
+                        "cuCtxSynchronize"},
     [SC_OOM_REGISTRATIONS] = {"registrations",
                               "the process may have no more mappings (vm.max_map_count)", NULL},
 };
@@ -72,7 +75,7 @@ void sc_oom_line_say(struct sc_text *text, const struct sc_oom *oom,
     if (oom->total_bytes)
         sc_text_format(text, " (%'lu of %'lu is free)", oom->free_bytes, oom->total_bytes);
     sc_text_format(text, ": %s", verdicts[oom->verdict].words);
-    if (oom->verdict == SC_OOM_POOL || oom->verdict == SC_OOM_GRAPHS)
+    if (verdicts[oom->verdict].remedy)
         sc_text_format(text, ", %'lu, which %s gives back", oom->unused_bytes,
                        verdicts[oom->verdict].remedy);
     if (part)

@@ -20,6 +20,7 @@ enum sc_oom_verdict {
     SC_OOM_GRAPHS,        /* graphs kept memory for themselves until the call had failed */
     SC_OOM_OTHERS,        /* other processes, or the driver, have the rest */
     SC_OOM_LIMIT,         /* there is room: a limit, or no piece is large enough */
+    SC_OOM_LIBRARY,       /* the same, and the library has some for copies that are not done */
     SC_OOM_REGISTRATIONS, /* the process may have no more mappings (vm.max_map_count) */
     SC_OOM_VERDICTS
 };

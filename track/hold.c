@@ -321,6 +321,16 @@ unsigned sc_holds_awaited_streams(struct sc_holds *holds, uint32_t after, struct
     return latest.count;
 }
 
+bool sc_holds_await_work(struct sc_holds *holds, uint32_t context)
+{
+    bool any = false;
+    for (uint32_t id = holds->oldest; id && !any; id = sc_holds_at(holds, id)->next)
+        any = sc_holds_at(holds, id)->context == context &&
+              sc_hold_is_drivers(sc_holds_at(holds, id)->kind) &&
+              !sc_holds_wait_for_program(holds, sc_holds_at(holds, id));
+    return any;
+}
+
 bool sc_holds_have_work(struct sc_holds *holds)
 {
     bool has_work = sc_holds_awaited(holds) != 0;

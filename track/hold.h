@@ -89,6 +89,10 @@ unsigned sc_holds_awaited_streams(struct sc_holds *holds, uint32_t after, struct
  */
 bool sc_holds_have_work(struct sc_holds *holds);
 
+/* Does memory of the context go back to the driver as soon as work is done, whatever the program
+ * does? */
+bool sc_holds_await_work(struct sc_holds *holds, uint32_t context);
+
 /* A hold that overlaps the interval and matches the mask (enum sc_hold_mask), or 0. */
 uint32_t sc_holds_find(struct sc_holds *holds, uintptr_t address, size_t size_bytes, unsigned mask);
 

@@ -128,6 +128,28 @@ static struct sc_slot *take_from(struct sc_slot_list *list)
     return NULL;
 }
 
+bool sc_staging_remove(struct sc_staging *staging, const struct sc_slot *records, size_t bytes)
+{
+    struct sc_slot_list *list = &staging->classes[records->size_class];
+    struct sc_slot *slot = list->first, *next;
+    size_t count = bytes / list->slot_bytes, unread = 0;
+    for (; slot; slot = slot->next)
+        unread += slot >= records && slot < records + count && is_complete(slot);
+    if (unread != count)
+        return false;
+    slot = list->first;
+    list->first = list->last = NULL;
+    for (; slot; slot = next) {
+        next = slot->next;
+        if (slot >= records && slot < records + count)
+            drop_stream(slot);
+        else
+            append_slot(list, slot);
+    }
+    list->bytes -= bytes;
+    return true;
+}
+
 /* Changed under the lock only; read without it. */
 static void change_taken(struct sc_staging *staging, int by)
 {

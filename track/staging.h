@@ -82,6 +82,9 @@ bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
 void sc_staging_add(struct sc_staging *staging, const struct sc_staging_block *block, void *memory,
                     struct sc_slot *records);
 
+/* Takes a block of so many bytes out, if no operation reads or may read any of its slots. */
+bool sc_staging_remove(struct sc_staging *staging, const struct sc_slot *records, size_t bytes);
+
 /* Takes a slot of at least this size whose last operation is complete; NULL: none is left. */
 struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes);
 

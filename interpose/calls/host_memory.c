@@ -7,9 +7,12 @@
  * that call waits for the operations on the memory, by an event, and not by a wait that no manual
  * promises.
  */
+#include <time.h>
 #include <unistd.h>
 
+#include "common/checks.h"
 #include "common/hazard_words.h"
+#include "common/kernel.h"
 #include "common/now.h"
 #include "common/op_kinds.h"
 #include "common/own_pages.h"
@@ -25,6 +28,7 @@
 #include "interpose/calls/memory.h"
 #include "interpose/calls/sync.h"
 #include "interpose/capture/captures.h"
+#include "interpose/capture/legacy_gate.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/driver.h"
@@ -37,10 +41,12 @@
 #include "interpose/ledger/managed.h"
 #include "interpose/ledger/memory_kinds.h"
 #include "interpose/memory/pinned.h"
+#include "interpose/memory/snapshots.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/contexts.h"
+#include "interpose/streams/streams.h"
 #include "ledger/ledger.h"
 #include "ledger/ledger_words.h"
 #include "track/allocations.h"
@@ -137,8 +143,8 @@ static CUresult tell_refused(const struct sc_call *call, size_t bytes, enum sc_b
 
 /* ---- held memory is in the way ---- */
 
-/* How long a refused allocation waits for held memory, at most. */
-enum { HELD_WAIT_NS = 100 * 1000 * 1000 };
+/* How long a refused allocation waits for held memory and for ours, at most. */
+enum { HELD_WAIT_NS = 100 * 1000 * 1000, PAUSE_NS = 1000 * 1000 };
 
 /* Is any memory held that is the driver's to free? */
 static bool is_any_held(void)
@@ -147,33 +153,86 @@ static bool is_any_held(void)
            sc_track_is_held(&sc_track, 0, SIZE_MAX, SC_HOLDS_DRIVERS);
 }
 
-/* Gives held memory back until the time. False: some is held still, perhaps for a graph. */
-static bool await_held(const struct sc_context *context, uint64_t until_ns)
+/* Gives held memory of the context back until the time. What a graph names is not waited for.
+ * Returns whether any was given back. */
+static bool gave_held_back(const struct sc_context *context, uint64_t until_ns)
 {
-    sc_reaper_give_back_pinned(context);
-    while (is_any_held() && sc_now_ns() < until_ns && !sc_reaper_has_stopped()) {
+    bool gave = sc_reaper_give_back_pinned(context);
+    while (SC_TRACKED(sc_holds_await_work(track.holds, context->legacy)) &&
+           sc_now_ns() < until_ns && !sc_reaper_has_stopped()) {
         sc_reaper_sleep(sc_reaper_round(), until_ns);
-        sc_reaper_give_back_pinned(context);
+        gave |= sc_reaper_give_back_pinned(context);
     }
-    return !is_any_held();
+    return gave;
 }
 
-/* Waits for held memory if the call has failed for want of memory. Returns whether the caller
- * should make the call once more. Without the library a free in flight would have waited, and the
- * memory would be the driver's by now. After a wait in vain the next call does not wait. */
-static bool awaited_held_memory(CUresult result)
+/* ---- memory of ours is in the way ---- */
+
+/* Of another thread's default stream nothing can be asked. */
+static void look_for_work(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
-    static _Atomic bool was_in_vain;
-    if (sc_likely(result != CUDA_ERROR_OUT_OF_MEMORY) || !sc_active() || sc_captures_any_open() ||
-        !is_any_held())
+    bool *is_busy = argument;
+    pthread_mutex_lock(&stream->lock);
+    if (!*is_busy && !stream->gone)
+        *is_busy = (stream->owner && stream->owner != sc_thread_id()) ||
+                   sc_streams_is_capturing(stream) ||
+                   sc_real.cuStreamQuery(stream->handle) != CUDA_SUCCESS;
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* Gives up what the library has page-locked in the context. False: something is under way there,
+ * for which the driver would wait. While something captures, the legacy stream cannot be asked. */
+static bool give_up_ours(struct sc_context *context, bool *gave)
+{
+    struct sc_relaxed relaxed = sc_relaxed_begin();
+    sc_legacy_gate_enter();
+    bool is_busy = sc_captures_any_open();
+    sc_streams_each_ever(context, look_for_work, &is_busy);
+    sc_legacy_gate_leave();
+    if (!is_busy) {
+        *gave = sc_pinned_give_up(context);
+        *gave |= sc_snapshots_give_up(context);
+    }
+    sc_relaxed_end(&relaxed);
+    return !is_busy;
+}
+
+/* The same, and waits for that until the time, for a twentieth of the program's time. */
+static bool gave_up_ours(struct sc_context *context, uint64_t until_ns)
+{
+    static _Atomic uint64_t not_before_ns;
+    const struct timespec pause = {0, PAUSE_NS};
+    const uint64_t since_ns = sc_now_ns();
+    bool gave = false, is_idle;
+    if (!(sc_snapshots_have(context) || sc_pinned_keeps_any()) || !sc_contexts_push(context))
+        return false;
+    while (!(is_idle = give_up_ours(context, &gave)) && since_ns >= atomic_load(&not_before_ns) &&
+           sc_now_ns() < until_ns)
+        sc_kernel_call(SYS_nanosleep, &pause, NULL);
+    sc_contexts_pop();
+    if (!is_idle && since_ns >= atomic_load(&not_before_ns))
+        atomic_store(&not_before_ns, until_ns + 20 * (until_ns - since_ns));
+    return gave;
+}
+
+/* Makes room if the call has failed for want of memory. Returns whether the caller should make the
+ * call once more. Without the library a free in flight would have waited, and the memory would be
+ * the driver's by now; and nothing of ours would be page-locked. */
+static bool made_room(CUresult result)
+{
+    if (sc_likely(result != CUDA_ERROR_OUT_OF_MEMORY) || !sc_active())
         return false;
     SC_KEEP_ERRNO();
-    uint64_t longest_ns =
-        sc_options.stall_limit_ns < HELD_WAIT_NS ? sc_options.stall_limit_ns : HELD_WAIT_NS;
-    uint64_t until_ns = atomic_load(&was_in_vain) ? 0 : sc_now_ns() + longest_ns;
-    atomic_store(&was_in_vain, !await_held(sc_contexts_of_memory(), until_ns));
-    sc_ledger_count(&sc_ledger, SC_LEDGER_SETTLED);
-    return true;
+    struct sc_context *context = sc_contexts_of_memory();
+    const uint64_t until_ns =
+        sc_now_ns() +
+        (sc_options.stall_limit_ns < HELD_WAIT_NS ? sc_options.stall_limit_ns : HELD_WAIT_NS);
+    const bool was_held = is_any_held();
+    if (!context)
+        return false;
+    if (was_held && gave_held_back(context, until_ns))
+        sc_ledger_count(&sc_ledger, SC_LEDGER_SETTLED);
+    return gave_up_ours(context, until_ns) || was_held;
 }
 
 /* Serves the allocation from huge pages of ours, where these are as good as the driver's memory.
@@ -200,7 +259,7 @@ static bool serve_pinned(void **address, size_t bytes, unsigned flags, const str
         if (served)                                                                                \
             return CUDA_SUCCESS;                                                                   \
         CUresult result = SC_PERMITTED(real arguments);                                            \
-        if (awaited_held_memory(result))                                                           \
+        if (made_room(result))                                                                     \
             result = SC_PERMITTED(real arguments);                                                 \
         if (result == CUDA_SUCCESS)                                                                \
             sc_host_memory_pinned(*address, bytes, flags, call);                                   \
@@ -253,7 +312,7 @@ SC_VERSIONS(cuMemHostRegister, cuMemHostRegister_v2, (void *address, size_t byte
     if (!may_be_registered(address, bytes))
         return CUDA_ERROR_INVALID_VALUE;
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
-    if (awaited_held_memory(result))
+    if (made_room(result))
         result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
         sc_host_memory_registered(address, bytes, flags, call);

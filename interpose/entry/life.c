@@ -361,12 +361,12 @@ void sc_life_dump(void)
     write_summary(UNKNOWN, /*final*/ false, /*asks*/ false);
 }
 
-size_t sc_life_memory(char *json, size_t size)
+void sc_life_memory(void *question)
 {
-    struct sc_statement *memory = sc_memory_lines_draw(/*asks*/ true);
-    size_t length = memory ? sc_report_memory_text(memory, json, size) : 0;
+    struct sc_life_question *of = question;
+    struct sc_statement *memory = sc_memory_lines_draw(of->asks);
+    of->length = memory ? sc_report_memory_text(memory, of->json, of->size) : 0;
     sc_memory_lines_give_back(memory);
-    return length;
 }
 
 /* Calls the function at the end of the process. The thread may be on a stack of a few KB, as a

@@ -19,8 +19,14 @@ bool sc_life_is_ours(void);
 /* Writes a `summary` line; the process goes on. */
 void sc_life_dump(void);
 
-/* Writes what memory is held to `json`, as `{"memory":{...}}`. Returns its length, or 0 if it does
- * not fit. Asks the driver; no lock of the library's may be held. */
-size_t sc_life_memory(char *json, size_t size);
+/* Writes what memory is held to `json`, as `{"memory":{...}}`, and its length, or 0 if it does not
+ * fit. The argument is a question. No lock of the library's may be held. */
+struct sc_life_question {
+    char *json;
+    size_t size;
+    bool asks; /* the driver may be asked */
+    size_t length;
+};
+void sc_life_memory(void *question);
 
 #endif

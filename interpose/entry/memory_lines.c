@@ -40,12 +40,12 @@ static bool has_blocked_signals(void)
 
 /* May this thread ask the driver? Not if it was interrupted within the driver, or runs a host
  * function: it would wait for itself. */
-static bool may_ask(void)
+bool sc_memory_lines_may_ask(void)
 {
     if (sc_own_lock_is_own_thread())
         return true;
-    return !sc_ear_is_carried() && !sc_is_inside() && !sc_host_functions_is_here() &&
-           !has_blocked_signals();
+    return !sc_own_lock_depth && !sc_ear_is_carried() && !sc_is_inside() &&
+           !sc_host_functions_is_here() && !has_blocked_signals();
 }
 
 /* sc_own_lock_depth: a thread within a lock of ours may hold the ledger's. */
@@ -54,7 +54,7 @@ struct sc_statement *sc_memory_lines_draw(bool asks)
     bool is_on = sc_options.memory && (!sc_own_lock_depth || sc_own_lock_is_own_thread());
     struct sc_statement *statement = is_on ? sc_pages_map(sizeof *statement) : NULL;
     if (statement)
-        sc_balance_draw(statement, asks && may_ask());
+        sc_balance_draw(statement, asks && sc_memory_lines_may_ask());
     if (statement)
         sc_unaccounted_fill(statement);
     return statement;

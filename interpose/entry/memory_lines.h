@@ -7,6 +7,8 @@
 #ifndef SC_INTERPOSE_ENTRY_MEMORY_LINES_H
 #define SC_INTERPOSE_ENTRY_MEMORY_LINES_H
 
+#include <stdbool.h>
+
 #include "ledger/statement.h"
 
 /* The process uses CUDA: starts the thread, if lines are asked for. */
@@ -15,6 +17,10 @@ void sc_memory_lines_start(void);
 /* The process ends: writes no more lines. Waits for one that is being written, 0.5 s at most, or 10
  * s while the thread loads NVML. */
 void sc_memory_lines_stop(void);
+
+/* May the calling thread ask the driver? Not where it was interrupted there, or runs a host
+ * function. */
+bool sc_memory_lines_may_ask(void);
 
 /* Draws a statement of the memory that is held; NULL: memory=off, or there is no memory for it.
  * `asks` as in sc_balance_draw. Needs: the driver is up. */

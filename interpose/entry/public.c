@@ -6,9 +6,14 @@
 
 #include "common/hazard.h"
 #include "common/now.h"
+#include "common/text.h"
 #include "interpose/base/compiler.h"
+#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
+#include "interpose/base/spare_stack.h"
+#include "interpose/base/upcalls.h"
 #include "interpose/entry/life.h"
+#include "interpose/entry/memory_lines.h"
 #include "interpose/ledger/booking.h"
 #include "interpose/reaper/reaper.h"
 #include "ledger/ledger.h"
@@ -22,10 +27,8 @@
 /* Copies the name, cut between UTF-8 characters if it does not fit. */
 static void put_name(char name[SC_LEDGER_NAME_BYTES], const char *words)
 {
-    size_t length = strnlen(words, SC_LEDGER_NAME_BYTES - 1);
-    while (words[length] && length > 0 && ((unsigned char)words[length] & 0xc0) == 0x80)
-        length--;
-    memcpy(name, words, length);
+    size_t length = strnlen(words, SC_LEDGER_NAME_BYTES);
+    memcpy(name, words, sc_text_fitting(words, length, SC_LEDGER_NAME_BYTES));
 }
 
 _Static_assert(SAFECOPY_LABEL_SIZE == SC_LABEL_SIZE, "as the header says");
@@ -88,13 +91,29 @@ SC_EXPORT void safecopy_ignore_end(void)
     sc_annotations_ignore_end();
 }
 
+/* A summary takes 13 KB of a stack. Who is in the driver may have its locks, for which another
+ * thread would wait. */
+static void call_with_room(void (*function)(void *argument), void *argument)
+{
+    if (sc_own_stack_has(SC_ROOM_BYTES))
+        function(argument);
+    else if (!sc_memory_lines_may_ask() || !sc_own_threads_make_room(function, argument))
+        sc_spare_stack_call_alone(function, argument);
+}
+
+static void dump(void *unused)
+{
+    (void)unused;
+    sc_life_dump();
+}
+
 SC_EXPORT void safecopy_dump(void)
 {
     if (!sc_life_is_ours())
         return;
     SC_KEEP_ERRNO();
     sc_reaper_await_judged();
-    sc_life_dump();
+    call_with_room(dump, NULL);
 }
 
 SC_EXPORT size_t safecopy_get_memory(char *json, size_t size)
@@ -103,7 +122,10 @@ SC_EXPORT size_t safecopy_get_memory(char *json, size_t size)
         return 0;
     SC_KEEP_ERRNO();
     json[0] = '\0';
-    return sc_life_is_ours() ? sc_life_memory(json, size) : 0;
+    struct sc_life_question question = {json, size, sc_memory_lines_may_ask(), 0};
+    if (sc_life_is_ours())
+        call_with_room(sc_life_memory, &question);
+    return question.length;
 }
 
 SC_EXPORT void safecopy_set_pool(const char *owner, int device, uint64_t reserved_bytes,

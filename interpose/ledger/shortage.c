@@ -53,10 +53,15 @@ static bool has_many_registrations(const struct sc_statement_place *host)
 static void look_at_host(const struct sc_statement *statement, struct sc_oom *oom)
 {
     const struct sc_statement_place *host = &statement->places[SC_LEDGER_HOST];
-    oom->own_bytes = host->all.bytes;
+    const uint64_t ours = host->kinds[SC_LEDGER_OURS].bytes;
+    oom->own_bytes = host->all.bytes + ours;
     oom->free_bytes = sc_file_number("/proc/meminfo", "MemAvailable:") * 1024;
     oom->total_bytes = sc_file_number("/proc/meminfo", "MemTotal:") * 1024;
     oom->verdict = has_many_registrations(host) ? SC_OOM_REGISTRATIONS : judge(oom, 0, 0);
+    if (oom->verdict == SC_OOM_LIMIT && ours) {
+        oom->verdict = SC_OOM_LIBRARY;
+        oom->unused_bytes = ours;
+    }
 }
 
 /* ---- devices ---- */

@@ -15,6 +15,7 @@
 #include "interpose/memory/huge_pages.h"
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
+#include "ledger/ledger.h"
 #include "report/mechanism.h"
 #include "report/options.h"
 #include "track/grid.h"
@@ -280,6 +281,7 @@ static void drop_block(uintptr_t start)
         sc_grid_remove(&grid, id);
         sc_pool_give(&blocks, id);
     }
+    sc_ledger_keep(&sc_ledger, start, 0);
     pthread_mutex_unlock(&lock);
     atomic_fetch_add(&epoch, 1);
     unmap_pages(start, pages_bytes);
@@ -339,14 +341,16 @@ static bool is_alike(const struct request *a, const struct request *b)
     return a->size_bytes == b->size_bytes && a->flags == b->flags && a->context == b->context;
 }
 
-/* Takes a spare block that is like the request; 0: there is none. */
+/* Takes a spare block that is like the request, or, of size 0, any of its context; 0: there is
+ * none. */
 static uintptr_t take_spare(const struct request *request)
 {
     uintptr_t start = 0;
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < SPARES_MAX && !start; i++) {
         struct block *block = spares[i] ? block_at(spares[i]) : NULL;
-        if (block && is_alike(&block->request, request)) {
+        if (block && (is_alike(&block->request, request) ||
+                      (!request->size_bytes && block->request.context == request->context))) {
             SC_ASSERT(block->spare);
             start = start_of(block);
             block->spare = false;
@@ -463,6 +467,8 @@ static bool become_spare(uintptr_t start, CUcontext current)
     if (slot && id && start_of(block_at(id)) == start && may_become_spare(block_at(id), current)) {
         block_at(id)->spare = true;
         *slot = id;
+        if (sc_options.memory)
+            sc_ledger_keep(&sc_ledger, start, block_at(id)->request.size_bytes);
         done = true;
     }
     pthread_mutex_unlock(&lock);
@@ -506,6 +512,26 @@ CUresult sc_pinned_free(void *address)
     if (!is_ours_and_here(start))
         return sc_real.cuMemFreeHost(address);
     return wait_and_spare(start) ? CUDA_SUCCESS : unregister_and_drop(start);
+}
+
+bool sc_pinned_keeps_any(void)
+{
+    bool any = false;
+    pthread_mutex_lock(&lock);
+    for (unsigned i = 0; i < SPARES_MAX; i++)
+        any = any || spares[i];
+    pthread_mutex_unlock(&lock);
+    return any;
+}
+
+bool sc_pinned_give_up(const struct sc_context *context)
+{
+    const struct request of_context = {.context = context->handle};
+    uintptr_t start;
+    bool any = false;
+    for (; (start = take_spare(&of_context)) != 0; any = true)
+        unregister_and_drop(start);
+    return any;
 }
 
 /* Is the block still registered? If the driver has unregistered it with its context, it is

@@ -56,6 +56,12 @@ uint32_t sc_pinned_epoch(void);
 /* As cuMemFreeHost, wait included. Memory that is not the library's goes to the driver. */
 CUresult sc_pinned_free(void *address);
 
+/* Are there allocations that the program has freed, and that are kept? Gives back those of the
+ * context, and returns whether there were any. Needs: the context is current, and idle, as the
+ * driver waits for it; the capture mode is relaxed. */
+bool sc_pinned_keeps_any(void);
+bool sc_pinned_give_up(const struct sc_context *context);
+
 /* Does an allocation of the library's have a byte in the interval? */
 bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes);
 

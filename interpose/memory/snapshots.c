@@ -17,6 +17,7 @@
 #include "interpose/driver/replaying.h"
 #include "interpose/guard/door.h"
 #include "interpose/streams/contexts.h"
+#include "ledger/ledger.h"
 #include "report/options.h"
 #include "track/inflight_calls.h"
 #include "track/staging.h"
@@ -146,6 +147,8 @@ static bool add_block_locked(struct sc_context *context, struct sc_staging_of_co
     }
     *block = (struct block){memory, wanted->bytes, own_bytes, own->first};
     own->first = block;
+    if (sc_options.memory)
+        sc_ledger_keep(&sc_ledger, (uintptr_t)memory, wanted->bytes);
     SC_TRACKED(
         sc_staging_add(&own->staging, wanted, memory, (struct sc_slot *)(void *)(block + 1)));
     return true;
@@ -322,6 +325,52 @@ bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy
     return true;
 }
 
+/* ---- the end ---- */
+
+static void unmap_memory(const struct block *block)
+{
+    sc_ledger_keep(&sc_ledger, (uintptr_t)block->memory, 0);
+    sc_pages_unmap(block->memory, block->bytes);
+}
+
+bool sc_snapshots_have(const struct sc_context *context)
+{
+    return atomic_load_explicit(&context->staging, memory_order_relaxed) != NULL;
+}
+
+/* Takes a block out that nothing reads; NULL: there is none. */
+static struct block *take_block_locked(struct sc_staging_of_context *own) SC_REQUIRES(grow_lock)
+{
+    for (struct block **link = &own->first, *block; (block = *link) != NULL; link = &block->next) {
+        const struct sc_slot *records = (const struct sc_slot *)(const void *)(block + 1);
+        if (!SC_TRACKED(sc_staging_remove(&own->staging, records, block->bytes)))
+            continue;
+        *link = block->next;
+        return block;
+    }
+    return NULL;
+}
+
+bool sc_snapshots_give_up(struct sc_context *context)
+{
+    struct sc_staging_of_context *own =
+        atomic_load_explicit(&context->staging, memory_order_acquire);
+    struct block *block;
+    bool any = false;
+    SC_INSIDE();
+    pthread_mutex_lock(&grow_lock);
+    SC_TRACKED(sc_staging_give_all_kept(track.order));
+    while (own && (block = take_block_locked(own)) != NULL) {
+        any = true;
+        if (sc_real.cuMemHostUnregister(block->memory) != CUDA_SUCCESS)
+            continue; /* the device may have it still */
+        unmap_memory(block);
+        sc_pages_unmap(block, block->own_bytes);
+    }
+    pthread_mutex_unlock(&grow_lock);
+    return any;
+}
+
 /* Unmaps the context's staging memory. Its records stay if a thread that was about to use the
  * context still has a slot. */
 void sc_snapshots_context_gone(struct sc_context *context)
@@ -332,7 +381,7 @@ void sc_snapshots_context_gone(struct sc_context *context)
     bool whole = own && sc_staging_is_whole(&own->staging);
     for (struct block *block = own ? own->first : NULL, *next; block; block = next) {
         next = block->next;
-        sc_pages_unmap(block->memory, block->bytes);
+        unmap_memory(block);
         if (whole)
             sc_pages_unmap(block, block->own_bytes);
     }

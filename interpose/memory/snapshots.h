@@ -43,6 +43,12 @@ void sc_snapshots_refuse(const struct sc_simple_copy *copy);
  * tracker's lock. */
 void sc_snapshots_return(struct sc_slot *slot);
 
+/* Has the context memory for snapshots? Gives up what nothing reads, and returns whether there was
+ * any. Needs: the context is current, and idle, as the driver waits for it; the capture mode is
+ * relaxed. */
+bool sc_snapshots_have(const struct sc_context *context);
+bool sc_snapshots_give_up(struct sc_context *context);
+
 /* The context has ended, and its memory with it. No operation names its slots any more. */
 void sc_snapshots_context_gone(struct sc_context *context);
 

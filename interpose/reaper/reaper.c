@@ -366,17 +366,21 @@ static void end_or_put_back(const struct sc_release *release, bool ended)
         sc_reaper_wake(); /* the memory itself may be given back now */
 }
 
-void sc_reaper_give_back_pinned(const struct sc_context *context)
+bool sc_reaper_give_back_pinned(const struct sc_context *context)
 {
+    bool any = false;
     if (sc_likely(!sc_track_has(&sc_track, SC_HAS_HOLDS)) || !context)
-        return;
+        return false;
     SC_KEEP_ERRNO();
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
         sc_guard_apply(SC_GUARD_ALL);
-        end_or_put_back(&release, give_back_pinned(&release, context));
+        bool gave = give_back_pinned(&release, context);
+        end_or_put_back(&release, gave);
+        any |= gave;
         release = sc_track_take_ready(&sc_track, release.age);
     }
+    return any;
 }
 
 static void give_back_ready(void)

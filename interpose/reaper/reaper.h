@@ -66,10 +66,11 @@ bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *c
  * One load when no verdict is due. Calls the driver: never in a libc hook. */
 void sc_reaper_judge_now(void);
 
-/* Gives back the context's pinned memory whose operations are complete. Called where the program
+/* Gives back the context's pinned memory whose operations are complete, and returns whether there
+ * was any. Called where the program
  * itself has just waited for the context: a wait here is one that the program has chosen. One load
  * when nothing is held. */
-void sc_reaper_give_back_pinned(const struct sc_context *context);
+bool sc_reaper_give_back_pinned(const struct sc_context *context);
 
 /* Starts the thread if there is none. False: there will be none. One load when it runs. */
 bool sc_reaper_start(void);

@@ -16,6 +16,7 @@ static const char *verdict_words(const char *verdict)
         {"others", "other processes, or the driver, have it"},
         {"too_large", "there never was so much"},
         {"limit", "there is enough: a limit is in the way, or no piece is large enough"},
+        {"library_keeps", "a limit, and libsafecopy has some for copies that are not done"},
         {"registrations", "the kernel allows the process no more mappings (vm.max_map_count)"},
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)

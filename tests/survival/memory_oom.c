@@ -6,8 +6,9 @@
 // of the program's own (full), of what a pool (pool) or one of many (pools) frees behind work, of
 // what graphs keep (graphs) or have kept until the program trimmed it (trimmed), or of another
 // process's (others), there never was so much (large), page-locked memory is limited (host), is so
-// in very many registrations (registrations), or is freed under a copy and wanted again (held):
-// tests/unit/test_memory.py looks at what is said of it.
+// in very many registrations (registrations), is freed under a copy and wanted again (held), beside
+// a graph and a capture (copies), or is all wanted behind small copies (ours), or beside work
+// (busy): tests/unit/test_memory.py looks at what is said of it.
 #include <cuda.h>
 
 #include <semaphore.h>
@@ -184,6 +185,73 @@ static void free_under_a_copy(void)
     CHECK(cuMemFreeHost(second));
 }
 
+static void pin_and_free(size_t bytes)
+{
+    void *block = NULL;
+    CHECK(cuMemAllocHost(&block, bytes));
+    CHECK(cuMemFreeHost(block));
+}
+
+/* What was freed and copied before leaves all there is, also while a copy is under way. */
+static void pin_all(const char *limit)
+{
+    static const size_t sizes[] = {64, 20000, 50000, 200000};
+    void *small = NULL, *all = NULL;
+    CUdeviceptr block = 0;
+    CHECK(cuMemAlloc(&block, 1 * MB));
+    CHECK(cuMemAllocHost(&small, 1 * MB));
+    for (unsigned i = 0; i < 4 * 20; i++)
+        CHECK(cuMemcpyHtoDAsync(block, small, sizes[i / 20], stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuMemFreeHost(small));
+    pin_and_free(2 * MB);
+    CHECK(cuMemsetD8Async(block, 1, 1 * MB, stream));
+    SHOW(cuMemAllocHost(&all, strtoul(limit, NULL, 10)));
+    CHECK(cuMemFreeHost(all));
+    CHECK(cuMemFree(block));
+}
+
+/* The driver would wait for the host function, which waits for what follows the failure. */
+static void fail_beside_work(const char *limit)
+{
+    void *all = NULL;
+    pin_and_free(2 * MB);
+    CHECK(sem_init(&let_go, 0, 0));
+    CHECK(cuLaunchHostFunc(stream, hold, NULL));
+    SHOW(cuMemAllocHost(&all, strtoul(limit, NULL, 10)));
+    CHECK(sem_post(&let_go));
+    CHECK(cuStreamSynchronize(stream));
+    SHOW(cuMemAllocHost(&all, strtoul(limit, NULL, 10)));
+    CHECK(cuMemFreeHost(all));
+}
+
+/* A block that a graph names is held for as long as that is there, and a stream captures. */
+static void free_under_copies(void)
+{
+    void *named = NULL, *block = NULL;
+    CUdeviceptr to = 0;
+    CUgraph graph = NULL;
+    CUgraphExec exec = NULL;
+    CUstream capturing = NULL;
+    CHECK(cuStreamCreate(&capturing, CU_STREAM_NON_BLOCKING));
+    CHECK(cuMemAlloc(&to, 1 * MB));
+    CHECK(cuMemAllocHost(&named, PAGE));
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    CHECK(cuMemcpyHtoDAsync(to, named, PAGE, stream));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuMemFreeHost(named));
+    for (unsigned i = 0; i < 5; i++) {
+        if (i == 3)
+            CHECK(cuStreamBeginCapture(capturing, CU_STREAM_CAPTURE_MODE_RELAXED));
+        SHOW(cuMemAllocHost(&block, 40 * MB));
+        CHECK(cuMemcpyHtoDAsync(to, block, 1 * MB, stream));
+        CHECK(cuMemFreeHost(block));
+    }
+    CHECK(cuStreamEndCapture(capturing, &graph));
+    CHECK(cuStreamSynchronize(stream));
+}
+
 static bool is_asked(int argc, char **argv, const char *what)
 {
     return argc < 2 || strcmp(argv[1], what) == 0;
@@ -216,5 +284,11 @@ int main(int argc, char **argv)
         fill_the_host();
     if (argc > 1 && strcmp(argv[1], "held") == 0)
         free_under_a_copy();
+    if (argc > 2 && strcmp(argv[1], "ours") == 0)
+        pin_all(argv[2]);
+    if (argc > 2 && strcmp(argv[1], "busy") == 0)
+        fail_beside_work(argv[2]);
+    if (argc > 1 && strcmp(argv[1], "copies") == 0)
+        free_under_copies();
     return 0;
 }

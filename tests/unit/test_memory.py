@@ -128,7 +128,7 @@ class Held(unittest.TestCase):
 
     def kinds(self, place):
         return {name: (kind["bytes"], kind["blocks"]) for name, kind in place["kinds"].items()
-                if kind["blocks"]}
+                if kind["blocks"] and name != "libsafecopy"}
 
     # Of the program: 3 MB and a byte, ten rows of 1 KB, and 800 blocks of sixteen threads.
     DEVICE = 3 * MB + 1 + 10 * KB + 800 * 1000
@@ -389,6 +389,12 @@ class Held(unittest.TestCase):
         owners = lines[-1]["memory"]["owners"]
         self.assertEqual(sum(owner["blocks"] for owner in owners), 5)
 
+    def test_labels_that_are_too_long_are_cut_between_characters(self):
+        long = "\u6f22".encode() * 200
+        lines = self.labelled([(b"ab" + long, None), (None, b"a" + long), (b"\x80" * 300, None)], "")
+        labels = sorted(account["label"] for account in lines[-1]["memory"]["accounts"])
+        self.assertEqual(labels, ["\\x80" * 255, "ab" + "\u6f22" * 84, "a" + "\u6f22" * 84])
+
     def test_who_loses_one_block_under_each_label_has_lost_them_all(self):
         lines = self.labelled([(b"step %d" % i, None) for i in range(300)], ":leaks=1")
         hazard, = [line for line in lines if line["type"] == "hazard"]
@@ -572,6 +578,41 @@ class Held(unittest.TestCase):
         account, = [account for account in memory["accounts"] if account["kind"] == "held"]
         self.assertEqual((account["owner"], account["api"], account["ever_bytes"]),
                          ("memory_oom", "cuMemHostAlloc", 600 * MB))
+
+    @simulated
+    def test_what_is_held_is_waited_for_each_time_and_beside_captures(self):
+        lines = self.lines("copies", name="memory_oom", SIM_GPU="late=1:host_memory=64M")
+        self.assertEqual(self.run.stdout, "cuMemAllocHost(&block, 40 * MB) -> 0\n" * 5)
+        held = lines[-1]["memory"]["host"]["kinds"]["held"]
+        self.assertEqual((held["settled"], held["peak_bytes"]), (4, 40 * MB + 4 * KB))
+
+    @simulated
+    def test_what_is_ours_is_given_up_before_it_is_a_failure(self):
+        """What was freed and stays page-locked, and what snapshots lie in."""
+        call = "cuMemAllocHost(&all, strtoul(limit, NULL, 10))"
+        for options in "", ":memory=off":
+            lines = self.lines("ours", str(64 * MB), name="memory_oom", SIM_GPU="host_memory=64M",
+                               options=options)
+            self.assertEqual(self.run.stdout, f"{call} -> 0\n")
+            self.assertEqual([line["type"] for line in lines].count("oom"), 0)
+            if not options:
+                ours = lines[-1]["memory"]["host"]["kinds"]["libsafecopy"]
+                self.assertEqual(ours["bytes"], 0)
+                self.assertGreater(ours["peak_bytes"], 2 * MB)
+
+    @simulated
+    def test_what_is_ours_stays_where_the_driver_would_wait_for_the_program(self):
+        failure, = self.failures("busy", str(64 * MB), gpu="host_memory=64M")
+        self.assertEqual((failure["verdict"], failure["own_bytes"], failure["unused_bytes"],
+                          failure["given_back_by"]),
+                         ("library_keeps", 2 * MB, 2 * MB, "cuCtxSynchronize"))
+        self.assertEqual(failure["memory"]["host"]["kinds"]["libsafecopy"]["blocks"], 1)
+        account, = [account for account in failure["memory"]["accounts"]
+                    if account["kind"] == "libsafecopy"]
+        self.assertEqual(account["owner"], "libsafecopy")
+        self.assertEqual([line.split(" -> ")[1] for line in self.run.stdout.splitlines()], ["2", "0"])
+        self.assertIn("a limit, and libsafecopy has some for copies that are not done, 2 MB, which "
+                      "cuCtxSynchronize gives back", self.shown())
 
     def test_what_is_freed_under_copies_of_many_threads_counts_once(self):
         memory = self.memory("wrong", name="memory_in_flight", options=":verbosity=0")

@@ -545,6 +545,16 @@ class Prometheus(Reports):
         self.assertEqual([sample.value for sample in families["hw_gpu_memory_limit_bytes"].samples],
                          [80 * GB, 80 * GB])
 
+    def test_what_pools_of_each_place_keep(self):
+        member = memory(many())
+        for bytes_, place in (3 * MB, member["devices"][0]), (5 * MB, member["host"]):
+            place["pools"] = [{"pool": "0x7f", "made_by": "cuMemPoolCreate", "bytes": 0, "blocks": 0,
+                               "peak_bytes": 0, "unused_bytes": bytes_}] * 2
+        text = self.shown(self.write("r.jsonl", run_line(), summary(member)), name="prometheus")
+        self.assertEqual(dict(re.findall(
+            r'^safecopy_memory_pool_unused_bytes\{place="([^"]+)".*\} (\d+)$', text, re.M)),
+            {"device 0": str(6 * MB), "device 1": "0", "host": str(10 * MB)})
+
     def test_runs_of_one_process_and_users_of_one_device(self):
         """A name that a parser would stumble over, a process after exec, and two on one GPU."""
         old, new = run_line(pid=1), run_line(pid=1)

@@ -165,9 +165,9 @@ static void put_place(const struct process *process, const struct sc_memory_plac
         put(process, BLOCKS, place, "kind", kind, sc_shown_memory_bytes(count, "blocks"));
     }
     put(process, PEAK, place, NULL, NULL, place->peak_bytes);
+    put(process, UNUSED, place, NULL, NULL, unused_of(place));
     if (place->device == SC_MEMORY_HOST)
         return;
-    put(process, UNUSED, place, NULL, NULL, unused_of(place));
     if (place->knows_unaccounted)
         put(process, UNACCOUNTED, place, NULL, NULL, place->unaccounted_bytes);
     put_device(process, place);

@@ -46,13 +46,17 @@ static bool no_host_work_ever(void)
     return !atomic_load_explicit(&host_work_was_ever, memory_order_relaxed);
 }
 
+/* Events of the stream that had the record may still tell of its work: what the new one has is
+ * later. */
 void sc_unfinished_renew(struct sc_stream_record *stream)
 {
-    uint64_t gate_ticks = sc_unfinished_gate_ticks(stream->context);
+    uint64_t gate_ticks = sc_unfinished_gate_ticks(stream->context), now = sc_ticks_not_early();
     stream->unfinished = (struct sc_unfinished){
         .own_ticks = gate_ticks,
         .own_host_ticks = no_host_work_ever() ? 0 : gate_ticks,
-        .since_ticks = sc_ticks_not_early(),
+        .since_ticks = now,
+        .asked_ticks = now + 1,
+
     };
     if (stream->kind == SC_STREAM_LEGACY)
         stream->context->unfinished.family = stream->unfinished;

@@ -197,6 +197,24 @@ START_TEST(another_stream_in_the_same_record_tells_nothing)
 }
 END_TEST
 
+START_TEST(an_event_of_the_stream_that_had_the_record_tells_nothing_of_the_new_one)
+{
+    enum sc_stream_kind kinds[] = {SC_STREAM_NONBLOCKING, SC_STREAM_BLOCKING};
+    struct sc_context other = {0};
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        for (int j = 0; j < 100; j++)
+            work_on(one);
+        uint64_t former = sc_unfinished_before_event(one);
+        one->context = &other;
+        one->kind = kinds[i];
+        sc_unfinished_renew(one);
+        work_on(one);
+        sc_unfinished_stream_done(one, former);
+        ck_assert(!sc_unfinished_is_clear(one));
+    }
+}
+END_TEST
+
 START_TEST(a_blocking_one_behind_the_legacy_stream_is_not_by_itself)
 {
     struct sc_stream_record *blocking = &records[4], *other = &records[5];
@@ -387,6 +405,8 @@ int main(void)
     tcase_add_loop_test(group, what_finds_no_room_counts_as_own_work, 0, 2);
     tcase_add_loop_test(group, an_unknown_one_counts_as_own_work, 0, 2);
     tcase_add_loop_test(group, another_stream_in_the_same_record_tells_nothing, 0, 2);
+    tcase_add_loop_test(
+        group, an_event_of_the_stream_that_had_the_record_tells_nothing_of_the_new_one, 0, 2);
     tcase_add_loop_test(group, a_blocking_one_behind_the_legacy_stream_is_not_by_itself, 0, 2);
     tcase_add_loop_test(group, kernels_do_not_write_pageable_memory_and_functions_may, 0, 2);
     tcase_add_loop_test(group, a_wait_covers_what_came_before_it_and_nothing_else, 0, 2);

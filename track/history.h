@@ -100,10 +100,10 @@ sc_history_note(struct sc_history_ring *ring, const struct sc_history_entry *ent
 }
 
 /* Writes the entry into the ring of its stream. */
-static inline __attribute__((always_inline)) uint64_t
+static inline __attribute__((always_inline)) void
 sc_history_note_issued(struct sc_history *history, const struct sc_history_entry *entry)
 {
-    return sc_history_note(&history->streams[entry->stream % SC_HISTORY_RINGS], entry);
+    sc_history_note(&history->streams[entry->stream % SC_HISTORY_RINGS], entry);
 }
 
 /* Copies the ring's entries, the latest first. Returns how many there are. */

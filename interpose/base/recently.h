@@ -15,15 +15,6 @@
 #include "interpose/base/process.h"
 #include "track/history.h"
 
-/* Calls for which no clock is read read it in their turn now and then, so that the times of the
- * history are late by a few calls at most. `noted`: how many were noted before. */
-SC_INLINED void sc_recently_refresh(uint64_t noted)
-{
-    enum { EVERY = 16 };
-    if (sc_unlikely(noted % EVERY == 0))
-        sc_ticks_tell(sc_ticks());
-}
-
 /* Notes an operation that the driver has accepted. `use` has its stack, direction and bytes; the
  * rest is filled in. */
 SC_INLINED void sc_recently_issued(const char *api, void *site, uint32_t stream, uint64_t ticks,
@@ -37,7 +28,8 @@ SC_INLINED void sc_recently_issued(const char *api, void *site, uint32_t stream,
     use.thread = sc_thread_id();
     use.ticks = ticks;
     use.number = number;
-    sc_recently_refresh(sc_history_note_issued(&sc_history, &use));
+    sc_history_note_issued(&sc_history, &use);
+    sc_ticks_tell(ticks);
 }
 
 /* Notes that the program gives memory back, by a call that returns to `site`. `site` not NULL: the

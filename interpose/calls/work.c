@@ -199,7 +199,8 @@ __attribute__((noinline)) void sc_work_note_free(const char *api, void *site,
                                                  struct sc_stream_record *stream, uintptr_t address,
                                                  uint32_t stack, int32_t thread)
 {
-    sc_recently_refresh(
+    enum { EVERY = 8 };
+    uint64_t before =
         sc_history_note(&sc_history.frees, &(const struct sc_history_entry){
                                                .api = api,
                                                .site = (uintptr_t)site,
@@ -210,5 +211,7 @@ __attribute__((noinline)) void sc_work_note_free(const char *api, void *site,
                                                .ticks = sc_unfinished_now(stream),
                                                .number = sc_stream_front_issued(stream->front) + 1,
                                                .address = address,
-                                           }));
+                                           });
+    if (sc_unlikely(before % EVERY == 0))
+        sc_ticks_tell(sc_ticks());
 }

@@ -68,8 +68,7 @@ struct sc_stream_record {
     pthread_mutex_t lock;
     /* Lists of streams.c, which may have the record when it is used for another stream. */
     bool is_listed; /* listed as gone; guarded by the registry's lock, as the next two */
-    struct sc_stream_record *next_gone;
-    struct sc_stream_record *next_spare;
+    struct sc_stream_record *next_gone, *next_spare;
     struct sc_stream_record *next_owned; /* per-thread streams of the same thread */
     /* The next in the context's list, and the pointer that points here; NULL: none does. */
     struct sc_stream_record *next_of_context, **link_of_context;
@@ -77,18 +76,17 @@ struct sc_stream_record {
     uint32_t id;
     enum sc_stream_kind kind;
     const struct sc_stream_front *front; /* the tracker's part of the stream */
-    int32_t owner; /* the only thread that can name a per-thread default stream; 0 on others */
+    int32_t owner;     /* the only thread that can name a per-thread default stream; 0 on others */
+    _Atomic bool gone; /* the handle names no stream, or another one */
+    /* Must it wait, once its capture has ended, for the event behind the context's last detour? A
+     * blocking stream that is first met while the legacy stream owes this wait owes it as well. */
+    _Atomic bool owes_wait;
     CUstream handle;
     struct sc_context *context;
-    _Atomic bool gone; /* the handle names no stream, or another one */
     /* points with a smaller number are of a former stream with this record */
     _Atomic uint64_t since_number;
     struct sc_unfinished unfinished;
     struct sc_capturing capturing;
-    /* Set while the stream must still wait for the event behind the context's last detour. It waits
-     * as soon as its own capture has ended. A blocking stream that is first met while the legacy
-     * stream owes this wait owes it as well. */
-    _Atomic bool owes_wait;
     struct sc_stream_marks marks;
 };
 

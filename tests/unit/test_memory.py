@@ -627,15 +627,18 @@ class Held(unittest.TestCase):
 
     @simulated
     def test_what_the_driver_has_for_itself_and_since_which_call(self):
-        lines = self.lines(str(int(signal.SIGUSR2)), name="memory_unaccounted",
-                           options=f":memory_signal={int(signal.SIGUSR2)}")
-        self.assertEqual([line["type"] for line in lines].count("memory"), 1)
-        device, = lines[-1]["memory"]["devices"]
-        row = device["unaccounted"]
-        self.assertEqual([(step["api"], step["bytes"], step["times"]) for step in row["steps"]],
-                         [("cuDevicePrimaryCtxRetain", 96 * MB, 1), ("cuModuleLoadData", 4 * MB, 1),
-                          ("cuModuleGetFunction", 16 * MB, 1)])
-        self.assertEqual((row["bytes"], row["peak_bytes"]), (116 * MB, 116 * MB))
+        """NVML is asked by UUID: its numbers are not those of CUDA_VISIBLE_DEVICES."""
+        turned = {"SIM_GPU": "devices=2:visible=1", "CUDA_VISIBLE_DEVICES": "1,0"}
+        for settings in {}, turned:
+            lines = self.lines(str(int(signal.SIGUSR2)), name="memory_unaccounted",
+                               options=f":memory_signal={int(signal.SIGUSR2)}", **settings)
+            self.assertEqual([line["type"] for line in lines].count("memory"), 1)
+            device, = lines[-1]["memory"]["devices"]
+            row = device["unaccounted"]
+            self.assertEqual([(step["api"], step["bytes"], step["times"]) for step in row["steps"]],
+                             [("cuDevicePrimaryCtxRetain", 96 * MB, 1), ("cuModuleLoadData", 4 * MB, 1),
+                              ("cuModuleGetFunction", 16 * MB, 1)])
+            self.assertEqual((row["bytes"], row["peak_bytes"]), (116 * MB, 116 * MB))
 
     @simulated
     def test_what_the_driver_does_not_say_is_not_known(self):

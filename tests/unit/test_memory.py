@@ -499,6 +499,7 @@ class Held(unittest.TestCase):
         self.assertIn("cuMemAlloc_v2 of 200 MB failed for want of memory (124 MB of 1 GB is free): "
                       "the process has the rest itself: memory_oom 900 MB\n", self.run.stderr)
         self.assertEqual(self.run.stdout, "ask() -> 2\nfailed -> 1000\n")
+        self.assertIn("  failed for want of memory, 1001 times: ", self.shown())
 
     @simulated
     def test_a_pool_that_keeps_what_nobody_uses(self):

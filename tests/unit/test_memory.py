@@ -380,6 +380,14 @@ class Held(unittest.TestCase):
                                        "SAFECOPY_OPTIONS": f"report_path={path}{options}"})
         return [json.loads(line) for line in path.read_text().splitlines()]
 
+    def test_whose_library_was_closed_owns_its_memory_all_the_same(self):
+        memory = self.memory(name="memory_closed", options=":leaks=1")
+        owners = {owner["owner"]: owner["blocks"] for owner in memory["owners"]}
+        self.assertEqual(owners, {"libowner_first.so": 8, "libowner_second.so": 4})
+        frames = {pathlib.Path(account["stack"][0]["module"]).name
+                  for account in memory["accounts"] if account["bytes"]}
+        self.assertEqual(frames, {"libowner_first.so", "libowner_second.so"})
+
     def test_accounts_have_the_label_of_the_call(self):
         lines = self.labelled([(None, None), (b"step 1", None), (None, b"loader"), (None, None),
                                (b"step 2", None)], "")

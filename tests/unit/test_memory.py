@@ -596,6 +596,14 @@ class Held(unittest.TestCase):
         self.assertEqual((held["settled"], held["peak_bytes"]), (4, 40 * MB + 4 * KB))
 
     @simulated
+    def test_what_is_held_is_no_want_of_other_memory_of_the_host(self):
+        for options in "", ":memory=off":
+            self.lines("others_of_host", name="memory_oom", SIM_GPU="late=1:host_memory=64M",
+                       options=options)
+            self.assertEqual([line.split(" -> ")[1] for line in self.run.stdout.splitlines()],
+                             ["0", "0"])
+
+    @simulated
     def test_what_is_ours_is_given_up_before_it_is_a_failure(self):
         """What was freed and stays page-locked, and what snapshots lie in."""
         call = "cuMemAllocHost(&all, strtoul(limit, NULL, 10))"

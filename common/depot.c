@@ -101,3 +101,14 @@ uint32_t sc_depot_publish(struct sc_depot *depot, uint32_t id, uint32_t key_word
     } while (!atomic_compare_exchange_strong(bucket, &head, id));
     return id;
 }
+
+bool sc_depot_visit(struct sc_depot *depot, sc_depot_visitor *visit, void *context)
+{
+    for (unsigned i = 0; i < SC_DEPOT_BUCKETS; i++) {
+        uint32_t id = atomic_load_explicit(&depot->buckets[i], memory_order_acquire);
+        for (; id; id = sc_depot_at(depot, id)->next)
+            if (visit(sc_depot_at(depot, id), context))
+                return true;
+    }
+    return false;
+}

@@ -8,6 +8,7 @@
 #define SC_TOOLS_DEPOT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { SC_DEPOT_BUCKETS = 1 << 14, SC_DEPOT_CHUNKS_MAX = 256, SC_DEPOT_CHUNK_BYTES = 1 << 20 };
@@ -36,6 +37,11 @@ uint32_t sc_depot_reserve(struct sc_depot *depot, uint64_t words, uint32_t chunk
 /* Publishes a reserved record, whose words are written now: it can be found from now on. Returns
  * the id of the record with this key, which may be one that another thread has published. */
 uint32_t sc_depot_publish(struct sc_depot *depot, uint32_t id, uint32_t key_words);
+
+/* Calls `visit` for each record that is published, until it returns true. Returns whether it did.
+ */
+typedef bool sc_depot_visitor(struct sc_depot_record *record, void *context);
+bool sc_depot_visit(struct sc_depot *depot, sc_depot_visitor *visit, void *context);
 
 /* The record of an id that sc_depot_reserve returned. */
 struct sc_depot_record *sc_depot_at(struct sc_depot *depot, uint32_t id);

@@ -418,11 +418,12 @@ bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
     return true;
 }
 
-void sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what)
+uint64_t sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what)
 {
     take(ledger);
-    ledger->sums[what]++;
+    uint64_t count = ++ledger->sums[what];
     give(ledger);
+    return count;
 }
 
 /* Has the block's context ended since it left? */

@@ -51,8 +51,8 @@ bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
  * now, or its context has ended. */
 void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving);
 
-/* One more of these. */
-void sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what);
+/* One more of these. Returns how many there are. */
+uint64_t sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what);
 
 /* Page-locked memory that the program has given back is held, and goes back after `held_ns`. */
 void sc_ledger_hold(struct sc_ledger *ledger, uint64_t age, uint64_t size_bytes, uint32_t origin);

@@ -130,6 +130,7 @@ struct sc_ledger_suballocator {
 
 /* Counts of the whole process. */
 enum sc_ledger_sum {
+    SC_LEDGER_FAILURES,      /* allocations, for want of memory */
     SC_LEDGER_UNKNOWN_FREES, /* of names that are not in the ledger */
     SC_LEDGER_UNRECORDED,    /* blocks that there was no memory for: they are not counted */
     SC_LEDGER_SETTLED,       /* calls that were made once more when held memory had gone */

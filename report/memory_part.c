@@ -357,7 +357,8 @@ void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part,
     sc_json_put(line, "]");
     put_children(line, statement);
     uint64_t shown = put_accounts(line, part, max, reserve);
-    sc_json_put(line, "accounts_left_out:%lu unknown_frees:%lu unrecorded:%lu}", accounts - shown,
+    sc_json_put(line, "accounts_left_out:%lu failures:%lu unknown_frees:%lu unrecorded:%lu}",
+                accounts - shown, statement->sums[SC_LEDGER_FAILURES],
                 statement->sums[SC_LEDGER_UNKNOWN_FREES], statement->sums[SC_LEDGER_UNRECORDED]);
 }
 

@@ -5,6 +5,7 @@
 #include "common/objects.h"
 #include "common/text.h"
 #include "report/report.h"
+#include "track/closed_modules.h"
 #include "track/python_codes.h"
 
 #include <dlfcn.h>
@@ -179,7 +180,7 @@ void sc_report_symbolise(const void *pc, struct sc_report_frame *frame)
     Dl_info info;
     *frame = (struct sc_report_frame){.module = NULL, .offset = (uintptr_t)pc, .symbol = NULL};
     frame->is_python = sc_python_codes_frame(pc, &frame->python);
-    if (frame->is_python)
+    if (frame->is_python || sc_closed_modules_frame(pc, &frame->module, &frame->offset))
         return;
     /* A call that never returns may be the last instruction of its function: the return address
      * belongs to the next one. */

@@ -33,3 +33,29 @@ unsigned sc_stacks_get(uint32_t id, void *const **frames)
     *frames = (void *const *)(void *)record->words;
     return record->key_words;
 }
+
+struct renaming {
+    uintptr_t start, end;
+    uint64_t word;
+};
+
+static bool rename_frames(struct sc_depot_record *record, void *context)
+{
+    const struct renaming *renaming = context;
+    bool any = false;
+    for (uint32_t i = 0; i < record->key_words; i++) {
+        const uint64_t frame = record->words[i];
+        if (frame - renaming->start >= renaming->end - renaming->start)
+            continue;
+        any = true;
+        if (renaming->word) /* no _Atomic: keys are compared as bytes */
+            __atomic_store_n(&record->words[i], renaming->word + (frame - renaming->start),
+                             __ATOMIC_RELAXED);
+    }
+    return any && !renaming->word;
+}
+
+bool sc_stacks_rename(uintptr_t start, uintptr_t end, uint64_t word)
+{
+    return sc_depot_visit(&stacks, rename_frames, &(struct renaming){start, end, word});
+}

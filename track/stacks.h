@@ -7,6 +7,7 @@
 #ifndef SC_TRACK_STACKS_H
 #define SC_TRACK_STACKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { SC_STACK_DEPTH_MAX = 64 };
@@ -14,6 +15,10 @@ enum { SC_STACK_DEPTH_MAX = 64 };
 /* The id of the stack of `count` return addresses, innermost first. Longer stacks than
  * SC_STACK_DEPTH_MAX are cut. */
 uint32_t sc_stacks_put(void *const *frames, unsigned count);
+
+/* Frames in the interval become `word` and their offset there: the stack is not found any more, and
+ * keeps its id. `word` 0: is there any such frame? */
+bool sc_stacks_rename(uintptr_t start, uintptr_t end, uint64_t word);
 
 /* The number of frames of the stack; *frames points into the depot and stays valid for ever. */
 unsigned sc_stacks_get(uint32_t id, void *const **frames);

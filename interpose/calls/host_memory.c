@@ -235,6 +235,11 @@ static bool made_room(CUresult result)
     return gave_up_ours(context, until_ns) || was_held;
 }
 
+bool sc_host_memory_made_room(const struct sc_memory *memory)
+{
+    return sc_booking_place(memory) == SC_LEDGER_HOST && made_room(CUDA_ERROR_OUT_OF_MEMORY);
+}
+
 /* Serves the allocation from huge pages of ours, where these are as good as the driver's memory.
  * False: the driver is to serve it. While something captures, the driver might refuse the call, so
  * it is asked. */
@@ -424,11 +429,13 @@ static void book_held(const struct sc_take_down *taken, const struct sc_range_in
 }
 
 /* True: the memory is in flight, and its free is held. False: the driver frees the memory now. Past
- * max_held the driver frees as well: its own wait slows the program down. */
+ * max_held the driver frees as well: its own wait slows the program down. It does, too, where pools
+ * have memory of the host: allocations of these do not wait for held memory. */
 static bool free_is_deferred(struct giving_back *giving, const struct sc_range_info *range)
 {
     SC_TAKE_DOWN taken = take_down_of(range, SC_HOLD_FREE_PINNED);
-    taken.hold = !sc_contexts_has_lost(range->context); /* the driver would refuse the late free */
+    taken.hold = !sc_contexts_has_lost(range->context) && /* it would refuse the late free */
+                 !atomic_load_explicit(&sc_booking_has_host_pools, memory_order_relaxed);
     if (!sc_take_down_make(&taken, SC105, &giving->culprit))
         return false;
     book_held(&taken, range);

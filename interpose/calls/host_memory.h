@@ -7,12 +7,14 @@
 #ifndef SC_INTERPOSE_CALLS_HOST_MEMORY_H
 #define SC_INTERPOSE_CALLS_HOST_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "interpose/driver/driver.h"
 
 enum sc_buffer_kind;
 struct sc_call;
+struct sc_memory;
 
 /* Notes memory that was just pinned, registered or allocated as managed: it is a range of the
  * tracker's from now on. `flags`: the call's. */
@@ -21,6 +23,10 @@ void sc_host_memory_pinned(const void *address, size_t size_bytes, unsigned flag
 void sc_host_memory_registered(const void *address, size_t size_bytes, unsigned flags,
                                const struct sc_call *call);
 void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes, const struct sc_call *call);
+
+/* A call has failed for want of this memory: makes room, if the memory is the host's. Returns
+ * whether the call is to be made once more. Waits for 100 ms at most. */
+bool sc_host_memory_made_room(const struct sc_memory *memory);
 
 /* Pinned memory is about to be freed, or registered memory to be unregistered: reports what is in
  * flight there, and in mode=fix waits for it. */

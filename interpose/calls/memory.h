@@ -48,6 +48,8 @@ static inline void sc_memory_given(const struct sc_call *call, const struct sc_m
 {
     if (sc_booking_has(memory->kind) && sc_likely(sc_booking_is_on()))
         sc_booking_given(call, memory);
+    if (memory->kind == SC_MEMORY_POOL && memory->of >> 32 != CU_MEM_LOCATION_TYPE_DEVICE)
+        atomic_store(&sc_booking_has_host_pools, true);
     if (sc_memory_is_others(memory->kind))
         atomic_fetch_add_explicit(&sc_booking_shared, 1, memory_order_relaxed);
     bool is_watched = sc_memory_is_on_device(memory->kind) && sc_track_watches_device(&sc_track);

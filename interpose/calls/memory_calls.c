@@ -2,6 +2,7 @@
  * of (memory.h). Also calls that are wrapped only because no capture permits them (docs/driver.md).
  */
 #include "interpose/base/compiler.h"
+#include "interpose/calls/host_memory.h"
 #include "interpose/calls/memory.h"
 #include "interpose/capture/permits.h"
 #include "interpose/driver/driver.h"
@@ -81,6 +82,10 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
     {                                                                                              \
         SC_WRAPPER(name##suffix);                                                                  \
         CUresult result = CALL_##capture(real arguments);                                          \
+        if (sc_unlikely(result == CUDA_ERROR_OUT_OF_MEMORY) &&                                     \
+            SC_MEMORY_##kind == SC_MEMORY_PHYSICAL &&                                              \
+            sc_host_memory_made_room(MEMORY(kind, 0, bytes, of)))                                  \
+            result = CALL_##capture(real arguments);                                               \
         if (result == CUDA_SUCCESS)                                                                \
             sc_memory_given(call, MEMORY(kind, memory, bytes, of));                                \
         else if (sc_unlikely(result == CUDA_ERROR_OUT_OF_MEMORY))                                  \

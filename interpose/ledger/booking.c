@@ -69,6 +69,7 @@ _Atomic unsigned sc_booking_pools_changes;
 __thread unsigned sc_booking_pools_seen;
 
 _Atomic uint64_t sc_booking_shared;
+_Atomic bool sc_booking_has_host_pools;
 
 void sc_booking_pools_changed(void)
 {

@@ -103,6 +103,9 @@ unsigned sc_booking_place_of_device(int device);
 /* How often memory was opened from another process, or handed out for one. */
 extern _Atomic uint64_t sc_booking_shared;
 
+/* Was ever a pool of the host's memory made? */
+extern _Atomic bool sc_booking_has_host_pools;
+
 /* Which pool serves a device may have changed. */
 void sc_booking_pools_changed(void);
 

@@ -15,6 +15,7 @@
 #include "interpose/ledger/balance.h"
 #include "interpose/ledger/memory_kinds.h"
 #include "interpose/streams/streams.h"
+#include "ledger/ledger.h"
 #include "ledger/ledger_words.h"
 #include "ledger/statement.h"
 #include "report/file.h"
@@ -22,8 +23,6 @@
 #include "report/report.h"
 
 #include "common/poison.h"
-
-static _Atomic uint64_t failures;
 
 /* What the driver takes for itself in each context is somebody else's, too. */
 static enum sc_oom_verdict judge(const struct sc_oom *oom, uint64_t of_pools, uint64_t of_graphs)
@@ -146,7 +145,7 @@ static void tell(const struct sc_memory *memory, struct sc_oom *oom)
 void sc_shortage_note(const struct sc_call *call, const struct sc_memory *memory)
 {
     SC_KEEP_ERRNO();
-    uint64_t count = atomic_fetch_add(&failures, 1) + 1;
+    uint64_t count = sc_ledger_count(&sc_ledger, SC_LEDGER_FAILURES);
     if (count & (count - 1) || sc_own_lock_depth || sc_streams_are_locked_here())
         return;
     sc_own_stack_learn();

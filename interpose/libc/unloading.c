@@ -13,10 +13,12 @@
  */
 #include <dlfcn.h>
 #include <link.h>
+#include <string.h>
 
 #include "common/hazard_words.h"
 #include "common/now.h"
 #include "common/objects.h"
+#include "common/own_pages.h"
 #include "common/pages.h"
 #include "common/peek.h"
 #include "cupti_hooks/ear.h"
@@ -33,6 +35,7 @@
 #include "interpose/reaper/take_down.h"
 #include "interpose/streams/marks.h"
 #include "report/options.h"
+#include "track/closed_modules.h"
 #include "track/hold_kind.h"
 #include "track/op_info.h"
 #include "track/ops.h"
@@ -237,6 +240,57 @@ static __attribute__((noinline)) int close_watched(void *handle, const struct sc
     return result;
 }
 
+/* ---- names of what is closed ---- */
+
+enum { OBJECTS_MAX = 2048, NAMES_BYTES = 256 << 10 };
+
+/* The objects that were loaded before the call. */
+struct objects {
+    unsigned count;
+    size_t used;
+    struct object {
+        uintptr_t start, end; /* start 0: it is there still */
+        uintptr_t dynamic;
+        size_t name;
+    } list[OBJECTS_MAX];
+    char names[NAMES_BYTES];
+};
+
+static int add_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct objects *objects = context;
+    const struct module module = describe_module(info);
+    const size_t length = info->dlpi_name ? strlen(info->dlpi_name) : 0;
+    (void)size;
+    if (!length || objects->count == OBJECTS_MAX || length >= NAMES_BYTES - objects->used)
+        return 0;
+    objects->list[objects->count++] =
+        (struct object){module.start, module.end, module.dynamic, objects->used};
+    memcpy(objects->names + objects->used, info->dlpi_name, length + 1);
+    objects->used += length + 1;
+    return 0;
+}
+
+static int drop_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct objects *objects = context;
+    const struct module module = describe_module(info);
+    (void)size;
+    for (unsigned i = 0; i < objects->count; i++)
+        if (objects->list[i].start == module.start && objects->list[i].dynamic == module.dynamic)
+            objects->list[i].start = 0;
+    return 0;
+}
+
+static void name_closed(struct objects *objects)
+{
+    sc_objects_visit(drop_object, objects);
+    for (unsigned i = 0; i < objects->count; i++)
+        if (objects->list[i].start)
+            sc_closed_modules_note(objects->names + objects->list[i].name, objects->list[i].start,
+                                   objects->list[i].end);
+}
+
 static void destructors_ended(struct modules *modules, uintptr_t address)
 {
     for (unsigned i = 0; sc_options.mode == SC_MODE_FIX && i < modules->count; i++)
@@ -256,11 +310,17 @@ SC_EXPORT void __cxa_finalize(void *handle)
 SC_EXPORT int dlclose(void *handle)
 {
     int result;
+    struct objects *objects = sc_active() ? sc_pages_map(sizeof *objects) : NULL;
     sc_unwind_note_closing();
+    if (objects)
+        sc_objects_visit(add_object, objects);
     if (sc_unlikely(sc_losses_are_watched()))
         result = close_watched(handle, &(struct sc_culprit){"dlclose", SC_SITE(), NULL});
     else
         result = SC_NEXT(dlclose_function *, "dlclose")(handle);
     sc_unwind_note_closed();
+    if (objects)
+        name_closed(objects);
+    sc_pages_unmap(objects, sizeof *objects);
     return result;
 }

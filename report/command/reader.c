@@ -324,6 +324,22 @@ static const char *take_postmortem(struct reading *reading, json_t *postmortem)
     return NULL;
 }
 
+/* Threads that fail at a time write their lines in any order, and not each failure has one. */
+static void take_oom(struct reading *reading, json_t *line)
+{
+    if (!is_less(line, json_object_get(reading->run, "oom"), "count"))
+        json_object_set(reading->run, "oom", line);
+}
+
+static void take_failures(struct reading *reading, const json_t *line)
+{
+    json_t *oom = json_object_get(reading->run, "oom");
+    json_t *failures = json_object_get(json_object_get(line, "memory"), "failures");
+    if (oom && json_is_integer(failures) &&
+        json_integer_value(failures) > sc_field_number(oom, "count"))
+        json_object_set(oom, "count", failures);
+}
+
 /* A line without a problem. Returns what is wrong with it all the same, or NULL. */
 static const char *take_good_line(struct reading *reading, json_t *line, const char *text,
                                   size_t size)
@@ -345,6 +361,8 @@ static const char *take_good_line(struct reading *reading, json_t *line, const c
         sc_kept_memory_take(&reading->kept_memory, &reading->reader->between, reading->run, line);
     else if (strcmp(type, "coverage") == 0)
         sc_run_record_take_miss(reading->run, line);
+    else if (strcmp(type, "oom") == 0)
+        take_oom(reading, line);
     else
         json_object_set(reading->run, type, line);
     return NULL;
@@ -364,6 +382,7 @@ static void take_line(struct reading *reading, json_t *line, struct sc_input *in
     if (!problem)
         problem = take_good_line(reading, line, input->line, input->length);
     if (!problem) {
+        take_failures(reading, line);
         reading->good_lines++;
         return;
     }

@@ -8,7 +8,8 @@
 // process's (others), there never was so much (large), page-locked memory is limited (host), is so
 // in very many registrations (registrations), is freed under a copy and wanted again (held), beside
 // a graph and a capture (copies), or is all wanted behind small copies (ours), or beside work
-// (busy): tests/unit/test_memory.py looks at what is said of it.
+// (busy), or other memory of the host is wanted behind such a free (others_of_host):
+// tests/unit/test_memory.py looks at what is said of it.
 #include <cuda.h>
 
 #include <semaphore.h>
@@ -173,14 +174,20 @@ static void fill_the_host(void)
 }
 
 /* A mistake: the copy may write what another one has by then. The driver waits in the free. */
-static void free_under_a_copy(void)
+static void free_under_a_copy_of(size_t bytes)
 {
-    void *first = NULL, *second = NULL;
+    void *first = NULL;
     CUdeviceptr block = 0;
     CHECK(cuMemAlloc(&block, 1 * MB));
-    CHECK(cuMemHostAlloc(&first, 600 * MB, 0));
+    CHECK(cuMemHostAlloc(&first, bytes, 0));
     CHECK(cuMemcpyDtoHAsync(first, block, 1 * MB, stream));
     CHECK(cuMemFreeHost(first));
+}
+
+static void free_under_a_copy(void)
+{
+    void *second = NULL;
+    free_under_a_copy_of(600 * MB);
     SHOW(cuMemHostAlloc(&second, 600 * MB, 0));
     CHECK(cuMemFreeHost(second));
 }
@@ -252,6 +259,25 @@ static void free_under_copies(void)
     CHECK(cuStreamSynchronize(stream));
 }
 
+/* What the driver's free would have waited for is there for physical memory and a pool alike. */
+static void free_for_others(void)
+{
+    const CUmemAllocationProp physical = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                          .location = {.type = CU_MEM_LOCATION_TYPE_HOST_NUMA}};
+    const CUmemPoolProps of_host = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                    .location = {.type = CU_MEM_LOCATION_TYPE_HOST}};
+    CUmemGenericAllocationHandle handle = 0;
+    CUmemoryPool pool = NULL;
+    CUdeviceptr block = 0;
+    free_under_a_copy_of(40 * MB);
+    SHOW(cuMemCreate(&handle, 40 * MB, &physical, 0));
+    CHECK(cuMemRelease(handle));
+    CHECK(cuMemPoolCreate(&pool, &of_host));
+    free_under_a_copy_of(40 * MB);
+    SHOW(cuMemAllocFromPoolAsync(&block, 40 * MB, pool, stream));
+    CHECK(cuMemFreeAsync(block, stream));
+}
+
 static bool is_asked(int argc, char **argv, const char *what)
 {
     return argc < 2 || strcmp(argv[1], what) == 0;
@@ -290,5 +316,7 @@ int main(int argc, char **argv)
         fail_beside_work(argv[2]);
     if (argc > 1 && strcmp(argv[1], "copies") == 0)
         free_under_copies();
+    if (argc > 1 && strcmp(argv[1], "others_of_host") == 0)
+        free_for_others();
     return 0;
 }

@@ -67,7 +67,7 @@ def memory(accounts, time_ns=5_000_000_000, most=48, **more):
                          "free_bytes": 60 * GB, "total_bytes": 80 * GB, **more}
                         for device in devices],
             "host": of(None), "owners": owners(shown), "accounts": shown,
-            "accounts_left_out": len(rest), "unknown_frees": 0, "unrecorded": 0}
+            "accounts_left_out": len(rest), "failures": 0, "unknown_frees": 0, "unrecorded": 0}
 
 
 def run_line(command=("/home/ada/train",), pid=7, rank=None, host="node1"):

@@ -380,6 +380,14 @@ class Held(unittest.TestCase):
                                        "SAFECOPY_OPTIONS": f"report_path={path}{options}"})
         return [json.loads(line) for line in path.read_text().splitlines()]
 
+    def test_whose_library_was_closed_owns_its_memory_all_the_same(self):
+        memory = self.memory(name="memory_closed", options=":leaks=1")
+        owners = {owner["owner"]: owner["blocks"] for owner in memory["owners"]}
+        self.assertEqual(owners, {"libowner_first.so": 8, "libowner_second.so": 4})
+        frames = {pathlib.Path(account["stack"][0]["module"]).name
+                  for account in memory["accounts"] if account["bytes"]}
+        self.assertEqual(frames, {"libowner_first.so", "libowner_second.so"})
+
     def test_accounts_have_the_label_of_the_call(self):
         lines = self.labelled([(None, None), (b"step 1", None), (None, b"loader"), (None, None),
                                (b"step 2", None)], "")
@@ -499,6 +507,7 @@ class Held(unittest.TestCase):
         self.assertIn("cuMemAlloc_v2 of 200 MB failed for want of memory (124 MB of 1 GB is free): "
                       "the process has the rest itself: memory_oom 900 MB\n", self.run.stderr)
         self.assertEqual(self.run.stdout, "ask() -> 2\nfailed -> 1000\n")
+        self.assertIn("  failed for want of memory, 1001 times: ", self.shown())
 
     @simulated
     def test_a_pool_that_keeps_what_nobody_uses(self):
@@ -585,6 +594,14 @@ class Held(unittest.TestCase):
         self.assertEqual(self.run.stdout, "cuMemAllocHost(&block, 40 * MB) -> 0\n" * 5)
         held = lines[-1]["memory"]["host"]["kinds"]["held"]
         self.assertEqual((held["settled"], held["peak_bytes"]), (4, 40 * MB + 4 * KB))
+
+    @simulated
+    def test_what_is_held_is_no_want_of_other_memory_of_the_host(self):
+        for options in "", ":memory=off":
+            self.lines("others_of_host", name="memory_oom", SIM_GPU="late=1:host_memory=64M",
+                       options=options)
+            self.assertEqual([line.split(" -> ")[1] for line in self.run.stdout.splitlines()],
+                             ["0", "0"])
 
     @simulated
     def test_what_is_ours_is_given_up_before_it_is_a_failure(self):

@@ -315,6 +315,20 @@ class Failures(Reports):
                       "had 928 MB, and 96 MB of 1 GB was free\n        #0 grow /home/ada/train.py:8\n",
                       text)
 
+    def test_lines_of_threads_come_in_any_order(self):
+        def oom(count):
+            return {"type": "oom", "api": "cuMemAlloc_v2", "device": 0, "size": count, "count": count,
+                    "thread": 7, "time_ns": 9, "stack": [], "verdict": "full", "unused_bytes": 0,
+                    "own_bytes": 0}
+        for failures, lines, seen in ((1000, [4, 512, 1], 1000), (0, [512, 2], 512),
+                                      (600, [512, 256], 600)):
+            path = self.write("r.jsonl", run_line(), *map(oom, lines),
+                              summary({**memory([account(1)]), "failures": failures}))
+            self.assertIn(f"failed for want of memory, {seen} times: cuMemAlloc_v2 of 512 B",
+                          self.shown(path))
+            self.assertRegex(self.shown(path, name="prometheus"),
+                             rf"(?m)^safecopy_memory_failures_total\{{.*\}} {seen}$")
+
 
 class Baseline(Reports):
     SAME = "    no difference\n"

@@ -1,4 +1,5 @@
 /* The stack depot: each stack once, from any number of threads. */
+#include "track/closed_modules.h"
 #include "track/stacks.h"
 
 #include <check.h>
@@ -130,6 +131,32 @@ START_TEST(threads_agree_on_ids)
 }
 END_TEST
 
+START_TEST(frames_of_a_closed_module_keep_its_name)
+{
+    void *const words[] = {(void *)0x500010, (void *)0x700000, (void *)0x4fffff};
+    void *const *named = NULL;
+    const char *path = NULL;
+    uintptr_t offset = 0;
+    uint32_t id = sc_stacks_put(words, 3);
+    sc_closed_modules_note("/lib/elsewhere.so", 0x600000, 0x610000);
+    ck_assert_uint_eq(sc_stacks_put(words, 3), id);
+    sc_closed_modules_note("/lib/closed.so", 0x500000, 0x510000);
+    ck_assert_uint_eq(sc_stacks_get(id, &named), 3);
+    ck_assert(sc_closed_modules_frame(named[0], &path, &offset));
+    ck_assert_str_eq(path, "/lib/closed.so");
+    ck_assert_uint_eq(offset, 0x10);
+    ck_assert_ptr_eq(named[1], words[1]);
+    ck_assert_ptr_eq(named[2], words[2]);
+    ck_assert(!sc_closed_modules_frame(words[0], &path, &offset));
+    uint32_t other = sc_stacks_put(words, 3); /* of the module that is there now */
+    ck_assert_uint_ne(other, id);
+    sc_closed_modules_note("/lib/other.so", 0x500000, 0x510000);
+    sc_stacks_get(other, &named);
+    ck_assert(sc_closed_modules_frame(named[0], &path, &offset));
+    ck_assert_str_eq(path, "/lib/other.so");
+}
+END_TEST
+
 /* Last, since it fills the depot of its process: the bound is 256 MB. */
 START_TEST(a_full_depot_says_so_and_keeps_what_it_has)
 {
@@ -159,6 +186,7 @@ int main(void)
     tcase_add_test(group, a_stack_that_is_too_deep_is_cut);
     tcase_add_test(group, many_stacks_over_several_chunks_keep_their_frames);
     tcase_add_test(group, threads_agree_on_ids);
+    tcase_add_test(group, frames_of_a_closed_module_keep_its_name);
     tcase_add_test(group, a_full_depot_says_so_and_keeps_what_it_has);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

@@ -450,6 +450,8 @@ static void put_back(struct sc_ledger *ledger, uint32_t *link,
     entry->next = next;
     if (is_shared(was->space, was->kind))
         refer(ledger, entry, 1);
+    if (was->kind == SC_LEDGER_POOLED && was->of && !ledger->pools[was->of - 1].handle)
+        ledger->pools[was->of - 1].handle = leaving->pool; /* its last block, when it was gone */
     if (pool_of(ledger, was) != leaving->pool)
         entry->of = 0;
     sc_accounts_restore(accounts, was->kind, account_of(accounts, was), was->size_bytes);
@@ -522,14 +524,18 @@ void sc_ledger_pool_exported(struct sc_ledger *ledger, uint64_t handle, uint64_t
 
 void sc_ledger_tell(struct sc_ledger *ledger, const struct sc_ledger_suballocator *told)
 {
-    unsigned i = 0;
+    struct sc_ledger_suballocator *one = NULL;
     take(ledger);
-    struct sc_ledger_suballocator *of = ledger->suballocators;
-    while (i < SC_LEDGER_SUBALLOCATORS && of[i].owner[0] &&
-           (of[i].place != told->place || strcmp(of[i].owner, told->owner) != 0))
-        i++;
-    if (i < SC_LEDGER_SUBALLOCATORS && (of[i].owner[0] || told->reserved_bytes))
-        of[i] = *told;
+    for (unsigned i = 0; i < SC_LEDGER_SUBALLOCATORS; i++) {
+        struct sc_ledger_suballocator *at = &ledger->suballocators[i];
+        bool is_own = at->place == told->place && strcmp(at->owner, told->owner) == 0;
+        if (is_own || (!one && !at->reserved_bytes))
+            one = at;
+        if (is_own)
+            break;
+    }
+    if (one)
+        *one = *told;
     give(ledger);
 }
 

@@ -82,6 +82,8 @@ static void ask_about_pool(struct sc_ledger_pool *pool)
         ask_pool(handle, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &pool->reserved_peak_bytes) &&
         ask_pool(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &pool->used_bytes) &&
         ask_pool(handle, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &pool->threshold_bytes);
+    if (pool->reserved_peak_bytes < pool->used.peak_bytes) /* the program has reset it */
+        pool->reserved_peak_bytes = pool->used.peak_bytes;
 }
 
 static uint64_t most_of(const struct sc_ledger_pool *pool)

@@ -206,6 +206,8 @@ static void book(const struct sc_call *call, const struct sc_memory *memory)
         .place = place,
     };
     sc_ledger_given(&sc_ledger, &block);
+    if (block.context && sc_unlikely(atomic_load(&context->gone))) /* it went meanwhile */
+        sc_ledger_end_context(&sc_ledger, block.context);
     if (memory->kind == SC_MEMORY_CONTEXT)
         sc_contexts_made_on((CUdevice)place);
 }

@@ -41,6 +41,8 @@ static void keep_in_a_pool(void)
     CUmemoryPool pool = NULL;
     CUdeviceptr block = 0;
     cuuint64_t all = UINT64_MAX;
+    const CUmemPool_attribute high = CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH;
+    cuuint64_t none = 0;
     CHECK(cuDeviceGetDefaultMemPool(&pool, 0));
     CHECK(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all));
     CHECK(cuMemAllocAsync(&block, 1024 * MB, stream));
@@ -48,7 +50,7 @@ static void keep_in_a_pool(void)
     CHECK(cuStreamSynchronize(stream));
     safecopy_release(); /* it is the program's pool */
     if (gives_back)
-        CHECK(cuMemPoolTrimTo(pool, 0));
+        CHECK(cuMemPoolTrimTo(pool, 0) || cuMemPoolSetAttribute(pool, high, &none));
 }
 
 /* The device's default pool serves it again when its own one is gone. */

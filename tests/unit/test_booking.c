@@ -39,9 +39,11 @@ uint32_t sc_made_here_at(const char *api, void *site, uintptr_t depth)
     return 1;
 }
 
+static struct sc_context *current;
+
 struct sc_context *sc_contexts_of_memory(void)
 {
-    return NULL;
+    return current;
 }
 
 void sc_contexts_made_on(CUdevice device)
@@ -107,6 +109,17 @@ START_TEST(what_another_thread_was_given_stays_when_a_free_is_told_of_late)
 }
 END_TEST
 
+START_TEST(what_is_booked_when_its_context_has_gone_goes_as_well)
+{
+    const struct sc_memory here = {SC_MEMORY_DEVICE, ADDRESS, BYTES, 0, 0};
+    static struct sc_context ended = {.legacy = 7, .gone = true};
+    current = &ended;
+    given(&here);
+    current = NULL;
+    ck_assert_uint_eq(live(SC_LEDGER_DEVICE), 0);
+}
+END_TEST
+
 /* Nothing was known before the call: it is not looked for once more. */
 START_TEST(it_stays_when_what_was_freed_was_not_known)
 {
@@ -155,6 +168,7 @@ int main(void)
     TCase *test = tcase_create("overtaken");
     tcase_add_checked_fixture(test, set_up, NULL);
     tcase_add_test(test, what_another_thread_was_given_stays_when_a_free_is_told_of_late);
+    tcase_add_test(test, what_is_booked_when_its_context_has_gone_goes_as_well);
     tcase_add_test(test, it_stays_when_what_was_freed_was_not_known);
     tcase_add_test(test, a_free_that_is_only_told_of_behind_it_is_booked);
     tcase_add_test(test, a_context_that_is_made_anew_stays_when_the_last_one_has_left);

@@ -237,6 +237,42 @@ START_TEST(what_leaves_meanwhile_loses_no_block_whose_free_the_driver_refuses)
 }
 END_TEST
 
+START_TEST(the_last_block_of_a_pool_that_is_gone_comes_back_to_it)
+{
+    sc_ledger_pool_met(ledger, 99, &(unsigned){0}, 0, false);
+    sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE);
+    sc_ledger_pool_gone(ledger, 99);
+    ck_assert(leaves_pool(1));
+    held(SC_LEDGER_POOLED);
+    ck_assert_uint_eq(statement.pool_count, 0);
+    refuse();
+    ck_assert_uint_eq(held(SC_LEDGER_POOLED), 5 * MB);
+    ck_assert_uint_eq(statement.pools[0].handle, 99);
+    ck_assert(statement.pools[0].is_gone);
+    ck_assert_uint_eq(statement.pools[0].used.bytes, 5 * MB);
+}
+END_TEST
+
+START_TEST(a_pool_that_is_told_of_has_the_place_of_one_that_is_over)
+{
+    struct sc_ledger_suballocator told = {.owner = "a"};
+    for (unsigned i = 0; i < 2 * SC_LEDGER_SUBALLOCATORS; i++, told.owner[0]++) {
+        told.reserved_bytes = 1 * MB;
+        sc_ledger_tell(ledger, &told);
+        ck_assert_uint_eq(ledger->suballocators[0].reserved_bytes, 1 * MB);
+        told.reserved_bytes = 0;
+        sc_ledger_tell(ledger, &told);
+        ck_assert_uint_eq(ledger->suballocators[0].reserved_bytes, 0);
+    }
+    for (unsigned i = 0; i < 2; i++, told.owner[0]++) {
+        told.reserved_bytes = (i + 1) * MB;
+        sc_ledger_tell(ledger, &told);
+    }
+    ck_assert_uint_eq(ledger->suballocators[0].reserved_bytes, 1 * MB);
+    ck_assert_uint_eq(ledger->suballocators[1].reserved_bytes, 2 * MB);
+}
+END_TEST
+
 START_TEST(a_block_that_comes_back_is_none_of_a_later_pool)
 {
     sc_ledger_pool_met(ledger, 99, &(unsigned){0}, 0, false);
@@ -660,6 +696,8 @@ int main(void)
     tcase_add_test(test, a_block_that_outlives_the_last_context_is_lost_and_a_later_one_is_not);
     tcase_add_test(test, nobody_knows_whether_one_place_made_blocks_without_a_stack);
     tcase_add_test(test, what_a_reset_leaves_is_not_lost);
+    tcase_add_test(test, the_last_block_of_a_pool_that_is_gone_comes_back_to_it);
+    tcase_add_test(test, a_pool_that_is_told_of_has_the_place_of_one_that_is_over);
     tcase_add_test(test, labels_tell_nothing_apart_of_what_is_lost);
     tcase_add_test(test, sixteen_threads_count_to_the_byte);
     tcase_add_test(test, a_million_blocks_take_64_mb_at_most);

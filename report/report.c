@@ -693,7 +693,7 @@ size_t sc_report_memory_text(const struct sc_statement *statement, char *bytes, 
     struct sc_text text = sc_text_in(bytes, size);
     sc_json_lines_held(&text, memory);
     sc_pages_unmap(memory, sizeof *memory);
-    if (text.cut)
+    if (text.cut || !memory)
         sc_text_rewind(&text, 0);
     return text.used;
 }

@@ -231,6 +231,22 @@ class Held(unittest.TestCase):
                          [memory["time_ns"] for memory in held])
         self.assertEqual({line["type"] for line in self.lines("4")}, {"run", "summary"})
 
+    def test_who_may_map_nothing_more_is_told_nothing(self):
+        program = ("import ctypes, resource; cuda = ctypes.CDLL('libcuda.so.1')\n"
+                   "library = ctypes.CDLL(None); answer = ctypes.create_string_buffer(1 << 18)\n"
+                   "library.safecopy_get_memory.restype = ctypes.c_size_t\n"
+                   "ask = lambda: library.safecopy_get_memory(answer, ctypes.c_size_t(1 << 18))\n"
+                   "assert cuda.cuInit(0) == 0\n"
+                   "assert cuda.cuCtxCreate_v2(ctypes.byref(ctypes.c_void_p()), 0, 0) == 0\n"
+                   "assert ask() == len(answer.value) > 2, answer.value\n"
+                   "for megabytes in range(1, 16):\n"
+                   "    used = int(open('/proc/self/statm').read().split()[0]) * 4096\n"
+                   "    resource.setrlimit(resource.RLIMIT_AS, (used + (megabytes << 18), -1))\n"
+                   "    assert ask() == len(answer.value) != 2, answer.value\n")
+        subprocess.run([sys.executable, "-c", program], check=True, timeout=300, cwd=self.folder,
+                       env={**ENVIRONMENT, "LD_PRELOAD": str(OUT / "libsafecopy.so"),
+                            "SAFECOPY_OPTIONS": "report_path=none"})
+
     def test_a_python_program_asks(self):
         program = ("import ctypes, json, sys; sys.path.insert(0, sys.argv[1]); import libsafecopy\n"
                    "cuda = ctypes.CDLL('libcuda.so.1'); context = ctypes.c_void_p()\n"

@@ -148,9 +148,10 @@ static enum sc_stack_read read_other(void *into, uintptr_t address, size_t size_
 
 bool sc_own_stack_copy(void *into, uintptr_t address, size_t size_bytes)
 {
+    enum { NEAR_BYTES = 4096 };
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    if (!sc_own_stack_holds(here) || address < here || !sc_own_stack_holds(address) ||
-        size_bytes > own.end - address)
+    if (!sc_own_stack_holds(here) || address < here || address - here >= NEAR_BYTES ||
+        size_bytes > NEAR_BYTES || size_bytes > own.end - address)
         return false;
     memcpy(into, (const void *)address, size_bytes);
     return true;
@@ -160,8 +161,13 @@ enum sc_stack_read sc_own_stack_read(void *into, uintptr_t address, size_t size_
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     uintptr_t word;
-    if (sc_own_stack_copy(into, address, size_bytes) || sc_peek(into, address, size_bytes))
+    if (sc_peek(into, address, size_bytes))
         return SC_STACK_READ;
-    return sc_peek(&word, (uintptr_t)&here, sizeof here) ? SC_STACK_IS_GONE
-                                                         : read_other(into, address, size_bytes);
+    if (sc_peek(&word, (uintptr_t)&here, sizeof here))
+        return SC_STACK_IS_GONE;
+    if (!sc_own_stack_holds(here) || address < here || !sc_own_stack_holds(address) ||
+        size_bytes > own.end - address)
+        return read_other(into, address, size_bytes);
+    memcpy(into, (const void *)address, size_bytes);
+    return SC_STACK_READ;
 }

@@ -33,12 +33,13 @@ struct sc_own_stack sc_own_stack(void);
 /* Does the address lie on the calling thread's own stack? False where that is not known. */
 bool sc_own_stack_holds(uintptr_t address);
 
-/* Reads the calling thread's own stack from the running frame up, which is sure to be there. False:
- * the address lies elsewhere, and nothing is read. */
+/* Reads what lies a little above the running frame on the calling thread's own stack: it is sure
+ * to be there. False: the address lies elsewhere, and nothing is read. */
 bool sc_own_stack_copy(void *into, uintptr_t address, size_t size_bytes);
 
-/* Reads what a frame has on a stack, as sc_peek_anyhow does. SC_STACK_IS_GONE: nothing is mapped at
- * the address; SC_STACK_UNKNOWN: nothing can be read now. */
+/* Reads what a frame has on a stack, as sc_peek_anyhow does. The calling thread's own stack, from
+ * the running frame up, is read directly, since it is sure to be there. SC_STACK_IS_GONE: nothing
+ * is mapped at the address; SC_STACK_UNKNOWN: nothing can be read now. */
 enum sc_stack_read { SC_STACK_READ, SC_STACK_IS_GONE, SC_STACK_UNKNOWN };
 enum sc_stack_read sc_own_stack_read(void *into, uintptr_t address, size_t size_bytes);
 

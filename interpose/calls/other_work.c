@@ -156,7 +156,7 @@ static void note_events(const struct sc_call *call, const CUlaunchConfig *config
  */
 static bool records_events(const CUlaunchConfig *config)
 {
-    for (unsigned i = 0; i < config->numAttrs; i++)
+    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++)
         if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ||
             config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
             return true;
@@ -196,7 +196,7 @@ SC_SIMPLE_PAIR(cuLaunchKernelEx, _ptsz,
         config = &moved;
     }
     CUresult result = end_launch(&launching, &launch, real(config, f, parameters, extra));
-    if (sc_unlikely(records_events(config)) && result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS && sc_unlikely(records_events(config)))
         note_events(call, config);
     return result;
 }

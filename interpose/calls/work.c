@@ -37,10 +37,17 @@ void sc_work_note(const struct sc_call *call, const struct sc_stream_record *str
 }
 
 /* Notes work that may write host memory, a kernel or a host function. Returns the time. */
-static uint64_t note_may_write(const struct sc_work *work, struct sc_stream_record *stream)
+static uint64_t note_may_write(const struct sc_work *work, struct sc_stream_record *stream,
+                               uint64_t at_least)
 {
-    return work->kind & SC_WORK_OF_DEVICE ? sc_unfinished_work(stream)
+    return work->kind & SC_WORK_OF_DEVICE ? sc_unfinished_work(stream, at_least)
                                           : sc_unfinished_host_work(stream);
+}
+
+/* The time that the history is to have of work that has been issued; 0: it has none. */
+static inline uint64_t time_of_issue(void)
+{
+    return sc_options.postmortem ? sc_ticks() : 0;
 }
 
 /* Compares managed sources for the last time, since the work may write any of them. `in_order`
@@ -86,7 +93,7 @@ void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream ha
         sc_unfinished_host_work(stream);
         work->waits_from = SC_TRACKED(sc_unseen_begin(track.order, stream->id));
     } else if (kind & SC_WORK_MAY_WRITE) {
-        sc_unfinished_queued(stream, note_may_write(work, stream));
+        sc_unfinished_queued(stream, note_may_write(work, stream, 0));
     } else {
         sc_unfinished_legacy(stream);
     }
@@ -115,7 +122,7 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
         if (result == CUDA_SUCCESS)
             SC_TRACKED(sc_unseen_end(track.order, &work->waits_from));
     } else if (work->kind & SC_WORK_MAY_WRITE) {
-        ticks = note_may_write(work, work->stream);
+        ticks = note_may_write(work, work->stream, time_of_issue());
         if (result == CUDA_SUCCESS)
             sc_unfinished_queued(work->stream, ticks);
     } else {
@@ -124,7 +131,7 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     sc_marks_note_tail(work->stream);
     if (result == CUDA_SUCCESS)
         sc_work_note(work->call, work->stream, sc_track_issued(&sc_track, work->stream->id) + 1,
-                     ticks ? ticks : sc_ticks());
+                     ticks ? ticks : sc_unfinished_now(work->stream));
     return result;
 }
 
@@ -147,17 +154,19 @@ SC_INLINED struct sc_stream_record *find_simple(enum sc_simplicity least, CUstre
                : find_simple_legacy(least, handle, per_thread);
 }
 
-static __attribute__((noinline)) uint64_t note_legacy_work(struct sc_stream_record *stream)
+static __attribute__((noinline)) uint64_t note_legacy_work(struct sc_stream_record *stream,
+                                                           uint64_t at_least)
 {
-    uint64_t ticks = sc_unfinished_work(stream);
+    uint64_t ticks = sc_unfinished_work(stream, at_least);
     sc_unfinished_queued(stream, ticks);
     return ticks;
 }
 
-SC_INLINED uint64_t note_simple_work(struct sc_stream_record *stream)
+SC_INLINED uint64_t note_simple_work(struct sc_stream_record *stream, uint64_t at_least)
 {
-    return sc_likely(stream->kind == SC_STREAM_NONBLOCKING) ? sc_unfinished_simple_work(stream)
-                                                            : note_legacy_work(stream);
+    return sc_likely(stream->kind == SC_STREAM_NONBLOCKING)
+               ? sc_unfinished_simple_work(stream, at_least)
+               : note_legacy_work(stream, at_least);
 }
 
 /* Returns NULL also where a mark is needed before the work, or where managed sources are in flight
@@ -170,14 +179,14 @@ struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream
     if (!stream || sc_unlikely(sc_track_attends(SC_ATTENDS_MANAGED_SOURCES)) ||
         !sc_marks_before_simple_work(stream))
         return NULL;
-    note_simple_work(stream);
+    note_simple_work(stream, 0);
     return stream;
 }
 
 void sc_work_end_simply(const char *api, void *site, bool per_thread,
                         struct sc_stream_record *stream, CUresult result)
 {
-    uint64_t ticks = note_simple_work(stream);
+    uint64_t ticks = note_simple_work(stream, time_of_issue());
     if (sc_unlikely(result != CUDA_SUCCESS))
         sc_detour_refused(api, site, per_thread, result);
     else

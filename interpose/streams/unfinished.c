@@ -86,21 +86,20 @@ uint64_t sc_unfinished_gate_ticks(struct sc_context *context)
  * threads have told of them before they called the driver. */
 SC_INLINED uint64_t behind_waits(const struct sc_stream_record *stream)
 {
-    const struct sc_context *context = stream->context;
+    struct sc_context *context = stream->context;
+    atomic_thread_fence(memory_order_acquire); /* after what the driver has just done */
     uint64_t asked =
         later(get(&stream->unfinished.asked_ticks), get(&context->unfinished.asked_ticks));
     if (sc_unlikely(context->primary != NULL))
         asked = later(asked, get(&context->primary->unfinished.asked_ticks));
-    return later(asked, sc_ticks_lately());
+    return later(later(asked, sc_unfinished_gate_ticks(context)), sc_ticks_lately());
 }
 
-/* A time of its own, for which no clock is read: behind all that the family has, and behind what
- * its context waits for. */
-static uint64_t next_of_family(struct sc_stream_record *stream)
+/* A time of its own: behind all that the family has. */
+static uint64_t next_of_family(struct sc_stream_record *stream, uint64_t at_least)
 {
     _Atomic uint64_t *latest = &stream->context->unfinished.latest_ticks;
-    uint64_t least = later(behind_waits(stream), sc_unfinished_gate_ticks(stream->context) + 1);
-    uint64_t before = get(latest), now;
+    uint64_t least = later(behind_waits(stream) + 1, at_least), before = get(latest), now;
     do
         now = later(least, before + 1);
     while (!atomic_compare_exchange_weak_explicit(latest, &before, now, memory_order_relaxed,
@@ -108,12 +107,12 @@ static uint64_t next_of_family(struct sc_stream_record *stream)
     return now;
 }
 
-/* The same for a stream that is not of the family: behind all that it has itself. So an event has
+/* The same on a stream that is not of the family: behind all that it has itself. So an event has
  * the work before it and not the work behind it. */
-SC_INLINED uint64_t next_own(struct sc_stream_record *stream)
+SC_INLINED uint64_t next_own(struct sc_stream_record *stream, uint64_t at_least)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;
-    uint64_t least = behind_waits(stream), own = get(&unfinished->own_ticks), now;
+    uint64_t least = later(behind_waits(stream), at_least), own = get(&unfinished->own_ticks), now;
     do
         now = later(least, later(own, get(&unfinished->joined_ticks)) + 1);
     while (!atomic_compare_exchange_weak_explicit(&unfinished->own_ticks, &own, now,
@@ -124,7 +123,8 @@ SC_INLINED uint64_t next_own(struct sc_stream_record *stream)
 /* The time by the clock, for what is compared with times of copies. */
 static uint64_t read_clock(struct sc_stream_record *stream)
 {
-    uint64_t now = sc_ticks_not_early();
+    uint64_t own = later(get(&stream->unfinished.own_ticks), get(&stream->unfinished.joined_ticks));
+    uint64_t now = later(sc_ticks_not_early(), own + 1);
     if (is_family(stream))
         raise_to(&stream->context->unfinished.latest_ticks, now);
     return now;
@@ -154,16 +154,17 @@ static void note_host_work(struct sc_stream_record *stream, uint64_t now, bool i
         raise_to(&stream->context->unfinished.family.own_host_ticks, now);
 }
 
-uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream)
+uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream, uint64_t at_least)
 {
     note_ever(&work_was_ever);
-    return next_own(stream);
+    return next_own(stream, at_least);
 }
 
-uint64_t sc_unfinished_work(struct sc_stream_record *stream)
+uint64_t sc_unfinished_work(struct sc_stream_record *stream, uint64_t at_least)
 {
-    return is_family(stream) ? note_work_at(stream, next_of_family(stream), /*is_own=*/true)
-                             : sc_unfinished_simple_work(stream);
+    return is_family(stream)
+               ? note_work_at(stream, next_of_family(stream, at_least), /*is_own=*/true)
+               : sc_unfinished_simple_work(stream, at_least);
 }
 
 uint64_t sc_unfinished_host_work(struct sc_stream_record *stream)
@@ -188,7 +189,7 @@ void sc_unfinished_join(struct sc_stream_record *stream)
 void sc_unfinished_legacy(struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_LEGACY)
-        raise_to(&stream->context->unfinished.legacy_ticks, next_of_family(stream));
+        raise_to(&stream->context->unfinished.legacy_ticks, next_of_family(stream, 0));
 }
 
 /* On the legacy stream an event is work, and in the stream's own queue. */
@@ -245,8 +246,9 @@ uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream
 
 uint64_t sc_unfinished_now(struct sc_stream_record *stream)
 {
-    return is_family(stream) ? next_of_family(stream)
-                             : later(sc_ticks_lately(), sc_unfinished_before_simple_event(stream));
+    return is_family(stream)
+               ? next_of_family(stream, 0)
+               : later(sc_ticks_lately(), sc_unfinished_before_simple_event(stream) + 1);
 }
 
 /* A thread that is about to issue work has noted it, and will note it again behind its call. If the
@@ -481,7 +483,7 @@ void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks)
 void sc_unfinished_written(struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_BLOCKING)
-        raise_to(&stream->context->unfinished.written_ticks, next_of_family(stream));
+        raise_to(&stream->context->unfinished.written_ticks, next_of_family(stream, 0));
 }
 
 bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)

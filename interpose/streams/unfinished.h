@@ -72,11 +72,12 @@ struct sc_context_unfinished {
 void sc_unfinished_renew(struct sc_stream_record *stream);
 
 /* Notes work that may write host memory. To be called before the driver is called, and again when
- * the driver has returned. Returns the time. */
-uint64_t sc_unfinished_work(struct sc_stream_record *stream);
+ * the driver has returned. `at_least`: a time that has been read from the clock, or 0. Returns the
+ * time. */
+uint64_t sc_unfinished_work(struct sc_stream_record *stream, uint64_t at_least);
 
 /* The same for work of the device on a simple stream (sc_streams_find_simple). */
-uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream);
+uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream, uint64_t at_least);
 
 /* The same for work that may run host functions. These write pageable memory; kernels do so only if
  * the device uses it in place. A wait for the host counts as such work. */
@@ -100,8 +101,8 @@ void sc_unfinished_record(struct sc_stream_record *stream);
 /* When the last such work was issued. */
 uint64_t sc_unfinished_legacy_ticks(struct sc_context *context);
 
-/* A time for which no clock is read: on a stream of a family behind all that the family has, on
- * others no earlier than the stream's work. */
+/* A time for which no clock is read, behind all that the stream has and on a stream of a family
+ * behind all that the family has. */
 uint64_t sc_unfinished_now(struct sc_stream_record *stream);
 
 /* All streams of the context and of its green contexts, and those to come, are about to wait for an

@@ -61,9 +61,9 @@ static void tear_down(void)
 static void note_work_on(struct sc_stream_record *stream, int is_simple)
 {
     if (is_simple && stream->kind == SC_STREAM_NONBLOCKING)
-        sc_unfinished_simple_work(stream);
+        sc_unfinished_simple_work(stream, 0);
     else
-        sc_unfinished_work(stream);
+        sc_unfinished_work(stream, 0);
 }
 #define work_on(stream) note_work_on(stream, _i)
 
@@ -306,7 +306,7 @@ START_TEST(so_is_work_of_a_new_green_context)
     of_green->context = &green;
     sc_unfinished_context_waits(&context);
     sc_unfinished_renew(of_green);
-    sc_unfinished_work(of_green);
+    sc_unfinished_work(of_green, 0);
     sc_unfinished_stream_done(of_green, sc_unfinished_gate_ticks(&green));
     ck_assert(!sc_unfinished_is_clear(of_green));
 }
@@ -325,10 +325,10 @@ START_TEST(legacy_work_hides_what_its_blocking_streams_have_queued_until_they_qu
     for (int round = 0; round < 3; round++) {
         copies_on(blocking);
         ck_assert(!sc_unfinished_is_hidden(blocking, /*known=*/true));
-        sc_unfinished_queued(legacy, sc_unfinished_work(legacy));
+        sc_unfinished_queued(legacy, sc_unfinished_work(legacy, 0));
         ck_assert(sc_unfinished_is_hidden(blocking, /*known=*/true));
         ck_assert(!sc_unfinished_is_hidden(legacy, /*known=*/true));
-        sc_unfinished_queued(blocking, sc_unfinished_work(blocking));
+        sc_unfinished_queued(blocking, sc_unfinished_work(blocking, 0));
         ck_assert(!sc_unfinished_is_hidden(blocking, /*known=*/true));
         ck_assert(sc_unfinished_is_hidden(legacy, /*known=*/true));
         copies_on(legacy);
@@ -349,12 +349,12 @@ START_TEST(a_wait_for_the_legacy_stream_covers_what_blocking_ones_had_by_then)
 {
     struct sc_stream_record *blocking = &records[4];
     make(blocking, SC_STREAM_BLOCKING);
-    sc_unfinished_work(blocking);
-    sc_unfinished_work(legacy);
+    sc_unfinished_work(blocking, 0);
+    sc_unfinished_work(legacy, 0);
     host_waits(legacy);
     ck_assert(sc_unfinished_is_clear(legacy));
     uint64_t since = sc_unfinished_stream_since(legacy);
-    sc_unfinished_work(blocking);
+    sc_unfinished_work(blocking, 0);
     sc_unfinished_stream_done(legacy, since);
     ck_assert(!sc_unfinished_is_clear(legacy));
     ck_assert(!sc_unfinished_is_clear(blocking));
@@ -365,10 +365,10 @@ START_TEST(an_event_of_the_legacy_stream_has_what_came_before_it)
 {
     struct sc_stream_record *blocking = &records[4];
     make(blocking, SC_STREAM_BLOCKING);
-    sc_unfinished_work(blocking);
+    sc_unfinished_work(blocking, 0);
     sc_unfinished_record(legacy);
     uint64_t before = sc_unfinished_before_event(legacy);
-    sc_unfinished_work(blocking);
+    sc_unfinished_work(blocking, 0);
     sc_unfinished_stream_done(legacy, before);
     ck_assert(!sc_unfinished_is_clear(legacy));
     sc_unfinished_record(legacy);

@@ -29,6 +29,7 @@ static unsigned size_class(size_t size_bytes)
     return shift;
 }
 
+/* Maps one more chunk, from which blocks are cut. False: no memory. */
 static bool add_chunk(struct sc_arena *arena)
 {
     char *pages = sc_pages_map(ARENA_CHUNK_BYTES);
@@ -42,7 +43,7 @@ static bool add_chunk(struct sc_arena *arena)
     return true;
 }
 
-void *sc_arena_take(struct sc_arena *arena, size_t size_bytes)
+void *sc_arena_alloc(struct sc_arena *arena, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(arena);
     if (is_huge(size_bytes))
@@ -65,7 +66,7 @@ void *sc_arena_take(struct sc_arena *arena, size_t size_bytes)
     return block;
 }
 
-void sc_arena_give(struct sc_arena *arena, void *block, size_t size_bytes)
+void sc_arena_free(struct sc_arena *arena, void *block, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(arena);
     if (!block || is_huge(size_bytes)) {
@@ -84,12 +85,12 @@ void *sc_arena_grow(struct sc_arena *arena, void *list, uint32_t *capacity, size
     SC_ASSERT_GUARDED(arena);
     SC_ASSERT((list != NULL) == (*capacity != 0));
     uint32_t more = *capacity ? *capacity * 4 : first;
-    void *larger = sc_arena_take(arena, more * record_bytes);
+    void *larger = sc_arena_alloc(arena, more * record_bytes);
     if (!larger)
         return NULL;
     if (list) {
         memcpy(larger, list, *capacity * record_bytes);
-        sc_arena_give(arena, list, *capacity * record_bytes);
+        sc_arena_free(arena, list, *capacity * record_bytes);
     }
     *capacity = more;
     return larger;

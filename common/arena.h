@@ -24,8 +24,8 @@ struct sc_arena {
 
 /* A block, not zeroed; NULL: no memory. It is given back with the same size. A `block` that is NULL
  * is ignored. */
-void *sc_arena_take(struct sc_arena *arena, size_t size_bytes);
-void sc_arena_give(struct sc_arena *arena, void *block, size_t size_bytes);
+void *sc_arena_alloc(struct sc_arena *arena, size_t size_bytes);
+void sc_arena_free(struct sc_arena *arena, void *block, size_t size_bytes);
 
 /* Makes a list of records four times as long, or of `first` records if it is empty. Copies the
  * records, gives the old list back and sets *capacity. Returns the new list; NULL: no memory, and

@@ -57,7 +57,7 @@ __attribute__((noinline, cold)) void sc_brief_lock_wake(struct sc_brief_lock *lo
 }
 
 /* The functions are weak, so that tests can replace them to say in which order threads run. */
-__attribute__((weak)) void sc_brief_lock_take(struct sc_brief_lock *lock) SC_UNFOLLOWED
+__attribute__((weak)) void sc_brief_lock_acquire(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     SC_ASSERT_NOT_HELD(lock);
     sc_own_lock_enter();
@@ -77,10 +77,10 @@ __attribute__((weak)) bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_UNFO
     return false;
 }
 
-__attribute__((weak)) void sc_brief_lock_give(struct sc_brief_lock *lock) SC_UNFOLLOWED
+__attribute__((weak)) void sc_brief_lock_release(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     SC_ASSERT_HELD(lock);
-    if (__builtin_expect(sc_brief_lock_let(lock) == SC_BRIEF_LOCK_AWAITED, 0))
+    if (__builtin_expect(sc_brief_lock_let_go(lock) == SC_BRIEF_LOCK_AWAITED, 0))
         sc_brief_lock_wake(lock);
     sc_own_lock_leave();
 }

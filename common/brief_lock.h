@@ -26,10 +26,10 @@ struct SC_LOCK sc_brief_lock {
 /* States: free; taken; taken, and other threads may sleep for it. */
 enum { SC_BRIEF_LOCK_FREE, SC_BRIEF_LOCK_TAKEN, SC_BRIEF_LOCK_AWAITED };
 
-void sc_brief_lock_take(struct sc_brief_lock *lock) SC_ACQUIRES(*lock);
+void sc_brief_lock_acquire(struct sc_brief_lock *lock) SC_ACQUIRES(*lock);
 /* Takes the lock if it is free. False: it is taken. */
 bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_TRY_ACQUIRES(true, *lock);
-void sc_brief_lock_give(struct sc_brief_lock *lock) SC_RELEASES(*lock);
+void sc_brief_lock_release(struct sc_brief_lock *lock) SC_RELEASES(*lock);
 
 /* For checks: notes that the calling thread has the lock from now on, or that nobody has. Code that
  * uses grab and let calls this, too. */
@@ -51,7 +51,7 @@ static inline bool sc_brief_lock_grab(struct sc_brief_lock *lock)
 
 /* Gives the lock back. Returns its former state: if that is AWAITED, sc_brief_lock_wake is to be
  * called next. */
-static inline uint32_t sc_brief_lock_let(struct sc_brief_lock *lock)
+static inline uint32_t sc_brief_lock_let_go(struct sc_brief_lock *lock)
 {
     SC_ASSERT_HELD(lock);
     sc_brief_lock_note(lock, false);

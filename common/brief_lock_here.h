@@ -21,11 +21,11 @@ static inline bool sc_brief_lock_here_try(struct sc_brief_lock *lock)
 static inline void sc_brief_lock_here_await(struct sc_brief_lock *lock)
     SC_ACQUIRES(*lock) SC_UNFOLLOWED
 {
-    sc_brief_lock_take(lock);
+    sc_brief_lock_acquire(lock);
     sc_own_lock_leave();
 }
 
-static inline void sc_brief_lock_here_take(struct sc_brief_lock *lock)
+static inline void sc_brief_lock_here_acquire(struct sc_brief_lock *lock)
     SC_ACQUIRES(*lock) SC_UNFOLLOWED
 {
     if (!sc_brief_lock_here_try(lock))
@@ -40,10 +40,10 @@ static __attribute__((noinline, unused)) void sc_brief_lock_here_wake(struct sc_
 
 /* Gives the lock back. At the end of a function the rare case, that somebody sleeps for the lock,
  * is a tail call: no registers are saved for it. */
-static inline void sc_brief_lock_here_give(struct sc_brief_lock *lock)
+static inline void sc_brief_lock_here_release(struct sc_brief_lock *lock)
     SC_RELEASES(*lock) SC_UNFOLLOWED
 {
-    if (__builtin_expect(sc_brief_lock_let(lock) == SC_BRIEF_LOCK_AWAITED, 0))
+    if (__builtin_expect(sc_brief_lock_let_go(lock) == SC_BRIEF_LOCK_AWAITED, 0))
         sc_brief_lock_here_wake(lock);
     else
         sc_own_lock_leave();

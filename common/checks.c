@@ -25,8 +25,8 @@ int32_t sc_checks_thread(void)
     return (int32_t)sc_kernel_call(SYS_gettid);
 }
 
-/* In a child of fork, a lock that the forking thread had is the child's, and bears the former
- * thread's id. */
+/* Is the lock's owner the calling thread? In a child of fork, a lock that the forking thread had is
+ * the child's, and bears the former thread's id. */
 bool sc_checks_is_own(int32_t owner)
 {
     return owner == sc_checks_thread() ||

@@ -28,8 +28,9 @@ bool sc_own_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slept_ms
                           is_to_look_again(slept_ms) ? &moment : NULL) == -ETIMEDOUT;
 }
 
-/* A mutex cannot be waited for with calls of sc_own_lock_looks in between, so a thread that has to
- * look tries again and again. */
+/* Waits for a lock, and looks from time to time whether the thread has to give up. A mutex cannot
+ * be waited for with calls of sc_own_lock_looks in between, so a thread that has to look tries
+ * again and again. */
 void sc_own_lock_await(pthread_mutex_t *lock) SC_UNFOLLOWED
 {
     for (unsigned i = 0; is_to_look_again(i < SC_KERNEL_YIELDS ? 0 : i - SC_KERNEL_YIELDS); i++) {

@@ -42,8 +42,8 @@ static inline void sc_own_lock_enter(void)
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Leaves a lock. True: the thread may have left its last lock with a call to make, and
- * sc_own_lock_have_left is to be called next. */
+/* Leaves a lock of the library's. True: it was the thread's last one, and what was put off
+ * meanwhile may have to be done: sc_own_lock_have_left is to be called next. */
 static inline bool sc_own_lock_leaves(void)
 {
     atomic_signal_fence(memory_order_seq_cst);

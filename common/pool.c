@@ -15,11 +15,11 @@ static SC_CHECKER void check_spare(struct sc_pool *pool)
 {
     uint32_t count = 0;
     for (uint32_t id = pool->free_list; id;) {
-        SC_ASSERT(id < sc_pool_unused(pool));
-        SC_ASSERT(++count < sc_pool_unused(pool));
+        SC_ASSERT(id < sc_pool_first_unused(pool));
+        SC_ASSERT(++count < sc_pool_first_unused(pool));
         id = (uint32_t)atomic_load_explicit(sc_pool_words(pool, id), memory_order_relaxed);
     }
-    SC_ASSERT(pool->live + count <= sc_pool_unused(pool)); /* with the one that comes back */
+    SC_ASSERT(pool->live + count <= sc_pool_first_unused(pool)); /* with the one that comes back */
 }
 
 static size_t chunk_bytes(const struct sc_pool *pool)
@@ -37,7 +37,7 @@ void sc_pool_init(struct sc_pool *pool, size_t record_bytes)
 uint32_t sc_pool_take_unused(struct sc_pool *pool)
 {
     SC_ASSERT_GUARDED(pool);
-    uint32_t id = sc_pool_unused(pool);
+    uint32_t id = sc_pool_first_unused(pool);
     SC_ASSERT(id != 0 && pool->record_bytes != 0);
     uint32_t chunk = id >> SC_POOL_CHUNK_SHIFT;
     if (chunk >= SC_POOL_CHUNKS_MAX)
@@ -83,8 +83,8 @@ uint32_t sc_pool_take(struct sc_pool *pool)
  * pages stay mapped, and read as zeros. */
 static void release_pages(struct sc_pool *pool)
 {
-    for (uint32_t i = 1; i <= sc_pool_unused(pool) >> SC_POOL_CHUNK_SHIFT && i < SC_POOL_CHUNKS_MAX;
-         i++) {
+    for (uint32_t i = 1;
+         i <= sc_pool_first_unused(pool) >> SC_POOL_CHUNK_SHIFT && i < SC_POOL_CHUNKS_MAX; i++) {
         char *chunk = atomic_load_explicit(&pool->chunks[i], memory_order_relaxed);
         if (chunk)
             sc_kernel_call(SYS_madvise, chunk, chunk_bytes(pool), MADV_DONTNEED);
@@ -93,16 +93,16 @@ static void release_pages(struct sc_pool *pool)
     pool->free_list = 0;
 }
 
-void sc_pool_give(struct sc_pool *pool, uint32_t id)
+void sc_pool_release(struct sc_pool *pool, uint32_t id)
 {
     SC_ASSERT_GUARDED(pool);
-    SC_ASSERT(id != 0 && id < sc_pool_unused(pool));
+    SC_ASSERT(id != 0 && id < sc_pool_first_unused(pool));
     SC_ASSERT(id != pool->free_list);
     SC_ASSERT(pool->live > 0);
     atomic_store_explicit(sc_pool_words(pool, id), pool->free_list, memory_order_release);
     pool->free_list = id;
-    SC_CHECK_OF(sc_pool_unused(pool), check_spare(pool));
-    if (--pool->live == 0 && sc_pool_unused(pool) >> SC_POOL_CHUNK_SHIFT > 4)
+    SC_CHECK_OF(sc_pool_first_unused(pool), check_spare(pool));
+    if (--pool->live == 0 && sc_pool_first_unused(pool) >> SC_POOL_CHUNK_SHIFT > 4)
         release_pages(pool);
 }
 

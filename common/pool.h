@@ -4,8 +4,8 @@
  * ("type-stable"). So a reader without a lock may look at a record that was just recycled, if it
  * checks what it has read. Id 0 is never handed out.
  *
- * Pools do not lock: the caller's lock guards every call. Only sc_pool_at and sc_pool_unused are
- * safe from any thread, sc_pool_at for an id that was once handed out. */
+ * Pools do not lock: the caller's lock guards every call. Only sc_pool_at and sc_pool_first_unused
+ * are safe from any thread, sc_pool_at for an id that was once handed out. */
 #ifndef SC_TOOLS_POOL_H
 #define SC_TOOLS_POOL_H
 
@@ -44,12 +44,12 @@ uint32_t sc_pool_take_unused(struct sc_pool *pool);
 
 /* Gives a record back. When the last record of a large pool comes back, the pages of all but the
  * first chunk return to the kernel, and stay mapped. */
-void sc_pool_give(struct sc_pool *pool, uint32_t id);
+void sc_pool_release(struct sc_pool *pool, uint32_t id);
 
 void sc_pool_destroy(struct sc_pool *pool);
 
 /* The first id that was never handed out. Needs no lock. */
-static inline uint32_t sc_pool_unused(const struct sc_pool *pool)
+static inline uint32_t sc_pool_first_unused(const struct sc_pool *pool)
 {
     return atomic_load_explicit(&pool->unused, memory_order_acquire);
 }
@@ -84,7 +84,7 @@ static inline uint32_t sc_pool_take_as_is(struct sc_pool *pool)
 {
     SC_ASSERT_GUARDED(pool);
     uint32_t id = pool->free_list;
-    SC_ASSERT(id < sc_pool_unused(pool));
+    SC_ASSERT(id < sc_pool_first_unused(pool));
     if (id)
         pool->free_list =
             (uint32_t)atomic_load_explicit(sc_pool_words(pool, id), memory_order_relaxed);

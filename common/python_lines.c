@@ -59,7 +59,8 @@ static bool begins_entry(uint8_t byte)
     return (byte & 128) != 0;
 }
 
-/* Each entry begins with a byte that has its kind and its length, in instructions of two bytes. */
+/* Finds the line of an instruction in a code object's table (Python 3.11 on). Each entry begins
+ * with a byte that has its kind and its length, in instructions of two bytes. */
 static int32_t find_in_locations(const struct sc_python_lines *lines, uint32_t offset)
 {
     enum { ONE_LINE = 10, NO_COLUMNS = 13, LONG = 14, NO_LOCATION = 15 };

@@ -141,7 +141,8 @@ void sc_text_size(struct sc_text *text, uint64_t bytes)
     sc_text_format(text, " %s", units[index]);
 }
 
-/* strerror is not used: it reads message catalogues, which allocates. */
+/* Puts the name of an error number. strerror is not used: it reads message catalogues, which
+ * allocates. */
 void sc_text_error(struct sc_text *text, int error)
 {
     static const struct {

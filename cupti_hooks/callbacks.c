@@ -37,7 +37,8 @@ static bool begins_with_one_of(const char *name, const char *const *prefixes)
     return false;
 }
 
-/* By prefix, so that functions of a newer driver are included. */
+/* Is the driver function one that a wrapper should have seen? By prefix, so that functions of a
+ * newer driver are included. */
 bool sc_callbacks_is_audited(const char *driver_function)
 {
     static const char *const prefixes[] = {
@@ -149,8 +150,8 @@ static void hear_runtime(const CUpti_CallbackData *data)
     }
 }
 
-void CUPTIAPI sc_callbacks_hear(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                                const void *about)
+void CUPTIAPI sc_callbacks_receive(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                   const void *about)
 {
     const CUpti_CallbackData *data = about;
     (void)user;
@@ -161,7 +162,7 @@ void CUPTIAPI sc_callbacks_hear(void *user, CUpti_CallbackDomain domain, CUpti_C
     else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API)
         hear_runtime(data);
     else
-        sc_resources_hear(domain, id, about);
+        sc_resources_receive(domain, id, about);
 }
 
 void sc_callbacks_counts(uint64_t *wrapped, uint64_t *missed_calls)

@@ -29,8 +29,8 @@ void sc_callbacks_audit(uint32_t id);
 bool sc_callbacks_is_named(const char *runtime_function);
 
 /* The callback function that CUPTI is given. */
-void CUPTIAPI sc_callbacks_hear(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
-                                const void *about);
+void CUPTIAPI sc_callbacks_receive(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                   const void *about);
 
 /* Stores the number of audited calls that wrappers carried, and of those that no wrapper carried.
  */

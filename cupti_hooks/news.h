@@ -31,6 +31,6 @@ struct sc_news {
     size_t image_bytes;
 };
 
-typedef void sc_news_told(const struct sc_news *news);
+typedef void sc_news_receiver(const struct sc_news *news);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "common/poison.h"
 
-static sc_news_told *tell_news;
+static sc_news_receiver *tell_news;
 
-void sc_resources_start(sc_news_told *told)
+void sc_resources_start(sc_news_receiver *told)
 {
     tell_news = told;
 }
@@ -66,6 +66,7 @@ static uintptr_t handle_of(enum sc_news_kind kind, const void *about)
     return 0;
 }
 
+/* Takes the code of a module that was loaded. */
 static void read_module(const void *about, struct sc_news *news)
 {
     const CUpti_ModuleResourceData *module =
@@ -99,7 +100,7 @@ static void pass_on(const struct sc_news *news)
     }
 }
 
-void sc_resources_hear(CUpti_CallbackDomain domain, uint32_t id, const void *about)
+void sc_resources_receive(CUpti_CallbackDomain domain, uint32_t id, const void *about)
 {
     for (int i = 0; about && i < HEARD; i++) {
         struct sc_news news = {.kind = rows[i].kind};

@@ -12,10 +12,10 @@
 #include "cupti_hooks/news.h"
 
 /* Sets the function that is told of news. Pre: no callback has run yet. */
-void sc_resources_start(sc_news_told *told);
+void sc_resources_start(sc_news_receiver *told);
 
 /* A callback of one of these domains: tells the news that it is, if any. */
-void sc_resources_hear(CUpti_CallbackDomain domain, uint32_t id, const void *about);
+void sc_resources_receive(CUpti_CallbackDomain domain, uint32_t id, const void *about);
 
 /* Calls `enable` for each callback that news is made from. */
 void sc_resources_each(void (*enable)(CUpti_CallbackDomain domain, uint32_t id));

@@ -111,9 +111,10 @@ static enum sc_cupti_state subscribe(void) SC_REQUIRES(lock)
         .oldSubscriberName = holder,
         .oldSubscriberSize = CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN,
     };
-    CUptiResult result = cupti.subscribe_v2
-                             ? cupti.subscribe_v2(&subscriber, sc_callbacks_hear, NULL, &parameters)
-                             : cupti.subscribe(&subscriber, sc_callbacks_hear, NULL);
+    CUptiResult result =
+        cupti.subscribe_v2
+            ? cupti.subscribe_v2(&subscriber, sc_callbacks_receive, NULL, &parameters)
+            : cupti.subscribe(&subscriber, sc_callbacks_receive, NULL);
     subscribed = result == CUPTI_SUCCESS;
     if (subscribed)
         return SC_CUPTI_LISTENING;
@@ -262,7 +263,7 @@ void sc_cupti_child(void)
     current.state = SC_CUPTI_UNUSED;
 }
 
-void sc_cupti_widen(void)
+void sc_cupti_follow_more(void)
 {
     if (pthread_mutex_trylock(&lock) != 0)
         return;

@@ -55,7 +55,7 @@ struct sc_cupti_request {
     void (*missed)(const struct sc_missed_call *call, bool entering);
     void (*told)(const struct sc_news *news); /* news.h */
     /* Ids of driver functions whose calls are followed as well once a call was missed
-     * (sc_cupti_widen). */
+     * (sc_cupti_follow_more). */
     const uint16_t *followed;
     size_t followed_count;
     const struct sc_timeline_request *records; /* timeline.h; NULL: no records are wanted */
@@ -69,7 +69,7 @@ void sc_cupti_fail(const char *why);
 
 /* From now on the calls of `followed` are reported as well. May be called in a callback. Does
  * nothing while another thread holds the lock. */
-void sc_cupti_widen(void);
+void sc_cupti_follow_more(void);
 
 /* Another tool is about to subscribe: ends the library's subscription. When this returns the tool
  * can subscribe, unless another thread has held the lock for more than a second. Until

@@ -90,7 +90,7 @@ static void give_buffer(const uint8_t *buffer)
                           memory_order_release);
 }
 
-bool sc_timeline_starves(void)
+bool sc_timeline_lacks_buffers(void)
 {
     return atomic_load_explicit(&out_count, memory_order_relaxed) >= BUFFERS / 2;
 }
@@ -145,8 +145,8 @@ static void read_managed(const CUpti_ActivityUnifiedMemoryCounter3 *record)
     wanted->managed(&news);
 }
 
-/* Since CUDA 11 all structs of records have only grown at their ends, so older records can be read
- * as newer ones. */
+/* Reads one record of CUPTI's. Since CUDA 11 all structs of records have only grown at their ends,
+ * so older records can be read as newer ones. */
 static void read_record_locked(const CUpti_Activity *record) SC_REQUIRES(table_lock)
 {
     SC_ASSERT_HELD(&table_lock);
@@ -206,6 +206,8 @@ static bool ask_ahead(uint64_t *ahead)
     return true;
 }
 
+/* Finds when the device made the copy that a driver call with this correlation id issued. False:
+ * CUPTI has not told, or it is overwritten. */
 bool sc_timeline_find(uint32_t correlation_id, struct sc_device_times *times)
 {
     if (correlation_id == 0)
@@ -406,8 +408,9 @@ static void yield_state(_Atomic int *what)
     atomic_compare_exchange_strong(what, &listening, SC_CUPTI_YIELDED);
 }
 
-/* A flush of the library's may have the lock for long, since it waits for a driver call of the
- * program. Then this goes on without the lock, and two threads call CUPTI. */
+/* Ends the records, as another tool wants CUPTI. A flush of the library's may have the lock for
+ * long, since it waits for a driver call of the program. Then this goes on without the lock, and
+ * two threads call CUPTI. */
 bool sc_timeline_yield(void) SC_UNFOLLOWED
 {
     atomic_store(&tool_was_first, true);

@@ -87,7 +87,7 @@ void sc_timeline_flush(bool all);
 bool sc_timeline_is_on(void);
 
 /* Are half of the buffers given out? */
-bool sc_timeline_starves(void);
+bool sc_timeline_lacks_buffers(void);
 
 /* Stores the times of a driver call. False: its records have not come back, or were not kept. The
  * records of one driver call come back together, once the whole call is complete. */

@@ -8,11 +8,14 @@
 
 enum { SMALL_BYTES = 1 << 20, GRANULE_BYTES = 2 << 20 };
 
+/* Rounds up to whole granules of the driver's. */
 static uint64_t in_granules(uint64_t size_bytes)
 {
     return (size_bytes + GRANULE_BYTES - 1) & ~(uint64_t)(GRANULE_BYTES - 1);
 }
 
+/* Counts how much memory the driver takes for a block. Small blocks are added up by bytes, since
+ * they share granules; each large one has granules of its own. */
 void sc_accounts_count_backed(struct sc_accounts *accounts, uint64_t size_bytes, bool given)
 {
     uint64_t *sum = size_bytes <= SMALL_BYTES ? &accounts->small_bytes : &accounts->large_bytes;
@@ -26,6 +29,8 @@ uint64_t sc_accounts_backed(const struct sc_accounts *accounts)
     return accounts->large_bytes + in_granules(accounts->small_bytes);
 }
 
+/* Makes the list of accounts at the first one. Without memory for the list of accounts, the single
+ * account `only` stands in its place. */
 static void begin(struct sc_accounts *accounts)
 {
     accounts->at = sc_pages_map(SC_ACCOUNTS_MAX * sizeof *accounts->at);
@@ -54,7 +59,7 @@ struct sc_account *sc_accounts_find(struct sc_accounts *accounts, enum sc_ledger
     return account ? account : make(accounts, kind, origin);
 }
 
-void sc_accounts_outlive(struct sc_accounts *accounts, bool is_reset)
+void sc_accounts_note_outlived(struct sc_accounts *accounts, bool is_reset)
 {
     for (uint32_t id = 1; id <= accounts->count; id++) {
         accounts->at[id].outlived = accounts->at[id].given_blocks;
@@ -62,7 +67,9 @@ void sc_accounts_outlive(struct sc_accounts *accounts, bool is_reset)
     }
 }
 
-/* What was given since may be what was taken back since. */
+/* How many blocks of the account count as never freed when the process ends. Blocks that were
+ * allocated after the last context ended may be the ones that were freed after it, so only what is
+ * left beyond them is surely older. After a reset the older ones are nobody's to free. */
 uint64_t sc_accounts_never_freed(const struct sc_account *account)
 {
     uint64_t held = sc_account_blocks(account);

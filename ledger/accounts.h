@@ -1,12 +1,14 @@
-/* What is held at one place (a device, or the host): by kind in all, and by who asked for it.
+/* The sums of what the process holds at one place (a device, or the host): for each kind of memory,
+ * and for each call that asked for it. The ledger (ledger.h) has one struct sc_accounts for each
+ * place.
  *
- * An account is a kind and an origin (track/origins.h: a call and its stack). It stays when nothing
- * of it is held any more. What each account had when the place held most is kept by the first
- * change behind that moment, so that a peak costs nothing while it rises.
+ * An account is a kind and an origin (track/origins.h: a call and its stack). An account stays when
+ * all of its memory has been given back. Each account also has what it held when the place held
+ * most. An account's first change after that moment keeps that figure, so a rising peak costs
+ * nothing.
  *
- * All zero is nothing. The ledger's lock guards all of it. What there is no account for, for want
- * of memory, is the first one's: the sums are right all the same.
- */
+ * A zeroed struct is empty. Locks: the ledger's lock guards every function. If there is no memory
+ * for a further account, the first account gets its bytes: the sums of the place stay right. */
 #ifndef SC_LEDGER_ACCOUNTS_H
 #define SC_LEDGER_ACCOUNTS_H
 
@@ -32,21 +34,23 @@ struct sc_accounts {
     uint32_t cells[1 << SC_ACCOUNTS_SHIFT];
 };
 
-/* What the driver takes for memory of cuMemAlloc at least: up to 1 MB shares granules of 2 MB, more
- * has whole ones (docs/driver.md). */
+/* How many bytes of the device the driver takes at least for the place's memory of cuMemAlloc, in
+ * whole granules of 2 MB: blocks of up to 1 MB share granules, larger ones do not
+ * (docs/driver.md). */
 uint64_t sc_accounts_backed(const struct sc_accounts *accounts);
 
-/* The place has no context any more. What does not go with one stays. */
-void sc_accounts_outlive(struct sc_accounts *accounts, bool is_reset);
+/* Notes that the last context of the device has ended, or that the device was reset (`is_reset`).
+ * Memory that belongs to no context stays in the accounts. */
+void sc_accounts_note_outlived(struct sc_accounts *accounts, bool is_reset);
 
-/* How many of the account's blocks nobody gives back, when all destructors have run. 0: there are
- * none, or that may be meant: one block that is still held is a program's own for life, unless it
- * has outlived all contexts of its device. */
+/* How many blocks of the account were never freed; for use when the process ends and all
+ * destructors have run. 0 also if that may be meant: a program may keep a single block for life,
+ * unless the block has outlived all contexts of its device. */
 uint64_t sc_accounts_never_freed(const struct sc_account *account);
 
 void sc_accounts_destroy(struct sc_accounts *accounts);
 
-/* What the account has now. */
+/* How many bytes the account holds now. */
 static inline uint64_t sc_account_bytes(const struct sc_account *account)
 {
     return account->given_bytes - account->freed_bytes;
@@ -57,7 +61,7 @@ static inline uint64_t sc_account_blocks(const struct sc_account *account)
     return account->given_blocks - account->freed_blocks;
 }
 
-/* Bytes more. True: there were never so many. */
+/* Adds the bytes to the count. True: the count is higher than ever before. */
 static inline bool sc_accounts_rise(struct sc_ledger_count *count, uint64_t size_bytes)
 {
     const uint64_t bytes = count->bytes + size_bytes;
@@ -69,7 +73,7 @@ static inline bool sc_accounts_rise(struct sc_ledger_count *count, uint64_t size
     return true;
 }
 
-/* Bytes and a block more, or less. */
+/* Adds a block of this size to the count; sc_accounts_uncount takes one away. */
 static inline void sc_accounts_count(struct sc_ledger_count *count, uint64_t size_bytes)
 {
     count->blocks++;
@@ -90,7 +94,7 @@ static inline uint32_t *sc_accounts_cell(struct sc_accounts *accounts, enum sc_l
     return &accounts->cells[hash >> (32 - SC_ACCOUNTS_SHIFT)];
 }
 
-/* NULL: there is none. */
+/* The account of the kind and the origin; NULL: there is none yet. */
 static inline struct sc_account *sc_accounts_look(struct sc_accounts *accounts,
                                                   enum sc_ledger_kind kind, uint32_t origin)
 {
@@ -100,13 +104,15 @@ static inline struct sc_account *sc_accounts_look(struct sc_accounts *accounts,
     return NULL;
 }
 
-/* The account, which is made where there is none; the first where there is no room. */
+/* The account of the kind and the origin, which is made if there is none. If there is no room for
+ * another one, the place's first account. */
 struct sc_account *sc_accounts_find(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                     uint32_t origin);
 
 void sc_accounts_count_backed(struct sc_accounts *accounts, uint64_t size_bytes, bool given);
 
-/* Before it changes for the first time behind the latest peak. */
+/* Keeps what the account held at the place's latest peak. To be called before each change of the
+ * account; only the first change after a peak does anything. */
 static inline void sc_accounts_keep_peak(const struct sc_accounts *accounts,
                                          struct sc_account *account)
 {
@@ -117,7 +123,7 @@ static inline void sc_accounts_keep_peak(const struct sc_accounts *accounts,
     account->peak_blocks = sc_account_blocks(account);
 }
 
-/* What the place has more. */
+/* Adds a block to the sums of the place, without an account. */
 static inline void sc_accounts_add(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                    uint64_t size_bytes)
 {
@@ -128,7 +134,7 @@ static inline void sc_accounts_add(struct sc_accounts *accounts, enum sc_ledger_
         accounts->peak++;
 }
 
-/* Given for the account. */
+/* Adds a block to the account that asked for it, and to the sums of the place. */
 static inline void sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                       struct sc_account *account, uint64_t size_bytes)
 {
@@ -138,7 +144,8 @@ static inline void sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledg
     sc_accounts_add(accounts, kind, size_bytes);
 }
 
-/* Taken back, of the account for which it was given. */
+/* Takes a block that was given back out of the account which it was added to, and out of the sums
+ * of the place. */
 static inline void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                      struct sc_account *account, uint64_t size_bytes)
 {
@@ -153,7 +160,7 @@ static inline void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledge
         accounts->all.bytes -= size_bytes;
 }
 
-/* The driver did not take it back. */
+/* Undoes sc_accounts_debit: the driver has refused to take the block back. */
 static inline void sc_accounts_restore(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                        struct sc_account *account, uint64_t size_bytes)
 {

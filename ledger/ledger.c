@@ -15,16 +15,17 @@ struct sc_ledger sc_ledger;
 
 static inline void take(struct sc_ledger *ledger) SC_ACQUIRES(ledger->lock)
 {
-    sc_brief_lock_here_take(&ledger->lock);
+    sc_brief_lock_here_acquire(&ledger->lock);
     SC_GUARD(&ledger->index.entries, &ledger->lock);
 }
 
 static inline void give(struct sc_ledger *ledger) SC_RELEASES(ledger->lock)
 {
-    sc_brief_lock_here_give(&ledger->lock);
+    sc_brief_lock_here_release(&ledger->lock);
 }
 
-/* Where it lies is found once: the compiler would else find it for each access. */
+/* The address is computed once and hidden from the compiler, which would else compute it for each
+ * access. */
 static inline struct sc_accounts *accounts_at(struct sc_ledger *ledger, unsigned place)
 {
     struct sc_accounts *accounts = &ledger->places[place];
@@ -34,7 +35,7 @@ static inline struct sc_accounts *accounts_at(struct sc_ledger *ledger, unsigned
 
 /* ---- pools ---- */
 
-/* Pools are few. NULL: it is not known. */
+/* Looks through all pools, since there are few. NULL: the pool is not known. */
 static struct sc_ledger_pool *find_pool(struct sc_ledger *ledger, uint64_t handle)
     SC_REQUIRES(ledger->lock)
 {
@@ -44,7 +45,8 @@ static struct sc_ledger_pool *find_pool(struct sc_ledger *ledger, uint64_t handl
     return NULL;
 }
 
-/* One that nobody has any more, or NULL. */
+/* A place for another pool, of one that is gone and has no memory in use, or a new one. NULL: all
+ * are taken. */
 static struct sc_ledger_pool *find_room(struct sc_ledger *ledger) SC_REQUIRES(ledger->lock)
 {
     for (unsigned i = 0; i < ledger->pools_ever; i++)
@@ -77,6 +79,7 @@ unsigned sc_ledger_pool_number(struct sc_ledger *ledger, uint64_t handle, unsign
     return pool ? (unsigned)(pool - ledger->pools) + 1 : 0;
 }
 
+/* A pool that was destroyed keeps its number until its last block is freed. */
 static void forget_if_over(struct sc_ledger_pool *pool)
 {
     if (pool->is_gone && pool->used.blocks == 0)
@@ -102,7 +105,8 @@ static struct sc_ledger_entry *find(struct sc_ledger *ledger, enum sc_ledger_spa
     return sc_ledger_index_seek(&ledger->index, space, name).entry;
 }
 
-/* Of a pool that is over by now the block is not. */
+/* Adds the block to what its pool has in use. If the pool is over by now, the block counts as one
+ * of no known pool. */
 static inline void count_in_pool(struct sc_ledger *ledger, struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
@@ -119,7 +123,8 @@ static inline struct sc_account *account_of(struct sc_accounts *accounts,
     return &accounts->at[entry->account];
 }
 
-/* Of physical memory people are told how often it was not released yet. */
+/* Adds `more` (which may be negative) to the block's references. For physical memory its account
+ * also counts them, so that the report can say how many handles were not released. */
 static void refer(struct sc_ledger *ledger, struct sc_ledger_entry *entry, int32_t more)
     SC_REQUIRES(ledger->lock)
 {
@@ -134,6 +139,7 @@ static bool is_shared(enum sc_ledger_space space, enum sc_ledger_kind kind)
     return space == SC_LEDGER_MEMORY || kind == SC_LEDGER_IMPORTED;
 }
 
+/* Takes the block out of its account, and out of what its pool has in use. */
 static void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
@@ -155,7 +161,7 @@ int sc_ledger_place_of(struct sc_ledger *ledger, enum sc_ledger_space space, uin
     return place;
 }
 
-bool sc_ledger_refer(struct sc_ledger *ledger, uint64_t handle)
+bool sc_ledger_add_reference(struct sc_ledger *ledger, uint64_t handle)
 {
     take(ledger);
     struct sc_ledger_entry *entry = find(ledger, SC_LEDGER_MEMORY, handle);
@@ -165,7 +171,8 @@ bool sc_ledger_refer(struct sc_ledger *ledger, uint64_t handle)
     return entry;
 }
 
-/* All of the memory is mapped, or none: so imported memory is known to be as large. */
+/* A mapping of the physical memory was made. Memory is mapped as a whole, so the first mapping
+ * tells how large imported memory is, and from then on it counts with that size. */
 static void map(struct sc_ledger *ledger, uint64_t handle, uint64_t size_bytes)
     SC_REQUIRES(ledger->lock)
 {
@@ -182,7 +189,8 @@ static void map(struct sc_ledger *ledger, uint64_t handle, uint64_t size_bytes)
     sc_accounts_rise(&accounts->kinds[entry->kind], size_bytes);
 }
 
-/* It is counted no more, and what it is a mapping of has one less. */
+/* Takes the block out of the ledger. A mapping no longer refers to the memory behind it, which
+ * leaves as well if that was its last reference. */
 static void drop(struct sc_ledger *ledger, struct sc_ledger_found found) SC_REQUIRES(ledger->lock)
 {
     const struct sc_ledger_entry was = *found.entry;
@@ -199,7 +207,7 @@ static void drop(struct sc_ledger *ledger, struct sc_ledger_found found) SC_REQU
         drop(ledger, found);
 }
 
-/* It was opened before, and has one reference more. */
+/* Is the block imported memory that was opened before? Then it gets one more reference. */
 static bool is_once_more(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
                          const struct sc_ledger_block *block) SC_REQUIRES(ledger->lock)
 {
@@ -209,7 +217,7 @@ static bool is_once_more(struct sc_ledger *ledger, struct sc_ledger_entry *entry
     return is_open;
 }
 
-/* The entry has its name already. */
+/* Fills in a new entry, whose name is set already, and adds the block to its account. */
 static void credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
                    const struct sc_ledger_block *block) SC_REQUIRES(ledger->lock)
 {
@@ -233,7 +241,8 @@ static void credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
         refer(ledger, entry, 1);
 }
 
-/* Returns the entry; NULL: without memory, or it was there and has one reference more. */
+/* Enters the block. Returns its entry; NULL: no memory, or the block was known and got one more
+ * reference. */
 static struct sc_ledger_entry *add(struct sc_ledger *ledger, const struct sc_ledger_block *block)
     SC_REQUIRES(ledger->lock)
 {
@@ -265,14 +274,16 @@ void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *blo
 
 /* ---- taken back ---- */
 
-/* The handle of its pool, whose number may be another pool's some day; 0: it has none. */
+/* The handle of the block's pool, 0 if it has none. A handle and not a number: the number may be
+ * another pool's by the time the driver answers. */
 static uint64_t pool_of(const struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
     return entry->kind == SC_LEDGER_POOLED && entry->of ? ledger->pools[entry->of - 1].handle : 0;
 }
 
-/* One reference less. The last one takes the block along. */
+/* Takes one reference away, and drops the block with the last one. Stores in `leaving` what is
+ * needed to undo that. False: there is no reference left that could be given back. */
 static bool let_go(struct sc_ledger *ledger, struct sc_ledger_found found,
                    struct sc_ledger_leaving *leaving) SC_REQUIRES(ledger->lock)
 {
@@ -290,6 +301,7 @@ static bool let_go(struct sc_ledger *ledger, struct sc_ledger_found found,
     return true;
 }
 
+/* The body of sc_ledger_leaves, for a caller that has the lock. Gives the lock back. */
 static bool leave(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                   struct sc_ledger_leaving *leaving) SC_RELEASES(ledger->lock)
 {
@@ -314,6 +326,7 @@ bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint
  * freed rests where it is. A function that calls nothing need not keep registers, so what else
  * there is to do is left to another function at the end. */
 
+/* The part of sc_ledger_given_of_pool for addresses that did not rest. Gives the lock back. */
 static __attribute__((noinline)) void give_of_pool(struct sc_ledger *ledger, uint64_t name,
                                                    uint64_t size_bytes, unsigned pool,
                                                    unsigned place, uint32_t origin)
@@ -332,6 +345,7 @@ static __attribute__((noinline)) void give_of_pool(struct sc_ledger *ledger, uin
     give(ledger);
 }
 
+/* Books a block of a pool where another thread has the lock: waits for it. */
 static __attribute__((noinline)) void give_of_pool_behind_others(struct sc_ledger *ledger,
                                                                  uint64_t name, uint64_t size_bytes,
                                                                  unsigned pool, unsigned place,
@@ -341,7 +355,8 @@ static __attribute__((noinline)) void give_of_pool_behind_others(struct sc_ledge
     give_of_pool(ledger, name, size_bytes, pool, place, origin);
 }
 
-/* The block rested, and its account is another origin's now. NULL: there is none of that yet. */
+/* Moves a block that rested to the account of the origin which asks for it now. NULL: that origin
+ * has no account yet. */
 static inline struct sc_account *change_account(struct sc_accounts *accounts,
                                                 struct sc_ledger_entry *entry, uint32_t origin)
 {
@@ -381,6 +396,8 @@ void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t s
     give(ledger);
 }
 
+/* The part of sc_ledger_leaves_of_pool for blocks that the table of latest entries does not have.
+ * Gives the lock back. */
 static __attribute__((noinline)) bool leave_of_pool(struct sc_ledger *ledger, uint64_t name,
                                                     struct sc_ledger_leaving *leaving)
     SC_RELEASES(ledger->lock)
@@ -389,6 +406,7 @@ static __attribute__((noinline)) bool leave_of_pool(struct sc_ledger *ledger, ui
     return leave(ledger, SC_LEDGER_ADDRESS, name, leaving);
 }
 
+/* Takes a block out where another thread has the lock: waits for it. */
 static __attribute__((noinline)) bool leave_behind_others(struct sc_ledger *ledger, uint64_t name,
                                                           struct sc_ledger_leaving *leaving)
 {
@@ -436,6 +454,8 @@ static bool is_over(const struct sc_ledger *ledger, const struct sc_ledger_leavi
     return false;
 }
 
+/* Enters a block once more that has left, with what it had then. If its pool has ended meanwhile,
+ * it belongs to no known pool. */
 static void put_back(struct sc_ledger *ledger, uint32_t *link,
                      const struct sc_ledger_leaving *leaving) SC_REQUIRES(ledger->lock)
 {
@@ -476,7 +496,8 @@ void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving 
 
 /* ---- exports ---- */
 
-/* Where the name's is listed, be it an older block's, or a place for another one; or NULL. */
+/* The place in the list of exports for a block of this name: the one that already has the name, or
+ * one whose block is gone. NULL: all are taken. */
 static struct sc_ledger_export *find_export(struct sc_ledger *ledger, enum sc_ledger_space space,
                                             uint64_t name) SC_REQUIRES(ledger->lock)
 {
@@ -522,7 +543,9 @@ void sc_ledger_pool_exported(struct sc_ledger *ledger, uint64_t handle, uint64_t
 
 /* ---- pools of the program's own ---- */
 
-void sc_ledger_tell(struct sc_ledger *ledger, const struct sc_ledger_suballocator *told)
+/* Keeps one record for each owner and place. The first record with no owner ends the list. */
+void sc_ledger_note_suballocator(struct sc_ledger *ledger,
+                                 const struct sc_ledger_suballocator *told)
 {
     struct sc_ledger_suballocator *one = NULL;
     take(ledger);
@@ -578,6 +601,7 @@ void sc_ledger_keep(struct sc_ledger *ledger, uint64_t address, uint64_t size_by
 
 enum { CELLS_AT_ONCE = 1 << 10 };
 
+/* Drops the blocks of the context from one chain of the index. */
 static void end_context_in(struct sc_ledger *ledger, uint32_t *link, uint32_t context)
     SC_REQUIRES(ledger->lock)
 {
@@ -598,7 +622,9 @@ static void note_end(struct sc_ledger *ledger, uint32_t context)
     give(ledger);
 }
 
-/* Cells that come meanwhile have entries of cells that were not looked at, or of such that were. */
+/* Takes all blocks out that went with the context. Takes the lock anew for every CELLS_AT_ONCE
+ * cells, so that no other thread waits long. A cell that is added meanwhile gets its entries from a
+ * cell before it; those that were already looked at have none of this context any more. */
 void sc_ledger_end_context(struct sc_ledger *ledger, uint32_t context)
 {
     uint32_t from = 0, end = context ? UINT32_MAX : 0;
@@ -612,9 +638,9 @@ void sc_ledger_end_context(struct sc_ledger *ledger, uint32_t context)
     }
 }
 
-void sc_ledger_outlive(struct sc_ledger *ledger, unsigned place, bool is_reset)
+void sc_ledger_note_outlived(struct sc_ledger *ledger, unsigned place, bool is_reset)
 {
     take(ledger);
-    sc_accounts_outlive(&ledger->places[place], is_reset);
+    sc_accounts_note_outlived(&ledger->places[place], is_reset);
     give(ledger);
 }

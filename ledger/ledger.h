@@ -1,19 +1,20 @@
-/* The ledger of memory: every block that the process holds, where it lies, and who asked for it.
+/* The ledger: every block of memory that the process has from the driver, where the block lies, and
+ * which call asked for it. Wrappers of calls that allocate and free keep it; the report, the
+ * post-mortem and the oom line read it (statement.h).
  *
- * A block is known by a name in a space: an address, or a handle. It is counted with its kind at
- * its place (a device, or the host), and with the account of the call stack that made it
- * (accounts.h). What is asked for is counted, in bytes, and never what else the driver takes for
- * it.
+ * A block is known by its name within a space: an address, or a handle of the driver's. The block
+ * counts with the size that the program asked for, at its place (a device, or the host), and in the
+ * account of the call that made it (accounts.h). What the driver takes beyond that size does not
+ * count.
  *
- * Memory is noted when the driver has given it, and is out of the ledger from before it is taken
- * back (sc_ledger_leaves). Who takes it keeps it, and puts it back where the driver refuses
- * (sc_ledger_refused). So a block that another thread is handed meanwhile under the same name is
+ * A block enters the ledger when the driver has handed it out. It leaves the ledger before the call
+ * that gives it back (sc_ledger_leaves), and is put back if the driver refuses that call
+ * (sc_ledger_refused). So another thread may be handed the same address meanwhile, and its block is
  * another one. No count goes below zero.
  *
- * Thread-safe, not signal-safe. The ledger's own lock is a brief leaf. Nothing fails: what there is
- * no memory for is counted in `unrecorded`. A million blocks take some 50 MB, mapped and never of
- * malloc.
- */
+ * Thread-safe, not signal-safe. Locks: the ledger's own, a leaf that is held briefly. No function
+ * fails: a block for which there is no memory is counted as SC_LEDGER_UNRECORDED. A million blocks
+ * take some 50 MB, which come from mmap and never from malloc. */
 #ifndef SC_LEDGER_LEDGER_H
 #define SC_LEDGER_LEDGER_H
 
@@ -23,38 +24,44 @@
 
 #include "ledger/ledger_words.h"
 
-/* All zero is an empty ledger. The process's own. Tests make others. */
+/* The ledger of the process. Tests make others: a zeroed struct is an empty ledger. */
 extern struct sc_ledger sc_ledger;
 
-/* The driver has given it. What had the name before is gone. A mapping, and memory that is opened
- * once more, counts one more reference. */
+/* Enters a block that the driver has handed out. A block that had the same name is gone, and leaves
+ * the ledger. A mapping refers to the memory behind it, and imported memory that is opened once
+ * more gets one more reference. */
 void sc_ledger_given(struct sc_ledger *ledger, const struct sc_ledger_block *block);
 
-/* The same of memory of a pool, by its number or 0, which all programs ask for most. */
+/* The same for memory of a pool, which programs ask for most. `number`: the pool's
+ * (sc_ledger_pool_number), 0 if it is not known. */
 void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t size_bytes,
                              unsigned number, unsigned place, uint32_t origin);
 
-/* Where the block of that name lies; -1: it is not known. */
+/* The place (a device or SC_LEDGER_HOST) of the block with that name; -1: no block is known by
+ * it. */
 int sc_ledger_place_of(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name);
 
-/* The block is about to be taken back, or one reference to it: the last one takes it along. False:
- * nothing is known by that name. `leaving` stays as it is then where the block of that name has
- * left into it already, as for a call that is replayed; zeros if it was never used. */
+/* The program is about to give the block back, or one reference to it: the block leaves the ledger
+ * with the last reference. Stores what left in `leaving`, for sc_ledger_refused. False: no block is
+ * known by that name. Then `leaving` is set to zeros, unless the block of that name has left into
+ * it before, as in a call that is replayed. */
 bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                       struct sc_ledger_leaving *leaving);
 
-/* The same of an address that is mostly a pool's. What `leaving` was does not matter. */
+/* The same for an address that is mostly a pool's. `leaving` need not be initialised. */
 bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
                               struct sc_ledger_leaving *leaving);
 
-/* The driver has refused to take it: it is there as before, unless its name is another block's by
- * now, or its context has ended. */
+/* The driver has refused to take back what has left into `leaving`: enters it again, unless another
+ * block has the name by now or the block's context has ended. */
 void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving);
 
-/* One more of these. Returns how many there are. */
+/* Raises a count of the whole process by one. Returns the new count. */
 uint64_t sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what);
 
-/* Page-locked memory that the program has given back is held, and goes back after `held_ns`. */
+/* Count page-locked memory that the program has freed and that the library holds back, until
+ * sc_ledger_let_go: the driver has got it after `held_ns`. `age`: the hold's number
+ * (track/hold.h). */
 void sc_ledger_hold(struct sc_ledger *ledger, uint64_t age, uint64_t size_bytes, uint32_t origin);
 void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns);
 
@@ -62,35 +69,42 @@ void sc_ledger_let_go(struct sc_ledger *ledger, uint64_t age, uint64_t held_ns);
  * (sc_ledger_given); 0: has them no more. */
 void sc_ledger_keep(struct sc_ledger *ledger, uint64_t address, uint64_t size_bytes);
 
-/* A handle of the block, or of the pool, was made for others. Sixteen such blocks are known at a
- * time. */
+/* Note that the program made a handle of the block, or of the pool, by which other processes can
+ * open it. At most SC_LEDGER_EXPORTS blocks are noted at a time. */
 void sc_ledger_exported(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                         uint64_t now_ns, uint32_t origin);
 void sc_ledger_pool_exported(struct sc_ledger *ledger, uint64_t handle, uint64_t now_ns);
 
-/* What is said last of the owner's pool at the place. Nothing reserved: it has none any more. What
- * there is no room for is dropped. */
-void sc_ledger_tell(struct sc_ledger *ledger, const struct sc_ledger_suballocator *told);
+/* Keeps what a library has said last (include/safecopy.h) of its own pool at a place: how much
+ * memory it has reserved and has in use. Nothing reserved: the library has no pool there any more.
+ * Reports beyond SC_LEDGER_SUBALLOCATORS are dropped. */
+void sc_ledger_note_suballocator(struct sc_ledger *ledger,
+                                 const struct sc_ledger_suballocator *told);
 
-/* One reference more to physical memory. False: it is not known. */
-bool sc_ledger_refer(struct sc_ledger *ledger, uint64_t handle);
+/* Adds a reference to physical memory (cuMemRetainAllocationHandle). False: the handle is not
+ * known. */
+bool sc_ledger_add_reference(struct sc_ledger *ledger, uint64_t handle);
 
-/* The context is gone, and what goes with it. */
+/* The context has ended: all blocks that end with it leave the ledger. */
 void sc_ledger_end_context(struct sc_ledger *ledger, uint32_t context);
 
-/* The device has no context any more: it was reset, or the last one was destroyed. What does not go
- * with a context stays. */
-void sc_ledger_outlive(struct sc_ledger *ledger, unsigned place, bool is_reset);
+/* The device at `place` has no context any more: the last one was destroyed, or the device was
+ * reset. Notes for all accounts there that their blocks have outlived the contexts
+ * (sc_accounts_note_outlived). */
+void sc_ledger_note_outlived(struct sc_ledger *ledger, unsigned place, bool is_reset);
 
-/* The pool's number, by which it is known for as long as there is memory of it or it is not gone;
- * 0: it is not known. The place of its memory is written where it was known. */
+/* The number of the pool with this handle, which stays the pool's until it is destroyed and all its
+ * memory is freed. 0: the pool is not known. *place: set to where its memory lies, if that is
+ * known. */
 unsigned sc_ledger_pool_number(struct sc_ledger *ledger, uint64_t handle, unsigned *place);
 
-/* A pool was made, or imported, or is met for the first time, at that place. Returns its number. */
+/* Enters a pool that was made or imported, or that a call names for the first time, with its memory
+ * at *place. A known pool keeps its place, and *place is set to it. Returns the pool's number; 0:
+ * there is no room. */
 unsigned sc_ledger_pool_met(struct sc_ledger *ledger, uint64_t handle, unsigned *place,
                             uint32_t origin, bool is_imported);
 
-/* The pool was destroyed: what is in use of it stays. */
+/* The pool was destroyed. Its blocks that are in use stay in the ledger. */
 void sc_ledger_pool_gone(struct sc_ledger *ledger, uint64_t handle);
 
 #endif

@@ -17,6 +17,8 @@ static size_t part_bytes(unsigned part)
     return (part ? first_cell(part) : 1u << SC_LEDGER_CELLS_SHIFT) * sizeof(uint32_t);
 }
 
+/* Makes sure that the part of the table is mapped. `parts` keeps the address that cell 0 would
+ * have, so that a cell is found by its number alone. */
 static bool map_part(struct sc_ledger_index *index, unsigned part)
 {
     if (part < SC_LEDGER_PARTS && !index->parts[part]) {
@@ -26,6 +28,7 @@ static bool map_part(struct sc_ledger_index *index, unsigned part)
     return part < SC_LEDGER_PARTS && index->parts[part];
 }
 
+/* Makes the table's first part. False: no memory. */
 bool sc_ledger_index_begin(struct sc_ledger_index *index)
 {
     if (!map_part(index, 0))
@@ -36,7 +39,8 @@ bool sc_ledger_index_begin(struct sc_ledger_index *index)
     return true;
 }
 
-/* A cell more, and its entries with it. Without memory chains grow longer instead. */
+/* Adds one cell, and moves into it the entries that belong there from the cell that has had them.
+ * Without memory nothing is added, and chains grow longer instead. */
 __attribute__((cold)) void sc_ledger_index_grow(struct sc_ledger_index *index)
 {
     uint32_t fresh = index->cells;
@@ -61,6 +65,8 @@ __attribute__((cold)) void sc_ledger_index_grow(struct sc_ledger_index *index)
     *moved = 0;
 }
 
+/* Notes the entry for its next look-up by name. An entry that rested in this place is looked up
+ * once more, which takes it out of the index. */
 void sc_ledger_index_note(struct sc_ledger_index *index, struct sc_ledger_entry *entry)
 {
     struct sc_ledger_entry **latest = sc_ledger_index_latest(index, entry->name);

@@ -1,9 +1,8 @@
-/* The blocks of the ledger by their names: a hash table that grows by a cell at a time, so that no
- * call pays for all of it.
+/* The index of the ledger's blocks: a hash table that finds a block by its name. The table grows by
+ * one cell at a time, so no single call pays for moving all of it.
  *
- * All zero is an empty index. An entry takes 40 bytes, and 4 to 8 more of the table. The ledger's
- * lock guards all of it.
- */
+ * A zeroed struct is an empty index. An entry takes 40 bytes, and 4 to 8 more in the table. Locks:
+ * the ledger's lock guards every function. */
 #ifndef SC_LEDGER_LEDGER_INDEX_H
 #define SC_LEDGER_LEDGER_INDEX_H
 
@@ -14,11 +13,13 @@
 #include "common/pool.h"
 #include "ledger/ledger_words.h"
 
-/* The first part of the table has so many cells, and each later one as many as all before it. */
+/* The table is cut into parts: the first has 1 << SC_LEDGER_CELLS_SHIFT cells, and each later one
+ * as many as all before it together. */
 enum { SC_LEDGER_CELLS_SHIFT = 10, SC_LEDGER_PARTS = 16, SC_LEDGER_LATEST_SHIFT = 8 };
 
-/* What an entry is that names nothing. One that rests stands where it stood, for a block that gets
- * the same address again: to whom seeks its name it is not there, and does not come back. */
+/* Kinds of entries that stand for no block. An entry that rests belonged to a pool's block that was
+ * freed, and keeps its cell for a block that gets the same address again. A look-up does not find
+ * it, and takes it out instead. */
 enum { SC_LEDGER_RESTS = SC_LEDGER_KINDS, SC_LEDGER_DROPPED };
 
 struct sc_ledger_index {
@@ -26,8 +27,8 @@ struct sc_ledger_index {
     uint32_t cells; /* heads of chains; 0: there was nothing yet */
     uint32_t mask;  /* of a hash: the least power of two that is no less, less 1 */
     uintptr_t parts[SC_LEDGER_PARTS]; /* where the part's cell of number 0 would lie */
-    /* Of addresses: the entry that was noted last of each hash. It may have been dropped since, or
-     * name something else. All that rest are here. */
+    /* The entry that was added last for each hash of an address. That entry may have been dropped
+     * since, or stand for another address. Every entry that rests is in this table. */
     struct sc_ledger_entry *latest[1 << SC_LEDGER_LATEST_SHIFT];
 };
 
@@ -47,7 +48,8 @@ static inline uint32_t *sc_ledger_index_cell(const struct sc_ledger_index *index
     return (uint32_t *)(index->parts[sc_ledger_index_part(cell)] + cell * sizeof(uint32_t));
 }
 
-/* A cell that is not there yet has its entries in the one from which it will be split. */
+/* The head of the chain that has the entries of this name. If the table has not grown to the name's
+ * cell, its entries are still in the cell that will be split to make it. */
 static inline uint32_t *sc_ledger_index_head(const struct sc_ledger_index *index,
                                              enum sc_ledger_space space, uint64_t name)
 {
@@ -58,18 +60,19 @@ static inline uint32_t *sc_ledger_index_head(const struct sc_ledger_index *index
 
 bool sc_ledger_index_begin(struct sc_ledger_index *index); /* false: without memory */
 
-/* Takes the entry out. */
+/* Takes the entry out of its chain, and gives its memory back to the pool of entries. */
 static inline void sc_ledger_index_take_out(struct sc_ledger_index *index, uint32_t *link,
                                             struct sc_ledger_entry *entry)
 {
     uint32_t id = *link;
     *link = entry->next;
     entry->kind = SC_LEDGER_DROPPED;
-    sc_pool_give(&index->entries, id);
+    sc_pool_release(&index->entries, id);
 }
 
-/* An entry, and the link that leads to it. NULL: there is none, and where the link is not NULL one
- * may be added there. It is good until an entry is added or dropped. */
+/* What a look-up has found: an entry, and the link that leads to it. `entry` NULL: there is none,
+ * and one may be added at `link`, unless that is NULL, too (no memory). Valid until an entry is
+ * added or dropped. */
 struct sc_ledger_found {
     struct sc_ledger_entry *entry;
     uint32_t *link;
@@ -97,8 +100,8 @@ static inline struct sc_ledger_found sc_ledger_index_seek(struct sc_ledger_index
 
 void sc_ledger_index_grow(struct sc_ledger_index *index); /* by a cell */
 
-/* Puts an entry of that name there, which is else as it was when it was last used. NULL: without
- * memory. */
+/* Adds an entry of that name at the link of sc_ledger_index_seek. Its other members have what an
+ * earlier block left in them. NULL: no memory. */
 static inline struct sc_ledger_entry *sc_ledger_index_add(struct sc_ledger_index *index,
                                                           uint32_t *link,
                                                           enum sc_ledger_space space, uint64_t name)
@@ -128,7 +131,8 @@ static inline struct sc_ledger_entry **sc_ledger_index_latest(struct sc_ledger_i
     return &index->latest[address * 0x9E3779B97F4A7C15u >> (64 - SC_LEDGER_LATEST_SHIFT)];
 }
 
-/* The latest one of its hash, from now on. */
+/* Makes the entry the latest one of its hash (`latest`), so that sc_ledger_given_of_pool finds it
+ * without a look-up. An entry that rested there before is taken out. */
 void sc_ledger_index_note(struct sc_ledger_index *index, struct sc_ledger_entry *entry);
 
 void sc_ledger_index_destroy(struct sc_ledger_index *index);

@@ -10,7 +10,7 @@
 #include "ledger/accounts.h"
 #include "ledger/ledger_index.h"
 
-/* So many contexts that ended last are known. */
+/* How many ended contexts are remembered, the latest ones (`ended`). */
 enum { SC_LEDGER_ENDS = 8 };
 
 struct sc_ledger {
@@ -26,7 +26,7 @@ struct sc_ledger {
     uint64_t sums[SC_LEDGER_SUMS];
 };
 
-/* Is the block still there? */
+/* Is the exported block still in the ledger? */
 static inline bool sc_ledger_export_is_open(struct sc_ledger *ledger,
                                             const struct sc_ledger_export *export)
     SC_REQUIRES(ledger->lock)

@@ -1,4 +1,4 @@
-/* What the ledger (ledger.h) says of memory: plain data. */
+/* The records of the ledger (ledger.h), and what its kinds, spaces and counts mean. Plain data. */
 #ifndef SC_LEDGER_LEDGER_WORDS_H
 #define SC_LEDGER_LEDGER_WORDS_H
 
@@ -6,7 +6,8 @@
 #include <stdint.h>
 
 enum sc_ledger_kind {
-    /* memory of the place that is the process's own; its sum is what the place holds */
+    /* memory that belongs to the process and lies at the place; the sum of these kinds is what the
+     * place holds */
     SC_LEDGER_DEVICE,
     SC_LEDGER_POOLED, /* in use, of a pool */
     SC_LEDGER_ARRAY,
@@ -15,9 +16,9 @@ enum sc_ledger_kind {
     SC_LEDGER_REGISTERED, /* the program's own memory, page-locked */
     SC_LEDGER_OWN_KINDS,
 
-    /* what lies somewhere between devices and host */
+    /* memory that moves between devices and the host */
     SC_LEDGER_MANAGED = SC_LEDGER_OWN_KINDS,
-    /* and what is no memory, or none of the process's own */
+    /* what is no memory, or does not belong to the process */
     SC_LEDGER_IMPORTED,
     SC_LEDGER_HELD, /* given back by the program, and the driver has it still to get */
     SC_LEDGER_OURS, /* page-locked by the library for itself */
@@ -28,8 +29,9 @@ enum sc_ledger_kind {
     SC_LEDGER_KINDS
 };
 
-/* What changes together lies apart: the compiler would else make one wide access of two that other
- * calls have written one by one, which a processor has to wait for. */
+/* How much there is of something, and how much there was at most. Members that change together do
+ * not lie side by side: the compiler would join two loads into a wide one, which has to wait for
+ * stores of single members that another call has just made. */
 struct sc_ledger_count {
     uint64_t bytes;
     uint64_t peak_bytes; /* the most, */
@@ -44,13 +46,15 @@ struct sc_account {
     uint32_t peak;
     uint32_t origin;
     uint32_t id, next;
-    uint64_t references; /* to physical memory, of handles; what is mapped besides has none */
-    uint64_t outlived;   /* given_blocks when the last context of its device ended */
+    /* to physical memory: how many handles of it were not released; a mapping counts none */
+    uint64_t references;
+    uint64_t outlived; /* given_blocks when the last context of its device ended */
     uint8_t kind;
     bool was_reset; /* it ended by a reset, after which nobody gives anything back */
 };
 
-/* Names of one space differ. Device memory and memory of the host share one. */
+/* Spaces of names: the name of a block differs from all others in its space. Device memory and host
+ * memory share the space of addresses. */
 enum sc_ledger_space {
     SC_LEDGER_ADDRESS,
     SC_LEDGER_MAPPING,     /* addresses with physical memory behind them */
@@ -61,12 +65,14 @@ enum sc_ledger_space {
     SC_LEDGER_HOLD,        /* of what is held: the age of the hold (track/hold.h) */
 };
 
-/* Places: devices by their number, the last of which has all later ones as well, and the host. */
+/* Where memory lies: on a device, by its number (the last number stands for all later devices as
+ * well), or on the host. */
 enum { SC_LEDGER_DEVICES = 32, SC_LEDGER_HOST = SC_LEDGER_DEVICES, SC_LEDGER_PLACES };
 
 enum { SC_LEDGER_POOLS = 256 };
 
-/* A pool of the driver's. What is in use of it is counted here, and as SC_LEDGER_POOLED. */
+/* A memory pool of the driver's. Blocks of it that are in use count in `used`, and as
+ * SC_LEDGER_POOLED at their place. */
 struct sc_ledger_pool {
     _Alignas(64) uint64_t handle; /* 0: a place for another one */
     struct sc_ledger_count used;
@@ -82,7 +88,7 @@ struct sc_ledger_pool {
     uint64_t threshold_bytes;
 };
 
-/* A block that others may have open: a handle of it was made for them. */
+/* A block that other processes may have open, since the program made a handle of it for them. */
 enum { SC_LEDGER_EXPORTS = 16 };
 
 struct sc_ledger_export {
@@ -92,7 +98,7 @@ struct sc_ledger_export {
     uint8_t space, kind, place;
 };
 
-/* A block by its name. */
+/* A block in the index, found by its name. */
 struct sc_ledger_entry {
     uint64_t name;
     uint64_t size_bytes;
@@ -110,14 +116,16 @@ struct sc_ledger_entry {
     bool is_exported;
 };
 
-/* What a call takes back, from before it until the driver has answered. */
+/* What a call gives back, from before the call until the driver has answered: enough to enter it
+ * again if the driver refuses. */
 struct sc_ledger_leaving {
     struct sc_ledger_entry was; /* name 0: nothing; with references or mappings it is there still */
     uint64_t pool;              /* the handle of its pool */
     unsigned ends;              /* how many contexts had ended */
 };
 
-/* What a program says of a pool of its own, which hands out memory that it has taken before. */
+/* What a library has told (include/safecopy.h) of a pool of its own, which hands out memory that
+ * the library has reserved before. */
 enum { SC_LEDGER_SUBALLOCATORS = 16, SC_LEDGER_NAME_BYTES = 64 };
 
 struct sc_ledger_suballocator {

@@ -1,16 +1,16 @@
-/* The limits of contexts (CUlimit): which calls set one, and which launch fixed the size of the
- * device's heap, with what is in force behind each; and which modules call malloc.
+/* Events that concern the limits of contexts (CUlimit), as the report and the post-mortem list
+ * them: calls that set a limit, launches that fixed the size of the device's malloc heap, and
+ * modules that call malloc. Each event has the limit that was in force after it.
  *
- * Plain data. Limits are numbers of cuda.h, stacks are ids of track/stacks.h, times
- * CLOCK_MONOTONIC.
- */
+ * Plain data. A limit is a number of cuda.h, a stack an id of track/stacks.h, a time
+ * CLOCK_MONOTONIC. */
 #ifndef SC_LEDGER_LIMIT_EVENTS_H
 #define SC_LEDGER_LIMIT_EVENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of the events some are kept for launches, which come last. */
+/* How many events are kept. The last SC_LIMIT_EVENTS_FOR_LAUNCHES places are for launches alone. */
 enum {
     SC_LIMIT_EVENTS = 48,
     SC_LIMIT_EVENTS_FOR_LAUNCHES = 8,

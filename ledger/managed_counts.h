@@ -1,7 +1,7 @@
-/* What CUPTI has told of managed memory (um=1): page faults, and bytes that moved.
+/* Counts of what CUPTI tells of managed memory (option um=1), for each device: page faults, and
+ * bytes that moved.
  *
- * All zero is nothing. Counts are read while they are written to.
- */
+ * A zeroed struct has no counts. CUPTI's thread adds to them while others read them. */
 #ifndef SC_LEDGER_MANAGED_COUNTS_H
 #define SC_LEDGER_MANAGED_COUNTS_H
 

@@ -18,7 +18,8 @@ static uint64_t end_of(const struct sc_residence_part *part)
     return part->address + part->size_bytes;
 }
 
-/* The first part that ends behind the address. */
+/* The first part that ends behind the address (a binary search, since parts lie in the order of
+ * their addresses). */
 static uint32_t find_locked(const struct sc_residence *residence, uint64_t address)
 {
     uint32_t low = 0, high = residence->count;
@@ -32,6 +33,7 @@ static uint32_t find_locked(const struct sc_residence *residence, uint64_t addre
     return low;
 }
 
+/* Puts the part at place `at` of the list. False: the list is full. */
 static bool insert_locked(struct sc_residence *residence, uint32_t at,
                           const struct sc_residence_part *part)
 {
@@ -49,6 +51,7 @@ static void count(struct sc_residence *residence, uint64_t bytes)
     atomic_fetch_add_explicit(&residence->bytes, bytes, memory_order_relaxed);
 }
 
+/* Takes part `at` out of the list, and its bytes out of the sum. */
 static void remove_locked(struct sc_residence *residence, uint32_t at)
 {
     SC_ASSERT(at < residence->count);
@@ -64,7 +67,8 @@ static uint32_t user_bit(const struct sc_residence_part *part)
     return part->user ? 1u << (part->user - 1) : 0;
 }
 
-/* Devices, a bit each, have room. */
+/* Memory was freed on these devices (a bit for each), so they have room again: parts that were
+ * evicted from them no longer count for them. */
 static void forget_evicted_locked(struct sc_residence *residence, uint32_t devices)
 {
     for (uint32_t i = 0; devices && i < residence->count; i++) {
@@ -76,6 +80,7 @@ static void forget_evicted_locked(struct sc_residence *residence, uint32_t devic
     }
 }
 
+/* Removes all parts of the block that begins at the address. */
 static void take_block_locked(struct sc_residence *residence, uint64_t address)
 {
     uint32_t at = find_locked(residence, address);
@@ -89,39 +94,41 @@ static void take_block_locked(struct sc_residence *residence, uint64_t address)
     forget_evicted_locked(residence, users);
 }
 
-/* What lies there still is a block whose free was not heard of. */
+/* Parts that are already known in the new block's interval are of a block whose free the library
+ * did not see. */
 void sc_residence_given(struct sc_residence *residence, const struct sc_residence_part *block)
 {
     struct sc_residence_part part = *block;
-    sc_brief_lock_take(&residence->lock);
+    sc_brief_lock_acquire(&residence->lock);
     uint32_t at = find_locked(residence, part.address);
     while (at < residence->count && residence->parts[at].address < end_of(&part))
         remove_locked(residence, at);
     part.block = part.order = ++residence->ever;
     if (insert_locked(residence, at, &part))
         count(residence, part.size_bytes);
-    sc_brief_lock_give(&residence->lock);
+    sc_brief_lock_release(&residence->lock);
 }
 
 void sc_residence_taken(struct sc_residence *residence, uint64_t address)
 {
-    sc_brief_lock_take(&residence->lock);
+    sc_brief_lock_acquire(&residence->lock);
     take_block_locked(residence, address);
-    sc_brief_lock_give(&residence->lock);
+    sc_brief_lock_release(&residence->lock);
 }
 
 void sc_residence_end_context(struct sc_residence *residence, uint32_t context)
 {
-    sc_brief_lock_take(&residence->lock);
+    sc_brief_lock_acquire(&residence->lock);
     for (uint32_t i = residence->count; i > 0; i--)
         if (residence->parts[i - 1].context == context)
             remove_locked(residence, i - 1);
-    sc_brief_lock_give(&residence->lock);
+    sc_brief_lock_release(&residence->lock);
 }
 
 /* ---- parts ---- */
 
-/* Behind it a part begins at the address, or lies behind it. False: there is no room to cut. */
+/* Cuts the part that contains the address in two, so that one begins there. False: there is no room
+ * for another part. */
 static bool cut_locked(struct sc_residence *residence, uint64_t address)
 {
     uint32_t at = find_locked(residence, address);
@@ -143,6 +150,7 @@ static bool are_alike(const struct sc_residence_part *a, const struct sc_residen
            a->is_evicted == b->is_evicted;
 }
 
+/* Joins the part with the next one if both are of one block and the same is known of both. */
 static void join_locked(struct sc_residence *residence, uint32_t at)
 {
     struct sc_residence_part *part = &residence->parts[at];
@@ -158,7 +166,8 @@ static void join_locked(struct sc_residence *residence, uint32_t at)
     remove_locked(residence, at + 1);
 }
 
-/* Puts the first part that lies in it into `from`. False: there is no room to cut. */
+/* Cuts parts at both ends of the interval. *from: the first part that lies in it. False: there was
+ * no room to cut. */
 static bool cut_out_locked(struct sc_residence *residence, uint64_t address, uint64_t end,
                            uint32_t *from)
 {
@@ -168,7 +177,7 @@ static bool cut_out_locked(struct sc_residence *residence, uint64_t address, uin
     return is_cut;
 }
 
-/* Those from the first one to before the last one, and those beside them. */
+/* Joins what is alike among the parts `from` to `to` and their neighbours. */
 static void join_all_locked(struct sc_residence *residence, uint32_t from, uint32_t to)
 {
     for (uint32_t i = to; i > from; i--)
@@ -177,12 +186,13 @@ static void join_all_locked(struct sc_residence *residence, uint32_t from, uint3
         join_locked(residence, from - 1);
 }
 
-void sc_residence_ask(struct sc_residence *residence, uint64_t address, uint64_t size_bytes,
-                      int place, uint32_t asked_by)
+/* Parts that could not be cut count as unknown, since only some of their bytes were advised. */
+void sc_residence_note_advice(struct sc_residence *residence, uint64_t address, uint64_t size_bytes,
+                              int place, uint32_t asked_by)
 {
     uint64_t end = address + size_bytes;
     uint32_t from;
-    sc_brief_lock_take(&residence->lock);
+    sc_brief_lock_acquire(&residence->lock);
     bool is_cut = cut_out_locked(residence, address, end, &from);
     uint32_t at = from;
     uint64_t order = ++residence->ever;
@@ -197,7 +207,7 @@ void sc_residence_ask(struct sc_residence *residence, uint64_t address, uint64_t
         part->is_evicted = false;
     }
     join_all_locked(residence, from, at);
-    sc_brief_lock_give(&residence->lock);
+    sc_brief_lock_release(&residence->lock);
 }
 
 /* ---- what is told of pages ---- */
@@ -206,8 +216,9 @@ struct range {
     uint64_t address, end;
 };
 
-/* Records do not say which pages those are, nor are their addresses spread over all: the next ones
- * of the block that nobody is known to have touched. */
+/* Chooses the pages that a record of a fault stands for. Such a record does not say which pages
+ * came to the device, and only some faults have one. So the next FAULTED_BYTES of the block that no
+ * device is known to have touched are taken for these pages. */
 static void choose_faulted_locked(const struct sc_residence *residence, uint32_t at, unsigned user,
                                   struct range *range)
 {
@@ -231,6 +242,8 @@ static void choose_faulted_locked(const struct sc_residence *residence, uint32_t
         range->end = range->address + FAULTED_BYTES;
 }
 
+/* Notes for the bytes of the block in the range that the device has them now, or no longer has
+ * them. */
 static void move_locked(struct sc_residence *residence, enum sc_residence_news news,
                         const struct range *range, uint64_t block, unsigned user)
 {
@@ -247,24 +260,26 @@ static void move_locked(struct sc_residence *residence, enum sc_residence_news n
     join_all_locked(residence, from, at);
 }
 
-void sc_residence_hear(struct sc_residence *residence, enum sc_residence_news news,
-                       uint64_t address, uint64_t size_bytes, unsigned device)
+void sc_residence_note_news(struct sc_residence *residence, enum sc_residence_news news,
+                            uint64_t address, uint64_t size_bytes, unsigned device)
 {
     struct range range = {address, address + size_bytes};
     if (device >= SC_LEDGER_DEVICES || size_bytes == 0)
         return;
-    sc_brief_lock_take(&residence->lock);
+    sc_brief_lock_acquire(&residence->lock);
     uint32_t at = find_locked(residence, address);
     if (at < residence->count && residence->parts[at].address <= address) {
         if (news == SC_RESIDENCE_FAULT)
             choose_faulted_locked(residence, at, device + 1, &range);
         move_locked(residence, news, &range, residence->parts[at].block, device + 1);
     }
-    sc_brief_lock_give(&residence->lock);
+    sc_brief_lock_release(&residence->lock);
 }
 
 /* ---- sums ---- */
 
+/* Does the part count for the device: by the latest advice, else by who had its pages last, else as
+ * the only device in use? */
 static bool is_to_hold(const struct sc_residence_part *part, int device, int only_device)
 {
     if (part->place != SC_RESIDENCE_ANYWHERE && part->place != SC_RESIDENCE_NOWHERE)
@@ -273,6 +288,8 @@ static bool is_to_hold(const struct sc_residence_part *part, int device, int onl
                       : part->place == SC_RESIDENCE_ANYWHERE && only_device == device;
 }
 
+/* Adds the part to the sum. Parts of a block follow each other, so a block is counted when its
+ * first part comes. */
 static void add(struct sc_residence_sum *sum, const struct sc_residence_part *part)
 {
     sum->bytes += part->size_bytes;
@@ -290,17 +307,19 @@ void sc_residence_sum(struct sc_residence *residence, int device, int only_devic
                       struct sc_residence_sum *sum)
 {
     memset(sum, 0, sizeof *sum);
-    sc_brief_lock_take(&residence->lock);
+    sc_brief_lock_acquire(&residence->lock);
     for (uint32_t i = 0; i < residence->count; i++)
         if (is_to_hold(&residence->parts[i], device, only_device))
             add(sum, &residence->parts[i]);
-    sc_brief_lock_give(&residence->lock);
+    sc_brief_lock_release(&residence->lock);
 }
 
-void sc_residence_asked(struct sc_residence *residence, uint64_t bytes[SC_LEDGER_PLACES])
+/* Adds up how much managed memory is to lie at each place by advice or prefetch, not by where pages
+ * merely were last. */
+void sc_residence_advised_bytes(struct sc_residence *residence, uint64_t bytes[SC_LEDGER_PLACES])
 {
     memset(bytes, 0, SC_LEDGER_PLACES * sizeof *bytes);
-    sc_brief_lock_take(&residence->lock);
+    sc_brief_lock_acquire(&residence->lock);
     for (uint32_t i = 0; i < residence->count; i++) {
         int place = residence->parts[i].place;
         if (place == SC_RESIDENCE_HOST)
@@ -308,5 +327,5 @@ void sc_residence_asked(struct sc_residence *residence, uint64_t bytes[SC_LEDGER
         else if (place >= 0 && place < SC_LEDGER_DEVICES)
             bytes[place] += residence->parts[i].size_bytes;
     }
-    sc_brief_lock_give(&residence->lock);
+    sc_brief_lock_release(&residence->lock);
 }

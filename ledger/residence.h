@@ -1,15 +1,16 @@
-/* Where managed memory is to lie: what the latest advice or prefetch says of each part of a block,
- * and which device has had its pages last, where that is told of (um=1).
+/* Where managed memory is to lie: what the program's latest advice or prefetch said of each part of
+ * a block, and, with the option um=1, which device had its pages last. From this the oom line says
+ * how much managed memory a device has to hold.
  *
- * Managed memory that a device is to hold, and that is more than it has, lies on the host for the
- * rest: never on another device. Parts are few, as such blocks are. Past SC_RESIDENCE_PARTS nothing
- * is said of a block more, and of no part what only a cut would say.
+ * If a device is told to hold more than it has, the rest lies on the host, and never on another
+ * device. Few programs have many such parts: beyond SC_RESIDENCE_PARTS no more blocks are noted,
+ * and a part that would have to be cut counts as SC_RESIDENCE_UNKNOWN.
  *
- * What was evicted counts for its device until a block goes that the device had pages of, which
- * makes room.
+ * Pages that were evicted from a device still count for it. That ends when a block is freed of
+ * which the device had pages, since there is room again.
  *
- * All zero is nothing. Thread-safe: each function takes a brief lock. Not in a signal handler.
- */
+ * A zeroed struct is empty. Thread-safe: each function takes the module's own lock briefly. Not for
+ * a signal handler. */
 #ifndef SC_LEDGER_RESIDENCE_H
 #define SC_LEDGER_RESIDENCE_H
 
@@ -21,7 +22,7 @@
 
 enum { SC_RESIDENCE_PARTS = 4096 };
 
-/* Places besides devices. */
+/* The place of a part if that is not a device. */
 enum {
     SC_RESIDENCE_ANYWHERE = -1, /* nobody has said anything */
     SC_RESIDENCE_HOST = -2,
@@ -41,7 +42,7 @@ struct sc_residence_part {
     bool is_evicted; /* from there, for want of room */
 };
 
-/* What is told of pages. */
+/* What CUPTI tells of pages of managed memory. */
 enum sc_residence_news {
     SC_RESIDENCE_COME,    /* to the device */
     SC_RESIDENCE_FAULT,   /* the device touches them: one of many, of which no more is told */
@@ -59,7 +60,7 @@ struct sc_residence {
 
 extern struct sc_residence sc_residence;
 
-/* What a device is to hold. */
+/* The managed memory that one device is to hold. */
 struct sc_residence_sum {
     uint64_t bytes, blocks;
     uint64_t asked_bytes;   /* of these, as advised or prefetched */
@@ -72,23 +73,25 @@ void sc_residence_given(struct sc_residence *residence, const struct sc_residenc
 void sc_residence_taken(struct sc_residence *residence, uint64_t address);
 void sc_residence_end_context(struct sc_residence *residence, uint32_t context);
 
-/* From now on the part is to lie there, or anywhere, or lies nowhere. */
-void sc_residence_ask(struct sc_residence *residence, uint64_t address, uint64_t size_bytes,
-                      int place, uint32_t asked_by);
+/* The program has advised or prefetched these bytes: from now on they are to lie at `place` (a
+ * device or SC_RESIDENCE_...). `asked_by`: the origin of that call. */
+void sc_residence_note_advice(struct sc_residence *residence, uint64_t address, uint64_t size_bytes,
+                              int place, uint32_t asked_by);
 
-/* It is told of pages in one block. */
-void sc_residence_hear(struct sc_residence *residence, enum sc_residence_news news,
-                       uint64_t address, uint64_t size_bytes, unsigned device);
+/* CUPTI has told of pages within one block: notes which device has them now. */
+void sc_residence_note_news(struct sc_residence *residence, enum sc_residence_news news,
+                            uint64_t address, uint64_t size_bytes, unsigned device);
 
-/* What nobody has said anything of counts for the device that has had its pages last; where none
- * has, for `only_device`, the one that there is work on; -1: there are several, or it is known. */
+/* Adds up the managed memory that `device` is to hold. Memory without advice counts for the device
+ * that had its pages last. If no device had them, it counts for `only_device`, the one device that
+ * the program gives work to; -1: there are several such devices, or it is not to be counted. */
 void sc_residence_sum(struct sc_residence *residence, int device, int only_device,
                       struct sc_residence_sum *sum);
 
-/* Bytes by the latest advice or prefetch: of each device, and of the host. */
-void sc_residence_asked(struct sc_residence *residence, uint64_t bytes[SC_LEDGER_PLACES]);
+/* How many bytes the latest advice or prefetch puts on each device and on the host. */
+void sc_residence_advised_bytes(struct sc_residence *residence, uint64_t bytes[SC_LEDGER_PLACES]);
 
-/* Two loads. */
+/* How many bytes of managed memory are noted. One load, no lock. */
 static inline uint64_t sc_residence_bytes(const struct sc_residence *residence)
 {
     return atomic_load_explicit(&residence->bytes, memory_order_relaxed);

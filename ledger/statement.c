@@ -18,12 +18,14 @@ void sc_statement_put_uuid(struct sc_text *text, const char *prefix, const uint8
                        "0123456789abcdef"[uuid[i] >> 4], "0123456789abcdef"[uuid[i] & 15]);
 }
 
+/* How many bytes the account has now or had at the peak, whichever is more. */
 static uint64_t most_of(const struct sc_statement_account *account)
 {
     return account->bytes > account->peak_bytes ? account->bytes : account->peak_bytes;
 }
 
-/* Does it come before? Of things without bytes there are more, or fewer. */
+/* The order of accounts in a statement: by most bytes; things without bytes, such as graphs, by
+ * their number. */
 static bool comes_before(const struct sc_statement_account *one,
                          const struct sc_statement_account *other)
 {
@@ -32,6 +34,8 @@ static bool comes_before(const struct sc_statement_account *one,
     return one->blocks > other->blocks;
 }
 
+/* Puts the account into the statement's list, which keeps the SC_STATEMENT_ACCOUNTS that come
+ * first. */
 static void consider(struct sc_statement *statement, const struct sc_statement_account *account)
 {
     unsigned at = statement->account_count;
@@ -45,6 +49,8 @@ static void consider(struct sc_statement *statement, const struct sc_statement_a
     statement->accounts[at] = *account;
 }
 
+/* Contexts are no memory: the account does not count among those of its place, and is mentioned
+ * instead. */
 static void note_contexts(struct sc_statement *statement,
                           const struct sc_statement_account *account)
 {
@@ -57,6 +63,8 @@ static void note_contexts(struct sc_statement *statement,
                                           .count = account->blocks};
 }
 
+/* Notes what the account has for sums by owner. If the list is full, the place's last share takes
+ * it. */
 static void note_share(struct sc_statement *statement, const struct sc_statement_account *account)
 {
     bool has_room = statement->share_count < SC_STATEMENT_SHARES;
@@ -70,6 +78,8 @@ static void note_share(struct sc_statement *statement, const struct sc_statement
     share->peak_bytes += account->peak_bytes;
 }
 
+/* Copies an account. What it held at the place's peak is kept only once it has changed since; until
+ * then it is what it holds now. */
 static struct sc_statement_account draw(const struct sc_accounts *accounts,
                                         const struct sc_account *account, unsigned place)
 {
@@ -89,6 +99,7 @@ static struct sc_statement_account draw(const struct sc_accounts *accounts,
     };
 }
 
+/* Goes through all accounts of the place. */
 static void consider_all(struct sc_statement *statement, const struct sc_accounts *accounts,
                          unsigned place)
 {
@@ -103,6 +114,7 @@ static void consider_all(struct sc_statement *statement, const struct sc_account
     }
 }
 
+/* Copies the sums of the place, and goes through its accounts. */
 static void draw_place(struct sc_ledger *ledger, struct sc_statement *statement, unsigned place)
     SC_REQUIRES(ledger->lock)
 {
@@ -118,6 +130,7 @@ static void draw_place(struct sc_ledger *ledger, struct sc_statement *statement,
     consider_all(statement, accounts, place);
 }
 
+/* Mentions the blocks that other processes may have open. */
 static void draw_exports(struct sc_ledger *ledger, struct sc_statement *statement)
     SC_REQUIRES(ledger->lock)
 {
@@ -137,7 +150,7 @@ static void draw_exports(struct sc_ledger *ledger, struct sc_statement *statemen
 void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
 {
     memset(statement, 0, sizeof *statement);
-    sc_brief_lock_take(&ledger->lock);
+    sc_brief_lock_acquire(&ledger->lock);
     for (unsigned place = 0; place < SC_LEDGER_PLACES; place++)
         draw_place(ledger, statement, place);
     for (unsigned i = 0; i < ledger->pools_ever; i++)
@@ -146,12 +159,13 @@ void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
     draw_exports(ledger, statement);
     memcpy(statement->suballocators, ledger->suballocators, sizeof statement->suballocators);
     memcpy(statement->sums, ledger->sums, sizeof statement->sums);
-    sc_brief_lock_give(&ledger->lock);
+    sc_brief_lock_release(&ledger->lock);
 }
 
 /* ---- never freed ---- */
 
-/* Accounts of one place without their labels: who loses one block under each has lost them all. */
+/* Adds the account to one without a label: a program that loses a block in each of its labelled
+ * steps has lost them all at one place of its code. */
 static void merge(struct sc_accounts *merged, const struct sc_account *account)
 {
     const struct sc_origin made = sc_origins_get(account->origin);
@@ -166,7 +180,8 @@ static void merge(struct sc_accounts *merged, const struct sc_account *account)
     into->was_reset |= account->was_reset;
 }
 
-/* Nobody knows whether one place has made the blocks without a stack. */
+/* Puts accounts with blocks that nobody freed into the statement. Blocks without a stack are left
+ * out: they may come from several places in the code. */
 static void consider_never_freed(struct sc_statement *statement, const struct sc_accounts *merged,
                                  unsigned place)
 {
@@ -183,10 +198,10 @@ void sc_statement_draw_never_freed(struct sc_ledger *ledger, struct sc_statement
     struct sc_accounts *merged = sc_pages_map(sizeof *merged);
     memset(statement, 0, sizeof *statement);
     for (unsigned place = 0; merged && place < SC_LEDGER_PLACES; place++) {
-        sc_brief_lock_take(&ledger->lock);
+        sc_brief_lock_acquire(&ledger->lock);
         for (uint32_t id = 1; id <= ledger->places[place].count; id++)
             merge(merged, &ledger->places[place].at[id]);
-        sc_brief_lock_give(&ledger->lock);
+        sc_brief_lock_release(&ledger->lock);
         consider_never_freed(statement, merged, place);
         sc_accounts_destroy(merged);
     }

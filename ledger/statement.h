@@ -1,8 +1,8 @@
-/* What the ledger says at one moment, as a copy for who writes it down: what each place holds and
- * has held at most, its pools, and the accounts with most.
+/* A statement: a copy of what the ledger says at one moment, for the report, the oom line and the
+ * post-mortem, which write it down. It has what each place holds and has held at most, the driver's
+ * pools, and the accounts with most memory.
  *
- * All of it is of one moment. Plain data. What only the driver knows is the caller's to fill in.
- */
+ * Plain data. Members that only the driver can tell are left zero, for the caller to fill in. */
 #ifndef SC_LEDGER_STATEMENT_H
 #define SC_LEDGER_STATEMENT_H
 
@@ -18,14 +18,15 @@ enum {
     SC_STATEMENT_UUID_BYTES = 16
 };
 
-/* What the driver has taken for itself, as of the last look (interpose/ledger/unaccounted.h). */
+/* Device memory that the driver has taken for itself, as of the last time that it was asked
+ * (interpose/ledger/unaccounted.h). */
 struct sc_statement_unaccounted {
     bool is_asked, is_known;
     uint64_t driver_bytes; /* what the process has of the device, the driver says */
     uint64_t bytes, peak_bytes;
 };
 
-/* What else is told of a call, each with what `count` is. */
+/* What is mentioned of a call besides its account. Each kind says what `count` means. */
 enum sc_statement_mention_kind {
     SC_STATEMENT_CONTEXT, /* contexts that it made, and that live */
     SC_STATEMENT_EXPORT,  /* when it made a handle for others, in ns */
@@ -58,7 +59,7 @@ struct sc_statement_place {
     struct sc_statement_unaccounted unaccounted;
 };
 
-/* A child that lives, and has a device open. */
+/* A child process that is running and has a device open. */
 enum { SC_STATEMENT_CHILDREN = 8, SC_STATEMENT_NAME_BYTES = 17 };
 
 struct sc_statement_child {
@@ -66,14 +67,15 @@ struct sc_statement_child {
     char name[SC_STATEMENT_NAME_BYTES]; /* "": not known */
 };
 
-/* What an account of own memory has, for sums by owner. */
+/* What one account has of memory that belongs to the process; the report adds these up by owner. */
 struct sc_statement_share {
     unsigned place;
     uint32_t origin;
     uint64_t bytes, blocks, peak_bytes;
 };
 
-/* So many are told apart; what all further ones have is the last one's, of a place. */
+/* At most so many shares are told apart. All further ones are added up in one more share for each
+ * place. */
 enum { SC_STATEMENT_SHARES = 4096 };
 
 struct sc_statement_account {
@@ -102,7 +104,7 @@ struct sc_statement {
     uint64_t sums[SC_LEDGER_SUMS];
 };
 
-/* 0 where there is less. */
+/* from - what; 0 if `what` is larger. */
 static inline uint64_t sc_statement_less(uint64_t from, uint64_t what)
 {
     return from > what ? from - what : 0;
@@ -110,15 +112,16 @@ static inline uint64_t sc_statement_less(uint64_t from, uint64_t what)
 
 struct sc_text;
 
-/* "GPU-8f6e0b3a-...", as nvidia-smi has it; `prefix` is "GPU", or "MIG" of an instance. */
+/* Appends a UUID as nvidia-smi prints it, "GPU-8f6e0b3a-...". `prefix`: "GPU"; "MIG" for an
+ * instance. */
 void sc_statement_put_uuid(struct sc_text *text, const char *prefix, const uint8_t *uuid);
 
-/* The accounts that nobody gives back (sc_accounts_never_freed), with so many blocks. Needs no
- * lock.
- */
+/* Draws a statement of the accounts with blocks that nobody has freed (sc_accounts_never_freed)
+ * alone, for the end of the process. Takes the ledger's lock for each place. */
 void sc_statement_draw_never_freed(struct sc_ledger *ledger, struct sc_statement *statement);
 
-/* A million blocks take no longer than one: it looks at accounts. Needs no lock. */
+/* Draws a statement of the whole ledger. Takes the ledger's lock once. It looks at accounts and
+ * never at single blocks, so a million blocks take no longer than one. */
 void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement);
 
 #endif

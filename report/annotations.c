@@ -67,13 +67,14 @@ static void copy_cut(char *into, const char *text)
 
 /* ---- records of threads ---- */
 
+/* At the end of the thread: gives its record back. */
 static void give_own_record(void *unused)
 {
     (void)unused;
     sigset_t signals;
     lock_annotations(&signals);
     if (own_record)
-        sc_pool_give(&records, own_record);
+        sc_pool_release(&records, own_record);
     own_record = 0;
     unlock_annotations(&signals);
 }
@@ -158,6 +159,9 @@ void sc_annotations_start(void)
         sc_annotations_label(label);
 }
 
+/* Sets the label that hazards of the calling thread get. The text is copied before the lock is
+ * taken: it is the program's, and may lie on a guarded page, which must not be touched under the
+ * lock. */
 void sc_annotations_label_thread(const char *label)
 {
     char copy[SC_LABEL_SIZE];
@@ -174,6 +178,8 @@ void sc_annotations_label_thread(const char *label)
 
 /* ---- ignoring ---- */
 
+/* Begins a part of the program in which hazards are suppressed. The text is copied before the lock
+ * is taken, as for a label. Only the outermost pair's reason counts. */
 void sc_annotations_ignore_begin(const char *reason)
 {
     char copy[SC_LABEL_SIZE];
@@ -183,7 +189,7 @@ void sc_annotations_ignore_begin(const char *reason)
     if (!record)
         return;
     lock_annotations(&signals);
-    SC_ASSERT(own_record && own_record < sc_pool_unused(&records));
+    SC_ASSERT(own_record && own_record < sc_pool_first_unused(&records));
     if (record->ignore_depth++ == 0)
         record->reason = number_of_word_locked(&reasons, copy);
     unlock_annotations(&signals);
@@ -203,6 +209,8 @@ const char *sc_annotations_reason(unsigned index)
 
 /* ---- hazards ---- */
 
+/* Adds to a hazard what the program has annotated. A thread's own label goes before the
+ * process's. */
 void sc_annotations_note(struct sc_hazard *hazard)
 {
     sigset_t signals;

@@ -1,9 +1,9 @@
-/* What the program says of its own calls through include/safecopy.h: a label for what it does, and
- * that hazards are to be ignored.
+/* What the program says of its own calls through include/safecopy.h: a label for what it is doing
+ * (a test, a request, a step), and that hazards of some calls are to be ignored. Hazards are marked
+ * with both.
  *
- * Thread safe. A leaf lock is held over copying, with asynchronous signals blocked. A thread that
- * labels itself, or ignores hazards, has a record until it ends.
- */
+ * Thread-safe. Locks: one of the module's own, a leaf, held while text is copied, with asynchronous
+ * signals blocked. A thread that sets a label or ignores hazards has a record until it ends. */
 #ifndef SC_REPORT_ANNOTATIONS_H
 #define SC_REPORT_ANNOTATIONS_H
 
@@ -12,7 +12,7 @@
 
 struct sc_hazard;
 
-/* At most so many reasons and labels are told apart; all further ones count as one. */
+/* How many reasons and labels are told apart; all further ones count as one. */
 enum { SC_REASONS_MAX = 64, SC_LABELS_MAX = 257 };
 
 /* Labels the process with the value of SAFECOPY_LABEL, in which a test leaves its label for the

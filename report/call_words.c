@@ -62,8 +62,8 @@ static void put_symbol(struct sc_text *text, const char *symbol)
     sc_text_put(text, symbol);
 }
 
-/* Reads the name that the loader has for the frame's function. Another thread may close the module
- * meanwhile, so the name is read by way of /proc/self/mem. */
+/* Copies the frame's name out of the module's memory; false: there is none, or the module was
+ * closed meanwhile. */
 static bool read_symbol(const struct sc_report_frame *frame, char *name, size_t size)
 {
     int memory = frame->symbol ? sc_file_open_memory() : -1;
@@ -78,7 +78,7 @@ static bool find_symbol(const struct sc_report_frame *frame, char *name, size_t 
     return frame->symbol ? read_symbol(frame, name, size) : sc_symtab_find(frame, name, size);
 }
 
-/* "load_batch (train.py:12)" */
+/* Puts a Python frame, as "load_batch (train.py:12)". */
 static void put_python_frame(struct sc_text *text, const struct sc_python_frame *frame)
 {
     sc_plain_put(text, frame->function, frame->function_bytes);
@@ -89,7 +89,8 @@ static void put_python_frame(struct sc_text *text, const struct sc_python_frame 
     sc_text_char(text, ')');
 }
 
-/* "load_batch (/opt/app/train+0x1234)" */
+/* Puts a native frame, as "load_batch (libdata.so+0x1234)", or "libdata.so+0x1234" without a
+ * name. */
 static void put_native_frame(struct sc_text *text, const struct sc_report_frame *frame,
                              const char *name)
 {

@@ -1,9 +1,10 @@
-/* A call in words, for people: what the program called, and from which frame of the user's.
+/* Words for people that say which call the program made, and from which of the user's frames:
+ * "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2) at load_batch (train.py:12)". The summary, warnings and
+ * NVTX use them.
  *
- * Frames are named from the innermost one on, as many as are needed, and each may take a search in
- * a module's file (report/symtab.h). So these functions are for few calls. Locks: all take the
- * loader's lock.
- */
+ * Frames are named from the innermost one on, only as many as are needed. Each may take a search in
+ * a module's file (report/symtab.h), so these functions are for few calls. Locks: all take the
+ * loader's lock. */
 #ifndef SC_REPORT_CALL_WORDS_H
 #define SC_REPORT_CALL_WORDS_H
 

@@ -125,6 +125,8 @@ static int write_all(int fd, const char *bytes, size_t count, unsigned patience_
     return 0;
 }
 
+/* SIGPIPE and SIGXFSZ are taken back if this write has raised them, and left if they were pending
+ * before. */
 int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patience_ms)
 {
     sigset_t before;
@@ -150,6 +152,7 @@ bool sc_file_lock(int fd)
     return KERNEL(SYS_flock, fd, LOCK_EX | LOCK_NB) != -EWOULDBLOCK;
 }
 
+/* Makes the missing folders of the path. 0 or -errno. */
 static int make_parents(const char *path)
 {
     char parent[4096];
@@ -329,6 +332,8 @@ long sc_file_read(const char *path, char *bytes, size_t size)
     return count < 0 ? count : (long)used;
 }
 
+/* The number behind the first `key` in a small file of the kernel's; "" means its beginning. 0:
+ * there is none. */
 uint64_t sc_file_number(const char *path, const char *key)
 {
     char text[256];

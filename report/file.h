@@ -1,10 +1,9 @@
-/* Files for code that lives in somebody else's process: raw system calls, nothing else.
+/* Opening, reading and writing files by raw system calls, for code that runs in the user's process.
  *
  * libc's functions are cancellation points, and the library hooks them; the functions here are
  * neither. No function changes errno or raises a signal: SIGPIPE and SIGXFSZ become -EPIPE and
- * -EFBIG. No function allocates or locks. Every descriptor is close-on-exec, and one for writing
- * has a high number.
- */
+ * -EFBIG. No function allocates or locks. Every descriptor is close-on-exec. A descriptor for
+ * writing has a high number, which programs that close or reuse low numbers leave alone. */
 #ifndef SC_REPORT_FILE_H
 #define SC_REPORT_FILE_H
 
@@ -21,8 +20,8 @@ int sc_file_move_high(int fd);
 /* Writes all bytes, also after short writes and interruptions. 0 or -errno. */
 int sc_file_write(int fd, const char *bytes, size_t count);
 
-/* Writes all bytes as sc_file_write does. -EAGAIN if the reader takes no byte for `patience_ms`,
- * whether the descriptor blocks or not. */
+/* Writes all bytes as sc_file_write does, but waits for a slow reader no longer than this: -EAGAIN
+ * if the reader takes no byte for `patience_ms`, whether the descriptor blocks or not. */
 int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patience_ms);
 
 /* Has `fd` a regular file open? Async-signal-safe. */
@@ -59,8 +58,8 @@ int sc_file_status_of(int fd, struct stat *status);
 /* Removes the name from its directory (unlink); a directory's name stays. 0 or -errno. */
 int sc_file_remove(const char *path);
 
-/* Which file a descriptor has open. A program that closes all descriptors closes ours, too, and the
- * next file that it opens gets the number. */
+/* Which file a descriptor has open. It tells whether a descriptor is still ours: a program that
+ * closes all descriptors closes ours, too, and the next file that it opens gets the same number. */
 struct sc_file_identity {
     dev_t device;
     ino_t inode; /* 0: the descriptor is closed */
@@ -114,8 +113,8 @@ void sc_file_link(const char *path, char *target, size_t size);
 
 void sc_file_close(int fd); /* a negative `fd` does nothing */
 
-/* Blocks every signal but those that the running instruction raises, and stores the mask of before.
- */
+/* Blocks every signal but those that the running instruction raises (SIGSEGV and its like). Stores
+ * the former mask in `before`. */
 void sc_file_block_signals(sigset_t *before);
 
 /* Sets the signal mask `before`. */

@@ -17,6 +17,7 @@ struct row {
     struct sc_part pattern;
 };
 
+/* The kind of the first row whose pattern matches; a name that no row knows is the user's. */
 static enum sc_frame_kind first_match(const struct row *rows, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {
@@ -46,6 +47,7 @@ enum sc_frame_kind sc_frame_kind_of_function(const char *symbol)
     return first_match(rows, sizeof rows / sizeof rows[0], symbol);
 }
 
+/* The patterns of file names are tried before those of whole paths. */
 enum sc_frame_kind sc_frame_kind_of_path(const char *path, size_t bytes)
 {
     static const struct row rows[] = {
@@ -69,6 +71,7 @@ static enum sc_frame_kind kind_of_return_address(const void *pc)
     return frame.is_python || !frame.module ? SC_FRAME_USER : sc_frame_kind_of_module(frame.module);
 }
 
+/* Whose code called CUDA: the kind of the innermost frame that is not the runtime's or libc's. */
 enum sc_frame_kind sc_frame_kind_of_stack(uint32_t stack)
 {
     void *const *frames;

@@ -1,9 +1,8 @@
-/* Whose code a frame runs: that of what every program runs on (CUDA, libc), of a library, or of the
- * user. In the process the rows of frame_kinds.def decide; the command has further rules
- * (report/command/frame_rules.h).
+/* Tells whose code a frame of a stack runs: the CUDA libraries' or libc's, another library's, or
+ * the user's. The report shows users the frames of their own code. The library goes by the rows of
+ * frame_kinds.def; the command has further rules (report/command/frame_rules.h).
  *
- * Thread-safe. Nothing allocates.
- */
+ * Thread-safe. Nothing allocates. */
 #ifndef SC_REPORT_FRAME_KINDS_H
 #define SC_REPORT_FRAME_KINDS_H
 

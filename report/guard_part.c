@@ -39,6 +39,7 @@ void sc_guard_part_name_sites(const struct sc_budget *budget, struct sc_guard_pa
     }
 }
 
+/* Lists the call sites, each with as much of its stack as there is room for. */
 static void put_sites(struct sc_text *line, const struct sc_guard_part_sites *sites)
 {
     sc_json_put(line, "sites:[");

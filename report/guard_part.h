@@ -1,5 +1,5 @@
-/* The member `guard` of the summary's line: by which mechanism pages were kept off and, with
- * guard_budget, how many operations of each call site were guarded. */
+/* The member `guard` of the summary's line: how often pages were protected, by which mechanism,
+ * and, with guard_budget, how many operations of each call site were guarded. */
 #ifndef SC_REPORT_GUARD_PART_H
 #define SC_REPORT_GUARD_PART_H
 

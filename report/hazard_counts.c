@@ -17,7 +17,8 @@ static bool has_stacks(const struct sc_hazard *hazard)
     return hazard->copy.stack != 0 || hazard->event.stack != 0;
 }
 
-/* That a device has too little room is said of each device. */
+/* Are the hazards the same but for when they came? Those without stacks are compared by the names
+ * of their calls instead. That a device has too little room is said of each device. */
 static bool are_equal(const struct sc_hazard *a, const struct sc_hazard *b)
 {
     if (a->code != b->code || a->copy.stack != b->copy.stack || a->event.stack != b->event.stack ||
@@ -97,6 +98,7 @@ const struct sc_hazard_counts *sc_hazard_counts_note(const struct sc_hazard *haz
     return entry;
 }
 
+/* Keeps the longest time that any of these equal hazards still had to run. */
 void sc_hazard_counts_note_time(const struct sc_hazard *hazard, int64_t remaining_ns)
 {
     uint16_t slot = *slot_of(hazard);
@@ -158,6 +160,8 @@ static struct sc_hazard_counts merge_place(unsigned index)
     return merged;
 }
 
+/* Collects the `most` gravest places, sorted as they are found. *places: how many there are in
+ * all. */
 unsigned sc_hazard_counts_top(struct sc_hazard_counts *top, unsigned most, unsigned *places)
 {
     unsigned count = 0;

@@ -1,7 +1,7 @@
-/* The hazards seen so far; equal hazards are counted together (report.h says which are equal).
+/* The hazards that were found so far. Equal hazards share one entry and are counted (report.h says
+ * which are equal).
  *
- * A fixed table of plain data. Locks: the caller's lock guards the table.
- */
+ * A fixed table of plain data. Locks: the caller's lock guards the table. */
 #ifndef SC_REPORT_HAZARD_COUNTS_H
 #define SC_REPORT_HAZARD_COUNTS_H
 
@@ -22,9 +22,10 @@ struct sc_hazard_counts {
     int64_t remaining_ns; /* the longest that a copy ran on; negative: it was over */
 };
 
-/* Counts `hazard`. Returns the entry of its equals, or NULL when the table is full. *telling: the
- * hazard is worth a line. It is the 1st, 2nd, 4th, ... of its equals, or the first observed one, or
- * its label differs from the one before. A label is a reason a thousand times at most. */
+/* Counts `hazard`. Returns the entry that it shares with its equals; NULL: the table is full.
+ * *telling: is the hazard worth a line of the report? It is if it is the 1st, 2nd, 4th, 8th, ... of
+ * its equals, or the first observed one, or if its label differs from the last one's. Labels alone
+ * give an entry at most a thousand lines. */
 const struct sc_hazard_counts *sc_hazard_counts_note(const struct sc_hazard *hazard, bool *telling);
 
 /* Notes that the copy of `hazard` ended `remaining_ns` after the event (before, if negative). Pre:

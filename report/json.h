@@ -1,8 +1,7 @@
-/* JSON into a struct sc_text. These functions write commas and escapes; nesting is the caller's.
+/* Appends JSON to a struct sc_text. The functions write commas and escapes by themselves; the
+ * caller sees to it that brackets match.
  *
- * A string need not be UTF-8: each stray byte becomes the four characters \xNN. Pure: safe in a
- * signal handler.
- */
+ * A byte that is not UTF-8 becomes the four characters \xNN. Pure: safe in a signal handler. */
 #ifndef SC_REPORT_JSON_H
 #define SC_REPORT_JSON_H
 

@@ -47,8 +47,8 @@ void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack)
         sc_report_symbolise(frames[i], &stack->frames[i]);
 }
 
-/* Writes the path of a module, made absolute. A name without '/' names no file (the vDSO), and
- * stays as it is. */
+/* Writes the module's path. A relative name is looked up with the kernel, as the loader keeps it as
+ * it was given. */
 static void put_module(struct sc_text *line, const char *key, const char *name, uintptr_t base)
 {
     char path[4096];
@@ -129,6 +129,7 @@ static void put_origin(struct sc_text *line, const char *key, uint32_t id,
     sc_json_put(line, "}");
 }
 
+/* The thread's name, as the kernel knows it; "" if the thread is gone. */
 static void find_thread_name(int32_t thread, char name[SC_THREAD_NAME_SIZE])
 {
     char path[64], read[SC_THREAD_NAME_SIZE];
@@ -265,6 +266,7 @@ void sc_json_lines_timing(struct sc_text *line, const struct sc_hazard *hazard,
                 timing->end_ns, (int64_t)(timing->end_ns - hazard->event.time_ns));
 }
 
+/* Writes the process's arguments, as many as fit half of the line. */
 static void put_command(struct sc_text *line)
 {
     static char arguments[16384]; /* sc_json_lines_run has one caller at a time */
@@ -318,6 +320,8 @@ struct module_writer {
     bool has_any;
 };
 
+/* A visitor of modules: writes one. 0: there is no more room, so this one waits for the next
+ * line. */
 static int put_loaded_module(const struct sc_module *module, void *context)
 {
     struct module_writer *writer = context;
@@ -386,7 +390,8 @@ bool sc_json_lines_modules(struct sc_text *line, const struct sc_path_names *nam
     return has_any;
 }
 
-/* `ignored` has the entries of SAFECOPY_OPTIONS that were bad, divided by ':'. */
+/* Puts the entries of SAFECOPY_OPTIONS that were bad, as a list; `ignored` has them divided by
+ * ':'. */
 static void put_ignored(struct sc_text *line, const char *ignored)
 {
     sc_json_put(line, "options_ignored:[");
@@ -490,6 +495,7 @@ static void put_unjudged(struct sc_text *line, const struct sc_no_verdicts *coun
     sc_json_put(line, "}}");
 }
 
+/* Writes how many hazards one suppression or one reason has left out, if any. */
 static void put_suppressed_by(struct sc_text *line, struct sc_part name, struct sc_part reason,
                               uint64_t count)
 {

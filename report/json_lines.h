@@ -44,8 +44,8 @@ void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack);
  * leaves less than `reserve` bytes for the end of the line. */
 bool sc_json_lines_keep(struct sc_text *line, size_t before, size_t reserve);
 
-/* The room that an element must leave behind it: `reserve` bytes for the end of the line, and for
- * each of the `more` elements that follow as much as for this one. */
+/* How many bytes the next array element must leave free in the line: `reserve` for the end of the
+ * line, and for each of the `more` elements that follow as much as for this one. */
 size_t sc_json_lines_share(const struct sc_text *line, unsigned more, size_t reserve);
 
 /* Writes the member `by_code`. `by_code` has a count for each enum sc_hazard_code. */

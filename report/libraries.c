@@ -86,6 +86,7 @@ static bool is_absolute(const Dl_serinfo *folders, unsigned index)
     return folders->dls_serpath[index].dls_name[0] == '/';
 }
 
+/* Are all folders that the loader searches absolute, so that the loader itself can be used? */
 static bool are_absolute(const Dl_serinfo *folders)
 {
     unsigned i = 0;
@@ -135,6 +136,8 @@ struct opening {
 
 static void *open_path(struct opening *opening, const char *path);
 
+/* Opens the library from this folder, after what it needs; NULL: it is not there, or the needs are
+ * nested too deep. */
 static void *open_in(struct opening *opening, const char *folder, size_t length, const char *name)
 {
     if (opening->depth == DEPTH_MAX)
@@ -145,6 +148,7 @@ static void *open_in(struct opening *opening, const char *folder, size_t length,
     return path.cut ? NULL : open_path(opening, path.bytes);
 }
 
+/* Searches the loader's absolute folders for the library, in their order. */
 static void *open_name(struct opening *opening, const char *name)
 {
     void *found = NULL;
@@ -164,6 +168,7 @@ static const char *pointer_to(const struct dl_phdr_info *object, uintptr_t addre
     return (const char *)place; // NOLINT: the loader gives addresses as numbers
 }
 
+/* The object's table of dynamic entries; NULL: it has none. */
 static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *object)
 {
     for (unsigned i = 0; i < object->dlpi_phnum; i++)

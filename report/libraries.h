@@ -1,12 +1,12 @@
-/* Libraries that the project itself opens, mostly in a stranger's process.
+/* Opens libraries that the project itself needs (CUPTI, NVML, the driver), mostly in the user's
+ * process, without letting a relative folder decide which file is loaded.
  *
- * The loader looks for a library in the folders of LD_LIBRARY_PATH and of run paths. A relative
- * folder there is relative to the working folder of the moment. The program may change that, and
- * whatever file lies there would then run in the process. So relative folders are passed over, for
- * what is opened here and for what that needs.
+ * The loader looks for a library in the folders of LD_LIBRARY_PATH and of run paths. A relative one
+ * means a folder below the present working folder, which the program may change, so that any file
+ * could be loaded. Relative folders are skipped therefore, for the library and for the libraries
+ * that it needs.
  *
- * Thread-safe. Locks: takes the loader's. Not for a signal handler.
- */
+ * Thread-safe. Locks: takes the loader's. Not for a signal handler. */
 #ifndef SC_REPORT_LIBRARIES_H
 #define SC_REPORT_LIBRARIES_H
 

@@ -14,6 +14,7 @@ void sc_limits_part_name(const struct sc_limit_events *limits, struct sc_limits_
         sc_json_lines_name_stack(limits->modules[i].stack, &part->module_stacks[i]);
 }
 
+/* Writes who set or fixed the limit, and what was asked for. */
 static void put_author(struct sc_text *line, const struct sc_limit_event *event)
 {
     static const char *const words[] = {"program", "option", "launch"};

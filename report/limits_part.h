@@ -1,5 +1,5 @@
 /* The member `limits` of the summary's line: calls that set limits of contexts, launches that fixed
- * one, and modules that call malloc (ledger/limit_events.h). */
+ * the size of the device's heap, and modules that call malloc (ledger/limit_events.h). */
 #ifndef SC_REPORT_LIMITS_PART_H
 #define SC_REPORT_LIMITS_PART_H
 

@@ -1,11 +1,9 @@
-/* The paths of mapped files.
+/* Finds the path of a file that is mapped into the process, by asking the kernel.
  *
- * The loader knows a module by the name that it was loaded by. If that is a relative path, it is
- * relative to the working folder of then, and the program may have changed that. The kernel knows
- * the file itself.
+ * The loader knows a module by the name that it was loaded by. A relative name no longer leads to
+ * the file once the program has changed its working folder. The kernel always knows the file.
  *
- * Thread-safe, no lock, errno is kept.
- */
+ * Thread-safe; no lock; errno is kept. */
 #ifndef SC_REPORT_MAPPED_FILE_H
 #define SC_REPORT_MAPPED_FILE_H
 

@@ -10,8 +10,7 @@
 
 #include "common/poison.h"
 
-/* /proc/swaps has a title, then a line for each swap area. If it cannot be read there may be swap.
- */
+/* Does the system swap? The file has a headline, and a line for each place to swap to. */
 static bool has_swap(void)
 {
     char text[512];

@@ -1,15 +1,14 @@
-/* By which mechanism pages are to be kept off: the choice that guard=on leaves to the library, and
- * that `safecopy doctor` tells.
+/* Decides by which mechanism, mprotect or userfaultfd, the guard protects pages. With guard=on the
+ * library makes this choice, and `safecopy doctor` tells it.
  *
- * Signal safe; errno is kept. A few system calls.
- */
+ * Signal-safe; errno is kept. Makes a few system calls. */
 #ifndef SC_REPORT_MECHANISM_H
 #define SC_REPORT_MECHANISM_H
 
 enum sc_guard_mode;
 
-/* SC_MECHANISM_USERFAULTFD means userfaultfd for the memory that it can serve, and mprotect for the
- * rest. If no descriptor can be had (report/userfaultfd.h), all is mprotect's. */
+/* USERFAULTFD: userfaultfd for the memory that it can protect, and mprotect for all other. If a
+ * process can have no descriptor for it (report/userfaultfd.h), the mechanism is MPROTECT. */
 enum sc_mechanism {
     SC_MECHANISM_NONE,
     SC_MECHANISM_MPROTECT,

@@ -51,8 +51,8 @@ static uint64_t lowest_limit(struct sc_text *path, size_t root, const char *file
     return found;
 }
 
-/* Appends the memory limit of this process's cgroup. `groups` is /proc/self/cgroup. `begins` stands
- * before the group's path in its line there, and `root` is where such groups are mounted. */
+/* Writes the lowest limit of the process's cgroup and the groups around it. `groups`: what
+ * /proc/self/cgroup says; `begins`: how the line of the hierarchy begins that has memory limits. */
 static void put_group(struct sc_text *line, bool *has_any, char *groups, const char *begins,
                       const char *root, const char *file)
 {

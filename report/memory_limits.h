@@ -1,5 +1,6 @@
-/* What limits the memory of this process besides the device: the variable of MPS, and the cgroup,
- * to which page-locked memory is charged. */
+/* The member `memory_limits` of the run line: what limits the process's memory besides the size of
+ * the device, which are the variable of MPS, and the cgroup, to which page-locked memory is
+ * charged. */
 #ifndef SC_REPORT_MEMORY_LIMITS_H
 #define SC_REPORT_MEMORY_LIMITS_H
 

@@ -63,6 +63,8 @@ static void put_name(char *name, size_t size, const char *part, size_t length)
  * memory. */
 static const char *const bindings[] = {"libffi", "_ctypes", "_cffi_backend", "cuda", "pycuda"};
 
+/* Is it a package that merely passes Python's calls on to a library? Then the owner is the frame
+ * around it. */
 static bool is_binding(const char *name)
 {
     for (size_t i = 0; i < sizeof bindings / sizeof bindings[0]; i++) {

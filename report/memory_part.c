@@ -28,6 +28,8 @@ static const char *const kind_names[SC_LEDGER_KINDS] = {
 
 /* ---- owners ---- */
 
+/* The owner's entry for the place, which is made if there is none. If the list is full, its last
+ * entry stands for all further owners. */
 static struct sc_memory_part_owner *find_owner(struct sc_memory_part *part, const char *name,
                                                unsigned place)
 {
@@ -44,6 +46,7 @@ static struct sc_memory_part_owner *find_owner(struct sc_memory_part *part, cons
     return &part->owners[i];
 }
 
+/* Adds what one account has to its owner, who is found by the account's stack. */
 static void add_share(struct sc_memory_part *part, const struct sc_statement_share *share)
 {
     char name[SC_MEMORY_PART_NAME_BYTES] = "";
@@ -120,7 +123,8 @@ static void put_kinds(struct sc_text *line, const struct sc_statement *statement
     sc_json_put(line, "}");
 }
 
-/* Readers of JSON take no number beyond this: all that there is. */
+/* Writes a pool's release threshold. One beyond what readers of JSON take means "never release",
+ * and is written as null. */
 static void put_threshold(struct sc_text *line, uint64_t bytes)
 {
     if (bytes > INT64_MAX)
@@ -170,7 +174,8 @@ static void put_uuid(struct sc_text *line, const struct sc_statement_place *plac
     sc_json_put(line, "uuid:%s", text.bytes);
 }
 
-/* Stacks of these have half of the line at most. */
+/* Writes what is mentioned of a call, with its stack. All mentions together take at most half of
+ * the line. */
 static void put_mention(struct sc_text *line, const struct sc_memory_part *part, unsigned i)
 {
     const struct sc_statement_mention *mention = &part->statement->mentions[i];
@@ -199,7 +204,7 @@ static void put_mentions(struct sc_text *line, const struct sc_memory_part *part
     sc_json_put(line, "]");
 }
 
-/* What the driver has for itself, as far as somebody looks. */
+/* Writes what the driver has taken for itself, if the library was asked to find that out. */
 static void put_unaccounted(struct sc_text *line, const struct sc_memory_part *part, unsigned place)
 {
     const struct sc_statement_unaccounted *row = &part->statement->places[place].unaccounted;
@@ -300,6 +305,7 @@ static void put_account(struct sc_text *line, const struct sc_memory_part *part,
     sc_json_put(line, "}");
 }
 
+/* Lists the accounts with most memory while there is room. Returns how many were written. */
 static unsigned put_accounts(struct sc_text *line, const struct sc_memory_part *part, unsigned max,
                              size_t reserve)
 {
@@ -316,7 +322,7 @@ static unsigned put_accounts(struct sc_text *line, const struct sc_memory_part *
     return i;
 }
 
-/* Managed memory of which something is said. */
+/* Lists the places for which the program has advised or prefetched managed memory. */
 static void put_managed(struct sc_text *line, const struct sc_statement *statement)
 {
     for (unsigned i = 0; i < SC_LEDGER_PLACES; i++) {

@@ -1,7 +1,7 @@
-/* The calls that passed the library by; calls of the same function and stack are counted together.
+/* Counts the driver calls that passed the library by, so that not each one gets a line of the
+ * report. Calls of the same function and stack are counted together.
  *
- * A fixed table of plain data. Locks: the caller's lock guards the table.
- */
+ * A fixed table of plain data. Locks: the caller's lock guards the table. */
 #ifndef SC_REPORT_MISSED_CALLS_H
 #define SC_REPORT_MISSED_CALLS_H
 

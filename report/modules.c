@@ -65,6 +65,8 @@ static const unsigned char *address_of(uintptr_t address)
     return (const unsigned char *)address; // NOLINT: the loader gives addresses as numbers
 }
 
+/* Collects what the report says of a module from its program headers: where it begins, and its
+ * build id. */
 static struct sc_module describe(const struct dl_phdr_info *info)
 {
     struct sc_module module = {.name = info->dlpi_name ? info->dlpi_name : ""};
@@ -91,7 +93,7 @@ static struct {
     _Atomic uint64_t loaded; /* the loader's count of objects loaded, when all had been visited */
 } known;
 
-/* FNV-1a. */
+/* Adds bytes to a digest (FNV-1a). */
 static uint64_t digest(uint64_t digest, const void *bytes, size_t count)
 {
     const unsigned char *at = bytes;
@@ -122,6 +124,8 @@ struct visitor {
     uint64_t loaded;
 };
 
+/* Visits a module unless its digest is known. The module is noted only after the visitor has taken
+ * it, so that one that found no room comes again. */
 static int visit_module(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;

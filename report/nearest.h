@@ -1,4 +1,5 @@
-/* Which of the valid words a misspelt word was meant to be. Pure: no allocation, no locale. */
+/* Guesses which valid word a misspelt word was meant to be, for complaints such as "did you mean
+ * ...?". Pure: no allocation, no locale. */
 #ifndef SC_REPORT_NEAREST_H
 #define SC_REPORT_NEAREST_H
 

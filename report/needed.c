@@ -30,6 +30,7 @@ static bool read_exactly(const struct file *file, void *bytes, size_t size, uint
     return sc_file_read_at(file->fd, bytes, size, offset) == (long)size;
 }
 
+/* Is it an ELF file that this process could load? */
 static bool read_header(struct file *file)
 {
     const ElfW(Ehdr) *header = &file->header;
@@ -92,6 +93,7 @@ static bool find_name(const struct file *file, unsigned index, struct names *nam
     return true;
 }
 
+/* Reads the name out of the segment that holds the table of strings. */
 static int read_name(const struct file *file, const struct names *names, char *name, size_t size)
 {
     ElfW(Phdr) segment;

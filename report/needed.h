@@ -1,15 +1,15 @@
-/* The other libraries that an ELF file needs.
+/* Reads from an ELF file the names of the libraries that the loader opens together with it
+ * (DT_NEEDED).
  *
- * Thread-safe, no lock, errno is kept.
- */
+ * Thread-safe; no lock; errno is kept. */
 #ifndef SC_REPORT_NEEDED_H
 #define SC_REPORT_NEEDED_H
 
 #include <stddef.h>
 
-/* Writes the name of needed library number `index`, from 0 on, of the ELF file that `fd` has open.
- * Needed is what the loader opens with the file. Returns 1; 0: the file needs no more;
- * -ENAMETOOLONG; -ENOEXEC: this process cannot load the file. */
+/* Writes the name of needed library `index`, counted from 0, of the ELF file that `fd` has open.
+ * Returns 1; 0: the file needs no more libraries; -ENAMETOOLONG: the name does not fit; -ENOEXEC:
+ * this process cannot load the file. */
 int sc_needed_read(int fd, unsigned index, char *name, size_t size);
 
 #endif

@@ -34,6 +34,7 @@ static const struct words {
                               "the process may have no more mappings (vm.max_map_count)", NULL},
 };
 
+/* Writes why the allocation failed, and which call would give memory back. */
 static void put_verdict(struct sc_text *line, const struct sc_oom *oom)
 {
     const struct words *verdict = &verdicts[oom->verdict];

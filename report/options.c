@@ -118,6 +118,7 @@ static bool is_word(struct slice slice, const char *word)
     return strlen(word) == slice.length && memcmp(slice.bytes, word, slice.length) == 0;
 }
 
+/* Which word of the list the slice is; -1: none. */
 static int word_index(const char *const *list, struct slice slice)
 {
     for (int i = 0; list[i]; i++) {
@@ -373,7 +374,7 @@ static const char *words_if_ignored(const struct listener *listener, const char 
     return listener->is_strict ? "" : said;
 }
 
-/* What a complaint adds where the bad entry may have asked for strict. */
+/* What a complaint adds where the bad entry may have asked for strict: that the run will fail. */
 static const char *words_of_strict(const struct listener *listener, bool asks_for_strict)
 {
     return listener->is_strict || !asks_for_strict
@@ -413,6 +414,7 @@ static void complain_of_value(const struct listener *listener, const struct opti
     say(listener, &text);
 }
 
+/* Adds the bad entry to those that the report lists; it is counted even if it does not fit. */
 static void keep_ignored(struct sc_options *options, struct slice entry)
 {
     size_t used = strlen(options->ignored);
@@ -519,6 +521,8 @@ bool sc_options_is_given(const struct sc_options *options, const char *key)
     return options->given >> row_of((struct slice){key, strlen(key)}) & 1;
 }
 
+/* Reads only the entries of this key, since a whole struct of options may not fit the stack. The
+ * last valid one counts. */
 int sc_options_find_choice(const char *text, const char *key)
 {
     const struct option *option = &table[row_of((struct slice){key, strlen(key)})];

@@ -1,9 +1,9 @@
-/* The options: what SAFECOPY_OPTIONS says, typed, with defaults and complaints.
+/* The options: SAFECOPY_OPTIONS read into a struct of typed values, with defaults, and with
+ * complaints about bad entries.
  *
  * One table in options.c is the source of the defaults, the parsing, the complaints, the text of
  * help=1 and the `options` of the report. No function allocates, locks, or uses stdio or the
- * locale. Every function is reentrant.
- */
+ * locale. Every function is reentrant. */
 #ifndef SC_REPORT_OPTIONS_H
 #define SC_REPORT_OPTIONS_H
 
@@ -66,7 +66,7 @@ struct sc_options {
     char ignored[SC_OPTIONS_IGNORED_SIZE]; /* those that fit, with ':' between them */
 };
 
-/* One complaint: a line without prefix and newline, valid during the call. */
+/* Is called with each complaint: one line without prefix and newline, valid during the call. */
 typedef void sc_options_complain(void *context, const char *line);
 
 /* Sets every option to its default. */
@@ -78,8 +78,8 @@ void sc_options_defaults(struct sc_options *options);
 unsigned sc_options_parse(struct sc_options *options, const char *text,
                           sc_options_complain *complain, void *context);
 
-/* The same for a caller that does not go on after a bad entry: complaints do not say that the entry
- * is ignored. */
+/* The same for `safecopy run`, which ends at a bad entry instead of ignoring it: complaints do not
+ * say that the entry is ignored. */
 unsigned sc_options_check(struct sc_options *options, const char *text,
                           sc_options_complain *complain, void *context);
 

@@ -51,6 +51,7 @@ static bool take_words(struct reader *reader, const char *words)
     return *words == '\0';
 }
 
+/* Takes a number at the present character. False: there is no digit. */
 static bool take_number(struct reader *reader, uint64_t *number)
 {
     unsigned digits = 0;

@@ -1,13 +1,13 @@
-/* Is a file a report that the library wrote, from its first line to its last?
+/* Tells whether a file is a report that the library wrote, so that nothing else is ever removed or
+ * appended to.
  *
- * What lies at a report's path may be anything, and the user's. So a file counts as a report only
- * if its first line is a whole run line, with all fields as the library writes them, and its last
- * line is a whole line of the library's. An empty file, a line that a full disk has cut, and notes
- * behind the report make it none.
+ * A report's path may lead to any file of the user's. A file counts as a report only if its first
+ * line is a whole run line, with all fields as the library writes them, and its last line is a
+ * whole line of the library's. So an empty file, a report with a line cut by a full disk, and one
+ * with notes behind it are none.
  *
- * These functions read the first line and, from the end, the last one. They need 5 KB of stack, and
- * neither allocate, lock nor change errno.
- */
+ * The functions read the first line and, from the end, the last one. They need 5 KB of stack, and
+ * neither allocate, lock nor change errno. */
 #ifndef SC_REPORT_OWN_REPORT_H
 #define SC_REPORT_OWN_REPORT_H
 

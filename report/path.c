@@ -45,8 +45,8 @@ static void find_rank(char *rank, size_t size)
     }
 }
 
-/* Reads field `number` of /proc/PID/stat, a decimal number. The second field is a name in brackets
- * that may hold anything, so counting begins at its end, `name_end`. */
+/* The number in field `number` of a line of /proc/PID/stat. `name_end`: the parenthesis behind the
+ * program's name, which is field 2 and may contain blanks. */
 static uint64_t field_of(const char *name_end, int number)
 {
     uint64_t value = 0;
@@ -146,7 +146,7 @@ static void replace_dots(struct sc_text *text, size_t start)
         memset(component, '_', length);
 }
 
-/* Expands one component of the path. *pattern is moved to its end, a '/' or the NUL. */
+/* Appends one component of the pattern, up to the next '/', with its sequences of % replaced. */
 static void put_component(struct sc_text *text, const char **pattern,
                           const struct sc_path_names *names)
 {

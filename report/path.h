@@ -1,7 +1,7 @@
-/* How file names and the `run` line identify this process, and where its report goes.
+/* What tells this process from others in file names and in the `run` line (process id, start time,
+ * host), and the path to which its report goes.
  *
- * These functions read /proc and the environment. None allocates or locks.
- */
+ * The functions read /proc and the environment. None allocates or locks. */
 #ifndef SC_REPORT_PATH_H
 #define SC_REPORT_PATH_H
 
@@ -20,7 +20,8 @@ struct sc_path_names {
 /* Fills in the names of this process. */
 void sc_path_find_names(struct sc_path_names *names);
 
-/* `started` of process `pid`; 0 if there is no such process, or if it has ended. */
+/* When process `pid` was started, in the kernel's ticks since boot; 0: there is no such process, or
+ * it has ended. With the process id it names a process even after the id is used again. */
 uint64_t sc_path_find_start(int32_t pid);
 
 /* Expands `pattern` and makes the result absolute: %p is the pid, %e the executable's file name, %h
@@ -29,8 +30,8 @@ uint64_t sc_path_find_start(int32_t pid);
  * dots of a component that becomes "." or "..". 0 or -ENAMETOOLONG. */
 int sc_path_expand(const char *pattern, const struct sc_path_names *names, char *path, size_t size);
 
-/* The first letter behind a % for which sc_path_expand has no meaning; 0 if there is none. A % at
- * the end of a component has no letter. */
+/* The first letter behind a % in a report_path for which sc_path_expand has no meaning; 0 if there
+ * is none. A % at the end of a path component has no letter. */
 char sc_path_unknown_letter(const char *pattern);
 
 /* The part after the last '/'. */

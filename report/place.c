@@ -61,6 +61,8 @@ static int descriptor_of(const char *path)
     return -1;
 }
 
+/* The library cannot read the options yet at this time, so the last report_path is found by
+ * hand. */
 void sc_place_note_descriptor(const char *options)
 {
     static const char key[] = "report_path=";
@@ -265,6 +267,7 @@ static void lock_own(int fd)
         (void)sc_kernel_call(SYS_nanosleep, &pause, NULL);
 }
 
+/* Makes the file if nothing is at the path. A descriptor, locked as ours, or -errno. */
 static int create(const char *path)
 {
     int fd = sc_file_create(path);
@@ -348,6 +351,7 @@ int sc_place_foresee(const char *path, const struct sc_path_names *names, const 
     return result != 0 ? result : SC_PLACE_IS_THERE;
 }
 
+/* Removes the file only if it has no whole first line and nobody else has given it another name. */
 void sc_place_withdraw(const char *path, const struct sc_file_identity *identity)
 {
     const struct stat status = {.st_dev = identity->device, .st_ino = identity->inode};
@@ -360,6 +364,7 @@ void sc_place_withdraw(const char *path, const struct sc_file_identity *identity
     sc_file_close(fd);
 }
 
+/* Only the very file that was the report before is opened. */
 int sc_place_open_again(const char *path, const struct sc_file_identity *identity)
 {
     int number = descriptor_of(path);

@@ -1,4 +1,5 @@
-/* Where the report goes: a new file, or something harmless that the user named.
+/* Opens the file of the report: a new file, or something harmless that the user named, such as a
+ * terminal.
  *
  * The name of a report can be guessed, so somebody else may have put something there. What is there
  * decides (docs/report.md, Where it may be):
@@ -15,8 +16,7 @@
  *     a FIFO of the user's own                                while somebody reads from it
  *
  * No function waits for anybody, allocates, or changes errno. A descriptor that is returned never
- * blocks a write, unless it is a regular file's.
- */
+ * blocks a write, unless it is a regular file's. */
 #ifndef SC_REPORT_PLACE_H
 #define SC_REPORT_PLACE_H
 
@@ -24,9 +24,10 @@ struct sc_file_identity;
 struct sc_path_names;
 struct sc_text;
 
-/* Notes whether the descriptor that report_path names (/dev/stdout or the like) is open at the
- * start. If not, its number will be a file of the program's. `options` is SAFECOPY_OPTIONS and may
- * be NULL. Pre: the program has opened no file yet. */
+/* Notes whether the descriptor that report_path names (/dev/stdout or the like) is open when the
+ * process starts. If it is not, that number will later be a file of the program's, into which the
+ * report must not go. `options` is SAFECOPY_OPTIONS and may be NULL. Pre: the program has opened no
+ * file yet. */
 void sc_place_note_descriptor(const char *options);
 
 /* Opens the report at `path`, a buffer of SC_OPTIONS_PATH_SIZE bytes. It becomes PATH.PID where
@@ -38,9 +39,9 @@ void sc_place_note_descriptor(const char *options);
 int sc_place_open(char *path, const char *taken, const struct sc_path_names *names,
                   const char **kept);
 
-/* Foresees what sc_place_open and writing the first line would do. Nothing is made, removed or
- * written, and no FIFO is opened. `path` and *kept are as above. -errno: opening or writing would
- * fail. */
+/* For `safecopy doctor`: says what sc_place_open and writing the first line would do, without
+ * making, removing or writing anything, or opening a FIFO. `path` and *kept are as for
+ * sc_place_open. -errno: opening or writing would fail. */
 enum {
     SC_PLACE_IS_THERE,     /* it would write to what is there */
     SC_PLACE_NEEDS_FOLDER, /* it would make a file, and the folders that are missing */

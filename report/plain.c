@@ -92,6 +92,7 @@ void sc_plain_put_byte(struct sc_text *text, unsigned char byte)
     put_digits(text, byte, 2);
 }
 
+/* Cuts between characters, never within one. */
 void sc_plain_put(struct sc_text *text, const char *bytes, size_t count)
 {
     size_t length;

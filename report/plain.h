@@ -1,10 +1,9 @@
-/* Text from outside (a path, an argument, a name out of a report) as a terminal may be shown it.
+/* Makes text from outside (a path, an argument, a name out of a report) harmless for a terminal.
  *
- * A terminal obeys control characters. Some characters turn the direction of their line. A newline
- * begins a line that somebody else seems to have written. Such a character is shown as \u001b, as
- * JSON writes it, and a byte that is not UTF-8 as \xff. No locale, no allocation, no errno: safe
- * everywhere, in a signal handler too.
- */
+ * A terminal obeys control characters; some characters turn the direction of their line; a newline
+ * begins a line that somebody else seems to have written. Each such character is written as \u001b,
+ * as in JSON, and a byte that is not UTF-8 as \xff. No locale, no allocation, no errno: safe
+ * everywhere, in a signal handler too. */
 #ifndef SC_REPORT_PLAIN_H
 #define SC_REPORT_PLAIN_H
 

@@ -47,6 +47,7 @@ static void put_moment(struct writing *writing, const struct sc_postmortem_opera
     put_stack(writing, operation->is.stack);
 }
 
+/* Puts one operation of the time before the error. */
 static void put_operation(struct writing *writing, const struct sc_postmortem_operation *operation)
 {
     sc_json_put(writing->line, "{api:%s direction:%s", operation->is.api,
@@ -82,6 +83,8 @@ static bool keep(struct writing *writing, size_t before, unsigned stack_count, s
     return is_kept;
 }
 
+/* Writes a list of operations or frees, as far as there is room for its elements and their
+ * stacks. */
 static void put_list(struct writing *writing, const char *key,
                      const struct sc_postmortem_operation *list, unsigned count,
                      void (*put)(struct writing *, const struct sc_postmortem_operation *))

@@ -1,9 +1,8 @@
-/* What a process did before it learnt that its context is lost, and the line of the report that
- * says so. There is one such line in a report at most.
+/* The `postmortem` line: what a process had in flight and had done last when it learnt that a
+ * context is lost. A report has at most one such line.
  *
  * Plain data; the lists are the caller's. Times are CLOCK_MONOTONIC nanoseconds, and stacks are ids
- * of track/stacks.h.
- */
+ * of track/stacks.h. */
 #ifndef SC_REPORT_POSTMORTEM_LINE_H
 #define SC_REPORT_POSTMORTEM_LINE_H
 

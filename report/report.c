@@ -74,6 +74,8 @@ struct saved {
     sigset_t signals;
 };
 
+/* Takes the report's lock with asynchronous signals blocked. Returns errno and the signal mask for
+ * unlock_report. */
 static struct saved lock_report(void) SC_ACQUIRES(report.mutex)
 {
     struct saved saved = {.error = errno};
@@ -115,6 +117,7 @@ static void tell(const struct sc_text *text)
         is_mute = true;
 }
 
+/* Writes the line to stderr with our prefix. `bytes`: memory to compose it in. */
 static void say_in(char *bytes, size_t size_bytes, const char *line)
 {
     struct sc_text text = sc_text_in(bytes, size_bytes - 1);
@@ -163,7 +166,7 @@ static bool note_locked(enum sc_roll_note note, bool is_due, const char *path)
     return sc_roll_note(note, &report.names, path);
 }
 
-/* No more lines are written. Hazards are still counted. */
+/* Writes no more lines, since the file cannot be written. Hazards are still counted. */
 static void give_up_locked(int error) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
@@ -189,6 +192,7 @@ static bool still_ours_locked(void) SC_REQUIRES(report.mutex)
     return false;
 }
 
+/* Writes one line to the file of the report. After a failure the report is given up. */
 static bool write_line_locked(const struct sc_text *line) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
@@ -212,6 +216,8 @@ static void note_verdict_locked(void) SC_REQUIRES(report.mutex)
     note_locked(SC_ROLL_FAILED, report.failed, NULL);
 }
 
+/* Makes the report's file, and tells the user if it is beside another file. A descriptor or
+ * -errno. */
 static int create_file(const struct sc_options *options)
 {
     const char *kept = NULL;
@@ -265,7 +271,8 @@ int sc_report_open(const struct sc_options *options, const struct sc_report_run 
     return wanted && fd < 0 ? fd : 0;
 }
 
-/* One thread at a time lists modules; any other leaves its own to that thread. */
+/* Lists modules that were loaded since the last time. One thread at a time does so; any other
+ * leaves its own to that thread. */
 void sc_report_modules(void)
 {
     enum { LINES_MAX = 64 };
@@ -320,6 +327,8 @@ static void end_naming(struct naming *naming)
         sc_pages_unmap(naming, sizeof *naming);
 }
 
+/* Names the frames of all stacks that a hazard's line has. Takes the loader's lock, so no lock of
+ * ours may be held. */
 static void name_stacks(const struct sc_hazard *hazard, struct sc_json_lines_stacks *stacks)
 {
     sc_json_lines_name_stack(hazard->copy.stack, &stacks->copy);
@@ -406,6 +415,7 @@ static bool halts(const struct sc_hazard *hazard)
            report.options->halt_on_error;
 }
 
+/* Writes the hazard's line. `count`: how many equal ones there have been. */
 static void write_hazard_locked(const struct sc_hazard *hazard, uint64_t count,
                                 const struct sc_json_lines_stacks *stacks) SC_REQUIRES(report.mutex)
 {
@@ -429,6 +439,7 @@ static void tell_hazard(const struct sc_hazard *hazard)
     tell(&text);
 }
 
+/* Stacks are named between two times of holding the lock, since naming takes the loader's lock. */
 bool sc_report_hazard(const struct sc_hazard *hazard)
 {
     struct sc_hazard strongest = *hazard;
@@ -465,6 +476,7 @@ void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_tim
     unlock_report(&saved);
 }
 
+/* The stack is named without the lock, since naming takes the loader's. */
 bool sc_report_missed(const struct sc_report_miss *miss)
 {
     struct saved saved = lock_report();
@@ -541,6 +553,7 @@ static bool strict_counts(const struct sc_options *options, const struct sc_repo
     return (options->certainty == SC_OBSERVED ? counts->observed : counts->hazards) > 0;
 }
 
+/* A process that fails by itself keeps its own status. */
 int sc_report_exit_status(int own)
 {
     struct sc_report_counts counts;
@@ -552,6 +565,7 @@ int sc_report_exit_status(int own)
     return own <= 0 && fails ? report.options->exitcode : own;
 }
 
+/* Copies what the summary on stderr tells, so that it can be printed without the lock. */
 static void collect_locked(struct sc_summary *summary, const struct sc_report_totals *totals)
     SC_REQUIRES(report.mutex)
 {
@@ -645,6 +659,7 @@ static void print_summary(const struct sc_summary *summary, const struct sc_memo
     tell(&text);
 }
 
+/* The summary's line is written once; before an exec it may come without being the last. */
 void sc_report_summary(const struct sc_report_totals *totals)
 {
     struct sc_summary summary;
@@ -687,6 +702,8 @@ void sc_report_memory(const struct sc_statement *statement)
     sc_pages_unmap(memory, sizeof *memory);
 }
 
+/* Writes the ledger's statement as JSON, for safecopy_memory(). Returns its length; 0: it did not
+ * fit. */
 size_t sc_report_memory_text(const struct sc_statement *statement, char *bytes, size_t size)
 {
     struct sc_memory_part *memory = name_memory(statement);
@@ -698,7 +715,8 @@ size_t sc_report_memory_text(const struct sc_statement *statement, char *bytes, 
     return text.used;
 }
 
-/* One write, so that no other thread's line comes between its words. */
+/* Says on stderr that there is no memory. In one write, so that no other thread's line comes
+ * between its words. */
 static void say_oom(const struct sc_oom *oom, const struct sc_memory_part *memory)
 {
     SC_TEXT(text, 1024);
@@ -744,6 +762,7 @@ void sc_report_say_aborting(const struct sc_report_totals *totals)
         print_summary(&summary, NULL);
 }
 
+/* In a forked child: everything begins anew, since the report and its counts are the parent's. */
 void sc_report_child(void)
 {
     if (report.fd >= 0 && sc_file_is_same(report.fd, &report.identity))

@@ -41,7 +41,8 @@ struct sc_report_run {
     bool unreached; /* CUDA was used, and no call came through the library */
 };
 
-/* How listening to CUPTI went. `state` NULL: nobody asked for it. The strings live for ever. */
+/* What became of listening to CUPTI. `state` NULL: nobody asked for it. The strings live for
+ * ever. */
 struct sc_report_cupti {
     const char *state;   /* "listening", "absent", "too-old", "held", "yielded", "failed" */
     uint32_t version;    /* CUPTI's own number, 0 if unknown */
@@ -49,7 +50,8 @@ struct sc_report_cupti {
     const char *detail;  /* who holds it, or what it answered; NULL or "" if unknown */
 };
 
-/* How the timeline went. `state` NULL: nobody asked for it. The string lives for ever. */
+/* What became of the timeline (CUPTI's records of when copies ran). `state` NULL: nobody asked for
+ * it. The string lives for ever. */
 struct sc_report_timeline {
     const char *state; /* as above */
     uint64_t records;  /* activity records that CUPTI delivered */
@@ -57,7 +59,7 @@ struct sc_report_timeline {
     uint64_t matched;  /* records for which there is a `timing` line */
 };
 
-/* How counting of managed memory went (um=1). `state` NULL: nobody asked for it. */
+/* What became of counting managed memory (um=1). `state` NULL: nobody asked for it. */
 struct sc_report_um {
     const char *state;  /* as above */
     const char *detail; /* what CUPTI answered; NULL or "" if it said nothing */
@@ -181,7 +183,7 @@ void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statemen
  * us. So no thread of the library's may call it, nor anybody who holds a lock of the library's. */
 void sc_report_modules(void);
 
-/* Makes the process fail as a hazard does that strict counts, even without strict. */
+/* Makes the process end with `exitcode` as after a hazard under strict=1, even without strict. */
 void sc_report_fail(void);
 
 /* The counts of hazards so far. */

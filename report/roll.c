@@ -61,6 +61,7 @@ static bool read_roll(const char *at, struct roll *roll)
     return roll->identity.inode != 0 && (*at == '\0' || *at == ',');
 }
 
+/* Takes the rolls that the variable lists, of which those that can be read are kept. */
 void sc_roll_take(const char *value)
 {
     size_t length = value ? strlen(value) : 0;
@@ -171,6 +172,7 @@ bool sc_roll_is_there(void)
     return roll_count != 0;
 }
 
+/* errno is kept, as this may run in a signal handler. */
 void sc_roll_note_killed(int32_t pid)
 {
     char bytes[64];

@@ -35,7 +35,7 @@ struct sc_path_names;
 
 #define SC_ROLL_VARIABLE "SAFECOPY_RUN"
 
-/* What stands in the variable behind a roll whose command shows the reports on stderr. */
+/* Follows a roll in the variable if its command shows the reports on stderr. */
 #define SC_ROLL_SHOWN ":shown"
 
 /* What a roll begins with, its NUL included. */
@@ -47,8 +47,8 @@ enum { SC_ROLL_SEALS = 0x1 | 0x2 };
 /* The mode of the file when it is made, and after a process could not write a note. */
 enum { SC_ROLL_MODE = 0640, SC_ROLL_MODE_LACKS = 0600 };
 
-/* How long the variable may be, and how many rolls it may name. A longer one is cut behind a roll;
- * of more rolls the first are used. */
+/* How long the variable may be, and how many rolls are used. A longer value is cut behind a whole
+ * roll; if it names more rolls, the first ones are used. */
 enum { SC_ROLL_VALUE_SIZE = 512, SC_ROLL_MAX = 4 };
 
 enum sc_roll_note {

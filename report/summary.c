@@ -49,8 +49,7 @@ static void put_name(struct sc_text *text, const char *name)
     sc_plain_put(text, name, strlen(name));
 }
 
-/* What the operation does with the hazard's buffer. Of a copy that is either the host's side or the
- * device's. */
+/* What the operation does with the hazard's buffer, which may be either side of a copy. */
 static const char *verb_of(const struct sc_hazard *hazard)
 {
     bool of_device = hazard->buffer_kind == SC_DEVICE;
@@ -96,7 +95,7 @@ static const char *use_of(enum sc_direction direction)
     return direction == SC_H2D ? "reads " : direction == SC_D2H ? "writes " : "uses ";
 }
 
-/* Appends of memory that is gone which node of a graph names it, and who freed it. */
+/* Appends which node of a graph uses the memory that is gone, and who freed it. */
 static void put_node(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_format(text, "of a graph that %s%'lu of %s memory, by ", use_of(hazard->copy.direction),
@@ -108,9 +107,9 @@ static void put_node(struct sc_text *text, const struct sc_hazard *hazard)
     put_call(text, CALL_OF(hazard->freed), " at ");
 }
 
-/* Appends of work beside a capture what the graph does with the same memory: "ran once, beside a
- * capture whose graph has cudaMemcpyAsync on the same 4 KB of device memory". */
-static void put_neighbour(struct sc_text *text, const struct sc_hazard *hazard)
+/* Appends what a graph does with the memory that work beside its capture has used: "ran once,
+ * beside a capture whose graph has cudaMemcpyAsync on the same 4 KB of device memory". */
+static void put_work_beside(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_put(text, hazard->may_be_meant
                           ? "ran once, beside a capture; after a launch of the graph, "
@@ -122,8 +121,8 @@ static void put_neighbour(struct sc_text *text, const struct sc_hazard *hazard)
                             hazard->copy.stack);
 }
 
-/* Appends of a kernel that it has an address of the memory. Whether it uses the memory, and which
- * bytes, is not known. */
+/* Appends that a kernel has an address of the memory among its parameters. Whether it uses the
+ * memory, and which bytes, is not known. */
 static void put_kernel(struct sc_text *text, const struct sc_hazard *hazard)
 {
     bool is_observed = hazard->certainty == SC_OBSERVED;
@@ -228,7 +227,7 @@ static void put_copy(struct sc_text *text, const struct sc_hazard *hazard)
     else if (sc_hazard_subject(hazard->code) == SC_OF_MEMORY)
         put_memory(text, hazard);
     else if (sc_hazard_subject(hazard->code) == SC_OF_NEIGHBOUR)
-        put_neighbour(text, hazard);
+        put_work_beside(text, hazard);
     else if (sc_hazard_subject(hazard->code) == SC_OF_NODE)
         put_node(text, hazard);
     else if (hazard->buffer_kind == SC_NO_BUFFER)

@@ -1,9 +1,9 @@
-/* Suppressions at work in the process: the entries of the file that the option names, which of them
- * leaves out a hazard, and how many hazards each has left out.
+/* Applies the user's suppressions in the process: reads the file that the option `suppressions`
+ * names, finds the entry that leaves out a hazard, and counts how many hazards each entry has left
+ * out.
  *
  * Locks: sc_suppressing_load runs before anything else here; the report's lock guards the rest.
- * Nothing allocates but sc_suppressing_load, which maps pages.
- */
+ * Only sc_suppressing_load allocates, which maps pages. */
 #ifndef SC_REPORT_SUPPRESSING_H
 #define SC_REPORT_SUPPRESSING_H
 

@@ -236,6 +236,7 @@ static void reject_plainly(struct parser *parser, const char *at, const char *wh
     reject(parser, at, what, (struct sc_part){NULL, 0}, "");
 }
 
+/* Does the pattern fit any code that there is? If not it is misspelt. */
 static bool matches_any_code(struct sc_part pattern)
 {
     for (unsigned code = 0; code < SC_HAZARD_CODE_COUNT; code++) {

@@ -13,7 +13,8 @@
 
 enum { SC_SUPPRESSIONS_MAX = 1024, SC_SUPPRESSIONS_FILE_MAX_BYTES = 1 << 20 };
 
-/* What a suggested entry has in place of a reason. It is rejected as one. */
+/* The words that a suggested entry has in place of its reason. An entry that still has them is
+ * rejected. */
 #define SC_SUPPRESSIONS_NO_REASON "say here why this is left out"
 
 /* A part of the text; not terminated. */
@@ -29,8 +30,8 @@ struct sc_suppression {
     uint64_t used;   /* for the caller to count with; 0 at first */
 };
 
-/* Is told of a mistake. `what` says which, without the name of the file, and is valid during the
- * call. Lines, and the bytes of a line, count from 1. */
+/* Is called with each mistake in the file. `what` says which mistake, without the file's name, and
+ * is valid during the call. Lines, and bytes of a line, count from 1. */
 typedef void sc_suppressions_complain(void *context, unsigned line, unsigned column,
                                       const char *what);
 
@@ -49,8 +50,9 @@ enum sc_frame_word {
     SC_FRAME_PYTHON,   /* py: FILE:FUNCTION of a Python frame */
 };
 
-/* A stack, innermost frame first. `word` returns what a pattern asks of a frame; NULL: it is not
- * known. The answer is valid until the next question. */
+/* A stack as the matcher sees it, innermost frame first. `word` returns a frame's function, file or
+ * module, whichever the pattern asks for; NULL: not known. The answer is valid until the next
+ * question. */
 struct sc_suppression_stack {
     unsigned count;
     const char *(*word)(void *context, unsigned frame, enum sc_frame_word word);

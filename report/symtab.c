@@ -77,6 +77,7 @@ static bool is_function_at(const symbol_entry *symbol, uintptr_t address)
            address >= symbol->st_value && address - symbol->st_value < symbol->st_size;
 }
 
+/* Looks through the table for the function that contains the address. */
 static bool find_symbol(int fd, const section_header *table, uintptr_t address, symbol_entry *found)
 {
     symbol_entry symbols[SYMBOLS_AT_ONCE];
@@ -98,6 +99,7 @@ static bool find_symbol(int fd, const section_header *table, uintptr_t address, 
     return false;
 }
 
+/* Reads the symbol's name out of the table of strings. False: it has none, or it does not fit. */
 static bool read_name(int fd, const file_header *header, const section_header *table,
                       const symbol_entry *symbol, char *name, size_t size)
 {
@@ -109,6 +111,8 @@ static bool read_name(int fd, const file_header *header, const section_header *t
     return count > 0 && name[0] != '\0' && memchr(name, '\0', (size_t)count);
 }
 
+/* The frame's return address may be the first of the next function, so the byte before it is looked
+ * up. */
 static bool find_in(int fd, const struct sc_report_frame *frame, char *name, size_t size)
 {
     file_header header;

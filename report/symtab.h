@@ -1,8 +1,8 @@
-/* Names of functions that the loader does not know, from the .symtab of the module's file: of
- * static functions, and of all functions of a program linked without -rdynamic.
+/* Finds names of functions that the loader does not know, in the .symtab of the module's file:
+ * static functions, and all functions of a program that was linked without -rdynamic.
  *
- * Each call reads the whole table, so it is for few frames. Thread safe. No lock, no allocation.
- */
+ * Each call reads the whole table, so this is for few frames. Thread-safe. No lock, no
+ * allocation. */
 #ifndef SC_REPORT_SYMTAB_H
 #define SC_REPORT_SYMTAB_H
 

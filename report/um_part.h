@@ -1,5 +1,5 @@
-/* The member `um` of the summary's line: page faults on managed memory, and bytes that moved
- * (ledger/managed_counts.h). */
+/* The member `um` of the summary's line: page faults on managed memory and bytes of it that moved,
+ * as CUPTI has told (ledger/managed_counts.h). */
 #ifndef SC_REPORT_UM_PART_H
 #define SC_REPORT_UM_PART_H
 

@@ -36,8 +36,7 @@
 
 enum { FLAGS = O_CLOEXEC | O_NONBLOCK | USER_MODE_ONLY, CHILD_STACK_BYTES = 4096 };
 
-/* Opens a descriptor by the file /dev/userfaultfd, where filters refuse the system call. Returns
- * it, or -errno. */
+/* Opens a descriptor by /dev/userfaultfd, if the process may. */
 __attribute__((no_sanitize("address", "thread", "undefined"))) static long open_by_file(void)
 {
     long file = sc_kernel_call(SYS_openat, AT_FDCWD, "/dev/userfaultfd", O_RDWR | O_CLOEXEC);
@@ -160,6 +159,7 @@ static int find_descriptor(enum sc_userfaultfd_state *state)
     return -1;
 }
 
+/* Keeps errno. A descriptor that could not be moved to a high number counts as none. */
 int sc_userfaultfd_open(enum sc_userfaultfd_state *state)
 {
     int saved = errno;

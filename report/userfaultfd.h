@@ -1,17 +1,16 @@
-/* A descriptor for touches of pages that are kept off (userfaultfd), or why a process cannot have
- * one. The library and `safecopy doctor` find out by the same code.
+/* Opens a userfaultfd descriptor, by which the guard learns of touches of pages that it keeps off,
+ * or says why the process cannot have one. The library and `safecopy doctor` share this code.
  *
  * The descriptor is for faults in user mode alone (UFFD_USER_MODE_ONLY), so every user may open it.
- * It is asked for features of Linux 5.19: minor faults and write-protection of shared memory, exact
+ * It asks for features of Linux 5.19: minor faults and write-protection of shared memory, exact
  * addresses.
  *
- * A seccomp filter may refuse the system call, or kill for it. Where there is a filter, a child
- * tries the call first. Where a filter refuses the call, the file /dev/userfaultfd (Linux 6.1)
- * gives a descriptor, if the process may open it.
+ * A seccomp filter may refuse the system call, or kill the process for it. If there is a filter, a
+ * child process tries the call first. If the filter refuses the call, the file /dev/userfaultfd
+ * (Linux 6.1) gives a descriptor, if the process may open it.
  *
  * No function allocates, takes a lock or changes errno. sc_userfaultfd_open is for one thread at a
- * time, and for no signal handler.
- */
+ * time, and for no signal handler. */
 #ifndef SC_REPORT_USERFAULTFD_H
 #define SC_REPORT_USERFAULTFD_H
 

@@ -28,6 +28,7 @@ static uint64_t mix_python(uint64_t hash, const struct sc_python_frame *frame)
     return mix_into(hash, (uint64_t)frame->line);
 }
 
+/* Does the frame run code of the user's own? */
 static bool is_user_frame(const struct sc_report_frame *frame)
 {
     const struct sc_python_frame *python = &frame->python;

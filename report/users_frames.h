@@ -1,8 +1,8 @@
-/* Where a hazard happened, by the user's own frames on both sides. Frames of libraries and of the
- * interpreter do not count: they may differ each time.
+/* Tells whether two hazards happened at the same place, by the frames of the user's own code on
+ * both sides. Frames of libraries and of an interpreter are left out, since they may differ each
+ * time.
  *
- * Thread-safe. No lock, no allocation.
- */
+ * Thread-safe. No lock, no allocation. */
 #ifndef SC_REPORT_USERS_FRAMES_H
 #define SC_REPORT_USERS_FRAMES_H
 

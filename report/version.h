@@ -1,4 +1,4 @@
-/* What the library and the command are, and what they write and read. */
+/* The versions: of the library and the command, and of the report's schema. */
 #ifndef SC_REPORT_VERSION_H
 #define SC_REPORT_VERSION_H
 

@@ -35,7 +35,7 @@ static uintptr_t address_of(struct block *block)
 static void drop_block(struct sc_allocations *allocations, uint32_t id)
 {
     sc_grid_remove(&allocations->grid, id);
-    sc_pool_give(&allocations->blocks, id);
+    sc_pool_release(&allocations->blocks, id);
 }
 
 /* Removes the blocks that overlap the interval: those of one context, or with 0 those of any. */
@@ -57,6 +57,7 @@ static void remove_overlapping(struct sc_allocations *allocations, uintptr_t add
     } while (count == REMOVED_AT_ONCE);
 }
 
+/* Blocks that are known at these addresses are of memory whose free the library did not see. */
 void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, size_t size_bytes,
                         uint32_t context, uint32_t origin)
 {
@@ -113,6 +114,7 @@ size_t sc_allocations_block_bytes(struct sc_allocations *allocations, uintptr_t 
     return block.address == address ? block.size_bytes : 0;
 }
 
+/* Marks the block as leaving, so that no other thread can begin to free it as well. */
 struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocations,
                                                uintptr_t address)
 {
@@ -125,6 +127,8 @@ struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocation
     return describe(allocations, id);
 }
 
+/* The block's own number tells it from one that the driver has handed out at the same address
+ * meanwhile. */
 bool sc_allocations_end_free(struct sc_allocations *allocations,
                              const struct sc_allocation *allocation, bool freed)
 {

@@ -8,7 +8,7 @@
 struct sc_allocations {
     struct sc_pool blocks;
     struct sc_grid grid;
-    uint64_t made; /* how many blocks were ever made; gives each block its own number */
+    uint64_t made; /* how many blocks were ever made: gives each block a number of its own */
 };
 
 #endif

@@ -1,5 +1,6 @@
-/* A set of blocks of 2 MB that only grows, each hashed to one bit. A few loads tell that an address
- * lies in no block of the set; two, if it lies before or behind all of them.
+/* A set of addresses that answers quickly whether an address may be in it, for questions that are
+ * mostly answered no. It knows blocks of 2 MB, each hashed to one bit, and only grows. A few loads
+ * tell that an address is not in it; two, if the address lies before or behind all blocks.
  *
  * Lock-free, thread- and signal-safe. Intervals that are given to these functions are not empty. */
 #ifndef SC_TRACK_BLOCKS_H
@@ -13,7 +14,7 @@
 enum {
     SC_BLOCKS_SHIFT = 21,
     SC_BLOCKS_WORDS = 64,
-    SC_BLOCKS_ASKED_MAX = 16, /* an interval of more blocks is not looked up: the answer is yes */
+    SC_BLOCKS_ASKED_MAX = 16, /* an interval of more blocks than this counts as in the set */
 };
 
 struct sc_blocks {

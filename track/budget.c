@@ -26,6 +26,8 @@ static uint64_t hash_of(uint64_t key)
     return key ^ key >> 32;
 }
 
+/* The record of the call site, made if there is none. If PROBES_MAX places are taken, the one that
+ * all further sites share. */
 static struct sc_budget_site *find_locked(struct sc_budget *budget, uint64_t key, uint32_t stack)
     SC_REQUIRES(budget->lock)
 {
@@ -61,7 +63,8 @@ static void earn_locked(struct sc_budget *budget, uint64_t now) SC_REQUIRES(budg
 
 /* ---- turns ---- */
 
-/* The site has asked in vain: others that were guarded in this round wait for it. */
+/* Notes that a site's operation was not guarded. The site has asked in vain: others that were
+ * guarded in this round wait for it. */
 static void note_vain_locked(struct sc_budget *budget, struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
@@ -105,6 +108,8 @@ static bool draws_lot_locked(struct sc_budget *budget, const struct sc_budget_si
     return site->vain_since && budget->lot >> 63;
 }
 
+/* May an operation of this site be guarded? A site's first operations are guarded in any case, then
+ * one that has waited too long, and else a site whose turn it is, if time is left. */
 static bool allows_locked(struct sc_budget *budget, struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
@@ -117,7 +122,7 @@ static bool allows_locked(struct sc_budget *budget, struct sc_budget_site *site)
 
 bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, uint64_t now)
 {
-    sc_brief_lock_take(&budget->lock);
+    sc_brief_lock_acquire(&budget->lock);
     struct sc_budget_site *site = find_locked(budget, key, stack);
     earn_locked(budget, now);
     bool allowed = allows_locked(budget, site);
@@ -131,7 +136,7 @@ bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, ui
         site->round = budget->round;
         site->vain_since = 0;
     }
-    sc_brief_lock_give(&budget->lock);
+    sc_brief_lock_release(&budget->lock);
     return allowed;
 }
 
@@ -158,6 +163,7 @@ static unsigned insert_site(struct sc_budget_site *sites, unsigned count, unsign
     return count < room ? count + 1 : count;
 }
 
+/* Copies what was guarded and left out, in all and at the call sites where most was left out. */
 unsigned sc_budget_look(const struct sc_budget *budget, struct sc_budget_site *totals,
                         struct sc_budget_site *sites, unsigned room)
 {

@@ -50,8 +50,8 @@ struct sc_budget {
 void sc_budget_start(struct sc_budget *budget, uint32_t share, uint64_t ticks_per_second,
                      uint64_t now);
 
-/* Is the next operation of the site to be guarded? Counts the operation. `key`: names the site, not
- * 0. */
+/* Is the next operation of this call site to be guarded? Counts the operation. `key`: a number that
+ * tells call sites apart, not 0. `stack`: the call's, for the summary. */
 bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, uint64_t now);
 
 /* Guards took so many ticks. */

@@ -14,6 +14,8 @@
 
 enum { MOST_BYTES = 1 << 20, LOOKS_MAX = 1024, SPINS = 100 };
 
+/* Is the operation's source large, unchanged by others, and readable, so that comparing it without
+ * the lock pays? */
 static bool is_worth_it(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
@@ -24,6 +26,7 @@ static bool is_worth_it(struct sc_inflight *inflight, const struct sc_op *op)
            sc_source_copies_can_read(inflight, info, info->shape.address, size_bytes);
 }
 
+/* Marks the operation as being compared, so that it stays until the comparison is made. */
 static void begin_comparison(struct sc_inflight *inflight, struct sc_comparisons *comparisons,
                              struct sc_op *op)
 {
@@ -69,6 +72,7 @@ static void begin_on(struct sc_inflight *inflight, struct sc_stream *stream,
     }
 }
 
+/* The same for all streams that the point covers. */
 static void begin_on_all(struct sc_inflight *inflight, const struct sc_point *point,
                          struct sc_comparisons *comparisons)
 {
@@ -95,6 +99,7 @@ void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *p
         begin_on_all(inflight, point, comparisons);
 }
 
+/* Lists the sources to compare before an equal copy replaces their operation. */
 void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op_info *info,
                                 struct sc_comparisons *comparisons)
 {
@@ -122,6 +127,7 @@ static bool is_unchanged(const struct sc_comparison *one)
            info->slot && info->slot->bytes == one->copy;
 }
 
+/* Notes the results, but not of operations that were issued anew meanwhile. */
 void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparisons *comparisons)
 {
     SC_ASSERT_GUARDED(&inflight->ops);

@@ -1,5 +1,5 @@
-/* Comparisons of sources with their snapshots without the tracker's lock: to compare 64 KB takes as
- * long as a hundred uses of the lock.
+/* Compares large sources with their snapshots while the tracker's lock is not held: to compare 64
+ * KB takes as long as a hundred uses of the lock. A source that differs was overwritten too early.
  *
  * An operation and its slot stay until its comparison is made. Whoever drops the operation, takes
  * its memory away or lets it be made unreadable waits for that, some tens of microseconds at most.
@@ -35,7 +35,8 @@ struct sc_comparisons {
     struct sc_comparison of[SC_COMPARISONS_MAX];
 };
 
-/* May streams of the point have sources that are worth a comparison without the lock? Lock-free. */
+/* May a stream of the point have a source in flight that is large enough to be compared without the
+ * lock? Lock-free. */
 static inline bool sc_comparisons_are_due(struct sc_order *order, const struct sc_point *point)
 {
     const _Atomic bool *some = sc_order_is_of_one_stream(point)
@@ -44,7 +45,7 @@ static inline bool sc_comparisons_are_due(struct sc_order *order, const struct s
     return atomic_load_explicit(some, memory_order_relaxed);
 }
 
-/* The stream may have such sources from now on. Under the lock. */
+/* Notes that the stream may have such sources from now on. Under the lock. */
 static inline void sc_comparisons_expect(struct sc_inflight *inflight, uint32_t stream)
 {
     atomic_store_explicit(&sc_order_stream(inflight->order, stream)->has_large_sources, true,
@@ -52,7 +53,7 @@ static inline void sc_comparisons_expect(struct sc_inflight *inflight, uint32_t 
     atomic_store_explicit(&inflight->order->has_large_sources, true, memory_order_relaxed);
 }
 
-/* An operation was issued: notes it if its source is large. Under the lock. */
+/* Notes an operation that was issued, if its source is large. Under the lock. */
 static inline void sc_comparisons_note(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -60,24 +61,26 @@ static inline void sc_comparisons_note(struct sc_inflight *inflight, const struc
         sc_comparisons_expect(inflight, info->ticket.stream);
 }
 
-/* Begins comparisons of sources that are worth it, for at most SC_COMPARISONS_MAX of the operations
- * that the point covers. Under the lock. */
+/* Chooses the operations that the point covers and whose sources are large, at most
+ * SC_COMPARISONS_MAX, for comparison. They stay until that is made. Under the lock. */
 void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *point,
                           struct sc_comparisons *comparisons);
 
-/* Begins a comparison for the operation equal to `info`, which `info` is about to replace, if its
- * source is worth it. Under the lock. */
+/* The same for the one operation that is equal to `info`, which `info` is about to replace. Under
+ * the lock. */
 void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op_info *info,
                                 struct sc_comparisons *comparisons);
 
-/* Makes the comparisons that were begun. Without the lock; the thread counts as within a lock of
- * the library's from sc_comparisons_begin until here. */
+/* Compares the sources that sc_comparisons_begin has listed with their copies; without the lock.
+ * The thread counts as within a lock of the library's from sc_comparisons_begin until the end of
+ * this. */
 void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons);
 
 /* Notes the results with those operations that are still the same. Under the lock. */
 void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparisons *comparisons);
 
-/* The operations that were found unchanged are to be compared once more. Under the lock. */
+/* Discards the results, so that the operations are compared anew when they are known done. Under
+ * the lock. */
 void sc_comparisons_forget(const struct sc_comparisons *comparisons);
 
 /* Waits until nobody compares the operation's source. Under the lock, so that nobody begins to. */

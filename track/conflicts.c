@@ -44,6 +44,8 @@ bool sc_conflicts_covers(struct sc_order *order, const struct sc_op_info *later,
            (later->after && sc_order_point_covers(later->after, earlier));
 }
 
+/* Does the later operation surely come after the earlier one? On stream 0 it is the host's, and
+ * comes after what the host knows to be done. */
 static bool is_ordered(struct sc_order *order, const struct sc_op_info *later,
                        const struct sc_op_info *earlier)
 {
@@ -60,6 +62,8 @@ static bool has_told_by_flag(struct sc_inflight *inflight, uint32_t id)
            sc_kernel_flags_tell(inflight, id);
 }
 
+/* Adds the earlier operation to those that were found, unless the search is for operations to be
+ * waited for and this one need not be. Without a list the first conflict ends the search. */
 static void note_conflict(struct conflict_visit *search, const struct sc_op_info *earlier)
 {
     bool is_done =
@@ -91,6 +95,7 @@ static uint32_t op_count(const struct sc_range *range)
     return atomic_load_explicit(&range->op_count, memory_order_relaxed);
 }
 
+/* Visits the operations in the range's list. */
 static void visit_range_ops(struct sc_inflight *inflight, const struct sc_range *range,
                             struct conflict_visit *search)
 {
@@ -128,6 +133,7 @@ static __attribute__((noinline)) void visit_host_ops(const struct sc_range *rang
     }
 }
 
+/* Visits the operations on host memory: those of the later one's range, and those on no range. */
 static void visit_host(struct conflict_visit *search)
 {
     static const struct sc_range nothing;

@@ -1,4 +1,5 @@
-/* Which operations conflict with one that is about to be issued.
+/* The rule by which two operations conflict (SC204, SC501, SC502), and the search for operations
+ * that conflict with one which is about to be issued.
  *
  * Two operations conflict if they use a common byte, one of them writes it, and nothing orders
  * them. An operation writes host memory as its direction says. It writes device memory unless it

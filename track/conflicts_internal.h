@@ -9,8 +9,8 @@
 
 struct sc_ops;
 
-/* Could an operation in flight conflict with `info`? Looks only at the counts of its range and of
- * operations on no range. */
+/* Could an operation in flight conflict with `info`? A quick look at counts: those of its range,
+ * and of operations on no range. False is certain. */
 static inline bool sc_conflicts_may_be(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     const struct sc_range *range = sc_inflight_range(inflight, sc_inflight_home(inflight, info));
@@ -21,7 +21,8 @@ static inline bool sc_conflicts_may_be(struct sc_inflight *inflight, const struc
             sc_inflight_may_conflict(inflight->nowhere, writes, info->ticket.stream));
 }
 
-/* The search itself. `found` NULL: ends at the first conflict, and returns whether there is one. */
+/* The search behind sc_conflicts_find. `found` NULL: ends at the first conflict, and returns
+ * whether there is one. */
 bool sc_conflicts_search(struct sc_inflight *inflight, const struct sc_op_info *info, bool awaited,
                          struct sc_ops *found);
 

@@ -32,7 +32,7 @@ static void check_in_range(struct sc_inflight *inflight, uint32_t id)
     const struct sc_op *op = sc_inflight_op(inflight, id);
     const struct sc_range *range =
         sc_inflight_range(inflight, sc_inflight_home(inflight, &op->info));
-    SC_ASSERT(op->info.range < sc_pool_unused(&inflight->ranges));
+    SC_ASSERT(op->info.range < sc_pool_first_unused(&inflight->ranges));
     SC_ASSERT(id == (op->range_previous ? sc_inflight_op(inflight, op->range_previous)->range_next
                                         : range->first_op));
     SC_ASSERT(id == (op->range_next ? sc_inflight_op(inflight, op->range_next)->range_previous
@@ -68,7 +68,7 @@ static void check_in_stream(struct sc_inflight *inflight, uint32_t id)
 void sc_consistency_of_op(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_op *op = sc_inflight_op(inflight, id);
-    SC_ASSERT(id != 0 && id < sc_pool_unused(&inflight->ops));
+    SC_ASSERT(id != 0 && id < sc_pool_first_unused(&inflight->ops));
     SC_ASSERT(op->info.ticket.stream != 0);
     SC_ASSERT(atomic_load_explicit(&op->node.size_bytes, memory_order_relaxed) != 0);
     SC_ASSERT(!op->first_span || sc_spans_at(&inflight->guards, op->first_span)->op == id);
@@ -121,8 +121,9 @@ void sc_consistency_of_stream(struct sc_inflight *inflight, uint32_t id)
 void sc_consistency_of_order(struct sc_order *order, uint32_t id)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
-    SC_ASSERT(id != 0 && id < sc_pool_unused(&order->streams));
-    SC_ASSERT(stream->references < sc_pool_unused(&order->streams) || stream->references < 1 << 30);
+    SC_ASSERT(id != 0 && id < sc_pool_first_unused(&order->streams));
+    SC_ASSERT(stream->references < sc_pool_first_unused(&order->streams) ||
+              stream->references < 1 << 30);
     SC_ASSERT(read_number(&stream->done) <= read_number(&stream->front.issued));
     SC_ASSERT(read_number(&stream->complete) <= read_number(&stream->front.issued));
     SC_ASSERT(read_number(&stream->ended) <= read_number(&stream->calls));
@@ -148,6 +149,7 @@ static uint64_t held_bytes(const struct sc_hold *hold)
                : atomic_load_explicit(&hold->node.size_bytes, memory_order_relaxed);
 }
 
+/* Asserts, in a debug build, that the list of holds and their sum are right. */
 void sc_consistency_of_holds(struct sc_holds *holds)
 {
     uint64_t bytes = 0, age = 0;
@@ -170,6 +172,7 @@ void sc_consistency_of_holds(struct sc_holds *holds)
 
 /* ---- graphs ---- */
 
+/* Counts the graph's uses anew, and asserts that its counts say the same. */
 static void check_uses(const struct sc_graph *graph)
 {
     uint32_t freed = 0, stacks = 0, holes = 0, of_device = 0, addresses = 0;
@@ -192,6 +195,7 @@ static void check_uses(const struct sc_graph *graph)
     SC_ASSERT(addresses == graph->address_count);
 }
 
+/* Asserts that each use in the interval's list belongs there and links back. */
 static void check_behind(const struct sc_graph *graph, uint32_t first, uint32_t interval)
 {
     uint32_t count = 0, previous = 0;
@@ -219,6 +223,8 @@ void sc_consistency_of_graph(struct sc_graphs *graphs, const struct sc_graph *gr
 
 /* ---- spans ---- */
 
+/* Asserts that the list of unapplied spans has only such spans, and adds to the counts of all
+ * lists. */
 static void check_list(struct sc_spans *spans, uint32_t first, uint32_t *count, uint32_t *hiding,
                        uint32_t *dead)
 {

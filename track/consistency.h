@@ -1,6 +1,7 @@
-/* Checks that the tracker's lists agree with their counts. For SC_CHECK and SC_CHECK_OF of
- * common/checks.h, after a change; builds without checks have none of this. A list that does not
- * agree fails an assertion. Functions for one record look at its neighbours; others walk a list.
+/* Checks of debug builds that the tracker's lists agree with their counts. SC_CHECK and SC_CHECK_OF
+ * (common/checks.h) call them after a change; other builds have no code of them. A list that does
+ * not agree fails an assertion. Functions for one record look at its neighbours; others walk a
+ * whole list.
  *
  * Locks: every function needs the owner's lock. */
 #ifndef SC_TRACK_CONSISTENCY_H

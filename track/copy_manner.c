@@ -82,8 +82,8 @@ static bool is_small(const struct sc_copy_case *asked)
     return asked->size_bytes <= BATCHED_BYTES_MAX;
 }
 
-/* For large copies, and for devices that work in place, the contract counts, and not what this
- * driver does. */
+/* A copy of a batch: for large copies, and for devices that work in place, the contract of its
+ * access order counts, and not what this driver does. */
 static struct sc_copy_manner batch_manner(const struct sc_copy_case *asked)
 {
     struct sc_copy_manner manner = manner_at(asked->call, asked);

@@ -1,4 +1,5 @@
-/* When a copy reads its source and writes its target, and whether its call waits for that.
+/* Tells when the driver reads a copy's source and writes its target, in the call or later, and
+ * whether the call waits for that.
  *
  * The driver's rules are in docs/driver.md (Where a copy's memory lies); this is the only place in
  * the code that has them. What the driver does in the call, or makes the host wait for, is no
@@ -27,7 +28,8 @@ enum sc_copy_call {
 
 enum sc_copy_place {
     SC_PLACE_DEVICE,
-    SC_PLACE_MANAGED,         /* managed memory, named by a unified address or as the device's */
+    /* managed memory that the call names by a unified address, or as the device's */
+    SC_PLACE_MANAGED,
     SC_PLACE_MANAGED_AS_HOST, /* managed memory that the call names as the host's */
     SC_PLACE_LOCKED,          /* pinned or registered memory, whatever the call names it */
     SC_PLACE_PAGEABLE,
@@ -48,8 +50,9 @@ enum sc_copy_time {
     SC_LATE,    /* in the stream's order */
 };
 
-/* `waits`: the call returns only when all before it on its stream is done. What is not late is done
- * then as well; what is late still comes after the return. */
+/* How the driver makes a copy. `waits`: the call returns only when all earlier work of its stream
+ * is done, and with it all reading and writing that is not late. Late reading or writing comes
+ * after the return. */
 struct sc_copy_manner {
     bool waits;
     enum sc_copy_time read, written;

@@ -38,6 +38,7 @@ static bool is_done(struct sc_inflight *inflight, const struct sc_op_info *info)
 
 /* ---- what a later one stands for ---- */
 
+/* Does the outer operation use all bytes that the inner one uses? */
 static bool contains_bytes(const struct sc_op_info *outer, const struct sc_op_info *inner)
 {
     size_t offset = inner->shape.address - outer->shape.address;
@@ -55,6 +56,8 @@ static bool may_take_the_place(const struct sc_op_info *later, const struct sc_o
     return !(later->unsure & ~earlier->unsure & SC_UNSURE_LEFT_OUT);
 }
 
+/* May the later operation take the place of the earlier one (track/device.h)? Then whatever is
+ * unordered with the earlier one is unordered with the later one. */
 static bool stands_for(struct sc_inflight *inflight, const struct sc_op_info *later,
                        const struct sc_op_info *earlier)
 {
@@ -121,7 +124,9 @@ static struct sc_op_info *next_behind(struct sc_inflight *inflight, uint32_t str
     return info && info->ticket.number > number ? info : NULL;
 }
 
-void sc_device_unsee(struct sc_inflight *inflight, uint32_t stream, uint64_t number)
+/* Notes that from this number on the operations stand behind a wait whose end is not seen, so their
+ * order is unknown. */
+void sc_device_mark_unseen(struct sc_inflight *inflight, uint32_t stream, uint64_t number)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_op_info *info;
@@ -129,7 +134,9 @@ void sc_device_unsee(struct sc_inflight *inflight, uint32_t stream, uint64_t num
         info->unsure |= SC_UNSURE_WAITS;
 }
 
-void sc_device_see(struct sc_inflight *inflight, uint32_t stream, uint64_t number, uint64_t ticks)
+/* The end of the wait was seen after all: operations behind this number have their order again. */
+void sc_device_clear_unseen(struct sc_inflight *inflight, uint32_t stream, uint64_t number,
+                            uint64_t ticks)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_op_info *info;
@@ -140,6 +147,8 @@ void sc_device_see(struct sc_inflight *inflight, uint32_t stream, uint64_t numbe
 
 /* ---- memory that comes or goes ---- */
 
+/* Forgets operations on device memory that is gone, so that they conflict with nothing at that
+ * address. */
 void sc_device_forget(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -164,6 +173,7 @@ static uint32_t primary_of(struct sc_order *order, uint32_t context)
     return primary ? primary : context;
 }
 
+/* Was the operation issued in one of these contexts, or in a green context of one? */
 static bool is_issued_in(struct sc_inflight *inflight, const struct sc_op_info *info,
                          const uint32_t *contexts, unsigned count)
 {

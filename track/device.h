@@ -30,17 +30,18 @@ void sc_device_add(struct sc_inflight *inflight, const struct sc_op_info *info);
 
 /* Marks the stream's operations behind the number as standing behind an unseen wait
  * (SC_UNSURE_WAITS). */
-void sc_device_unsee(struct sc_inflight *inflight, uint32_t stream, uint64_t number);
-/* Takes the mark of sc_device_unsee away from those of these operations that were issued at this
- * time. */
-void sc_device_see(struct sc_inflight *inflight, uint32_t stream, uint64_t number, uint64_t ticks);
+void sc_device_mark_unseen(struct sc_inflight *inflight, uint32_t stream, uint64_t number);
+/* Takes the mark of sc_device_mark_unseen away from the operations of this stream and number that
+ * were issued at this time. */
+void sc_device_clear_unseen(struct sc_inflight *inflight, uint32_t stream, uint64_t number,
+                            uint64_t ticks);
 
 /* Forgets all operations on the memory, which the driver hands out or has taken back. What was in
  * flight there is done, or the driver itself orders later work after it. */
 void sc_device_forget(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes);
 
 /* Forgets all operations that were issued in these contexts, because all later work in them comes
- * after those; other contexts' work is no longer held against them, either. `contexts`: ids of
+ * after those; work of other contexts is no longer compared with them, either. `contexts`: ids of
  * legacy streams; 0: none. */
 void sc_device_forget_of(struct sc_inflight *inflight, const uint32_t *contexts, unsigned count);
 

@@ -9,8 +9,8 @@
 #include "common/op_kinds.h"
 #include "common/shape.h"
 
-/* READS: it only reads the bytes. NAMES: the address of the first byte is among a kernel's
- * parameters. */
+/* How an operation uses device memory. READS: it only reads the bytes. NAMES: the address of the
+ * first byte is among a kernel's parameters, so the kernel may use memory from there on. */
 enum sc_device_access { SC_DEVICE_WRITES, SC_DEVICE_READS, SC_DEVICE_NAMES };
 
 struct sc_device_use {
@@ -29,7 +29,7 @@ static inline uint32_t sc_device_use_fill(uint32_t value, size_t size_bytes)
     return size_bytes == 1 ? value * 0x01010101u : size_bytes == 2 ? value * 0x00010001u : value;
 }
 
-/* The use of a kernel that has the address among its parameters. */
+/* The use of a kernel that has this address among its parameters: one byte, possibly. */
 static inline struct sc_device_use sc_device_use_named(uintptr_t address)
 {
     return (struct sc_device_use){
@@ -41,7 +41,7 @@ static inline uintptr_t sc_device_use_end(const struct sc_device_use *use)
     return use->shape.address + sc_shape_hull_bytes(&use->shape);
 }
 
-/* Have the uses a common byte? Hulls that do not touch, as mostly, answer quickly. */
+/* Have the uses a common byte? Two comparisons if their hulls do not overlap, as mostly. */
 static inline bool sc_device_uses_touch(const struct sc_device_use *a,
                                         const struct sc_device_use *b)
 {

@@ -48,10 +48,10 @@ static inline struct record *lock_record(struct sc_events *events, uintptr_t eve
     struct record *record = sc_handle_pointer(sc_handles_get(&events->records_of, event));
     if (!record)
         return NULL;
-    sc_brief_lock_take(&record->lock);
+    sc_brief_lock_acquire(&record->lock);
     if ((atomic_load_explicit(&record->handle, memory_order_relaxed) & ~WIDE) == event)
         return record;
-    sc_brief_lock_give(&record->lock);
+    sc_brief_lock_release(&record->lock);
     return NULL;
 }
 
@@ -61,7 +61,7 @@ bool sc_events_point(struct sc_events *events, uintptr_t event,
     struct record *record = lock_record(events, event);
     *point = record ? record->point : (struct sc_point){0};
     if (record)
-        sc_brief_lock_give(&record->lock);
+        sc_brief_lock_release(&record->lock);
     return record;
 }
 
@@ -111,12 +111,13 @@ bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
     bool is_plain = !record->point.joined;
     if (is_plain)
         put_point(record, event, point);
-    sc_brief_lock_give(&record->lock);
+    sc_brief_lock_release(&record->lock);
     return is_plain;
 }
 
-/* Rare endings of sc_events_set_simple are functions of their own, so that its usual way saves no
- * registers for them. */
+/* Ends sc_events_set_simple where another thread waits for the record's lock. Rare endings of
+ * sc_events_set_simple are functions of their own, so that its usual way saves no registers for
+ * them. */
 static __attribute__((noinline)) bool wake_and_leave(struct record *record, bool is_set)
 {
     sc_brief_lock_wake(&record->lock);
@@ -146,6 +147,8 @@ static inline bool set_number(struct record *record, uintptr_t event, uint32_t s
     return true;
 }
 
+/* Sets what the event stands for. False: not by this quick way. The inlined quick way of a record:
+ * one atomic exchange to lock and one to unlock, if nobody else wants the lock. */
 bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t stream,
                           uint64_t number, uint64_t work_ticks) SC_UNFOLLOWED
 {
@@ -157,7 +160,7 @@ bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t st
     if (__builtin_expect(sc_brief_lock_grab(&record->lock), 1)) {
         sc_brief_lock_note(&record->lock, true);
         is_set = set_number(record, event, stream, number, work_ticks);
-        if (sc_brief_lock_let(&record->lock) == SC_BRIEF_LOCK_AWAITED)
+        if (sc_brief_lock_let_go(&record->lock) == SC_BRIEF_LOCK_AWAITED)
             return wake_and_leave(record, is_set);
     }
     return sc_own_lock_leaves() ? have_left(is_set) : is_set;
@@ -167,15 +170,15 @@ bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t st
 static void replace_point(struct record *record, struct sc_order *order, uintptr_t event,
                           struct sc_point *point)
 {
-    sc_brief_lock_take(&record->lock);
+    sc_brief_lock_acquire(&record->lock);
     const struct sc_point former = record->point;
     bool is_late = was_taken_later(&former, point);
     if (!is_late && point->stream == former.stream && point->number == former.number)
         sc_order_join_other(order, point, &former); /* by their clocks either may be later */
     struct sc_point left = is_late ? *point : former;
     put_point(record, event, point);
-    sc_brief_lock_give(&record->lock);
-    sc_order_release(order, &left);
+    sc_brief_lock_release(&record->lock);
+    sc_order_release_point(order, &left);
 }
 
 /* Takes a spare record for the event; NULL: no memory. The record's lock is not initialised, as
@@ -185,7 +188,7 @@ static struct record *take_record(struct sc_events *events, uintptr_t event)
     uint32_t id = sc_pool_take_as_is(&events->records);
     struct record *record = id ? sc_pool_at(&events->records, id) : NULL;
     if (record && sc_handles_put(&events->records_of, event, (uintptr_t)record)) {
-        sc_pool_give(&events->records, id);
+        sc_pool_release(&events->records, id);
         record = NULL;
     }
     return record;
@@ -201,15 +204,16 @@ void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t e
     if (record)
         replace_point(record, order, event, point);
     else
-        sc_order_release(order, point);
+        sc_order_release_point(order, point);
 }
 
-void sc_events_wait(struct sc_events *events, struct sc_order *order, uint32_t stream,
-                    uintptr_t event)
+/* Lets the stream come after what the event stands for. */
+void sc_events_note_wait(struct sc_events *events, struct sc_order *order, uint32_t stream,
+                         uintptr_t event)
 {
     struct sc_point point;
     if (sc_events_point(events, event, &point))
-        sc_order_wait(order, stream, &point);
+        sc_order_note_wait(order, stream, &point);
 }
 
 void sc_events_forget(struct sc_events *events, struct sc_order *order, uintptr_t event)
@@ -219,5 +223,5 @@ void sc_events_forget(struct sc_events *events, struct sc_order *order, uintptr_
     if (!record)
         return;
     replace_point(record, order, 0, &(struct sc_point){0});
-    sc_pool_give(&events->records, sc_pool_id_of(&events->records, record));
+    sc_pool_release(&events->records, sc_pool_id_of(&events->records, record));
 }

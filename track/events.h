@@ -1,4 +1,5 @@
-/* What each event of the program stands for: the point of its last record.
+/* Keeps for each event of the program what a wait for it orders: the point of its last record
+ * (common/points.h).
  *
  * Threads that record and wait for events of their own would take turns at the tracker's lock, so
  * each event has a lock of its own. A point with a clock is stored and replaced with the tracker's
@@ -21,8 +22,9 @@ int sc_events_init(struct sc_events *events); /* 0 or -ENOMEM */
 
 /* ---- without the tracker's lock ---- */
 
-/* Stores the event's point; an empty one if it was never recorded. False: the point has a clock,
- * and has to be asked for under the tracker's lock. */
+/* Stores the event's point; an empty one if the event was never recorded. Takes only the event's
+ * lock. False: the point has a clock, and the caller has to ask sc_events_point under the tracker's
+ * lock. */
 bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_point *point);
 
 /* The event was recorded, and stands for the point from now on. If its present point is of the same
@@ -31,8 +33,9 @@ bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_
  * does it then. */
 bool sc_events_set_plain(struct sc_events *events, uintptr_t event, const struct sc_point *point);
 
-/* The event was recorded on a stream without ties (track/track_streams.h), and stands for the point
- * `number` of that stream from now on. False: nothing was done, as for sc_events_set_plain. */
+/* Notes that the event was recorded on a stream without ties (track/track_streams.h): it stands for
+ * the stream's operations up to `number` from now on. False: nothing was noted, as for
+ * sc_events_set_plain. */
 bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t stream,
                           uint64_t number, uint64_t work_ticks);
 
@@ -47,10 +50,10 @@ bool sc_events_point(struct sc_events *events, uintptr_t event, struct sc_point 
 void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t event,
                    struct sc_point *point);
 
-/* The driver was told that work issued on the stream from now on comes after what the event stands
- * for. */
-void sc_events_wait(struct sc_events *events, struct sc_order *order, uint32_t stream,
-                    uintptr_t event);
+/* Notes that work which is issued on the stream from now on comes after what the event stands for
+ * (cuStreamWaitEvent). */
+void sc_events_note_wait(struct sc_events *events, struct sc_order *order, uint32_t stream,
+                         uintptr_t event);
 
 /* Forgets the event: it was destroyed, or what it stands for is not known. */
 void sc_events_forget(struct sc_events *events, struct sc_order *order, uintptr_t event);

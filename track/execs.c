@@ -3,13 +3,14 @@
 
 #include "track/graph_frees.h"
 #include "track/graphs_internal.h"
-#include "track/heard.h"
 #include "track/order.h"
+#include "track/watched_nodes.h"
 
 #include "common/poison.h"
 
 enum { GONE_AT_ONCE = 64 };
 
+/* Drops all that was known of the exec: its uses, events and watched nodes. */
 void sc_graphs_begin_exec(struct sc_graphs *graphs, uintptr_t handle, uint32_t context)
 {
     sc_graphs_drop_node(graphs, handle, 0);
@@ -17,7 +18,7 @@ void sc_graphs_begin_exec(struct sc_graphs *graphs, uintptr_t handle, uint32_t c
     if (!id)
         return;
     struct sc_exec *exec = &sc_graphs_at(graphs, id)->exec;
-    sc_heard_leave(graphs->order, &exec->heard);
+    sc_watched_nodes_abandon(graphs->order, &exec->watched);
     exec->context = context;
     exec->has_kernels = false;
 }
@@ -30,7 +31,9 @@ void sc_graphs_end_exec(struct sc_graphs *graphs, uintptr_t handle, bool is_empt
     sc_graphs_make_runs(graphs, handle);
 }
 
-void sc_graphs_meets_host(struct sc_graphs *graphs, uintptr_t handle, bool signals, bool awaits)
+/* Notes that a node of the exec may tell the host something during a launch, or wait for it. */
+void sc_graphs_note_host_contact(struct sc_graphs *graphs, uintptr_t handle, bool signals,
+                                 bool awaits)
 {
     uint32_t id = sc_graphs_make_exec(graphs, handle);
     if (!id)
@@ -39,7 +42,7 @@ void sc_graphs_meets_host(struct sc_graphs *graphs, uintptr_t handle, bool signa
     sc_graphs_at(graphs, id)->exec.awaits_host |= awaits;
 }
 
-void sc_graphs_meets_kernel(struct sc_graphs *graphs, uintptr_t handle)
+void sc_graphs_note_kernel(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
     if (id)
@@ -49,13 +52,15 @@ void sc_graphs_meets_kernel(struct sc_graphs *graphs, uintptr_t handle)
 bool sc_graphs_names_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t *names,
                         uint32_t count)
 {
-    const struct sc_graph_names *known = &sc_graphs_known(graphs, handle)->exec.names;
+    const struct sc_graph_names *known = &sc_graphs_find_or_empty(graphs, handle)->exec.names;
     if (!known->list || known->count != count)
         return false;
     memcpy(names, known->list, count * sizeof *names);
     return true;
 }
 
+/* Removes the execs of a context that is gone, some at a time, since the map must not change during
+ * a walk. */
 void sc_graphs_context_gone(struct sc_graphs *graphs, uint32_t context)
 {
     uintptr_t gone[GONE_AT_ONCE];
@@ -76,8 +81,8 @@ void sc_graphs_context_gone(struct sc_graphs *graphs, uint32_t context)
 
 /* ---- uses ---- */
 
-bool sc_graphs_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at, struct sc_graph_use *use,
-                   struct sc_graph_extra *extra)
+bool sc_graphs_get_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at,
+                       struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
     const struct sc_graph_uses *uses = &sc_graphs_at(graphs, graph)->uses;
     if (at >= uses->count)
@@ -87,6 +92,7 @@ bool sc_graphs_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at, struct
     return true;
 }
 
+/* Takes all of the known use except its name, shape and range, which the driver has just told. */
 void sc_graphs_recognise(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                          struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
@@ -107,36 +113,39 @@ void sc_graphs_recognise(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
 
 /* ---- host nodes ---- */
 
-struct sc_heard_node *sc_graphs_add_heard(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node,
-                                          void (*function)(void *), void *data)
+struct sc_watched_node *sc_graphs_add_watched(struct sc_graphs *graphs, uintptr_t exec,
+                                              uintptr_t node, void (*function)(void *), void *data)
 {
     uint32_t id = sc_graphs_make_exec(graphs, exec);
-    return id ? sc_heard_add(graphs->order, &sc_graphs_at(graphs, id)->exec.heard, node, function,
-                             data)
+    return id ? sc_watched_nodes_add(graphs->order, &sc_graphs_at(graphs, id)->exec.watched, node,
+                                     function, data)
               : NULL;
 }
 
-bool sc_graphs_hears(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node)
+bool sc_graphs_is_watched(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node)
 {
-    return sc_heard_find(sc_graphs_known(graphs, exec)->exec.heard, node);
+    return sc_watched_nodes_find(sc_graphs_find_or_empty(graphs, exec)->exec.watched, node);
 }
 
-void sc_graphs_lose_heard(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node)
+void sc_graphs_lose_watched(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node)
 {
-    if (sc_graphs_hears(graphs, exec, node))
-        sc_graphs_known(graphs, exec)->exec.heard->is_lost = true;
+    if (sc_graphs_is_watched(graphs, exec, node))
+        sc_graphs_find_or_empty(graphs, exec)->exec.watched->is_lost = true;
 }
 
-struct sc_heard_launch *sc_graphs_begin_heard(struct sc_graphs *graphs, uint32_t exec,
-                                              const struct sc_point *before,
-                                              const struct sc_heard_call *call, unsigned *given_up)
+struct sc_watched_launch *sc_graphs_begin_watched(struct sc_graphs *graphs, uint32_t exec,
+                                                  const struct sc_point *before,
+                                                  const struct sc_watched_call *call,
+                                                  unsigned *given_up)
 {
-    return sc_heard_begin(graphs->order, sc_graphs_at(graphs, exec)->exec.heard, before, call,
-                          given_up);
+    return sc_watched_nodes_begin_launch(graphs->order, sc_graphs_at(graphs, exec)->exec.watched,
+                                         before, call, given_up);
 }
 
 /* ---- launches ---- */
 
+/* Walks over the events that nodes of the exec record, or wait for (`waits`). *at: where to go on,
+ * first 0. Returns 0 at the end. */
 uintptr_t sc_graphs_next_event(struct sc_graphs *graphs, uint32_t exec, bool waits, uint32_t *at)
 {
     const struct sc_graph_events *events = &sc_graphs_at(graphs, exec)->exec.events;
@@ -148,7 +157,7 @@ uintptr_t sc_graphs_next_event(struct sc_graphs *graphs, uint32_t exec, bool wai
     return 0;
 }
 
-void sc_graphs_launched(struct sc_graphs *graphs, uintptr_t handle, uint32_t stream)
+void sc_graphs_note_launched(struct sc_graphs *graphs, uintptr_t handle, uint32_t stream)
 {
     uint32_t id = sc_graphs_make_exec(graphs, handle);
     if (!id)
@@ -163,5 +172,5 @@ void sc_graphs_signal_launch(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
     if (id)
-        sc_order_signal_past(graphs->order, &sc_graphs_at(graphs, id)->exec.last_launch);
+        sc_order_note_past_signal(graphs->order, &sc_graphs_at(graphs, id)->exec.last_launch);
 }

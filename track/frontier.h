@@ -1,4 +1,5 @@
-/* How many of a row of things are complete, if each completes after those before it.
+/* Finds how many of a row of things are complete, if each completes after those before it, with few
+ * questions to the driver.
  *
  * Asking about one may be expensive, and mostly either few or all are complete. So the steps grow
  * from the first thing on until an incomplete one is met, and what lies between is then halved. If

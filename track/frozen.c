@@ -6,6 +6,7 @@
 
 enum { LAUNCHES = 2 }; /* by so many launches memory is frozen */
 
+/* How many of the waiting pieces no captured work uses. */
 static unsigned unused_count(const struct sc_frozen *frozen)
 {
     unsigned count = 0;
@@ -14,7 +15,8 @@ static unsigned unused_count(const struct sc_frozen *frozen)
     return count;
 }
 
-/* Each of the two kinds of memory has its own room. */
+/* Adds memory that a graph has read once and for all. False: no room is left; each of the two kinds
+ * has its own. */
 bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memory)
 {
     unsigned unused = unused_count(frozen);
@@ -111,7 +113,7 @@ bool sc_frozen_read(struct sc_frozen *frozen, const struct sc_device_use *use,
 
 /* ---- what happens to memory ---- */
 
-void sc_frozen_used(struct sc_frozen *frozen, const struct sc_device_use *use)
+void sc_frozen_note_use(struct sc_frozen *frozen, const struct sc_device_use *use)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
         struct sc_frozen_memory *memory = &frozen->memories[i];
@@ -128,6 +130,7 @@ unsigned sc_frozen_forget(struct sc_frozen *frozen)
     return forgotten;
 }
 
+/* Is the exec one whose launches read the memory? */
 static bool has_exec(const struct sc_frozen_memory *memory, uintptr_t exec)
 {
     for (unsigned i = 0; i < memory->exec_count; i++)
@@ -136,6 +139,7 @@ static bool has_exec(const struct sc_frozen_memory *memory, uintptr_t exec)
     return false;
 }
 
+/* Removes the exec from those whose launches read the memory. */
 static void take_exec(struct sc_frozen_memory *memory, uintptr_t exec)
 {
     unsigned kept = 0;
@@ -145,6 +149,8 @@ static void take_exec(struct sc_frozen_memory *memory, uintptr_t exec)
     memory->exec_count = kept;
 }
 
+/* The graph or exec of the handle is gone. Memory that no graph and no exec reads any more waits no
+ * longer. */
 void sc_frozen_gone(struct sc_frozen *frozen, uintptr_t handle)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
@@ -158,6 +164,8 @@ void sc_frozen_gone(struct sc_frozen *frozen, uintptr_t handle)
     sc_graph_writes_forget(&frozen->writes, handle);
 }
 
+/* Some graph was changed by hand, and it is not known which: what the graphs read is unknown from
+ * now on, and their execs stay. */
 void sc_frozen_changed(struct sc_frozen *frozen)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
@@ -168,6 +176,7 @@ void sc_frozen_changed(struct sc_frozen *frozen)
     sc_graph_writes_forget_all(&frozen->writes); /* it is not known which graph was changed */
 }
 
+/* An exec was made of the graph: its launches read what the graph's would. */
 void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec)
 {
     sc_frozen_gone(frozen, exec);
@@ -189,7 +198,9 @@ static bool may_write(const struct sc_graph_write *write, int32_t thread,
                                     sc_shape_hull_bytes(&memory->memory.shape), memory->base);
 }
 
-void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec, int32_t thread)
+/* Counts the launch for memory that its exec reads. A launch of another exec that may have written
+ * the memory sets the count back. */
+void sc_frozen_note_launch(struct sc_frozen *frozen, uintptr_t exec, int32_t thread)
 {
     const struct sc_graph_write *write = sc_graph_writes_find(&frozen->writes, exec);
     for (unsigned i = frozen->count; i-- > 0;) {
@@ -205,7 +216,7 @@ void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec, int32_t thread
     }
 }
 
-bool sc_frozen_take(struct sc_frozen *frozen, struct sc_hazard *hazard)
+bool sc_frozen_take_hazard(struct sc_frozen *frozen, struct sc_hazard *hazard)
 {
     for (unsigned i = 0; i < frozen->count; i++) {
         if (frozen->memories[i].is_unused || frozen->memories[i].launches < LAUNCHES)

@@ -30,8 +30,8 @@
 #include "track/device_use.h"
 #include "track/graph_writes.h"
 
-/* The most memories that wait at a time; the most of these that no captured work uses; the most
- * execs that are known of one. */
+/* How many pieces of memory wait at most; how many of these that no captured work uses; how many
+ * execs are known of each. */
 enum { SC_FROZEN_MAX = 48, SC_FROZEN_UNUSED_MAX = 16, SC_FROZEN_EXECS_MAX = 4 };
 
 struct sc_frozen_memory {
@@ -57,17 +57,17 @@ struct sc_frozen {
  */
 bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memory);
 
-/* Work has used memory, and may have written what waits here. Also called if the bytes became
- * another allocation, which counts as written, and for a kernel without an address, with address 0.
- */
-void sc_frozen_used(struct sc_frozen *frozen, const struct sc_device_use *use);
+/* Notes that work has used memory, and may have written a piece that waits here. To be called for
+ * an allocation at the bytes as well, which counts as a write, and for a kernel that has no
+ * address, with address 0. */
+void sc_frozen_note_use(struct sc_frozen *frozen, const struct sc_device_use *use);
 
 /* If the same work is a copy to the host: does it show that a launch should have written there?
  * Then stores the hazard, with the bytes that are read, and the memory waits no longer. */
 bool sc_frozen_read(struct sc_frozen *frozen, const struct sc_device_use *use,
                     struct sc_hazard *hazard);
 
-/* Forgets all memories, since anything may have been written. Returns how many of them launches
+/* Forgets all pieces, since anything may have been written. Returns how many of them launches
  * read. */
 unsigned sc_frozen_forget(struct sc_frozen *frozen);
 
@@ -82,9 +82,9 @@ void sc_frozen_gone(struct sc_frozen *frozen, uintptr_t handle);
  * it is not known any more what later execs of any graph read, nor what any graph writes. */
 void sc_frozen_changed(struct sc_frozen *frozen);
 
-/* The exec was launched by the thread. To be followed by calls of sc_frozen_take, which stores the
- * hazard of the next frozen memory, until it returns false. */
-void sc_frozen_launched(struct sc_frozen *frozen, uintptr_t exec, int32_t thread);
-bool sc_frozen_take(struct sc_frozen *frozen, struct sc_hazard *hazard);
+/* Notes that the thread has launched the exec. The caller then calls sc_frozen_take_hazard, which
+ * stores the hazard of the next frozen memory, until it returns false. */
+void sc_frozen_note_launch(struct sc_frozen *frozen, uintptr_t exec, int32_t thread);
+bool sc_frozen_take_hazard(struct sc_frozen *frozen, struct sc_hazard *hazard);
 
 #endif

@@ -9,7 +9,7 @@
 #include "common/checks.h"
 #include "track/graph_place.h"
 #include "track/graphs_internal.h"
-#include "track/told.h"
+#include "track/stages.h"
 
 #include "common/poison.h"
 
@@ -63,6 +63,7 @@ bool sc_graph_is_within(struct sc_graph *graph, uintptr_t node, uintptr_t of)
     return node && node == of;
 }
 
+/* Is it a node of the exec's own graph? */
 static bool is_named(const struct sc_graph *graph, uintptr_t node)
 {
     for (uint32_t i = 0; i < graph->exec.names.count; i++)
@@ -78,11 +79,12 @@ static enum sc_graph_place place_of(struct sc_graph *graph, uintptr_t node)
     return !graph->exec.has_inner || is_named(graph, node) ? SC_PLACE_OUTERMOST : SC_PLACE_UNKNOWN;
 }
 
+/* Is the node one of the exec's own graph, or within a node of that, or unknown? */
 enum sc_graph_place sc_graphs_place_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                                        uintptr_t *outer)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     *outer = outer_of(graph, node);
     return place_of(graph, node);
 }
@@ -138,15 +140,17 @@ static void lose_uses_around(struct sc_graphs *graphs, struct sc_graph *graph, u
     }
 }
 
+/* Uses that a node around this one was given by another child graph may be this node's as well, and
+ * are disabled. */
 struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t handle,
                                            uintptr_t outer, uintptr_t inner)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     uint32_t use = first_inner(graphs, graph, outer, inner);
     struct sc_graph_flags flags = {.unsure = SC_UNSURE_UNJUDGED | SC_UNSURE_UNJUDGED
                                                                       << SC_UNSURE_OF_DEVICE,
-                                   .tells = sc_graph_told_by(graph, outer)};
+                                   .tells = sc_graph_notified_stage(graph, outer)};
     unsigned seen = 0;
     while (use) {
         uint32_t next = next_inner(graphs, graph, use, inner);
@@ -160,22 +164,25 @@ struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t h
     return flags;
 }
 
+/* Gives new uses of an inner node the flags that its former ones had. */
 void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t outer,
                            uintptr_t inner, const struct sc_graph_flags *flags)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     uint32_t use = first_inner(graphs, graph, outer, inner);
     for (; use; use = next_inner(graphs, graph, use, inner)) {
         struct sc_graph_use *placed = sc_graph_use_at(graph, use);
         placed->unsure = sc_graph_unsure_of(placed, flags->unsure) & SC_UNSURE_ALL;
-        placed->told = flags->told & SC_TOLD_MAX;
+        placed->stage = flags->stage & SC_STAGES_MAX;
     }
     if (flags->tells)
-        sc_graphs_let_tell(graphs, handle, outer, flags->tells);
+        sc_graphs_set_notifies(graphs, handle, outer, flags->tells);
     sc_graph_note_stale(graph);
 }
 
+/* Disables the uses of all inner nodes: one of them was changed or disabled, and it is not known
+ * which. */
 static void lose_inner(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     for (uint32_t use = 1; use <= graph->uses.count; use++)
@@ -185,12 +192,14 @@ static void lose_inner(struct sc_graphs *graphs, struct sc_graph *graph)
         }
 }
 
-void sc_graphs_lose_inner(struct sc_graphs *graphs, uintptr_t handle)
+void sc_graphs_disable_inner(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    lose_inner(graphs, sc_graphs_known(graphs, handle));
+    lose_inner(graphs, sc_graphs_find_or_empty(graphs, handle));
 }
 
+/* Enables or disables the uses within a node. Does nothing for a node of the exec's own graph,
+ * whose uses have its name. */
 void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node,
                            bool enabled)
 {

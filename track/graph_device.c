@@ -8,13 +8,13 @@
 
 enum { OWN_MIN = 4 };
 
-void sc_graph_give_device(struct sc_graphs *graphs, struct sc_graph *graph)
+void sc_graph_free_device(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_arena *arena = &graphs->order->arena;
     struct sc_graph_device *device = &graph->exec.device;
-    sc_arena_give(arena, device->races, SC_GRAPH_RACES_MAX * sizeof *device->races);
-    sc_arena_give(arena, device->own, device->own_capacity * sizeof *device->own);
+    sc_arena_free(arena, device->races, SC_GRAPH_RACES_MAX * sizeof *device->races);
+    sc_arena_free(arena, device->own, device->own_capacity * sizeof *device->own);
     *device = (struct sc_graph_device){.own = NULL};
 }
 
@@ -27,7 +27,9 @@ static struct sc_graph *exec_of(struct sc_graphs *graphs, uintptr_t handle)
 
 /* ---- memory that nodes allocate or free ---- */
 
-bool sc_graphs_own(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_own *own)
+/* Notes memory that a node of the exec allocates and that only the graph uses. */
+bool sc_graphs_note_own_memory(struct sc_graphs *graphs, uintptr_t handle,
+                               const struct sc_graph_own *own)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = exec_of(graphs, handle);
@@ -74,6 +76,7 @@ static bool uses_own(const struct sc_graph *graph, const struct sc_graph_use *us
     return is_own(&graph->exec.device, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
+/* Is there room for this use of device memory, and is it one that the exec keeps? */
 bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_use *use)
 {
     const struct sc_graph_device *device = &graph->exec.device;
@@ -102,6 +105,7 @@ static void leave_out_device(struct sc_graphs *graphs, struct sc_graph *graph)
     drop_uses(graphs, graph, /*all*/ true);
 }
 
+/* Leaves uses of device memory by the exec unjudged from now on, as they are not fully known. */
 void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -110,6 +114,7 @@ void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
         leave_out_device(graphs, graph);
 }
 
+/* Adds a free that a node makes of memory which no node allocates, as a use of its first byte. */
 static void add_free(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_own *own)
 {
     const struct sc_graph_use use = {
@@ -121,10 +126,10 @@ static void add_free(struct sc_graphs *graphs, uintptr_t handle, const struct sc
     sc_graphs_add(graphs, handle, &use, NULL, NULL);
 }
 
-void sc_graphs_settle_own(struct sc_graphs *graphs, uintptr_t handle)
+void sc_graphs_end_own_memory(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     const struct sc_graph_device *device = &graph->exec.device;
     /* How much is freed at an address that lies in no known memory cannot be told. */
     for (uint32_t i = 0; i < device->own_count; i++)
@@ -140,7 +145,7 @@ void sc_graphs_settle_own(struct sc_graphs *graphs, uintptr_t handle)
 void sc_graphs_drop_addresses(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     for (uint32_t use = 1; use <= graph->uses.count; use++)
         if (sc_graph_is_address(sc_graph_use_at(graph, use)) &&
             (!node || sc_graph_use_at(graph, use)->node == node))
@@ -172,7 +177,7 @@ bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
     struct sc_graph_device *device = graph ? &graph->exec.device : NULL;
     if (device && !device->races)
         device->races =
-            sc_arena_take(&graphs->order->arena, SC_GRAPH_RACES_MAX * sizeof *device->races);
+            sc_arena_alloc(&graphs->order->arena, SC_GRAPH_RACES_MAX * sizeof *device->races);
     if (!device || !device->races || device->race_count == SC_GRAPH_RACES_MAX)
         return false;
     device->races[device->race_count++] = *race;

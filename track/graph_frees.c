@@ -37,6 +37,7 @@ static void look_for_former(struct former_search *search, uint32_t id)
     }
 }
 
+/* Drops the use that is like this one, of a node whose name is not known, if there is only one. */
 void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *former)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -60,7 +61,8 @@ static bool is_use_in(const struct freed *freed, const struct sc_graph_use *use)
     return use->shape.address < freed->end && sc_graph_use_end(use) > freed->address;
 }
 
-bool sc_graphs_name(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
+/* An interval without bytes stands for one byte. */
+bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
 {
     size_t hull_bytes = size_bytes ? size_bytes : 1;
     const struct freed interval_asked = {graphs, address, address + hull_bytes, NULL};
@@ -90,6 +92,7 @@ static void mark_use(const struct freed *freed, struct sc_graph *graph, struct s
     }
 }
 
+/* Marks all uses of the freed interval, in all graphs. */
 static void mark_all(const struct freed *freed)
 {
     EACH_INTERVAL(walk, freed->graphs, freed->address, freed->end - freed->address)

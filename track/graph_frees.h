@@ -1,4 +1,5 @@
-/* What frees ask of graphs and execs (track/graphs.h), and how graphs end.
+/* What a call that frees memory has to ask of graphs and execs (track/graphs.h), and how graphs
+ * themselves end.
  *
  * Locks: every function needs the owner's lock. */
 #ifndef SC_TRACK_GRAPH_FREES_H
@@ -22,14 +23,15 @@ uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle);
 void sc_graphs_attach(struct sc_graphs *graphs, uint32_t graph);
 void sc_graphs_remove(struct sc_graphs *graphs, uint32_t graph);
 
-/* Notes a signal: the host may learn, unseen, when the exec's last launch is done. */
+/* Notes that the host may learn when the exec's last launch is done, in a way that the library does
+ * not see. */
 void sc_graphs_signal_launch(struct sc_graphs *graphs, uintptr_t handle);
 
 /* Does any graph name host memory in the interval? */
-bool sc_graphs_name(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);
+bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);
 
-/* The program has registered the interval again: uses there that were only unregistered no longer
- * count as freed. */
+/* The program has registered the interval again: graphs' uses of it whose registration alone had
+ * gone are valid again. */
 void sc_graphs_note_registered(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);
 
 /* The program has freed the interval: uses there count as freed by the call `by`. */

@@ -32,6 +32,7 @@ static uint32_t find_hashed(const struct sc_graph *graph, uint32_t use, uintptr_
     return use;
 }
 
+/* The first use of the node from this one on, by looking at each use; 0: there is none. */
 static uint32_t scan_from(const struct sc_graph *graph, uint32_t use, uintptr_t node)
 {
     for (; use <= graph->uses.count; use++)
@@ -40,6 +41,7 @@ static uint32_t scan_from(const struct sc_graph *graph, uint32_t use, uintptr_t 
     return 0;
 }
 
+/* Links the use to the others of its node, so that they are found together. */
 void sc_graph_link_node(struct sc_graph *graph, uint32_t use)
 {
     uintptr_t node = sc_graph_use_at(graph, use)->node;
@@ -69,6 +71,7 @@ static void set_previous(const struct sc_graph *graph, uint32_t use, uint32_t pr
         link_at(graph, use)->interval_previous = previous;
 }
 
+/* Links the use to the others in its interval of memory, so that a free there finds them all. */
 void sc_graph_link_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -80,6 +83,8 @@ void sc_graph_link_interval(struct sc_graphs *graphs, struct sc_graph *graph, ui
     interval->first_use = use;
 }
 
+/* The use before this one in its interval's list; 0: it is the first. Without links the list is
+ * walked. */
 static uint32_t find_previous(const struct sc_graph *graph, uint32_t first, uint32_t use)
 {
     uint32_t previous = 0;
@@ -90,6 +95,7 @@ static uint32_t find_previous(const struct sc_graph *graph, uint32_t first, uint
     return previous;
 }
 
+/* Takes the use out of the list of its interval. */
 void sc_graph_unlink_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -103,6 +109,7 @@ void sc_graph_unlink_interval(struct sc_graphs *graphs, struct sc_graph *graph, 
 
 /* ---- the links ---- */
 
+/* Sets the back links of the interval's list. */
 static void link_behind(struct sc_graph *graph, const struct sc_graph_interval *interval)
 {
     uint32_t previous = 0;
@@ -118,9 +125,11 @@ static size_t links_bytes(const struct sc_graph *graph)
     return graph->uses.capacity * sizeof *graph->links;
 }
 
+/* Makes the hash chains by node, and back links of intervals, for all uses. Without memory there
+ * are none, and look-ups scan. */
 static void make_links(struct sc_graphs *graphs, struct sc_graph *graph)
 {
-    graph->links = sc_arena_take(&graphs->order->arena, links_bytes(graph));
+    graph->links = sc_arena_alloc(&graphs->order->arena, links_bytes(graph));
     if (!graph->links)
         return;
     memset(graph->links, 0, links_bytes(graph));
@@ -130,15 +139,16 @@ static void make_links(struct sc_graphs *graphs, struct sc_graph *graph)
         link_behind(graph, sc_graphs_interval_at(graphs, id));
 }
 
-void sc_graph_links_give(struct sc_graphs *graphs, struct sc_graph *graph)
+void sc_graph_links_free(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    sc_arena_give(&graphs->order->arena, graph->links, links_bytes(graph));
+    sc_arena_free(&graphs->order->arena, graph->links, links_bytes(graph));
     graph->links = NULL;
 }
 
 /* ---- look-ups ---- */
 
+/* Makes links once a graph with many uses has been scanned SCANS_MAX times. */
 uint32_t sc_graph_first_of(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);

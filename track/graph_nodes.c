@@ -4,9 +4,9 @@
 
 #include "common/checks.h"
 #include "track/graphs_internal.h"
-#include "track/heard.h"
 #include "track/order.h"
-#include "track/told.h"
+#include "track/stages.h"
+#include "track/watched_nodes.h"
 
 #include "common/poison.h"
 
@@ -14,10 +14,12 @@ enum { EVENTS_MIN = 4 };
 
 /* ---- enabled, judged, told ---- */
 
+/* Enables or disables a node of an exec. Also keeps the set of disabled nodes, for uses that are
+ * added later. */
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, bool enabled)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     uint32_t use = sc_graph_first_of(graphs, graph, node);
     for (; use; use = sc_graph_next_of(graph, use))
         sc_graph_enable_use(graph, sc_graph_use_at(graph, use), enabled);
@@ -38,11 +40,12 @@ static void doubt_use(struct sc_graph_use *use, unsigned unsure)
     use->unsure |= sc_graph_unsure_of(use, unsure) & SC_UNSURE_ALL;
 }
 
+/* Notes that the order of the node's uses is not certain. */
 void sc_graphs_doubt_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                           unsigned unsure)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     uint32_t use = sc_graph_first_of(graphs, graph, node);
     for (; use; use = sc_graph_next_of(graph, use))
         doubt_use(sc_graph_use_at(graph, use), unsure);
@@ -52,53 +55,57 @@ void sc_graphs_doubt_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
 void sc_graphs_doubt_nodes(struct sc_graphs *graphs, uintptr_t handle, struct sc_handles *nodes)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     for (uint32_t i = 0; i < graph->uses.count; i++)
         doubt_use(&graph->uses.list[i], (unsigned)sc_handles_get(nodes, graph->uses.list[i].node));
     sc_graph_note_stale(graph);
 }
 
-bool sc_graphs_tell_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step)
+/* Puts the node's uses into a stage: the part of the graph that some node tells the host of. */
+bool sc_graphs_set_stage(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned stage)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     bool used = false;
     for (uint32_t id = sc_graph_first_of(graphs, graph, node); id;
          id = sc_graph_next_of(graph, id)) {
         struct sc_graph_use *use = sc_graph_use_at(graph, id);
         if (sc_graph_is_address(use))
             continue;
-        use->told = step & SC_TOLD_MAX;
+        use->stage = stage & SC_STAGES_MAX;
         used = true;
     }
     sc_graph_note_stale(graph);
     return used;
 }
 
-void sc_graphs_let_tell(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned step)
+void sc_graphs_set_notifies(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                            unsigned stage)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     for (uint32_t i = 0; i < graph->exec.events.count; i++)
         if (graph->exec.events.list[i].node == node)
-            graph->exec.events.list[i].tells = (uint8_t)step;
-    struct sc_heard_node *heard = sc_heard_find(graph->exec.heard, node);
-    if (heard)
-        heard->tells = (uint8_t)step;
+            graph->exec.events.list[i].tells = (uint8_t)stage;
+    struct sc_watched_node *watched = sc_watched_nodes_find(graph->exec.watched, node);
+    if (watched)
+        watched->tells = (uint8_t)stage;
     sc_graph_note_stale(graph);
 }
 
-uint8_t sc_graph_told_by(const struct sc_graph *graph, uintptr_t node)
+/* Up to which stage the node tells the host. */
+uint8_t sc_graph_notified_stage(const struct sc_graph *graph, uintptr_t node)
 {
-    const struct sc_heard_node *heard = sc_heard_find(graph->exec.heard, node);
-    uint8_t step = heard ? heard->tells : 0;
+    const struct sc_watched_node *watched = sc_watched_nodes_find(graph->exec.watched, node);
+    uint8_t stage = watched ? watched->tells : 0;
     for (uint32_t i = 0; i < graph->exec.events.count; i++)
         if (graph->exec.events.list[i].node == node)
-            step = graph->exec.events.list[i].tells;
-    return step;
+            stage = graph->exec.events.list[i].tells;
+    return stage;
 }
 
-/* Kernels' addresses are skipped: they are of no step (sc_graphs_tell_of). */
+/* Takes over the flags of a use, if it is the first one of its kind of memory (`seen` has a bit for
+ * each kind). Kernels' addresses have none. */
 void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
                         const struct sc_graph_use *use)
 {
@@ -110,15 +117,15 @@ void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
     *seen |= 1u << shift;
     flags->disabled = use->disabled;
     flags->unsure = (uint16_t)((flags->unsure & ~(SC_UNSURE_ALL << shift)) | use->unsure << shift);
-    flags->told = use->told;
+    flags->stage = use->stage;
 }
 
 struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     uint32_t first = sc_graph_first_of(graphs, graph, node);
-    struct sc_graph_flags flags = {.tells = sc_graph_told_by(graph, node)};
+    struct sc_graph_flags flags = {.tells = sc_graph_notified_stage(graph, node)};
     unsigned seen = 0;
     for (uint32_t use = first; use; use = sc_graph_next_of(graph, use))
         sc_graph_add_flags(&flags, &seen, sc_graph_use_at(graph, use));
@@ -132,7 +139,7 @@ void *sc_graphs_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node
                       enum sc_direction direction)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     uint32_t use = sc_graph_first_of(graphs, graph, node);
     void *saved = NULL;
     for (; use && !saved; use = sc_graph_next_of(graph, use))
@@ -141,10 +148,11 @@ void *sc_graphs_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node
     return saved;
 }
 
+/* Notes that the node reads the library's copies of its sources from now on. */
 void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     uint32_t use = sc_graph_first_of(graphs, graph, node);
     for (; use; use = sc_graph_next_of(graph, use))
         if (sc_graphs_extra(graphs, sc_graph_use_at(graph, use))->saved)
@@ -176,6 +184,8 @@ void sc_graph_drop_inner_events(struct sc_graph *graph, uintptr_t node, uintptr_
     events->count = kept;
 }
 
+/* Drops the events that the node records or waits for. With node 0 also forgets what nodes are
+ * within which, and memory that nodes allocate. */
 void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node)
 {
     sc_graph_drop_inner_events(graph, node, 0);
@@ -187,7 +197,7 @@ void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node)
     graph->exec.device.is_left_out = graph->exec.signals = graph->exec.awaits_host = false;
 }
 
-/* False: no memory. */
+/* Makes room for one more event. False: no memory. */
 static bool make_room_for_event(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     struct sc_graph_events *events = &graph->exec.events;
@@ -216,9 +226,10 @@ void sc_graphs_add_event(struct sc_graphs *graphs, uintptr_t handle,
 
 /* ---- names ---- */
 
+/* Frees the names of the exec's nodes. */
 static void give_names(struct sc_graphs *graphs, struct sc_graph *graph)
 {
-    sc_arena_give(&graphs->order->arena, graph->exec.names.list,
+    sc_arena_free(&graphs->order->arena, graph->exec.names.list,
                   graph->exec.names.count * sizeof *graph->exec.names.list);
     graph->exec.names.list = NULL;
     graph->exec.names.count = 0;
@@ -233,7 +244,7 @@ void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintp
     if (!graph || !count)
         return;
     give_names(graphs, graph);
-    graph->exec.names.list = sc_arena_take(&graphs->order->arena, count * sizeof *names);
+    graph->exec.names.list = sc_arena_alloc(&graphs->order->arena, count * sizeof *names);
     if (!graph->exec.names.list)
         return;
     memcpy(graph->exec.names.list, names, count * sizeof *names);
@@ -242,15 +253,16 @@ void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintp
 
 /* ---- the end ---- */
 
-void sc_graph_give_nodes(struct sc_graphs *graphs, struct sc_graph *graph)
+/* Frees all that is known of an exec's nodes except their uses. */
+void sc_graph_free_nodes(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     give_names(graphs, graph);
-    sc_arena_give(&graphs->order->arena, graph->exec.events.list,
+    sc_arena_free(&graphs->order->arena, graph->exec.events.list,
                   graph->exec.events.capacity * sizeof *graph->exec.events.list);
     graph->exec.events.list = NULL;
     graph->exec.events.count = graph->exec.events.capacity = 0;
-    sc_graph_give_device(graphs, graph);
+    sc_graph_free_device(graphs, graph);
     if (graph->exec.disables)
         sc_handles_destroy(&graph->exec.disabled);
     graph->exec.disables = false;

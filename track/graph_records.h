@@ -16,10 +16,10 @@ struct sc_graph_link;
 struct sc_graph_own;
 struct sc_graph_race;
 struct sc_graph_use;
-struct sc_heard;
+struct sc_watched_nodes;
 
-/* Device memory of an exec besides what its nodes use: memory that nodes allocate and free, and
- * races. */
+/* What an exec has to do with device memory besides its nodes' uses: memory that its nodes allocate
+ * and free, and pairs of nodes that race. */
 struct sc_graph_device {
     bool is_left_out; /* no use of device memory is kept for this exec any more */
     struct sc_graph_own *own;
@@ -53,19 +53,20 @@ struct sc_exec {
                                   then kernels' addresses, sorted, each once */
     uint32_t host_runs;        /* how many runs are of host memory */
     uint32_t device_runs;      /* how many are of device memory */
-    uint32_t device_steps;     /* the steps that tell of these, as bits */
+    uint32_t device_stages;    /* the stages that tell of these, as bits */
     bool is_stale;             /* the runs are to be made anew */
     bool is_empty;             /* the nodes do nothing: a launch is no work */
     bool signals;              /* the nodes may tell the host how far the launch has come */
     bool awaits_host;          /* the nodes may wait for the host */
     bool has_kernels;          /* some nodes are kernels, also in bodies and child graphs */
-    /* The point behind its last launch; holds a reference to its stream's id. */
+    /* The point behind the exec's last launch. It holds a reference to its stream's id. */
     struct sc_point last_launch;
     struct sc_graph_names names; /* names of the nodes, in the driver's order */
     struct sc_graph_events events;
     struct sc_graph_device device; /* device memory that nodes allocate and free, and races */
-    struct sc_heard *heard;        /* its host nodes (track/heard.h); NULL: none is known */
-    bool disables;                 /* some node was disabled once */
+    struct sc_watched_nodes
+        *watched;  /* its host nodes (track/watched_nodes.h); NULL: none is known */
+    bool disables; /* some node was disabled once */
     /* If so: the nodes that are disabled now; an update leaves them disabled. */
     struct sc_handles disabled;
     bool has_inner;          /* there are inner nodes */

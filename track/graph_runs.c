@@ -3,7 +3,7 @@
 #include "common/checks.h"
 #include "track/graphs_internal.h"
 #include "track/ordering.h"
-#include "track/told.h"
+#include "track/stages.h"
 
 #include "common/poison.h"
 
@@ -16,22 +16,25 @@ static enum sort sort_of(const struct sc_graph_use *use)
     return sc_graph_is_of_device(use) ? OF_DEVICE : OF_HOST;
 }
 
-/* The place of the use's step in the order of runs: what no node tells of comes last. */
-static uint32_t step_of(const struct sc_graph_use *use)
+/* The place of the use's stage in the order of runs: what no node tells of comes last. */
+static uint32_t stage_of(const struct sc_graph_use *use)
 {
-    return use->told ? use->told : SC_TOLD_MAX + 1;
+    return use->stage ? use->stage : SC_STAGES_MAX + 1;
 }
 
+/* The order of runs: on device memory as the uses were added; on host memory by stage, direction
+ * and address. */
 static bool comes_before(const struct sc_graph_use *a, const struct sc_graph_use *b)
 {
     if (sort_of(a) == OF_DEVICE)
         return a->interval_next < b->interval_next;
-    if (a->told != b->told)
-        return step_of(a) < step_of(b);
+    if (a->stage != b->stage)
+        return stage_of(a) < stage_of(b);
     return a->direction != b->direction ? a->direction < b->direction
                                         : a->shape.address < b->shape.address;
 }
 
+/* The step of the heap sort: moves the use at `root` down until none below it is larger. */
 static void sift_down(struct sc_graph_use *list, uint32_t root, uint32_t count)
 {
     for (uint32_t child = 2 * root + 1; child < count; root = child, child = 2 * root + 1) {
@@ -70,7 +73,7 @@ static bool continues_run(const struct sc_graph_use *earlier, const struct sc_gr
 {
     return earlier->direction == use->direction && earlier->kind == use->kind &&
            earlier->range == use->range && earlier->unsure == use->unsure &&
-           earlier->told == use->told && earlier->freed == use->freed &&
+           earlier->stage == use->stage && earlier->freed == use->freed &&
            earlier->in_call == use->in_call && earlier->shape.rows == 1 && use->shape.rows == 1 &&
            use->shape.address <= sc_graph_use_end(earlier);
 }
@@ -96,7 +99,7 @@ static void append_run(struct sc_graphs *graphs, struct sc_graph_uses *runs,
 
 /* ---- what events stand for ---- */
 
-/* For each recorded event, the lowest step up to which a node tells that records it, plus 1; 0: no
+/* For each recorded event, the lowest stage up to which a node tells that records it, plus 1; 0: no
  * node records it. */
 static void find_least(const struct sc_graph_events *events, struct sc_handles *least)
 {
@@ -108,9 +111,9 @@ static void find_least(const struct sc_graph_events *events, struct sc_handles *
     }
 }
 
-/* Sets what each event stands for: the lowest step of its nodes. Returns, as bits, the higher steps
- * of these nodes, of which the event does not tell surely. Without memory no event stands for
- * anything, and all steps are returned. */
+/* Sets what each event stands for: the lowest stage of its nodes. Returns, as bits, the higher
+ * stages of these nodes, of which the event does not tell surely. Without memory no event stands
+ * for anything, and all stages are returned. */
 static uint32_t find_stands(struct sc_graph_events *events)
 {
     struct sc_handles least;
@@ -124,8 +127,8 @@ static uint32_t find_stands(struct sc_graph_events *events)
         struct sc_graph_event *event = &events->list[i];
         uint64_t stands = known && !event->waits ? sc_handles_get(&least, event->event) : 0;
         event->stands = stands ? (uint8_t)(stands - 1) : 0;
-        for (unsigned step = event->stands + 1u; step <= event->tells; step++)
-            unsure |= 1u << step;
+        for (unsigned stage = event->stands + 1u; stage <= event->tells; stage++)
+            unsure |= 1u << stage;
     }
     if (known)
         sc_handles_destroy(&least);
@@ -134,7 +137,7 @@ static uint32_t find_stands(struct sc_graph_events *events)
 
 /* ---- the runs ---- */
 
-/* Appends the enabled uses of one sort. `unsure`: steps, as bits, of which it is not known whether
+/* Appends the enabled uses of one sort. `unsure`: stages, as bits, of which it is not known whether
  * a node tells; their uses are unjudged. */
 static void append_uses(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                         const struct sc_graph_uses *uses, enum sort sort, uint32_t unsure)
@@ -143,7 +146,7 @@ static void append_uses(struct sc_graphs *graphs, struct sc_graph_uses *runs,
         struct sc_graph_use use = uses->list[i];
         if (use.disabled || use.kind == SC_STACK || sort_of(&use) != sort)
             continue;
-        if (unsure >> use.told & 1)
+        if (unsure >> use.stage & 1)
             use.unsure |= SC_UNSURE_UNJUDGED;
         if (sort == OF_HOST)
             append_run(graphs, runs, &use);
@@ -152,6 +155,7 @@ static void append_uses(struct sc_graphs *graphs, struct sc_graph_uses *runs,
     }
 }
 
+/* Makes the runs on host memory: appends the uses, sorts them, and joins those that adjoin. */
 static void make_host_runs(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                            const struct sc_graph_uses *uses, uint32_t unsure)
 {
@@ -180,14 +184,16 @@ static void append_addresses(struct sc_graphs *graphs, struct sc_graph_uses *run
     runs->count = kept;
 }
 
-static uint32_t steps_of(const struct sc_graph_uses *runs, uint32_t first)
+/* The stages, as bits, of the runs from index `first` on. */
+static uint32_t stages_of(const struct sc_graph_uses *runs, uint32_t first)
 {
-    uint32_t steps = 0;
+    uint32_t stages = 0;
     for (uint32_t i = first; i < runs->count; i++)
-        steps |= 1u << runs->list[i].told;
-    return steps;
+        stages |= 1u << runs->list[i].stage;
+    return stages;
 }
 
+/* Runs whose order is unknown belong to no group. */
 bool sc_graphs_run_is(const struct sc_graph_use *run, int which)
 {
     bool is_noted = which >= 0 || which == SC_RUNS_IN_FLIGHT;
@@ -195,10 +201,12 @@ bool sc_graphs_run_is(const struct sc_graph_use *run, int which)
     if (sc_ordering_of(run->unsure, is_noted ? SC_AS_EARLIER : SC_AS_LATER) == SC_ORDER_UNKNOWN)
         return false;
     if (which >= 0)
-        return run->told == which;
+        return run->stage == which;
     return which == SC_RUNS_GATED ? is_gated : which != SC_RUNS_FREE || !is_gated;
 }
 
+/* Joins the uses of an exec to runs, which a launch then records. The runs lie in one list: those
+ * on host memory, those on device memory, and kernels' addresses. */
 void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -215,10 +223,10 @@ void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
         append_uses(graphs, &runs, &graph->uses, OF_DEVICE, unsure);
     sort_from(&runs, exec->host_runs);
     exec->device_runs = runs.count - exec->host_runs;
-    exec->device_steps = steps_of(&runs, exec->host_runs);
+    exec->device_stages = stages_of(&runs, exec->host_runs);
     if (graph->address_count)
         append_addresses(graphs, &runs, &graph->uses);
-    sc_graph_uses_give(graphs, &exec->runs);
+    sc_graph_uses_free(graphs, &exec->runs);
     exec->runs = runs;
     graph->is_exec = true;
     exec->is_stale = false;

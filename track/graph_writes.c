@@ -19,6 +19,7 @@ static uintptr_t gap_behind(const struct sc_graph_write_intervals *intervals, un
     return intervals->of[i + 1].first - intervals->of[i].last;
 }
 
+/* Joins the two neighbouring intervals with the smallest gap, to have room for another one. */
 static void join_closest(struct sc_graph_write_intervals *intervals)
 {
     unsigned closest = 0;

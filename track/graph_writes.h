@@ -1,4 +1,5 @@
-/* What device memory the launches of graphs may write, as their captures have shown.
+/* Knows what device memory the launches of each graph may write, as its capture has shown, so that
+ * launches of other graphs do not hide work that was left out of one.
  *
  * Work that was left out of a graph is found when a second launch reads what it left
  * (track/frozen.h). If any launch of another graph counted as possibly writing that memory, such
@@ -17,7 +18,8 @@
 
 enum { SC_GRAPH_WRITES_MAX = 512, SC_GRAPH_INTERVALS_MAX = 32 };
 
-/* Intervals that do not touch, in the order of addresses. `last` is the last byte. */
+/* Intervals of bytes that do not touch each other, in the order of addresses. `last` is the last
+ * byte. */
 struct sc_graph_write_intervals {
     unsigned count;
     struct sc_graph_write_interval {
@@ -46,7 +48,8 @@ struct sc_graph_writes {
     struct sc_graph_write writes[SC_GRAPH_WRITES_MAX];
 };
 
-/* Sets what the graph or exec may write at most; NULL: that is not known. */
+/* Sets what the graph or exec may write at most; NULL: that is unknown, so it may write
+ * anything. */
 void sc_graph_writes_set(struct sc_graph_writes *writes, uintptr_t handle,
                          const struct sc_graph_write *write);
 
@@ -54,7 +57,7 @@ void sc_graph_writes_set(struct sc_graph_writes *writes, uintptr_t handle,
 const struct sc_graph_write *sc_graph_writes_find(const struct sc_graph_writes *writes,
                                                   uintptr_t handle);
 
-/* Forgets what is known of the handle, which names nothing any more, or something else. */
+/* Forgets what is known of the handle, which was destroyed or is another graph's now. */
 void sc_graph_writes_forget(struct sc_graph_writes *writes, uintptr_t handle);
 void sc_graph_writes_forget_all(struct sc_graph_writes *writes);
 

@@ -2,7 +2,7 @@
 #include "track/consistency.h"
 #include "track/graph_frees.h"
 #include "track/graphs_internal.h"
-#include "track/heard.h"
+#include "track/watched_nodes.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ bool sc_graphs_have_orphans(struct sc_graphs *graphs)
     return graphs->orphan_count != 0;
 }
 
-struct sc_graph *sc_graphs_known(struct sc_graphs *graphs, uintptr_t handle)
+struct sc_graph *sc_graphs_find_or_empty(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     static struct sc_graph nothing;
@@ -71,7 +71,7 @@ static uint32_t find_or_make(struct sc_graphs *graphs, uintptr_t handle)
         graphs->orphan_count += is_orphan(handle);
         return id;
     }
-    sc_pool_give(&graphs->pool, id);
+    sc_pool_release(&graphs->pool, id);
     return 0;
 }
 
@@ -98,26 +98,27 @@ static struct copy *copy_of(void *bytes)
     return (struct copy *)(void *)((char *)bytes - offsetof(struct copy, bytes));
 }
 
-void *sc_graphs_take_copy(struct sc_graphs *graphs, size_t size_bytes, bool for_ever)
+void *sc_graphs_alloc_copy(struct sc_graphs *graphs, size_t size_bytes, bool for_ever)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct copy *copy = sc_arena_take(&graphs->order->arena, sizeof *copy + size_bytes);
+    struct copy *copy = sc_arena_alloc(&graphs->order->arena, sizeof *copy + size_bytes);
     if (!copy)
         return NULL;
     *copy = (struct copy){.size_bytes = sizeof *copy + size_bytes, .uses = for_ever};
     if (sc_handles_put(&graphs->copies, (uintptr_t)copy->bytes, true) == 0)
         return copy->bytes;
-    sc_arena_give(&graphs->order->arena, copy, copy->size_bytes);
+    sc_arena_free(&graphs->order->arena, copy, copy->size_bytes);
     return NULL;
 }
 
+/* Counts one use of the copy less, and frees it with the last one. */
 static void give_copy(struct sc_graphs *graphs, void *bytes)
 {
     struct copy *copy = copy_of(bytes);
     if (--copy->uses)
         return;
     sc_handles_remove(&graphs->copies, (uintptr_t)bytes);
-    sc_arena_give(&graphs->order->arena, copy, copy->size_bytes);
+    sc_arena_free(&graphs->order->arena, copy, copy->size_bytes);
 }
 
 /* ---- what few uses have ---- */
@@ -152,13 +153,14 @@ static void note_copy(struct sc_graphs *graphs, struct sc_graph_use *use, void *
     copy_of(saved)->uses++;
 }
 
+/* Frees the use's extra, and its use of a copy. */
 static void give_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 {
     void *saved = sc_graphs_extra(graphs, use)->saved;
     if (saved)
         give_copy(graphs, saved);
     if (use->extra)
-        sc_pool_give(&graphs->extras, use->extra);
+        sc_pool_release(&graphs->extras, use->extra);
     use->extra = 0;
 }
 
@@ -170,10 +172,10 @@ static bool is_hole(const struct sc_graph_use *use)
 }
 
 /* Frees the list. The extras of its uses are freed by give_extra. */
-void sc_graph_uses_give(struct sc_graphs *graphs, struct sc_graph_uses *uses)
+void sc_graph_uses_free(struct sc_graphs *graphs, struct sc_graph_uses *uses)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    sc_arena_give(&graphs->order->arena, uses->list, uses->capacity * sizeof *uses->list);
+    sc_arena_free(&graphs->order->arena, uses->list, uses->capacity * sizeof *uses->list);
     *uses = (struct sc_graph_uses){0};
 }
 
@@ -204,6 +206,7 @@ static bool lies_within(const struct sc_graph_use *use, uintptr_t address, size_
     return use->shape.address >= address && sc_graph_use_end(use) <= address + size_bytes;
 }
 
+/* The piece of memory that the interval stands for. */
 static struct sc_graph_bounds bounds_of(struct sc_graphs *graphs, uint32_t interval)
 {
     const struct sc_grid_node *node = &sc_graphs_interval_at(graphs, interval)->node;
@@ -233,6 +236,8 @@ static uint32_t name_of_use(const struct sc_graph *graph, const struct sc_graph_
     return (uint32_t)(use - graph->uses.list) + 1;
 }
 
+/* Makes an interval for the use in its graph: the allocation around it if that is known, else its
+ * own bytes. 0: no memory. */
 static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
                               const struct sc_graph_use *use, const struct sc_graph_bounds *known)
 {
@@ -255,8 +260,8 @@ static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
     return id;
 }
 
-/* Puts the use behind an interval, except stacks, which nobody frees, and device memory, which is
- * not held. False: no memory. */
+/* Puts the use into an interval's list, so that frees find it. Not stacks, which nobody frees, and
+ * device memory, whose frees do not look here. False: no memory. */
 static bool index_use(struct sc_graphs *graphs, uint32_t id, struct sc_graph_use *use,
                       const struct sc_graph_bounds *bounds)
 {
@@ -276,7 +281,7 @@ static bool index_use(struct sc_graphs *graphs, uint32_t id, struct sc_graph_use
 static void give_interval(struct sc_graphs *graphs, uint32_t id)
 {
     sc_grid_remove(grid_of(graphs, sc_graphs_interval_at(graphs, id)), id);
-    sc_pool_give(&graphs->intervals, id);
+    sc_pool_release(&graphs->intervals, id);
 }
 
 static void drop_intervals(struct sc_graphs *graphs, struct sc_graph *graph)
@@ -288,6 +293,7 @@ static void drop_intervals(struct sc_graphs *graphs, struct sc_graph *graph)
     }
 }
 
+/* Frees an interval that no use is left in. */
 static void drop_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t id)
 {
     const struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, id);
@@ -298,6 +304,7 @@ static void drop_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint
     give_interval(graphs, id);
 }
 
+/* Takes the use out of its interval's list, and frees the interval with its last use. */
 static void unindex_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     uint32_t interval = sc_graph_use_at(graph, use)->interval;
@@ -323,6 +330,7 @@ static bool is_waited_for(const struct sc_graph_use *use)
                           sc_copy_manner_of(&asked).waits);
 }
 
+/* Adds `one` (1 or -1) to the graph's counts that the use belongs to. */
 void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, int one)
 {
     if (use->freed)
@@ -365,7 +373,7 @@ static struct sc_graph_use *place_use(struct sc_graphs *graphs, struct sc_graph 
 {
     if (!graph->first_hole) {
         if (graph->uses.count == graph->uses.capacity)
-            sc_graph_links_give(graphs, graph);
+            sc_graph_links_free(graphs, graph);
         return sc_graph_uses_append(graphs, &graph->uses, use);
     }
     struct sc_graph_use *hole = sc_graph_use_at(graph, graph->first_hole);
@@ -402,6 +410,7 @@ bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
     return indexed;
 }
 
+/* Adds all uses of another graph, as when that becomes a child. */
 void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -429,15 +438,18 @@ static void forget_use(struct sc_graphs *graphs, struct sc_graph *graph, struct 
     give_extra(graphs, use);
 }
 
+/* Drops all uses of the graph. The memory of the list stays for later ones. */
 static void drop_all(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     for (uint32_t i = 0; i < graph->uses.count; i++)
         forget_use(graphs, graph, &graph->uses.list[i]);
     drop_intervals(graphs, graph);
-    sc_graph_links_give(graphs, graph);
+    sc_graph_links_free(graphs, graph);
     graph->uses.count = graph->hole_count = graph->first_hole = graph->scans = 0;
 }
 
+/* Drops a use of the graph. The use becomes a hole for the next one. If only holes are left the
+ * list is emptied. */
 void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -456,7 +468,7 @@ void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32
 void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     if (graph->is_exec)
         sc_graph_drop_events(graph, node);
     if (!node)
@@ -470,6 +482,7 @@ void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
 
 /* ---- the end ---- */
 
+/* Takes the graph out of the index, before a call that may end it. Returns its id. */
 uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -480,6 +493,7 @@ uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle)
     return id;
 }
 
+/* The driver has refused to end the graph: it is found by its handle again. */
 void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -502,7 +516,7 @@ void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph,
         sc_order_reference(graphs->order, stream);
     if (former.stream)
         sc_order_unreference(graphs->order, former.stream);
-    sc_order_release(graphs->order, &former);
+    sc_order_release_point(graphs->order, &former);
 }
 
 void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
@@ -513,23 +527,25 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
     for (uint32_t i = 0; i < graph->uses.count; i++)
         give_extra(graphs, &graph->uses.list[i]);
     drop_intervals(graphs, graph);
-    sc_graph_links_give(graphs, graph);
-    sc_graph_uses_give(graphs, &graph->uses);
-    sc_graph_uses_give(graphs, &graph->exec.runs);
-    sc_graph_give_nodes(graphs, graph);
-    sc_heard_leave(graphs->order, &graph->exec.heard);
+    sc_graph_links_free(graphs, graph);
+    sc_graph_uses_free(graphs, &graph->uses);
+    sc_graph_uses_free(graphs, &graph->exec.runs);
+    sc_graph_free_nodes(graphs, graph);
+    sc_watched_nodes_abandon(graphs->order, &graph->exec.watched);
     sc_graphs_set_last_launch(graphs, graph, 0);
     graphs->orphan_count -= is_orphan(graph->handle);
-    sc_pool_give(&graphs->pool, id);
+    sc_pool_release(&graphs->pool, id);
 }
 
 /* ---- look-ups ---- */
 
+/* The search begins behind the use that was found last, as nodes are mostly asked about in their
+ * order. */
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     const struct sc_graph_uses *uses = &graph->uses;
     uint32_t start = graph->last_found;
     for (uint32_t i = 1; i <= uses->count; i++) {
@@ -553,7 +569,7 @@ struct sc_graph_author sc_graphs_author(struct sc_graphs *graphs, uintptr_t hand
 {
     static const struct sc_graph_author unknown;
     SC_ASSERT_GUARDED(&graphs->pool);
-    struct sc_graph *graph = sc_graphs_known(graphs, handle);
+    struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
     const struct sc_graph_use *found = NULL;
     uint32_t first = sc_graph_first_of(graphs, graph, node);
     if (first)

@@ -10,15 +10,17 @@
 #include "track/graphs.h"
 #include "track/grid.h"
 
-/* Hash chains by node, and back links of intervals: one record for each place in a list of uses.
- * Uses are named by their index + 1; 0: none. */
+/* Links of one use in two lists: the hash chain of uses by their nodes, and the uses of its
+ * interval. There is a record for each place in the list of uses. A use is named by its index + 1;
+ * 0: none. */
 struct sc_graph_link {
     uint32_t hashed_first; /* first use of those whose node hashes to this place */
     uint32_t hashed_next;  /* the next use whose node has the same hash */
     uint32_t interval_previous;
 };
 
-/* A piece of host memory, mostly an allocation, behind which one graph's uses of it lie. */
+/* A piece of host memory, mostly an allocation, that one graph uses. The grid finds intervals, and
+ * an interval has the graph's uses there. */
 struct sc_graph_interval {
     struct sc_grid_node node;
     uint32_t graph : 31;
@@ -38,7 +40,8 @@ struct sc_graphs {
     _Atomic uint32_t orphan_count;
 };
 
-/* Lock-free. The record may be read without the lock as long as the program may use the handle. */
+/* The record of the graph with this id. Lock-free: it may be read without the lock as long as the
+ * program may use the handle. */
 static inline struct sc_graph *sc_graphs_at(struct sc_graphs *graphs, uint32_t graph)
 {
     return sc_pool_at(&graphs->pool, graph);
@@ -56,11 +59,11 @@ static inline bool sc_graphs_may_name(struct sc_graphs *graphs, uintptr_t addres
 struct sc_graph_use *sc_graph_uses_append(struct sc_graphs *graphs, struct sc_graph_uses *uses,
                                           const struct sc_graph_use *use);
 /* Gives the memory of the list back. The extras of the uses stay. */
-void sc_graph_uses_give(struct sc_graphs *graphs, struct sc_graph_uses *uses);
+void sc_graph_uses_free(struct sc_graphs *graphs, struct sc_graph_uses *uses);
 
-/* The first use of the node, and the next use of the same node; 0: there is none. Node 0 has none.
- * A graph with many uses gets links when its nodes are looked for again and again: then a look-up
- * costs only what the node has. */
+/* Walk over the uses of one node: its first use, and the next one of the same node; 0: there is
+ * none. Node 0 has none. A graph with many uses gets hash links when its nodes are asked for again
+ * and again, so that a walk costs only what the node has. */
 uint32_t sc_graph_first_of(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node);
 uint32_t sc_graph_next_of(const struct sc_graph *graph, uint32_t use);
 
@@ -72,8 +75,9 @@ void sc_graph_unlink_node(struct sc_graph *graph, uint32_t use);
 void sc_graph_link_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use);
 void sc_graph_unlink_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use);
 
-/* Frees the graph's links, before the list of uses is freed or made larger. */
-void sc_graph_links_give(struct sc_graphs *graphs, struct sc_graph *graph);
+/* Frees the graph's links, which are made for the present list of uses: before that list is freed
+ * or made larger. */
+void sc_graph_links_free(struct sc_graphs *graphs, struct sc_graph *graph);
 
 /* Drops the use, and leaves a hole in the list. */
 void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use);
@@ -99,12 +103,12 @@ bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_u
 /* Drops the races of the node, or with node 0 all. */
 void sc_graph_drop_races(struct sc_graph *graph, uintptr_t node);
 /* Frees what graph_device.c keeps. */
-void sc_graph_give_device(struct sc_graphs *graphs, struct sc_graph *graph);
+void sc_graph_free_device(struct sc_graphs *graphs, struct sc_graph *graph);
 
 /* The step up to which the node tells; 0: it tells of nothing. */
-uint8_t sc_graph_told_by(const struct sc_graph *graph, uintptr_t node);
+uint8_t sc_graph_notified_stage(const struct sc_graph *graph, uintptr_t node);
 
-/* Drops the events and races of the node. With node 0 drops all that is known of nodes but their
+/* Drops the events and races of the node; of node 0, all that is known of nodes except their
  * uses. */
 void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node);
 /* Drops those events of the node that come from nodes within `inner`. */
@@ -121,7 +125,7 @@ void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uin
                            bool enabled);
 
 /* Frees what graph_nodes.c keeps. */
-void sc_graph_give_nodes(struct sc_graphs *graphs, struct sc_graph *graph);
+void sc_graph_free_nodes(struct sc_graphs *graphs, struct sc_graph *graph);
 
 /* If the graph is an exec: its runs are to be made anew. */
 static inline void sc_graph_note_stale(struct sc_graph *graph)
@@ -136,7 +140,8 @@ static inline bool sc_graph_is_disabled(struct sc_graph *graph, uintptr_t node)
     return graph->exec.disables && node && sc_handles_get(&graph->exec.disabled, node);
 }
 
-/* The reasons in a node's flags `unsure` that concern the use's space. */
+/* Those of the reasons `unsure`, out of a node's flags, that concern the use's kind of memory (host
+ * or device). */
 static inline unsigned sc_graph_unsure_of(const struct sc_graph_use *use, unsigned unsure)
 {
     return (sc_graph_is_of_device(use) ? unsure >> SC_UNSURE_OF_DEVICE : unsure) & SC_UNSURE_ALL;

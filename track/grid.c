@@ -44,6 +44,7 @@ static void set_reach(struct sc_grid *grid, uintptr_t low, uintptr_t high)
     atomic_store_explicit(&grid->high, high, memory_order_release);
 }
 
+/* Widens the bounds of all items (sc_grid_may_reach) to those of this one. */
 static void widen_reach(struct sc_grid *grid, const struct sc_grid_node *node)
 {
     uintptr_t low = atomic_load_explicit(&grid->low, memory_order_relaxed);
@@ -102,6 +103,7 @@ struct cells {
     uint64_t last;
 };
 
+/* Which cells the item touches, and on which level. */
 static inline __attribute__((always_inline)) struct cells span_of(const struct sc_grid_node *node)
 {
     uintptr_t address = atomic_load_explicit(&node->address, memory_order_relaxed);
@@ -127,6 +129,7 @@ static void set_previous(struct sc_grid *grid, uint32_t entry, uint32_t previous
         node_of(grid, entry)->previous[side_of(entry)] = previous;
 }
 
+/* Puts the entry at the head of its chain. Readers without the lock follow `next` alone. */
 static inline __attribute__((always_inline)) void link_entry(struct sc_grid *grid, uint32_t entry,
                                                              uint32_t slot)
 {
@@ -137,6 +140,7 @@ static inline __attribute__((always_inline)) void link_entry(struct sc_grid *gri
     atomic_store_explicit(&grid->heads[slot], entry, memory_order_release);
 }
 
+/* Takes the entry out of its chain. */
 static inline __attribute__((always_inline)) void unlink_entry(struct sc_grid *grid, uint32_t entry,
                                                                uint32_t slot)
 {
@@ -167,7 +171,7 @@ static SC_CHECKER void check_chain(struct sc_grid *grid, uint32_t slot)
     uint32_t previous = 0, steps = 0;
     uint32_t at = atomic_load_explicit(&grid->heads[slot], memory_order_relaxed);
     while (at && steps++ < CHECKED_STEPS_MAX) {
-        SC_ASSERT((at & ~SECOND_SIDE) < sc_pool_unused(grid->pool));
+        SC_ASSERT((at & ~SECOND_SIDE) < sc_pool_first_unused(grid->pool));
         const struct sc_grid_node *node = node_of(grid, at);
         struct cells span = span_of(node);
         SC_ASSERT(node->previous[side_of(at)] == previous);
@@ -178,6 +182,7 @@ static SC_CHECKER void check_chain(struct sc_grid *grid, uint32_t slot)
     }
 }
 
+/* Asserts that the grid is consistent where the item lies. */
 static SC_CHECKER void check_span(struct sc_grid *grid, const struct cells *span)
 {
     SC_ASSERT(span->last - span->first <= 1);
@@ -187,10 +192,12 @@ static SC_CHECKER void check_span(struct sc_grid *grid, const struct cells *span
     check_chain(grid, slot_of(grid, span->level, span->last));
 }
 
+/* Inserts an item, by which it can be found from its addresses. The version is odd while the chains
+ * change, so that readers without the lock notice. */
 void sc_grid_insert(struct sc_grid *grid, uint32_t id)
 {
     SC_ASSERT_GUARDED(grid->pool);
-    SC_ASSERT(id != 0 && id < sc_pool_unused(grid->pool));
+    SC_ASSERT(id != 0 && id < sc_pool_first_unused(grid->pool));
     SC_ASSERT(atomic_load_explicit(&node_at(grid, id)->size_bytes, memory_order_relaxed) != 0);
     struct cells span = span_of(node_at(grid, id));
     widen_reach(grid, node_at(grid, id));
@@ -208,7 +215,7 @@ void sc_grid_remove(struct sc_grid *grid, uint32_t id)
 {
     SC_ASSERT_GUARDED(grid->pool);
     struct cells span = span_of(node_at(grid, id));
-    SC_ASSERT(id != 0 && id < sc_pool_unused(grid->pool));
+    SC_ASSERT(id != 0 && id < sc_pool_first_unused(grid->pool));
     SC_CHECK(check_span(grid, &span));
     SC_ASSERT(grid->population[span.level] != 0);
     sc_seqlock_next(&grid->version);
@@ -239,6 +246,7 @@ static uint32_t find_in_chain(struct sc_grid *grid, uint32_t slot, uintptr_t add
     return 0;
 }
 
+/* An item lies on the level of its size, so each populated level has one cell that may hold it. */
 uint32_t sc_grid_point_locked(struct sc_grid *grid, uintptr_t address)
 {
     for (uint32_t levels = levels_of(grid); levels; levels &= levels - 1) {
@@ -251,6 +259,7 @@ uint32_t sc_grid_point_locked(struct sc_grid *grid, uintptr_t address)
     return 0;
 }
 
+/* Repeats the look-up if the grid has changed meanwhile. */
 uint32_t sc_grid_point(struct sc_grid *grid, uintptr_t address)
 {
     for (int race = 0; race < RACES_MAX; race++) {
@@ -286,6 +295,7 @@ static bool chain_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t add
     return false;
 }
 
+/* May an item of this cell's chain overlap the interval? Yes also if the grid changes meanwhile. */
 static bool cell_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t address,
                              size_t size_bytes)
 {
@@ -325,6 +335,7 @@ static bool counts_here(const struct sc_grid_node *node, uint32_t entry, int lev
     return span.level == level && counted_in == cell && linked_from == cell;
 }
 
+/* How many cells a walk over the interval would look at. */
 uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
 {
     uint64_t cells = 0;

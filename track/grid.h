@@ -30,7 +30,8 @@ struct sc_grid_node {
     uint32_t previous[2];      /* under the lock only; 0: the entry is the first of its chain */
 };
 
-/* The fields that threads change lie in another cache line than those that they only read. */
+/* Finds items by their addresses: a table of chains, with cells of several sizes. The fields that
+ * threads change lie in another cache line than those that they only read. */
 struct sc_grid {
     struct sc_pool *pool;
     _Atomic uint32_t *heads; /* the first entry of each chain */

@@ -8,11 +8,11 @@
 
 #include "common/poison.h"
 
-void sc_guarded_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                        enum sc_touch touch, struct sc_ops *found)
+void sc_guarded_find_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                             enum sc_touch touch, struct sc_ops *found)
 {
     found->count = 0;
-    sc_inflight_touched(inflight, address, size_bytes, touch, found);
+    sc_inflight_find_touched(inflight, address, size_bytes, touch, found);
 }
 
 void sc_guarded_note_awaited(struct sc_inflight *inflight, const struct sc_ticket *ticket)
@@ -20,12 +20,14 @@ void sc_guarded_note_awaited(struct sc_inflight *inflight, const struct sc_ticke
     inflight->awaited = *ticket;
 }
 
-void sc_guarded_touched_beside(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                               enum sc_touch touch, struct sc_ops *found)
+/* Finds what lies on the same pages as a touch, beside it. Only while the operation that a thread
+ * waits for is not known done: else its neighbours need no look. */
+void sc_guarded_find_beside_touch(struct sc_inflight *inflight, uintptr_t address,
+                                  size_t size_bytes, enum sc_touch touch, struct sc_ops *found)
 {
     found->count = 0;
     if (inflight->awaited.stream && !sc_order_known_done(inflight->order, &inflight->awaited))
-        sc_inflight_touched_beside(inflight, address, size_bytes, touch, found);
+        sc_inflight_find_beside_touch(inflight, address, size_bytes, touch, found);
 }
 
 void sc_guarded_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
@@ -43,6 +45,7 @@ static struct sc_op *find_op(struct sc_inflight *inflight, const struct sc_op_in
     return id ? sc_inflight_op(inflight, id) : NULL;
 }
 
+/* Finds those operations of which this thread's touch was not reported yet. */
 void sc_guarded_find_unaccused(struct sc_inflight *inflight, const struct sc_ops *ops,
                                int32_t thread, struct sc_ops *fresh)
 {
@@ -54,6 +57,8 @@ void sc_guarded_find_unaccused(struct sc_inflight *inflight, const struct sc_ops
     }
 }
 
+/* Notes that the touch of these operations was reported, so that the same one is not reported
+ * again. */
 void sc_guarded_accuse(struct sc_inflight *inflight, const struct sc_ops *ops, int32_t thread)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
@@ -63,6 +68,8 @@ void sc_guarded_accuse(struct sc_inflight *inflight, const struct sc_ops *ops, i
     }
 }
 
+/* Ends the guard of operations that are complete, and removes them, and those that are gone, from
+ * the list. */
 void sc_guarded_end_complete(struct sc_inflight *inflight, struct sc_ops *ops)
 {
     unsigned kept = 0;
@@ -96,6 +103,7 @@ void sc_guarded_end_all(struct sc_inflight *inflight)
     sc_inflight_let_go(inflight, 0, whole_pages_end(inflight), SC_TOUCH_WRITE, false, &unused);
 }
 
+/* Counts each guarded operation once, by its first span. */
 void sc_guarded_give_up(struct sc_inflight *inflight)
 {
     SC_GRID_EACH (walk, &inflight->guards.grid, 0, whole_pages_end(inflight)) {
@@ -117,6 +125,7 @@ bool sc_guarded_apply(struct sc_inflight *inflight, unsigned lane, struct sc_acc
     return more;
 }
 
+/* The kernel has refused the change: ends the guard of its operation, which is then not watched. */
 void sc_guarded_refuse(struct sc_inflight *inflight, const struct sc_access_change *change,
                        enum sc_no_verdict_reason reason)
 {
@@ -137,6 +146,7 @@ static void set_guarding(struct sc_range *range, enum sc_guarding guarding)
         atomic_store_explicit(&range->guarding, guarding, memory_order_release);
 }
 
+/* Sets whether memory of a range may be guarded. Memory that must not be is unguarded at once. */
 void sc_guarded_set(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                     enum sc_guarding guarding)
 {

@@ -1,5 +1,6 @@
-/* What a process did last: the latest operations of its streams, and the latest memory that it gave
- * back. It is kept for the moment in which the program learns that a context is lost.
+/* Keeps what a process did last, for the post-mortem, the line of the report that says so when a
+ * context is lost: the latest operations of its streams, and the latest memory that it gave
+ * back.
  *
  * A ring holds SC_HISTORY_LENGTH entries of a fixed size; the next entry replaces the oldest. A
  * stream has the ring that its id leads to; if there are more streams than rings, they share rings.
@@ -61,7 +62,7 @@ struct sc_history {
     struct sc_history_ring frees;
 };
 
-/* The process's history; tests make others. All zero is empty. */
+/* The process's history, all zero at first. Tests make others. */
 extern struct sc_history sc_history;
 
 static inline void sc_history_put(_Atomic uint64_t *words, enum sc_history_word word,

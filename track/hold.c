@@ -66,6 +66,7 @@ uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t 
     return id;
 }
 
+/* Makes room for one more ticket of the hold. False: no memory, or too many. */
 static bool make_room(struct sc_holds *holds, struct sc_hold *hold)
 {
     if (hold->ticket_count < hold->ticket_capacity)
@@ -73,18 +74,20 @@ static bool make_room(struct sc_holds *holds, struct sc_hold *hold)
     uint32_t capacity = hold->ticket_capacity ? hold->ticket_capacity * 2 : 4;
     if (capacity > SC_HOLD_TICKETS_MAX)
         return false;
-    struct sc_ticket *tickets = sc_arena_take(&holds->order->arena, capacity * sizeof *tickets);
+    struct sc_ticket *tickets = sc_arena_alloc(&holds->order->arena, capacity * sizeof *tickets);
     if (!tickets)
         return false;
     if (hold->tickets) {
         memcpy(tickets, hold->tickets, hold->ticket_count * sizeof *tickets);
-        sc_arena_give(&holds->order->arena, hold->tickets, hold->ticket_capacity * sizeof *tickets);
+        sc_arena_free(&holds->order->arena, hold->tickets, hold->ticket_capacity * sizeof *tickets);
     }
     hold->tickets = tickets;
     hold->ticket_capacity = capacity;
     return true;
 }
 
+/* Lets the hold last until the operation is done, too. False: out of memory. A hold keeps one
+ * ticket for each stream, the latest. */
 bool sc_holds_require(struct sc_holds *holds, uint32_t id, const struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -103,6 +106,7 @@ bool sc_holds_require(struct sc_holds *holds, uint32_t id, const struct sc_ticke
     return true;
 }
 
+/* Are all operations that the hold waits for complete? */
 static bool all_complete(struct sc_holds *holds, const struct sc_hold *hold)
 {
     for (uint32_t i = 0; i < hold->ticket_count; i++)
@@ -137,10 +141,13 @@ static bool waits_for_registration(struct sc_holds *holds, const struct sc_hold 
                          SC_HOLDS_UNREGISTERED | SC_HOLDS_BY_GRAPH);
 }
 
+/* Does the hold last until the program does something: destroys a graph that names the memory, or
+ * registers it no more? */
 bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hold)
 {
     SC_ASSERT_GUARDED(&holds->pool);
-    return (hold->by_graph && sc_graphs_name(holds->graphs, address_of(hold), bytes_of(hold))) ||
+    return (hold->by_graph &&
+            sc_graphs_name_memory(holds->graphs, address_of(hold), bytes_of(hold))) ||
            waits_for_registration(holds, hold);
 }
 
@@ -160,6 +167,7 @@ static bool waits_for_older(struct sc_holds *holds, uint32_t id)
     return false;
 }
 
+/* Takes the oldest hold whose operations are all done, to be given back. 0: there is none. */
 uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -183,7 +191,7 @@ void sc_holds_remove(struct sc_holds *holds, uint32_t id, uint64_t now_ns)
     SC_ASSERT(holds->held_bytes >= held_bytes_of(hold));
     for (uint32_t i = 0; i < hold->ticket_count; i++)
         sc_order_unreference(holds->order, hold->tickets[i].stream);
-    sc_arena_give(&holds->order->arena, hold->tickets,
+    sc_arena_free(&holds->order->arena, hold->tickets,
                   hold->ticket_capacity * sizeof *hold->tickets);
     *(hold->previous ? &sc_holds_at(holds, hold->previous)->next : &holds->oldest) = hold->next;
     *(hold->next ? &sc_holds_at(holds, hold->next)->previous : &holds->newest) = hold->previous;
@@ -192,7 +200,7 @@ void sc_holds_remove(struct sc_holds *holds, uint32_t id, uint64_t now_ns)
     holds->held_bytes -= held_bytes_of(hold);
     sc_grid_remove(&holds->grid, id);
     hold->age = 0;
-    sc_pool_give(&holds->pool, id);
+    sc_pool_release(&holds->pool, id);
     SC_CHECK_OF(holds->pool.live, sc_consistency_of_holds(holds));
 }
 
@@ -211,6 +219,8 @@ void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context)
             sc_holds_at(holds, id)->by_graph = false;
 }
 
+/* Freed memory is used once more, as by a launch of a graph that names it: holds of it wait for
+ * that as well. */
 void sc_holds_wait_longer(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
                           const struct sc_ticket *ticket)
 {
@@ -219,6 +229,8 @@ void sc_holds_wait_longer(struct sc_holds *holds, uintptr_t address, size_t size
             sc_holds_require(holds, walk.id, ticket);
 }
 
+/* Lists what holds of this memory wait for, as far as the operation does not come after it
+ * already. */
 unsigned sc_holds_before(struct sc_holds *holds, const struct sc_op_info *info,
                          struct sc_ticket *tickets, unsigned max)
 {
@@ -310,6 +322,8 @@ static void note_latest(struct latest_tickets *latest, const struct sc_ticket *t
     *entry = *ticket;
 }
 
+/* For each stream above `after` that holds wait for: the latest ticket. The lowest streams come
+ * first, so that a caller with little room can go on behind the last one. */
 unsigned sc_holds_awaited_streams(struct sc_holds *holds, uint32_t after, struct sc_ticket *tickets,
                                   unsigned max)
 {

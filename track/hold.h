@@ -30,8 +30,8 @@ int sc_holds_init(struct sc_holds *holds, struct sc_order *order, struct sc_grap
 uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t address,
                       size_t size_bytes, uint32_t context, uint64_t now_ns);
 
-/* The hold waits for the operation, too. False: no memory; the hold then cannot know when to end,
- * and must be removed. */
+/* Makes the hold wait for this operation as well. False: no memory; the caller must remove the
+ * hold, which cannot know when to end. */
 bool sc_holds_require(struct sc_holds *holds, uint32_t hold, const struct sc_ticket *ticket);
 
 /* The oldest hold with an age above `after_age` that can be given back now, or 0. It is marked as
@@ -50,14 +50,14 @@ void sc_holds_put_back(struct sc_holds *holds, uint32_t hold);
 /* Is there still a hold with this id and this age? Ids are reused; ages are not. */
 bool sc_holds_lives(struct sc_holds *holds, uint32_t hold, uint64_t age);
 
-/* Nobody waits any more for the hold, which is of kind SC_HOLD_WAIT. Ends it if it still has this
- * age and was not taken. */
+/* The thread that waited for this hold (of kind SC_HOLD_WAIT) gives up: ends the hold, unless it is
+ * another one by now (`age`) or was taken. */
 void sc_holds_leave(struct sc_holds *holds, uint32_t hold, uint64_t age);
 
 /* The memory of the interval is about to become something else: holds there no longer wait for
  * graphs. */
 void sc_holds_forget_graphs(struct sc_holds *holds, uintptr_t address, size_t size_bytes);
-/* The context is gone: holds of its memory no longer wait for graphs. */
+/* The context is gone: holds of its memory no longer wait for graphs that name the memory. */
 void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context);
 
 /* Holds on the interval wait for this operation, too: it belongs to a launch that uses freed
@@ -65,9 +65,9 @@ void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context);
 void sc_holds_wait_longer(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
                           const struct sc_ticket *ticket);
 
-/* Operations on freed memory are known only to its holds. Stores those of their tickets that a
- * launch must come after, and does not come after yet. `info`: what the launch does with the freed
- * memory. Returns how many tickets were stored, at most `max`. */
+/* For a launch that uses memory which is freed and held: stores the tickets of operations there
+ * that the launch must come after, and does not come after yet. Only holds know these operations.
+ * `info`: what the launch does with the memory. Returns how many were stored, at most `max`. */
 unsigned sc_holds_before(struct sc_holds *holds, const struct sc_op_info *info,
                          struct sc_ticket *tickets, unsigned max);
 
@@ -84,9 +84,9 @@ unsigned sc_holds_awaited(struct sc_holds *holds);
  */
 unsigned sc_holds_awaited_streams(struct sc_holds *holds, uint32_t after, struct sc_ticket *tickets,
                                   unsigned max);
-/* Is there a hold that the reaper has to end, or one that still waits for an operation? A hold of
- * memory that goes back to the driver keeps the reaper busy only until its operations are complete.
- */
+/* Is there work for the reaper: a hold that it has to end, or one that still waits for an
+ * operation? A hold of memory that goes back to the driver counts only until its operations are
+ * complete. */
 bool sc_holds_have_work(struct sc_holds *holds);
 
 /* Does memory of the context go back to the driver as soon as work is done, whatever the program

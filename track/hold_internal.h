@@ -38,8 +38,8 @@ struct sc_holds {
     uint64_t held_peak_ns;
 };
 
-/* Does the hold wait for a graph or a registration? Only the program can end these, whatever the
- * operations do. */
+/* Does the hold wait for a graph or a registration to go? Only the program can bring that about,
+ * whatever the operations do. */
 bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hold);
 
 /* May a hold overlap the interval? Lock-free. */

@@ -91,6 +91,7 @@ static void add_to(_Atomic uint32_t *count, int change)
     atomic_store_explicit(count, value, memory_order_relaxed);
 }
 
+/* Counts and lists of operations are kept for each range, so that most questions end at a count. */
 uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                enum sc_buffer_kind kind, uint32_t context)
 {
@@ -148,6 +149,7 @@ static void note_stream(struct sc_range *range, uint32_t stream)
         atomic_store_explicit(&range->only_stream, only, memory_order_relaxed);
 }
 
+/* Puts the operation at the head of its range's list. */
 static void link_to_range(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -181,6 +183,8 @@ static void forget_kept_off(struct sc_inflight *inflight, const struct sc_grid_n
     sc_kept_off_forget(&inflight->kept_off, start & ~mask, (end + mask) & ~mask, mask);
 }
 
+/* Removes a range, as its memory is no longer known. The operations on the range go on as
+ * operations on no range. */
 void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -188,7 +192,7 @@ void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
     sc_comparisons_await_all(inflight);
     struct sc_range *range = sc_inflight_range(inflight, id);
     forget_kept_off(inflight, &range->node);
-    SC_ASSERT(id != inflight->no_range && id < sc_pool_unused(&inflight->ranges));
+    SC_ASSERT(id != inflight->no_range && id < sc_pool_first_unused(&inflight->ranges));
     SC_CHECK_OF(op_count(range), sc_consistency_of_range(inflight, id));
     while (range->first_op) {
         uint32_t op = range->first_op;
@@ -201,7 +205,7 @@ void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
     if (atomic_load_explicit(&range->kind, memory_order_relaxed) == SC_MANAGED)
         add_to(&inflight->managed_count, -1);
     atomic_store_explicit(&range->node.size_bytes, 0, memory_order_release);
-    sc_pool_give(&inflight->ranges, id);
+    sc_pool_release(&inflight->ranges, id);
 }
 
 void sc_inflight_remove_range_at(struct sc_inflight *inflight, uintptr_t address)
@@ -211,6 +215,7 @@ void sc_inflight_remove_range_at(struct sc_inflight *inflight, uintptr_t address
         sc_inflight_remove_range(inflight, range);
 }
 
+/* A range of the context's memory; 0: there is none. */
 static uint32_t range_of_context(struct sc_inflight *inflight, uint32_t context)
 {
     SC_GRID_EACH (walk, &inflight->range_grid, 0, SIZE_MAX) {
@@ -265,6 +270,7 @@ static _Atomic uint32_t *key_head_of(struct sc_inflight *inflight, const struct 
     return key_head(inflight, info->shape.address, info->shape.width_bytes, info->ticket.stream);
 }
 
+/* Are the operations equal, so that the later one replaces the earlier? */
 static bool has_equal_key(const struct sc_op_info *a, const struct sc_op_info *b)
 {
     return a->shape.address == b->shape.address && a->shape.width_bytes == b->shape.width_bytes &&
@@ -283,8 +289,8 @@ uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op
     return id;
 }
 
-/* Several operations may be equal, so the number is compared as well: operations whose range was
- * removed are equal to those that were issued on no range. */
+/* Finds an operation that is in flight. Several may be equal, so the number is compared as well:
+ * operations whose range was removed are equal to those that were issued on no range. */
 uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -295,6 +301,7 @@ uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info 
     return id;
 }
 
+/* Puts the operation into the hash chain by which equal ones are found. */
 static void link_key(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -314,6 +321,8 @@ static void unlink_key(struct sc_inflight *inflight, uint32_t id)
         set(link, get(&op->key_next));
 }
 
+/* Puts the operation at the end of its stream's list. A stream with its first operation becomes a
+ * busy one. */
 static void link_to_stream(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -420,6 +429,7 @@ static __attribute__((noinline)) void guard_pages(struct sc_inflight *inflight, 
         copy_edges(inflight, op);
 }
 
+/* Begins the guard of an operation that was issued or issued anew, if it is to be guarded. */
 static inline void guard_op(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -429,6 +439,7 @@ static inline void guard_op(struct sc_inflight *inflight, uint32_t id)
         guard_pages(inflight, id);
 }
 
+/* Guards operations that were not guarded while they stood behind a wait whose end was not seen. */
 void sc_inflight_guard_seen(struct sc_inflight *inflight)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -480,7 +491,7 @@ static struct sc_op *op_of_span(struct sc_inflight *inflight, uint32_t span)
     return sc_inflight_op(inflight, sc_spans_at(&inflight->guards, span)->op);
 }
 
-bool sc_inflight_watches(struct sc_inflight *inflight, uintptr_t address, enum sc_touch touch)
+bool sc_inflight_watches_page(struct sc_inflight *inflight, uintptr_t address, enum sc_touch touch)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     SC_GRID_EACH (walk, &inflight->guards.grid, address, 1)
@@ -512,6 +523,8 @@ static void note_unwatched(const struct sc_op *op, const struct sc_shape *touche
     unwatched->bytes += bytes;
 }
 
+/* Cuts the spans of all operations there, one operation after the other, until none protects the
+ * pages any more. */
 void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                         enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched)
 {
@@ -541,8 +554,8 @@ static bool is_too_early(const struct sc_op_info *info, const struct sc_shape *t
            sc_shape_row_touches_folded(touched, &info->shape, &info->fold);
 }
 
-void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                         enum sc_touch touch, struct sc_ops *found)
+void sc_inflight_find_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                              enum sc_touch touch, struct sc_ops *found)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     const struct sc_shape touched = {address, size_bytes, size_bytes, 1};
@@ -562,8 +575,8 @@ static bool any_too_early(struct sc_inflight *inflight, uintptr_t address, size_
     return false;
 }
 
-void sc_inflight_touched_beside(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                                enum sc_touch touch, struct sc_ops *found)
+void sc_inflight_find_beside_touch(struct sc_inflight *inflight, uintptr_t address,
+                                   size_t size_bytes, enum sc_touch touch, struct sc_ops *found)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_pages pages = sc_spans_pages(&inflight->guards, address, size_bytes);
@@ -619,6 +632,7 @@ static void seal_source(struct sc_inflight *inflight, struct sc_op *op,
     op->info.stable = false;
 }
 
+/* Compares, for the last time, sources that a kernel may write by right. */
 void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
                                  const struct sc_op_info *later, struct sc_ops *overwritten)
 {
@@ -632,6 +646,8 @@ void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, u
     }
 }
 
+/* Compares, for the last time, all managed sources that the kernel which comes next may write by
+ * right. */
 void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_info *later,
                               struct sc_ops *overwritten)
 {
@@ -673,6 +689,7 @@ bool sc_inflight_is_stable(struct sc_inflight *inflight, const struct sc_op_info
     return is_stable(inflight, info);
 }
 
+/* An operation that is issued again becomes its stream's latest. */
 static void move_to_end_of_stream(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -711,7 +728,8 @@ static void renew_op(struct sc_inflight *inflight, uint32_t id, const struct sc_
     SC_CHECK(check_op(inflight, id));
 }
 
-bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t id, bool guarded)
+/* Moves an operation that is issued again to its stream's end. False: it cannot stay as it is. */
+bool sc_inflight_renew_op(struct sc_inflight *inflight, uint32_t id, bool guarded)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -720,7 +738,7 @@ bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t id, bool gua
         return false;
     if (op->stream_next || op->retained)
         move_to_end_of_stream(inflight, id);
-    sc_order_renew(inflight->order, &op->info.ticket);
+    sc_order_renew_ticket(inflight->order, &op->info.ticket);
     SC_CHECK(check_op(inflight, id));
     return true;
 }
@@ -773,6 +791,8 @@ enter_lists(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *
     sc_order_reference(inflight->order, info->ticket.stream);
 }
 
+/* Makes the record of an operation, and puts it into the lists that all operations are in. 0: no
+ * memory. */
 static inline __attribute__((always_inline)) uint32_t put_op(struct sc_inflight *inflight,
                                                              const struct sc_op_info *info)
 {
@@ -793,6 +813,7 @@ uint32_t sc_inflight_put(struct sc_inflight *inflight, const struct sc_op_info *
     return put_op(inflight, info);
 }
 
+/* Takes an operation out of all lists, without judging it. The reverse of put_op. */
 static inline __attribute__((always_inline)) void take_out_op(struct sc_inflight *inflight,
                                                               uint32_t id)
 {
@@ -801,7 +822,7 @@ static inline __attribute__((always_inline)) void take_out_op(struct sc_inflight
     SC_CHECK(uint32_t home = sc_inflight_home(inflight, info));
     unlink_from_range(inflight, id);
     sc_grid_remove(grid_of(inflight, info->kind), id);
-    sc_pool_give(&inflight->ops, id);
+    sc_pool_release(&inflight->ops, id);
     SC_CHECK(check_lists(inflight, home, stream));
     sc_order_unreference(inflight->order, stream);
 }
@@ -846,6 +867,7 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
 /* For so long pages that are kept off need no second look. */
 enum { CHOSEN_FOR_NS = 50 * 1000 * 1000 };
 
+/* Fills in what a simple copy has as an operation; all else is zero. */
 void sc_inflight_describe_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
                                  struct sc_op_info *info)
 {
@@ -874,6 +896,7 @@ static inline bool is_of(const struct sc_op_info *info, const struct sc_simple_c
            info->shape.rows == 1 && info->direction == (copy->to_host ? SC_D2H : SC_H2D);
 }
 
+/* The operation that is equal to this simple copy; 0: there is none. */
 static inline uint32_t find_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     uint32_t id = get(key_head(inflight, copy->host, copy->size_bytes, copy->stream));
@@ -887,7 +910,7 @@ bool sc_inflight_may_have_alike(struct sc_inflight *inflight, const struct sc_si
     return get(key_head(inflight, copy->host, copy->size_bytes, copy->stream)) != 0;
 }
 
-/* Most often the source can be read as it lies. */
+/* Does the source still hold what the snapshot has? Most often the source can be read directly. */
 static inline bool is_unchanged(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
@@ -898,6 +921,8 @@ static inline bool is_unchanged(struct sc_inflight *inflight, const struct sc_op
                0;
 }
 
+/* Takes the snapshot of an equal earlier copy, if the source has not changed since, so that it need
+ * not be copied again. */
 struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
                                           const struct sc_simple_copy *copy)
 {
@@ -913,24 +938,27 @@ struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
     return slot;
 }
 
+/* Takes back what a simple copy has begun: the driver has refused it. A slot that came from an
+ * equal earlier copy goes back to that, if it still has none. */
 void sc_inflight_refuse_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_op *op = sc_inflight_op(inflight, find_alike(inflight, copy));
     if (!copy->is_filled) {
-        sc_staging_return(copy->slot);
+        sc_staging_put_back(copy->slot);
     } else if (op->info.is_simple && op->info.copied) {
         op->info.slot = copy->slot;
         op->info.copied = false;
     } else {
         const struct sc_stream *stream = sc_order_stream(inflight->order, copy->stream);
-        sc_staging_give(copy->slot,
-                        &(struct sc_ticket){.stream = copy->stream,
-                                            .number = sc_stream_front_issued(&stream->front)});
+        sc_staging_release(copy->slot,
+                           &(struct sc_ticket){.stream = copy->stream,
+                                               .number = sc_stream_front_issued(&stream->front)});
     }
 }
 
-/* Such an operation has neither a guard nor a copy of a page. */
+/* The copy is issued anew with another snapshot: judges the source of the former one. Such an
+ * operation has neither a guard nor a copy of a page. */
 static void renew_snapshot(struct sc_inflight *inflight, struct sc_op *op,
                            const struct sc_simple_copy *copy, struct sc_ops *overwritten)
 {
@@ -945,7 +973,8 @@ static void renew_snapshot(struct sc_inflight *inflight, struct sc_op *op,
     op->info.stable = true;
 }
 
-/* It has a snapshot; or all of its pages are kept off, as was found lately, or none are to be. */
+/* Can the equal earlier operation be issued anew as it is? It must have a snapshot; or all of its
+ * pages are guarded, which was chosen lately; or none are to be. */
 static inline bool is_renewable(const struct sc_inflight *inflight, const struct sc_op *op,
                                 const struct sc_simple_copy *copy)
 {
@@ -964,6 +993,7 @@ static inline bool is_renewable(const struct sc_inflight *inflight, const struct
                atomic_load_explicit(&inflight->guards.doubted_ticks, memory_order_relaxed);
 }
 
+/* Issues the equal earlier operation anew. */
 static inline __attribute__((always_inline)) void renew_simply(struct sc_inflight *inflight,
                                                                uint32_t id,
                                                                const struct sc_simple_copy *copy,
@@ -983,6 +1013,7 @@ static inline __attribute__((always_inline)) void renew_simply(struct sc_infligh
     op->accused = 0;
 }
 
+/* Makes the record of a simple copy to the device that has no equal. 0: no memory. */
 static uint32_t put_upload(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     uint32_t id = sc_pool_take_as_is(&inflight->ops);
@@ -1014,7 +1045,7 @@ bool sc_inflight_issue_simply(struct sc_inflight *inflight, const struct sc_simp
     else if ((id = put_upload(inflight, copy)) == 0)
         return false;
     struct sc_op *op = sc_inflight_op(inflight, id);
-    sc_order_renew(inflight->order, &op->info.ticket);
+    sc_order_renew_ticket(inflight->order, &op->info.ticket);
     ticket->number = op->info.ticket.number;
     SC_CHECK(check_op(inflight, id));
     return true;
@@ -1067,8 +1098,8 @@ void sc_inflight_next(struct sc_inflight_walk *walk)
     stop_at_next(walk);
 }
 
-void sc_inflight_list(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                      struct sc_ops *found)
+void sc_inflight_find_in(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                         struct sc_ops *found)
 {
     found->count = 0;
     SC_INFLIGHT_EACH (walk, inflight, address, size_bytes)
@@ -1136,6 +1167,7 @@ static unsigned judge_known(struct sc_inflight *inflight, uint32_t stream, unsig
     return limit;
 }
 
+/* Judges the sources of all streams' operations that are about to be retired. */
 static void judge_all_known(struct sc_inflight *inflight, unsigned limit,
                             struct sc_ops *overwritten)
 {
@@ -1170,9 +1202,10 @@ static bool retire_stream(struct retiring *retiring, uint32_t id)
     return true;
 }
 
-/* If some pages are guarded against reads, all sources are compared before the first operation is
- * dropped. After a destination is dropped, its pages stay unreadable until the kernel was told, and
- * sources on them would have to be read through the kernel. */
+/* Ends operations of the stream that are known done, at most `limit`. If some pages are guarded
+ * against reads, all sources are compared before the first operation is dropped. After a
+ * destination is dropped, its pages stay unreadable until the kernel was told, and sources on them
+ * would have to be read through the kernel. */
 bool sc_inflight_retire(struct sc_inflight *inflight, uint32_t stream, unsigned limit,
                         struct sc_ops *overwritten)
 {
@@ -1216,6 +1249,8 @@ void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t id)
     }
 }
 
+/* Drops the stream's oldest operation that is complete and kept only for latent hazards. False: it
+ * has none. */
 static bool forget_complete_of(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_stream *stream = sc_order_stream(inflight->order, id);
@@ -1225,6 +1260,7 @@ static bool forget_complete_of(struct sc_inflight *inflight, uint32_t id)
     return any;
 }
 
+/* Drops one such operation, to have memory: of this stream, or else of any. */
 bool sc_inflight_forget_complete(struct sc_inflight *inflight, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&inflight->ops);

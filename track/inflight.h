@@ -1,7 +1,7 @@
-/* Memory that the device may be using: the ranges of host memory that the driver knows, and the
- * asynchronous operations that the host does not yet know to be done. What is peculiar to
- * operations on device memory is in track/device.h: they lie on no range, and in no list of their
- * stream. What conflicts with what is in track/conflicts.h.
+/* The index of what is in flight: the ranges of host memory that the driver knows, and the
+ * asynchronous operations that the host does not yet know to be done. Operations on device memory
+ * (track/device.h) are in it as well, but on no range and in no list of their stream. The rule of
+ * conflict is in track/conflicts.h.
  *
  * A range is an allocation or a registration. An operation lies on a range. If the driver uses
  * pageable memory after the call has returned (docs/driver.md), it lies on no range.
@@ -57,11 +57,12 @@ struct sc_op {
     uint32_t first_copy; /* the list of copies of source pages that were let go */
     int32_t accused;     /* the thread that was last reported to touch it too early; 0: none */
     struct sc_op_info info;
-    bool awaits_guard; /* its guard begins only when the unseen waits before it are over */
-    bool retained;     /* complete, kept for latent hazards */
-    bool cut;          /* some of its pages were let go */
-    bool looked; /* its source was compared just now: `differs` says whether it differs from the
-                    snapshot */
+    /* its guard begins only when the unseen waits (track/unseen.h) before it are over */
+    bool awaits_guard;
+    bool retained; /* complete, kept for latent hazards */
+    bool cut;      /* some of its pages were let go */
+    bool looked;   /* its source was compared just now: `differs` says whether it differs from the
+      bool looked;  * copies */
     bool differs;
     _Atomic bool comparing; /* track/comparisons.h */
     uint64_t chosen_ticks;  /* when its pages were chosen, or looked at once more */
@@ -77,8 +78,8 @@ struct sc_released {
     uint64_t number;
 };
 
-/* How many operations, and bytes of theirs, are not watched from now on: a touch there would be
- * missed. */
+/* How many operations, and how many of their bytes, stop being watched by a call: an early touch
+ * there would be missed. */
 struct sc_unwatched {
     uint64_t operations;
     uint64_t bytes;
@@ -95,7 +96,8 @@ struct sc_inflight {
     _Atomic uint32_t managed_count; /* ranges of managed memory */
     uint32_t managed_source_count;  /* operations that read managed memory */
     struct sc_grid op_grid;         /* operations on memory that only the driver frees */
-    struct sc_grid heap_grid;   /* operations on memory that free() or munmap() could take away */
+    /* operations on memory that a call of libc's could take away (free, munmap) */
+    struct sc_grid heap_grid;
     struct sc_grid device_grid; /* operations on device memory */
     struct sc_spans guards;
     struct sc_kept_off kept_off;        /* pages of ranges */
@@ -111,7 +113,8 @@ struct sc_inflight {
     uint32_t retained;
     uint32_t awaiting_guard;                 /* operations */
     _Atomic uint32_t neighbour_source_count; /* of ranges that sc_inflight_is_neighbour names */
-    /* Ids of the records in whose lists operations on no range are, and those on device memory. */
+    /* Ids of two records that stand in for ranges: for operations on no range, and for those on
+     * device memory. */
     uint32_t no_range, device_memory;
     /* The operation for which the last early touch waited; stream 0: none. */
     struct sc_ticket awaited;
@@ -137,8 +140,7 @@ static inline struct sc_range *sc_inflight_range(struct sc_inflight *inflight, u
     return sc_pool_at(&inflight->ranges, range);
 }
 
-/* The record in whose list an operation lies: its range, or the record of operations on no range or
- * on device memory. */
+/* The id of the record whose list an operation is in: its range, or one of the two stand-ins. */
 static inline uint32_t sc_inflight_home(const struct sc_inflight *inflight,
                                         const struct sc_op_info *info)
 {
@@ -207,9 +209,9 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
                      struct sc_ops *overwritten);
 void sc_inflight_drop(struct sc_inflight *inflight, uint32_t op);
 
-/* The same of a simple copy, which gets a ticket, where nothing in flight conflicts with it. False:
- * nothing was done, since an equal operation came another way, there is no memory, or pages of a
- * copy to the host are to be looked at. */
+/* Adds a simple copy (track/track_copies.h), with which nothing in flight conflicts, and gives it a
+ * ticket. False: nothing was done, since an equal operation came another way, there is no memory,
+ * or pages of a copy to the host have to be looked at. */
 struct sc_simple_copy;
 bool sc_inflight_issue_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
                               struct sc_ticket *ticket, struct sc_ops *overwritten);
@@ -233,9 +235,9 @@ uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op
 /* The operation of an earlier launch has been issued again on its stream: gives it a new ticket.
  * `guarded`: whether it would be guarded now. False: nothing was changed, since its guard or its
  * source has to be looked at anew. */
-bool sc_inflight_issue_again(struct sc_inflight *inflight, uint32_t op, bool guarded);
+bool sc_inflight_renew_op(struct sc_inflight *inflight, uint32_t op, bool guarded);
 
-/* A walk over the operations in flight, not known done, whose hulls overlap an interval. No
+/* A walk over the operations whose hulls overlap an interval and that are not known done. No
  * operation may be added or dropped during the walk. */
 struct sc_inflight_walk {
     struct sc_op *op; /* the present operation; NULL: the walk is over */
@@ -250,7 +252,8 @@ void sc_inflight_next(struct sc_inflight_walk *walk);
     for (struct sc_inflight_walk walk = sc_inflight_overlaps(inflight, address, size_bytes);       \
          walk.op; sc_inflight_next(&walk))
 
-/* Why the operation's order is not certain now, as bits of enum sc_unsure. */
+/* The reasons why the operation's order is not certain now, as bits of enum sc_unsure; 0: it is
+ * certain. */
 static inline unsigned sc_ops_unsure(struct sc_order *order, const struct sc_op_info *info)
 {
     bool waits = __builtin_expect(info->unseen_waits.waits != 0, 0) &&
@@ -265,39 +268,39 @@ static inline unsigned sc_ops_unsure(struct sc_order *order, const struct sc_op_
 bool sc_inflight_retire(struct sc_inflight *inflight, uint32_t stream, unsigned limit,
                         struct sc_ops *overwritten);
 
-/* A kernel that is about to be launched may write the range from the address on. Seals the sources
- * there that the launch comes after: compares them for the last time. `later` names the launch's
- * stream, and what else it comes after. NULL: seals all sources there. Overwritten ones are added
- * to `overwritten`. */
+/* Seals sources (compares them for the last time) before the launch of a kernel that may write the
+ * range from this address on: those that the launch comes after. `later` names the launch's stream,
+ * and what else it comes after; NULL: all sources there. Overwritten ones are added to
+ * `overwritten`. */
 void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
                                  const struct sc_op_info *later, struct sc_ops *overwritten);
 
-/* Adds to `found` the operations for which such a touch of one of these bytes comes too early. They
- * are not known done, guarded somewhere, and to be judged. */
-void sc_inflight_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                         enum sc_touch touch, struct sc_ops *found);
+/* Adds to `found` the operations for which such a touch of one of these bytes comes too early:
+ * those that are not known done, are guarded somewhere, and are to be judged. */
+void sc_inflight_find_touched(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                              enum sc_touch touch, struct sc_ops *found);
 
-/* If such a touch of the interval comes too early for some operation, guarded or not: adds the
- * incomplete operations, guarded and to be judged, that have bytes on the pages of the interval. */
-void sc_inflight_touched_beside(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                                enum sc_touch touch, struct sc_ops *found);
+/* If such a touch of the interval comes too early for some operation, guarded or not: adds all
+ * guarded operations that are incomplete and to be judged, and have bytes on the touched pages. */
+void sc_inflight_find_beside_touch(struct sc_inflight *inflight, uintptr_t address,
+                                   size_t size_bytes, enum sc_touch touch, struct sc_ops *found);
 
-/* Lets go of the pages of the interval that are protected from such a touch. `keep_copies`: the
- * bytes of sources on these pages are copied first, and compared when the operations are known
- * done. Operations that lose pages without using the touched bytes themselves are added to
- * `unwatched`. An operation counts there when the first of its pages goes. */
+/* Ends the guard of those pages of the interval that are protected from such a touch.
+ * `keep_copies`: the bytes of sources on these pages are copied first, and compared when the
+ * operations are known done. Operations that lose pages without using the touched bytes themselves
+ * are added to `unwatched`, each once. */
 void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                         enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched);
 
-/* Some unseen waits are known to be over: guards the operations that stood behind them and behind
- * no other. */
+/* Guards the operations that stood behind unseen waits (track/unseen.h) of which all are over by
+ * now. */
 void sc_inflight_guard_seen(struct sc_inflight *inflight);
 
 /* Ends the guard of the operation. */
 void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t op);
 
-/* The stream has been seen complete up to its field `complete`. Operations up to there become
- * retained; beyond SC_RETAINED_MAX the oldest is forgotten. */
+/* The stream's record says that operations up to `complete` were seen complete: these become
+ * retained. Beyond SC_RETAINED_MAX the oldest is forgotten. */
 void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t stream);
 
 /* Forgets one complete operation, the oldest of its stream. Operations of `stream` go before those

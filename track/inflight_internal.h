@@ -5,8 +5,8 @@
 
 #include "track/inflight.h"
 
-/* Makes a record of an operation that was issued, in its grid and in its home's list. The record
- * holds a reference to the stream. 0: no memory. */
+/* Makes the record of an operation that was issued, and puts it into its grid and its home's list.
+ * The record holds a reference to the stream. 0: no memory. */
 uint32_t sc_inflight_put(struct sc_inflight *inflight, const struct sc_op_info *info);
 
 /* Takes the record out of its grid and its home's list, and frees it. The record must be in no

@@ -42,6 +42,7 @@ static bool is_long(uintptr_t start, uintptr_t end, uintptr_t page_mask)
     return (end - start) / (page_mask + 1) > PLACES / SC_KEPT_OFF_WAYS;
 }
 
+/* Removes the page, which may be in the table twice. */
 static void forget_page(struct sc_kept_off *kept, uintptr_t page)
 {
     struct sc_kept_off_set *set = &kept->sets[sc_kept_off_set_of(page)];
@@ -52,6 +53,7 @@ static void forget_page(struct sc_kept_off *kept, uintptr_t page)
     }
 }
 
+/* Removes all pages of the interval, by a walk over the table. */
 static void forget_places(struct sc_kept_off *kept, uintptr_t start, uintptr_t end)
 {
     for (size_t i = 0; i < PLACES; i++) {

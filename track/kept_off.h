@@ -1,5 +1,5 @@
-/* Pages that are never guarded, since the kernel touches them at times that nobody foresees. A
- * mutex of the program lies there, or memory that is read or written asynchronously.
+/* The set of pages that are never guarded, since the kernel touches them at times that nobody
+ * foresees: a mutex of the program lies there, or memory that is read or written asynchronously.
  *
  * The set is one table, in which a page is named by the address at which it begins. A page may lie
  * in eight places. If all eight are taken, there is no room for it. Pages are added at any time, by
@@ -40,7 +40,7 @@ struct sc_kept_pages {
     uintptr_t start, end;
 };
 
-/* Stores the first run of kept-off pages in the interval, which is whole pages. False: there is
+/* Stores the first run of pages of the set in the interval, which is whole pages. False: there is
  * none. */
 bool sc_kept_off_find(const struct sc_kept_off *kept, uintptr_t start, uintptr_t end,
                       uintptr_t page_mask, struct sc_kept_pages *found);

@@ -31,6 +31,7 @@ static void note_told(struct sc_stream *stream, uint64_t number)
         stream->told = number;
 }
 
+/* Has the memory of the operation's flag changed since its launch? */
 static bool has_changed(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     if (!info->digest || !info->range)

@@ -1,4 +1,5 @@
-/* Flags: words by which kernels tell the host how far they are.
+/* Flags: words in host memory by which a kernel tells the host how far it is. They may be touched
+ * while the kernel runs, and what they say orders other touches.
  *
  * A kernel may have the address of a flag: a word that it sets for the host, which polls it, or
  * that it polls itself. A range of at most SC_KERNEL_FLAG_BYTES_MAX bytes is assumed to hold flags.
@@ -32,9 +33,9 @@ static inline bool sc_kernel_flags_tell(struct sc_inflight *inflight, uint32_t o
            sc_kernel_flags_have_told(inflight, op);
 }
 
-/* Notes what flags say, before an operation with a digest is remembered. `earlier`: the equal
- * operation that it replaces, or 0. If the flag has changed since the earlier launch, that launch's
- * kernel has told the host. */
+/* Called before an operation with a digest replaces the equal one `earlier` (0: there is none). If
+ * the flag has changed since the earlier launch, that launch's kernel has told the host that it is
+ * done. */
 void sc_kernel_flags_replace(struct sc_inflight *inflight, uint32_t earlier,
                              const struct sc_op_info *info);
 

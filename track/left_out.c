@@ -69,7 +69,7 @@ void sc_left_out_clear(struct sc_left_out *left_out)
     left_out->beside.list = left_out->beside_uses;
 }
 
-uint64_t sc_left_out_unknown(const struct sc_left_out *left_out)
+uint64_t sc_left_out_note_unknown(const struct sc_left_out *left_out)
 {
     return left_out->unknown;
 }
@@ -91,8 +91,8 @@ struct sc_device_use sc_left_out_use(const struct sc_left_out_op *op, unsigned i
     return i < op->use_count ? op->uses[i] : sc_device_use_named(op->names[i - op->use_count]);
 }
 
-void sc_left_out_captured(struct sc_left_out *left_out, const struct sc_hazard_copy *what,
-                          const struct sc_left_out_op *op)
+void sc_left_out_note_captured(struct sc_left_out *left_out, const struct sc_hazard_copy *what,
+                               const struct sc_left_out_op *op)
 {
     uint32_t order = ++left_out->order;
     unsigned count = sc_left_out_count(op);
@@ -138,8 +138,8 @@ static uint32_t site_of(const struct sc_left_out *left_out, const struct sc_haza
     return site;
 }
 
-void sc_left_out_beside(struct sc_left_out *left_out, const struct sc_hazard *what,
-                        const struct sc_left_out_op *op)
+void sc_left_out_note_beside(struct sc_left_out *left_out, const struct sc_hazard *what,
+                             const struct sc_left_out_op *op)
 {
     uint32_t order = ++left_out->order;
     unsigned count = sc_left_out_count(op);
@@ -160,7 +160,7 @@ void sc_left_out_beside(struct sc_left_out *left_out, const struct sc_hazard *wh
     }
 }
 
-void sc_left_out_allocated(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes)
+void sc_left_out_note_allocated(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes)
 {
     /* What was used at these addresses before was other memory. */
     unsigned kept = 0;
@@ -177,8 +177,8 @@ void sc_left_out_allocated(struct sc_left_out *left_out, uintptr_t address, size
 void sc_left_out_share(struct sc_left_out *left_out, const struct sc_left_out *outer)
 {
     for (unsigned i = 0; i < outer->allocation_count; i++)
-        sc_left_out_allocated(left_out, outer->allocations[i].address,
-                              outer->allocations[i].size_bytes);
+        sc_left_out_note_allocated(left_out, outer->allocations[i].address,
+                                   outer->allocations[i].size_bytes);
 }
 
 /* ---- judging ---- */
@@ -198,6 +198,7 @@ bool sc_left_out_writes(const struct sc_left_out *left_out, size_t node_count,
     return true;
 }
 
+/* Do both use exactly the same bytes, row by row? */
 static bool has_same_bytes(const struct sc_device_use *one, const struct sc_device_use *other)
 {
     const struct sc_shape *a = &one->shape, *b = &other->shape;
@@ -207,6 +208,7 @@ static bool has_same_bytes(const struct sc_device_use *one, const struct sc_devi
            one->fold.pitch_bytes == other->fold.pitch_bytes;
 }
 
+/* Has the captured kernel `order` this address among its parameters? */
 static bool has_name(const struct uses *nodes, uint32_t order, uintptr_t address)
 {
     EACH_USE (node, nodes)
@@ -285,7 +287,7 @@ static bool is_left_to_it(const struct sc_left_out *left_out, const struct use *
                        is_named ? &use->what : &node->what, UINTPTR_MAX);
 }
 
-/* Does the use beside the capture have to do with the node, by the table in track/left_out.h? */
+/* By the rule of left_out.h: does the work beside the capture concern this captured use? */
 static bool belong_together(const struct sc_left_out *left_out, const struct use *use,
                             const struct use *node)
 {

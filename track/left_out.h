@@ -46,8 +46,8 @@ enum {
     SC_LEFT_OUT_ALLOCATIONS_MAX = 1024,
 };
 
-/* An operation, captured or beside the capture. `names`: the words among a kernel's parameters that
- * may be addresses. */
+/* What an operation, captured or beside the capture, does with device memory. `names`: the words
+ * among a kernel's parameters that may be addresses. */
 struct sc_left_out_op {
     unsigned use_count, name_count;
     const struct sc_device_use *uses;
@@ -56,8 +56,8 @@ struct sc_left_out_op {
     bool is_partly_known; /* it may use more memory than this */
 };
 
-/* The operation's uses and names as one list: how many there are, and the use with the index `i`. A
- * name is a use of access SC_DEVICE_NAMES. */
+/* How many uses and names the operation has together; sc_left_out_use returns number `i` of them, a
+ * name as a use of access SC_DEVICE_NAMES. */
 static inline unsigned sc_left_out_count(const struct sc_left_out_op *op)
 {
     return op->use_count + op->name_count;
@@ -75,25 +75,25 @@ void sc_left_out_clear(struct sc_left_out *left_out);
 void sc_left_out_free(struct sc_left_out *left_out); /* NULL: nothing happens */
 
 /* Notes a captured operation. `what`: as hazards tell of it, without address and size. */
-void sc_left_out_captured(struct sc_left_out *left_out, const struct sc_hazard_copy *what,
-                          const struct sc_left_out_op *op);
+void sc_left_out_note_captured(struct sc_left_out *left_out, const struct sc_hazard_copy *what,
+                               const struct sc_left_out_op *op);
 
-/* Notes an operation that ran beside the capture. `what`: a hazard in which the event, and what
- * belongs to it, are filled in. Of several operations with the same stack and the same reason to be
- * ignored only the first one is told of. */
-void sc_left_out_beside(struct sc_left_out *left_out, const struct sc_hazard *what,
-                        const struct sc_left_out_op *op);
+/* Notes an operation that ran beside the capture. `what`: a hazard whose event, and what belongs to
+ * it, are filled in, in case the operation was left out. Of several with the same stack, and
+ * ignored for the same reason, only the first is noted. */
+void sc_left_out_note_beside(struct sc_left_out *left_out, const struct sc_hazard *what,
+                             const struct sc_left_out_op *op);
 
-/* Notes an allocation: what was used at these addresses before was other memory. */
-void sc_left_out_allocated(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes);
+/* Notes an allocation at these addresses: what used them before used other memory. */
+void sc_left_out_note_allocated(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes);
 
 /* A capture `outer` of the same thread was open already when this one began. What was allocated
  * since `outer` began counts for this one, too. */
 void sc_left_out_share(struct sc_left_out *left_out, const struct sc_left_out *outer);
 
-/* Work that was left out, and the first captured operation that it has to do with. `captured` is
- * NULL if no captured operation uses the memory that the work writes: what it leaves there may be
- * meant for once, or for each launch. It is not known whether a kernel writes there. */
+/* An operation that was left out of the graph, and the first captured operation that it concerns.
+ * `captured` NULL: no captured operation uses the memory that the work has written, so whether each
+ * launch was to repeat it is not known. */
 struct sc_left_out_finding {
     const struct sc_hazard *beside;
     const struct sc_device_use *use; /* what the work beside the capture does */
@@ -103,7 +103,8 @@ struct sc_left_out_finding {
     bool is_met;     /* later work of the thread beside the capture may use the memory */
 };
 
-/* Returns where the allocation of the address begins; the address itself if nobody knows. */
+/* Is asked where the allocation that contains the address begins; returns the address itself if
+ * that is not known. */
 typedef uintptr_t sc_left_out_base(uintptr_t address);
 
 /* Calls `visit` for each stack that left an operation out, with its first such operation. A stack
@@ -119,6 +120,6 @@ bool sc_left_out_writes(const struct sc_left_out *left_out, size_t node_count,
                         struct sc_graph_write *write);
 
 /* How many operations did not fit. */
-uint64_t sc_left_out_unknown(const struct sc_left_out *left_out);
+uint64_t sc_left_out_note_unknown(const struct sc_left_out *left_out);
 
 #endif

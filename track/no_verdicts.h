@@ -60,7 +60,7 @@ struct sc_no_verdicts {
     } by_reason[SC_NO_VERDICT_COUNT];
 };
 
-/* Adds `count` uses. `counts` may be NULL: then nothing is counted. */
+/* Adds `count` uses that get no verdict for this reason. `counts` NULL: nothing is counted. */
 static inline void sc_no_verdicts_add(struct sc_no_verdicts *counts, enum sc_no_verdict_unit unit,
                                       enum sc_no_verdict_reason reason, uint64_t count)
 {
@@ -92,8 +92,9 @@ static inline uint64_t sc_no_verdicts_bytes_of(const struct sc_no_verdicts *coun
                   : 0;
 }
 
-/* The uses of one unit and one reason; of one unit, over all reasons; of one reason, over all
- * units. 0 for NULL. A use with several reasons counts for each. */
+/* How many uses got no verdict: of one unit for one reason; sc_no_verdicts_sum: of one unit for all
+ * reasons; sc_no_verdicts_for: of all units for one reason. 0 for NULL. A use with several reasons
+ * counts for each. */
 static inline uint64_t sc_no_verdicts_of(const struct sc_no_verdicts *counts,
                                          enum sc_no_verdict_unit unit, unsigned reason)
 {
@@ -119,8 +120,8 @@ static inline uint64_t sc_no_verdicts_for(const struct sc_no_verdicts *counts, u
     return sum;
 }
 
-/* What may have been a hazard: touches of memory in flight, and operations that conflict with
- * another one if no order exists that was not seen. */
+/* How many uses without a verdict may have been hazards: touches of memory in flight, and
+ * operations that conflict with another unless an order exists that the library did not see. */
 static inline uint64_t sc_no_verdicts_suspected(const struct sc_no_verdicts *counts)
 {
     static const enum sc_no_verdict_reason reasons[] = {
@@ -131,8 +132,8 @@ static inline uint64_t sc_no_verdicts_suspected(const struct sc_no_verdicts *cou
     return sum;
 }
 
-/* Operations that would have been watched if the process had been given what that takes, or if the
- * user had not limited it. */
+/* How many operations were not watched because the process lacks what that takes, or the user has
+ * limited it. */
 static inline uint64_t sc_no_verdicts_given_up(const struct sc_no_verdicts *counts)
 {
     static const enum sc_no_verdict_reason reasons[] = {

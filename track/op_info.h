@@ -39,31 +39,34 @@ struct sc_op_info {
     /* Copies, for comparison, of the bytes before and behind the guarded pages. */
     struct sc_slot *edges[2];
     uint32_t edge_bytes[2];
-    struct sc_unseen_mark unseen_waits; /* the waits that it stands behind: its order is unsure
-                                           (SC_UNSURE_WAITS) until they are over */
-    const char *runtime_api;            /* the runtime function that made the call; NULL: unknown */
+    /* the unseen waits that it stands behind: until they are over its order is unsure
+     * (SC_UNSURE_WAITS) */
+    struct sc_unseen_mark unseen_waits;
+    const char *runtime_api; /* the runtime function that made the call; NULL: unknown */
     /* Until it is issued: what it will come after besides its stream; NULL: nothing. */
     const struct sc_point *after;
     struct sc_local local; /* SC_STACK: the function whose local the buffer is */
     /* Digest of a kernel's flag before the launch; 0: no flag (track/kernel_flags.h). */
     uint64_t digest;
     uint32_t correlation_id; /* CUPTI's; 0: unknown */
-    uint32_t frame_stack;    /* SC_STACK: a stack of one frame, that function's at the issue; 0: not
-                                known */
-    enum sc_access access;   /* what the host may do with the guarded pages */
-    bool is_guard_chosen;    /* these are, and how it may touch them */
-    bool is_compared_whole;  /* a small source: row by row */
-    bool shares_pages;       /* the first and last page, or all of a small source, are compared if
-                              * they are not guarded */
-    bool copied;             /* the device reads a copy of all of it that is not compared */
-    bool by_graph;           /* a graph was launched that has it */
-    uint8_t unsure;          /* why its order is not certain: enum sc_unsure, as bits */
-    bool taken;              /* the driver has had its bytes when the call returned: a hazard with
-                              * it is latent */
-    bool reads_device;       /* SC_D2D: this is the side that is read */
-    bool stable;             /* nothing but the host can have changed its bytes since the issue */
-    bool returned;           /* the function had, when the operation was found known done */
-    bool is_simple;          /* no more is set than sc_inflight_describe_simply sets, and a guard */
+    /* for kind SC_STACK: the id of a stack with one frame, of the function whose local is used; 0:
+     * not known */
+    uint32_t frame_stack;
+    enum sc_access access;  /* what the host may do with the guarded pages */
+    bool is_guard_chosen;   /* guard_address, guard_bytes and `access` are set */
+    bool is_compared_whole; /* a small source: row by row */
+    bool shares_pages;      /* the first and last page, or all of a small source, are compared if
+                             * they are not guarded */
+    bool copied;            /* the device reads a copy of all of it that is not compared */
+    bool by_graph;          /* a graph was launched that has it */
+    uint8_t unsure;         /* why its order is not certain: enum sc_unsure, as bits */
+    /* the driver has read or written its bytes when the call returns, so a hazard with it is
+     * latent */
+    bool taken;
+    bool reads_device; /* SC_D2D: this is the side that is read */
+    bool stable;       /* nothing but the host can have changed its bytes since the issue */
+    bool returned;     /* the function had, when the operation was found known done */
+    bool is_simple;    /* only what sc_inflight_describe_simply sets, and a guard, is set */
 };
 
 _Static_assert(sizeof(struct sc_op_info) <= 256, "it is copied without a loop");

@@ -26,6 +26,7 @@ static struct sc_op_info *take_block(void)
     return sc_pages_map(sizeof blocks[0]);
 }
 
+/* Gives the block back to the fixed ones, or its memory to the kernel. */
 static void give_block(struct sc_op_info *block)
 {
     uintptr_t offset = (uintptr_t)block - (uintptr_t)blocks;

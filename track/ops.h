@@ -9,9 +9,9 @@ struct sc_op_info;
 
 enum { SC_TRACK_OPS_MAX = 8 };
 
-/* A list of found operations, by value, since they may be gone by now. Most look-ups find nothing,
- * and some threads have small stacks. So what is found lies in a block of its own until sc_ops_end.
- */
+/* A list of operations that a search has found, by value, since they may be gone by now. Most
+ * searches find nothing, and some threads have small stacks, so what is found lies in a block of
+ * its own until sc_ops_end. */
 struct sc_ops {
     unsigned count;         /* how many there were; the first SC_TRACK_OPS_MAX are kept */
     struct sc_op_info *ops; /* NULL: none is kept */
@@ -22,7 +22,8 @@ struct sc_ops {
 
 /* Adds a copy of the operation. Without memory the operation is counted and not kept. Lock-free. */
 void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info);
-/* Frees the memory of a list that has kept operations; sc_ops_end is for any list. Lock-free. */
+/* Frees the memory of a list that is not empty, for sc_ops_end, which is for any list.
+ * Lock-free. */
 void sc_ops_give_back(struct sc_ops *ops);
 
 /* Adds the operation if it is to be judged. Returns whether it is. */

@@ -39,9 +39,10 @@ static size_t clock_bytes(uint32_t capacity)
     return sizeof(struct sc_clock) + capacity * sizeof(struct entry);
 }
 
+/* A new clock without entries, with one reference. NULL: out of memory. */
 static struct sc_clock *new_clock(struct sc_order *order, uint32_t capacity)
 {
-    struct sc_clock *clock = sc_arena_take(&order->arena, clock_bytes(capacity));
+    struct sc_clock *clock = sc_arena_alloc(&order->arena, clock_bytes(capacity));
     if (clock)
         *clock = (struct sc_clock){.references = 1, .capacity = capacity};
     return clock;
@@ -59,9 +60,10 @@ static void drop_clock(struct sc_order *order, struct sc_clock *clock)
 {
     SC_ASSERT(!clock || (clock->references > 0 && clock->count <= clock->capacity));
     if (clock && --clock->references == 0)
-        sc_arena_give(&order->arena, clock, clock_bytes(clock->capacity));
+        sc_arena_free(&order->arena, clock, clock_bytes(clock->capacity));
 }
 
+/* The clock's entry for the stream, by a binary search; an empty one: it has none. */
 static struct entry entry_in(const struct sc_clock *clock, uint32_t stream)
 {
     uint32_t low = 0;
@@ -87,6 +89,8 @@ static bool is_known(struct sc_order *order, const struct entry *entry)
            entry->call <= read_relaxed(&stream->done_calls);
 }
 
+/* Adds an entry behind the last one of a clock that is being made, unless the host knows it to be
+ * done. */
 static void append(struct sc_order *order, struct sc_clock *clock, struct entry entry)
 {
     SC_ASSERT(clock->count < clock->capacity);
@@ -167,6 +171,7 @@ static void set_tie(struct sc_stream *stream, enum sc_ties tie, bool is_tied)
     atomic_store_explicit(&stream->front.ties, ties, memory_order_release);
 }
 
+/* Lists the stream among those that have had work since they were last seen idle. */
 static void be_live(struct sc_order *order, struct sc_stream *stream)
 {
     if (stream->is_live)
@@ -229,6 +234,7 @@ static const struct sc_clock *pair_of(const struct sc_point *point, union pair *
     return &pair->head;
 }
 
+/* Merges all of the point into *clock: its own numbers, and what it has joined. */
 static bool merge_point(struct sc_order *order, struct sc_clock **clock,
                         const struct sc_point *point)
 {
@@ -275,6 +281,8 @@ static struct sc_stream *legacy_of(struct sc_order *order, const struct sc_strea
     return sc_order_stream(order, stream->context);
 }
 
+/* What the stream's context, and its primary context, were told to wait for is due to a new stream
+ * as well. */
 static void make_due_by_contexts(struct sc_order *order, struct sc_stream *stream)
 {
     const struct sc_stream *legacy = legacy_of(order, stream);
@@ -364,6 +372,7 @@ static void note_change(struct sc_order *order, struct sc_stream *stream)
                           memory_order_release);
 }
 
+/* Gives the stream's next operation its number. */
 static uint64_t next_number(struct sc_order *order, struct sc_stream *stream)
 {
     uint64_t number = read_relaxed(&stream->front.issued) + 1;
@@ -399,7 +408,10 @@ static void join_awaited(struct sc_order *order, struct sc_stream *legacy)
     legacy->awaited = NULL;
 }
 
-bool sc_order_is_behind(struct sc_order *order, uint32_t id)
+/* Has a call on the stream to be noted before it is made, so that it finds its place among the
+ * legacy stream's calls? A blocking stream has to if the legacy stream has had a call, or work,
+ * since the stream's last call. */
+bool sc_order_must_begin_call(struct sc_order *order, uint32_t id)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
     if (stream->kind == SC_STREAM_LEGACY || sc_order_is_due(order, id))
@@ -435,7 +447,7 @@ static void begin_blocking(struct sc_order *order, struct sc_stream *stream,
     call->version = read_relaxed(&legacy->behind_version);
 }
 
-void sc_order_begin(struct sc_order *order, uint32_t id, struct sc_order_call *call)
+void sc_order_begin_call(struct sc_order *order, uint32_t id, struct sc_order_call *call)
 {
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_stream *stream = sc_order_stream(order, id);
@@ -472,7 +484,7 @@ static void end_due(struct sc_order *order, struct sc_stream *stream,
         drop_due(order, stream);
 }
 
-/* Later work on blocking streams comes after the clock. False: out of memory. */
+/* Notes that later work on blocking streams comes after the clock. False: out of memory. */
 static bool leave_behind(struct sc_order *order, struct sc_stream *legacy,
                          const struct sc_clock *clock)
 {
@@ -508,7 +520,8 @@ static void end_blocking(struct sc_order *order, struct sc_stream *stream,
         raise_to(&stream->seen_version, call->version);
 }
 
-/* A stream whose id is spare was removed during the call, and learns nothing. */
+/* Gives the stream what the call has joined. A stream that was removed during the call, whose id
+ * may be used again, learns nothing. */
 static void end_call(struct sc_order *order, struct sc_order_call *call, bool issued, bool is_work)
 {
     struct sc_stream *stream = sc_order_stream(order, call->stream);
@@ -527,7 +540,7 @@ static void end_call(struct sc_order *order, struct sc_order_call *call, bool is
     call->stream = 0;
 }
 
-void sc_order_end(struct sc_order *order, struct sc_order_call *call, bool issued)
+void sc_order_end_call(struct sc_order *order, struct sc_order_call *call, bool issued)
 {
     SC_ASSERT_GUARDED(&order->streams);
     end_call(order, call, issued, /*is_work*/ true);
@@ -541,12 +554,12 @@ void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, boo
     end_call(order, call, issued, sc_order_stream(order, call->stream)->kind == SC_STREAM_LEGACY);
 }
 
-void sc_order_work(struct sc_order *order, uint32_t stream)
+void sc_order_note_work(struct sc_order *order, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_order_call call;
-    sc_order_begin(order, stream, &call);
-    sc_order_end(order, &call, /*issued*/ true);
+    sc_order_begin_call(order, stream, &call);
+    sc_order_end_call(order, &call, /*issued*/ true);
 }
 
 struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_order_call *call)
@@ -561,7 +574,7 @@ struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_orde
     return point;
 }
 
-void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket)
+void sc_order_renew_ticket(struct sc_order *order, struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_stream *stream = sc_order_stream(order, ticket->stream);
@@ -576,10 +589,10 @@ struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
 {
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_ticket ticket = {.stream = id};
-    sc_order_work(order, id);
+    sc_order_note_work(order, id);
     if (sc_order_stream(order, id)->kind == SC_STREAM_LEGACY)
         ticket.epoch = read_relaxed(&sc_order_stream(order, id)->calls);
-    sc_order_renew(order, &ticket);
+    sc_order_renew_ticket(order, &ticket);
     return ticket;
 }
 
@@ -616,6 +629,7 @@ void sc_order_renew_point(struct sc_order *order, struct sc_point *point)
     number_point(stream, point);
 }
 
+/* Makes the stream's context a green one of the primary context: waits for that cover it. */
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -664,6 +678,7 @@ struct found {
     struct sc_clock *joined;
 };
 
+/* Adds what one stream has issued, and what it has waited for, if it is of the walk. */
 static void visit(const struct walk *walk, struct sc_stream *stream, struct found *found)
 {
     struct sc_order *order = walk->order;
@@ -699,7 +714,7 @@ static void visit_live(const struct walk *walk, uint32_t first, struct found *fo
 static struct sc_point walk_context(const struct walk *walk)
 {
     struct sc_order *order = walk->order;
-    uint32_t end = sc_pool_unused(&order->streams);
+    uint32_t end = sc_pool_first_unused(&order->streams);
     struct found found = {.clock = new_clock(order, end)};
     if (!found.clock)
         return (struct sc_point){0};
@@ -736,6 +751,7 @@ struct sc_point sc_order_copy_point(const struct sc_point *point)
     return *point;
 }
 
+/* Lets the point cover what another point covers, too. */
 void sc_order_join_other(struct sc_order *order, struct sc_point *point,
                          const struct sc_point *other)
 {
@@ -745,14 +761,14 @@ void sc_order_join_other(struct sc_order *order, struct sc_point *point,
         merge_into(order, &point->joined, other->joined);
 }
 
-void sc_order_release(struct sc_order *order, struct sc_point *point)
+void sc_order_release_point(struct sc_order *order, struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
     drop_clock(order, point->joined);
     *point = (struct sc_point){0};
 }
 
-bool sc_order_wait(struct sc_order *order, uint32_t id, const struct sc_point *point)
+bool sc_order_note_wait(struct sc_order *order, uint32_t id, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
     SC_TRACE("order-wait stream behind number", id, point->stream, point->number);
@@ -766,13 +782,15 @@ bool sc_order_wait(struct sc_order *order, uint32_t id, const struct sc_point *p
     return is_joined;
 }
 
-void sc_order_wait_context(struct sc_order *order, uint32_t context, const struct sc_point *point)
+/* Makes the point due to all present streams, and keeps it for those to come. */
+void sc_order_note_context_wait(struct sc_order *order, uint32_t context,
+                                const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
     const struct walk walk = {order, context, .whole = true};
     struct sc_clock *waited = new_clock(order, 0);
     merge_point(order, &waited, point);
-    for (uint32_t id = 1; id < sc_pool_unused(&order->streams); id++) {
+    for (uint32_t id = 1; id < sc_pool_first_unused(&order->streams); id++) {
         struct sc_stream *stream = sc_order_stream(order, id);
         if (!stream->removed && is_walked(&walk, stream))
             make_due(order, stream, waited);
@@ -792,6 +810,7 @@ static void note_clock_known(struct sc_order *order, const struct sc_clock *cloc
     }
 }
 
+/* The slow way of sc_order_note_known, for a point with more than one stream's number. */
 static __attribute__((noinline)) void note_point_known(struct sc_order *order,
                                                        const struct sc_point *point)
 {
@@ -800,7 +819,7 @@ static __attribute__((noinline)) void note_point_known(struct sc_order *order,
     note_clock_known(order, point->joined);
 }
 
-void sc_order_known(struct sc_order *order, const struct sc_point *point)
+void sc_order_note_known(struct sc_order *order, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
     SC_TRACE("known stream number", point->stream, point->number);
@@ -864,7 +883,7 @@ static void signal_entry(struct sc_order *order, const struct entry *entry, bool
     raise_to(&stream->signalled, entry->number);
 }
 
-void sc_order_pass(struct sc_order *order, uint32_t stream)
+void sc_order_skip_number(struct sc_order *order, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&order->streams);
     next_number(order, sc_order_stream(order, stream));
@@ -874,7 +893,7 @@ void sc_order_pass(struct sc_order *order, uint32_t stream)
  * that marks which are recorded there later are told from what the signal covers. */
 static void signal_blocking(struct sc_order *order, uint32_t legacy)
 {
-    for (uint32_t id = 1; id < sc_pool_unused(&order->streams); id++) {
+    for (uint32_t id = 1; id < sc_pool_first_unused(&order->streams); id++) {
         struct sc_stream *stream = sc_order_stream(order, id);
         if (stream->kind != SC_STREAM_BLOCKING || stream->context != legacy ||
             sc_order_is_spare(stream))
@@ -898,7 +917,7 @@ static void note_signals(struct sc_order *order)
     if (sc_order_attends(order, SC_ATTENDS_SIGNALS))
         return;
     sc_order_attend(order, SC_ATTENDS_SIGNALS, true);
-    for (uint32_t id = 1; id < sc_pool_unused(&order->streams); id++)
+    for (uint32_t id = 1; id < sc_pool_first_unused(&order->streams); id++)
         set_tie(sc_order_stream(order, id), SC_TIE_SIGNALS, true);
 }
 
@@ -910,15 +929,15 @@ static void note_past(struct sc_order *order, const struct sc_clock *clock)
                  clock->entries[i].number);
 }
 
-void sc_order_signal_past(struct sc_order *order, const struct sc_point *point)
+void sc_order_note_past_signal(struct sc_order *order, const struct sc_point *point)
 {
     union pair pair;
     note_past(order, pair_of(point, &pair));
     note_past(order, point->joined);
-    sc_order_signal(order, point);
+    sc_order_note_signal(order, point);
 }
 
-void sc_order_signal(struct sc_order *order, const struct sc_point *point)
+void sc_order_note_signal(struct sc_order *order, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
     SC_TRACE("signal stream number", point->stream, point->number);
@@ -930,6 +949,8 @@ void sc_order_signal(struct sc_order *order, const struct sc_point *point)
         signal_blocking(order, point->stream);
 }
 
+/* Signals are kept in a ring, so an earlier one than the oldest kept may have been forgotten; then
+ * no mark is known to stand before it. */
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -957,6 +978,8 @@ bool sc_order_point_covers(const struct sc_point *point, const struct sc_ticket 
     return clock_covers(pair_of(point, &pair), ticket) || clock_covers(point->joined, ticket);
 }
 
+/* Does the stream come after the operation? By the stream's own clock, what is due to it, and the
+ * legacy stream's calls. */
 bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -995,28 +1018,28 @@ struct sc_point sc_order_point_before(struct sc_order *order, uint32_t stream,
 struct sc_point sc_order_begin_to_wait(struct sc_order *order, uint32_t stream,
                                        struct sc_order_call *call)
 {
-    sc_order_begin(order, stream, call);
+    sc_order_begin_call(order, stream, call);
     return sc_order_call_point(order, call);
 }
 
-void sc_order_call_signals(struct sc_order *order, uint32_t stream,
-                           const struct sc_order_call *call, bool is_past)
+void sc_order_note_call_signal(struct sc_order *order, uint32_t stream,
+                               const struct sc_order_call *call, bool is_past)
 {
     struct sc_point point = sc_order_point_before(order, stream, call);
-    (is_past ? sc_order_signal_past : sc_order_signal)(order, &point);
-    sc_order_release(order, &point);
+    (is_past ? sc_order_note_past_signal : sc_order_note_signal)(order, &point);
+    sc_order_release_point(order, &point);
     sc_order_issue(order, stream);
 }
 
-void sc_order_wait_for(struct sc_order *order, uint32_t stream, const struct sc_ticket *ticket)
+void sc_order_note_edge(struct sc_order *order, uint32_t stream, const struct sc_ticket *ticket)
 {
     struct sc_point point = {.stream = ticket->stream, .number = ticket->number};
     if (!ticket->legacy)
         point.call = ticket->epoch;
-    sc_order_wait(order, stream, &point);
+    sc_order_note_wait(order, stream, &point);
 }
 
-bool sc_order_signalled(struct sc_order *order, const struct sc_ticket *ticket)
+bool sc_order_may_be_signalled(struct sc_order *order, const struct sc_ticket *ticket)
 {
     struct sc_stream *stream = sc_order_stream(order, ticket->stream);
     if (atomic_load_explicit(&stream->signalled, memory_order_relaxed) >= ticket->number)

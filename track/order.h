@@ -92,14 +92,14 @@ struct sc_stream {
     uint64_t merged_version;   /* legacy: the latest joined_version that was merged into `behind` */
     /* Owned by track/inflight.c: operations in order of issue, and the list of busy streams. */
     uint32_t first_op, last_op, first_open, busy_previous, busy_next;
-    _Atomic bool has_large_sources; /* may have sources that are compared without the lock
-                                       (track/comparisons.h) */
+    /* the stream may have sources that are compared without the lock (track/comparisons.h) */
+    _Atomic bool has_large_sources;
     uint64_t flagged, told; /* numbers of the last kernel with a flag, and of the last kernel that
                                has told the host of its end (track/kernel_flags.h) */
     /* Owned by track/staging.c: of each class a slot for the stream's next snapshot, or NULL. */
     _Atomic(struct sc_slot *) kept_slots[SC_STAGING_CLASSES];
     uint64_t signal_count;
-    /* As `signalled`, by signals that may have come before any mark. */
+    /* The same as `signalled`, for signals that may have come before any mark. */
     _Atomic uint64_t signalled_past;
     struct sc_signal signals[SC_SIGNALS_KEPT]; /* the latest signals, in the order in which they
                                                   raised `signalled` */
@@ -114,7 +114,9 @@ struct sc_order {
      * changed since a walk last found them idle. */
     uint64_t live[SC_ORDER_LIVE_MAX / 64];
     struct sc_arena arena;
-    uint32_t spare; /* a list of removed streams that nothing refers to, by next_spare */
+    /* a list, by next_spare, of removed streams whose records can be used again, since nothing
+     * refers to them */
+    uint32_t spare;
     struct sc_unseen unseen;
     _Atomic uint32_t attends; /* enum sc_attends */
     /* A stream may have sources that are compared without the lock. */
@@ -137,45 +139,45 @@ void sc_order_remove(struct sc_order *order, uint32_t stream);
 static inline void sc_order_reference(struct sc_order *order, uint32_t stream);
 void sc_order_unreference(struct sc_order *order, uint32_t stream);
 
-/* Begin and end a call that is work on the stream. Each call that begins is ended once. `issued`:
- * the driver has accepted the call; a call that was refused leaves no trace. */
-void sc_order_begin(struct sc_order *order, uint32_t stream, struct sc_order_call *call);
+/* Begin and end a call of the driver that is work on the stream. Each call that begins is ended
+ * once. `issued`: the driver has accepted the call; a call that was refused leaves no trace. */
+void sc_order_begin_call(struct sc_order *order, uint32_t stream, struct sc_order_call *call);
 /* The call makes its stream wait for the point, as a launch does for events of its nodes. */
 void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
                          const struct sc_point *point);
-/* What the call comes after, for events, host functions and waits within the call. */
+/* The point of all that the call comes after: for events that are recorded, host functions and
+ * waits within the call. */
 struct sc_point sc_order_call_point(struct sc_order *order, const struct sc_order_call *call);
-void sc_order_end(struct sc_order *order, struct sc_order_call *call, bool issued);
+void sc_order_end_call(struct sc_order *order, struct sc_order_call *call, bool issued);
 
-/* What the call comes after. A `call` of stream 0 did not have to begin: then it is what the stream
- * comes after now. */
+/* The point of all that the call comes after. If `call` is of stream 0 (it did not have to begin),
+ * the point of all that the stream comes after now. */
 struct sc_point sc_order_point_before(struct sc_order *order, uint32_t stream,
                                       const struct sc_order_call *call);
 
-/* Ends a call that records an event, or waits for an event. On a legacy stream such a call is work:
- * it comes after the blocking streams, and they come after it. On other streams such a call is no
- * work, and the stream does not learn what the call came after. No stream joins what is due to it
- * by such a call. */
+/* Ends a call that records an event or waits for one. On a legacy stream such a call is work: it
+ * comes after the blocking streams, and they come after it. On other streams it is no work: the
+ * stream does not learn what the call came after, and does not join what is due to it. */
 void sc_order_end_record(struct sc_order *order, struct sc_order_call *call, bool issued);
 
 /* Lock-free: may a call on the stream come after work that the stream has not joined yet? False:
  * the call need not begin. */
-bool sc_order_is_behind(struct sc_order *order, uint32_t stream);
+bool sc_order_must_begin_call(struct sc_order *order, uint32_t stream);
 
-/* Issues one operation by a call that begins and ends at once. Returns the operation's ticket. */
+/* Gives a new operation on the stream its ticket, by a call that begins and ends at once. */
 struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t stream);
 
 /* The driver has accepted another operation on the ticket's stream: gives the ticket the next
  * number and the present epoch. */
-void sc_order_renew(struct sc_order *order, struct sc_ticket *ticket);
+void sc_order_renew_ticket(struct sc_order *order, struct sc_ticket *ticket);
 
 /* The point of all work issued on the stream so far; on a legacy stream also of what its operations
  * had joined. A point that a function returns holds references, and is released once. */
 struct sc_point sc_order_point(struct sc_order *order, uint32_t stream);
 /* Brings the point, which is one of sc_order_point, up to what its stream has now. */
 void sc_order_renew_point(struct sc_order *order, struct sc_point *point);
-/* Points of all that a wait for the legacy stream, or for the whole context, waits for. Both walk
- * all streams. */
+/* The points that a wait for a legacy stream, and for a whole context, wait for. Both walk over all
+ * streams. */
 struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy);
 struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context);
 /* A second point with references of its own. */
@@ -185,16 +187,16 @@ struct sc_point sc_order_copy_point(const struct sc_point *point);
 void sc_order_join_other(struct sc_order *order, struct sc_point *point,
                          const struct sc_point *other);
 
-/* The driver was told that work issued on `stream` from now on comes after the point. If the stream
- * is a legacy one, so does later work on its blocking streams. The wait may be one of the
- * library's, so it does not count as a call of the legacy stream, which would join the blocking
- * streams. False: out of memory. */
-bool sc_order_wait(struct sc_order *order, uint32_t stream, const struct sc_point *point);
+/* Notes that work which is issued on `stream` from now on comes after the point. If the stream is a
+ * legacy one, so does later work on its blocking streams. The wait may be the library's own, so it
+ * does not count as a call of the legacy stream, which would join the blocking streams. False: out
+ * of memory. */
+bool sc_order_note_wait(struct sc_order *order, uint32_t stream, const struct sc_point *point);
 /* The host knows that everything in the point is done. */
-void sc_order_known(struct sc_order *order, const struct sc_point *point);
+void sc_order_note_known(struct sc_order *order, const struct sc_point *point);
 
-/* The caller has retired everything in the point, which the host knows to be done. If the stream
- * has had no work since, sc_order_is_all_known is true from now on. */
+/* Notes that the caller has retired everything in the point, which the host knows to be done. If
+ * the stream has had no work since, sc_order_is_all_known is true from now on. */
 void sc_order_note_all_known(struct sc_order *order, const struct sc_point *point);
 
 /* Lock-free: would the host learn nothing new from a wait for the stream? Always false for a legacy
@@ -208,11 +210,11 @@ bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *poin
 /* Notes a signal: the host may learn, unseen, that everything in the point is done. If the point is
  * of a legacy stream, each of its blocking streams passes a number. So marks that are recorded
  * there later have larger numbers than what comes before the signal. */
-void sc_order_signal(struct sc_order *order, const struct sc_point *point);
+void sc_order_note_signal(struct sc_order *order, const struct sc_point *point);
 
-/* Notes a signal that may be over: the host may have learnt already that everything in the point is
- * done. No mark stands before such a signal for sure. */
-void sc_order_signal_past(struct sc_order *order, const struct sc_point *point);
+/* Notes a signal that may have come already: the host may know by now that everything in the point
+ * is done. So no mark stands before this signal for sure. */
+void sc_order_note_past_signal(struct sc_order *order, const struct sc_point *point);
 
 /* Lock-free: is there anything of this kind that calls have to look at? */
 static inline bool sc_order_attends(struct sc_order *order, enum sc_attends what)
@@ -247,8 +249,8 @@ static inline void sc_order_reference(struct sc_order *order, uint32_t stream)
     sc_order_stream(order, stream)->references++;
 }
 
-/* Lock-free: does a call on the stream surely come after nothing but the stream's own work and what
- * it has joined? */
+/* Lock-free: does the next call on the stream surely come after the stream's own work, and what the
+ * stream has joined, alone? */
 static inline bool sc_order_is_by_itself(struct sc_order *order, uint32_t id)
 {
     return !sc_stream_front_has_ties(&sc_order_stream(order, id)->front, SC_TIE_KIND | SC_TIE_DUE);
@@ -261,8 +263,8 @@ static inline uint64_t sc_order_issued(struct sc_order *order, uint32_t stream)
                                 memory_order_acquire);
 }
 
-/* Lock-free: stores the stream's point as of now, without a clock. Returns whether that is the
- * whole point. False: the stream may have joined others, or its next call may come after others. */
+/* Lock-free: stores the stream's point without a clock. False: that is not the whole point, since
+ * the stream may have joined others, or its next call may come after others. */
 static inline bool sc_order_plain_point(struct sc_order *order, uint32_t id, struct sc_point *point)
 {
     *point = (struct sc_point){.stream = id, .number = sc_order_issued(order, id)};

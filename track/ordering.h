@@ -1,4 +1,4 @@
-/* How surely an operation is ordered as the calls say.
+/* Tells how surely an operation is ordered as the calls say: certain, possible or unknown.
  *
  * An operation keeps reasons why that is not certain, as bits (common/unsure.h); 0: it is certain.
  * Reasons are joined by |. What they mean differs between the two operations of a conflict. The
@@ -13,8 +13,7 @@
  *     UNJUDGED    unknown            unknown
  *
  * Operations of unknown order do not conflict. A conflict of possible order is a conflict only if
- * both operations take place.
- */
+ * both operations take place. */
 #ifndef SC_TRACK_ORDERING_H
 #define SC_TRACK_ORDERING_H
 

@@ -1,4 +1,5 @@
-/* Origins: where buffers and streams come from, which is the call that made them and its stack.
+/* Origins: the calls that made buffers and streams, with their stacks, so that a hazard can say
+ * where its buffer comes from.
  *
  * An origin is named by a small id. Origins live for ever, as stacks do: programs make memory and
  * streams in few places. 0: not known. Lock-free; safe from any thread, inside libc hooks and in a

@@ -57,6 +57,7 @@ bool sc_python_codes_is_word(const void *word)
     return (uint64_t)word >> MARK_SHIFT == MARK;
 }
 
+/* Unpacks the word into a code and an instruction, and finds the line. */
 bool sc_python_codes_frame(const void *word, struct sc_python_frame *frame)
 {
     uint64_t bits = (uint64_t)word;

@@ -1,4 +1,5 @@
-/* CPython's code objects: their names and line tables, copied once for each.
+/* Keeps what a stack needs of CPython's code objects: their names and line tables, copied once for
+ * each.
  *
  * A Python frame is one word of a stack (track/stacks.h): the id of its code and the offset of its
  * instruction, in a form that no return address has.
@@ -17,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The first four fields are addresses. All fields are words without gaps between them, since the
- * struct is a key (common/depot.h). */
+/* What tells code objects apart. The first four fields are addresses. All fields are words without
+ * gaps between them, since the struct is a key (common/depot.h). */
 struct sc_python_identity {
     uint64_t code, file, function, table;
     uint64_t first_line;

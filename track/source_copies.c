@@ -33,7 +33,7 @@ static struct page_copy *copy_at(struct sc_inflight *inflight, uint32_t id)
 static inline void give_slot(struct sc_slot **slot, const struct sc_ticket *ticket)
 {
     if (*slot)
-        sc_staging_keep(*slot, ticket);
+        sc_staging_release_to_stream(*slot, ticket);
     *slot = NULL;
 }
 
@@ -50,7 +50,7 @@ static inline void give_slots(struct sc_op_info *info)
     give_slot(&info->slot, &info->ticket);
 }
 
-void sc_source_copies_give_slots(struct sc_op_info *info)
+void sc_source_copies_release_slots(struct sc_op_info *info)
 {
     give_slots(info);
 }
@@ -62,12 +62,14 @@ void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op
     op->looked = false;
     for (uint32_t id = op->first_copy, next; id; id = next) {
         next = copy_at(inflight, id)->next;
-        sc_pool_give(&inflight->copies, id);
+        sc_pool_release(&inflight->copies, id);
     }
     op->first_copy = 0;
     give_slots(&op->info);
 }
 
+/* How the host may read sources in the operation's range; pageable memory only through the
+ * kernel. */
 static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     if (!info->range)
@@ -208,6 +210,7 @@ static uintptr_t end_of(const struct sc_op_info *info)
     return info->shape.address + sc_shape_hull_bytes(&info->shape);
 }
 
+/* Does the source still hold what its snapshot has? True if it has none. */
 static bool snapshot_holds(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
@@ -220,6 +223,8 @@ static bool snapshot_holds(struct sc_inflight *inflight, const struct sc_op *op)
                                          &(struct kept){.packed = info->slot->bytes});
 }
 
+/* Does the source still hold what the copy of one of its edges (0 or 1) has? True if there is
+ * none. */
 static bool edge_holds(struct sc_inflight *inflight, const struct sc_op_info *info, unsigned edge)
 {
     uintptr_t end = info->shape.address + info->shape.width_bytes;
@@ -258,6 +263,8 @@ bool sc_source_copies_changed(struct sc_inflight *inflight, const struct sc_op *
     return !snapshot_holds(inflight, op) || (has_parts(op) && !parts_hold(inflight, op));
 }
 
+/* Keeps a copy of bytes of the source with the operation. False: no memory, or they cannot be
+ * read. */
 static bool copy_bytes(struct sc_inflight *inflight, struct sc_op *op, uintptr_t start,
                        uintptr_t end)
 {
@@ -272,7 +279,7 @@ static bool copy_bytes(struct sc_inflight *inflight, struct sc_op *op, uintptr_t
     if (read)
         op->first_copy = id;
     else
-        sc_pool_give(&inflight->copies, id);
+        sc_pool_release(&inflight->copies, id);
     return read;
 }
 
@@ -362,6 +369,7 @@ static bool is_looked_at(const struct sc_op *op)
            sc_shape_hull_bytes(&info->shape) <= COPY_BYTES;
 }
 
+/* Reads all sources by one system call. */
 void sc_source_copies_compare(struct sc_op *const *ops, unsigned count)
 {
     static char found[SC_PEEK_ITEMS_MAX][COPY_BYTES]; /* under the owner's lock */

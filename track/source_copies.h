@@ -1,9 +1,9 @@
-/* Copies of sources of operations in flight, and whether the sources still hold what they held at
- * the issue. The copies are snapshots, and copies of pages that nobody guards or that were let go.
+/* Keeps copies of sources in flight, and tells whether a source still holds what it held at the
+ * issue. The copies are snapshots, and copies of pages that nobody guards or whose guard has ended.
  *
- * A part of inflight.c. Others call only sc_source_copies_give_slots, for an operation that was not
- * added, and comparisons.c sc_source_copies_can_read. Locks: every function needs the owner's lock.
- */
+ * A part of inflight.c. Others call only sc_source_copies_release_slots, for an operation that was
+ * not added, and comparisons.c sc_source_copies_can_read. Locks: every function needs the owner's
+ * lock. */
 #ifndef SC_TRACK_SOURCE_COPIES_H
 #define SC_TRACK_SOURCE_COPIES_H
 
@@ -19,12 +19,12 @@ bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
                                  uintptr_t start, uintptr_t end);
 /* Gives the operation's slots back to staging memory. */
-void sc_source_copies_give_slots(struct sc_op_info *info);
+void sc_source_copies_release_slots(struct sc_op_info *info);
 /* Frees all copies of the operation's source, and waits for a comparison under way. */
 void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op);
 
-/* Compares the sources of several operations, at most SC_PEEK_ITEMS_MAX, at once where that saves
- * system calls. The results hold until the lock is given back. */
+/* Compares the sources of several operations, at most SC_PEEK_ITEMS_MAX, with as few system calls
+ * as it can. The results (`looked`, `differs`) hold until the lock is given back. */
 void sc_source_copies_compare(struct sc_op *const *ops, unsigned count);
 
 /* May the source's bytes be read directly, without asking the kernel? The answer holds until the

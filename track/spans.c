@@ -98,6 +98,8 @@ void sc_spans_clear_lane(struct sc_spans *spans, unsigned lane)
     atomic_store_explicit(&spans->ending_streams[lane], 0, memory_order_release);
 }
 
+/* Notes that a span of the stream has ended in the lane, so that the kernel is told before the
+ * program learns of the end. */
 static void mark_ending(struct sc_spans *spans, unsigned lane, uint32_t stream)
 {
     uint64_t streams = atomic_load_explicit(&spans->ending_streams[lane], memory_order_relaxed);
@@ -181,6 +183,7 @@ static void note_lane(struct sc_spans *spans, uint32_t id)
                           memory_order_relaxed);
 }
 
+/* Takes the hint of note_lane back. */
 static void forget_lane(struct sc_spans *spans, uint32_t stream, unsigned lane)
 {
     _Atomic uint64_t *lanes = &spans->stream_lanes[stream % 64];
@@ -189,6 +192,7 @@ static void forget_lane(struct sc_spans *spans, uint32_t stream, unsigned lane)
         memory_order_relaxed);
 }
 
+/* Adds a span over pages of one lane. Returns the first of the operation's spans. */
 static uint32_t add_in_lane(struct sc_spans *spans, struct sc_span_owner owner,
                             struct sc_pages pages, enum sc_access access, uint32_t next)
 {
@@ -220,15 +224,15 @@ uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintpt
     return next;
 }
 
-/* A span is made unapplied before it leaves the grid, so that a reader without the lock always
- * finds one of the two. */
+/* Ends a span: its pages are to be accessible again. A span is made unapplied before it leaves the
+ * grid, so that a reader without the lock always finds one of the two. */
 void sc_spans_end(struct sc_spans *spans, uint32_t id)
 {
     SC_ASSERT_GUARDED(&spans->pool);
     SC_TRACE("span-end span", id);
     while (id) {
         struct sc_span *span = sc_spans_at(spans, id);
-        SC_ASSERT(id < sc_pool_unused(&spans->pool));
+        SC_ASSERT(id < sc_pool_first_unused(&spans->pool));
         SC_ASSERT(span->live && spans->live > 0);
         uint32_t next = span->next;
         bool is_applied = !span->unapplied;
@@ -259,6 +263,8 @@ static uint32_t keep_part(struct sc_spans *spans, const struct sc_span *whole, u
     return id;
 }
 
+/* Replaces each span that has pages of the interval by new ones for what is left of it. Returns the
+ * first of the operation's spans. */
 uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -283,6 +289,7 @@ uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address,
 
 /* ---- what holds of pages ---- */
 
+/* The least access that any span leaves the program there. */
 enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -312,7 +319,7 @@ static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t address,
     return false;
 }
 
-/* Lane 0 may have many. */
+/* Are so many spans unapplied that the lists are not searched? Lane 0 may have many. */
 static bool are_many(const struct sc_spans *spans)
 {
     return atomic_load_explicit(&spans->unapplied_count, memory_order_relaxed) +
@@ -320,6 +327,7 @@ static bool are_many(const struct sc_spans *spans)
            FEW;
 }
 
+/* May a page be unreadable because the kernel was not told yet of a span that has ended? */
 static bool may_hide_still(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     unsigned lane = sc_spans_lane(spans, address);
@@ -342,6 +350,7 @@ bool sc_spans_may_hide_some(struct sc_spans *spans, uintptr_t address, size_t si
             sc_spans_least(spans, address, size_bytes) == SC_ACCESS_NONE);
 }
 
+/* Does any span lie over the address? */
 bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -371,6 +380,7 @@ bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address)
 
 /* ---- fork ---- */
 
+/* In a forked child: nothing is guarded or to be applied. */
 void sc_spans_forget(struct sc_spans *spans)
 {
     sc_spans_attended = 0;
@@ -406,8 +416,9 @@ static bool any_record_has(struct sc_spans *spans, uintptr_t address, size_t siz
     return false;
 }
 
-/* A page may move from one span to a new one, whose record was perhaps looked at already: if a span
- * began meanwhile, looks again. If that goes on, answers yes, the safe answer. */
+/* May any span protect pages there now? Lock-free. A page may move from one span to a new one,
+ * whose record was perhaps looked at already: if a span began meanwhile, looks again. If that goes
+ * on, answers yes, the safe answer. */
 bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     for (unsigned attempt = 0; attempt < LOOKS_MAX; attempt++) {
@@ -422,7 +433,7 @@ bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address, size_t size
 
 bool sc_spans_inherited(struct sc_spans *spans, uint32_t *id, struct sc_access_change *change)
 {
-    while (++*id < sc_pool_unused(&spans->pool)) {
+    while (++*id < sc_pool_first_unused(&spans->pool)) {
         struct sc_span *span = sc_spans_at(spans, *id);
         if (!atomic_load(&span->used))
             continue;

@@ -1,4 +1,5 @@
-/* Which pages are protected, and for which operation.
+/* Keeps which pages are to be protected, and for which operation, and what the kernel has still to
+ * be told of that.
  *
  * A span is a run of pages that one operation wants protected. What the host may do with a page is
  * the least that any live span on the page allows. Spans come and go with operations. Each change
@@ -40,13 +41,15 @@ struct sc_span {
     enum sc_access access;
     bool live;
     bool unapplied;
-    _Atomic bool used; /* its pages may be protected: from its beginning until its end is applied */
+    /* in this span's time its pages may be protected: from its beginning until its end is
+     * applied */
+    _Atomic bool used;
     _Atomic uint32_t told_next;
     uintptr_t applied_to; /* the kernel was told of the pages before this one */
 };
 
-/* The fields that each operation changes lie in one cache line, apart from those that threads only
- * read. */
+/* All spans. The fields that each operation changes lie in one cache line, apart from those that
+ * threads only read. */
 struct sc_spans {
     struct sc_pool pool;
     struct sc_grid grid;                           /* live spans */
@@ -58,7 +61,8 @@ struct sc_spans {
     _Atomic uint32_t due;             /* how many changes are due */
     _Atomic uint32_t told; /* a list of ended spans of which the kernel was told; their records go
                               back to the pool */
-    /* Pages that were chosen up to then are looked at once more when their copy is made again. */
+    /* Operations whose pages were chosen before this time choose them once more when they are
+     * issued again: SIGSEGV was in doubt since. */
     _Atomic uint64_t doubted_ticks;
     _Atomic uint32_t busy;     /* how many spans are live, or ended and unapplied */
     _Atomic uint32_t begun;    /* how many spans ever began; wraps round */
@@ -66,20 +70,21 @@ struct sc_spans {
     uint32_t hiding;           /* spans that forbid to read, until their end is applied */
     uint32_t hiding_unapplied; /* how many of these are unapplied */
     _Alignas(64) uint32_t unapplied[SC_SPANS_LANES]; /* lists of unapplied spans */
-    /* Lists of ended spans whose pages the kernel refused to let go. */
+    /* For each lane: a list of ended spans whose pages the kernel has refused to unprotect. */
     _Atomic uint32_t refused[SC_SPANS_LANES];
     /* Streams of unapplied spans that have ended (sc_spans_stream_bit). */
     _Atomic uint64_t ending_streams[SC_SPANS_LANES];
-    struct sc_access_change due_begun[SC_SPANS_LANES]; /* a change that is due because a span began;
-                                                          of no bytes: none */
-    _Atomic uint32_t due_ended[SC_SPANS_LANES];        /* lists of ended spans that are due */
+    /* for each lane: the change that is due because a span began; of no bytes: none */
+    struct sc_access_change due_begun[SC_SPANS_LANES];
+    _Atomic uint32_t due_ended[SC_SPANS_LANES]; /* lists of ended spans that are due */
     /* Streams of spans in due_ended (sc_spans_stream_bit). */
     _Atomic uint64_t due_streams[SC_SPANS_LANES];
     /* The lanes where spans of streams with this bit live; a hint. */
     _Atomic uint64_t stream_lanes[64];
     struct sc_blocks ever;            /* blocks of pages that were ever protected */
     _Alignas(64) uintptr_t page_mask; /* page size - 1 */
-    _Atomic uintptr_t laned_start; /* start of the memory whose areas may have other lanes than 0 */
+    /* where the memory starts whose areas may have other lanes than 0 */
+    _Atomic uintptr_t laned_start;
     _Atomic size_t laned_bytes;
     _Atomic uint8_t lanes[SC_SPANS_AREAS_MAX];
 };
@@ -102,8 +107,7 @@ static inline unsigned sc_spans_lane(const struct sc_spans *spans, uintptr_t add
                           : 0;
 }
 
-/* A bit for each lane in which the calling thread has left spans unapplied that it has not applied
- * yet. */
+/* The lanes (a bit each) in which the calling thread has left spans unapplied. */
 extern __thread uint64_t sc_spans_own_lanes
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
@@ -144,17 +148,17 @@ void sc_spans_end(struct sc_spans *spans, uint32_t span);
  * protected. `first`: the operation's first span. Returns its first span afterwards. */
 uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address, size_t size_bytes);
 
-/* Takes a step in applying the lane's unapplied spans. *change is what the kernel is to be told
- * before the next step; of no bytes: nothing. False: no span is unapplied. A span stays counted in
- * unapplied_count until the step after its last. */
+/* Applies the next of the lane's unapplied spans. *change: what the kernel is to be told before the
+ * next call of this; of no bytes: nothing. False: no span is unapplied. A span stays counted in
+ * unapplied_count until the call after its last change. */
 bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_change *change);
 
 /* The kernel has refused the change; to be said before the next step. If pages were to be
  * protected, returns the operation, whose spans have to end. If pages were to be let go, returns 0:
  * the span is set aside, and stays counted as unapplied. */
 uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change);
-/* Makes the spans that the kernel refused to let go, and that were set aside, unapplied once more.
- * Returns whether there were any. */
+/* Makes the spans unapplied once more whose pages the kernel has refused to unprotect. Returns
+ * whether there were any. */
 bool sc_spans_retry(struct sc_spans *spans, unsigned lane);
 
 /* Are there spans that were set aside? Lock-free, and exact for the thread that tells the kernel of
@@ -168,7 +172,8 @@ static inline bool sc_spans_has_refused(const struct sc_spans *spans, unsigned l
  * lock. False: nothing is due. Lock-free. */
 bool sc_spans_next_due(struct sc_spans *spans, unsigned lane, struct sc_access_change *change);
 /* The kernel was told of the change, which is no longer due. Lock-free. */
-void sc_spans_told(struct sc_spans *spans, unsigned lane, const struct sc_access_change *change);
+void sc_spans_note_told(struct sc_spans *spans, unsigned lane,
+                        const struct sc_access_change *change);
 /* The kernel has refused the change. True: pages were to be let go, and the spans are now unapplied
  * like others. False: pages were to be protected, and sc_spans_refuse is to be called. */
 bool sc_spans_postpone(struct sc_spans *spans, unsigned lane,
@@ -191,15 +196,15 @@ static inline bool sc_spans_may_be_unapplied(const struct sc_spans *spans, bool 
 enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address);
 enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 
-/* May a page of the interval be unreadable because of a span? The span may also have ended, if the
- * kernel was not told yet that its pages are let go. The inline function answers mostly; the other
- * one is for it. */
+/* May a page of the interval be unreadable because of a span, live or ended without the kernel
+ * having been told? The inline function answers most questions, and calls the other one for the
+ * rest. */
 bool sc_spans_may_hide_some(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 static inline bool sc_spans_may_hide(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 
-/* May the page be protected because of a span, which lives or of whose end the kernel was not told
- * yet? This keeps an invariant: while nobody applies, a page that no span covers has the access
- * that the program gave it. */
+/* May the page be protected because of a span, live or ended without the kernel having been told?
+ * While nobody applies changes, a page for which this is false has the access that the program gave
+ * it. */
 bool sc_spans_cover(struct sc_spans *spans, uintptr_t address);
 
 /* May a page of the interval still be protected because of a span, live or not? Looks at every

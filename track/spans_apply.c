@@ -116,7 +116,7 @@ static void finish_applying(struct sc_spans *spans, uint32_t id)
     if (sc_spans_at(spans, id)->live)
         return;
     set_unused(spans, id);
-    sc_pool_give(&spans->pool, id);
+    sc_pool_release(&spans->pool, id);
 }
 
 /* Are all pages of the span to be let go, and was the kernel told of none of them yet? */
@@ -220,7 +220,8 @@ static bool is_attended(const struct sc_spans *spans, const struct sc_span *span
     return sc_spans_attended >> sc_spans_lane_of(spans, span) & 1;
 }
 
-/* The span has just become unapplied, and the kernel needs to be told one thing at most. */
+/* Can the kernel be told of the span by one change, `piece`? The span has just become unapplied,
+ * and the kernel needs to be told one thing at most. */
 static bool is_simple(struct sc_spans *spans, uint32_t id, struct piece *piece)
 {
     const struct sc_span *span = sc_spans_at(spans, id);
@@ -255,8 +256,9 @@ void sc_spans_begin_due(struct sc_spans *spans, uint32_t id)
     take_off_unapplied(spans, id);
 }
 
-/* If a span began in the same lane while it is attended, the kernel is told of that one after this
- * end. */
+/* Puts the end of a span among those of which the kernel is told later, many at once, if the span's
+ * lane is attended. If a span began in the same lane while it is attended, the kernel is told of
+ * that one after this end. */
 void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -272,7 +274,7 @@ void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
     if (!must_be_told) {
         take_off_unapplied(spans, id);
         set_unused(spans, id);
-        sc_pool_give(&spans->pool, id);
+        sc_pool_release(&spans->pool, id);
         return;
     }
     atomic_fetch_add(&spans->due, 1);
@@ -347,8 +349,8 @@ static void set_told(struct sc_spans *spans, uint32_t id)
                                                   memory_order_relaxed));
 }
 
-/* If the change is of a span that began, it is due no more. A change that makes pages accessible is
- * of an end. Returns whether it was of a beginning. */
+/* Takes the beginning of a span off the changes that are due, if the change is of one. A change
+ * that makes pages accessible is of an end. Returns whether it was of a beginning. */
 static bool take_begun(struct sc_spans *spans, unsigned lane, const struct sc_access_change *change)
 {
     if (change->access == SC_ACCESS_ALL)
@@ -368,7 +370,8 @@ static void clear_due_lane(struct sc_spans *spans, unsigned lane)
     atomic_store_explicit(&spans->due_streams[lane], 0, memory_order_release);
 }
 
-void sc_spans_told(struct sc_spans *spans, unsigned lane, const struct sc_access_change *change)
+void sc_spans_note_told(struct sc_spans *spans, unsigned lane,
+                        const struct sc_access_change *change)
 {
     if (take_begun(spans, lane, change))
         return;
@@ -377,6 +380,8 @@ void sc_spans_told(struct sc_spans *spans, unsigned lane, const struct sc_access
     clear_due_lane(spans, lane);
 }
 
+/* The kernel cannot be told of the change now: its ends are told later, with others. False: the
+ * change is of a beginning. */
 bool sc_spans_postpone(struct sc_spans *spans, unsigned lane, const struct sc_access_change *change)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -400,7 +405,7 @@ void sc_spans_collect_told(struct sc_spans *spans)
     while (id) {
         uint32_t next =
             atomic_load_explicit(&sc_spans_at(spans, id)->told_next, memory_order_relaxed);
-        sc_pool_give(&spans->pool, id);
+        sc_pool_release(&spans->pool, id);
         id = next;
     }
 }

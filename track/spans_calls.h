@@ -1,4 +1,4 @@
-/* What callers ask of the spans (track/spans.h) that do not see their records.
+/* The functions of the spans (track/spans.h) for callers that do not see their records.
  *
  * Locks: the functions need none. */
 #ifndef SC_TRACK_SPANS_CALLS_H
@@ -10,8 +10,8 @@
 
 struct sc_spans;
 
-/* Lane 0 has all pages but those of areas that were given another lane. An area has
- * SC_SPANS_LANE_BYTES. */
+/* The number of lanes. Lane 0 has all pages except those of areas that were given another lane; an
+ * area has SC_SPANS_LANE_BYTES. */
 enum { SC_SPANS_LANES = 64, SC_SPANS_LANE_BYTES = 2 << 20, SC_SPANS_AREAS_MAX = 8190 };
 
 /* Names the memory whose areas may have lanes of their own; areas begin at multiples of

@@ -12,7 +12,7 @@ static inline void sc_spans_add_to(_Atomic uint32_t *count, int change)
     atomic_store_explicit(count, value, memory_order_release);
 }
 
-/* Counts the span in `count` if it forbids to read; under the lock. */
+/* Adds `change` to the count if the span forbids to read its pages. Under the lock. */
 static inline void sc_spans_count_hiding(uint32_t *count, const struct sc_span *span, int change)
 {
     if (span->access == SC_ACCESS_NONE)
@@ -31,8 +31,8 @@ void sc_spans_set_unapplied(struct sc_spans *spans, uint32_t id);
 /* If no span of the lane is unapplied or set aside any more: takes the lane's bits away. */
 void sc_spans_clear_lane(struct sc_spans *spans, unsigned lane);
 
-/* The span has just become unapplied, because it began, or because it ended and has left the grid.
- * If the thread attends its lane, and the kernel is to be told one thing at most, it becomes due
+/* The span has just become unapplied: it began, or it ended and has left the grid. If the thread
+ * attends its lane, and the kernel is to be told of one change at most, the span becomes due
  * instead. */
 void sc_spans_begin_due(struct sc_spans *spans, uint32_t id);
 void sc_spans_end_due(struct sc_spans *spans, uint32_t id);

@@ -185,7 +185,7 @@ static void give_slot(struct sc_slot *slot, bool complete)
     change_taken(slot->staging, -1); /* last: then the record may be freed */
 }
 
-void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket)
+void sc_staging_release(struct sc_slot *slot, const struct sc_ticket *ticket)
 {
     slot->ticket = *ticket;
     give_slot(slot, is_complete(slot));
@@ -220,13 +220,14 @@ static inline bool keeps_none(struct sc_stream *stream, const struct sc_slot *sl
            !stream->removed && has_enough(slot);
 }
 
-void sc_staging_return(struct sc_slot *slot)
+void sc_staging_put_back(struct sc_slot *slot)
 {
     struct sc_ticket unused = slot->ticket;
-    sc_staging_give(slot, &unused);
+    sc_staging_release(slot, &unused);
 }
 
-void sc_staging_keep(struct sc_slot *slot, const struct sc_ticket *ticket)
+/* Frees a slot. If the device has read it already, it is kept for the stream's next copy. */
+void sc_staging_release_to_stream(struct sc_slot *slot, const struct sc_ticket *ticket)
 {
     struct sc_stream *stream = sc_order_stream(slot->staging->order, ticket->stream);
     slot->ticket = *ticket;
@@ -255,6 +256,7 @@ struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream
     return NULL;
 }
 
+/* Keeps a free slot at hand for the stream's next copy, in place of the one that it has taken. */
 void sc_staging_refill(const struct sc_slot *slot, uint32_t id)
 {
     struct sc_staging *staging = slot->staging;
@@ -265,28 +267,28 @@ void sc_staging_refill(const struct sc_slot *slot, uint32_t id)
         return;
     change_taken(staging, 1);
     if (!offer(&stream->kept_slots[slot->size_class], next))
-        sc_staging_return(next);
+        sc_staging_put_back(next);
 }
 
-void sc_staging_give_kept(struct sc_order *order, uint32_t stream)
+void sc_staging_release_kept(struct sc_order *order, uint32_t stream)
 {
     for (unsigned c = 0; c < SC_STAGING_CLASSES; c++) {
         struct sc_slot *slot =
             atomic_exchange_explicit(kept_by(order, stream, c), NULL, memory_order_acquire);
         if (slot)
-            sc_staging_give(slot, &(struct sc_ticket){0});
+            sc_staging_release(slot, &(struct sc_ticket){0});
     }
 }
 
-void sc_staging_give_all_kept(struct sc_order *order)
+void sc_staging_release_all_kept(struct sc_order *order)
 {
-    for (uint32_t id = 1; id < sc_pool_unused(&order->streams); id++)
-        sc_staging_give_kept(order, id);
+    for (uint32_t id = 1; id < sc_pool_first_unused(&order->streams); id++)
+        sc_staging_release_kept(order, id);
 }
 
 void sc_staging_end(struct sc_staging *staging)
 {
-    sc_staging_give_all_kept(staging->order);
+    sc_staging_release_all_kept(staging->order);
     for (unsigned c = 0; c < SC_STAGING_CLASSES; c++)
         for (struct sc_slot *slot = staging->classes[c].first; slot; slot = slot->next)
             drop_stream(slot);

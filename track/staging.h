@@ -25,8 +25,9 @@ struct sc_shape;
 
 enum {
     SC_STAGING_BLOCK_BYTES = 2 << 20,
-    SC_STAGING_CLASS_MAX = 64 << 20, /* the most bytes of a class of slots of up to 32 KB; larger
-                                        ones may have twice as much */
+    /* how many bytes of slots there are at most of each size up to 32 KB; twice as many of larger
+     * ones */
+    SC_STAGING_CLASS_MAX = 64 << 20,
 };
 
 struct sc_slot {
@@ -34,13 +35,13 @@ struct sc_slot {
     struct sc_staging *staging;
     struct sc_slot *next;
     struct sc_ticket ticket; /* the last operation that reads it; stream 0: none yet */
-    bool has_stream; /* it holds a reference to the ticket's stream, since it came back before the
-                        operation was complete */
+    /* the slot holds a reference to the ticket's stream, since it came back before its operation
+     * was complete */
+    bool has_stream;
     unsigned size_class;
 };
 
-/* A source that an operation on the stream is about to read, and of which a slot is to get a copy.
- */
+/* A source that an operation on the stream is about to read, and of which a snapshot is wanted. */
 struct sc_slot_source {
     uint32_t stream;
     uint32_t range; /* 0: none */
@@ -72,13 +73,13 @@ struct sc_staging_block {
     size_t bytes, record_bytes;
 };
 
-/* Stores the size of the next block of the class for snapshots of `size_bytes`. False: the class
- * has all it may have, or no class is so large. */
+/* Stores how large the next block has to be that gives slots for snapshots of `size_bytes`. False:
+ * there are as many as there may be, or no slots are so large. */
 bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
                            struct sc_staging_block *block);
 
-/* Adds a block. `memory` and `records`, zeroed, live as long as an operation names one of the
- * slots. */
+/* Adds a block of slots. `memory` and `records` (zeroed) live as long as an operation names one of
+ * the slots. */
 void sc_staging_add(struct sc_staging *staging, const struct sc_staging_block *block, void *memory,
                     struct sc_slot *records);
 
@@ -90,30 +91,31 @@ struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes);
 
 /* Gives a slot back. `ticket` names the operation that reads it, whose stream is not recycled until
  * it is complete. */
-void sc_staging_give(struct sc_slot *slot, const struct sc_ticket *ticket);
+void sc_staging_release(struct sc_slot *slot, const struct sc_ticket *ticket);
 
 /* Gives back a slot that was taken and not used. */
-void sc_staging_return(struct sc_slot *slot);
+void sc_staging_put_back(struct sc_slot *slot);
 
-/* Gives a slot back as sc_staging_give does, but the ticket's stream may keep the slot for its next
- * snapshot. */
-void sc_staging_keep(struct sc_slot *slot, const struct sc_ticket *ticket);
+/* Gives a slot back as sc_staging_release does, but the ticket's stream may keep the slot for its
+ * next snapshot. */
+void sc_staging_release_to_stream(struct sc_slot *slot, const struct sc_ticket *ticket);
 
 /* Takes the slot of this size that the stream has kept, or NULL. Lock-free. So a thread with a
  * stream of its own needs no lock for a snapshot, and finds the slot in its cache. */
 struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream,
                                      size_t size_bytes);
 
-/* If the stream keeps no slot of this one's class, and there is one left, the stream keeps that. */
+/* Has the stream keep a free slot of the same size as this one, unless it keeps one already, for
+ * its next snapshot. */
 void sc_staging_refill(const struct sc_slot *slot, uint32_t stream);
 
 /* The stream is about to go; or slots are wanting: what the stream, or every stream, has kept comes
  * back. */
-void sc_staging_give_kept(struct sc_order *order, uint32_t stream);
-void sc_staging_give_all_kept(struct sc_order *order);
+void sc_staging_release_kept(struct sc_order *order, uint32_t stream);
+void sc_staging_release_all_kept(struct sc_order *order);
 
-/* No slot will be taken any more: gives back what streams have kept, and drops the references to
- * streams. */
+/* Ends the staging memory: no slot will be taken any more. Releases the slots that streams keep,
+ * and the references to streams. */
 void sc_staging_end(struct sc_staging *staging);
 
 /* Lock-free: is every slot back, so that the records may go? */

@@ -1,5 +1,5 @@
-/* The number of size classes of snapshots (track/staging.h). A stream may keep a slot of each class
- * (track/order.h). */
+/* How many sizes of slots for snapshots there are (track/staging.h). A stream may keep a slot of
+ * each size (track/order.h). */
 #ifndef SC_TRACK_STAGING_CLASSES_H
 #define SC_TRACK_STAGING_CLASSES_H
 

@@ -1,6 +1,6 @@
-/* What each call on a stream looks at first: the front of the tracker's record of the stream, and a
- * word for all streams. A call that finds something rare there looks more closely. Lock-free, and
- * safe in a signal handler; changes need the tracker's lock (track/order.h). */
+/* The front of the tracker's record of a stream, and a word for all streams: what each call looks
+ * at first. A call that finds something rare there looks more closely. Lock-free, and safe in a
+ * signal handler; changes need the tracker's lock (track/order.h). */
 #ifndef SC_TRACK_STREAM_FRONT_H
 #define SC_TRACK_STREAM_FRONT_H
 
@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Rare things because of which a call that is otherwise only work of its stream has to look closer.
- */
+/* Rare states of the process, in which even a call that is nothing but work of its stream has to
+ * look more closely. */
 enum sc_attends {
     SC_ATTENDS_SIGNALS = 1,         /* there were signals */
     SC_ATTENDS_MANAGED_SOURCES = 2, /* operations in flight read managed memory */
@@ -18,9 +18,9 @@ enum sc_attends {
 
 /* Ties: what the stream's next call may come after besides the stream's own work. */
 enum sc_ties {
-    /* Work on the legacy stream, or on all blocking streams. The stream is a blocking one, or the
-     * legacy stream of a context that has or had a blocking one. Also set for a legacy stream that
-     * has waited. */
+    /* The next call may come after work on the legacy stream, or on all blocking streams: the
+     * stream is a blocking one, or the legacy stream of a context that has or had a blocking one,
+     * or a legacy stream that has waited. */
     SC_TIE_KIND = 1,
     SC_TIE_DUE = 2,    /* what its context was told to wait for */
     SC_TIE_JOINED = 4, /* what the stream itself has waited for */

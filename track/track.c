@@ -93,7 +93,7 @@ uint32_t sc_track_add_stream(struct sc_track *track, enum sc_stream_kind kind, u
 void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
 {
     lock(track);
-    sc_staging_give_kept(&track->order, stream);
+    sc_staging_release_kept(&track->order, stream);
     sc_order_remove(&track->order, stream);
     unlock(track);
 }
@@ -102,14 +102,14 @@ void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
 static __attribute__((noinline)) void begin_behind(struct sc_track *track, uint32_t stream,
                                                    struct sc_order_call *call)
 {
-    if (!sc_order_is_behind(&track->order, stream))
+    if (!sc_order_must_begin_call(&track->order, stream))
         return;
     lock(track);
-    sc_order_begin(&track->order, stream, call);
+    sc_order_begin_call(&track->order, stream, call);
     unlock(track);
 }
 
-void sc_track_begin(struct sc_track *track, uint32_t stream, struct sc_order_call *call)
+void sc_track_begin_call(struct sc_track *track, uint32_t stream, struct sc_order_call *call)
 {
     call->stream = 0;
     if (!sc_order_is_by_itself(&track->order, stream))
@@ -125,12 +125,12 @@ struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
     return point;
 }
 
-void sc_track_end(struct sc_track *track, struct sc_order_call *call, bool issued)
+void sc_track_end_call(struct sc_track *track, struct sc_order_call *call, bool issued)
 {
     if (!call->stream)
         return;
     lock(track);
-    sc_order_end(&track->order, call, issued);
+    sc_order_end_call(&track->order, call, issued);
     unlock(track);
 }
 
@@ -146,7 +146,7 @@ static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enu
     return sc_order_point(&track->order, stream);
 }
 
-struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_scope scope)
+struct sc_point sc_track_sync_point(struct sc_track *track, uint32_t stream, enum sc_scope scope)
 {
     struct sc_point point;
     if (scope == SC_SCOPE_STREAM && sc_order_plain_point(&track->order, stream, &point))
@@ -157,13 +157,14 @@ struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_
     return point;
 }
 
+/* Lets the stream come after all work so far of another stream, or of its context. */
 void sc_track_put_behind(struct sc_track *track, uint32_t stream, uint32_t other,
                          enum sc_scope scope)
 {
     lock(track);
     struct sc_point point = point_locked(track, other, scope);
-    sc_order_wait(&track->order, stream, &point);
-    sc_order_release(&track->order, &point);
+    sc_order_note_wait(&track->order, stream, &point);
+    sc_order_release_point(&track->order, &point);
     unlock(track);
 }
 
@@ -193,7 +194,7 @@ static bool is_all_known(struct sc_track *track, const struct sc_point *point)
            sc_order_is_all_known(&track->order, point->stream);
 }
 
-void sc_track_event_news(struct sc_track *track, uintptr_t event, struct sc_point *point,
+void sc_track_event_work(struct sc_track *track, uintptr_t event, struct sc_point *point,
                          struct sc_behind *behind)
 {
     if (!sc_events_plain_point(&track->events, event, point))
@@ -231,8 +232,8 @@ static __attribute__((noinline)) void compare_some(struct sc_track *track,
     sc_own_lock_leave();
 }
 
-void sc_track_compare(struct sc_track *track, const struct sc_point *point,
-                      struct sc_comparisons *comparisons)
+void sc_track_compare_sources(struct sc_track *track, const struct sc_point *point,
+                              struct sc_comparisons *comparisons)
 {
     comparisons->count = 0;
     if (!sc_comparisons_are_due(&track->order, point))
@@ -242,10 +243,10 @@ void sc_track_compare(struct sc_track *track, const struct sc_point *point,
     while (comparisons->count && sc_comparisons_are_due(&track->order, point));
 }
 
-/* If the host learns only of operations of one stream, only that stream has operations to retire.
- */
-void sc_track_known(struct sc_track *track, struct sc_point *point,
-                    const struct sc_comparisons *comparisons, struct sc_ops *overwritten)
+/* Ends all operations that come before the point, since the host has waited for it. If the host
+ * learns only of operations of one stream, only that stream has operations to retire. */
+void sc_track_note_known(struct sc_track *track, struct sc_point *point,
+                         const struct sc_comparisons *comparisons, struct sc_ops *overwritten)
 {
     uint32_t stream = sc_order_is_of_one_stream(point) ? point->stream : 0;
     if (overwritten)
@@ -253,13 +254,13 @@ void sc_track_known(struct sc_track *track, struct sc_point *point,
     lock(track);
     if (comparisons)
         sc_comparisons_end(&track->inflight, comparisons);
-    sc_order_known(&track->order, point);
+    sc_order_note_known(&track->order, point);
     retire_in_batches(track, stream, overwritten);
     if (!sc_unseen_none(&track->order.unseen) && sc_unseen_forget_known(&track->order))
         sc_inflight_guard_seen(&track->inflight);
     sc_order_note_all_known(&track->order, point);
     if (point->joined)
-        sc_order_release(&track->order, point);
+        sc_order_release_point(&track->order, point);
     else
         *point = (struct sc_point){0};
     unlock(track);
@@ -282,7 +283,7 @@ void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
     if (!point->joined)
         return;
     lock(track);
-    sc_order_release(&track->order, point);
+    sc_order_release_point(&track->order, point);
     unlock(track);
 }
 
@@ -293,7 +294,7 @@ static __attribute__((noinline)) void begin_joined_record(struct sc_track *track
                                                           struct sc_point *point)
 {
     lock(track);
-    sc_order_begin(&track->order, stream, call);
+    sc_order_begin_call(&track->order, stream, call);
     *point = sc_order_call_point(&track->order, call);
     if (sc_order_stream(&track->order, stream)->kind != SC_STREAM_LEGACY)
         sc_order_end_record(&track->order, call, /*issued*/ true);
@@ -341,9 +342,10 @@ static bool is_plainly_known(struct sc_track *track, uint32_t stream, uintptr_t 
            sc_order_point_is_known(&track->order, &point);
 }
 
-/* A wait for an event that was never recorded orders nothing. Another thread may record the event
- * again meanwhile. Then the stream waits for the former record or for a later one, which comes
- * after the former one if it is on the same stream. */
+/* Before the driver makes a stream wait for an event: keeps what the event stands for. A wait for
+ * an event that was never recorded orders nothing. Another thread may record the event again
+ * meanwhile. Then the stream waits for the former record or for a later one, which comes after the
+ * former one if it is on the same stream. */
 void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t event,
                          struct sc_wait *wait)
 {
@@ -357,7 +359,7 @@ void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t even
     if (sc_events_point(&track->events, event, &point) &&
         (is_work || !sc_order_point_is_known(&track->order, &point))) {
         wait->recorded_on = point.stream;
-        sc_order_begin(&track->order, stream, &wait->call);
+        sc_order_begin_call(&track->order, stream, &wait->call);
         sc_order_call_waits(&track->order, &wait->call, &point);
     }
     unlock(track);
@@ -375,7 +377,7 @@ void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued
     unlock(track);
 }
 
-void sc_track_complete(struct sc_track *track, uint32_t stream, uint64_t number)
+void sc_track_note_complete(struct sc_track *track, uint32_t stream, uint64_t number)
 {
     SC_TRACE("complete stream number", stream, number);
     lock(track);
@@ -467,7 +469,7 @@ static void note_uncompared(struct sc_track *track)
 static void add_op(struct sc_track *track, struct sc_op_info *info, struct sc_ops *overwritten)
 {
     if (!sc_inflight_add(&track->inflight, info, overwritten))
-        sc_source_copies_give_slots(info);
+        sc_source_copies_release_slots(info);
 }
 
 __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
@@ -496,7 +498,7 @@ static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct
     SC_REQUIRES(*track)
 {
     SC_ASSERT_HELD(&track->lock);
-    sc_order_renew(&track->order, &info->ticket);
+    sc_order_renew_ticket(&track->order, &info->ticket);
     sc_conflicts_find(&track->inflight, info, /*awaited*/ false, &issued->conflicts);
     add_op(track, info, &issued->overwritten);
 }
@@ -511,7 +513,7 @@ void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct s
             sc_track_compare_equal(track, &infos[i], NULL);
     lock(track);
     if (call->stream)
-        sc_order_end(&track->order, call, /*issued*/ true);
+        sc_order_end_call(&track->order, call, /*issued*/ true);
     atomic_store_explicit(&track->operations,
                           atomic_load_explicit(&track->operations, memory_order_relaxed) + count,
                           memory_order_relaxed);
@@ -541,7 +543,7 @@ void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresse
     lock(track);
     for (unsigned i = 0; i < count && host->count < SC_KERNEL_HOST_MAX; i++) {
         uint32_t range = sc_grid_point_locked(&inflight->range_grid, addresses[i]);
-        const struct sc_range_info info = sc_track_range_again(track, range);
+        const struct sc_range_info info = sc_track_reread_range(track, range);
         if ((info.kind == SC_PINNED || info.kind == SC_REGISTERED) && range &&
             !has_byte(host, addresses[i]))
             host->bytes[host->count++] =
@@ -569,7 +571,7 @@ void sc_track_issue_one(struct sc_track *track, struct sc_op_info *infos, unsign
     SC_OPS(unused);
     lock(track);
     if (infos[0].ticket.number == 0)
-        sc_order_renew(&track->order, &infos[0].ticket);
+        sc_order_renew_ticket(&track->order, &infos[0].ticket);
     for (unsigned i = 0; i < count; i++) {
         infos[i].ticket = infos[0].ticket;
         if (infos[i].kind == SC_DEVICE)

@@ -43,7 +43,8 @@ struct sc_track_scope {
     struct sc_allocations *allocations SC_GUARDED_BY(sc_track);
 };
 
-/* Takes the lock and names the parts; gives it back. For the macros below. */
+/* Takes the tracker's lock, and returns its parts, which may be used until sc_track_leave gives the
+ * lock back. Only for the macros below. */
 struct sc_track_scope sc_track_enter(struct sc_track *track) SC_ENTERS(*track);
 void sc_track_leave(const struct sc_track_scope *scope);
 
@@ -62,18 +63,18 @@ void sc_track_leave(const struct sc_track_scope *scope);
         __VA_ARGS__;                                                                               \
     })
 #else
-/* clang's analysis follows no cleanup attribute: for it alone, these two begin and end the scope.
- */
-struct sc_track_scope sc_track_told(struct sc_track *track) SC_ACQUIRES(*track);
-void sc_track_told_end(struct sc_track *track) SC_RELEASES(*track);
+/* For clang's lock analysis only, which does not follow cleanup attributes: stand for the beginning
+ * and the end of the scope. Neither is ever called in a build. */
+struct sc_track_scope sc_track_analysis_begin(struct sc_track *track) SC_ACQUIRES(*track);
+void sc_track_analysis_end(struct sc_track *track) SC_RELEASES(*track);
 #define SC_VALUE_(...) /* the value; 0 for an expression without one */                            \
     __builtin_choose_expr(__builtin_types_compatible_p(__typeof__(__VA_ARGS__), void),             \
                           ((void)(__VA_ARGS__), 0), (__VA_ARGS__))
 #define SC_TRACKED_OF(tracker, ...)                                                                \
     __extension__({                                                                                \
-        const struct sc_track_scope track = sc_track_told(tracker);                                \
+        const struct sc_track_scope track = sc_track_analysis_begin(tracker);                      \
         __typeof__(SC_VALUE_(__VA_ARGS__)) value_ = SC_VALUE_(__VA_ARGS__);                        \
-        sc_track_told_end(tracker);                                                                \
+        sc_track_analysis_end(tracker);                                                            \
         value_;                                                                                    \
     })
 #endif
@@ -85,7 +86,8 @@ int sc_track_init(struct sc_track *track); /* 0 or -ENOMEM */
  * end, and not only until they are complete. */
 void sc_track_start(struct sc_track *track, bool watches_device, bool guards_until_known);
 
-/* In a child of fork nothing is in flight: free() and munmap() need not look at anything. */
+/* In a forked child: nothing is in flight there, so free() and munmap() look at nothing any
+ * more. */
 void sc_track_ignore_libc(struct sc_track *track);
 
 #endif

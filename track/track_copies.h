@@ -1,14 +1,13 @@
-/* Copies between the device and pinned memory, on a stream without ties: what most programs copy
- * most. Nothing that is in flight conflicts with one, which a few looks tell. So little is to be
- * asked before the call, and little to be noted behind it.
+/* The quick way of the copies that programs make most: between the device and pinned memory, on a
+ * stream without ties, with nothing in flight that conflicts. A few looks tell that a copy is such
+ * a one (a simple copy). Then little is asked before the call, and little noted behind it.
  *
- * Of a small one to the device, the device reads a snapshot: that of an equal one that it follows,
- * if the source has not changed since. One to the host is as simple once an equal one is in flight,
- * whose pages are kept off already: they stay so.
+ * For a small one to the device, the device reads a snapshot: that of an equal earlier copy, if the
+ * source has not changed since. One to the host is simple only once an equal one is in flight,
+ * whose pages are guarded already and stay so.
  *
- * Such an operation is one like others (track/inflight.h), and is found, compared and forgotten as
- * they are.
- */
+ * A simple copy is an operation like others (track/inflight.h), and is found, compared and
+ * forgotten as they are. */
 #ifndef SC_TRACK_TRACK_COPIES_H
 #define SC_TRACK_TRACK_COPIES_H
 
@@ -40,13 +39,13 @@ struct sc_simple_copy {
     int32_t thread;
 };
 
-/* Is the copy such a one? Finds the range, and takes a slot for the snapshot, which the caller
- * fills if it is not filled already. False: nothing was done. */
+/* Is the copy a simple one? Finds its range, and takes a slot for the snapshot, which the caller
+ * fills unless that is done already. False: it is not, and nothing was done. */
 bool sc_track_begin_simply(struct sc_track *track, struct sc_staging *staging,
                            struct sc_simple_copy *copy) SC_EXCLUDES(*track);
 
-/* The driver has accepted it. Of `info` the ticket is set. False: it is to be recorded as any other
- * (sc_track_issue), as which `info` describes it. */
+/* Records a simple copy that the driver has accepted, and sets the ticket of `info`. False: nothing
+ * was recorded, and the caller records `info` as any other operation (sc_track_issue). */
 bool sc_track_issue_simply(struct sc_track *track, const struct sc_simple_copy *copy,
                            struct sc_op_info *info, struct sc_issued *issued) SC_EXCLUDES(*track);
 

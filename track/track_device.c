@@ -23,7 +23,7 @@ void sc_track_device_end_free(struct sc_track *track, const struct sc_allocation
     lock(track);
     bool same = sc_allocations_end_free(&track->allocations, allocation, freed);
     if (same && info) {
-        sc_order_renew(&track->order, &info->ticket);
+        sc_order_renew_ticket(&track->order, &info->ticket);
         sc_device_add(&track->inflight, info);
     }
     unlock(track);

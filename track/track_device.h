@@ -21,15 +21,15 @@ extern struct sc_track sc_track; /* the process's own */
 void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
                                uint32_t context, uint32_t origin) SC_EXCLUDES(*track);
 
-/* The driver has answered to a free that was begun (sc_allocations_begin_free). `info`: the
- * operation of a free in a stream's order, whose ticket names the stream; NULL: the free was
- * refused, or is not to be noted. The operation is not remembered if the driver has handed the
- * memory out again meanwhile. */
+/* Notes the driver's answer to a free that was begun (sc_allocations_begin_free). `info`: the free
+ * as an operation in a stream's order, whose ticket names the stream; NULL: it was refused, or is
+ * not to be noted. It is not noted either if the driver has handed the memory out again
+ * meanwhile. */
 void sc_track_device_end_free(struct sc_track *track, const struct sc_allocation *allocation,
                               bool freed, struct sc_op_info *info) SC_EXCLUDES(*track);
 
-/* Keeps those of a kernel's addresses that lie in a known block, or where an operation is: each
- * once, in their order. Returns how many. Addresses in a block so small that it may hold flags
+/* Keeps, of a kernel's addresses, those that lie in a known block or where an operation is, each
+ * once and in their order. Returns how many. Addresses in blocks so small that they may hold flags
  * (track/kernel_flags.h) are not kept. */
 unsigned sc_track_device_keep_known(struct sc_track *track, uintptr_t *addresses, unsigned count)
     SC_EXCLUDES(*track);

@@ -1,5 +1,5 @@
-/* What every free() of the process, and every copy, looks at first. All functions are lock-free,
- * and safe in a signal handler. */
+/* The part of the tracker that every free() of the process, and every copy, looks at first. All
+ * functions are lock-free, and safe in a signal handler. */
 #ifndef SC_TRACK_TRACK_FRONT_H
 #define SC_TRACK_TRACK_FRONT_H
 
@@ -25,14 +25,16 @@ static inline bool sc_track_watches_libc(struct sc_track *track)
     return atomic_load_explicit(&front->libc_watch, memory_order_relaxed) != 0;
 }
 
-/* Is device memory watched? If so, also while all streams of the process join each other: their
- * unfinished work is unordered with a stream that is made later. Lock-free. */
+/* Is device memory watched (option device=1)? If so, also while all streams of the process are
+ * joined with each other, since a stream that is made later has no order with their unfinished
+ * work. Lock-free. */
 static inline bool sc_track_watches_device(struct sc_track *track)
 {
     return ((const struct sc_track_front *)track)->watches_device;
 }
 
-/* Are operations guarded until the host knows their end, and not only until they are complete? */
+/* With strict=1: operations are guarded until the host knows that they are done, and not only until
+ * they are complete. */
 bool sc_track_guards_until_known(struct sc_track *track);
 /* How many operations on host memory were ever issued. */
 uint64_t sc_track_operations(struct sc_track *track);

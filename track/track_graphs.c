@@ -7,7 +7,7 @@
 #include "track/events.h"
 #include "track/graph_frees.h"
 #include "track/order_calls.h"
-#include "track/told.h"
+#include "track/stages.h"
 #include "track/track_internal.h"
 
 #include "common/poison.h"
@@ -36,8 +36,8 @@ void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct s
     unlock(track);
 }
 
-void sc_track_graph_allocates(struct sc_track *track, uint32_t exec, uint32_t context,
-                              uint32_t origin)
+void sc_track_note_graph_allocations(struct sc_track *track, uint32_t exec, uint32_t context,
+                                     uint32_t origin)
 {
     lock(track);
     const struct sc_graph_device *device = &sc_graphs_at(&track->graphs, exec)->exec.device;
@@ -59,7 +59,7 @@ bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size
     if (!sc_graphs_may_name(&track->graphs, address, size_bytes))
         return false;
     lock(track);
-    bool names = sc_graphs_name(&track->graphs, address, size_bytes);
+    bool names = sc_graphs_name_memory(&track->graphs, address, size_bytes);
     unlock(track);
     return names;
 }
@@ -74,11 +74,12 @@ void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t strea
     const struct sc_point *last = &graph->exec.last_launch;
     bool elsewhere = last->stream && last->stream != stream;
     call->stream = 0;
-    if (!elsewhere && graph->exec.events.count == 0 && !sc_order_is_behind(&track->order, stream))
+    if (!elsewhere && graph->exec.events.count == 0 &&
+        !sc_order_must_begin_call(&track->order, stream))
         return;
     uintptr_t event;
     lock(track);
-    sc_order_begin(&track->order, stream, call);
+    sc_order_begin_call(&track->order, stream, call);
     if (elsewhere)
         sc_order_call_waits(&track->order, call, last);
     for (uint32_t at = 0; (event = sc_graphs_next_event(&track->graphs, exec, true, &at)) != 0;) {
@@ -109,7 +110,7 @@ static uint32_t find_last_run(struct sc_track *track, const struct sc_graph_use 
 static void unjudge_told(struct sc_track *track, uint32_t exec, uint32_t stream)
 {
     const struct sc_exec *known = &sc_graphs_at(&track->graphs, exec)->exec;
-    for (uint32_t i = 0; i < known->host_runs && known->runs.list[i].told; i++) {
+    for (uint32_t i = 0; i < known->host_runs && known->runs.list[i].stage; i++) {
         uint32_t op = find_last_run(track, &known->runs.list[i], stream);
         if (!op)
             continue;
@@ -118,20 +119,20 @@ static void unjudge_told(struct sc_track *track, uint32_t exec, uint32_t stream)
     }
 }
 
-/* What a node tells of that tells of all steps up to this one; `before`: the point before the
- * launch. */
-static struct sc_point point_of_steps(const struct sc_point *before, const struct sc_told *told,
-                                      unsigned steps)
+/* What the host knows when a node has told of all stages up to this one. `before`: the point before
+ * the launch. */
+static struct sc_point point_of_stage(const struct sc_point *before, const struct sc_stages *stages,
+                                      unsigned stage)
 {
     struct sc_point point = sc_order_copy_point(before);
-    uint64_t end = sc_told_end(told, steps);
+    uint64_t end = sc_stages_end(stages, stage);
     if (end)
         point.number = end;
     return point;
 }
 
-void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point,
-                             const struct sc_told *told)
+void sc_track_note_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point,
+                                  const struct sc_stages *stages)
 {
     lock(track);
     const struct sc_graph_events *events = &sc_graphs_at(&track->graphs, exec)->exec.events;
@@ -139,12 +140,12 @@ void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_po
         const struct sc_graph_event *event = &events->list[i];
         if (event->waits)
             continue;
-        struct sc_point stands = point_of_steps(point, told, event->stands);
+        struct sc_point stands = point_of_stage(point, stages, event->stands);
         sc_events_set(&track->events, &track->order, event->event, &stands);
     }
-    if (told->broken)
+    if (stages->broken)
         unjudge_told(track, exec, point->stream);
-    sc_order_release(&track->order, point);
+    sc_order_release_point(&track->order, point);
     unlock(track);
 }
 
@@ -160,15 +161,15 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
         return false;
     op->unseen_waits = launch->unseen_waits;
     if (sc_conflicts_any(&track->inflight, op) ||
-        !sc_inflight_issue_again(&track->inflight, id, launch->guards))
+        !sc_inflight_renew_op(&track->inflight, id, launch->guards))
         return false;
     if (!op->ticket.legacy)
         op->ticket.epoch = launch->place;
     op->stack = launch->stack;
     op->thread = launch->thread;
     op->ticks = launch->ticks;
-    if (launch->told)
-        sc_told_note(launch->told, run->told, op->ticket.number);
+    if (launch->stages)
+        sc_stages_note(launch->stages, run->stage, op->ticket.number);
     return true;
 }
 

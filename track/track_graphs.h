@@ -1,4 +1,5 @@
-/* Graphs (track/graphs.h) and their launches, as far as other parts of the tracker are concerned.
+/* Launches of graphs, and questions about graphs (track/graphs.h) that concern other parts of the
+ * tracker as well.
  *
  * Locks: every function takes the tracker's lock for itself, unless its comment says "lock-free".
  */
@@ -15,7 +16,7 @@
 struct sc_graph;
 struct sc_graph_extra;
 struct sc_graph_use;
-struct sc_told;
+struct sc_stages;
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
 
@@ -27,15 +28,16 @@ void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct s
 bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes)
     SC_EXCLUDES(*track);
 
-/* A launch of the exec hands out the memory that its nodes allocate. What was in flight there is
+/* Notes the memory that a launch of the exec allocates. What was in flight at those addresses is
  * forgotten: it is over, or the driver orders later work after it. Blocks that are not known get
- * this origin. They may have been freed after the launch before, or the node was added by hand.
- * `context`: as for sc_allocations_add. */
-void sc_track_graph_allocates(struct sc_track *track, uint32_t exec, uint32_t context,
-                              uint32_t origin) SC_EXCLUDES(*track);
+ * this origin: they were freed after the launch before, or the node was added by hand. `context`:
+ * as for sc_allocations_add. */
+void sc_track_note_graph_allocations(struct sc_track *track, uint32_t exec, uint32_t context,
+                                     uint32_t origin) SC_EXCLUDES(*track);
 
-/* Lock-free: the graph or exec of the handle, and its id; NULL and 0: not known. Other threads may
- * change it meanwhile. */
+/* Lock-free: finds the graph or exec of the handle, and its id; NULL and 0: not known. The second
+ * function has what few uses have besides (sc_graph_extra). Other threads may change it
+ * meanwhile. */
 const struct sc_graph *sc_track_graph(struct sc_track *track, uintptr_t handle, uint32_t *id);
 const struct sc_graph_extra *sc_track_graph_extra(struct sc_track *track,
                                                   const struct sc_graph_use *use);
@@ -46,20 +48,20 @@ const struct sc_graph_extra *sc_track_graph_extra(struct sc_track *track,
  * was: each launch leaves a point behind it, with the exec. Launches without work wait for none
  * (docs/driver.md, what counts as queued). */
 
-/* Begins a launch as a call that is work on the stream (sc_track_begin). It also comes after the
- * exec's last launch, and after the events for which its nodes wait. */
+/* Begins a launch as a call that is work on the stream (sc_track_begin_call). It also comes after
+ * the exec's last launch, and after the events for which its nodes wait. */
 void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t stream,
                            struct sc_order_call *call) SC_EXCLUDES(*track);
 
-/* The events that the exec's nodes record stand for the point, which is of the stream before the
- * launch, and for what the nodes tell of. If `told` is broken they stand for the point alone, and
- * what the nodes tell of is no longer judged. Ends the point. */
-void sc_track_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point,
-                             const struct sc_told *told) SC_EXCLUDES(*track);
+/* Sets what the events stand for that the exec's nodes record in a launch: the point of the stream
+ * before the launch, and what the nodes tell of (`stages`). If `stages` is broken they stand for
+ * the point alone, and what the nodes tell of is not judged. Ends the point. */
+void sc_track_note_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point,
+                                  const struct sc_stages *stages) SC_EXCLUDES(*track);
 
-/* A repeated launch: the exec was launched once more on the stream of its last launch. Runs that
- * are still in flight there, and unchanged, are issued again, up to the first run that is not. For
- * that run and all after it the caller issues operations, and calls sc_graphs_launched. */
+/* A launch of an exec on the stream of its last launch. Runs that are still in flight there and
+ * unchanged are issued again, up to the first one that is not. From that run on the caller issues
+ * operations, and calls sc_graphs_note_launched. */
 struct sc_relaunch {
     uint32_t exec; /* id of the graph */
     uint32_t stream;
@@ -69,7 +71,8 @@ struct sc_relaunch {
     uint64_t ticks;
     bool guards; /* whether operations issued now would be guarded */
     struct sc_unseen_mark unseen_waits;
-    struct sc_told *told; /* gets the numbers of the operations; NULL: no node tells of anything */
+    struct sc_stages
+        *stages; /* gets the numbers of the operations; NULL: no node tells of anything */
     /* results */
     uint32_t done;
     size_t size_bytes;

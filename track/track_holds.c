@@ -103,7 +103,8 @@ static void drop_ops(struct sc_track *track, const struct sc_take_down *request,
     } while (count == DROPPED_AT_ONCE);
 }
 
-void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_bytes, bool again)
+void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                             bool again)
 {
     const struct sc_take_down all = {.address = address, .size_bytes = size_bytes};
     lock(track);
@@ -152,8 +153,9 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
     if (request->settles && request->kind == SC_HOLD_WAIT)
         sc_holds_forget_graphs(&track->holds, request->address, request->size_bytes);
     bool has_others = find_judged(track, request, &to_be_held);
-    request->by_graph = request->kind != SC_HOLD_WAIT &&
-                        sc_graphs_name(&track->graphs, request->address, request->size_bytes);
+    request->by_graph =
+        request->kind != SC_HOLD_WAIT &&
+        sc_graphs_name_memory(&track->graphs, request->address, request->size_bytes);
     if (request->hold &&
         (to_be_held || request->by_graph ||
          sc_holds_find(&track->holds, request->address, request->size_bytes, SC_HOLDS_ALL)))
@@ -167,7 +169,7 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
     unlock(track);
 }
 
-bool sc_track_meets(struct sc_track *track, uintptr_t address, size_t size_bytes)
+bool sc_track_overlaps(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
     lock(track);
     bool found = sc_inflight_overlaps(&track->inflight, address, size_bytes).op ||

@@ -28,15 +28,18 @@ struct sc_take_down {
     enum sc_hold_kind kind; /* of the hold */
     uint32_t context;
     uint64_t max_held_bytes;
-    /* The call, for hazards of launches of graphs that name the memory. */
+    /* The call that takes the memory away; hazards of later launches that use the memory name
+     * it. */
     struct sc_hazard_event by;
     bool (*hurts)(const struct sc_op_info *op); /* does the call hurt the operation? NULL: all */
     bool passes_kernels;                        /* memory that only kernels may use is not held */
-    bool stays;   /* the memory stays the program's, and the operations remain tracked */
+    /* the memory stays the program's, and the operations remain tracked */
+    bool stays;
     bool settles; /* before a wait, holds on the memory stop waiting for graphs, since the memory
                      becomes something else (sc_holds_forget_graphs) */
     /* results */
-    /* The operations in flight; no longer tracked, unless `stays` or must_wait. */
+    /* Result: the operations in flight there. They are no longer tracked, unless `stays` or
+     * must_wait. */
     struct sc_ops found;
     bool by_graph; /* a graph names the memory */
     uint32_t held; /* the hold, or 0; the range is removed if the hold is to give the memory to the
@@ -55,7 +58,7 @@ static inline void sc_take_down_end(struct sc_take_down *request)
 #define SC_TAKE_DOWN __attribute__((cleanup(sc_take_down_end))) struct sc_take_down
 
 /* Does an operation in flight, a hold or a range overlap the interval? Exact, under the lock. */
-bool sc_track_meets(struct sc_track *track, uintptr_t address, size_t size_bytes)
+bool sc_track_overlaps(struct sc_track *track, uintptr_t address, size_t size_bytes)
     SC_EXCLUDES(*track);
 
 /* Does what the request says. */
@@ -76,9 +79,9 @@ struct sc_release {
     uint64_t age;
 };
 
-/* Takes the oldest hold with an age above `after_age` that can be given back. The caller ends the
- * hold, or puts it back. No complete operation on its memory is tracked any more; its pages may be
- * unapplied. */
+/* Takes the oldest hold that can end and whose age is above `after_age`. The caller gives its
+ * memory back and ends the hold, or puts the hold back. No complete operation on the memory is
+ * tracked any more; its pages may still have to be unprotected. */
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
     SC_EXCLUDES(*track);
 

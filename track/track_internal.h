@@ -1,5 +1,5 @@
-/* What the files that make up the tracker (track/track*.c) share, and no others. Most important is
- * its lock, which all their functions take. */
+/* What the files of the tracker (track/track*.c) share with no others: most of all its lock, which
+ * all their functions take. */
 #ifndef SC_TRACK_TRACK_INTERNAL_H
 #define SC_TRACK_TRACK_INTERNAL_H
 
@@ -11,7 +11,7 @@ struct sc_simple_copy;
 
 static inline void lock(struct sc_track *track) SC_ACQUIRES(*track) SC_UNFOLLOWED
 {
-    sc_brief_lock_take(&track->lock);
+    sc_brief_lock_acquire(&track->lock);
 }
 
 static inline bool try_to_lock(struct sc_track *track) SC_TRY_ACQUIRES(true, *track) SC_UNFOLLOWED
@@ -21,17 +21,17 @@ static inline bool try_to_lock(struct sc_track *track) SC_TRY_ACQUIRES(true, *tr
 
 static inline void unlock(struct sc_track *track) SC_RELEASES(*track) SC_UNFOLLOWED
 {
-    sc_brief_lock_give(&track->lock);
+    sc_brief_lock_release(&track->lock);
 }
 
-/* An operation that is about to be recorded once more is compared with its source, without the
- * lock. `copy`: NULL, or a simple one to the device, which gets its snapshot.
- */
+/* Compares the source of an operation that `info`, equal to it, is about to replace, without the
+ * lock. `copy`: NULL, or the simple copy to the device that `info` describes, which then gets its
+ * snapshot. */
 void sc_track_compare_equal(struct sc_track *track, const struct sc_op_info *info,
                             struct sc_simple_copy *copy) SC_EXCLUDES(*track);
 
-/* Sets the front's word for free() and munmap(). To be called after every change of what they have
- * to look at. */
+/* Sets the word at which free() and munmap() look first. To be called under the lock after every
+ * change of what they have to look at. */
 static inline void publish_watch(struct sc_track *track)
 {
     bool watch = track->holds.oldest || !sc_grid_is_empty(&track->inflight.heap_grid) ||

@@ -30,7 +30,8 @@ void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, b
                         struct sc_ops *conflicts) SC_EXCLUDES(*track);
 
 struct sc_issued {
-    /* Operations that conflict nevertheless, as another thread was faster. */
+    /* Earlier operations that conflict with what was issued, although there was none before the
+     * call: another thread was faster. */
     struct sc_ops conflicts;
     struct sc_ops overwritten; /* equal earlier operations whose source was changed since */
 };
@@ -44,20 +45,21 @@ static inline void sc_issued_end(struct sc_issued *issued)
 /* A struct sc_issued that ends with the scope in which it is declared. */
 #define SC_ISSUED(name) __attribute__((cleanup(sc_issued_end))) struct sc_issued name = {{0}, {0}}
 
-/* The driver has accepted the call, and with it these operations. Ends the call as sc_track_end
- * does (nothing if the call has ended already), gives each operation its ticket and remembers it.
+/* The driver has accepted the call, and with it these operations. Ends the call as
+ * sc_track_end_call does (nothing if the call has ended already), gives each operation its ticket
+ * and remembers it.
  */
 void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct sc_op_info *infos,
                     unsigned count, struct sc_issued *issued) SC_EXCLUDES(*track);
 
-/* The driver has accepted one call, which is one operation on its stream, such as a launch that
- * uses several bytes of host memory or device memory. All infos get one ticket. The first one's
- * ticket names it already, or has the number 0 and the place of the call. */
+/* Records the operations of one call that the driver has accepted and that is one place in its
+ * stream, such as a launch which uses several pieces of memory. All get one ticket. The first one's
+ * ticket names it already, or has number 0 and the place of the call. */
 void sc_track_issue_one(struct sc_track *track, struct sc_op_info *infos, unsigned count)
     SC_EXCLUDES(*track);
 
 /* Takes a slot for a snapshot of the source. A slot that is not issued is given back by the caller
- * (sc_staging_return). Returns
+ * (sc_staging_put_back). Returns
  * - 0 and a slot;
  * - -ENOSPC if no slot is left, and the block that would give more (of no bytes: there are enough
  *   blocks);
@@ -80,7 +82,8 @@ struct sc_kernel_host {
     } bytes[SC_KERNEL_HOST_MAX];
 };
 
-/* Adds those of the addresses that lie in pinned or registered memory, as long as there is room. */
+/* Adds to `host` those of a kernel's addresses that lie in pinned or registered memory, as long as
+ * there is room. */
 void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresses, unsigned count,
                                struct sc_kernel_host *host) SC_EXCLUDES(*track);
 

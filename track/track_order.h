@@ -26,20 +26,21 @@ void sc_track_remove_stream(struct sc_track *track, uint32_t stream) SC_EXCLUDES
 /* Begin and end a call of the driver that is work on the stream (track/order.h). Each call that
  * begins is ended once. Lock-free on a non-blocking stream that has nothing due, and on a blocking
  * stream if no legacy call was made since its last call. */
-void sc_track_begin(struct sc_track *track, uint32_t stream, struct sc_order_call *call)
+void sc_track_begin_call(struct sc_track *track, uint32_t stream, struct sc_order_call *call)
     SC_EXCLUDES(*track);
 /* What the call comes after; asked for before the real call is made. */
 struct sc_point sc_track_call_point(struct sc_track *track, uint32_t stream,
                                     const struct sc_order_call *call) SC_EXCLUDES(*track);
-void sc_track_end(struct sc_track *track, struct sc_order_call *call, bool issued)
+void sc_track_end_call(struct sc_track *track, struct sc_order_call *call, bool issued)
     SC_EXCLUDES(*track);
 
-/* What a synchronise of this kind waits for, as of now. To be taken before the real call. */
-struct sc_point sc_track_point(struct sc_track *track, uint32_t stream, enum sc_scope scope)
+/* The point that a synchronise of this kind, made now, waits for. To be asked before the real
+ * call. */
+struct sc_point sc_track_sync_point(struct sc_track *track, uint32_t stream, enum sc_scope scope)
     SC_EXCLUDES(*track);
 
-/* The driver was told that work on `stream` from now on comes after what a synchronise of this kind
- * of `other` waits for. */
+/* Notes that work issued on `stream` from now on comes after what a synchronise of this kind of
+ * `other` would wait for. */
 void sc_track_put_behind(struct sc_track *track, uint32_t stream, uint32_t other,
                          enum sc_scope scope) SC_EXCLUDES(*track);
 
@@ -52,19 +53,20 @@ struct sc_behind {
     uint32_t stream; /* 0: not known */
     uint64_t work_ticks;
 };
-void sc_track_event_news(struct sc_track *track, uintptr_t event, struct sc_point *point,
+void sc_track_event_work(struct sc_track *track, uintptr_t event, struct sc_point *point,
                          struct sc_behind *behind) SC_EXCLUDES(*track);
 
-/* The host has seen the point done: compares large sources, without the lock. The results are for
- * sc_track_known, which is to follow at once. The caller has no lock of the library's. */
-void sc_track_compare(struct sc_track *track, const struct sc_point *point,
-                      struct sc_comparisons *comparisons) SC_EXCLUDES(*track);
+/* For a point that the host has just seen done: compares large sources, without the lock.
+ * sc_track_note_known follows at once, with the results. The caller has no lock of the
+ * library's. */
+void sc_track_compare_sources(struct sc_track *track, const struct sc_point *point,
+                              struct sc_comparisons *comparisons) SC_EXCLUDES(*track);
 
-/* The host has seen the point done. Ends the point. Operations whose sources were overwritten are
- * stored in `overwritten`; if it is NULL, nothing is compared, since the memory is gone.
- * `comparisons`: what sc_track_compare has found, or NULL. */
-void sc_track_known(struct sc_track *track, struct sc_point *point,
-                    const struct sc_comparisons *comparisons, struct sc_ops *overwritten)
+/* Notes that the host knows everything in the point to be done, and ends the point. Operations
+ * whose sources were overwritten are stored in `overwritten`; if that is NULL nothing is compared,
+ * since the memory is gone. `comparisons`: what sc_track_compare_sources has found, or NULL. */
+void sc_track_note_known(struct sc_track *track, struct sc_point *point,
+                         const struct sc_comparisons *comparisons, struct sc_ops *overwritten)
     SC_EXCLUDES(*track);
 /* Ends a point that is not used any more. */
 void sc_track_forget_point(struct sc_track *track, struct sc_point *point) SC_EXCLUDES(*track);
@@ -75,13 +77,14 @@ void sc_track_forget_point(struct sc_track *track, struct sc_point *point) SC_EX
 struct sc_unseen_mark sc_track_unseen_behind(struct sc_track *track, uint32_t stream,
                                              const struct sc_point *after) SC_EXCLUDES(*track);
 
-/* Begin and end the record of an event, which is a call on its stream. Begin stores the point that
+/* Begin and end the record of an event, a call on the event's stream. Begin stores the point that
  * the event will stand for. */
 void sc_track_begin_record(struct sc_track *track, uint32_t stream, struct sc_order_call *call,
                            struct sc_point *point) SC_EXCLUDES(*track);
 void sc_track_end_record(struct sc_track *track, struct sc_order_call *call, bool issued)
     SC_EXCLUDES(*track);
-/* The record has succeeded: the event stands for the point from now on. Ends the point. */
+/* Notes that the record has succeeded: the event stands for the point from now on. Ends the
+ * point. */
 void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point *point)
     SC_EXCLUDES(*track);
 
@@ -96,8 +99,8 @@ void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t even
 void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued)
     SC_EXCLUDES(*track);
 
-/* Operations on the stream up to `number` were seen complete. */
-void sc_track_complete(struct sc_track *track, uint32_t stream, uint64_t number)
+/* Notes that the stream's operations up to `number` were seen complete on the device. */
+void sc_track_note_complete(struct sc_track *track, uint32_t stream, uint64_t number)
     SC_EXCLUDES(*track);
 
 #endif

@@ -1,5 +1,5 @@
-/* Parts of the process's tracker that are modules of their own, for what can be done with them
- * without a lock. */
+/* Pointers to parts of the process's tracker, for what modules may do with these parts without the
+ * tracker's lock. */
 #ifndef SC_TRACK_TRACK_PARTS_H
 #define SC_TRACK_TRACK_PARTS_H
 
@@ -14,7 +14,7 @@ struct sc_no_verdicts;
 struct sc_spans;
 
 struct sc_track_parts {
-    /* What calls have to look at: enum sc_attends (track/stream_front.h). */
+    /* What is rare and calls have to look at: bits of enum sc_attends (track/stream_front.h). */
     const _Atomic uint32_t *attends;
     struct sc_events *events;
     struct sc_no_verdicts *no_verdicts;

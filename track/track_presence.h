@@ -1,5 +1,5 @@
-/* Whether there is anything at all that a caller has to look at. Lock-free, and safe in a signal
- * handler. */
+/* Tells hooks and wrappers whether the tracker has anything of a kind at all, so that most calls
+ * end there. Lock-free, and safe in a signal handler. */
 #ifndef SC_TRACK_TRACK_PRESENCE_H
 #define SC_TRACK_TRACK_PRESENCE_H
 

@@ -73,7 +73,7 @@ static inline bool holds(const struct sc_range *range, uintptr_t address, size_t
     return address - start < range_bytes && size_bytes <= range_bytes - (address - start);
 }
 
-/* 0: that is to be looked for. */
+/* The range of the last look-up if it has the address; 0: the range is to be looked for. */
 static inline uint32_t remembered(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
     uint64_t known = atomic_load_explicit(last_of(address), memory_order_relaxed);
@@ -101,7 +101,8 @@ struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t addre
     return describe_range(track, id ? id : look_for_range(track, address));
 }
 
-/* Most device memory is known by its block to be in no range. */
+/* May the address lie in host memory that is known? Most device memory is known by its block to be
+ * in no range. */
 bool sc_track_may_be_host(struct sc_track *track, uintptr_t address)
 {
     struct sc_inflight *inflight = &track->inflight;
@@ -127,7 +128,7 @@ bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direc
            (range && sc_inflight_may_conflict(sc_inflight_range(inflight, range), writes, stream));
 }
 
-struct sc_range_info sc_track_range_again(struct sc_track *track, uint32_t range)
+struct sc_range_info sc_track_reread_range(struct sc_track *track, uint32_t range)
 {
     return describe_range(track, range);
 }

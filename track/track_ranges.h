@@ -31,8 +31,8 @@ struct sc_range_info {
  * dropped: a context that ends on another thread frees its memory before the library hears of that.
  * `again`: memory that was unregistered is registered again, so graphs' uses of it are valid again.
  */
-void sc_track_handed_out(struct sc_track *track, uintptr_t address, size_t size_bytes, bool again)
-    SC_EXCLUDES(*track);
+void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
+                             bool again) SC_EXCLUDES(*track);
 
 void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
                         enum sc_buffer_kind kind, uint32_t context, uint32_t origin)
@@ -48,16 +48,16 @@ bool sc_track_may_be_host(struct sc_track *track, uintptr_t address) SC_EXCLUDES
 
 /* The range with this id as it is now. It may have been removed (then it has no bytes), and another
  * one may have its id. Lock-free. */
-struct sc_range_info sc_track_range_again(struct sc_track *track, uint32_t range);
+struct sc_range_info sc_track_reread_range(struct sc_track *track, uint32_t range);
 
 /* Could an operation of this direction and stream on the range (0: on no range) conflict with one
  * in flight? False only if there is nothing to conflict with. Lock-free. */
 bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direction direction,
                            uint32_t stream);
 
-/* Are there sources in flight that sc_inflight_seal, for bytes of the range (0: on no range), would
- * look at? Pinned memory shares pages only with other pinned memory, and only if neither has whole
- * pages. Lock-free. */
+/* May sc_inflight_seal find sources when bytes of the range (0: on no range) are written? Pinned
+ * memory shares pages only with other pinned memory, and only if neither has whole pages.
+ * Lock-free. */
 bool sc_track_may_seal(struct sc_track *track, uint32_t range, enum sc_buffer_kind kind);
 
 #endif

@@ -27,7 +27,7 @@ static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *stag
         return slot;
     missing->bytes = 0;
     if (staging->wanting++ % LOOK_FOR_KEPT_EVERY == 0) {
-        sc_staging_give_all_kept(&track->order);
+        sc_staging_release_all_kept(&track->order);
         slot = sc_staging_take(staging, size_bytes);
     }
     unsigned most = size_bytes < SC_COMPARISONS_MIN_BYTES ? FORGOTTEN_FOR_SLOT_MAX : 1;
@@ -82,7 +82,8 @@ static bool is_still(struct sc_inflight *inflight, const struct sc_range *range)
              atomic_load_explicit(&inflight->nowhere->writer_count, memory_order_relaxed));
 }
 
-/* Neither does anything with what is written on the stream. */
+/* Can nothing in flight on the range conflict with the copy, but for what its own stream has?
+ * Neither does anything with what is written on the stream. */
 static bool is_of_stream(struct sc_inflight *inflight, const struct sc_range *range,
                          uint32_t stream)
 {
@@ -120,7 +121,8 @@ static __attribute__((noinline)) void take_large(struct sc_track *track,
     sc_track_compare_equal(track, &info, copy);
 }
 
-/* Where threads wait for the lock, the source is copied rather than to wait here, too. */
+/* Takes a snapshot of the small source of a simple copy, if the lock is free. Where threads wait
+ * for the lock, the source is copied rather than to wait here, too. */
 static void take_small(struct sc_track *track, struct sc_simple_copy *copy,
                        const struct sc_range *range)
 {

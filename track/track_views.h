@@ -1,5 +1,5 @@
-/* What modules outside of the tracker read of it. Nothing is changed. All functions are lock-free,
- * and safe in a signal handler. */
+/* Questions to the tracker that change nothing and take no lock, for modules outside of it: may
+ * there be anything at these addresses? All are safe in a signal handler. */
 #ifndef SC_TRACK_TRACK_VIEWS_H
 #define SC_TRACK_TRACK_VIEWS_H
 
@@ -19,13 +19,14 @@ enum sc_near {
     SC_NEAR_HEAP_OPERATIONS = 4, /* on memory that the program can take away itself */
     SC_NEAR_OPERATIONS = SC_NEAR_HELD_OPERATIONS | SC_NEAR_HEAP_OPERATIONS,
     SC_NEAR_HOLDS = 8,
-    SC_NEAR_HEAP_GRAPHS = 16, /* uses by graphs of memory that the program can take away itself */
+    /* uses, by graphs, of memory that the program can free or unmap by libc alone */
+    SC_NEAR_HEAP_GRAPHS = 16,
     SC_NEAR_HEAP = SC_NEAR_HEAP_OPERATIONS | SC_NEAR_HOLDS | SC_NEAR_HEAP_GRAPHS,
 };
 /* May something of these kinds (enum sc_near) lie in the interval? False only if nothing does. */
 bool sc_track_may_have(struct sc_track *track, unsigned what, uintptr_t address, size_t size_bytes);
-/* May something of SC_NEAR_HEAP lie in the interval? Quicker than sc_track_may_have, since every
- * free() beside copies in flight calls it. */
+/* May something that free() has to look at (SC_NEAR_HEAP) lie in the interval? Quicker than
+ * sc_track_may_have, since every free() beside copies in flight asks this. */
 bool sc_track_heap_may_have(struct sc_track *track, uintptr_t address, size_t size_bytes);
 
 /* May a range be near the object? For callers that come too often to look further. The object's

@@ -66,7 +66,7 @@ static void drop_wait(struct sc_order *order, uint32_t id)
     uint32_t stream = wait->from.stream;
     *(wait->previous ? &wait_at(order, wait->previous)->next : &order->unseen.first) = wait->next;
     *(wait->next ? &wait_at(order, wait->next)->previous : &order->unseen.last) = wait->previous;
-    sc_pool_give(&order->unseen.waits, id);
+    sc_pool_release(&order->unseen.waits, id);
     add_to_open(order, -1);
     SC_CHECK_OF(open_count(order), check_list(order));
     sc_order_unreference(order, stream);
@@ -93,7 +93,7 @@ struct sc_ticket sc_unseen_begin(struct sc_order *order, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_ticket ticket = {.stream = stream};
-    sc_order_renew(order, &ticket);
+    sc_order_renew_ticket(order, &ticket);
     return ticket;
 }
 

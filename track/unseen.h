@@ -1,5 +1,5 @@
-/* Unseen waits: a stream waits for the host by a value or a semaphore, or by a host node of which
- * no call tells that it has run. No call tells when such a wait ends.
+/* Unseen waits: a stream waits for the host by a value, a semaphore or a host node, and no call
+ * tells when the wait ends.
  *
  * Until the wait is over, the host may still touch what stands behind it, and may order it with
  * other work. So nothing behind it is judged or guarded. A wait is over for good when the host has
@@ -31,13 +31,13 @@ enum {
 
 void sc_unseen_init(struct sc_order *order);
 
-/* Begin and end the call by which the stream waits. End gets what begin has returned; it is not
- * called if the driver refused the call. */
+/* Note a call by which the stream begins to wait for the host: before the call, and after it with
+ * the ticket that begin returned. End is not called if the driver refused the call. */
 struct sc_ticket sc_unseen_begin(struct sc_order *order, uint32_t stream);
 void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from);
 
-/* The open waits that work issued on the stream now comes after. `after`: what the work comes after
- * besides; NULL: nothing. */
+/* The open waits that work issued on the stream now would come after. `after`: what the work comes
+ * after besides its stream; NULL: nothing. */
 struct sc_unseen_mark sc_unseen_behind(struct sc_order *order, uint32_t stream,
                                        const struct sc_point *after);
 

@@ -31,6 +31,7 @@ static const void *pointer_to(const struct link_map *object, const ElfW(Dyn) * e
     return (const void *)(address < object->l_addr ? object->l_addr + address : address);
 }
 
+/* Finds the tables in which the dynamic linker looks names up, in an object that is mapped. */
 static struct symbols symbols_of(const struct link_map *object)
 {
     struct symbols found = {NULL, NULL, NULL};
@@ -89,6 +90,8 @@ static void *exported_by(const struct link_map *object, const char *name)
     return found ? (void *)(object->l_addr + found->st_value) : NULL;
 }
 
+/* Finds a symbol in one object, without the loader's lock, which a thread that is stopped may
+ * hold. */
 void *sc_exported_in(const struct dl_phdr_info *object, const char *name, size_t *size_bytes)
 {
     struct link_map map = {.l_addr = object->dlpi_addr};
@@ -116,6 +119,7 @@ void *sc_exported_by_us(const char *name)
     return exported_by(our_map(), name);
 }
 
+/* Finds a symbol in any object but this library. */
 void *sc_exported_by_another(const char *name)
 {
     void *found = NULL;

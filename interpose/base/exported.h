@@ -20,8 +20,8 @@ void *sc_exported_by_us(const char *name);
  * library that was opened late, what the nearest object before this one exports. NULL: nothing. */
 void *sc_exported_by_another(const char *name);
 
-/* What one object exports by that name; NULL: nothing. `object` comes from dl_iterate_phdr.
- * *size_bytes becomes the symbol's size, 0 where it is not known. */
+/* The address of what the object exports by that name; NULL: nothing. `object` comes from
+ * dl_iterate_phdr. *size_bytes: set to the symbol's size, 0 if it is not known. */
 void *sc_exported_in(const struct dl_phdr_info *object, const char *name, size_t *size_bytes);
 
 /* Are the names equal? Not by strcmp: a sanitizer asks dlsym for the functions that its own strcmp

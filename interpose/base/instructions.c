@@ -40,6 +40,7 @@ static unsigned char next_byte(struct reading *reading)
     return sc_x86_next(&reading->code);
 }
 
+/* Reads a signed number of the instruction's own bytes. */
 static int32_t next_number(struct reading *reading, unsigned size_bytes)
 {
     uint64_t number = 0; /* of a number of 8 bytes the lower half is returned */
@@ -70,6 +71,7 @@ static struct sc_instruction result_of(const struct reading *reading, enum sc_in
     return read;
 }
 
+/* Describes a jump, call or branch whose target is given relative to the next instruction. */
 static struct sc_instruction jump_result(struct reading *reading, enum sc_instruction_way way,
                                          unsigned size_bytes)
 {
@@ -133,6 +135,8 @@ static struct sc_instruction read_behind_0f(struct reading *reading)
     return read;
 }
 
+/* Reads an instruction that changes where the program goes on, or that its opcode alone does not
+ * tell. */
 static struct sc_instruction read_special(struct reading *reading)
 {
     unsigned char opcode = reading->code.opcode;
@@ -232,6 +236,7 @@ static void note_effect(const struct reading *reading, struct sc_instruction *re
     read->number = next_number(&number, read->length - (unsigned)number.code.at);
 }
 
+/* Reads one instruction, behind its prefixes. */
 static struct sc_instruction read_any(struct reading *reading)
 {
     unsigned map = reading->code.map;
@@ -267,6 +272,7 @@ static uintptr_t relative(uintptr_t pc, uint32_t code, unsigned low, unsigned bi
     return pc + (uintptr_t)(words * 4);
 }
 
+/* Describes a conditional branch of aarch64. */
 static struct sc_instruction branched(uintptr_t target, enum sc_instruction_condition condition)
 {
     return (struct sc_instruction){.way = SC_WAY_BRANCH,
@@ -329,6 +335,7 @@ static void note_effect(uint32_t code, struct sc_instruction *read)
     }
 }
 
+/* Reads the instruction number `i` of the bytes; each has four. */
 static bool read_code(const unsigned char *bytes, size_t size_bytes, unsigned i, uint32_t *code)
 {
     if (size_bytes < 4 * (i + 1))

@@ -1,13 +1,12 @@
-/* Where machine code goes on, as far as its bytes tell: for a look at what a function can do at
- * all.
+/* Decodes machine code just far enough to follow it: how long each instruction is, and where the
+ * code goes on. plain_functions.h asks by it what a host function can do at all.
  *
  * Most instructions go on to the next one, and only their length matters. A comparison of a
  * function's result with a number is recognised if it stands directly behind the call. An unknown
  * instruction ends the look.
  *
  * x86-64 and aarch64; on other machines every instruction is unknown. No lock; signal safe; nothing
- * is read but the bytes that the caller gives.
- */
+ * is read but the bytes that the caller gives. */
 #ifndef SC_INTERPOSE_BASE_INSTRUCTIONS_H
 #define SC_INTERPOSE_BASE_INSTRUCTIONS_H
 

@@ -21,15 +21,15 @@
     (~(SC_SIGNAL_BIT(SIGSEGV) | SC_SIGNAL_BIT(SIGBUS) | SC_SIGNAL_BIT(SIGFPE) |                    \
        SC_SIGNAL_BIT(SIGILL) | SC_SIGNAL_BIT(SIGTRAP) | SC_SIGNAL_BIT(SIGSYS)))
 
-/* The signal by which setuid and the like, called by another thread, reach this one (glibc,
- * nptl_setxid.c). The other thread waits for this one, and holds the lock of the list of threads
- * meanwhile, which pthread_create takes as well. */
+/* The signal by which setuid and the like, called by another thread, reach this thread (glibc,
+ * nptl_setxid.c). It must not stay blocked: the other thread waits for this one with the lock held
+ * that pthread_create needs. */
 #define SC_KERNEL_MASK_SETXID SC_SIGNAL_BIT(33)
 
 /* The signals that the C library keeps to itself. */
 #define SC_KERNEL_MASK_LIBRARYS (SC_SIGNAL_BIT(32) | SC_KERNEL_MASK_SETXID)
 
-/* The kernel's 64 bits lie in the first bytes of the C library's larger set. */
+/* The kernel's mask in a set of the C library's: the 64 bits that lie first in it. */
 static inline uint64_t sc_kernel_mask_of(const sigset_t *set)
 {
     uint64_t mask;
@@ -59,7 +59,8 @@ static inline void sc_kernel_mask_unblock(uint64_t fewer)
     sc_kernel_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &fewer, NULL, sizeof fewer);
 }
 
-/* Is a signal pending that would be delivered under the mask `without`? */
+/* Is a signal pending that only the present mask holds back, and that the mask `without` would let
+ * in? */
 static inline bool sc_kernel_mask_holds_back(uint64_t without)
 {
     uint64_t pending = 0;

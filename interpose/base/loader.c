@@ -13,7 +13,8 @@
 static _Atomic(sc_dlsym_function *) real_dlsym;
 static _Atomic(sc_dlvsym_function *) real_dlvsym;
 
-/* Two threads may both look; they find the same. */
+/* Finds the loader's own dlvsym, behind our wrapper. Two threads may both look; they find the
+ * same. */
 sc_dlvsym_function *sc_loader_dlvsym(void)
 {
     sc_dlvsym_function *found = atomic_load_explicit(&real_dlvsym, memory_order_relaxed);
@@ -24,6 +25,8 @@ sc_dlvsym_function *sc_loader_dlvsym(void)
     return found;
 }
 
+/* The loader's own dlsym, which programs call through our wrapper. It can only be found with
+ * dlvsym. */
 sc_dlsym_function *sc_loader_dlsym(void)
 {
     sc_dlsym_function *found = atomic_load_explicit(&real_dlsym, memory_order_relaxed);
@@ -44,6 +47,8 @@ void *sc_loader_next(const char *name)
     return sc_loader_dlsym()(RTLD_NEXT, name);
 }
 
+/* Is the address only an entry of the program's linkage table, which stands for a function of
+ * another object? */
 bool sc_loader_is_stub(const void *function)
 {
     Dl_info where;
@@ -100,6 +105,7 @@ static void *find_version(const struct sc_next *next, void *found)
     return wanted && base_of_object(wanted) == base_of_object(found) ? wanted : found;
 }
 
+/* Finds the function of this name behind ours, in the version that the program would have got. */
 static void *find_next(const struct sc_next *next)
 {
     void *found = sc_loader_next(next->name);
@@ -156,6 +162,8 @@ static void look_up_with_others(struct sc_next *next)
         look_up(next);
 }
 
+/* Finds the record of a function that we wrap, and what it wraps; NULL: we wrap none of this
+ * name. */
 static struct sc_next *look_up_named(const char *name)
 {
     struct sc_next *next = record_named(nexts_begin, nexts_end, name);
@@ -172,6 +180,8 @@ bool sc_loader_is_absent(const char *name)
     return next && !sc_loader_found(next);
 }
 
+/* What a program finds behind our wrapper when it asks for the next function of this name. NULL:
+ * nothing. */
 void *sc_loader_behind(const char *name)
 {
     struct sc_next *next = look_up_named(name);

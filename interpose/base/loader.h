@@ -1,10 +1,9 @@
-/* The functions of the loader and the C library that our hooks stand before.
+/* Finds the C library's and the loader's own functions behind the hooks of the same names.
  *
  * dlsym and dlvsym of this object are ours. The real dlvsym is read from the symbol table of the
  * object that has it, and finds the real dlsym by version. A successful look-up neither allocates
  * nor takes a lock that a caller of dlsym could hold. Look-ups with RTLD_NEXT start behind this
- * object. Safe before any constructor has run, from any thread.
- */
+ * object. Safe before any constructor has run, from any thread. */
 #ifndef SC_INTERPOSE_BASE_LOADER_H
 #define SC_INTERPOSE_BASE_LOADER_H
 
@@ -12,7 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The real dlsym and dlvsym. They learn from their return address which object asks. */
+/* The types of the real dlsym and dlvsym. They tell from their return address which object asks, so
+ * they must be called by whoever asks. */
 typedef void *sc_dlsym_function(void *handle, const char *name);
 typedef void *sc_dlvsym_function(void *handle, const char *name, const char *version);
 sc_dlsym_function *sc_loader_dlsym(void);
@@ -70,8 +70,8 @@ bool sc_loader_is_looking(void);
 #error "which version of glibc was the first on this machine?"
 #endif
 
-/* The version of a function that changed in `version` on x86-64: glibc before 2.36 gives the first
- * version for RTLD_NEXT. */
+/* For a function that exists in several versions on x86-64: the version to ask for, since glibc
+ * before 2.36 gives the oldest for RTLD_NEXT. */
 #if defined(__x86_64__)
 #define SC_GLIBC_SINCE(version) version
 #else
@@ -97,7 +97,8 @@ static inline void *sc_loader_get(struct sc_next *next)
     return __builtin_expect(!found, 0) ? sc_loader_find(next) : found;
 }
 
-/* The next function of this name (a string), of the type `pointer`. */
+/* The function of this name (a string) behind our hook, as a pointer of type `pointer`. It is
+ * looked up once. */
 #define SC_NEXT(pointer, symbol_name)                                                              \
     __extension__({                                                                                \
         SC_NEXT_RECORD(next_, symbol_name, NULL);                                                  \

@@ -6,6 +6,8 @@
 
 #include "common/poison.h"
 
+/* Finds out where the frames of the calling thread begin, once, if variables at or above `lowest`
+ * can be judged by it. */
 void sc_locals_learn(struct sc_running *running, uintptr_t lowest)
 {
     if (running->is_learnt || (lowest >= running->here && !SC_FRAMES_CAN_BE_PASSED))
@@ -28,6 +30,7 @@ static bool is_place_lost(const struct sc_frame *frame)
     return read == SC_STACK_IS_GONE || (read == SC_STACK_READ && found != frame->caller);
 }
 
+/* Has the function returned whose local variable lies at the address? */
 bool sc_locals_is_gone(const struct sc_local *local, uintptr_t address,
                        const struct sc_running *running)
 {

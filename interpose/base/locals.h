@@ -1,11 +1,10 @@
-/* Locals that the device uses: has their function returned?
+/* Tells whether a local variable that the device uses is gone, since its function has returned.
  *
  * A function that has returned leaves its return address in place until a later call comes as deep.
  * So what lies below the running frame counts as gone as well, if it is on the same stack. Another
  * stack may lie there, too: that of a suspended coroutine, in an array of a function that runs.
  *
- * Thread-safe, not signal-safe. No lock of ours, but sc_locals_learn takes the loader's.
- */
+ * Thread-safe, not signal-safe. No lock of ours, but sc_locals_learn takes the loader's. */
 #ifndef SC_INTERPOSE_BASE_LOCALS_H
 #define SC_INTERPOSE_BASE_LOCALS_H
 
@@ -14,7 +13,8 @@
 
 struct sc_local;
 
-/* Where the calling thread runs. The caller sets `here`, and the rest to 0. */
+/* Where the calling thread runs, for one or more questions. The caller sets `here`, and the rest to
+ * 0. */
 struct sc_running {
     uintptr_t here; /* the innermost frame whose locals may be asked about */
     uintptr_t base; /* where its stack begins (sc_unwind_base) */

@@ -71,6 +71,7 @@ struct mapping {
     char tail[TAIL]; /* the rest of the line, cut off at its end */
 };
 
+/* Reads a line of /proc/self/maps; what does not fit is left out. */
 static void read_line(struct sc_maps_reader *reader, char *line, size_t size)
 {
     size_t used = 0;
@@ -80,7 +81,8 @@ static void read_line(struct sc_maps_reader *reader, char *line, size_t size)
     line[used] = '\0';
 }
 
-/* A line reads "start-end rwxp offset device inode path". */
+/* Reads the next line of /proc/self/maps. A line reads "start-end rwxp offset device inode
+ * path". */
 static bool next_mapping(struct sc_maps_reader *reader, struct mapping *mapping)
 {
     if (sc_maps_reader_hex(reader, &mapping->start) != '-' ||
@@ -138,6 +140,8 @@ static struct {
     _Atomic uintptr_t start, end;
 } stored;
 
+/* Keeps the answer of the kernel for a stretch of addresses. Threads may read and write at once:
+ * the version is odd while one writes, and who comes second leaves it. */
 static void remember_stretch(uintptr_t start, uintptr_t end, enum kind kind)
 {
     uint32_t version = atomic_load(&stored.version);
@@ -149,6 +153,7 @@ static void remember_stretch(uintptr_t start, uintptr_t end, enum kind kind)
     atomic_store(&stored.version, version + 2);
 }
 
+/* The remembered answer, if it holds for all of the addresses and no thread wrote it meanwhile. */
 static enum kind known_kind(uintptr_t address, uintptr_t end)
 {
     uint32_t version = atomic_load(&stored.version);
@@ -158,6 +163,7 @@ static enum kind known_kind(uintptr_t address, uintptr_t end)
     return is_known ? kind : NOT_PLAIN;
 }
 
+/* Memory was unmapped or mapped anew: the remembered answer does not hold there any more. */
 void sc_mappings_forget(uintptr_t address, size_t size_bytes)
 {
     uintptr_t end = atomic_load_explicit(&stored.end, memory_order_relaxed);
@@ -238,6 +244,7 @@ static enum kind kind_between(int fd, uintptr_t address, uintptr_t end,
     return kind;
 }
 
+/* What kind of mapping the addresses lie in: remembered, or asked of the kernel. */
 static enum kind ask_for_kind(uintptr_t address, size_t size_bytes,
                               sc_mappings_disguised *disguised)
 {
@@ -265,6 +272,8 @@ bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes,
 
 /* ---- other questions ---- */
 
+/* Does the mapping at the address allow this access? For kernels that must be asked by reading all
+ * of /proc/self/maps. */
 static bool allows_by_reading(int fd, uintptr_t address, bool is_write)
 {
     struct sc_maps_reader reader = {.fd = fd};
@@ -275,6 +284,7 @@ static bool allows_by_reading(int fd, uintptr_t address, bool is_write)
            mapping.access[is_write ? 1 : 0] == (is_write ? 'w' : 'r');
 }
 
+/* Does the mapping at the address allow this access? */
 static bool allows(int fd, uintptr_t address, bool is_write)
 {
     struct query mapping;
@@ -317,6 +327,8 @@ bool sc_mappings_have(const char *part)
     return found;
 }
 
+/* Calls `visit` for each mapping of the process until it returns false. May be called in a child
+ * that has forked, so it closes without the C library. */
 bool sc_mappings_each(sc_mappings_visit *visit, void *context)
 {
     int saved = errno;

@@ -1,10 +1,10 @@
-/* What the kernel says of the process's mappings.
+/* Asks the kernel about the process's mappings: what access pages have, what lies where, and how
+ * many there are.
  *
  * Linux 6.11 and later is asked for one mapping at a time. On older kernels /proc/self/maps is
  * read, which takes some microseconds for each hundred mappings, and the last answer is kept.
  *
- * Thread safe and signal safe; no lock but what a `disguised` takes; errno is kept.
- */
+ * Thread safe and signal safe; no lock but what a `disguised` takes; errno is kept. */
 #ifndef SC_INTERPOSE_BASE_MAPPINGS_H
 #define SC_INTERPOSE_BASE_MAPPINGS_H
 
@@ -12,21 +12,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Says how far pages are disguised: protected by us, and plain as the program made them. Returns
- * where the disguised pages from `address` on end, at most `end`; `address` itself if its page is
- * not disguised. */
+/* Is asked which pages the guard has protected, which count as the program made them. Returns where
+ * the guarded pages from `address` on end, at most `end`; `address` itself if its page is not
+ * guarded. */
 typedef uintptr_t sc_mappings_disguised(uintptr_t address, uintptr_t end);
 
 /* Is all of the interval plain: mapped, readable and writable, and not executable? Disguised pages
  * count as plain. False where the kernel does not say. */
 bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes, sc_mappings_disguised *disguised);
 
-/* Is it plain, and can no thread's stack lie there? Memory right above pages without any access may
- * be a stack. */
+/* Is the interval plain (sc_mappings_are_plain), and can no thread's stack lie there? Memory right
+ * above pages without any access may be a stack. */
 bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes,
                                 sc_mappings_disguised *disguised);
 
-/* Forgets the answer that was kept, as the program changes mappings there. A few loads. */
+/* Forgets what the kernel said of these pages, since the program changes their mapping. A few
+ * loads. */
 void sc_mappings_forget(uintptr_t address, size_t size_bytes);
 
 /* Does its mapping allow the address to be read, or (`is_write`) to be written? */

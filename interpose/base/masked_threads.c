@@ -13,6 +13,8 @@
 typedef int set_function(pthread_attr_t *attributes, const sigset_t *mask);
 typedef int get_function(const pthread_attr_t *attributes, sigset_t *mask);
 
+/* Creates a thread that begins with this mask of signals, so that no handler of the program's runs
+ * in it. */
 int sc_masked_threads_create(sc_create_function *create, pthread_t *thread,
                              pthread_attr_t *attributes, uint64_t mask, sc_run_function *run,
                              void *argument)
@@ -30,6 +32,7 @@ int sc_masked_threads_create(sc_create_function *create, pthread_t *thread,
     return result;
 }
 
+/* The mask of signals that the attributes give a new thread, if they give any. */
 bool sc_masked_threads_have_mask(const pthread_attr_t *attributes, uint64_t *mask)
 {
     get_function *get_mask = SC_NEXT(get_function *, "pthread_attr_getsigmask_np");
@@ -40,6 +43,7 @@ bool sc_masked_threads_have_mask(const pthread_attr_t *attributes, uint64_t *mas
     return true;
 }
 
+/* Copies the place and size of the stack that the program has set. */
 static void copy_stack(pthread_attr_t *copy, const pthread_attr_t *attributes)
 {
     void *stack;
@@ -55,6 +59,7 @@ static void copy_stack(pthread_attr_t *copy, const pthread_attr_t *attributes)
         pthread_attr_setstacksize(copy, bytes);
 }
 
+/* Copies the policy, priority and processors that the program has set. */
 static void copy_scheduling(pthread_attr_t *copy, const pthread_attr_t *attributes)
 {
     struct sched_param priority;
@@ -72,6 +77,8 @@ static void copy_scheduling(pthread_attr_t *copy, const pthread_attr_t *attribut
         pthread_attr_setaffinity_np(copy, sizeof processors, &processors);
 }
 
+/* Copies all attributes that can be read, so that a mask can be added without changing the
+ * program's own. */
 void sc_masked_threads_copy(pthread_attr_t *copy, const pthread_attr_t *attributes)
 {
     int detached;

@@ -1,7 +1,6 @@
-/* Where a loaded object lies.
+/* Finds the addresses of a loaded object (program or library).
  *
- * Thread-safe; not for signal handlers.
- */
+ * Thread-safe; not for signal handlers. */
 #ifndef SC_INTERPOSE_BASE_OBJECT_RANGE_H
 #define SC_INTERPOSE_BASE_OBJECT_RANGE_H
 

@@ -147,6 +147,7 @@ static size_t size_of(const struct sc_x86 *code, char what)
 
 /* ---- where ---- */
 
+/* The value of a register when the thread was stopped. */
 static uintptr_t register_of(const ucontext_t *context, unsigned number)
 {
     static const unsigned char places[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,

@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* The most bytes that an instruction of unknown reach touches, apart from those that save a
+/* An instruction of unknown reach touches this many bytes at most, except for those that save a
  * processor's state. */
 enum { SC_OPERAND_BYTES_MAX = 64 };
 

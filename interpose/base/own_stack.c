@@ -31,6 +31,7 @@ static struct alternate alternates[ALTERNATES];
 static _Atomic unsigned next_alternate;
 static __thread int own_alternate __attribute__((tls_model("initial-exec"))); /* index + 1 */
 
+/* Notes the calling thread's alternate signal stack, whose memory counts as a stack. */
 void sc_own_stack_note_alternate(const stack_t *stack)
 {
     bool disabled = stack->ss_flags & SS_DISABLE;
@@ -45,6 +46,7 @@ void sc_own_stack_note_alternate(const stack_t *stack)
     atomic_store(&own->end, disabled ? 0 : start + stack->ss_size);
 }
 
+/* Does any thread have its alternate signal stack there? */
 static bool is_alternate(uintptr_t address, size_t size_bytes)
 {
     unsigned count = atomic_load_explicit(&next_alternate, memory_order_relaxed);
@@ -88,6 +90,7 @@ bool sc_own_stack_is_mains(uintptr_t address, size_t size_bytes)
     return stack.start < address + size_bytes && address < stack.end;
 }
 
+/* Asks where the calling thread's stack lies. */
 static void learn_thread_stack(void)
 {
     pthread_attr_t attributes;
@@ -146,6 +149,8 @@ static enum sc_stack_read read_other(void *into, uintptr_t address, size_t size_
     return sc_peek_anyhow(&byte, (uintptr_t)&here, 1) ? SC_STACK_IS_GONE : SC_STACK_UNKNOWN;
 }
 
+/* Copies bytes that lie on the calling thread's own stack, above this function. False: they do not,
+ * and nothing was copied. */
 bool sc_own_stack_copy(void *into, uintptr_t address, size_t size_bytes)
 {
     enum { NEAR_BYTES = 4096 };
@@ -157,6 +162,8 @@ bool sc_own_stack_copy(void *into, uintptr_t address, size_t size_bytes)
     return true;
 }
 
+/* Copies bytes that may lie on a stack, and may be gone. The kernel is asked to, as it reports what
+ * is not there; where a sandbox forbids that, only the caller's own stack is read directly. */
 enum sc_stack_read sc_own_stack_read(void *into, uintptr_t address, size_t size_bytes)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);

@@ -1,8 +1,8 @@
-/* Where stacks are: those of threads, and those on which threads handle signals.
+/* Knows where stacks are: those of threads, and those on which threads handle signals. The guard
+ * must not protect some of them.
  *
  * Thread-safe; async-signal-safe but for sc_own_stack_learn, which asks the C library. No lock of
- * ours; errno is kept.
- */
+ * ours; errno is kept. */
 #ifndef SC_INTERPOSE_BASE_OWN_STACK_H
 #define SC_INTERPOSE_BASE_OWN_STACK_H
 

@@ -27,6 +27,7 @@ bool sc_plain_memory_is_heap(uintptr_t address, size_t size_bytes)
     return sc_mappings_are_plain_heap(address, size_bytes, guarded_until);
 }
 
+/* May the memory be a stack? What is no heap may be any thread's. */
 bool sc_plain_memory_may_be_stack(uintptr_t address, size_t size_bytes)
 {
     return sc_own_stack_touches(address, size_bytes) ||

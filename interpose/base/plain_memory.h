@@ -1,8 +1,7 @@
-/* Is memory plain, as it would be without the guard? Guarded pages count as plain: they were so,
- * and no stack, when they were guarded.
+/* Tells whether memory is plain: mapped, readable and writable, as malloc's is. Pages that are
+ * guarded at present count as plain, since they were so when they were guarded.
  *
- * Thread safe and signal safe; errno is kept. Locks: the tracker's.
- */
+ * Thread safe and signal safe; errno is kept. Locks: the tracker's. */
 #ifndef SC_INTERPOSE_BASE_PLAIN_MEMORY_H
 #define SC_INTERPOSE_BASE_PLAIN_MEMORY_H
 

@@ -63,6 +63,8 @@ static void set_simplicity(unsigned simplicity)
     atomic_store(&sc_process.simplicity, (unsigned char)simplicity);
 }
 
+/* The program has begun to use CUDA: from now on wrappers do their work in this process, and not in
+ * its children. */
 void sc_process_uses_cuda(bool is_heard)
 {
     atomic_store(&owner, getpid());
@@ -80,6 +82,7 @@ void sc_process_note_capture(void)
     atomic_fetch_and(&sc_process.simplicity, (unsigned char)SC_UNATTENDED);
 }
 
+/* Switches on, or off, that launches go the way on which they are looked at one by one. */
 void sc_process_attend_launches(bool attends)
 {
     if (attends)

@@ -22,8 +22,8 @@ extern struct sc_options sc_options; /* constant once sc_life_start returned */
 /* Does the program get our wrappers? False with mode=off, and where starting failed. */
 bool sc_process_wants_wrappers(void);
 
-/* Has a page of its own, which the kernel wipes in a forked child. So hooks that run in the child
- * before our own fork handler are inert already. */
+/* The process's state. It has a page of its own, which the kernel wipes in a forked child, so that
+ * hooks in the child do nothing even before our fork handler has run. */
 struct sc_process {
     _Alignas(4096) _Atomic bool is_active;
     _Atomic unsigned char simplicity; /* enum sc_simplicity */
@@ -36,12 +36,13 @@ static inline bool sc_active(void)
     return __builtin_expect(atomic_load_explicit(&sc_process.is_active, memory_order_relaxed), 1);
 }
 
-/* Which calls are simple, nothing but work on their own stream. That holds on a stream without ties
- * to others, while wrappers are active, as long as nothing has ever captured and no option asks
- * what kernels use. SC_SIMPLE_BUT_HEARD: the same, but CUPTI tells of calls, so whoever makes one
- * must say so (cupti_hooks/ear.h). Which of the two it is, is known before the process uses CUDA.
- * SC_UNATTENDED is a bit besides: nobody attends launches, so launches are simple even without the
- * others. */
+/* Which calls of the process may take the quick way of simple calls (interpose/calls/README.md): a
+ * simple call is nothing but work on its own stream. That holds on a stream without ties to others,
+ * while wrappers are active, as long as nothing has ever captured and no option asks what kernels
+ * use. SC_SIMPLE_BUT_HEARD: the same, but CUPTI tells of calls, so a simple call must say that a
+ * wrapper makes it (cupti_hooks/ear.h). Which of the two it is, is known before the process uses
+ * CUDA. SC_UNATTENDED is a bit besides: nobody looks at launches, so these are simple even without
+ * the others. */
 enum sc_simplicity { SC_NOT_SIMPLE = 0, SC_UNATTENDED = 1, SC_SIMPLE_BUT_HEARD = 2, SC_SIMPLE = 4 };
 
 static inline enum sc_simplicity sc_process_simplicity(void)
@@ -49,7 +50,7 @@ static inline enum sc_simplicity sc_process_simplicity(void)
     return (enum sc_simplicity)atomic_load_explicit(&sc_process.simplicity, memory_order_relaxed);
 }
 
-/* Notes that a stream captures. From now on no call is simple, for good. */
+/* Notes that a stream captures: from now on, for good, no call of the process is simple. */
 void sc_process_note_capture(void);
 
 /* Sets whether launches are attended. */
@@ -95,7 +96,8 @@ static inline void sc_process_put_errno_back(const int *before)
     errno = *before;
 }
 
-/* Marks the rest of the block as a call of the library's own: hooks stand aside on this thread. */
+/* Makes the rest of the block a call of the library's own: what it calls of libc does not count as
+ * the program's, and our hooks only pass it on. */
 #define SC_INSIDE()                                                                                \
     __attribute__((cleanup(sc_inside_end), unused)) const struct sc_frame inside_ =                \
         sc_inside_begin(SC_FRAME())
@@ -128,8 +130,9 @@ static inline bool sc_is_inside(void)
     return sc_frame_is_noted(&sc_inside);
 }
 
-/* Called before our function with this frame calls a signal handler of the program's. What the
- * handler calls, and what handlers that interrupt it call, are no calls of ours. */
+/* Called by our function with this frame just before it calls a signal handler of the program's:
+ * what the handler calls counts as the program's again, although the handler has interrupted an
+ * SC_INSIDE block. */
 static inline void sc_inside_interrupt(struct sc_frame frame)
 {
     if (__builtin_expect(sc_inside.place == sc_inside_interruption.block, 1))
@@ -139,7 +142,8 @@ static inline void sc_inside_interrupt(struct sc_frame frame)
     sc_inside_interruption.handler_end = frame.place + sizeof frame.place;
 }
 
-/* Called when that handler is about to return. On x86-64 our sigreturn does the same. */
+/* Called when that handler is about to return: the interrupted block counts again. On x86-64 our
+ * sigreturn does the same. */
 static inline void sc_inside_resume(struct sc_frame frame)
 {
     if (sc_inside_interruption.handler_end == frame.place + sizeof frame.place)

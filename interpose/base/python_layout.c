@@ -139,6 +139,8 @@ static bool fill_from_runtime(struct sc_python_layout *layout, uint32_t version,
     return is_plausible(layout);
 }
 
+/* Where the interpreter keeps what is read of its frames. From some version on it says so itself;
+ * for those before there are tables. */
 bool sc_python_layout_make(struct sc_python_layout *layout, uint32_t version, uintptr_t runtime)
 {
     enum { FIRST = 0x309 };

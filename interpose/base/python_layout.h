@@ -1,9 +1,9 @@
-/* Where the members of CPython's frames, codes and strings lie, for the versions 3.9 to 3.15.
+/* Offsets of the members of CPython's frames, codes and strings, for the versions 3.9 to 3.15, so
+ * that frames can be read without the interpreter's headers.
  *
  * From 3.13 on the interpreter says so itself (_Py_DebugOffsets, the first thing in _PyRuntime).
  * For versions before we have tables. An offset counts bytes from the start of its object. Pure but
- * for sc_peek: thread- and signal-safe, no lock.
- */
+ * for sc_peek: thread- and signal-safe, no lock. */
 #ifndef SC_INTERPOSE_BASE_PYTHON_LAYOUT_H
 #define SC_INTERPOSE_BASE_PYTHON_LAYOUT_H
 
@@ -40,7 +40,8 @@ struct sc_python_layout {
     uint32_t thread_cframe; /* this is not 0: then the object that has the frame */
     uint32_t cframe_frame;
     uint32_t frame_previous, frame_code, frame_instruction;
-    uint32_t frame_mark; /* a byte: is the frame an entry (3.11), or who owns it (3.12 on) */
+    /* offset of a byte: whether the frame is an entry (3.11), or who owns it (3.12 on) */
+    uint32_t frame_mark;
     uint32_t frame_copy; /* an int: which copy of the code the frame runs; 0: no copies exist */
     uint32_t code_file, code_function, code_table, code_first_line, code_instructions;
     uint32_t code_copies; /* the array of copies, unless 0 */

@@ -53,6 +53,8 @@ static bool put_python_frames(struct output *output, bool all)
     return output->placed - before > ends;
 }
 
+/* Makes one stack of the native and the Python frames: each run of the interpreter's loop is
+ * replaced by the Python frames that it ran. */
 unsigned sc_python_merge_stacks(const struct sc_python_merge *merge, void **frames)
 {
     struct output output = {.from = merge, .frames = frames};

@@ -52,6 +52,7 @@ static uint32_t version_of(const struct dl_phdr_info *object)
     return sc_exported_in(object, "PyIter_Send", &size) ? 0x30A0000 : 0x3090000;
 }
 
+/* The addresses from the object's first mapped part to its last. */
 static struct sc_python_range range_of(const struct dl_phdr_info *object)
 {
     struct sc_python_range range = {UINTPTR_MAX, 0};
@@ -66,6 +67,8 @@ static struct sc_python_range range_of(const struct dl_phdr_info *object)
     return range;
 }
 
+/* Is the object a Python interpreter that can be read? Finds its loop, and where it keeps its
+ * frames. */
 static bool describe(struct sc_python_interpreter *found, const struct dl_phdr_info *object)
 {
     size_t size;
@@ -135,7 +138,8 @@ void sc_python_stacks_start(unsigned frames_max)
     find_interpreter();
 }
 
-/* An interpreter that is loaded is looked for again only when objects were closed. */
+/* Looks for a Python interpreter among the objects that were loaded since the last time. An
+ * interpreter that is loaded is looked for again only when objects were closed. */
 void sc_python_stacks_note_objects(uint64_t loaded, uint64_t closed)
 {
     if (!frames_wanted)
@@ -232,6 +236,8 @@ static bool can_insert(struct insertion *insertion)
     return insertion->state != 0;
 }
 
+/* Adds the Python frames of the calling thread to the stack; returns the id of the whole. The same
+ * frames are mostly asked for again, so the answer is kept by a key of theirs. */
 __attribute__((noinline)) uint32_t sc_python_stacks_insert(uint32_t id)
 {
     struct insertion insertion = {.id = id};
@@ -253,6 +259,7 @@ __attribute__((noinline)) uint32_t sc_python_stacks_insert(uint32_t id)
     return insertion.id;
 }
 
+/* The same from a signal handler, where nothing is kept and no other stack is gone to. */
 uint32_t sc_python_stacks_insert_carefully(uint32_t id)
 {
     struct insertion insertion = {.id = id};

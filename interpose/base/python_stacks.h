@@ -17,16 +17,17 @@
 struct sc_python_interpreter;
 extern _Atomic(struct sc_python_interpreter *) sc_python_stacks_interpreter;
 
-/* Asks for Python frames in stacks, `frames_max` in a stack at most. Before the first stack. */
+/* Has stacks get Python frames from now on, at most `frames_max` each. To be called before the
+ * first stack is taken. */
 void sc_python_stacks_start(unsigned frames_max);
 
 /* Tells how many objects have been loaded and closed so far. Takes the loader's lock if one of the
  * numbers is new. */
 void sc_python_stacks_note_objects(uint64_t loaded, uint64_t closed);
 
-/* Called before and after what may close the interpreter, since a thread in sc_python_stacks_insert
- * could then call code that is gone. In between stacks get no Python frames. The second function
- * takes the loader's lock. */
+/* Called before and after a dlclose that may close the interpreter: a thread in
+ * sc_python_stacks_insert could call code that is gone. In between stacks get no Python frames. The
+ * second function takes the loader's lock. */
 void sc_python_stacks_note_closing(void);
 void sc_python_stacks_note_closed(void);
 

@@ -50,6 +50,8 @@ struct string {
     uint32_t character_bytes; /* 0: it cannot be read */
 };
 
+/* Finds the characters of a string object, if it is of the compact form that names and paths
+ * have. */
 static struct string read_string(const struct sc_python_layout *layout, uintptr_t address,
                                  uint64_t length_max)
 {
@@ -242,6 +244,7 @@ static bool is_entry(const struct sc_python_layout *layout, const char *frame)
            (layout->ends == SC_PYTHON_ENDS_AT_ENTRY && frame[layout->frame_mark]);
 }
 
+/* The frame that the thread runs; 0: none. */
 static uintptr_t innermost_frame(const struct sc_python_layout *layout, uintptr_t state)
 {
     if (!layout->thread_cframe)
@@ -250,6 +253,8 @@ static uintptr_t innermost_frame(const struct sc_python_layout *layout, uintptr_
     return cframe ? peek_word(cframe + layout->cframe_frame) : 0;
 }
 
+/* Lists the Python frames of a thread, innermost first: two words for a frame, and NULL where a
+ * native call stands between. */
 unsigned sc_python_walk_words(struct sc_python_layout *layout, uintptr_t state, void **words,
                               unsigned frames_max)
 {

@@ -15,6 +15,7 @@ struct sc_allocator sc_allocator = {.free = free_first, .realloc = realloc_first
 
 static __thread bool is_looking_up;
 
+/* Do both functions belong to the same library? */
 static bool are_of_one_object(void *left, void *right)
 {
     Dl_info left_info;
@@ -50,6 +51,8 @@ static void free_first(void *block)
     sc_real_libc_free(block);
 }
 
+/* The first call of realloc: finds the functions first. The look-up may itself allocate; then there
+ * is no memory. */
 static void *realloc_first(void *block, size_t size_bytes)
 {
     if (is_looking_up)

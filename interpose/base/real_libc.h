@@ -1,8 +1,7 @@
-/* The functions of the C library, or of another allocator, behind our hooks.
+/* Calls the C library's memory functions, or another allocator's, that our hooks stand before.
  *
  * They work before any constructor has run: the loader calls free as soon as this object is loaded.
- * Thread-safe. Locks: the allocator's own, so not for a signal handler.
- */
+ * Thread-safe. Locks: the allocator's own, so not for a signal handler. */
 #ifndef SC_INTERPOSE_BASE_REAL_LIBC_H
 #define SC_INTERPOSE_BASE_REAL_LIBC_H
 
@@ -10,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The functions of the allocator behind our free. `usable_size` is NULL where the allocator cannot
- * be asked for a block's size. malloc is NULL until free or realloc is called. */
+/* The allocator's functions behind our hooks. `usable_size` NULL: it cannot be asked for a block's
+ * size. malloc is NULL until free or realloc is first called. */
 struct sc_allocator {
     _Atomic(void (*)(void *block)) free;
     _Atomic(void *(*)(void *block, size_t size_bytes)) realloc;

@@ -15,8 +15,8 @@
 #include "interpose/base/process.h"
 #include "track/history.h"
 
-/* Notes an operation that the driver has accepted. `use` has its stack, direction and bytes; the
- * rest is filled in. */
+/* Notes in the history an operation that the driver has accepted. The caller has set the stack,
+ * direction and bytes of `use`; this sets the rest. */
 SC_INLINED void sc_recently_issued(const char *api, void *site, uint32_t stream, uint64_t ticks,
                                    uint64_t number, struct sc_history_entry use)
 {

@@ -63,6 +63,8 @@ static void *libc_past_runtime(void)
     return asan_init || tsan_init ? dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
+/* The C library's own function, behind a sanitizer's interceptor of the name. NULL: there is no
+ * sanitizer. */
 void *sc_sanitizers_past(const char *name)
 {
     void *libc = libc_past_runtime();
@@ -72,6 +74,8 @@ void *sc_sanitizers_past(const char *name)
     return found;
 }
 
+/* When the library is loaded: finds the C library's own functions, for what must not be reported as
+ * the program's doing. */
 static __attribute__((constructor)) void look_up_past(void)
 {
     void *libc = libc_past_runtime();
@@ -121,6 +125,8 @@ static bool is_runtime_next(void)
     return runtime && object_of(sc_loader_next("malloc")) == runtime;
 }
 
+/* AddressSanitizer asks for options by this name when it starts. It would refuse to run behind a
+ * preloaded library, so that check is switched off; options of the program's stay. */
 const char *__asan_default_options(void)
 {
     static char options[4096];

@@ -1,5 +1,6 @@
-/* The run-times of sanitizers. They are in the executable (clang), or in a library that the loader
- * has behind us (gcc, clang -shared-libsan).
+/* Lets the library work in a process that runs under a sanitizer (ASan, TSan). The sanitizer's
+ * run-time is in the executable (clang), or in a library that the loader has behind us (gcc, clang
+ * -shared-libsan).
  *
  * AddressSanitizer's library ends a process in which it is not loaded first, since hooks of others
  * could hide its own. Our hooks call the next ones. So if that library is right behind us, its
@@ -10,8 +11,7 @@
  * already has. So where there is a run-time, our own calls of such functions (Makefile: PAST_HOOKS)
  * go to the C library, past the run-time's interceptors.
  *
- * Thread-safe. Locks: sc_sanitizers_past takes the loader's, and is not for a signal handler.
- */
+ * Thread-safe. Locks: sc_sanitizers_past takes the loader's, and is not for a signal handler. */
 #ifndef SC_INTERPOSE_BASE_SANITIZERS_H
 #define SC_INTERPOSE_BASE_SANITIZERS_H
 
@@ -22,14 +22,15 @@
 
 typedef int sc_past_function(pthread_mutex_t *mutex);
 
-/* The C library's functions, past the run-time's interceptors. NULL: there is no such run-time;
- * then interpose/system_calls/futexes.c finds them past our own hooks. */
+/* The C library's mutex functions, past the run-time's interceptors. NULL: there is no such
+ * run-time; then interpose/system_calls/futexes.c finds them past our own hooks. */
 extern struct sc_past_mutex {
     sc_past_function *pthread_mutex_lock, *pthread_mutex_trylock, *pthread_mutex_unlock;
 } sc_past_mutex;
 
-/* libc's function of that name, past the run-time: for functions that glibc 2.28 lacks, which
- * PAST_HOOKS cannot name. NULL: libc lacks it, or there is no run-time. */
+/* Finds libc's function of that name past the run-time's interceptors: for functions that glibc
+ * 2.28 lacks, which the Makefile's PAST_HOOKS cannot name. NULL: libc lacks it, or there is no
+ * run-time. */
 void *sc_sanitizers_past(const char *name);
 
 /* Has the program ThreadSanitizer's run-time? Then stacks show the calling frame only: it sees

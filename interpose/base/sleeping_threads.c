@@ -55,6 +55,7 @@ static bool is_of_program(int fd)
            (rlim_t)fd < limit.rlim_cur;
 }
 
+/* Is the descriptor an eventfd, which only threads of this process may know? */
 static bool is_eventfd(int fd)
 {
     char path[64], target[64];
@@ -94,6 +95,7 @@ static bool is_written_here(int fd)
     return S_ISSOCK(file.mode) ? is_paired_here(fd) : is_eventfd(fd);
 }
 
+/* Does poll wait for a descriptor that this process itself writes? */
 static bool polls_own(uint64_t address, uint64_t count)
 {
     struct pollfd polled;
@@ -104,6 +106,7 @@ static bool polls_own(uint64_t address, uint64_t count)
     return false;
 }
 
+/* Does select wait for a descriptor that this process itself writes? */
 static bool selects_own(uint64_t count, uint64_t address)
 {
     fd_set set;
@@ -159,6 +162,8 @@ static bool is_owner(uint64_t address, int32_t waiter)
     return (words[0] & FUTEX_TID_MASK) == id || words[2] == id || words[3] == id || words[4] == id;
 }
 
+/* Does a thread that waits at a lock, or for a thread to end, wait for the thread `waiter`, or for
+ * another one of this process? */
 static enum sc_sleep kind_of_futex(const struct sleep *sleep, int32_t waiter)
 {
     uint32_t word = 0;
@@ -195,6 +200,8 @@ static bool is_endless(uint64_t milliseconds)
     return (int)milliseconds < 0;
 }
 
+/* How the thread sleeps in the system call: not at all, for something of this process, or for
+ * something else. */
 static enum sc_sleep kind_of_call(const struct sleep *sleep, int32_t waiter)
 {
     enum { FUTEX_WAITV = 449, FUTEX_WAIT_NEW = 455, EPOLL_PWAIT2 = 441 };

@@ -1,7 +1,8 @@
-/* What a thread of the process sleeps for, as the kernel shows it.
+/* Asks the kernel what a thread of the process sleeps for, to find out whether it waits for the
+ * program itself.
  *
- * No lock; signal safe; errno is kept. Some system calls. Without /proc all threads count as awake.
- */
+ * No lock; signal safe; errno is kept. Some system calls. Without /proc all threads count as
+ * awake. */
 #ifndef SC_INTERPOSE_BASE_SLEEPING_THREADS_H
 #define SC_INTERPOSE_BASE_SLEEPING_THREADS_H
 

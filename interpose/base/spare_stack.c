@@ -291,6 +291,7 @@ static bool may_leave(const struct way_out *way)
     return way->leavable && held == (way->undo ? 1 : 0);
 }
 
+/* How a function that is left before it returns gives back its lock. */
 void sc_spare_stack_undo_by(void (*undo)(void *lock), void *lock)
 {
     struct way_out *way = way_of_shared();
@@ -343,6 +344,8 @@ static void call_last(sc_spare_function *function, void *argument)
     last.way = former;
 }
 
+/* Calls the function while the process ends. Only the first thread gets the shared stack: others
+ * may never give it back. */
 void sc_spare_stack_call_last(sc_spare_function *function, void *argument)
 {
     SC_NO_CANCELLATION_POINT();
@@ -378,6 +381,8 @@ static bool call_shared(sc_spare_function *function, void *argument, const struc
     return has_returned;
 }
 
+/* Calls the function on the spare stack that all threads share, with all signals blocked that can
+ * be. */
 void sc_spare_stack_call(sc_spare_function *function, void *argument)
 {
     SC_NO_CANCELLATION_POINT();
@@ -388,6 +393,8 @@ void sc_spare_stack_call(sc_spare_function *function, void *argument)
     sc_kernel_mask_set(before);
 }
 
+/* The same for a function that may be left by a signal handler that does not return. False: it was
+ * left. */
 bool sc_spare_stack_try(sc_spare_function *function, void *argument, const uint64_t *outside)
 {
     SC_NO_CANCELLATION_POINT();
@@ -408,6 +415,7 @@ void sc_spare_stack_repeat(sc_spare_function *function, void *argument)
 /* The stack that the calling thread has alone while it runs on it (sc_spare_stack_call_alone). */
 static __thread char *own_spare __attribute__((tls_model("initial-exec")));
 
+/* Calls the function on this stack, which counts as the thread's spare one meanwhile. */
 static void run_on_own(char *stack, sc_spare_function *function, void *argument)
 {
     char *former = own_spare;
@@ -417,6 +425,8 @@ static void run_on_own(char *stack, sc_spare_function *function, void *argument)
     own_spare = former;
 }
 
+/* Calls the function on a stack that is mapped for this call: for what may wait for other threads,
+ * which may need the shared one. */
 void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
 {
     SC_NO_CANCELLATION_POINT();
@@ -447,6 +457,7 @@ bool sc_spare_stack_is_current(void)
     return is_shared((uintptr_t)__builtin_frame_address(0));
 }
 
+/* Calls the function on the thread's own stack if that has room for it, else on the spare stack. */
 void sc_spare_stack_make_room(sc_spare_function *function, void *argument)
 {
     if (sc_likely(sc_own_stack_has(SC_ROOM_BYTES)))

@@ -34,8 +34,9 @@ void sc_spare_stack_call(sc_spare_function *function, void *argument);
  * caller's. */
 bool sc_spare_stack_try(sc_spare_function *function, void *argument, const uint64_t *outside);
 
-/* On a shared spare stack: from here on the call may be left even while it holds one lock, which
- * undo(lock) gives back with nothing half done. `undo` NULL: no longer. Elsewhere does nothing. */
+/* On a spare stack: from here on the call may be abandoned while it holds one lock, since
+ * undo(lock) gives that back with nothing half done. `undo` NULL: no longer. Does nothing on other
+ * stacks. */
 void sc_spare_stack_undo_by(void (*undo)(void *lock), void *lock);
 
 /* sc_spare_stack_try, again and again until the function has returned. The caller's signals come in

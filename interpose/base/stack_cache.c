@@ -67,11 +67,12 @@ static struct sc_arena tables SC_GUARDED_BY(tables_lock);
 static pthread_key_t at_thread_exit;
 static bool can_give_back;
 
+/* When a thread ends: its table can be another thread's. */
 static void give_table(void *given)
 {
     sc_stack_cache_front = &no_table;
     pthread_mutex_lock(&tables_lock);
-    sc_arena_give(&tables, given, sizeof(struct table));
+    sc_arena_free(&tables, given, sizeof(struct table));
     pthread_mutex_unlock(&tables_lock);
 }
 
@@ -100,7 +101,7 @@ static bool take_table(void)
     if (!can_give_back || at_thread_exit >= PLAIN_KEYS)
         return false;
     pthread_mutex_lock(&tables_lock);
-    struct table *fresh = sc_arena_take(&tables, sizeof *fresh);
+    struct table *fresh = sc_arena_alloc(&tables, sizeof *fresh);
     pthread_mutex_unlock(&tables_lock);
     if (!fresh)
         return false;
@@ -162,6 +163,8 @@ static NOT_CHECKED bool still_there(const struct sc_stack_cache_entry *entry, ui
     return entry->site ? sc_stack_cache_are_there(entry, depth) : are_there_carefully(entry, depth);
 }
 
+/* Finds what a former unwinding from this call site and depth has found, if the same frames are
+ * still on the stack. */
 struct sc_stack_known *sc_stack_cache_find(const void *site, uintptr_t depth)
 {
     if (sc_stack_cache_front->closed != closed_so_far())
@@ -281,10 +284,11 @@ static void replace_entry(struct set *set, const struct key *key, uint32_t id)
     set->entries[way] = (struct sc_stack_cache_entry){.known = {.id = id}};
 }
 
-/* A search costs some microseconds, and what hindered it may be gone next time, so it is tried at
- * the 2nd, 4th, 8th ... miss. The innermost return address is the site itself, of which our own
- * frames hold copies: it is not searched. Frames deeper than a stored stack do not tell stacks
- * apart. */
+/* Searches the stack for the places of the return addresses, so that next time these frames need no
+ * unwinding. A search costs some microseconds, and what hindered it may be gone next time, so it is
+ * tried at the 2nd, 4th, 8th ... miss. The innermost return address is the site itself, of which
+ * our own frames hold copies: it is not searched. Frames deeper than a stored stack do not tell
+ * stacks apart. */
 void sc_stack_cache_learn(const void *site, uintptr_t depth, uint32_t id, void *const *frames,
                           unsigned count, sc_stack_cache_place *place)
 {

@@ -30,7 +30,8 @@ struct sc_stack_known {
     const char *api; /* NULL: no origin is kept */
 };
 
-/* The part of a thread's table that only sc_stack_cache_recognise, which is inlined, may use. */
+/* The part of a thread's table that the inlined sc_stack_cache_recognise reads; nothing else may
+ * use it. */
 enum { SC_STACK_CACHE_LATEST_SHIFT = 6, SC_STACK_CACHE_PLACES = 64, SC_STACK_CACHE_AT_A_TIME = 4 };
 
 struct sc_stack_cache_entry {
@@ -54,9 +55,9 @@ struct sc_stack_cache_front {
 extern __thread struct sc_stack_cache_front *sc_stack_cache_front
     __attribute__((tls_model("initial-exec")));
 
-/* Are all return addresses in their places? Four are compared at a time, and the last one may be
- * repeated for that. The words belong to other functions' frames, so neither the compiler nor a
- * sanitizer may know that we read them. */
+/* Are all of the entry's return addresses still in their places on the stack? Four are compared at
+ * a time, and the last one may be repeated for that. The words belong to other functions' frames,
+ * so neither the compiler nor a sanitizer may know that we read them. */
 static inline __attribute__((always_inline, no_sanitize("address", "thread"))) bool
 sc_stack_cache_are_there(const struct sc_stack_cache_entry *entry, uintptr_t depth)
 {

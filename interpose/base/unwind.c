@@ -78,6 +78,7 @@ static struct unwinder unwinder; /* constant once `is_chosen`, as is the mode */
 static _Atomic int stacks_mode = SC_STACKS_SITE;
 _Atomic bool sc_unwind_is_plain;
 
+/* Finds the functions of libunwind; without it, all are NULL. */
 static struct unwinder look_up_unwinder(void)
 {
     struct unwinder found = {.backtrace = NULL};
@@ -118,6 +119,7 @@ void sc_unwind_note_alone(void)
     atomic_store_explicit(&sc_unwind_is_plain, false, memory_order_release);
 }
 
+/* Says at the start why stacks will be short. */
 static void say_what_is_missing(const struct sc_options *options, bool no_libunwind)
 {
     sc_unwind_library_say_skipped(options->verbosity);
@@ -127,6 +129,8 @@ static void say_what_is_missing(const struct sc_options *options, bool no_libunw
     dlerror();
 }
 
+/* Chooses once how stacks are collected: in full if libunwind is found, else only the calling
+ * frame. */
 void sc_unwind_start(const struct sc_options *options)
 {
     if (atomic_load_explicit(&is_chosen, memory_order_acquire))
@@ -204,6 +208,8 @@ void sc_unwind_note_closed(void)
         note_closed();
 }
 
+/* A library was unloaded: what libunwind has kept of its code does not hold for what is loaded
+ * there next. */
 static void forget_closed(uint64_t closed)
 {
     static _Atomic uint64_t forgotten;
@@ -248,6 +254,7 @@ static uintptr_t return_address(uintptr_t ip)
 #endif
 }
 
+/* Collects the callers with libunwind's quick way. */
 static int trace_here(void **frames, unsigned max)
 {
     int count = unwinder.backtrace(frames, (int)max);
@@ -274,6 +281,7 @@ static unsigned collect_callers(void *cursor, void **frames, unsigned count, uns
     return count;
 }
 
+/* Collects the callers frame by frame, where libunwind has no quick way that is safe. */
 static __attribute__((noinline)) unsigned walk_here(void **frames, unsigned max)
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
@@ -362,6 +370,7 @@ static bool place_all(void *cursor, void *const *frames, unsigned count, uintptr
     return true;
 }
 
+/* Finds for each frame where on the stack its return address lies. */
 static bool place_frames(void *const *frames, unsigned count, uintptr_t *places)
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
@@ -444,6 +453,8 @@ uint32_t sc_unwind_origin_at(const char *api, void *site, uint32_t label, uintpt
     return origin;
 }
 
+/* Collects the stack of a thread that a signal has stopped, from its context. At least `pc` is
+ * returned. */
 unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max)
 {
     SC_INSIDE();
@@ -455,7 +466,8 @@ unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsi
     return collect_callers(cursor, frames, 1, max);
 }
 
-bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address))
+/* Is any return address of the stopped thread one that is sought? */
+bool sc_unwind_any_caller(const void *context, bool (*is_sought)(uintptr_t address))
 {
     SC_INSIDE();
     _Alignas(16) char cursor[CURSOR_BYTES];
@@ -469,6 +481,7 @@ bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address))
     return false;
 }
 
+/* The id of the stack of a thread that a signal has stopped; 0: none is kept. */
 uint32_t sc_unwind_from(const void *context, uintptr_t pc)
 {
     SC_INSIDE();
@@ -537,6 +550,7 @@ static void walk_to_base(void *cursor, struct owner_search *search)
     }
 }
 
+/* Looks for the frame that the address lies in; called on a stack that has room for it. */
 static __attribute__((noinline)) void search_owner(void *search)
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
@@ -546,6 +560,8 @@ static __attribute__((noinline)) void search_owner(void *search)
         walk_to_base(cursor, search);
 }
 
+/* Which frame of the calling thread the address lies in, so that it is known when that variable is
+ * gone. */
 __attribute__((noinline)) struct sc_unwind_owner sc_unwind_owner_of(uintptr_t address)
 {
     struct owner_search search = {.address = address,

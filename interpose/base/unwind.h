@@ -31,7 +31,8 @@ void sc_unwind_start(const struct sc_options *options);
 void sc_unwind_note_closing(void);
 void sc_unwind_note_closed(void);
 
-/* stacks=full, and closed modules are told of. So recognised stacks are right. */
+/* Are stacks taken in full (stacks=full), and does our dlclose see modules that are closed, so that
+ * recognised stacks are right? */
 extern _Atomic bool sc_unwind_is_plain;
 
 /* Is a recognised stack complete as it is? Not if Python frames must be added. */
@@ -41,8 +42,8 @@ static inline bool sc_unwind_is_whole(void)
            !sc_python_stacks_run();
 }
 
-/* Notes that the library is not preloaded: our dlclose is not called, so nobody tells of closed
- * modules. */
+/* Notes that the library is not preloaded: our hook of dlclose is not called, so nobody tells of
+ * closed modules, and no stack may be recognised. */
 void sc_unwind_note_alone(void);
 
 /* Are stacks more than one frame deep? */
@@ -75,8 +76,8 @@ uint32_t sc_unwind_from(const void *context, uintptr_t pc);
 /* Writes the frames of such a context, `max` at most and at least the first. Returns how many. */
 unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max);
 
-/* Is `is_sought` true for the return address of any caller, however deep the stack is? */
-bool sc_unwind_meets(const void *context, bool (*is_sought)(uintptr_t address));
+/* Does `is_sought` hold for the return address of any caller, however deep the stack is? */
+bool sc_unwind_any_caller(const void *context, bool (*is_sought)(uintptr_t address));
 
 /* Where the stack begins on which the calling thread runs: the end of the outermost frame that
  * unwind information leads to. 0: unknown. */

@@ -36,6 +36,7 @@ static void say_own_folder(void)
     sc_report_say(NULL, line.bytes);
 }
 
+/* Says in which folders libunwind was not sought, and why: a relative one may be anybody's. */
 void sc_unwind_library_say_skipped(int verbosity)
 {
     if (verbosity >= 1)

@@ -1,7 +1,6 @@
-/* libunwind, which is found when the program runs and is never linked.
+/* Opens libunwind, which is loaded when the program runs and is never linked.
  *
- * Thread-safe. Locks: all take the loader's. Not for a signal handler.
- */
+ * Thread-safe. Locks: all take the loader's. Not for a signal handler. */
 #ifndef SC_INTERPOSE_BASE_UNWIND_LIBRARY_H
 #define SC_INTERPOSE_BASE_UNWIND_LIBRARY_H
 

@@ -1,11 +1,10 @@
-/* Stands for the pipe of libunwind, which asks whether memory can be read by writing a byte of it
- * into a pipe that it keeps. A program may close descriptors that it does not know (closefrom), and
- * get files of its own under their numbers: libunwind would read, write and close those. So
- * libunwind gets no pipe, and its writes are answered here. Besides, the program's files keep the
- * numbers that they have without us.
+/* Answers libunwind's reads and writes of its pipe. libunwind asks whether memory can be read by
+ * writing a byte of it into a pipe that it keeps. A program may close descriptors that it does not
+ * know (closefrom), and get files of its own under their numbers, which libunwind would then read,
+ * write and close. So libunwind gets no pipe, and the program's files keep the numbers that they
+ * have without us.
  *
- * Thread-safe; async-signal-safe, but for sc_unwinder_pipe_note.
- */
+ * Thread-safe; async-signal-safe, but for sc_unwinder_pipe_note. */
 #ifndef SC_INTERPOSE_BASE_UNWINDER_PIPE_H
 #define SC_INTERPOSE_BASE_UNWINDER_PIPE_H
 

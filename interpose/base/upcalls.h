@@ -23,8 +23,8 @@ int sc_life_finish(int status);
  * any of our handlers. */
 void sc_life_may_vanish(void);
 
-/* calls/context_calls.c: forgets the contexts whose end the driver has told. One load if there is
- * none. */
+/* calls/context_calls.c: forgets the contexts of which CUPTI has told that the driver has ended
+ * them. One load if there is none. */
 void sc_context_calls_bury_ended(void);
 
 /* capture/detours.c: the calling thread's per-thread default stream waits for a detour of another

@@ -1,4 +1,4 @@
-/* What the program's user is told at once, on stderr. No lock. May be called in the handler of a
+/* Warnings to the program's user, at once, on stderr. No lock. May be called in the handler of a
  * fault, not in a signal handler of the program's. */
 #ifndef SC_INTERPOSE_BASE_WARNING_H
 #define SC_INTERPOSE_BASE_WARNING_H

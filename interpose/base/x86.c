@@ -59,6 +59,7 @@ static void take_vector_prefix(struct sc_x86 *code, unsigned char first)
     code->opcode = sc_x86_next(code);
 }
 
+/* Reads the prefixes and the opcode of an instruction. */
 struct sc_x86 sc_x86_begin(const unsigned char *bytes, size_t size_bytes)
 {
     struct sc_x86 code = {.bytes = bytes, .size_bytes = size_bytes, .vector_bytes = 16};

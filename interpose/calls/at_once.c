@@ -86,8 +86,8 @@ enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_
                 return SC_AWAITS_PROGRAM;
             continue;
         }
-        sc_host_functions_look(since_ns);
-        if (sc_host_functions_excuse(op, since_ticks))
+        sc_host_functions_poll(since_ns);
+        if (sc_host_functions_excuses(op, since_ticks))
             return SC_AWAITS_PROGRAM;
     } while (now_ns < deadline_ns);
     sc_edges_say_goes_on(call->api, op->api);
@@ -151,6 +151,8 @@ static void count_unjudged(const struct sc_at_once *touch, const struct sc_op_in
     count_unjudged_touches(SC_NO_VERDICT_UNSEEN, conflicts.count > 0);
 }
 
+/* Judges what the call itself reads or writes before it returns (a touch), against the operations
+ * in flight. Where the order of the stream cannot be seen, conflicts are only counted. */
 void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
 {
     SC_KEEP_ERRNO();

@@ -42,9 +42,9 @@ struct sc_at_once {
 /* Judges a touch that may conflict with an operation. `range`: of the touch's first byte, or 0. */
 void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range);
 
-/* How a wait ended. SC_AWAITED: the operation is complete. SC_AWAITS_PROGRAM: the operation is
- * behind something that waits for the program itself. SC_OVERDUE: the operation is not complete by
- * the deadline, and a line on stderr says that the call goes on. */
+/* How the wait for an operation ended. SC_AWAITED: the operation is complete. SC_AWAITS_PROGRAM: it
+ * is behind something that waits for the program itself. SC_OVERDUE: it is not complete by the
+ * deadline, and a line on stderr says that the call goes on. */
 enum sc_awaited { SC_AWAITED, SC_AWAITS_PROGRAM, SC_OVERDUE };
 
 /* Waits for an operation that the call is to come after. Asks the device at least once. */
@@ -57,7 +57,8 @@ static inline bool sc_at_once_is_idle(void)
     return !sc_track_has(&sc_track, SC_HAS_OPERATIONS);
 }
 
-/* Judges a touch. The memory may also be the device's, where no operation on host memory lies.
+/* Judges what a call itself reads or writes before it returns (a touch), against the operations in
+ * flight there. The memory may also be the device's, where no operation on host memory lies.
  * Lock-free where nothing in flight could conflict. */
 static inline void sc_at_once(const struct sc_at_once *touch)
 {

@@ -16,7 +16,8 @@ struct sc_batch_source;
 struct sc_call;
 struct sc_stream_record;
 
-/* What an address is known to be, so that the driver is not asked again behind the call. */
+/* What kind of memory an address of a batch lies in, kept so that the driver is asked once and not
+ * again behind the call. */
 enum sc_batch_side { SC_BATCH_UNKNOWN, SC_BATCH_HOST /* pageable */, SC_BATCH_OTHER };
 
 /* One copy of a batch. */
@@ -29,7 +30,7 @@ struct sc_batch_copy {
 
 struct sc_batch;
 
-/* The room in a batch for two copies of runs of bytes, in words. It stands on the caller's stack
+/* How many words two plain copies of a batch take. A batch of so few stands on the caller's stack
  * while the driver is called. */
 enum { SC_BATCH_FEW_WORDS = 36 };
 
@@ -54,8 +55,8 @@ struct sc_batch {
     uint64_t few[SC_BATCH_FEW_WORDS]; /* room for the sources and the scratch memory, if they fit */
 };
 
-/* A part of a copy's bytes, and where the device is to read it. `source` NULL: where the program
- * says. */
+/* A part of a copy's bytes, and from where the device is to read it. `source` NULL: from where the
+ * program says. */
 struct sc_batch_piece {
     size_t offset, size_bytes;
     const void *source;

@@ -51,8 +51,8 @@ static struct sc_copy_side look_up(CUdeviceptr address, size_t size_bytes, enum 
     return sc_copy_side_at(address, size_bytes);
 }
 
-/* Memory that the program has unregistered is the host's, and in use, for as long as the driver
- * still takes it for registered. */
+/* One end of a copy of a batch. Memory that the program has unregistered is the host's, and in use,
+ * for as long as the driver still takes it for registered. */
 struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
                                             enum sc_batch_side is)
 {
@@ -64,6 +64,8 @@ struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_byt
 
 /* ---- what a copy does with memory ---- */
 
+/* Names a pageable source as an operation on host memory, and whether the driver has taken its
+ * bytes when the call returns. */
 static void add_pageable_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
                                 enum sc_copy_time read)
 {
@@ -125,7 +127,7 @@ static void describe_copy(struct sc_issue *issue, struct sc_batch *batch, size_t
         .dst_is = known ? (enum sc_batch_side)known->dst_is : SC_BATCH_UNKNOWN,
         .order = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
     };
-    sc_issue_on(issue, batch->call, batch->stream);
+    sc_issue_begin_uncaptured(issue, batch->call, batch->stream);
     batch->describe(batch, index, copy);
     issue->is_empty = copy->sides.is_empty;
     if (copy->sides.is_empty)
@@ -172,6 +174,8 @@ static void judge_all(struct sc_batch *batch)
     sc_batch_sources_read(&gathered);
 }
 
+/* Before the driver's call: judges all copies of the batch, and opens a call on the stream, which
+ * may be one that waits for the stream. */
 void sc_batch_copies_begin(struct sc_batch *batch)
 {
     SC_KEEP_ERRNO();
@@ -182,7 +186,7 @@ void sc_batch_copies_begin(struct sc_batch *batch)
             batch->point =
                 SC_TRACKED(sc_order_begin_to_wait(track.order, batch->stream->id, &batch->ordered));
         else
-            sc_track_begin(&sc_track, batch->stream->id, &batch->ordered);
+            sc_track_begin_call(&sc_track, batch->stream->id, &batch->ordered);
     }
 }
 
@@ -222,8 +226,9 @@ struct recording {
     bool asked, complete;         /* whether the stream is idle was asked, and the answer */
 };
 
-/* A pageable source that nothing else keeps is guarded until the batch is done. If the batch is
- * done already, the guard is not needed. */
+/* Takes back the guard of a source that the driver has read by now. A pageable source that nothing
+ * else keeps is guarded until the batch is done. If the batch is done already, the guard is not
+ * needed. */
 static void skip_guard_if_complete(const struct sc_batch *batch, struct recording *recording,
                                    struct sc_issue *issue, struct sc_issue_ops *ops)
 {
@@ -254,6 +259,8 @@ static bool must_await(const struct sc_batch_source *source, const struct sc_bat
            sc_options.mode == SC_MODE_FIX && sc_replaying_is_on();
 }
 
+/* The driver reads this source after the call: keeps its copy until then, or, where there is none,
+ * lets the program wait before it changes the source. */
 static void keep_source_until_read(struct sc_batch_source *source, const struct sc_batch_copy *copy,
                                    struct sc_issued_call *issued)
 {
@@ -310,6 +317,8 @@ static void record_copy(struct sc_batch *batch, size_t index, struct recording *
         sc_beside_uses_issued(batch->call, batch->stream, &issue.uses, true, false);
 }
 
+/* After the driver has accepted the batch: records each copy as an operation, all under one
+ * call. */
 static void record_all(struct sc_batch *batch)
 {
     struct recording recording = {
@@ -331,7 +340,7 @@ static void end_wait_for_stream(struct sc_batch *batch, CUresult result)
         sc_track_forget_point(&sc_track, &batch->point);
         return;
     }
-    sc_hazards_know(&batch->point, SC_CULPRIT_OF(batch->call));
+    sc_hazards_note_known(&batch->point, SC_CULPRIT_OF(batch->call));
 }
 
 CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result)
@@ -339,7 +348,7 @@ CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result)
     SC_KEEP_ERRNO();
     if (!batch->stream)
         return result;
-    sc_track_end(&sc_track, &batch->ordered, result == CUDA_SUCCESS);
+    sc_track_end_call(&sc_track, &batch->ordered, result == CUDA_SUCCESS);
     if (result == CUDA_SUCCESS)
         record_all(batch);
     if (batch->waits)

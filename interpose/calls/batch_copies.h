@@ -20,13 +20,13 @@ enum sc_batch_side;
 struct sc_batch;
 struct sc_copy_side;
 
-/* The side at this address of a plain copy: host memory if a range is known there, or if the
+/* One side of a plain copy of the batch: host memory if a range is known at the address, or if the
  * address is pageable. */
 struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
                                             enum sc_batch_side is);
 
-/* Around the driver's call. Without sc_batch_copies_begin, sc_batch_copies_end notes nothing.
- * Returns `result`. */
+/* Called before and after the driver's call: begin judges the copies, end records them if the
+ * driver has accepted the call. End does nothing without begin, and returns `result`. */
 void sc_batch_copies_begin(struct sc_batch *batch);
 CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result);
 

@@ -32,6 +32,8 @@ static size_t scratch_bytes(const struct sc_batch *batch)
     return batch->count * (sizeof *batch->sources + batch->scratch_bytes);
 }
 
+/* The record of what replaces the source of a copy. The records are made on the first call: in the
+ * batch itself if they fit, else in mapped pages. NULL: no memory. */
 struct sc_batch_source *sc_batch_sources_at(struct sc_batch *batch, size_t index)
 {
     size_t size_bytes = scratch_bytes(batch);
@@ -71,6 +73,7 @@ static struct sc_slot_source slot_source(const struct sc_op_info *op)
     return (struct sc_slot_source){op->ticket.stream, op->range, op->kind, &op->shape, &op->fold};
 }
 
+/* Takes a snapshot of the bytes that share a page with a guarded source but are not guarded. */
 static struct sc_slot *take_edge_snapshot(const struct sc_batch *batch, const struct sc_op_info *op,
                                           uintptr_t address, size_t size_bytes)
 {
@@ -131,6 +134,8 @@ static void protect_source(struct sc_batch *batch, size_t index, const struct sc
         guard_and_split(batch, index, issue, op);
 }
 
+/* By the source's access order: which of the driver's ways to copy (graph/copy_manner.h) the copy
+ * goes. */
 enum sc_copy_call sc_batch_sources_call(const struct sc_batch_copy *copy)
 {
     switch (copy->order) {
@@ -150,6 +155,8 @@ bool sc_batch_sources_is_late(const struct sc_batch_copy *copy)
     return sc_copy_manner_breaks_promise(&asked);
 }
 
+/* Reads all gathered sources into their slots with one call of the kernel. A source that cannot be
+ * read loses its slot. */
 void sc_batch_sources_read(struct sc_batch_gathered *gathered)
 {
     sc_peek_all(gathered->items, gathered->count);
@@ -194,6 +201,8 @@ static bool take_snapshot(struct sc_batch *batch, size_t index, const struct sc_
     return source->slot != NULL;
 }
 
+/* Decides what the driver is to read instead of the source, while the program may change it: a
+ * snapshot, a copy of the library's, or guarded pages of the source itself. */
 void sc_batch_sources_replace(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
                               const struct sc_batch_copy *copy, struct sc_batch_gathered *gathered)
 {
@@ -218,6 +227,8 @@ bool sc_batch_sources_are_replaced(const struct sc_batch *batch)
     return sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && batch->scratch_bytes;
 }
 
+/* The pieces in which the driver is to make the copy: one, or three where the ends of a guarded
+ * source are read from snapshots. */
 unsigned sc_batch_sources_pieces(const struct sc_batch *batch, size_t index, size_t size_bytes,
                                  struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX])
 {
@@ -245,7 +256,9 @@ static void give_back(struct sc_slot *slot)
         sc_snapshots_return(slot);
 }
 
-/* If a range has come or gone meanwhile, the copy has no operation, and its slots go back. */
+/* Hands what replaces the source over to the copy's operation, which frees it when the device has
+ * read it. If a range has come or gone meanwhile, the copy has no operation, and its slots go
+ * back. */
 void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue_ops *ops)
 {
     struct sc_op_info *op = sc_batch_sources_op(ops);
@@ -303,6 +316,8 @@ static void keep_refused_source(const struct sc_batch *batch, struct sc_batch_so
         sc_large_copies_keep(source->copy, source->copy_bytes, &read);
 }
 
+/* After the call: if the driver refused the batch, keeps what it may have begun to read; then frees
+ * the records. */
 void sc_batch_sources_end(struct sc_batch *batch, bool refused)
 {
     for (size_t i = 0; refused && batch->sources && i < batch->count; i++)

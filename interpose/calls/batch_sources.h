@@ -32,30 +32,33 @@ struct sc_batch_source {
     struct sc_slot *edges[2]; /* snapshots of these bytes, or NULL */
     uintptr_t guard_address;
     size_t guard_bytes;
-    void *copy; /* a copy of the source that is too large for a snapshot, of copy_bytes; or NULL */
+    /* a copy, of copy_bytes, of a source that is too large for a snapshot; NULL: there is none */
+    void *copy;
     size_t copy_bytes;
 };
 
-/* Small pageable sources that are still to be read into their slots, many by one system call. */
+/* Small pageable sources whose bytes are still to be copied into their slots, many by one system
+ * call. */
 struct sc_batch_gathered {
     unsigned count;
     struct sc_batch_source *sources[SC_PEEK_ITEMS_MAX];
     struct sc_peek_item items[SC_PEEK_ITEMS_MAX];
 };
 
-/* The scratch memory that the caller has asked for, behind the sources. Pre: batch->replaced. */
+/* The scratch memory that the caller has asked for; it lies behind the sources. Pre:
+ * batch->replaced. */
 static inline void *sc_batch_sources_scratch(const struct sc_batch *batch)
 {
     return batch->sources + batch->count;
 }
 
-/* What is kept of the copy of this index. NULL: there is no memory. */
+/* The record of how the device is to read the source of copy `index`. NULL: there is no memory. */
 struct sc_batch_source *sc_batch_sources_at(struct sc_batch *batch, size_t index);
 
 /* The operation among `ops` that reads the source, or NULL. */
 struct sc_op_info *sc_batch_sources_op(struct sc_issue_ops *ops);
 
-/* The kind of call that the copy's access order makes it. Pure. */
+/* As which kind of call (track/copy_manner.h) the copy counts, by its access order. Pure. */
 enum sc_copy_call sc_batch_sources_call(const struct sc_batch_copy *copy);
 
 /* Does this driver read a large pageable source after the call, though the copy's order promises
@@ -71,12 +74,13 @@ void sc_batch_sources_replace(struct sc_batch *batch, size_t index, const struct
                               const struct sc_batch_copy *copy, struct sc_batch_gathered *gathered);
 void sc_batch_sources_read(struct sc_batch_gathered *gathered);
 
-/* Splits a copy of `size_bytes` into the pieces that the device is to make, in order. Returns their
- * number. */
+/* Splits a copy of `size_bytes` into the pieces that the device is to make, in order, by what
+ * replaces parts of its source. SIZE_MAX: one piece, not split. Returns the number of pieces. */
 unsigned sc_batch_sources_pieces(const struct sc_batch *batch, size_t index, size_t size_bytes,
                                  struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX]);
 
-/* The driver has accepted the call: the copy's operation takes over what is kept of its source. */
+/* The driver has accepted the call: the recorded operations own the source's slots and copies from
+ * now on. */
 void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue_ops *ops);
 
 /* Ends what is kept, when the call is over. `refused`: the driver may have begun with some copies,

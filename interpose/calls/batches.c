@@ -167,6 +167,7 @@ struct flat_batch {
     size_t begun; /* how many attributes hold for the described copy or for earlier ones */
 };
 
+/* Takes over the arguments of the call, which are arrays with an element for each copy. */
 static void set_arrays(struct flat_batch *batch, CUdeviceptr *dsts, CUdeviceptr *srcs,
                        size_t *sizes, CUmemcpyAttributes *attributes, size_t *first,
                        size_t attribute_count)
@@ -190,6 +191,7 @@ static CUmemcpySrcAccessOrder access_order(struct flat_batch *batch, size_t copy
                         : CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
 }
 
+/* Describes copy `i` of a batch whose arguments are arrays (cuMemcpyBatchAsync). */
 static void describe_flat(struct sc_batch *copies, size_t i, struct sc_batch_copy *copy)
 {
     struct flat_batch *batch = (struct flat_batch *)(void *)copies;
@@ -279,8 +281,8 @@ static struct flat_arrays arrays_for_driver(struct flat_batch *batch)
     return made;
 }
 
-/* The driver names the piece that it has refused. The program is told the copy that the piece
- * belongs to. */
+/* Sets which copy of the program's has failed. The driver names the piece that it has refused. The
+ * program is told the copy that the piece belongs to. */
 static void name_failed_copy(const struct flat_batch *batch)
 {
     const struct sc_batch *copies = &batch->batch.copies;
@@ -400,6 +402,7 @@ struct batch_3d {
     CUDA_MEMCPY3D_BATCH_OP *list;
 };
 
+/* Describes copy `i` of a batch of 3D copies (cuMemcpy3DBatchAsync). */
 static void describe_3d(struct sc_batch *copies, size_t i, struct sc_batch_copy *copy)
 {
     const CUDA_MEMCPY3D_BATCH_OP *op = &((struct batch_3d *)(void *)copies)->list[i];
@@ -440,6 +443,7 @@ static CUresult capture_3d_copy(const struct batch *batch, const CUDA_MEMCPY3D_B
     return sc_issue_end(&issue, result);
 }
 
+/* Would the driver accept the arguments? */
 static bool is_valid_3d(const struct batch_3d *batch, unsigned long long flags)
 {
     bool valid = batch->list && batch->batch.copies.count && !flags;
@@ -448,6 +452,7 @@ static bool is_valid_3d(const struct batch_3d *batch, unsigned long long flags)
     return valid;
 }
 
+/* Is any source or destination a CUDA array, whose size a plain copy counts in other units? */
 static bool has_arrays(const struct batch_3d *batch)
 {
     for (size_t i = 0; i < batch->batch.copies.count; i++)

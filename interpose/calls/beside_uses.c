@@ -12,6 +12,7 @@
 
 /* ---- copies and memsets ---- */
 
+/* Tells the watch over captures what device memory a captured operation uses. */
 void sc_beside_uses_captured(const struct sc_graph_call *call, const struct sc_device_uses *uses)
 {
     struct sc_beside_op op = {
@@ -23,6 +24,8 @@ void sc_beside_uses_captured(const struct sc_graph_call *call, const struct sc_d
     sc_beside_captured(&op, call->graph);
 }
 
+/* Tells the watch over captures of work that is issued beside a capture, which the graph will not
+ * repeat. */
 void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_record *stream,
                            const struct sc_device_uses *uses, bool is_async, bool is_detour)
 {

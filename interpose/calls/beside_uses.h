@@ -1,11 +1,10 @@
-/* What calls tell of themselves to the captures of the calling thread (capture/beside.h): copies,
- * memsets and kernels, those that a capture takes and those that run beside it.
+/* Tells the captures of the calling thread (capture/beside.h) what its copies, memsets and kernels
+ * do with device memory: those that a capture takes, and those that run beside it.
  *
  * `is_detour`: a capture stood in the way of the call, which is reported already.
  *
  * Pre: sc_beside_is_asked(), and the driver has accepted the call. Locks: none may be held. errno
- * is kept. Calls the driver about a kernel's parameters: not for a signal handler.
- */
+ * is kept. Calls the driver about a kernel's parameters: not for a signal handler. */
 #ifndef SC_INTERPOSE_CALLS_BESIDE_USES_H
 #define SC_INTERPOSE_CALLS_BESIDE_USES_H
 
@@ -17,7 +16,8 @@ struct sc_graph_call;
 struct sc_launch;
 struct sc_stream_record;
 
-/* Tells of a copy or memset that became a node of a graph. Called on the thread that captures. */
+/* Tells of a copy or memset that a capture has made a node of. Called on the thread that
+ * captures. */
 void sc_beside_uses_captured(const struct sc_graph_call *call, const struct sc_device_uses *uses);
 
 /* Tells of a copy or memset that was issued on a stream that does not capture. `is_async`: by an

@@ -54,7 +54,7 @@ static void settle_lost_pages(uintptr_t to, const struct sc_culprit *culprit)
     uintptr_t start = sc_losses_whole_pages(to);
     uintptr_t end = sc_losses_whole_pages((uintptr_t)NEXT(sbrk)(0));
     const void *lost = (const void *)start;
-    if (start >= end || !sc_track_meets(&sc_track, start, end - start) || !is_in_heap(start))
+    if (start >= end || !sc_track_overlaps(&sc_track, start, end - start) || !is_in_heap(start))
         return;
     if (sc_losses_may_matter(lost, end - start))
         sc_losses_settle(lost, end - start, culprit);

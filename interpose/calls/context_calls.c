@@ -75,8 +75,8 @@ static void end_memory(const struct sc_context *context)
  * the guard and the reaper. */
 static void end_work(const struct sc_context *context)
 {
-    struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
-    sc_track_known(&sc_track, &point, NULL, NULL);
+    struct sc_point point = sc_track_sync_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
+    sc_track_note_known(&sc_track, &point, NULL, NULL);
     end_memory(context);
     sc_managed_context_ended(context);
     sc_booking_context_ended(context);
@@ -86,7 +86,9 @@ static void end_work(const struct sc_context *context)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-void sc_context_calls_told_end(CUcontext handle)
+/* A call has shown that the driver has ended the context on its own. What it had is ended now; the
+ * rest is buried by a later call that may take more locks. */
+void sc_context_calls_note_end(CUcontext handle)
 {
     struct sc_context *context = sc_contexts_known(handle);
     if (!context || atomic_exchange(&context->gone, true))
@@ -106,7 +108,7 @@ static void end_context(struct sc_context *context)
     sc_snapshots_context_gone(context);
     sc_pinned_context_gone(context);
     sc_captures_context_gone(context);
-    sc_streams_bury(context, /*events_are_dead=*/true);
+    sc_streams_forget_of(context, /*events_are_dead=*/true);
     sc_marks_context_gone(context);
 }
 
@@ -167,14 +169,17 @@ static void put_back(struct sc_context *context)
     sc_pinned_context_named(context);
 }
 
+/* Ends a green context: its streams go, while the memory and the events stay with its primary
+ * context. */
 static void end_green(struct sc_context *context)
 {
     if (atomic_exchange(&context->gone, true))
         atomic_fetch_sub(&ended_contexts, 1);
-    sc_streams_bury(context, /*events_are_dead=*/false);
+    sc_streams_forget_of(context, /*events_are_dead=*/false);
     sc_marks_context_gone(context);
 }
 
+/* Ends all contexts that were only noted as ended. Almost always there is none. */
 void sc_context_calls_bury_ended(void)
 {
     while (sc_unlikely(atomic_load_explicit(&ended_contexts, memory_order_relaxed) != 0)) {
@@ -201,6 +206,7 @@ static struct sc_context *take_ending(CUcontext handle)
     return take_and_quiet(handle);
 }
 
+/* The driver has ended the context with all that hangs on it, or has refused. */
 static CUresult end_taken(struct sc_context *context, CUresult result)
 {
     if (context && result == CUDA_SUCCESS)
@@ -315,6 +321,8 @@ static struct green_ending begin_green_end(const struct sc_call *call, CUgreenCt
     return ending;
 }
 
+/* The driver has ended the green context, or has refused; either way one reference to the primary
+ * context may be released. */
 static CUresult finish_green_end(const struct green_ending *ending, CUresult result)
 {
     if (ending->context && result == CUDA_SUCCESS) {

@@ -8,9 +8,9 @@
 
 #include "interpose/driver/driver.h"
 
-/* The driver is about to end the context. The context's work is done, unless it may be a green
- * context. What needs the driver is left to sc_context_calls_bury_ended (base/upcalls.h), which
- * runs before another context gets this handle. Called from within the driver. */
-void sc_context_calls_told_end(CUcontext handle);
+/* Called within the driver, which is about to end the context. The context's work is done, unless
+ * it may be a green context. What needs calls of the driver is left to sc_context_calls_bury_ended
+ * (base/upcalls.h), which runs before another context gets this handle. */
+void sc_context_calls_note_end(CUcontext handle);
 
 #endif

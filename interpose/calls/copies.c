@@ -62,8 +62,8 @@ static inline void add_host_and_device(struct sc_issue *issue, enum sc_direction
     }
     sc_issue_host(issue, direction, host_side, bytes);
     add_device_side(issue, direction, device, bytes);
-    sc_issue_names(issue, direction, up ? device : (uintptr_t)host_side,
-                   up ? (uintptr_t)host_side : device, bytes);
+    sc_issue_set_history(issue, direction, up ? device : (uintptr_t)host_side,
+                         up ? (uintptr_t)host_side : device, bytes);
 }
 
 struct copy {
@@ -225,7 +225,7 @@ static void add_memset(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, si
     issue->is_empty = sc_shape_hull_bytes(&shape) == 0;
     if (issue->is_empty || !sc_issue_is_on(issue))
         return;
-    sc_issue_names(issue, SC_MEMSET, dst, 0, sc_shape_hull_bytes(&shape));
+    sc_issue_set_history(issue, SC_MEMSET, dst, 0, sc_shape_hull_bytes(&shape));
     if (is_used_as_host(issue, dst))
         sc_issue_host_shape(issue, SC_MEMSET, &shape);
     else

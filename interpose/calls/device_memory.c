@@ -8,6 +8,7 @@
 
 #include "common/poison.h"
 
+/* Notes a new allocation, so that uses of it can be told from uses of what lay there before. */
 void sc_device_memory_note_made(const struct sc_call *call, uintptr_t address, size_t size_bytes)
 {
     SC_KEEP_ERRNO();
@@ -34,8 +35,8 @@ static struct sc_allocation begin_leaving(uintptr_t address)
     return leaving.allocation;
 }
 
-/* Behind the driver's call the address may be another thread's memory already, so a replay's second
- * run returns what the first one found. */
+/* Finds the block that is about to be freed. Behind the driver's call the address may be another
+ * thread's memory already, so a replay's second run returns what the first one found. */
 struct sc_allocation sc_device_memory_note_leaving(uintptr_t address)
 {
     if (sc_replaying_prepares())

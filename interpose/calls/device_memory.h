@@ -1,11 +1,11 @@
-/* Device memory that comes and goes, where device=1 watches it. What was in flight in memory that
- * the driver hands out is past, and a hazard names the call that made its buffer.
+/* Follows device memory as the program allocates and frees it, with the option device=1. What was
+ * in flight in memory that the driver hands out is past, and a hazard can name the call that made
+ * its buffer.
  *
  * A wrapper tells of memory when the driver has handed it out, and of memory that is given back
  * before and behind the call. Without device=1 each of these is one load.
  *
- * Locks: none may be held. errno is kept. Thread-safe, not signal-safe.
- */
+ * Locks: none may be held. errno is kept. Thread-safe, not signal-safe. */
 #ifndef SC_INTERPOSE_CALLS_DEVICE_MEMORY_H
 #define SC_INTERPOSE_CALLS_DEVICE_MEMORY_H
 
@@ -33,9 +33,9 @@ static inline void sc_device_memory_made(const struct sc_call *call, uintptr_t a
         sc_device_memory_note_made(call, address, size_bytes);
 }
 
-/* The memory is about to be given back. Returns its allocation, with a size of 0 if the memory is
- * not known. In a replay the wrapper runs before the call and behind it: behind it the function
- * returns what it found before. */
+/* Before a call that frees device memory: returns its allocation, with a size of 0 if the memory is
+ * not known. A replay runs the wrapper before the call and again behind it; behind it this returns
+ * what it found before. */
 static inline struct sc_allocation sc_device_memory_leaves(uintptr_t address)
 {
     return sc_unlikely(sc_track_watches_device(&sc_track)) && sc_active()
@@ -43,7 +43,7 @@ static inline struct sc_allocation sc_device_memory_leaves(uintptr_t address)
                : (struct sc_allocation){0};
 }
 
-/* The driver has taken the memory back (`freed`), or has refused to. */
+/* After that call: the driver has taken the memory back (`freed`), or has refused to. */
 static inline void sc_device_memory_left(const struct sc_allocation *allocation, bool freed)
 {
     if (sc_unlikely(allocation->size_bytes))

@@ -32,7 +32,8 @@
 
 #include "common/poison.h"
 
-/* `after`: what the use comes after besides its stream's work, or NULL. */
+/* Describes a use of device memory as an operation. `after`: what it comes after besides its
+ * stream's work, or NULL. */
 static struct sc_op_info describe_use(const struct sc_device_use *use, const struct sc_call *call,
                                       struct sc_stream_record *stream, const struct sc_point *after)
 {
@@ -166,6 +167,8 @@ void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_cal
     sc_device_uses_judge_all(uses->of, uses->count, call, stream, healing, NULL);
 }
 
+/* Before a call is made: judges each of its uses of device memory against what is in flight, and
+ * makes its stream wait for what it would race with. */
 void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
                               const struct sc_call *call, struct sc_stream_record *stream,
                               enum sc_device_healing healing, const struct sc_point *after)
@@ -179,6 +182,7 @@ void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
     }
 }
 
+/* Judges a free for which the program does not wait: work in flight may still use the memory. */
 void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_allocation *allocation)
 {
     const size_t bytes = allocation->size_bytes;
@@ -193,6 +197,7 @@ void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_alloc
               SC_HEALED_BY_WAIT);
 }
 
+/* Who makes the call, where and when; all uses that the call records share it. */
 struct sc_op_info sc_device_uses_moment(const struct sc_call *call,
                                         const struct sc_stream_record *stream, uint64_t place)
 {
@@ -216,7 +221,7 @@ void sc_device_uses_set_moment(struct sc_op_info *info, const struct sc_op_info 
     info->correlation_id = moment->correlation_id;
 }
 
-/* `op` gives ticket, stack, time and thread. */
+/* Describes a use as an operation of the call; `op` gives ticket, stack, time and thread. */
 static struct sc_op_info describe_at(const struct sc_device_use *use, const struct sc_call *call,
                                      struct sc_stream_record *stream, const struct sc_op_info *op)
 {
@@ -240,7 +245,8 @@ static void mark(struct sc_stream_record *stream, const struct sc_ticket *ticket
 /* How many descriptions stand on the stack at a time. */
 enum { ISSUED_AT_ONCE = 4 };
 
-/* All uses of a call are one operation: the first of them get a number, which the others take. */
+/* Records all uses of a call as one operation: the first of them get a number, which the others
+ * take. */
 struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsigned count,
                                          const struct sc_call *call,
                                          struct sc_stream_record *stream,
@@ -286,6 +292,7 @@ void sc_device_uses_judge_ordered_free(const struct sc_call *call, struct sc_str
     sc_device_uses_judge_all(&use, 1, call, stream, SC_HEALED_BY_EDGE, NULL);
 }
 
+/* Records a free in the order of a stream (cuMemFreeAsync) as a use of the whole block. */
 void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stream_record *stream,
                                       const struct sc_allocation *allocation)
 {
@@ -296,6 +303,8 @@ void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stre
     mark(stream, &info.ticket, moment.ticks);
 }
 
+/* Records an allocation in the order of a stream (cuMemAllocAsync) as a use of the block: whoever
+ * uses it must come after. */
 void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,
                               uintptr_t address, size_t size_bytes)
 {

@@ -1,4 +1,5 @@
-/* What a call does with device memory: held against what other streams do there (SC501, SC502).
+/* Judges and records what a call does with device memory: work of other streams on the same bytes
+ * with no order is a hazard (SC501, SC502).
  *
  * A wrapper does three things, only while sc_track_watches_device:
  *
@@ -9,8 +10,7 @@
  * returned are left out.
  *
  * Locks: none may be held. errno may change. Calls the driver where something is found: not for a
- * signal handler.
- */
+ * signal handler. */
 #ifndef SC_INTERPOSE_CALLS_DEVICE_USES_H
 #define SC_INTERPOSE_CALLS_DEVICE_USES_H
 
@@ -41,21 +41,21 @@ void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
                               const struct sc_call *call, struct sc_stream_record *stream,
                               enum sc_device_healing healing, const struct sc_point *after);
 
-/* Judges a call that is about to free memory of a pool at once. The driver would wait for nothing,
- * so the call is made to wait. */
+/* Judges a call that frees memory of a pool at once, and makes it wait for what uses the memory,
+ * since the driver would wait for nothing. */
 void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_allocation *allocation);
 
 /* Judges a call that is about to free memory in the stream's order. */
 void sc_device_uses_judge_ordered_free(const struct sc_call *call, struct sc_stream_record *stream,
                                        const struct sc_allocation *allocation);
 
-/* Notes the uses of a call that the driver has accepted, at least one. `place`: the call's, in a
+/* Records the uses (at least one) of a call that the driver has accepted. `place`: the call's, in a
  * legacy stream, or 0. */
 void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
                          struct sc_stream_record *stream, uint64_t place);
 
-/* The ticket's stream, the stack, time and thread of a call that the driver has just accepted, for
- * all of its uses. */
+/* What all uses of a call have in common, which the driver has just accepted: the stream, the
+ * stack, the time and the thread. */
 struct sc_op_info sc_device_uses_moment(const struct sc_call *call,
                                         const struct sc_stream_record *stream, uint64_t place);
 
@@ -72,11 +72,11 @@ struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsig
                                          struct sc_stream_record *stream,
                                          const struct sc_op_info *op);
 
-/* Notes that the driver has accepted the free of the memory in the stream's order. */
+/* Records that the driver has accepted a free of the memory in the stream's order. */
 void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stream_record *stream,
                                       const struct sc_allocation *allocation);
 
-/* Notes that the call has handed out memory in the stream's order. */
+/* Records that the call has allocated memory in the stream's order. */
 void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,
                               uintptr_t address, size_t size_bytes);
 

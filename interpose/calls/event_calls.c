@@ -71,7 +71,7 @@ SC_INLINED CUresult set_event(CUresult result, CUevent event, bool known, struct
 static __attribute__((noinline)) void mark_before_event(struct sc_stream_record *stream)
 {
     sc_marks_cover(stream);
-    SC_TRACKED(sc_order_pass(track.order, stream->id));
+    SC_TRACKED(sc_order_skip_number(track.order, stream->id));
 }
 
 /* Notes the record as a call on its stream, and takes the point that the event will stand for. */
@@ -198,8 +198,8 @@ SC_SIMPLE_PAIR(cuEventRecordWithFlags, _ptsz, (CUevent event, CUstream stream, u
     return end_recording(&recording, real(event, stream, flags), event, flags);
 }
 
-/* The call may have been made by any number of threads' work, so what was issued meanwhile counts
- * as well. */
+/* Notes behind a call that it has recorded the event in the stream. The call may have been made by
+ * any number of threads' work, so what was issued meanwhile counts as well. */
 void sc_event_calls_recorded(struct sc_stream_record *stream, CUevent event)
 {
     struct sc_order_call ordered;
@@ -247,7 +247,8 @@ struct before {
     uint64_t work_ticks;
 };
 
-/* What the event stands for. Its stream's id may be another stream's by now. */
+/* Finds the stream and the time of the work that the event stands for. The stream's id may be
+ * another stream's by now: then NULL. */
 static struct before work_before(CUevent event)
 {
     struct sc_point point = sc_track_event_point(&sc_track, (uintptr_t)event);
@@ -258,9 +259,10 @@ static struct before work_before(CUevent event)
     return before;
 }
 
-/* The wait brings no work if the host has waited for all work of the event's stream, or if there
- * never was such work. Work before the event, on whatever stream, comes before the legacy stream's
- * work, too. */
+/* Notes that the stream waits for what the event stands for. Returns whether that may be unfinished
+ * work. The wait brings no work if the host has waited for all work of the event's stream, or if
+ * there never was such work. Work before the event, on whatever stream, comes before the legacy
+ * stream's work, too. */
 bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
 {
     struct before before = {0};
@@ -278,6 +280,8 @@ bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
     return may_bring_work;
 }
 
+/* The driver has made the stream wait for the event, or has refused. In a capture the wait orders
+ * nodes and not work, so nothing is noted. */
 static CUresult end_joining(CUresult result, struct sc_stream_record *stream, CUevent event,
                             struct joining *joining, bool may_bring_work) SC_UNFOLLOWED
 {
@@ -379,10 +383,11 @@ static struct context_wait begin_context_wait(CUcontext handle, CUevent event)
 static void order_context(struct context_wait *wait)
 {
     SC_TRACK_SCOPE(track);
-    sc_order_wait_context(track.order, wait->context->legacy, &wait->point);
-    sc_order_release(track.order, &wait->point);
+    sc_order_note_context_wait(track.order, wait->context->legacy, &wait->point);
+    sc_order_release_point(track.order, &wait->point);
 }
 
+/* The driver has made all streams of the context wait for the event, or has refused. */
 static CUresult end_context_wait(const struct sc_call *call, struct context_wait *wait,
                                  CUresult result)
 {

@@ -1,8 +1,7 @@
-/* A stream waits for an event.
+/* What wrappers of event calls share: notes what a stream joins when it waits for an event.
  *
  * Thread-safe. Locks: the tracker's inside; none of the library's may be held. Not for a signal
- * handler.
- */
+ * handler. */
 #ifndef SC_INTERPOSE_CALLS_EVENT_CALLS_H
 #define SC_INTERPOSE_CALLS_EVENT_CALLS_H
 

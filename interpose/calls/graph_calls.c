@@ -51,6 +51,8 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgrap
     return result;
 }
 
+/* After a call that adds a node to a graph: notes what memory the node uses, for the launches to
+ * come. */
 static CUresult end_add_node(const struct sc_call *call, CUresult result, const CUgraphNode *node,
                              CUgraph graph, const CUgraphNodeParams *params, CUgraph child)
 {

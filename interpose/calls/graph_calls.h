@@ -1,8 +1,8 @@
-/* Graphs: captured, built by hand, cloned, destroyed. What their nodes name is noted as the nodes
- * come (node_uses.h). graph_execs.c makes execs from graphs, and graph_launch.c launches execs.
+/* What the wrappers of graph calls share, for graphs that are captured, built by hand, cloned or
+ * destroyed. What their nodes name is noted as the nodes come (node_uses.h). graph_execs.c makes
+ * execs from graphs, and graph_launch.c launches execs.
  *
- * Locks: none of its own; the tracker's inside. Thread-safe, not signal-safe.
- */
+ * Locks: none of its own; the tracker's inside. Thread-safe, not signal-safe. */
 #ifndef SC_INTERPOSE_CALLS_GRAPH_CALLS_H
 #define SC_INTERPOSE_CALLS_GRAPH_CALLS_H
 
@@ -10,8 +10,8 @@
 
 #include "interpose/driver/driver.h"
 
-/* The exec is about to be destroyed or changed. Its user objects may end when its last launch is
- * done, and their destructors may tell the host so, unseen: notes a signal. */
+/* Called before the exec is destroyed or changed. The exec's user objects may then end when its
+ * last launch is done, and their destructors may tell the host so, unseen: notes a signal. */
 void sc_graph_calls_letting_go(const void *exec);
 
 /* Around the driver's call that destroys a graph or an exec. sc_graph_calls_destroying detaches

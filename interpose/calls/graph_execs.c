@@ -19,8 +19,8 @@
 #include "interpose/ledger/memory_kinds.h"
 #include "track/graph_place.h"
 #include "track/graphs.h"
-#include "track/heard.h"
 #include "track/track.h"
+#include "track/watched_nodes.h"
 
 #include "common/poison.h"
 
@@ -111,7 +111,7 @@ static struct sc_graph_flags drop_former(struct exec_change *change)
     struct sc_graph_flags flags = sc_graphs_flags(track.graphs, exec, node);
     sc_graphs_drop_node(track.graphs, exec, node);
     if (place == SC_PLACE_UNKNOWN) {
-        sc_graphs_lose_inner(track.graphs, exec);
+        sc_graphs_disable_inner(track.graphs, exec);
         flags.unsure |= SC_UNSURE_UNJUDGED | SC_UNSURE_UNJUDGED << SC_UNSURE_OF_DEVICE;
     }
     return flags;
@@ -139,10 +139,10 @@ static void end_change(const struct exec_change *change)
         sc_graphs_place_inner(track.graphs, exec, change->node, change->by.inner, flags);
         return;
     }
-    if (flags->told)
-        sc_graphs_tell_of(track.graphs, exec, change->node, flags->told);
+    if (flags->stage)
+        sc_graphs_set_stage(track.graphs, exec, change->node, flags->stage);
     if (flags->tells)
-        sc_graphs_let_tell(track.graphs, exec, change->node, flags->tells);
+        sc_graphs_set_notifies(track.graphs, exec, change->node, flags->tells);
     if (flags->unsure)
         sc_graphs_doubt_node(track.graphs, exec, change->node, flags->unsure);
     if (flags->disabled)
@@ -240,7 +240,7 @@ CUresult cuGraphExecHostNodeSetParams(CUgraphExec exec, CUgraphNode node,
     if (!params)
         return real(exec, node, params);
     CUDA_HOST_NODE_PARAMS given = *params;
-    struct sc_heard_node *changed =
+    struct sc_watched_node *changed =
         sc_host_nodes_begin_change(exec, node, &given.fn, &given.userData);
     CUresult result = real(exec, node, changed ? &given : params);
     sc_host_nodes_end_change(exec, node, changed, result);
@@ -303,8 +303,8 @@ static bool is_host_node(const CUgraphNodeParams *params)
 
 /* Begins to give a host node another function. NULL: it is no host node, or the program's function
  * is passed on; else `given` is to be passed on instead of `params`. */
-static struct sc_heard_node *begin_host(CUgraphExec exec, CUgraphNode node,
-                                        const CUgraphNodeParams *params, CUgraphNodeParams *given)
+static struct sc_watched_node *begin_host(CUgraphExec exec, CUgraphNode node,
+                                          const CUgraphNodeParams *params, CUgraphNodeParams *given)
 {
     if (!is_host_node(params))
         return NULL;
@@ -317,7 +317,7 @@ CUresult cuGraphExecNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraphNod
     SC_WRAPPER(cuGraphExecNodeSetParams);
     CUgraphNodeParams given;
     CUgraph child = let_go_for_child(exec, params);
-    struct sc_heard_node *host = begin_host(exec, node, params, &given);
+    struct sc_watched_node *host = begin_host(exec, node, params, &given);
     CUresult result = real(exec, node, host ? &given : params);
     if (is_host_node(params))
         sc_host_nodes_end_change(exec, node, host, result);

@@ -37,12 +37,11 @@
 #include "track/device.h"
 #include "track/graph_records.h"
 #include "track/graphs.h"
-#include "track/heard.h"
 #include "track/hold_kind.h"
 #include "track/op_info.h"
 #include "track/order_calls.h"
+#include "track/stages.h"
 #include "track/stream_front.h"
-#include "track/told.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
 #include "track/track_holds.h"
@@ -51,6 +50,7 @@
 #include "track/track_parts.h"
 #include "track/track_streams.h"
 #include "track/unseen.h"
+#include "track/watched_nodes.h"
 
 #include "common/poison.h"
 
@@ -68,9 +68,9 @@ struct launch {
     bool has_kernels; /* there may be a kernel among the nodes */
     bool is_empty;    /* the launch has no work: nothing comes after it */
     struct sc_order_call ordered;
-    struct sc_ticket waits_from;   /* with `awaits`: where its own unseen wait begins */
-    struct sc_point before;        /* with `records` or `hears`: what the launch comes after */
-    struct sc_heard_launch *heard; /* where runs of host nodes are noted; NULL: nowhere */
+    struct sc_ticket waits_from;       /* with `awaits`: where its own unseen wait begins */
+    struct sc_point before;            /* with `records` or `hears`: what the launch comes after */
+    struct sc_watched_launch *watched; /* where runs of host nodes are noted; NULL: nowhere */
     unsigned host_call;          /* the host nodes, as a host function that may wait for the program
                                     (streams/host_functions.h) */
     struct sc_kernel_host *host; /* what kernels have addresses of, if they are watched */
@@ -91,7 +91,7 @@ static void report_freed(const struct launch *launch)
     struct sc_graph_use use;
     struct sc_graph_extra extra;
     for (uint32_t i = 0;
-         SC_TRACKED(sc_graphs_use(track.graphs, launch->uses.exec, i, &use, &extra)); i++) {
+         SC_TRACKED(sc_graphs_get_use(track.graphs, launch->uses.exec, i, &use, &extra)); i++) {
         if (!use.freed || use.disabled)
             continue;
         bool held =
@@ -108,7 +108,7 @@ static void check_stack_uses(const struct launch *launch)
     struct sc_graph_extra extra;
     struct sc_running running = sc_stack_sources_look();
     for (uint32_t i = 0;
-         SC_TRACKED(sc_graphs_use(track.graphs, launch->uses.exec, i, &use, &extra)); i++) {
+         SC_TRACKED(sc_graphs_get_use(track.graphs, launch->uses.exec, i, &use, &extra)); i++) {
         if (use.kind != SC_STACK || use.disabled ||
             sc_stack_sources_refresh(&use, &extra, &running))
             continue;
@@ -125,7 +125,7 @@ static void copy_results_to_stacks(const struct launch *launch)
     struct sc_graph_extra extra;
     struct sc_running running = sc_stack_sources_look();
     for (uint32_t i = 0;
-         SC_TRACKED(sc_graphs_use(track.graphs, launch->uses.exec, i, &use, &extra)); i++)
+         SC_TRACKED(sc_graphs_get_use(track.graphs, launch->uses.exec, i, &use, &extra)); i++)
         if (use.kind == SC_STACK && use.direction == SC_D2H && use.redirected && !use.disabled &&
             sc_stack_sources_frame_lives(&use, &extra, &running))
             memcpy((void *)use.shape.address, extra.saved, use.shape.width_bytes);
@@ -143,7 +143,7 @@ static bool is_order_before_seen(const struct launch *launch)
     sc_track_begin_launch(&sc_track, launch->uses.exec, launch->uses.stream->id, &ordered);
     struct sc_point after = sc_track_call_point(&sc_track, launch->uses.stream->id, &ordered);
     bool is_seen = sc_track_unseen_behind(&sc_track, launch->uses.stream->id, &after).waits == 0;
-    sc_track_end(&sc_track, &ordered, /*issued=*/false);
+    sc_track_end_call(&sc_track, &ordered, /*issued=*/false);
     sc_track_forget_point(&sc_track, &after);
     return is_seen;
 }
@@ -183,8 +183,8 @@ static void describe_exec(struct launch *launch, CUgraphExec exec)
         launch->uses.graph = graph;
     launch->records = graph->exec.events.records;
     launch->uses.awaits_events = graph->exec.events.waits;
-    launch->hears = graph->exec.heard && graph->exec.heard->count;
-    bool is_lost = launch->hears && graph->exec.heard->is_lost;
+    launch->hears = graph->exec.watched && graph->exec.watched->count;
+    bool is_lost = launch->hears && graph->exec.watched->is_lost;
     launch->signals = graph->exec.signals || is_lost;
     bool seen_before = is_order_before_seen(launch);
     launch->awaits = graph->exec.awaits_host || is_lost;
@@ -215,9 +215,9 @@ static void note_signals(const struct launch *launch)
     if (!launch->signals)
         return;
     sc_track_begin_launch(&sc_track, launch->uses.exec, launch->uses.stream->id, &ordered);
-    SC_TRACKED(sc_order_call_signals(track.order, launch->uses.stream->id, &ordered,
-                                     sc_replaying_follows()));
-    sc_track_end(&sc_track, &ordered, /*issued=*/false);
+    SC_TRACKED(sc_order_note_call_signal(track.order, launch->uses.stream->id, &ordered,
+                                         sc_replaying_follows()));
+    sc_track_end_call(&sc_track, &ordered, /*issued=*/false);
 }
 
 /* Begins to note runs of the exec's host nodes. If that is impossible, the launch counts as one
@@ -225,11 +225,11 @@ static void note_signals(const struct launch *launch)
 static void begin_heard(struct launch *launch)
 {
     unsigned given_up;
-    launch->heard = SC_TRACKED(sc_graphs_begin_heard(
+    launch->watched = SC_TRACKED(sc_graphs_begin_watched(
         track.graphs, launch->uses.exec, &launch->before,
-        &(struct sc_heard_call){launch->uses.ticks, launch->host_call}, &given_up));
+        &(struct sc_watched_call){launch->uses.ticks, launch->host_call}, &given_up));
     sc_host_functions_dropped(given_up);
-    if (launch->heard)
+    if (launch->watched)
         return;
     sc_host_functions_dropped(launch->host_call);
     launch->seen = launch->uses.has_device = false;
@@ -247,7 +247,7 @@ static void begin_call(struct launch *launch)
         sc_track_begin_launch(&sc_track, launch->uses.exec, launch->uses.stream->id,
                               &launch->ordered);
     else if (!launch->is_empty)
-        sc_track_begin(&sc_track, launch->uses.stream->id, &launch->ordered);
+        sc_track_begin_call(&sc_track, launch->uses.stream->id, &launch->ordered);
     launch->uses.place = sc_order_place(&launch->ordered);
     if (launch->awaits)
         launch->waits_from = SC_TRACKED(sc_unseen_begin(track.order, launch->uses.stream->id));
@@ -259,13 +259,13 @@ static void begin_call(struct launch *launch)
 
 /* ---- what its kernels may use, and its device memory ---- */
 
-/* Do nodes tell of some uses before the launch is done? These uses are noted step by step. */
-static bool has_tellers(const struct launch *launch)
+/* Do nodes tell of some uses before the launch is done? These uses are noted stage by stage. */
+static bool has_notifiers(const struct launch *launch)
 {
     return launch->records || launch->hears;
 }
 
-/* Are kernels' uses judged? They count for the launch as a whole, and not by step. So they are not
+/* Are kernels' uses judged? They count for the launch as a whole, and not by stage. So they are not
  * judged where a node tells of what is before it, or waits for the host: a kernel may then be in
  * any order with other work. */
 static bool judges_kernels(const struct launch *launch)
@@ -278,7 +278,7 @@ static bool judges_kernels(const struct launch *launch)
  * event while others tell: the event may stand for what these have told. */
 static void report_races(const struct launch *launch)
 {
-    bool may_tell = launch->signals || has_tellers(launch);
+    bool may_tell = launch->signals || has_notifiers(launch);
     if (launch->is_known && !(launch->uses.awaits_events && may_tell))
         sc_launch_uses_report_races(&launch->uses);
 }
@@ -304,11 +304,12 @@ static void open_host_nodes(struct launch *launch)
     sc_launch_uses_judge(&launch->uses, SC_RUNS_GATED);
 }
 
-/* Not inlined: a call stack is taken. */
+/* Records the memory that the launch allocates. Not inlined: a call stack is taken. */
 static __attribute__((noinline)) void note_allocations(const struct launch *launch)
 {
-    sc_track_graph_allocates(&sc_track, launch->uses.exec, launch->uses.stream->context->legacy,
-                             sc_made_here(launch->uses.call));
+    sc_track_note_graph_allocations(&sc_track, launch->uses.exec,
+                                    launch->uses.stream->context->legacy,
+                                    sc_made_here(launch->uses.call));
 }
 
 /* ---- around the call ----
@@ -350,7 +351,7 @@ static __attribute__((noinline)) void begin_launch(struct launch *launch, CUgrap
     begin_call(launch);
 }
 
-/* The call has waited for its stream. */
+/* Notes that the call has waited for its stream. */
 static void end_wait_for_stream(const struct launch *launch, CUstream stream)
 {
     struct sc_sync sync;
@@ -360,49 +361,51 @@ static void end_wait_for_stream(const struct launch *launch, CUstream stream)
 
 /* Sets the events that nodes record. An event that a capture recorded before stands for the launch
  * from now on. */
-static void end_records(struct launch *launch, const struct sc_told *told)
+static void end_records(struct launch *launch, const struct sc_stages *stages)
 {
     uintptr_t event;
     uint32_t at = 0;
     while ((event =
                 SC_TRACKED(sc_graphs_next_event(track.graphs, launch->uses.exec, false, &at))) != 0)
         sc_captures_note_event((CUevent)event, NULL);
-    sc_track_launch_records(&sc_track, launch->uses.exec, &launch->before, told);
-    if (told->broken)
+    sc_track_note_launch_records(&sc_track, launch->uses.exec, &launch->before, stages);
+    if (stages->broken)
         sc_guard_apply(SC_GUARD_ALL);
 }
 
 /* Hands the launch's operations to the notes of its host nodes' runs. Some nodes may have run by
  * now: what they tell is known done. */
-static void note_heard(struct launch *launch, const struct sc_told *told)
+static void note_watched_runs(struct launch *launch, const struct sc_stages *stages)
 {
-    struct sc_point point = SC_TRACKED(sc_heard_launched(track.order, launch->heard, told));
-    launch->heard = NULL;
+    struct sc_point point =
+        SC_TRACKED(sc_watched_nodes_end_launch(track.order, launch->watched, stages));
+    launch->watched = NULL;
     if (!point.stream)
         return;
-    sc_hazards_know(&point, SC_CULPRIT_OF(launch->uses.call));
+    sc_hazards_note_known(&point, SC_CULPRIT_OF(launch->uses.call));
     sc_guard_apply(SC_GUARD_ALL);
 }
 
 /* Records the uses of a launch whose nodes tell of some of them before the launch is done. */
 static __attribute__((noinline)) void record_what_is_told(struct launch *launch)
 {
-    bool is_lost = launch->hears && !launch->heard;
+    bool is_lost = launch->hears && !launch->watched;
     bool notes_device = launch->uses.has_device;
-    struct sc_told told = {.last = launch->before.number, .broken = is_lost};
+    struct sc_stages stages = {.last = launch->before.number, .broken = is_lost};
     struct sc_op_info moment = {.unsure = launch->hears ? SC_UNSURE_WAITS : 0};
     uint64_t behind = launch->before.number;
-    launch->uses.told = &told;
+    launch->uses.stages = &stages;
     sc_launch_uses_record(&launch->uses, &moment);
-    if (told.broken && notes_device)
-        SC_TRACKED(sc_device_unsee(track.inflight, launch->uses.stream->id, behind));
-    sc_told_done(&told);
-    launch->uses.told = NULL;
-    if (launch->heard)
-        note_heard(launch, &told);
-    if (launch->hears && notes_device && !told.broken)
-        SC_TRACKED(sc_device_see(track.inflight, launch->uses.stream->id, behind, moment.ticks));
-    end_records(launch, &told);
+    if (stages.broken && notes_device)
+        SC_TRACKED(sc_device_mark_unseen(track.inflight, launch->uses.stream->id, behind));
+    sc_stages_close(&stages);
+    launch->uses.stages = NULL;
+    if (launch->watched)
+        note_watched_runs(launch, &stages);
+    if (launch->hears && notes_device && !stages.broken)
+        SC_TRACKED(
+            sc_device_clear_unseen(track.inflight, launch->uses.stream->id, behind, moment.ticks));
+    end_records(launch, &stages);
 }
 
 /* Records the uses of the launch, and those of its kernels, with one ticket. */
@@ -415,14 +418,14 @@ static void record_all(struct launch *launch)
     sc_launch_uses_record(&launch->uses, &moment);
 }
 
-/* The driver has refused the launch. */
+/* Takes back what nodes of the launch would have told the host: the driver has refused it. */
 static void forget_what_is_told(struct launch *launch)
 {
     if (launch->records || launch->hears)
         sc_track_forget_point(&sc_track, &launch->before);
-    if (!launch->heard)
+    if (!launch->watched)
         return;
-    SC_TRACKED(sc_heard_fail(track.order, launch->heard));
+    SC_TRACKED(sc_watched_nodes_fail_launch(track.order, launch->watched));
     sc_host_functions_dropped(launch->host_call);
 }
 
@@ -431,7 +434,7 @@ static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgr
                                                      CUstream stream, CUresult result)
 {
     SC_KEEP_ERRNO();
-    sc_track_end(&sc_track, &launch->ordered, result == CUDA_SUCCESS);
+    sc_track_end_call(&sc_track, &launch->ordered, result == CUDA_SUCCESS);
     if (result != CUDA_SUCCESS)
         forget_what_is_told(launch);
     if (!launch->uses.stream || result != CUDA_SUCCESS)
@@ -445,7 +448,7 @@ static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgr
     else
         record_all(launch);
     if (!launch->uses.graph)
-        SC_TRACKED(sc_graphs_launched(track.graphs, (uintptr_t)exec, launch->uses.stream->id));
+        SC_TRACKED(sc_graphs_note_launched(track.graphs, (uintptr_t)exec, launch->uses.stream->id));
     sc_work_note(launch->uses.call, launch->uses.stream,
                  sc_track_issued(&sc_track, launch->uses.stream->id) + !launch->uses.graph,
                  sc_ticks());

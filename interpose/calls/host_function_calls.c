@@ -46,11 +46,12 @@ static struct host_call *take_call(void)
     if (call)
         spare_calls = call->next;
     else
-        call = sc_arena_take(&calls_arena, sizeof *call);
+        call = sc_arena_alloc(&calls_arena, sizeof *call);
     pthread_mutex_unlock(&calls_lock);
     return call;
 }
 
+/* Frees the record of a host function's call, to be used again. */
 static void put_back_call(struct host_call *call)
 {
     pthread_mutex_lock(&calls_lock);
@@ -107,7 +108,7 @@ static CUresult end_launch(struct launch *launch, CUresult result)
 /* All before the function on its stream is known done. */
 static void note_earlier_done(struct host_call *call)
 {
-    sc_hazards_know(&call->point, SC_CULPRIT_OF(call));
+    sc_hazards_note_known(&call->point, SC_CULPRIT_OF(call));
     sc_guard_apply(SC_GUARD_ALL);
 }
 
@@ -121,13 +122,14 @@ static void run_function(void *argument)
     note_earlier_done(call);
     uint64_t ticks = call->ticks;
     put_back_call(call);
-    sc_host_functions_runs(open, ticks);
+    sc_host_functions_note_begun(open, ticks);
     function(data);
     sc_excuses_function_returned(open);
-    sc_host_functions_ran(open);
+    sc_host_functions_note_ended(open);
 }
 
-/* The driver also calls a callback when its stream has failed: then nothing is known done. */
+/* Calls the program's callback for the driver (cuStreamAddCallback). The driver also calls a
+ * callback when its stream has failed: then nothing is known done. */
 static void run_callback(CUstream stream, CUresult status, void *argument)
 {
     struct host_call *call = argument;
@@ -141,10 +143,10 @@ static void run_callback(CUstream stream, CUresult status, void *argument)
     unsigned open = call->open;
     uint64_t ticks = call->ticks;
     put_back_call(call);
-    sc_host_functions_runs(open, ticks);
+    sc_host_functions_note_begun(open, ticks);
     callback(stream, status, data);
     sc_excuses_function_returned(open);
-    sc_host_functions_ran(open);
+    sc_host_functions_note_ended(open);
 }
 
 #define LAUNCHES(symbol, parameters, arguments, ...)                                               \

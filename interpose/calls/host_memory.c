@@ -85,7 +85,7 @@ static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kin
     sc_memory_given(call, &memory);
     struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
     if (context && address && kind != SC_REGISTERED) {
-        sc_track_handed_out(&sc_track, (uintptr_t)address, size_bytes, false);
+        sc_track_note_allocated(&sc_track, (uintptr_t)address, size_bytes, false);
         sc_guard_apply(SC_GUARD_ALL);
     }
     if (context && address) {
@@ -95,8 +95,9 @@ static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kin
     }
 }
 
-/* Write-combined memory is slow to read, and memory that is mapped for kernels may be written by
- * them at any time: no snapshot is taken of either. */
+/* Notes memory that the driver has allocated as pinned. Write-combined memory is slow to read, and
+ * memory that is mapped for kernels may be written by them at any time: no snapshot is taken of
+ * either. */
 void sc_host_memory_pinned(const void *address, size_t bytes, unsigned flags,
                            const struct sc_call *call)
 {
@@ -106,8 +107,8 @@ void sc_host_memory_pinned(const void *address, size_t bytes, unsigned flags,
                                               SC_SNAPSHOTS_NONE));
 }
 
-/* If the device does not let the host touch managed memory while kernels run, reading a source
- * would crash the program: no snapshot is taken there. */
+/* Notes managed memory. If the device does not let the host touch it while kernels run, reading a
+ * source would crash the program: no snapshot is taken there. */
 void sc_host_memory_managed(CUdeviceptr address, size_t bytes, const struct sc_call *call)
 {
     const void *memory = (const void *)(uintptr_t)address;
@@ -119,6 +120,8 @@ void sc_host_memory_managed(CUdeviceptr address, size_t bytes, const struct sc_c
                                               SC_SNAPSHOTS_NONE));
 }
 
+/* Notes memory that the program has registered, and what may not be done there: some of it must not
+ * be snapshotted, some not guarded. */
 void sc_host_memory_registered(const void *address, size_t bytes, unsigned flags,
                                const struct sc_call *call)
 {
@@ -168,7 +171,8 @@ static bool gave_held_back(const struct sc_context *context, uint64_t until_ns)
 
 /* ---- memory of ours is in the way ---- */
 
-/* Of another thread's default stream nothing can be asked. */
+/* Notes whether a stream may have work that is not done. Of another thread's default stream nothing
+ * can be asked. */
 static void look_for_work(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     bool *is_busy = argument;
@@ -248,7 +252,7 @@ static bool serve_pinned(void **address, size_t bytes, unsigned flags, const str
     if (!address || sc_captures_any_open())
         return false;
     struct sc_relaxed relaxed = sc_relaxed_begin(); /* a capture may begin meanwhile */
-    void *ours = sc_pinned_take(bytes, flags);
+    void *ours = sc_pinned_allocate(bytes, flags);
     sc_relaxed_end(&relaxed);
     if (!ours)
         return false;
@@ -498,7 +502,8 @@ static bool may_be_kept(const struct giving_back *giving, const struct sc_range_
     SC_TAKE_DOWN taken = {.address = range->address, .size_bytes = range->size_bytes};
     if (!range->range || !sc_permit_is_refused(&giving->permit))
         return range->range;
-    SC_TRACKED(sc_inflight_list(track.inflight, range->address, range->size_bytes, &taken.found));
+    SC_TRACKED(
+        sc_inflight_find_in(track.inflight, range->address, range->size_bytes, &taken.found));
     sc_take_down_report(&taken, code, &giving->culprit);
     return false;
 }
@@ -556,6 +561,8 @@ CUresult cuMemFreeHost(void *address)
     return give_back_now(&giving, &range, sc_pinned_free);
 }
 
+/* Before pinned or managed memory is given back, where the driver waits for nothing: reports and
+ * awaits what is in flight there, and ends the range. */
 void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
 {
     struct giving_back giving = describe_giving(address, kind, call);
@@ -581,7 +588,7 @@ static bool unregister_is_kept(struct giving_back *giving, const struct sc_range
     sc_take_down_make(&waited, SC103, &giving->culprit);
     if (!sc_track_graph_names(&sc_track, range->address, range->size_bytes))
         return false;
-    sc_take_down_ask(&kept, &giving->culprit);
+    sc_take_down_search(&kept, &giving->culprit);
     if (!kept.held)
         return false;
     giving->result = wait_as_the_driver_does(giving->call);
@@ -621,6 +628,8 @@ struct device_free {
     bool waits; /* the driver waits for the context; a free that waits for nothing is judged */
 };
 
+/* Before cuMemFree: what it gives back is noted, and judged unless the driver itself waits for the
+ * work there. */
 static struct device_free begin_device_free(const struct sc_call *call, CUdeviceptr address)
 {
     /* What this wrapper found before the driver's call. In a replay it runs again behind the call,

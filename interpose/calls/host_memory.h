@@ -1,9 +1,8 @@
-/* Host memory that comes and goes without a wrapper, so that a replay tells of it
- * (missed/replay.h).
+/* Notes that host memory was pinned, registered, allocated as managed or is about to be freed, for
+ * calls that passed every wrapper and are replayed (missed/replay.h).
  *
  * Thread-safe. Locks: none may be held. sc_host_memory_leaves may wait, at most stall_limit. Not
- * for a signal handler.
- */
+ * for a signal handler. */
 #ifndef SC_INTERPOSE_CALLS_HOST_MEMORY_H
 #define SC_INTERPOSE_CALLS_HOST_MEMORY_H
 

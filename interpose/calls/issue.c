@@ -91,8 +91,8 @@ SC_INLINED void init_issue(struct sc_issue *issue, const struct sc_call *call,
     issue->owner = NULL;
 }
 
-void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
-                 struct sc_stream_record *stream)
+void sc_issue_begin_uncaptured(struct sc_issue *issue, const struct sc_call *call,
+                               struct sc_stream_record *stream)
 {
     init_issue(issue, call, stream);
 }
@@ -207,6 +207,8 @@ static enum sc_buffer_kind kind_of_pageable(const struct sc_shape *shape)
     return is_local ? SC_STACK : SC_PAGEABLE;
 }
 
+/* Names pageable memory that the device reads or writes. It is stable if nothing before the copy
+ * may still write it, so that its bytes can be copied or compared. */
 void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction,
                        const struct sc_shape *shape, bool is_there)
 {
@@ -223,6 +225,7 @@ bool sc_issue_is_kept_registered(const struct sc_shape *shape)
                             SC_HOLDS_UNREGISTERED);
 }
 
+/* Names memory that the call itself reads or writes before it returns. */
 void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape)
 {
     struct sc_host_use *use = issue->stream && sc_shape_hull_bytes(shape) ? add_use(issue) : NULL;
@@ -367,10 +370,12 @@ static void name_sides(struct sc_issue *issue, const struct sc_copy_sides *sides
 {
     const struct sc_shape *dst = &sides->dst.shape, *src = &sides->src.shape;
     size_t size_bytes = sc_shape_hull_bytes(dst);
-    sc_issue_names(issue, sc_copy_sides_direction(sides), dst->address, src->address,
-                   size_bytes ? size_bytes : sc_shape_hull_bytes(src));
+    sc_issue_set_history(issue, sc_copy_sides_direction(sides), dst->address, src->address,
+                         size_bytes ? size_bytes : sc_shape_hull_bytes(src));
 }
 
+/* Names the memory at both ends of a copy: as operations if the device uses it later, as touches if
+ * the call does. */
 void sc_issue_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
     issue->is_empty |= sides->is_empty;
@@ -441,8 +446,9 @@ static __attribute__((noinline)) void order_after_conflicts(const struct sc_issu
         report_unordered_left(issue, &op);
 }
 
-/* A graph is launched that uses freed memory, which is a hazard by itself (SC401). The launch waits
- * for all operations that hold the memory, so that it sees what they would have left there. */
+/* Makes the launch wait for what holds memory that it uses. A graph is launched that uses freed
+ * memory, which is a hazard by itself (SC401). The launch waits for all operations that hold the
+ * memory, so that it sees what they would have left there. */
 static __attribute__((noinline)) void order_after_all_held(const struct sc_issue *issue,
                                                            const struct sc_host_use *use)
 {
@@ -464,6 +470,8 @@ SC_INLINED void order_after_held(const struct sc_issue *issue, const struct sc_h
         order_after_all_held(issue, use);
 }
 
+/* The device or the call is about to write these bytes by right. So sources in flight there are
+ * compared for the last time, lest that write be taken for the program's. */
 void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_bytes)
 {
     SC_OPS(overwritten);
@@ -524,6 +532,8 @@ SC_INLINED void prepare_use(const struct sc_issue *issue, const struct sc_host_u
         sc_issue_seal(issue->call, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
+/* The issue is a run of a graph's node: with what the launch says of its order, and the launch's
+ * time. */
 void sc_issue_of_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks)
 {
     issue->by_graph = true;
@@ -625,7 +635,7 @@ SC_INLINED void call_begins(struct sc_issue *issue)
         issue->point =
             SC_TRACKED(sc_order_begin_to_wait(track.order, issue->stream->id, &issue->ordered));
     else
-        sc_track_begin(&sc_track, issue->stream->id, &issue->ordered);
+        sc_track_begin_call(&sc_track, issue->stream->id, &issue->ordered);
     issue->place = sc_order_place(&issue->ordered);
 }
 
@@ -726,7 +736,7 @@ static __attribute__((noinline)) void choose_guard_pages(const struct sc_issue *
                          op, issue->call->site);
         return;
     }
-    const struct sc_range_info range = sc_track_range_again(&sc_track, op->range);
+    const struct sc_range_info range = sc_track_reread_range(&sc_track, op->range);
     if (is_within_range(&op->shape, &range))
         sc_guard_protect(&range, op, issue->call->site);
 }
@@ -820,7 +830,8 @@ size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_
     return record_ops(issue, ops, stack, now_ticks).size_bytes;
 }
 
-/* Its pages are to be chosen, or something has come in between. */
+/* Records a simple copy by the general way: its pages are to be chosen, or something has come in
+ * between. */
 static __attribute__((noinline)) void record_as_any(const struct sc_call *call,
                                                     struct sc_stream_record *stream,
                                                     const struct sc_simple_copy *copy,
@@ -832,8 +843,9 @@ static __attribute__((noinline)) void record_as_any(const struct sc_call *call,
     record_ops(&issue, ops, copy->stack, copy->ticks);
 }
 
-uint64_t sc_issue_simply(const struct sc_call *call, struct sc_stream_record *stream,
-                         const struct sc_simple_copy *copy)
+/* Records an accepted copy by the quick way, or by the general one where that cannot. */
+uint64_t sc_issue_record_simple_copy(const struct sc_call *call, struct sc_stream_record *stream,
+                                     const struct sc_simple_copy *copy)
 {
     SC_ISSUED(issued);
     struct sc_issue_ops ops;
@@ -914,8 +926,8 @@ SC_INLINED void record_issue(struct sc_issue *issue)
                                 &ops.of[0]);
 }
 
-/* Work without a recorded operation has the number of the stream's next operation: it is done
- * before that one. */
+/* Notes a call in the history of its stream. Work without a recorded operation has the number of
+ * the stream's next operation: it is done before that one. */
 void sc_issue_recorded(const struct sc_issued_call *issued)
 {
     struct sc_stream_record *stream = issued->stream;
@@ -933,7 +945,7 @@ void sc_issue_recorded(const struct sc_issued_call *issued)
  * operation on host memory. */
 static __attribute__((noinline)) void end_unrecorded(struct sc_issue *issue, CUresult result)
 {
-    sc_track_end(&sc_track, &issue->ordered, result == CUDA_SUCCESS);
+    sc_track_end_call(&sc_track, &issue->ordered, result == CUDA_SUCCESS);
     if (issue->slot)
         sc_snapshots_return(issue->slot);
     if (result == CUDA_SUCCESS && notes_uses_of_device(issue))
@@ -966,7 +978,7 @@ static __attribute__((noinline)) void end_joined(struct sc_issue *issue, CUresul
         sc_track_forget_point(&sc_track, &issue->point);
         return;
     }
-    sc_hazards_know(&issue->point, SC_CULPRIT_OF(issue->call));
+    sc_hazards_note_known(&issue->point, SC_CULPRIT_OF(issue->call));
 }
 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)

@@ -40,7 +40,8 @@ struct sc_shape;
 struct sc_stream_record;
 struct sc_unwind_owner;
 
-/* Stands on the wrapper's stack while the driver is called, so it keeps no more than it must. */
+/* One operation as its wrapper builds it up. It stands on the wrapper's stack while the driver is
+ * called, so it keeps no more than it must. */
 struct sc_issue {
     struct sc_stream_record *stream; /* NULL: nothing is issued */
     uintptr_t graph; /* the graph that the capturing stream adds to; 0: nothing captures */
@@ -50,11 +51,11 @@ struct sc_issue {
     struct sc_slot *slot; /* a snapshot of the one source, or NULL */
     struct sc_device_uses uses;
     uint8_t host_count;
-    uint8_t op_count;  /* of `host` those that the driver uses after the call: the operations */
+    uint8_t op_count;  /* those of `host` that the driver uses after the call: the operations */
     bool waits_after;  /* behind the call the wrapper waits for the operation: the program has
                           unregistered the memory, but the unregistering is held, so the driver still
                           takes it for registered */
-    bool joins_stream; /* the call returns when the stream's earlier work and its own are done */
+    bool joins_stream; /* the call returns when the stream's earlier work, and its own, are done */
     bool lands_late;   /* with joins_stream: the earlier work is done then, but the target is not
                           written yet */
     bool keeps_source; /* no snapshot may replace the source: the driver would treat such a copy
@@ -76,7 +77,7 @@ struct sc_issue {
                                       many locals; NULL: the call has few */
 };
 
-/* Is anything to be noted of the operation? False where the library is inactive. */
+/* Has the operation to be noted at all? False if the library is inactive. */
 static inline bool sc_issue_is_on(const struct sc_issue *issue)
 {
     return issue->stream || issue->graph;
@@ -86,8 +87,8 @@ static inline bool sc_issue_is_on(const struct sc_issue *issue)
 void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream stream);
 
 /* Notes for the history what the call names. Otherwise the history gets the call's host range. */
-static inline void sc_issue_names(struct sc_issue *issue, enum sc_direction direction,
-                                  uintptr_t address, uintptr_t source, size_t size_bytes)
+static inline void sc_issue_set_history(struct sc_issue *issue, enum sc_direction direction,
+                                        uintptr_t address, uintptr_t source, size_t size_bytes)
 {
     issue->named.direction = direction;
     issue->named.address = address;
@@ -121,7 +122,8 @@ static inline bool sc_issue_tells_device(const struct sc_issue *issue)
     return sc_unlikely(sc_track_watches_device(&sc_track)) && issue->stream;
 }
 
-/* The same; also true if a capture of the thread's wants to know them (capture/beside.h). */
+/* Does anybody want to know the uses of device memory: the tracker (sc_issue_tells_device), or a
+ * capture of the thread's (capture/beside.h)? */
 static inline bool sc_issue_wants_device(const struct sc_issue *issue)
 {
     return sc_issue_tells_device(issue) || (sc_beside_is_asked() && sc_issue_is_on(issue));
@@ -148,11 +150,11 @@ void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction,
                        const struct sc_shape *shape, bool is_there);
 
 /* Begins an issue on a stream that is known not to capture. */
-void sc_issue_on(struct sc_issue *issue, const struct sc_call *call,
-                 struct sc_stream_record *stream);
+void sc_issue_begin_uncaptured(struct sc_issue *issue, const struct sc_call *call,
+                               struct sc_stream_record *stream);
 
-/* Makes the issue's operations those of a launched graph. `unsure`: bits of enum sc_unsure;
- * `ticks`: of the launch. */
+/* Marks the issue's operations as those of a launched graph. `unsure`: bits of enum sc_unsure;
+ * `ticks`: the time of the launch. */
 void sc_issue_of_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks);
 
 /* Judges what was named, and orders it after its conflicts (mode=fix). */
@@ -183,15 +185,16 @@ void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops);
 size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack,
                        uint64_t now_ticks);
 
-/* Has the program unregistered this pageable memory, while the unregistering is held? The driver
- * then still takes the memory for registered. */
+/* Is this pageable memory that the program has unregistered, while the library still holds the
+ * unregistering back? The driver then takes the memory for registered. */
 bool sc_issue_is_kept_registered(const struct sc_shape *shape);
 
 /* Chooses which pages the guard protects for the operation, before the operation is recorded. */
 void sc_issue_guard(const struct sc_issue *issue, struct sc_op_info *op);
 
-/* All operations that one call has issued together. Some steps are taken once for each call and not
- * for each operation (sc_issue_recorded). */
+/* All operations that one call has issued together, so that what is needed once for a call (a mark,
+ * telling the kernel of protected pages, an entry of the history) is not done for each of them
+ * (sc_issue_recorded). */
 struct sc_issued_call {
     const struct sc_call *call;
     struct sc_stream_record *stream;
@@ -206,11 +209,11 @@ struct sc_issued_call {
 /* A simple copy (calls/simple_copies.h) that the driver has accepted is recorded. Returns the
  * operation's number. */
 struct sc_simple_copy;
-uint64_t sc_issue_simply(const struct sc_call *call, struct sc_stream_record *stream,
-                         const struct sc_simple_copy *copy);
+uint64_t sc_issue_record_simple_copy(const struct sc_call *call, struct sc_stream_record *stream,
+                                     const struct sc_simple_copy *copy);
 
-/* Behind the records: the pages are brought into line, the queue is noted, a mark follows if one is
- * due, and the history has an entry. */
+/* To be called when the call's operations are recorded: has their pages protected, notes the
+ * stream's queue, records a mark if one is due, and adds an entry to the history. */
 void sc_issue_recorded(const struct sc_issued_call *issued);
 
 /* The device, or the call itself, is about to write these bytes in order: sources in flight there

@@ -1,4 +1,5 @@
-/* The operations of an issue: plain data, for those that describe and record them (issue.h). */
+/* The operations of one issue (issue.h): plain data, shared by what describes and what records
+ * them. */
 #ifndef SC_INTERPOSE_CALLS_ISSUE_OPS_H
 #define SC_INTERPOSE_CALLS_ISSUE_OPS_H
 

@@ -42,7 +42,8 @@ static void keep_device(struct sc_kernel_parameters *read)
                       : 0;
 }
 
-/* `after`: as sc_device_uses_judge_all has it. */
+/* Judges the device memory that the kernel is given addresses of. `after`: as
+ * sc_device_uses_judge_all has it. */
 static void judge_device(const struct sc_call *call, struct sc_stream_record *stream,
                          const struct sc_kernel_parameters *read, const struct sc_point *after)
 {
@@ -102,6 +103,7 @@ static void judge_byte(const struct sc_op_info *info, const struct sc_call *call
     }
 }
 
+/* Judges each byte of host memory that the kernel is given the address of. */
 static void judge_host(const struct sc_call *call, struct sc_stream_record *stream,
                        const struct sc_kernel_host *host, const struct sc_point *after)
 {
@@ -135,7 +137,7 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
     struct sc_op_info infos[SC_KERNEL_HOST_MAX];
     struct sc_issue issue;
     unsigned count = 0;
-    sc_issue_on(&issue, call, stream);
+    sc_issue_begin_uncaptured(&issue, call, stream);
     for (unsigned i = 0; i < host->count; i++) {
         struct sc_op_info *info = &infos[count];
         *info = describe(&host->bytes[i], call, stream, NULL);
@@ -163,6 +165,8 @@ static bool is_memory_known(void)
     return sc_track_watches_device(&sc_track) || sc_track_has(&sc_track, SC_HAS_RANGES);
 }
 
+/* Before a launch: reads the addresses among the kernel's parameters, and judges the use of the
+ * memory there. */
 void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *launch,
                           struct sc_kernel_host *host)
 {
@@ -192,6 +196,7 @@ static void note_device(const struct sc_call *call, struct sc_stream_record *str
     }
 }
 
+/* After a launch was accepted: records the use of the memory that its parameters name. */
 void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *stream,
                          const struct sc_launch *launch, const struct sc_kernel_host *host,
                          uint64_t place)
@@ -223,6 +228,7 @@ static bool read_addresses(struct sc_kernel_parameters *read, uint32_t exec, uin
     return read->count > 0;
 }
 
+/* As sc_kernel_uses_judge, for all kernels of an exec that is about to be launched. */
 void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                 uint32_t exec, const struct sc_point *after,
                                 struct sc_kernel_host *host)
@@ -239,6 +245,8 @@ void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_rec
     seal_host(call, stream, host, after, /*in_order=*/true);
 }
 
+/* Seals the sources that kernels of the exec may write by right, for a launch in which these are
+ * not judged. */
 void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                uint32_t exec, const struct sc_point *after, bool in_order)
 {
@@ -250,6 +258,7 @@ void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_reco
     seal_host(call, stream, &host, after, in_order);
 }
 
+/* As sc_kernel_uses_note, for all kernels of an exec that was launched. */
 void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                uint32_t exec, const struct sc_kernel_host *host, uint64_t place,
                                struct sc_op_info *moment)

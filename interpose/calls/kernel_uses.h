@@ -1,7 +1,7 @@
-/* What launches of kernels may do with memory (kernels=report, order). A use of device memory is
- * judged against copies, memsets and frees of other streams (SC501, SC502). A use of pinned or
- * registered memory is an operation in flight, as the source of a copy is (SC1xx, SC201, SC204,
- * SC403).
+/* Judges and records what kernels may do with memory whose addresses are among their parameters,
+ * with kernels=report or order. A use of device memory is judged against copies, memsets and frees
+ * of other streams (SC501, SC502). A use of pinned or registered memory is an operation in flight,
+ * as the source of a copy is (SC1xx, SC201, SC204, SC403).
  *
  * If a parameter of a kernel may be an address, the kernel may use the memory there. It is taken to
  * use the byte at that address and to change nothing. So it conflicts with work in no order that
@@ -13,8 +13,7 @@
  * of earlier copies: they are compared when the kernel is launched, and not later (SC201).
  *
  * Locks: none may be held. errno is kept. The functions that judge and note ask the driver about
- * the kernel's parameters: not for a signal handler.
- */
+ * the kernel's parameters: not for a signal handler. */
 #ifndef SC_INTERPOSE_CALLS_KERNEL_USES_H
 #define SC_INTERPOSE_CALLS_KERNEL_USES_H
 
@@ -37,19 +36,19 @@ static inline bool sc_kernel_uses_are_asked(void)
     return sc_unlikely(sc_options.kernels != SC_KERNELS_OFF);
 }
 
-/* Judges a kernel that is about to be launched. `host` gets the host memory that the kernel may
- * use, for sc_kernel_uses_note. */
+/* Judges a kernel before its launch. Fills `host` with the host memory that the kernel may use, for
+ * sc_kernel_uses_note. */
 void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *launch,
                           struct sc_kernel_host *host);
 
-/* Notes a launch that the driver has accepted, on a stream that does not capture. `place`: the
- * call's, in a legacy stream, or 0. */
+/* Records what a kernel may use that the driver has accepted, on a stream that does not capture.
+ * `place`: the call's, in a legacy stream, or 0. */
 void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *stream,
                          const struct sc_launch *launch, const struct sc_kernel_host *host,
                          uint64_t place);
 
-/* The same for the launch of a graph, with the addresses of its kernel nodes. `exec`: the tracker's
- * id. `after`: what the launch comes after besides its stream's work, or NULL. */
+/* Judges the addresses of a graph's kernel nodes before its launch. `exec`: the tracker's id.
+ * `after`: what the launch comes after besides its stream's work, or NULL. */
 void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                 uint32_t exec, const struct sc_point *after,
                                 struct sc_kernel_host *host);

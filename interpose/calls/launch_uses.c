@@ -22,7 +22,7 @@
 #include "track/graph_records.h"
 #include "track/graphs.h"
 #include "track/hold.h"
-#include "track/told.h"
+#include "track/stages.h"
 #include "track/track.h"
 #include "track/track_graphs.h"
 #include "track/track_order.h"
@@ -57,7 +57,7 @@ static void begin_run(struct sc_issue *issue, const struct sc_launch_uses *launc
 {
     size_t hull_bytes = sc_shape_hull_bytes(&run->shape);
     const struct sc_shape hull = {run->shape.address, hull_bytes, hull_bytes, 1};
-    sc_issue_on(issue, launch->call, launch->stream);
+    sc_issue_begin_uncaptured(issue, launch->call, launch->stream);
     if (run->freed)
         sc_issue_pageable(issue, run->direction, &hull, /*is_there=*/false);
     else
@@ -94,8 +94,8 @@ static size_t record_run(const struct sc_launch_uses *launch, const struct sc_gr
     begin_run(&issue, launch, run);
     sc_issue_describe(&issue, &ops);
     size_t size_bytes = ops.count ? sc_issue_record(&issue, &ops, stack, launch->ticks) : 0;
-    for (unsigned i = 0; launch->told && i < ops.count; i++)
-        sc_told_note(launch->told, run->told, ops.of[i].ticket.number);
+    for (unsigned i = 0; launch->stages && i < ops.count; i++)
+        sc_stages_note(launch->stages, run->stage, ops.of[i].ticket.number);
     if (ops.count && run->freed)
         SC_TRACKED(sc_holds_wait_longer(track.holds, run->shape.address,
                                         sc_shape_hull_bytes(&run->shape), &ops.of[0].ticket));
@@ -115,7 +115,7 @@ static uint32_t reissue_unchanged(const struct sc_launch_uses *launch, uint32_t 
         .thread = sc_thread_id(),
         .ticks = launch->ticks,
         .unseen_waits = sc_track_unseen_behind(&sc_track, launch->stream->id, NULL),
-        .told = launch->told,
+        .stages = launch->stages,
         .place = launch->place,
     };
     again.guards = sc_options.guard && again.unseen_waits.waits == 0;
@@ -190,6 +190,7 @@ static bool note_device(const struct sc_launch_uses *launch, int which, struct s
 
 /* ---- either ---- */
 
+/* Before a graph is launched: judges what its nodes do with host and device memory. */
 void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which)
 {
     uint32_t count = launch->graph && which != SC_RUNS_GATED ? launch->known->host_runs : 0;
@@ -204,48 +205,48 @@ void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which)
         sc_track_begin_launch(&sc_track, launch->exec, launch->stream->id, &ordered);
         struct sc_point after = sc_track_call_point(&sc_track, launch->stream->id, &ordered);
         judge_device(launch, which, &after);
-        sc_track_end(&sc_track, &ordered, /*issued=*/false);
+        sc_track_end_call(&sc_track, &ordered, /*issued=*/false);
         sc_track_forget_point(&sc_track, &after);
     } else
         judge_device(launch, which, launch->last);
 }
 
-/* Records the runs of one step, or with SC_RUNS_IN_FLIGHT of all, from index `at` on, which is
+/* Records the runs of one stage, or with SC_RUNS_IN_FLIGHT of all, from index `at` on, which is
  * moved. Returns the sum of their bytes. */
-static size_t record_host(const struct sc_launch_uses *launch, int step, uint32_t *at,
+static size_t record_host(const struct sc_launch_uses *launch, int stage, uint32_t *at,
                           uint32_t stack)
 {
     const struct sc_exec *exec = launch->known;
     const struct sc_graph_use *runs = exec->runs.list;
     size_t size_bytes = 0;
     for (; launch->graph && *at < exec->host_runs; ++*at) {
-        if (step != SC_RUNS_IN_FLIGHT && runs[*at].told != step)
+        if (stage != SC_RUNS_IN_FLIGHT && runs[*at].stage != stage)
             break;
         size_bytes += record_run(launch, &runs[*at], stack);
     }
     return size_bytes;
 }
 
-/* Records the uses of one step. The uses of device memory get the number after those of host
+/* Records the uses of one stage. The uses of device memory get the number after those of host
  * memory. Returns the bytes of host memory. */
-static size_t record_step(const struct sc_launch_uses *launch, int step, uint32_t *at,
-                          struct sc_op_info *moment)
+static size_t record_stage(const struct sc_launch_uses *launch, int stage, uint32_t *at,
+                           struct sc_op_info *moment)
 {
-    size_t size_bytes = record_host(launch, step, at, moment->stack);
+    size_t size_bytes = record_host(launch, stage, at, moment->stack);
     moment->ticket = (struct sc_ticket){.stream = launch->stream->id, .epoch = launch->place};
-    if ((launch->known->device_steps >> step & 1) && note_device(launch, step, moment))
-        sc_told_note(launch->told, (unsigned)step, moment->ticket.number);
+    if ((launch->known->device_stages >> stage & 1) && note_device(launch, stage, moment))
+        sc_stages_note(launch->stages, (unsigned)stage, moment->ticket.number);
     return size_bytes;
 }
 
-/* Records the uses step by step. Those that no node tells of (step 0) come last. */
-static size_t record_steps(const struct sc_launch_uses *launch, struct sc_op_info *moment)
+/* Records the uses stage by stage. Those that no node tells of (stage 0) come last. */
+static size_t record_stages(const struct sc_launch_uses *launch, struct sc_op_info *moment)
 {
     size_t size_bytes = 0;
     uint32_t at = 0;
-    for (int step = 1; step <= SC_TOLD_MAX; step++)
-        size_bytes += record_step(launch, step, &at, moment);
-    return size_bytes + record_step(launch, 0, &at, moment);
+    for (int stage = 1; stage <= SC_STAGES_MAX; stage++)
+        size_bytes += record_stage(launch, stage, &at, moment);
+    return size_bytes + record_stage(launch, 0, &at, moment);
 }
 
 /* Records all uses together. `is_noted`: the tracker has noted the launch itself, too. */
@@ -262,6 +263,8 @@ static size_t record_at_once(const struct sc_launch_uses *launch, struct sc_op_i
     return size_bytes + record_host(launch, SC_RUNS_IN_FLIGHT, &at, moment->stack);
 }
 
+/* After a graph was launched: records what its nodes do, stage by stage if nodes tell the host of
+ * their parts. */
 void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_info *moment)
 {
     const struct sc_op_info given = *moment;
@@ -271,15 +274,16 @@ void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_inf
     if (given.ticks == 0)
         *moment = sc_device_uses_moment(launch->call, launch->stream, launch->place);
     moment->unsure = given.unsure;
-    size_t size_bytes = launch->told && launch->has_device
-                            ? record_steps(launch, moment)
+    size_t size_bytes = launch->stages && launch->has_device
+                            ? record_stages(launch, moment)
                             : record_at_once(launch, moment, &is_noted);
     if (!launch->graph)
         return;
     sc_guard_apply(SC_GUARD_OWN);
     sc_marks_issued(launch->stream, size_bytes, /*snapshotted=*/false, launch->ticks);
     if (!is_noted)
-        SC_TRACKED(sc_graphs_launched(track.graphs, launch->graph->handle, launch->stream->id));
+        SC_TRACKED(
+            sc_graphs_note_launched(track.graphs, launch->graph->handle, launch->stream->id));
 }
 
 /* ---- of nodes among themselves ---- */

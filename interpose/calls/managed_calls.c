@@ -10,6 +10,7 @@
 
 #include "common/poison.h"
 
+/* Notes where the program has advised managed memory to live. */
 static CUresult tell_advised(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                              CUmem_advise advice, CUmemLocation location, CUresult result)
 {

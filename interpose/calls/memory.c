@@ -35,6 +35,7 @@ static size_t new_bytes(const struct sc_memory *memory)
                : block_bytes_at(memory->name);
 }
 
+/* Tells the parts that follow device memory of a new block. */
 void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *memory)
 {
     size_t size_bytes = sc_active() ? new_bytes(memory) : 0;
@@ -56,8 +57,9 @@ static bool is_unmapped_whole(const struct sc_memory *memory)
            sc_allocations_begins(track.allocations, end);
 }
 
-/* The driver unmaps without waiting, and a copy that then finds nothing there ends the context:
- * judged as a free that waits for nothing. */
+/* Judges memory on the device that is about to be unmapped. The driver unmaps without waiting, and
+ * a copy that then finds nothing there ends the context: judged as a free that waits for
+ * nothing. */
 void sc_memory_note_leaving(const struct sc_call *call, const struct sc_memory *memory)
 {
     if (!sc_active() || sc_replaying_follows() || !is_unmapped_whole(memory))
@@ -76,6 +78,8 @@ static bool is_still_open(const struct sc_memory *memory)
     return memory->kind == SC_MEMORY_IMPORTED && block_bytes_at(memory->name);
 }
 
+/* Tells the tracker that memory on the device is gone. One call may give back several allocations,
+ * so it looks for them from one end to the other. */
 void sc_memory_note_left(const struct sc_memory *memory)
 {
     uintptr_t at = memory->name;

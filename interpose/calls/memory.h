@@ -1,12 +1,12 @@
-/* What calls do to memory. Rows of api.def tell it (memory_calls.c), and some wrappers by hand.
+/* What wrappers call when memory is allocated or freed, of whatever kind. Rows of api.def do so
+ * (memory_calls.c), and some wrappers by hand.
  *
  * Memory that is given is told of behind the call, when the driver has handed it out. Memory that
  * is taken back is told of twice: before the call, while it is the program's, and behind the call
  * with the driver's answer. This serves the ledger of memory (interpose/ledger/booking.h), the
  * watch of device memory (device=1) and captures (SC305).
  *
- * Locks: none may be held. errno is kept. Thread-safe, not signal-safe.
- */
+ * Locks: none may be held. errno is kept. Thread-safe, not signal-safe. */
 #ifndef SC_INTERPOSE_CALLS_MEMORY_H
 #define SC_INTERPOSE_CALLS_MEMORY_H
 
@@ -73,14 +73,14 @@ static inline void sc_memory_leaves(const struct sc_call *call, const struct sc_
         sc_memory_note_leaving(call, memory);
 }
 
-/* Did the driver take the memory back, by its answer? When the process ends, the driver has taken
- * all memory before, and answers CUDA_ERROR_DEINITIALIZED. */
+/* Has the driver, by this result, taken back the memory that the call gave back? When the process
+ * ends, it has taken all memory before, and answers CUDA_ERROR_DEINITIALIZED. */
 static inline bool sc_memory_is_taken(CUresult result)
 {
     return result == CUDA_SUCCESS || sc_unlikely(result == CUDA_ERROR_DEINITIALIZED);
 }
 
-/* The driver has taken the memory back (`taken`), or has refused to. */
+/* After a call that gives memory back: the driver has taken it (`taken`), or has refused to. */
 static inline void sc_memory_left(const struct sc_memory *memory, bool taken)
 {
     if (sc_booking_has(memory->kind) && sc_likely(sc_booking_is_on()))
@@ -100,7 +100,8 @@ static inline void sc_memory_exported(const struct sc_call *call, const struct s
         sc_booking_exported(call, memory);
 }
 
-/* The driver may have taken memory of this kind for itself, or given some up. */
+/* After a call by which the driver may have taken memory of this kind for itself, or given some
+ * up. */
 static inline void sc_memory_reserved(const struct sc_call *call, enum sc_memory_kind kind)
 {
     sc_unaccounted_note(call, kind);

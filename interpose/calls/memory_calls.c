@@ -128,6 +128,7 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
 /* A primary context is named by its device, plus 1 so that it is not 0. */
 #define PRIMARY(device) ((device) + 1)
 
+/* Books a new context, and sets the limits that the user has asked for in it. */
 static void context_made(const struct sc_call *call, uintptr_t handle, CUdevice device, int primary)
 {
     sc_memory_given(call, &(const struct sc_memory){SC_MEMORY_CONTEXT, handle, 0, 0, device + 1});
@@ -172,7 +173,7 @@ CUresult cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData,
                                 CUlogsCallbackHandle *callback)
 {
     SC_WRAPPER(cuLogsRegisterCallback);
-    sc_limits_errors_are_heard(); /* before a callback of the program's may hear of our errors */
+    sc_limits_errors_are_logged(); /* before a callback of the program's may hear of our errors */
     return real(callbackFunc, userData, callback);
 }
 

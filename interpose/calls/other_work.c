@@ -386,7 +386,8 @@ SC_INLINED struct sc_stream_record *find_freeing(enum sc_simplicity least, CUstr
     return sc_likely(stream && sc_marks_cover_simple(stream)) ? stream : NULL;
 }
 
-/* It was refused, or the ledger did not know of it. */
+/* Ends a free by the quick way that went otherwise: it was refused, or the ledger did not know of
+ * it. */
 static __attribute__((noinline)) void freed_otherwise(const struct sc_call *call, uintptr_t address,
                                                       const struct sc_ledger_leaving *leaving,
                                                       CUresult result)

@@ -28,6 +28,8 @@
 
 #include "common/poison.h"
 
+/* The driver has accepted the copy: records it with its time and its stack, and begins its
+ * guard. */
 static void end(const struct sc_call *call, struct sc_stream_record *stream,
                 struct sc_simple_copy *copy)
 {
@@ -36,7 +38,7 @@ static void end(const struct sc_call *call, struct sc_stream_record *stream,
     copy->ticks = sc_ticks();
     copy->stack = sc_unwind_here(call->site);
     copy->thread = sc_thread_id();
-    uint64_t number = sc_issue_simply(call, stream, copy);
+    uint64_t number = sc_issue_record_simple_copy(call, stream, copy);
     sc_recently_issued(
         call->api, call->site, copy->stream, copy->ticks, number,
         (struct sc_history_entry){.stack = copy->stack,
@@ -77,6 +79,9 @@ SC_INLINED CUresult make(const struct sc_simple_copy *copy, CUstream handle)
                                                         copy->size_bytes, handle);
 }
 
+/* The quick way for a copy between pageable or pinned host memory and the device: makes it with
+ * fewer look-ups, where the stream and all else in flight is simple. False: the general way must be
+ * gone, and nothing was done. */
 bool sc_simple_copies_make(enum sc_simplicity least, const char *api, void *site, bool per_thread,
                            CUresult *result, bool to_host, const void *host, CUdeviceptr device,
                            size_t size_bytes, CUstream handle)

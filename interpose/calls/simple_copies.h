@@ -1,6 +1,7 @@
-/* Copies between the device and pinned memory on simple streams (sc_streams_find_simple): small
- * ones to the device, in mode=fix, and those to the host. What they are is told by a few looks, and
- * one function makes the call and notes it. Others go the way of issue.h.
+/* The quick way of simple copies: between the device and pinned memory, on simple streams
+ * (sc_streams_find_simple), small ones to the device in mode=fix, and those to the host. A few
+ * looks tell that a copy is one, and one function makes the call and records it. Other copies go
+ * the way of issue.h.
  *
  * Thread-safe. Locks: none may be held. Calls the driver: not for a signal handler. errno is kept.
  */
@@ -14,8 +15,9 @@
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 
-/* False: it is not such a copy, and nothing was done. `host`, `device`: its two sides. `api`,
- * `site`, `per_thread`: of its call (interpose/driver/call.h). */
+/* Makes the call and records the copy. False: the copy is not a simple one, and nothing was done.
+ * `host`, `device`: its two sides. `api`, `site`, `per_thread`: of its call
+ * (interpose/driver/call.h). */
 bool sc_simple_copies_make(enum sc_simplicity least, const char *api, void *site, bool per_thread,
                            CUresult *result, bool to_host, const void *host, CUdeviceptr device,
                            size_t size_bytes, CUstream handle);

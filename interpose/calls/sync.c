@@ -51,10 +51,11 @@ SC_INLINED void wait_for_stream(struct sc_sync *sync)
     sync->all_known = sc_track_is_all_known(&sc_track, sync->stream->id);
     if (sync->all_known)
         return;
-    sync->point = sc_track_point(&sc_track, sync->stream->id, sc_streams_scope(sync->stream));
+    sync->point = sc_track_sync_point(&sc_track, sync->stream->id, sc_streams_scope(sync->stream));
     sc_doubts_wait_begins(&sync->point);
 }
 
+/* Before a wait for a stream: takes the point that the host will have waited for. */
 void sc_sync_begin_stream(struct sc_sync *sync, const struct sc_call *call, CUstream handle)
 {
     init_sync(sync, call);
@@ -78,6 +79,8 @@ static void avoid_early_take(struct sc_stream_record *stream)
         sc_marks_wait_for_itself(stream);
 }
 
+/* Before a copy that waits for its stream, as of cuMemcpy: takes the point that the host will have
+ * waited for. */
 void sc_sync_begin_copy(struct sc_sync *sync, const struct sc_call *call,
                         struct sc_stream_record *stream, bool to_device)
 {
@@ -104,7 +107,7 @@ static void begin_context_wait(struct sc_sync *sync, const struct sc_call *call,
         return;
     sync->on = true;
     sync->since_ticks = sc_unfinished_context_since(context);
-    sync->point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
+    sync->point = sc_track_sync_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
     sc_doubts_wait_begins(&sync->point);
 }
 
@@ -123,23 +126,24 @@ void sc_sync_begin_nothing(struct sc_sync *sync, const struct sc_call *call)
     begin_context_wait(sync, call, NULL);
 }
 
+/* Before a wait for an event: takes the point that the event stands for. */
 void sc_sync_begin_event(struct sc_sync *sync, const struct sc_call *call, CUevent event)
 {
     init_sync(sync, call);
     if (!sc_active())
         return;
     sync->on = true;
-    sc_track_event_news(&sc_track, (uintptr_t)event, &sync->point, &sync->behind);
+    sc_track_event_work(&sc_track, (uintptr_t)event, &sync->point, &sync->behind);
     sync->all_known = !sync->point.stream && !sync->point.joined;
     sc_doubts_wait_begins(&sync->point);
 }
 
 static void make_point_known(struct sc_sync *sync)
 {
-    sc_hazards_know(&sync->point, SC_CULPRIT_OF(sync->call));
+    sc_hazards_note_known(&sync->point, SC_CULPRIT_OF(sync->call));
 }
 
-/* Work before the event is done, as the operations before it are. */
+/* Notes that work before the event is done, as the operations before it are. */
 static void end_work_before_event(const struct sc_behind *behind)
 {
     struct sc_stream_record *stream = sc_streams_of_id(behind->stream);
@@ -155,6 +159,8 @@ static uint64_t settled_streams(const struct sc_sync *sync)
     return is_one ? sc_spans_stream_bit(sync->point.stream) : ~UINT64_C(0);
 }
 
+/* The wait has succeeded: all work before its point is done, so its hazards are decided and its
+ * guards end. */
 static void end_waited(struct sc_sync *sync)
 {
     uint64_t streams = settled_streams(sync); /* before the point becomes known, which ends it */
@@ -174,7 +180,7 @@ CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
     SC_KEEP_ERRNO();
     sc_doubts_wait_ends();
     if (sync->ordered.stream)
-        sc_track_end(&sc_track, &sync->ordered, result == CUDA_SUCCESS);
+        sc_track_end_call(&sc_track, &sync->ordered, result == CUDA_SUCCESS);
     if (sync->on && result == CUDA_SUCCESS)
         end_waited(sync);
     else if (sync->on)
@@ -212,6 +218,8 @@ SC_HOT_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
     return sc_detour_end(&detour, sc_sync_end(&sync, result));
 }
 
+/* Makes the driver's call with the wait around it. Pinned memory that was kept for the context's
+ * work can then be given back. */
 static CUresult wait_for_context(const struct sc_call *call,
                                  __typeof__(sc_real.cuCtxSynchronize) real)
 {

@@ -1,11 +1,11 @@
-/* Calls that wait: what they tell the host frontier.
+/* What wrappers do around calls that wait, such as cuStreamSynchronize: everything that the call
+ * has waited for is known done by the host afterwards.
  *
  * Before the call, sc_sync_begin_* notes what is issued by now. After a successful call,
  * sc_sync_end notes that all of it is done, reports sources that were overwritten meanwhile, and
  * lets pages go.
  *
- * Thread-safe. Locks: none may be held. sc_sync_end keeps errno. Not for a signal handler.
- */
+ * Thread-safe. Locks: none may be held. sc_sync_end keeps errno. Not for a signal handler. */
 #ifndef SC_INTERPOSE_CALLS_SYNC_H
 #define SC_INTERPOSE_CALLS_SYNC_H
 

@@ -156,7 +156,7 @@ static void tell_beside(const struct copy *copy, bool is_detour, CUresult result
 static void begin_device_work(struct sc_sync *sync, struct sc_stream_record *stream)
 {
     sc_unfinished_legacy(stream);
-    sc_track_begin(&sc_track, stream->id, &sync->ordered);
+    sc_track_begin_call(&sc_track, stream->id, &sync->ordered);
     sc_marks_note_tail(stream);
 }
 
@@ -185,7 +185,7 @@ static void begin_in_detour(struct copy *copy, CUstream handle)
     seal_target(copy);
     if (!stream)
         return;
-    SC_TRACKED(sc_order_work(track.order, stream->id));
+    SC_TRACKED(sc_order_note_work(track.order, stream->id));
     copy->on = stream;
 }
 

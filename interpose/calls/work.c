@@ -78,6 +78,8 @@ static enum sc_before before_what(unsigned kind)
     return kind & SC_WORK_OF_DEVICE ? SC_BEFORE_DEVICE_WORK : SC_BEFORE_WORK;
 }
 
+/* Before a call that issues work other than a copy: notes what that work may do to the verdicts on
+ * what is around it, and opens the call on its stream. */
 void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream handle, unsigned kind)
 {
     sc_own_stack_learn();
@@ -102,10 +104,10 @@ void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream ha
         seal_managed(call, stream, NULL,
                      sc_track_unseen_behind(&sc_track, stream->id, NULL).waits == 0);
     sc_marks_before_work(stream, before_what(kind));
-    sc_track_begin(&sc_track, stream->id, &work->ordered);
+    sc_track_begin_call(&sc_track, stream->id, &work->ordered);
     if (kind & SC_WORK_SIGNALS)
-        SC_TRACKED(
-            sc_order_call_signals(track.order, stream->id, &work->ordered, sc_replaying_follows()));
+        SC_TRACKED(sc_order_note_call_signal(track.order, stream->id, &work->ordered,
+                                             sc_replaying_follows()));
     work->stream = stream;
 }
 
@@ -116,7 +118,7 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
         return result;
     uint64_t ticks = 0;
     if (work->ordered.stream)
-        sc_track_end(&sc_track, &work->ordered, result == CUDA_SUCCESS);
+        sc_track_end_call(&sc_track, &work->ordered, result == CUDA_SUCCESS);
     if (work->kind & SC_WORK_AWAITS_HOST) {
         ticks = sc_unfinished_host_work(work->stream);
         if (result == CUDA_SUCCESS)
@@ -183,6 +185,7 @@ struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream
     return stream;
 }
 
+/* Ends a launch that was begun by the quick way. */
 void sc_work_end_simply(const char *api, void *site, bool per_thread,
                         struct sc_stream_record *stream, CUresult result)
 {
@@ -194,6 +197,8 @@ void sc_work_end_simply(const char *api, void *site, bool per_thread,
                            (struct sc_history_entry){.direction = SC_NO_DIRECTION});
 }
 
+/* The quick way for cuMemFree, which works like a kernel on the legacy stream. NULL: it is not
+ * open. */
 struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream handle,
                                                    bool per_thread)
 {
@@ -204,6 +209,7 @@ struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUs
     return stream;
 }
 
+/* Puts the free into the history, which a report of a fault or a leak shows. */
 __attribute__((noinline)) void sc_work_note_free(const char *api, void *site,
                                                  struct sc_stream_record *stream, uintptr_t address,
                                                  uint32_t stack, int32_t thread)

@@ -17,7 +17,7 @@ struct sc_call;
 struct sc_point;
 struct sc_stream_record;
 
-/* What the work may do. A kernel may write host memory, wait for the host
+/* What the work may do, as bits. A kernel may write host memory, wait for the host
  * (interpose/streams/unfinished.h), and tell the host that earlier work is done; it hardly ever
  * waits. */
 enum {
@@ -43,21 +43,21 @@ void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream st
                    unsigned kind);
 CUresult sc_work_end(struct sc_work *work, CUresult result);
 
-/* Notes a kernel that is about to be launched, if its stream and all else in flight is simple
- * (sc_streams_find_simple). Returns the stream, for sc_work_end_simply; NULL: not simple, and
- * nothing is noted. `api`, `site`, `per_thread`: of the call (interpose/driver/call.h). */
+/* The quick way for a kernel: notes a launch that is about to be made, if its stream and all else
+ * in flight is simple (sc_streams_find_simple). Returns the stream, for sc_work_end_simply; NULL:
+ * not simple, and nothing is noted. `api`, `site`, `per_thread`: of the call
+ * (interpose/driver/call.h). */
 struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream stream,
                                               bool per_thread);
 void sc_work_end_simply(const char *api, void *site, bool per_thread,
                         struct sc_stream_record *stream, CUresult result);
 
-/* The same before a free of memory in the order of the legacy stream. Such a free changes no
- * memory, so it is not noted as work. */
+/* The quick way for a free in the order of the legacy stream. Such a free changes no memory, so it
+ * is not noted as work. Returns as sc_work_begin_simply. */
 struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream stream,
                                                    bool per_thread);
 
-/* Notes for the history that the memory is freed. `stack` is the call's, `thread` the calling
- * thread. */
+/* Notes in the history that the memory is freed. `stack`: the call's; `thread`: the calling one. */
 void sc_work_note_free(const char *api, void *site, struct sc_stream_record *stream,
                        uintptr_t address, uint32_t stack, int32_t thread);
 

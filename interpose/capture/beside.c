@@ -126,8 +126,8 @@ static void give_back(struct sc_left_out *left_out)
         sc_left_out_free(left_out);
 }
 
-/* Memory that the thread has allocated since another of its captures began, which is still open, is
- * being set up for both captures. */
+/* Lets the capture know what the thread has allocated since another of its captures began, which is
+ * still open: that memory is being set up for both. */
 static void share_allocations(const struct open_capture *capture) SC_REQUIRES(beside_lock)
 {
     for (unsigned i = 0; i < capture_count; i++)
@@ -135,7 +135,7 @@ static void share_allocations(const struct open_capture *capture) SC_REQUIRES(be
             sc_left_out_share(capture->left_out, captures[i].left_out);
 }
 
-/* False: too many captures are open. */
+/* Adds an open capture. False: too many are open. */
 static bool add_capture(const struct open_capture *capture)
 {
     lock_beside();
@@ -152,10 +152,12 @@ static bool add_capture(const struct open_capture *capture)
 /* Notes that the graph does something that was not captured. */
 static void note_unknown(struct sc_left_out *left_out)
 {
-    sc_left_out_captured(left_out, &(struct sc_hazard_copy){0},
-                         &(struct sc_left_out_op){.is_partly_known = true});
+    sc_left_out_note_captured(left_out, &(struct sc_hazard_copy){0},
+                              &(struct sc_left_out_op){.is_partly_known = true});
 }
 
+/* A capture has begun: notes from now on what the thread does beside it, which the graph will not
+ * repeat. */
 void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph, bool has_nodes)
 {
     SC_KEEP_ERRNO();
@@ -216,6 +218,7 @@ static struct sc_hazard_copy describe_copy(const struct sc_beside_op *op)
     };
 }
 
+/* The capture has taken an operation: what it writes is in the graph, and not left out. */
 void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
 {
     SC_KEEP_ERRNO();
@@ -232,7 +235,7 @@ void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
         what.device = captures[i].device;
         what.stream_origin = is_first ? captures[i].stream_origin : 0;
         if (captures[i].graph == graph && captures[i].thread == sc_thread_id())
-            sc_left_out_captured(captures[i].left_out, &what, &op->does);
+            sc_left_out_note_captured(captures[i].left_out, &what, &op->does);
     }
     unlock_unchanged();
 }
@@ -260,7 +263,7 @@ static void issued_beside_capture(const struct sc_beside_op *op)
     lock_beside();
     for (unsigned i = 0; i < capture_count; i++)
         if (captures[i].thread == sc_thread_id())
-            sc_left_out_beside(captures[i].left_out, &what, &op->does);
+            sc_left_out_note_beside(captures[i].left_out, &what, &op->does);
     unlock_beside();
 }
 
@@ -273,10 +276,10 @@ static bool check_reads(const struct sc_beside_op *op, struct sc_hazard *hazard)
     bool found = false;
     lock_beside();
     if (does->function)
-        sc_frozen_used(&frozen, &no_address);
+        sc_frozen_note_use(&frozen, &no_address);
     for (unsigned i = 0; i < sc_left_out_count(does); i++) {
         const struct sc_device_use use = sc_left_out_use(does, i);
-        sc_frozen_used(&frozen, &use);
+        sc_frozen_note_use(&frozen, &use);
         found = sc_frozen_read(&frozen, &use, hazard) || found;
     }
     if (does->is_partly_known)
@@ -300,6 +303,8 @@ static void report_read(const struct sc_beside_op *op, struct sc_hazard *hazard)
     sc_reaper_report(hazard);
 }
 
+/* Work was issued beside captures: it may write what a captured operation reads, or read what only
+ * a launch will write. */
 void sc_beside_issued(const struct sc_beside_op *op)
 {
     SC_KEEP_ERRNO();
@@ -314,20 +319,21 @@ void sc_beside_issued(const struct sc_beside_op *op)
         issued_beside_capture(op);
 }
 
+/* The memory is new: nothing that was noted there holds any more. */
 void sc_beside_allocated(uintptr_t address, size_t size_bytes)
 {
     lock_beside();
     for (unsigned i = 0; i < capture_count; i++)
-        sc_left_out_allocated(captures[i].left_out, address, size_bytes);
-    sc_frozen_used(&frozen, &(struct sc_device_use){
-                                .shape = {address, size_bytes, size_bytes, 1},
-                                .access = SC_DEVICE_WRITES,
-                            });
+        sc_left_out_note_allocated(captures[i].left_out, address, size_bytes);
+    sc_frozen_note_use(&frozen, &(struct sc_device_use){
+                                    .shape = {address, size_bytes, size_bytes, 1},
+                                    .access = SC_DEVICE_WRITES,
+                                });
     unlock_beside();
 }
 
-/* Also counts as unknown what the captured graphs do: later captured work may read what was
- * written. */
+/* Notes work beside captures of which nothing is known. Also counts as unknown what the captured
+ * graphs do: later captured work may read what was written. */
 void sc_beside_unknown(void)
 {
     lock_beside();
@@ -441,6 +447,7 @@ static __attribute__((noinline)) void note_graph_writes(const struct open_captur
     unlock_beside();
 }
 
+/* The capture has ended: reports what its graph will miss when it is launched again. */
 void sc_beside_ended(const struct sc_stream_record *stream)
 {
     SC_KEEP_ERRNO();
@@ -453,7 +460,7 @@ void sc_beside_ended(const struct sc_stream_record *stream)
     bool is_counted = count_nodes(capture.graph, &count);
     note_graph_writes(&capture, is_counted, count);
     sc_left_out_each(capture.left_out, sc_address_base, judge_finding, &capture);
-    count_unjudged(sc_left_out_unknown(capture.left_out));
+    count_unjudged(sc_left_out_note_unknown(capture.left_out));
     give_back(capture.left_out);
 }
 
@@ -473,6 +480,7 @@ void sc_beside_handle_gone(uintptr_t handle)
     unlock_beside();
 }
 
+/* The program has added a node by hand, of which nothing is known. */
 void sc_beside_node_added(uintptr_t graph)
 {
     lock_beside();
@@ -490,14 +498,16 @@ void sc_beside_node_changed(void)
     unlock_beside();
 }
 
+/* Takes a hazard that was found under the lock, to be reported outside of it. */
 static bool take_hazard(struct sc_hazard *hazard)
 {
     lock_beside();
-    bool found = sc_frozen_take(&frozen, hazard);
+    bool found = sc_frozen_take_hazard(&frozen, hazard);
     unlock_beside();
     return found;
 }
 
+/* Reports what the launch makes a hazard of: work beside it that the graph reads only once. */
 void sc_beside_graph_launched(uintptr_t exec)
 {
     SC_KEEP_ERRNO();
@@ -505,7 +515,7 @@ void sc_beside_graph_launched(uintptr_t exec)
     if (!sc_beside_is_watching() || sc_replaying_prepares())
         return;
     lock_beside();
-    sc_frozen_launched(&frozen, exec, sc_thread_id());
+    sc_frozen_note_launch(&frozen, exec, sc_thread_id());
     unlock_beside();
     while (take_hazard(&hazard))
         sc_reaper_report(&hazard);

@@ -1,5 +1,5 @@
-/* What a thread issues beside its own capture, so that the graph lacks it (SC305; track/left_out.h
- * has the rule).
+/* Reports work that a thread issues beside its own capture, so that it runs once and the graph
+ * lacks it (SC305; track/left_out.h has the rule).
  *
  * While a capture is open, the thread that began it tells of each operation on device memory: of
  * those that the capture takes, and of those that run at once. What the graph lacks is known when
@@ -17,8 +17,7 @@
  * to be told.
  *
  * Thread-safe. Locks: one of its own, a leaf; none may be held where something is reported. errno
- * is kept. Not for a signal handler.
- */
+ * is kept. Not for a signal handler. */
 #ifndef SC_INTERPOSE_CAPTURE_BESIDE_H
 #define SC_INTERPOSE_CAPTURE_BESIDE_H
 
@@ -33,7 +32,8 @@
 
 struct sc_stream_record;
 
-/* How many captures are open and how much memory is watched. 0: nothing has to be told. */
+/* How many captures are open, and how many pieces of memory are watched after one. 0: calls need
+ * not tell of what they do. */
 extern _Atomic unsigned sc_beside_concerns;
 
 static inline bool sc_beside_is_asked(void)
@@ -41,8 +41,7 @@ static inline bool sc_beside_is_asked(void)
     return sc_unlikely(atomic_load_explicit(&sc_beside_concerns, memory_order_relaxed) != 0);
 }
 
-/* How many graphs and execs there are of which it is known what they write (track/graph_writes.h).
- */
+/* For how many graphs and execs it is known what they write (track/graph_writes.h). */
 extern _Atomic unsigned sc_beside_graphs;
 
 /* Has it to be told what becomes of graphs and execs? */
@@ -52,7 +51,8 @@ static inline bool sc_beside_follows_graphs(void)
            sc_unlikely(atomic_load_explicit(&sc_beside_graphs, memory_order_relaxed) != 0);
 }
 
-/* Is a capture open that the calling thread began, as far as the thread knows? */
+/* Is a capture open that the calling thread began? The thread may not have learnt yet of one that
+ * has just ended. */
 bool sc_beside_is_own(void);
 
 /* Is memory watched that launches read? */
@@ -84,7 +84,7 @@ struct sc_beside_op {
     struct sc_left_out_op does;
 };
 
-/* Tell of an operation: one that a capture has taken, for the graph; one that ran at once, on any
+/* Tell of an operation that a capture has taken for the graph; and of one that ran at once, on any
  * thread. */
 void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph);
 void sc_beside_issued(const struct sc_beside_op *op);
@@ -95,7 +95,7 @@ void sc_beside_allocated(uintptr_t address, size_t size_bytes);
 /* Device memory was written at an unknown place. Later work in the thread's captures is judged as
  * if it might read there. */
 void sc_beside_unknown(void);
-/* The same, and contexts are gone with the handles of their graphs. */
+/* Contexts are gone, and with them the handles of their graphs: forgets these. */
 void sc_beside_contexts_gone(void);
 
 /* ---- graphs, if sc_beside_follows_graphs ---- */
@@ -106,7 +106,8 @@ void sc_beside_instantiated(uintptr_t graph, uintptr_t exec);
 /* The handle of a graph or exec is about to become void. */
 void sc_beside_handle_gone(uintptr_t handle);
 
-/* A node was added by hand to the graph, to which captures may add. */
+/* A node was added by hand to a graph that captures may add to as well: what launches of it write
+ * is not known. */
 void sc_beside_node_added(uintptr_t graph);
 
 /* A node of some graph was changed or destroyed. */

@@ -87,6 +87,8 @@ static uint64_t add_capture(struct sc_capture *capture)
     return capture->name;
 }
 
+/* The driver is about to begin a capture on the stream. Returns a number for it, 0 if no room is
+ * left. The stream's lock stays taken until sc_captures_began. */
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
                                bool to_graph, const struct sc_call *call)
 {
@@ -109,6 +111,7 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
     return add_capture(&capture);
 }
 
+/* Takes a capture out of the list of open ones. */
 static void remove_locked(unsigned i) SC_REQUIRES(captures_lock)
 {
     SC_ASSERT_HELD(&captures_lock);
@@ -119,6 +122,7 @@ static void remove_locked(unsigned i) SC_REQUIRES(captures_lock)
     atomic_fetch_sub(&sc_captures_count, 1);
 }
 
+/* The place of the capture in the list, or a place behind all. */
 static unsigned find_locked(uint64_t name) SC_REQUIRES(captures_lock)
 {
     SC_ASSERT_HELD(&captures_lock);
@@ -128,6 +132,7 @@ static unsigned find_locked(uint64_t name) SC_REQUIRES(captures_lock)
     return i;
 }
 
+/* The driver has begun the capture, or has refused. */
 void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -146,6 +151,7 @@ void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begu
     pthread_mutex_unlock(&captures_lock);
 }
 
+/* The graph that the stream's capture makes; 0: it captures into the program's. */
 uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream)
 {
     uintptr_t graph = 0;
@@ -171,6 +177,7 @@ static bool remove_capture(const struct sc_stream_record *stream)
     return found;
 }
 
+/* The capture may have ended: if so, waits that could not be made during captures are made now. */
 void sc_captures_ended(struct sc_stream_record *stream)
 {
     SC_KEEP_ERRNO();
@@ -196,6 +203,7 @@ static bool take_capture_in(const struct sc_context *context, uintptr_t *graph)
     return found;
 }
 
+/* The context has ended, and its captures with it. */
 void sc_captures_context_gone(const struct sc_context *context)
 {
     uintptr_t graph;
@@ -257,6 +265,7 @@ struct sc_capture sc_captures_of(const struct sc_stream_record *stream)
     return find_capture(stream->context, is_stream, stream);
 }
 
+/* Reports a call that breaks a capture, or would. */
 void sc_captures_report(enum sc_hazard_code code, enum sc_action action,
                         const struct sc_capture_begin *begin, const struct sc_call *call)
 {
@@ -295,6 +304,7 @@ static uint64_t capture_of_graph(uintptr_t graph)
     return name;
 }
 
+/* Was the event recorded within a capture that is still open? */
 bool sc_captures_is_captured_event(CUevent event)
 {
     uint64_t name = capture_of_event(event);
@@ -308,6 +318,7 @@ bool sc_captures_is_captured_event(CUevent event)
     return open;
 }
 
+/* Notes in which stream's capture the event was recorded; NULL: in none any more. */
 void sc_captures_note_event(CUevent event, struct sc_stream_record *stream)
 {
     uint64_t name = stream ? capture_of_graph(sc_streams_graph(stream)) : 0;
@@ -345,6 +356,8 @@ static bool is_broken_by_call(const struct sc_capture *capture)
            thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
 }
 
+/* Finds an open capture that a forbidden call of this thread would break, by its mode; one of the
+ * thread's own first. */
 bool sc_captures_endangered(struct sc_capture *endangered)
 {
     bool found = false;
@@ -394,7 +407,8 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 
 /* ---- the gate ---- */
 
-/* Only a blocking stream that captures stands in the legacy stream's way. */
+/* Keeps other threads off the legacy stream while the capture begins. Only a blocking stream that
+ * captures stands in that stream's way: else returns false. */
 bool sc_captures_shut_gate(const struct sc_stream_record *stream)
 {
     bool shut = stream->kind == SC_STREAM_BLOCKING && sc_captures_are_repaired();

@@ -1,9 +1,8 @@
-/* Open stream captures.
+/* Keeps the list of open stream captures, to know which call breaks which capture.
  *
  * While nothing has ever captured, each function here but sc_captures_report is one relaxed load.
  * Thread-safe. Locks: one of its own, within which only beside.h's is taken. Not for a signal
- * handler.
- */
+ * handler. */
 #ifndef SC_INTERPOSE_CAPTURE_CAPTURES_H
 #define SC_INTERPOSE_CAPTURE_CAPTURES_H
 
@@ -39,7 +38,8 @@ struct sc_capture {
     CUstreamCaptureMode mode;
     uintptr_t graph; /* the graph that the capture adds to; 0: unknown, as the driver tells only of
                         valid captures */
-    bool to_graph;   /* the program has made the graph: it stays when the capture fails */
+    /* the program has made the graph that is captured into, so it stays if the capture fails */
+    bool to_graph;
     struct sc_capture_begin begin;
 };
 
@@ -67,8 +67,7 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
 void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun)
     SC_RELEASES(stream->lock);
 
-/* The graph of the capture that the stream began, if a failed capture takes the graph with it; else
- * 0. */
+/* The graph of the capture that the stream began; 0: it would stay if the capture failed. */
 uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream);
 
 /* The stream's capture may have ended, or the stream itself: forgets the capture if it has. */
@@ -83,7 +82,7 @@ void sc_captures_context_gone(const struct sc_context *context);
 bool sc_captures_shut_gate(const struct sc_stream_record *stream);
 void sc_captures_open_gate(bool shut);
 
-/* The stream is about to wait for an event, which may join it into a capture. */
+/* Called before the stream waits for an event, which may join it into a capture. */
 void sc_captures_joining(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
 /* How many events are known to stand within a capture. */
@@ -95,7 +94,7 @@ static inline bool sc_captures_knows_events(void)
         atomic_load_explicit(&sc_captures_event_count, memory_order_relaxed) != 0, 0);
 }
 
-/* The event was recorded in the stream, which captures. `stream` NULL: the event was recorded where
+/* Notes that the event was recorded in a stream that captures. `stream` NULL: it was recorded where
  * nothing captures, or it was destroyed. */
 void sc_captures_note_event(CUevent event, struct sc_stream_record *stream);
 
@@ -120,8 +119,8 @@ bool sc_captures_is_own(const struct sc_capture *capture);
  * the thread began, or else another thread's. False: there is none. */
 bool sc_captures_endangered(struct sc_capture *endangered);
 
-/* Makes the thread's capture mode relaxed, so that permits of nested wrappers take it for relaxed
- * as well. Returns the former mode, which unrelax sets again. */
+/* Makes the thread's capture mode relaxed, so that calls of nested wrappers break no capture.
+ * Returns the former mode, which unrelax sets again. */
 CUstreamCaptureMode sc_captures_relax(void);
 void sc_captures_unrelax(CUstreamCaptureMode before);
 

@@ -158,7 +158,7 @@ static void come_before(void *argument, struct sc_stream_record *stream) SC_UNFO
     uint32_t id = stream->id;
     pthread_mutex_unlock(&stream->lock);
     note_joined_work(edges->context->detours.stream, stream);
-    SC_TRACKED(sc_events_wait(track.events, track.order, id, (uintptr_t)edges->event));
+    SC_TRACKED(sc_events_note_wait(track.events, track.order, id, (uintptr_t)edges->event));
 }
 
 /* Makes the wait that the stream owes, unless the stream still captures. */
@@ -238,8 +238,8 @@ static bool order_before(struct sc_context *context)
         sc_track_set_event(&sc_track, (uintptr_t)edges.event, &before);
     }
     if (made) {
-        SC_TRACKED(sc_events_wait(track.events, track.order, context->detours.stream->id,
-                                  (uintptr_t)context->detours.before));
+        SC_TRACKED(sc_events_note_wait(track.events, track.order, context->detours.stream->id,
+                                       (uintptr_t)context->detours.before));
         note_joined_work(context->legacy_stream, context->detours.stream);
     }
     pthread_mutex_unlock(&context->detours.lock);
@@ -262,8 +262,8 @@ static void pay_wait_of_legacy(struct sc_context *context)
     if (!context->legacy_stream->owes_wait || legacy_is_blocked())
         return;
     sc_real.cuStreamWaitEvent(CU_STREAM_LEGACY, context->detours.after, 0);
-    SC_TRACKED(sc_events_wait(track.events, track.order, context->legacy,
-                              (uintptr_t)context->detours.after));
+    SC_TRACKED(sc_events_note_wait(track.events, track.order, context->legacy,
+                                   (uintptr_t)context->detours.after));
     sc_unfinished_legacy(context->legacy_stream);
     note_joined_work(context->detours.stream, context->legacy_stream);
     context->legacy_stream->owes_wait = false;
@@ -292,6 +292,7 @@ static void order_after(struct sc_context *context)
     sc_relaxed_end(&relaxed);
 }
 
+/* The stream has to wait for work that took a detour during a capture. Makes that wait now. */
 void sc_detours_pay(struct sc_stream_record *stream)
 {
     SC_TRACE("detour-pay stream", stream->id);
@@ -300,8 +301,8 @@ void sc_detours_pay(struct sc_stream_record *stream)
     struct edges edges = edges_of(stream->context, stream->context->detours.after);
     pay_wait(&edges, stream);
     note_joined_work(stream->context->detours.stream, stream);
-    SC_TRACKED(sc_events_wait(track.events, track.order, stream->id,
-                              (uintptr_t)edges.event)); /* in case it is met only now */
+    SC_TRACKED(sc_events_note_wait(track.events, track.order, stream->id,
+                                   (uintptr_t)edges.event)); /* in case it is met only now */
     sc_relaxed_end(&relaxed);
 }
 
@@ -320,6 +321,7 @@ static void pay_in_context(struct sc_context *context)
     sc_contexts_pop();
 }
 
+/* A capture has ended: makes all waits that streams still owe. */
 void sc_detours_pay_all(void)
 {
     struct sc_context *context = atomic_load_explicit(&detoured, memory_order_acquire);
@@ -334,6 +336,7 @@ void sc_detours_pay_all(void)
 
 /* ---- around an operation ---- */
 
+/* A capture forbids the call on the legacy stream in this context. */
 static void set_capture(struct sc_detour *detour, struct sc_context *context)
 {
     detour->context = context;
@@ -359,6 +362,8 @@ static bool enter_gate_and_ask(struct sc_detour *detour)
     return true;
 }
 
+/* The legacy stream cannot be used during a capture: the call goes to a stream of ours that is
+ * ordered as the legacy stream would be. */
 void sc_detour_prepare(struct sc_detour *detour, CUstream *stream)
 {
     SC_KEEP_ERRNO();
@@ -368,8 +373,8 @@ void sc_detour_prepare(struct sc_detour *detour, CUstream *stream)
     }
 }
 
-/* The legacy stream of a green context may be part of the capture itself: then the wait is a
- * captured one. */
+/* Begins a detour for a wait of the legacy stream that a capture forbids. The legacy stream of a
+ * green context may be part of the capture itself: then the wait is a captured one. */
 bool sc_detour_begin_wait(struct sc_detour *detour, const struct sc_call *call, CUstream *stream,
                           CUevent event)
 {
@@ -405,6 +410,8 @@ static void ask_event(struct query *query, CUevent event)
         query->answer = sc_real.cuEventQuery(event);
 }
 
+/* Asks whether the work of a stream is done that a query of the legacy stream would have
+ * covered. */
 static void ask_foreign(struct query *query, struct sc_stream_record *stream)
     SC_REQUIRES(stream->lock)
 {
@@ -464,6 +471,8 @@ static bool ask_all(struct sc_context *context, CUresult *answer)
     return !query.incomplete;
 }
 
+/* Answers a query or wait of the legacy stream that a capture forbids, from all streams that it
+ * stands for. False: the driver may be asked. */
 bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
                            CUresult *answer)
 {
@@ -507,6 +516,7 @@ static void finish_detour(struct sc_detour *detour, CUresult result)
                            &detour->capture, detour->call);
 }
 
+/* Ends the detour, or reports the refusal of a call that met a capture only after the look. */
 void sc_detour_finish(struct sc_detour *detour, CUresult result)
 {
     SC_KEEP_ERRNO();
@@ -518,6 +528,8 @@ void sc_detour_finish(struct sc_detour *detour, CUresult result)
         sc_legacy_gate_leave();
 }
 
+/* The driver has refused a call that went the quick way: finds out whether a capture was the
+ * cause. */
 void sc_detour_refused(const char *api, void *site, bool per_thread, CUresult result)
 {
     SC_CARRY();

@@ -32,7 +32,7 @@ struct sc_detour {
     CUstreamCaptureMode before;      /* the thread's capture mode, which is relaxed meanwhile */
     bool in_gate;                    /* of legacy_gate.h, until sc_detour_finish */
     bool caller_reports;             /* the caller reports what the driver refuses */
-    bool answered; /* the driver is not called: a query is answered, or a wait is left out */
+    bool answered; /* the driver is not called: a query is answered by us, or a wait is left out */
 };
 
 void sc_detour_prepare(struct sc_detour *detour, CUstream *stream);
@@ -88,8 +88,8 @@ static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
     return result;
 }
 
-/* Reports a call that was no detour and that the driver has refused. The parameters are the members
- * of a struct sc_call. */
+/* Reports a call that the driver has refused because of a capture, and for which no detour was
+ * made. The parameters are the members of a struct sc_call. */
 void sc_detour_refused(const char *api, void *site, bool per_thread, CUresult result);
 
 /* The caller reports what the driver refuses from now on. Returns whether no capture stands in the
@@ -106,8 +106,8 @@ static inline bool sc_detour_is_taken(const struct sc_detour *detour)
     return __builtin_expect(detour->context != NULL, 0) && detour->stream;
 }
 
-/* The context is about to wait for an event: leaves a fence (marks.h) in all its streams, and in
- * those of its green contexts. */
+/* Called before the whole context waits for an event: leaves a fence (marks.h) in all its streams,
+ * and in those of its green contexts. */
 void sc_detours_fence_context(struct sc_context *context);
 
 /* A capture has ended, which may have spanned several contexts: makes the waits for detours that

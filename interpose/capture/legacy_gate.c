@@ -32,6 +32,7 @@ static bool is_shut(void)
     return atomic_load(&times_shut) != 0;
 }
 
+/* Is any thread within a call on the legacy stream? */
 static bool is_occupied(void)
 {
     for (unsigned i = 0; i < LANES; i++)

@@ -1,4 +1,5 @@
-/* The gate keeps operations in the legacy stream apart from the beginnings of captures.
+/* A gate that keeps operations in the legacy stream and beginnings of captures from overlapping, so
+ * that an operation knows whether a capture stands in its way.
  *
  * Before an operation in the legacy stream it is asked whether a capture stands in the way. The
  * answer would be wrong if a blocking stream began to capture on another thread between the answer
@@ -9,8 +10,7 @@
  * until the device has caught up; by then the driver has long taken the operation.
  *
  * Thread-safe, without locks. Not for a signal handler, since a wait yields the processor. A
- * program that never captures on a blocking stream pays one relaxed load.
- */
+ * program that never captures on a blocking stream pays one relaxed load. */
 #ifndef SC_INTERPOSE_CAPTURE_LEGACY_GATE_H
 #define SC_INTERPOSE_CAPTURE_LEGACY_GATE_H
 

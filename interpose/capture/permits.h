@@ -1,4 +1,5 @@
-/* Permits: calls that no capture permits, made so that they break none.
+/* Makes calls that no capture permits (cudaMalloc, for example) in a way that breaks none; such a
+ * call is made under a permit.
  *
  * While a stream captures, some calls fail with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (900) and
  * invalidate the capture, also a capture of another thread (docs/driver.md). Where the capture mode
@@ -7,8 +8,7 @@
  * in interpose/capture/detours.h.
  *
  * While nothing has ever captured, a permit is one relaxed load.
- * Locks: those of captures.h inside. Not for a signal handler. errno is kept.
- */
+ * Locks: those of captures.h inside. Not for a signal handler. errno is kept. */
 #ifndef SC_INTERPOSE_CAPTURE_PERMITS_H
 #define SC_INTERPOSE_CAPTURE_PERMITS_H
 
@@ -21,8 +21,8 @@
 
 struct sc_call;
 
-/* A call that no capture permits, from sc_permit_begin to sc_permit_end. The thread's mode is
- * relaxed also while no capture is open: another thread may begin one before the driver looks. */
+/* The permit of one call, from sc_permit_begin to sc_permit_end. The thread's mode is relaxed also
+ * while no capture is open: another thread may begin one before the driver looks. */
 struct sc_permit {
     const struct sc_call *call; /* NULL: nothing has ever captured */
     bool endangers;             /* the call would break `capture` */
@@ -54,8 +54,8 @@ static inline bool sc_permit_is_refused(const struct sc_permit *permit)
     return permit->call && permit->endangers && !permit->relaxed;
 }
 
-/* Reports a call that the driver has refused, where nothing could be done for the call. Returns
- * `result`. */
+/* Reports a call that the driver has refused because of a capture, and that cannot be made under a
+ * permit. Returns `result`. */
 static inline CUresult sc_permit_refused(const struct sc_call *call, CUresult result)
 {
     if (sc_captures_any_open() && sc_driver_is_capture_error(result)) {
@@ -65,7 +65,7 @@ static inline CUresult sc_permit_refused(const struct sc_call *call, CUresult re
     return result;
 }
 
-/* In a wrapper: makes the call `result` under a permit, and is its result. */
+/* For a wrapper: makes the call `result` under a permit. Its value is the call's result. */
 #define SC_PERMITTED(result)                                                                       \
     __extension__({                                                                                \
         struct sc_permit permit;                                                                   \

@@ -48,6 +48,7 @@ static void **slot_of(const struct row *row, struct sc_real *table)
     return (void **)(void *)((char *)table + row->slot);
 }
 
+/* Is the function one of our wrappers, and not the driver's? */
 bool sc_driver_is_wrapper(const void *function)
 {
     for (unsigned i = 0; i < ROW_COUNT; i++)
@@ -129,6 +130,7 @@ bool sc_driver_attach(void *handle)
     return atomic_load_explicit(&attached, memory_order_acquire);
 }
 
+/* The wrapper of a driver's function, or that function if it has none. */
 void *sc_driver_wrapper_of(void *real)
 {
     if (!atomic_load_explicit(&attached, memory_order_acquire))
@@ -137,6 +139,7 @@ void *sc_driver_wrapper_of(void *real)
     return wrapper ? (void *)wrapper : real;
 }
 
+/* Has the driver's function of this name a wrapper? */
 bool sc_driver_wraps(const char *symbol)
 {
     for (unsigned i = 0; i < ROW_COUNT; i++)

@@ -59,8 +59,8 @@ bool sc_driver_wraps(const char *symbol);
 int sc_driver_runtime_version(void);
 void sc_driver_note_version(int version);
 
-/* Has the driver this function? For a wrapper that was called before anybody looked for the driver:
- * attaches first. `real_slot`: the function's place in sc_real. */
+/* Does the driver have this function? Attaches first, for a wrapper that is called before anything
+ * else has looked for the driver. `real_slot`: the function's place in sc_real. */
 bool sc_driver_has(const void *real_slot);
 
 #define SC_HAVE(symbol) (sc_likely(sc_real.symbol != NULL) || sc_driver_has(&sc_real.symbol))

@@ -17,6 +17,7 @@ static _Atomic bool is_noted, is_cupti_noted; /* the ranges are constant once th
 
 static __thread bool is_drivers_thread __attribute__((tls_model("initial-exec")));
 
+/* Notes where the code of the driver and of the C library lies. */
 void sc_driver_code_note(void)
 {
     driver = sc_object_range_of((uintptr_t)sc_real.cuInit);
@@ -25,6 +26,7 @@ void sc_driver_code_note(void)
     atomic_store_explicit(&is_noted, true, memory_order_release);
 }
 
+/* Notes where the code of CUPTI lies. */
 void sc_driver_code_note_cupti(const void *function)
 {
     if (atomic_load_explicit(&is_cupti_noted, memory_order_acquire))
@@ -50,6 +52,7 @@ void sc_driver_code_owns_thread(void)
     is_drivers_thread = true;
 }
 
+/* Has the driver's code, and not the program's, brought the thread to this place? */
 bool sc_driver_code_called(uintptr_t pc, const void *context)
 {
     ucontext_t here;
@@ -57,9 +60,10 @@ bool sc_driver_code_called(uintptr_t pc, const void *context)
         return true;
     if (!context && getcontext(&here) != 0)
         return false;
-    return sc_unwind_meets(context ? context : &here, sc_driver_code_holds);
+    return sc_unwind_any_caller(context ? context : &here, sc_driver_code_holds);
 }
 
+/* Does the driver's code run there, itself or in a function of the C library that it has called? */
 bool sc_driver_code_runs(uintptr_t pc, const void *context)
 {
     void *frames[CALLERS_MAX];

@@ -1,9 +1,9 @@
-/* Is the driver itself at work? It touches memory that the program gave it, and waits for nothing
- * while it does.
+/* Tells whether a touch or a wait is the driver's own and not the program's, by where the running
+ * code lies. The driver touches memory that the program gave it, and waits for nothing while it
+ * does.
  *
  * Thread-safe. Locks: none, but for those that note something, which take the loader's. The
- * questions are async-signal-safe.
- */
+ * questions are async-signal-safe. */
 #ifndef SC_INTERPOSE_DRIVER_DRIVER_CODE_H
 #define SC_INTERPOSE_DRIVER_DRIVER_CODE_H
 
@@ -32,7 +32,7 @@ void sc_driver_code_owns_thread(void);
  * found. Async-signal-safe; wants 12 KB of stack. */
 bool sc_driver_code_runs(uintptr_t pc, const void *context);
 
-/* Has the driver called the code at `pc`, as it calls host functions? True on the driver's own
+/* Was the code at `pc` called by the driver, as host functions are? True on the driver's own
  * threads. On another thread the stack tells, if stacks are walked. `context` NULL: the caller's
  * own. */
 bool sc_driver_code_called(uintptr_t pc, const void *context);

@@ -130,6 +130,7 @@ static void add_parameters(struct sc_kernel_parameters *read, const struct sc_la
     read->is_known = read->is_known && result == CUDA_ERROR_INVALID_VALUE;
 }
 
+/* Reads the words among a launch's parameters that may be addresses. */
 void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct sc_launch *launch)
 {
     SC_NO_CANCELLATION_POINT();

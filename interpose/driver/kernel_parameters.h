@@ -1,4 +1,5 @@
-/* The parameters of a kernel, as far as they may be addresses.
+/* Reads the parameters of a kernel launch, to find what may be addresses of memory that the kernel
+ * uses.
  *
  * For each parameter the driver says where it lies and how large it is, but not what it means. So
  * each aligned word of eight bytes may be an address, also within a structure. Drivers before
@@ -6,8 +7,7 @@
  * launch), and each word of the block may be an address.
  *
  * Locks: none. Not for a signal handler: the driver is called, under the thread's relaxed mode. No
- * capture is disturbed.
- */
+ * capture is disturbed. */
 #ifndef SC_INTERPOSE_DRIVER_KERNEL_PARAMETERS_H
 #define SC_INTERPOSE_DRIVER_KERNEL_PARAMETERS_H
 

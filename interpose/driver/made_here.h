@@ -1,8 +1,7 @@
-/* The wrapped call that makes memory or a stream, as an origin (track/origins.h).
+/* The origin (track/origins.h) of memory or a stream that the present wrapper's call makes.
  *
  * Thread-safe, not signal-safe: a stack is taken. errno is kept. No lock of the library's may be
- * held.
- */
+ * held. */
 #ifndef SC_INTERPOSE_DRIVER_MADE_HERE_H
 #define SC_INTERPOSE_DRIVER_MADE_HERE_H
 

@@ -1,7 +1,6 @@
-/* Calls of ours that break no capture.
+/* Makes the library's own driver calls break no capture of the program's.
  *
- * Only the calling thread is concerned. Locks: none. Calls the driver: not for a signal handler.
- */
+ * Only the calling thread is concerned. Locks: none. Calls the driver: not for a signal handler. */
 #ifndef SC_INTERPOSE_DRIVER_RELAXED_H
 #define SC_INTERPOSE_DRIVER_RELAXED_H
 

@@ -1,6 +1,5 @@
-/* How the rows of api.def are read: a row names the parameters of its function as CUPTI's
- * `symbol_params` does, which has their types as well.
- */
+/* Macros by which the rows of api.def are read: a row names the parameters of its function as
+ * CUPTI's `symbol_params` does, which has their types as well. */
 #ifndef SC_INTERPOSE_DRIVER_ROWS_H
 #define SC_INTERPOSE_DRIVER_ROWS_H
 

@@ -44,14 +44,15 @@
     const __typeof__(sc_real.symbol) real = SC_REAL(symbol);                                       \
     (void)call
 
-/* The driver's function; in a replay a function that returns the driver's answer. */
+/* The driver's function that the wrapper is to call; in a replay a function that returns the
+ * driver's answer. */
 #define SC_REAL(symbol)                                                                            \
     (sc_unlikely(carried_.place != 0) && sc_replaying_takes_answer()                               \
          ? (__typeof__(sc_real.symbol))(void *)sc_replaying_answer                                 \
          : sc_real.symbol)
 
-/* Looks at the driver's answer to a call of the program's: an error that loses the context is told
- * at once. Returns the answer. */
+/* Looks at the driver's answer to a call of the program's: an error that loses the context has the
+ * post-mortem written at once. Returns the answer. */
 static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult result)
 {
     if (sc_unlikely(result != CUDA_SUCCESS))
@@ -61,17 +62,18 @@ static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult res
 
 #define real(...) sc_wrap_answered(call, real(__VA_ARGS__))
 
-/* A function and its variant, with one body, which follows. `arguments` names the parameters. The
- * body of a hot pair, which programs call most, is inlined into both functions. */
+/* Makes the wrappers of a function and of its per-thread-stream variant from one body, which
+ * follows. `arguments`: the names of the parameters. The body is inlined into both, as it is of
+ * functions that programs call most. */
 #define SC_PAIR(symbol, variant, parameters, arguments)                                            \
     SC_TWO(static, symbol, symbol##variant, true, parameters, arguments)
 
 #define SC_HOT_PAIR(symbol, variant, parameters, arguments)                                        \
     SC_TWO(SC_INLINED, symbol, symbol##variant, true, parameters, arguments)
 
-/* A pair whose calls are mostly simple (enum sc_simplicity). `symbol##_simply` is asked first.
- * True: it has made the call, with `*result`. It gets the members of `call` one by one, so that
- * they are in registers only if they are used, and then the parameters. */
+/* The same for functions whose calls are mostly simple (enum sc_simplicity). `symbol##_simply` is
+ * asked first. True: it has made the call, with `*result`. It gets the members of `call` one by
+ * one, so that they are in registers only if they are used, and then the parameters. */
 #define SC_SIMPLE_PAIR(symbol, variant, parameters, arguments)                                     \
     SC_TWO_OF(SC_SIMPLY(symbol, #symbol, false, arguments),                                        \
               SC_SIMPLY(symbol, #symbol #variant, true, arguments), SC_INLINED, symbol,            \
@@ -83,8 +85,8 @@ static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult res
                                   SC_LIST arguments)))                                             \
         return result_;
 
-/* To be first in the body of such a pair: `symbol##_simply` is asked once more, for a process in
- * which CUPTI tells of calls. */
+/* Stands first in the body of such a pair: asks `symbol##_simply` once more, for a process in which
+ * CUPTI tells of calls. */
 #define SC_SIMPLY_BUT_HEARD(symbol, arguments)                                                     \
     CUresult result_;                                                                              \
     if ((sc_process_simplicity() & SC_SIMPLE_BUT_HEARD) && !sc_replaying_is_on() &&                \
@@ -92,7 +94,7 @@ static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult res
                         SC_LIST arguments))                                                        \
     return result_
 
-/* The same for two versions of a function with the same parameters. */
+/* Makes the wrappers of two versions of a function with the same parameters from one body. */
 #define SC_VERSIONS(symbol, later, parameters, arguments)                                          \
     SC_TWO(static, symbol, later, false, parameters, arguments)
 

@@ -20,6 +20,8 @@ enum { ENTRIES_MAX = 4096 }; /* of a folder that are looked at: the process is a
 /* Is given each entry of a folder. True: the walk is over. */
 typedef bool visitor(void *context, const char *folder, const char *name);
 
+/* Calls `visit` for the entries of a folder until it returns true. By system calls alone, as a
+ * child that has forked may have no working C library. */
 static bool walk_folder(const char *folder, visitor *visit, void *context)
 {
     _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
@@ -40,6 +42,7 @@ static bool walk_folder(const char *folder, visitor *visit, void *context)
     return is_over;
 }
 
+/* Puts a path together. */
 static const char *path_of(char path[PATH_BYTES], const char *folder, const char *name,
                            const char *file)
 {

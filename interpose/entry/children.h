@@ -1,7 +1,7 @@
-/* Children that live when the process ends, and have a device open: their memory on it stays.
+/* Finds child processes that are still running when this process ends and have a device open, since
+ * the memory that they use on it stays in use.
  *
- * System calls alone: no lock, no allocation. errno is kept. Signal-safe.
- */
+ * System calls alone: no lock, no allocation. errno is kept. Signal-safe. */
 #ifndef SC_INTERPOSE_ENTRY_CHILDREN_H
 #define SC_INTERPOSE_ENTRY_CHILDREN_H
 

@@ -42,6 +42,7 @@ static uintptr_t page_of(uintptr_t address)
     return address & -(uintptr_t)getpagesize();
 }
 
+/* Where the object lies in memory, and which part of it the loader has made read-only. */
 static void note_segments(struct object *object, const struct dl_phdr_info *info)
 {
     object->start = UINTPTR_MAX;
@@ -65,6 +66,8 @@ struct search {
     size_t left;
 };
 
+/* Describes one loaded object, the one that the search counts down to. Returns 1 there, to end the
+ * walk. */
 static int describe_if_reached(struct dl_phdr_info *info, size_t size, void *argument)
 {
     struct search *search = argument;
@@ -113,6 +116,7 @@ static bool protect_sealed(const struct object *object, int protection)
                           object->sealed_end - object->sealed_start, protection) == 0;
 }
 
+/* Makes calls that go through this slot go to `function`. */
 static void store_into_slot(const struct object *object, uintptr_t slot, void *function)
 {
     bool is_sealed = slot - object->sealed_start < object->sealed_end - object->sealed_start;
@@ -142,6 +146,8 @@ static void bind_slot(const struct object *object, uintptr_t slot, const char *n
         store_into_slot(object, slot, wanted);
 }
 
+/* Looks through the object's slots for functions that we wrap: an object loaded with RTLD_DEEPBIND
+ * has found its own ones instead of our wrappers. */
 static void bind_each(const struct object *object, const ElfW(Rela) * first, size_t size_bytes,
                       uintptr_t base)
 {
@@ -225,6 +231,7 @@ static void bind_new(void)
     atomic_store(&objects_done, object.index);
 }
 
+/* Binds the objects that were loaded since the last time. */
 void sc_deep_bound_bind(void)
 {
     int error = errno;

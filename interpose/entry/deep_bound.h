@@ -1,4 +1,5 @@
-/* Objects that a program opens with RTLD_DEEPBIND (PHP its extensions, Julia every library).
+/* Binds the references of objects that a program opens with RTLD_DEEPBIND (PHP its extensions,
+ * Julia every library) to our hooks and wrappers.
  *
  * The loader looks for what such an object calls first in the object itself and in what that is
  * linked with, and only then in what was preloaded. So the object's calls reach libc and the
@@ -10,8 +11,7 @@
  * opened the object looks up a function in it. Constructors have run by then; an object in which
  * nothing is looked up stays as it is.
  *
- * Thread-safe, not for signal handlers. Locks: the loader's, and those of sc_driver_attach.
- */
+ * Thread-safe, not for signal handlers. Locks: the loader's, and those of sc_driver_attach. */
 #ifndef SC_INTERPOSE_ENTRY_DEEP_BOUND_H
 #define SC_INTERPOSE_ENTRY_DEEP_BOUND_H
 

@@ -9,6 +9,7 @@
 
 #include "common/poison.h"
 
+/* The program has asked for a driver's function: hands out the wrapper of it. */
 static CUresult answer_with_wrapper(CUresult result, void **function, int version)
 {
     sc_driver_note_version(version);

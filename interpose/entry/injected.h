@@ -11,7 +11,8 @@
 
 #include <stdbool.h>
 
-/* Does the program find the functions of this copy of the library? Takes the loader's lock. */
+/* Was this copy of the library preloaded, so that the program's calls find its functions? Takes the
+ * loader's lock. */
 bool sc_is_preloaded(void);
 
 #endif

@@ -91,6 +91,7 @@ static void complain(void *context, const char *line)
 
 static char *first_options; /* a program may overwrite its environment, as setproctitle does */
 
+/* Keeps the options as they are at the start: the program may change its environment. */
 static void keep_options(void)
 {
     const char *text = getenv("SAFECOPY_OPTIONS");
@@ -151,8 +152,9 @@ static void find_clock_waits(void)
     sc_deadlines_use(cond, sc_loader_behind("sem_clockwait") ? sem_clockwait : NULL);
 }
 
-/* A thread in a constructor, which has the loader's lock, may wait for `started`. So everything
- * that takes that lock comes after pthread_once. */
+/* Starts the library once, in whichever thread comes first. A thread in a constructor, which has
+ * the loader's lock, may wait for `started`. So everything that takes that lock comes after
+ * pthread_once. */
 void sc_life_start(void)
 {
     SC_KEEP_ERRNO();
@@ -163,6 +165,7 @@ void sc_life_start(void)
         sc_unwind_start(&sc_options);
 }
 
+/* Opens the report, with the versions and the devices of this run. */
 static void open_report(void)
 {
     static char names[DEVICES_MAX][DEVICE_NAME_BYTES];
@@ -208,6 +211,8 @@ static int lock_in_time(pthread_mutex_t *lock) SC_TRY_ACQUIRES(0, *lock)
     return sc_lock_until(lock, &until);
 }
 
+/* The program has called into CUDA: brings up the library, in the first thread that comes; another
+ * one waits a limited time. */
 static void come_up_once(void)
 {
     if (!sc_driver_attach(NULL)) /* waits while another thread fills the table */
@@ -224,6 +229,7 @@ static void come_up_once(void)
         sc_memory_lines_start();
 }
 
+/* Every wrapper calls this when the driver is initialised; it does its work once. */
 void sc_life_cuda_is_up(void)
 {
     if (sc_likely(atomic_load_explicit(&up, memory_order_acquire)) || !sc_process_wants_wrappers())
@@ -239,13 +245,12 @@ void sc_life_cuda_is_up(void)
 
 /* ---- fork ---- */
 
-/* CUDA does not work in the child of a process that used it, so neither do we. A child forked
- * before that is a process like any other. Only the calling thread lives on, and a lock of another
- * thread's is never released: no hook of an inactive process takes one.
- *
- * Nor do we hold our locks over fork, to have the child find everything in order. Between our
- * handler and the fork come those of other libraries and of the allocator, which wait for their own
- * locks. Whoever has those may be waiting for ours. */
+/* In a child that has forked: makes the library inert. CUDA does not work in the child of a process
+ * that used it, so neither do we. A child forked before that is a process like any other. Only the
+ * calling thread lives on, and a lock of another thread's is never released: no hook of an inactive
+ * process takes one.  Nor do we hold our locks over fork, to have the child find everything in
+ * order. Between our handler and the fork come those of other libraries and of the allocator, which
+ * wait for their own locks. Whoever has those may be waiting for ours. */
 static void prepare_child(void)
 {
     tells_no_use = false;
@@ -294,6 +299,7 @@ static void get_holds(void *holds)
     *(struct sc_hold_totals *)holds = SC_TRACKED(sc_holds_totals(track.holds));
 }
 
+/* What the last line of the report says of the whole run. */
 static struct sc_report_totals totals_of(int status, bool final)
 {
     struct sc_hold_totals holds = {0};
@@ -315,6 +321,7 @@ static struct sc_report_totals totals_of(int status, bool final)
     return totals;
 }
 
+/* Prints the trace of a debug build. */
 static void print_trace(void)
 {
     if (sc_options.verbosity < 3)
@@ -361,6 +368,8 @@ void sc_life_dump(void)
     write_summary(UNKNOWN, /*final*/ false, /*asks*/ false);
 }
 
+/* Puts a statement of all memory into the buffer of the question, for a program that asks. Its
+ * length is 0 if there is none. */
 void sc_life_memory(void *question)
 {
     struct sc_life_question *of = question;
@@ -435,9 +444,10 @@ static int finish(int status)
     return final_status;
 }
 
-/* Registered when CUDA came up, after the driver's own handlers, so it runs before them. The device
- * can still be asked, and threads that go on calling CUDA find nothing torn down while we write.
- * Hooks go on after it: what destructors free in flight is held until the process is gone. */
+/* Writes the summary when the process ends, while the driver still works. Registered when CUDA came
+ * up, after the driver's own handlers, so it runs before them. The device can still be asked, and
+ * threads that go on calling CUDA find nothing torn down while we write. Hooks go on after it: what
+ * destructors free in flight is held until the process is gone. */
 static void at_cuda_exit(int status, void *argument)
 {
     (void)argument;
@@ -484,8 +494,9 @@ static void tell_never_freed(void *unused)
         sc_never_freed_tell();
 }
 
-/* The exit handler that was registered first, so it runs last. Late hazards can still change the
- * status. */
+/* Writes the summary at the very end of the process, and ends it with the status that strict=1 asks
+ * for. The exit handler that was registered first, so it runs last. Late hazards can still change
+ * the status. */
 static void at_exit(int status, void *argument)
 {
     (void)argument;
@@ -541,7 +552,8 @@ static void show_all(void *unused)
     sc_nvtx_await();
 }
 
-/* sc_life_is_ours: a child of vfork goes on as another process, and has nothing to write. */
+/* Writes out what must not be lost, before a call that may end the process. A child of vfork goes
+ * on as another process, and has nothing to write. */
 void sc_life_may_vanish(void)
 {
     SC_KEEP_ERRNO();
@@ -605,6 +617,7 @@ bool sc_life_is_off(void)
     return !atomic_load(&up) && !wants_to_work();
 }
 
+/* The loader calls this when the library is loaded, before main. */
 static __attribute__((constructor)) void construct(void)
 {
     keep_options();

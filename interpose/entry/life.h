@@ -1,16 +1,16 @@
-/* What other files of entry/ ask of start and exit. Lower folders ask through base/upcalls.h.
+/* Functions for the start and the end of the library in a process, for other files of entry/. Lower
+ * folders reach them through base/upcalls.h.
  *
  * Thread-safe. Locks: a caller of sc_life_dump may hold none; for the others locks do not matter.
- * Not for a signal handler.
- */
+ * Not for a signal handler. */
 #ifndef SC_INTERPOSE_ENTRY_LIFE_H
 #define SC_INTERPOSE_ENTRY_LIFE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Does the library do nothing in this process, now or when CUDA is used, because of mode=off? Reads
- * the environment until CUDA is used. */
+/* Is the library off in this process (mode=off)? Before CUDA is used the environment is read for
+ * the answer. */
 bool sc_life_is_off(void);
 
 /* Has this very process used CUDA, with the library watching? */

@@ -48,7 +48,8 @@ bool sc_memory_lines_may_ask(void)
            !sc_host_functions_is_here() && !has_blocked_signals();
 }
 
-/* sc_own_lock_depth: a thread within a lock of ours may hold the ledger's. */
+/* Draws a statement of memory, with what the driver says if `asks`. NULL: no memory, or the thread
+ * is within a lock of ours and may hold the ledger's. */
 struct sc_statement *sc_memory_lines_draw(bool asks)
 {
     bool is_on = sc_options.memory && (!sc_own_lock_depth || sc_own_lock_is_own_thread());
@@ -83,10 +84,10 @@ static void sleep_once(uint32_t news, uint64_t until_ns)
     uint64_t now_ns = sc_now_ns();
     uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
     const struct timespec left = {(time_t)(left_ns / NS_IN_S), (long)(left_ns % NS_IN_S)};
-    sc_own_threads_close();
+    sc_own_threads_block_signals();
     sc_kernel_call(SYS_futex, &sc_unaccounted_news, FUTEX_WAIT_PRIVATE, news,
                    until_ns == UINT64_MAX ? NULL : &left);
-    sc_own_threads_open();
+    sc_own_threads_unblock_signals();
 }
 
 /* Looks at unaccounted memory, and writes a `memory` line if one is due. True: look again soon. */
@@ -108,6 +109,8 @@ static bool look_once(uint64_t *line_ns)
     return is_restless;
 }
 
+/* The thread that writes a line of memory to the report at intervals, on a signal, and when the
+ * driver holds more than it was asked for. */
 static void *run_thread(void *unused)
 {
     SC_CARRY();
@@ -141,6 +144,7 @@ static void set_handler(void)
         sc_warning_say("memory_signal: the program has an action for it, which stays");
 }
 
+/* Starts that thread if the options ask for it. Warns where they ask for what cannot be. */
 void sc_memory_lines_start(void)
 {
     /* A user who asks for lines that cannot be is told: strict would pass for want of them. */
@@ -159,6 +163,7 @@ void sc_memory_lines_start(void)
     sc_own_threads_start(run_thread, 0);
 }
 
+/* At the end of the process: waits a limited time until no line is being written. */
 void sc_memory_lines_stop(void)
 {
     const struct timespec pause = {0, MS_IN_NS};

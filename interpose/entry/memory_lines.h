@@ -11,7 +11,7 @@
 
 #include "ledger/statement.h"
 
-/* The process uses CUDA: starts the thread, if lines are asked for. */
+/* Called when the process begins to use CUDA: starts the thread, if the options ask for lines. */
 void sc_memory_lines_start(void);
 
 /* The process ends: writes no more lines. Waits for one that is being written, 0.5 s at most, or 10

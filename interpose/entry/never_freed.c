@@ -17,6 +17,7 @@
 
 #include "common/poison.h"
 
+/* The kind of buffer, as hazards name it. */
 static enum sc_buffer_kind kind_of(const struct sc_statement_account *lost)
 {
     switch (lost->kind) {
@@ -29,6 +30,7 @@ static enum sc_buffer_kind kind_of(const struct sc_statement_account *lost)
     }
 }
 
+/* The hazard SC601 of all blocks that one stack has allocated and nobody has freed. */
 static struct sc_hazard describe(const struct sc_statement_account *lost)
 {
     const struct sc_origin origin = sc_origins_get(lost->origin);
@@ -48,6 +50,7 @@ static struct sc_hazard describe(const struct sc_statement_account *lost)
     };
 }
 
+/* At the end of the process: reports memory that was never freed. */
 void sc_never_freed_tell(void)
 {
     struct sc_statement *statement = sc_unwind_is_deep() ? sc_pages_map(sizeof *statement) : NULL;

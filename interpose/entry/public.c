@@ -91,8 +91,8 @@ SC_EXPORT void safecopy_ignore_end(void)
     sc_annotations_ignore_end();
 }
 
-/* A summary takes 13 KB of a stack. Who is in the driver may have its locks, for which another
- * thread would wait. */
+/* Calls the function where the stack has room for it. A summary takes 13 KB of a stack. Who is in
+ * the driver may have its locks, for which another thread would wait. */
 static void call_with_room(void (*function)(void *argument), void *argument)
 {
     if (sc_own_stack_has(SC_ROOM_BYTES))
@@ -142,7 +142,7 @@ SC_EXPORT void safecopy_set_pool(const char *owner, int device, uint64_t reserve
     told.told_ns = sc_now_ns();
     put_name(told.owner, owner);
     put_name(told.given_back_by, given_back_by ? given_back_by : "");
-    sc_ledger_tell(&sc_ledger, &told);
+    sc_ledger_note_suballocator(&sc_ledger, &told);
 }
 
 SC_EXPORT void safecopy_release(void)

@@ -1,9 +1,9 @@
-/* Was CUDA used in a process of which no call came through the library?
+/* Finds out, at the end of a process of which no call came through the library, whether CUDA was
+ * used all the same. Then the report has to say that nothing was looked for.
  *
  * A tool may stand between the program and the driver (Nsight Compute does). A program may have a
  * loader of its own, or libcuda in another namespace. Nothing was looked for in such a process, and
- * the report has to say so. Not for a signal handler.
- */
+ * the report has to say so. Not for a signal handler. */
 #ifndef SC_INTERPOSE_ENTRY_UNREACHED_H
 #define SC_INTERPOSE_ENTRY_UNREACHED_H
 

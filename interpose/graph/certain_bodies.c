@@ -47,6 +47,7 @@ static bool find_behind(struct search *search, CUgraphNode node)
     return known;
 }
 
+/* Ends the walk over nodes at the first kernel. */
 static enum sc_step meet_kernel(void *found, struct sc_walked_graph *in, CUgraphNode node,
                                 CUgraphNodeType type)
 {
@@ -75,7 +76,8 @@ static bool is_ahead_of_kernels(struct search *search, CUgraphNode node)
     return none;
 }
 
-/* The same, with the memory for the search. */
+/* Is the node ahead of all kernels of the graph, so that none can decide whether it runs? Has the
+ * memory for the search made. */
 static bool runs_first(const CUgraphNode *nodes, size_t count, CUgraphNode node)
 {
     struct search search = {.nodes = nodes, .count = count};

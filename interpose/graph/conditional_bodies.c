@@ -72,7 +72,7 @@ static void give_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies
 {
     SC_ASSERT_HELD(&bodies_lock);
     if (bodies)
-        sc_arena_give(&memory, bodies, bytes_of(bodies->count));
+        sc_arena_free(&memory, bodies, bytes_of(bodies->count));
 }
 
 /* Makes the bodies known by their node. A node of the same name can only be known if it was
@@ -101,7 +101,8 @@ static bool are_values_ready_locked(void) SC_REQUIRES(bodies_lock)
     return is_ready_locked(&values) && is_ready_locked(&owners);
 }
 
-/* If several graphs have had the same handle, of which some may be gone, the last one counts. */
+/* Notes which value a handle of conditional nodes begins with. If several graphs have had the same
+ * handle, of which some may be gone, the last one counts. */
 void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle handle,
                                        bool has_value, unsigned value)
 {
@@ -143,6 +144,8 @@ static uint32_t chosen_locked(CUgraph graph, const CUDA_CONDITIONAL_NODE_PARAMS 
     return params->type == CU_GRAPH_COND_TYPE_IF ? !value : value;
 }
 
+/* Keeps the graphs that a new conditional node has as bodies: the driver does not tell them
+ * later. */
 void sc_conditional_bodies_note(CUgraph graph, CUgraphNode node,
                                 const CUDA_CONDITIONAL_NODE_PARAMS *params)
 {
@@ -151,7 +154,7 @@ void sc_conditional_bodies_note(CUgraph graph, CUgraphNode node,
         return;
     pthread_mutex_lock(&bodies_lock);
     struct sc_conditional_bodies *bodies =
-        is_ready_locked(&by_node) ? sc_arena_take(&memory, bytes_of(count)) : NULL;
+        is_ready_locked(&by_node) ? sc_arena_alloc(&memory, bytes_of(count)) : NULL;
     if (bodies) {
         bodies->node = node;
         bodies->next = NULL;
@@ -214,6 +217,8 @@ static bool can_take(void)
     return sc_conditional_bodies_exist() && sc_active() && sc_driver_nodes_can_be_asked();
 }
 
+/* Before the graph is destroyed: takes the bodies of all its nodes out of the table. NULL: there
+ * are none. */
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph)
 {
     struct sc_conditional_bodies *taken = NULL;
@@ -222,6 +227,7 @@ struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph)
     return taken;
 }
 
+/* The same before one node is destroyed. */
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode node)
 {
     struct sc_conditional_bodies *taken = NULL;
@@ -230,6 +236,7 @@ struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode nod
     return taken;
 }
 
+/* The driver has refused to destroy them. */
 void sc_conditional_bodies_put_back(struct sc_conditional_bodies *taken)
 {
     for (struct sc_conditional_bodies *next; taken; taken = next) {
@@ -243,6 +250,7 @@ void sc_conditional_bodies_put_back(struct sc_conditional_bodies *taken)
     }
 }
 
+/* They are destroyed: forgets what the bodies did. */
 void sc_conditional_bodies_end(struct sc_conditional_bodies *taken)
 {
     for (struct sc_conditional_bodies *next; taken; taken = next) {

@@ -1,10 +1,10 @@
-/* Bodies of conditional nodes: graphs that belong to a node, and live and end with it.
+/* Keeps which bodies (graphs) conditional nodes have. A body belongs to its node, and lives and
+ * ends with it.
  *
  * The driver names a node's bodies only once, to whoever adds the node, so they are noted then. It
  * clones no graph that has such nodes, so no other way leads to bodies.
  *
- * Locks: one of its own, a leaf; no driver call is made under it. Not for a signal handler.
- */
+ * Locks: one of its own, a leaf; no driver call is made under it. Not for a signal handler. */
 #ifndef SC_INTERPOSE_GRAPH_CONDITIONAL_BODIES_H
 #define SC_INTERPOSE_GRAPH_CONDITIONAL_BODIES_H
 
@@ -13,8 +13,8 @@
 
 #include "interpose/driver/driver.h"
 
-/* Notes that a handle was made for a node that is still to be added to the graph. `has_value`: each
- * launch begins with the value. */
+/* Notes a handle that was made for a conditional node which is still to be added to the graph.
+ * `has_value`: each launch begins with this value. */
 void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle handle,
                                        bool has_value, unsigned value);
 
@@ -29,8 +29,8 @@ bool sc_conditional_bodies_exist(void);
 /* The node's body of this index. NULL: the node has no more, or its bodies are not known. */
 CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index);
 
-/* The node's body that runs at least once if the condition still has its first value when a launch
- * reaches the node. NULL: none does, or the value is not known. */
+/* The body that the node runs at least once if the condition still has its first value when a
+ * launch reaches the node. NULL: none, or the value is not known. */
 CUgraph sc_conditional_bodies_chosen(CUgraphNode node);
 
 /* Around the call that destroys a graph or a node. All bodies within are taken before the call,

@@ -29,6 +29,7 @@ static bool find_kind(uintptr_t address, enum sc_buffer_kind *kind)
     return range.range != 0;
 }
 
+/* One end of a 2D or 3D copy: where its bytes lie, and whether in the host's memory. */
 static struct sc_copy_side operand_side(const struct operand *operand, const struct extent *extent)
 {
     struct sc_copy_side side = {0};
@@ -63,6 +64,7 @@ static struct sc_copy_side operand_side(const struct operand *operand, const str
     return side;
 }
 
+/* Both ends of a 2D or 3D copy. */
 static struct sc_copy_sides operand_sides(const struct operand *src, const struct operand *dst,
                                           const struct extent *extent)
 {
@@ -106,7 +108,7 @@ struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy)
     return copy ? SIDES_3D(copy) : (struct sc_copy_sides){0};
 }
 
-/* `is_host`: says whether an unknown address is the host's. */
+/* One end of a copy, at any address. `is_host`: says whether an unknown address is the host's. */
 static struct sc_copy_side side_at(uintptr_t address, size_t size_bytes,
                                    bool (*is_host)(CUdeviceptr))
 {
@@ -156,6 +158,8 @@ struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes)
     return side_at(address, size_bytes, never);
 }
 
+/* One end of a copy, at an address that the call names as the device's, where managed or pinned
+ * memory may lie. */
 struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_bytes)
 {
     struct sc_copy_side side = {.shape = {address, size_bytes, size_bytes, 1}};
@@ -225,6 +229,7 @@ static void ask_both_in_place(struct sc_copy_sides *sides)
     ask_in_place(&sides->dst);
 }
 
+/* Both ends of a copy between two addresses of any kind (cuMemcpy). */
 void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                            size_t size_bytes, bool in_place)
 {
@@ -236,6 +241,7 @@ void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdevic
         ask_staged(sides);
 }
 
+/* Both ends of a copy that names two device addresses (cuMemcpyDtoD). */
 void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                              size_t size_bytes, bool in_place)
 {
@@ -249,6 +255,7 @@ void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdev
 
 /* ---- what it does with device memory ---- */
 
+/* Adds one end of a copy as a use of device memory. */
 static void add_device_use(struct sc_device_uses *uses, const struct sc_copy_sides *sides,
                            const struct sc_copy_side *side, enum sc_device_access access)
 {
@@ -259,6 +266,7 @@ static void add_device_use(struct sc_device_uses *uses, const struct sc_copy_sid
                                                      .fill = sides->fill});
 }
 
+/* Adds the ends of a copy or memset that lie in device memory. */
 void sc_copy_sides_add_device(const struct sc_copy_sides *sides, struct sc_device_uses *uses)
 {
     if (!sides->src.used && !sides->is_fill)
@@ -269,6 +277,7 @@ void sc_copy_sides_add_device(const struct sc_copy_sides *sides, struct sc_devic
 
 /* ---- what the driver does ---- */
 
+/* The kind of memory by which the driver decides how to copy (copy_manner.h). */
 static enum sc_copy_place place_of(const struct sc_copy_side *side)
 {
     if (side->known && side->kind == SC_MANAGED && side->named_host)
@@ -297,6 +306,7 @@ struct sc_copy_manner sc_copy_sides_manner(const struct sc_copy_sides *sides,
     return sc_copy_manner_of(&copy_case);
 }
 
+/* Sets when a copy node of a graph uses its ends: the driver may do so within the launch. */
 void sc_copy_sides_of_node(struct sc_copy_sides *sides)
 {
     const struct sc_copy_case copy_case = sc_copy_sides_case(sides, SC_COPY_NODE, false);

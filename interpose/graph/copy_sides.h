@@ -43,8 +43,8 @@ struct sc_copy_sides {
     bool is_fill;       /* a memset: there is no source */
     uint32_t fill;      /* the value of a memset (track/device_use.h) */
     bool is_serialized; /* a peer copy: in order with all work of the contexts that it names */
-    /* Ids of the legacy streams of two contexts: all work there is ordered by the copy, before and
-     * behind it. 0: none. */
+    /* Contexts all of whose work is ordered before and behind the copy, as the ids of their legacy
+     * streams; 0: none. */
     uint32_t ordered_contexts[2];
 };
 
@@ -61,7 +61,8 @@ struct sc_copy_sides sc_copy_sides_of_2d(const CUDA_MEMCPY2D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d(const CUDA_MEMCPY3D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy);
 
-/* The side at a run of bytes. Where no range is known, the bytes are host memory in these cases: */
+/* One side of a copy at a run of bytes. These differ in what counts as host memory where no range
+ * is known: */
 struct sc_copy_side sc_copy_side_at(CUdeviceptr address, size_t size_bytes);      /* if pageable */
 struct sc_copy_side sc_copy_side_of_host(const void *address, size_t size_bytes); /* always */
 struct sc_copy_side sc_copy_side_unified(CUdeviceptr address,
@@ -81,7 +82,7 @@ void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdevic
 void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                              size_t size_bytes, bool in_place);
 
-/* Adds to `uses` what the operation does with device memory. Pure. */
+/* Adds what the copy does with device memory to `uses`. Pure. */
 void sc_copy_sides_add_device(const struct sc_copy_sides *sides, struct sc_device_uses *uses);
 
 /* The case of such a copy, by which the driver's manner is found. Pure. */

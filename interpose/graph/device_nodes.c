@@ -24,6 +24,7 @@ bool sc_device_nodes_are_asked(void)
     return sc_track_watches_device(&sc_track) && !sc_replaying_is_on();
 }
 
+/* Adds uses of device memory to what the graph is known to do. */
 void sc_device_nodes_add(const struct sc_graph_call *call, const struct sc_graph_use *base,
                          const struct sc_device_use *uses, unsigned count)
 {
@@ -40,6 +41,7 @@ void sc_device_nodes_add(const struct sc_graph_call *call, const struct sc_graph
     }
 }
 
+/* Notes what a copy or memset node does with device memory. */
 void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
                           const struct sc_copy_sides *sides, uint8_t unsure)
 {
@@ -51,17 +53,19 @@ void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
     sc_device_nodes_add(call, &base, uses.of, uses.count);
 }
 
+/* Notes the memory that an allocation node brings with it. False: the driver does not tell, or no
+ * room is left. */
 static bool note_allocation(uintptr_t exec, CUgraphNode node)
 {
     CUDA_MEM_ALLOC_NODE_PARAMS params;
     return sc_real.cuGraphMemAllocNodeGetParams &&
            sc_real.cuGraphMemAllocNodeGetParams(node, &params) == CUDA_SUCCESS &&
-           SC_TRACKED(sc_graphs_own(track.graphs, exec,
-                                    &(struct sc_graph_own){params.dptr, params.bytesize, 0}));
+           SC_TRACKED(sc_graphs_note_own_memory(
+               track.graphs, exec, &(struct sc_graph_own){params.dptr, params.bytesize, 0}));
 }
 
-/* A free names only the address. The size is that of the block there, which the allocating node has
- * said. */
+/* Notes the memory that a free node frees. A free names only the address. The size is that of the
+ * block there, which the allocating node has said. */
 static bool note_free(uintptr_t exec, uintptr_t name, CUgraphNode node)
 {
     CUdeviceptr address;
@@ -70,10 +74,14 @@ static bool note_free(uintptr_t exec, uintptr_t name, CUgraphNode node)
         return false;
     SC_TRACK_SCOPE(track);
     size_t bytes = sc_allocations_block_bytes(track.allocations, (uintptr_t)address);
-    return sc_graphs_own(track.graphs, exec, &(struct sc_graph_own){address, bytes, name});
+    return sc_graphs_note_own_memory(track.graphs, exec,
+                                     &(struct sc_graph_own){address, bytes, name});
 }
 
-void sc_device_nodes_meet(uintptr_t exec, uintptr_t name, CUgraphNode node, CUgraphNodeType type)
+/* Notes what an allocation or free node does. If it is not known, uses of device memory by the exec
+ * are left unjudged. */
+void sc_device_nodes_note_own_memory(uintptr_t exec, uintptr_t name, CUgraphNode node,
+                                     CUgraphNodeType type)
 {
     bool allocates = type == CU_GRAPH_NODE_TYPE_MEM_ALLOC;
     if ((!allocates && type != CU_GRAPH_NODE_TYPE_MEM_FREE) || !sc_device_nodes_are_asked())
@@ -82,9 +90,9 @@ void sc_device_nodes_meet(uintptr_t exec, uintptr_t name, CUgraphNode node, CUgr
         SC_TRACKED(sc_graphs_leave_out_device(track.graphs, exec));
 }
 
-void sc_device_nodes_met_all(uintptr_t exec)
+void sc_device_nodes_end_own_memory(uintptr_t exec)
 {
-    SC_TRACKED(sc_graphs_settle_own(track.graphs, exec));
+    SC_TRACKED(sc_graphs_end_own_memory(track.graphs, exec));
 }
 
 /* ---- kernels ---- */
@@ -110,7 +118,8 @@ static void add_addresses(const struct sc_graph_call *call, uintptr_t name,
     }
 }
 
-/* A CUkernel of a library, in the place of a function, is read by the same call. */
+/* Notes the addresses that a kernel node is given. A CUkernel of a library, in the place of a
+ * function, is read by the same call. */
 void sc_device_nodes_note_kernel(const struct sc_graph_call *call, uintptr_t name, CUgraphNode node)
 {
     CUDA_KERNEL_NODE_PARAMS params;
@@ -123,6 +132,8 @@ void sc_device_nodes_note_kernel(const struct sc_graph_call *call, uintptr_t nam
                                        params.kernelParams, params.extra});
 }
 
+/* The program has changed a kernel node of an exec: drops the addresses that its kernel had, and
+ * reads the new ones. */
 void sc_device_nodes_kernel_changed(uintptr_t exec, uintptr_t name,
                                     const struct sc_kernel_node_given *given)
 {

@@ -1,12 +1,12 @@
-/* What the nodes of graphs do with device memory, where that is watched (track/graphs.h).
+/* Notes what the nodes of graphs do with device memory, with the option device=1 (track/graphs.h
+ * keeps it).
  *
  * What a node in the body of a conditional node does is certain if the body is certain to run
  * (interpose/graph/certain_bodies.h). Elsewhere it is a possible use, and noted only where the
  * option `kernels` asks for possible uses. Memory that nodes allocate or free is left out: what an
  * address means there depends on the node's place in the graph.
  *
- * Locks: the tracker's inside. Not for a signal handler: the driver is called.
- */
+ * Locks: the tracker's inside. Not for a signal handler: the driver is called. */
 #ifndef SC_INTERPOSE_GRAPH_DEVICE_NODES_H
 #define SC_INTERPOSE_GRAPH_DEVICE_NODES_H
 
@@ -33,16 +33,17 @@ void sc_device_nodes_add(const struct sc_graph_call *call, const struct sc_graph
 void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
                           const struct sc_copy_sides *sides, uint8_t unsure);
 
-/* Notes memory that a node of the exec allocates or frees; called for each node, with its type and
- * the name by which the exec knows it. If it is not known how much a node frees, all device memory
- * of the exec is left out. sc_device_nodes_met_all follows the last node: uses by others of such
- * memory are left out. */
-void sc_device_nodes_meet(uintptr_t exec, uintptr_t name, CUgraphNode node, CUgraphNodeType type);
-void sc_device_nodes_met_all(uintptr_t exec);
+/* Notes the memory that a node of the exec allocates or frees, if it does; called for each node,
+ * with its type and the name by which the exec knows it. If it is not known how much a node frees,
+ * no device memory of the exec is judged. sc_device_nodes_end_own_memory follows the last node:
+ * uses of such memory by other nodes are left out. */
+void sc_device_nodes_note_own_memory(uintptr_t exec, uintptr_t name, CUgraphNode node,
+                                     CUgraphNodeType type);
+void sc_device_nodes_end_own_memory(uintptr_t exec);
 
-/* Notes the addresses among a kernel node's parameters, in host or device memory, if `kernels` asks
- * for them. Not for kernels in bodies of conditional nodes: only the device knows whether those
- * run. */
+/* Notes the addresses of host or device memory among a kernel node's parameters, if the option
+ * `kernels` asks for them. Not for kernels in bodies of conditional nodes: only the device knows
+ * whether those run. */
 void sc_device_nodes_note_kernel(const struct sc_graph_call *call, uintptr_t name,
                                  CUgraphNode node);
 

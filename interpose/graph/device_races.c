@@ -196,6 +196,7 @@ static void find_races(struct search *search, const struct sc_call *call, sc_nam
         note_races(search, call);
 }
 
+/* Looks for races with the tables of nodes at hand. */
 static void find_with_tables(struct search *search, const struct sc_call *call, sc_name_of *name_of,
                              const void *context)
 {
@@ -244,6 +245,8 @@ static void collect_uses(struct search *search)
     }
 }
 
+/* When an exec has been made: finds nodes that use the same device memory without an edge between
+ * them, which race in every launch. */
 void sc_device_races_find(const struct sc_graph_call *made, CUgraph graph, const CUgraphNode *nodes,
                           size_t count, sc_name_of *name_of, const void *context)
 {

@@ -48,6 +48,7 @@ CUgraphNode *sc_driver_nodes_of(CUgraph graph, size_t *count)
     return nodes;
 }
 
+/* Frees a list of nodes. One small page is kept for the next list. */
 void sc_driver_nodes_free(CUgraphNode *nodes, size_t count)
 {
     size_t size_bytes = count * sizeof *nodes;
@@ -58,6 +59,8 @@ void sc_driver_nodes_free(CUgraphNode *nodes, size_t count)
         sc_pages_unmap(nodes, size_bytes);
 }
 
+/* Asks the driver for the nodes right before or behind a node, by the newest function that it
+ * has. */
 bool sc_driver_nodes_ask_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room,
                                  size_t *count)
 {

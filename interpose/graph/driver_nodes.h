@@ -1,8 +1,7 @@
-/* The nodes of one graph and their edges, as the driver lists them.
+/* Asks the driver for the nodes of one graph and their edges.
  *
  * Needs: nobody changes the graph meanwhile. The thread that makes the call is responsible for
- * that, as CUDA asks of programs. Locks: none. Not for a signal handler: the driver is called.
- */
+ * that, as CUDA asks of programs. Locks: none. Not for a signal handler: the driver is called. */
 #ifndef SC_INTERPOSE_GRAPH_DRIVER_NODES_H
 #define SC_INTERPOSE_GRAPH_DRIVER_NODES_H
 
@@ -27,8 +26,8 @@ void sc_driver_nodes_free(CUgraphNode *nodes, size_t count); /* NULL: nothing ha
 enum sc_way { SC_WAY_BEFORE, SC_WAY_BEHIND };
 size_t sc_driver_nodes_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room, size_t count);
 
-/* The same. False: the driver refuses, as it does if an edge is not a plain one. `*count`: the
- * room, then how many nodes there are. */
+/* The same as sc_driver_nodes_next_to, but tells a refusal apart: false if the driver refuses, as
+ * it does if an edge is not a plain one. *count: the room, then how many nodes there are. */
 bool sc_driver_nodes_ask_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room,
                                  size_t *count);
 

@@ -17,8 +17,8 @@
 #include "interpose/graph/host_nodes.h"
 #include "interpose/graph/node_uses.h"
 #include "interpose/graph/node_walk.h"
+#include "interpose/graph/notifiers.h"
 #include "interpose/graph/stack_sources.h"
-#include "interpose/graph/tellers.h"
 #include "interpose/graph/unjudged.h"
 #include "interpose/streams/contexts.h"
 #include "report/options.h"
@@ -39,13 +39,13 @@ struct making {
                                  the exec has the graph's names */
     /* the exec's nodes -> why their order is not certain; made when needed */
     struct sc_handles doubts;
-    bool works;       /* at least one node does something */
-    bool is_blind;    /* a node records an event that is not known */
-    bool may_watch;   /* the exec knows the outermost graph's nodes by their own names, so their
-                         functions can be replaced */
-    bool has_hosts;   /* the outermost graph has host nodes */
-    bool has_tellers; /* a node may tell the host in a way that is seen */
-    bool has_unseen;  /* a node waits for a value or a semaphore */
+    bool works;         /* at least one node does something */
+    bool is_blind;      /* a node records an event that is not known */
+    bool may_watch;     /* the exec knows the outermost graph's nodes by their own names, so their
+                           functions can be replaced */
+    bool has_hosts;     /* the outermost graph has host nodes */
+    bool has_notifiers; /* a node may tell the host in a way that is seen */
+    bool has_unseen;    /* a node waits for a value or a semaphore */
     bool has_kernels;
     unsigned depth; /* how many conditional nodes' bodies are around the node that the walk meets */
     CUgraph certain_body[SC_NODE_WALK_DEPTH_MAX]; /* for each of these the body that runs in every
@@ -147,6 +147,7 @@ static void note_side(void *context, enum sc_direction direction, const struct s
         sc_node_uses_add(&call, &use, &side->fold);
 }
 
+/* Notes that a node of the exec records an event, or waits for it. */
 void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, CUevent event,
                              bool waits)
 {
@@ -170,7 +171,7 @@ static void note_unseen(struct making *making, CUgraphNode node, CUgraphNodeType
     if ((signals || awaits) && !is_placed)
         SC_TRACKED(sc_graphs_leave_out_device(track.graphs, making->call->graph));
     if (signals || awaits)
-        SC_TRACKED(sc_graphs_meets_host(track.graphs, making->call->graph, signals, awaits));
+        SC_TRACKED(sc_graphs_note_host_contact(track.graphs, making->call->graph, signals, awaits));
 }
 
 /* Notes a node that tells or waits. If it records or waits for an event, the event is noted with
@@ -213,7 +214,7 @@ static void note_kernel(const struct place *place)
     struct making *making = place->making;
     const struct sc_graph_call call = call_for_node(place);
     if (!making->has_kernels)
-        SC_TRACKED(sc_graphs_meets_kernel(track.graphs, call.graph));
+        SC_TRACKED(sc_graphs_note_kernel(track.graphs, call.graph));
     making->has_kernels = true;
     if (!making->depth && !making->call->inner)
         sc_device_nodes_note_kernel(&call, place->name, place->node);
@@ -252,9 +253,9 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
     bool is_host = type == CU_GRAPH_NODE_TYPE_HOST && in->depth == 0;
     note_inner(&place);
     note_memory(&place, type);
-    sc_device_nodes_meet(making->call->graph, name, node, type);
+    sc_device_nodes_note_own_memory(making->call->graph, name, node, type);
     making->has_hosts |= is_host;
-    making->has_tellers |= is_host || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
+    making->has_notifiers |= is_host || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     if (!is_host)
         note_signal(&place, type);
     if (type == CU_GRAPH_NODE_TYPE_KERNEL)
@@ -266,6 +267,7 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
     return SC_STEP_INTO;
 }
 
+/* Behind a conditional node the walk is one level further out. */
 static void leave_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
                        CUgraphNodeType type)
 {
@@ -298,7 +300,7 @@ static void unjudge_around(void *context, CUgraphNode node, enum sc_unjudged_why
     doubt(level->making, name, doubts[why]);
 }
 
-static void unjudge_for_teller(void *context, CUgraphNode node)
+static void unjudge_for_notifier(void *context, CUgraphNode node)
 {
     unjudge_around(context, node, SC_BEFORE_SIGNAL);
 }
@@ -307,7 +309,7 @@ static void unjudge_for_teller(void *context, CUgraphNode node)
 static bool names_memory(uintptr_t exec)
 {
     SC_TRACK_SCOPE(track);
-    const struct sc_graph *graph = sc_graphs_known(track.graphs, exec);
+    const struct sc_graph *graph = sc_graphs_find_or_empty(track.graphs, exec);
     return sc_graph_names_host(graph) || graph->device_count;
 }
 
@@ -316,24 +318,24 @@ static bool has_known_nodes(uintptr_t exec)
 {
     bool names = names_memory(exec);
     SC_TRACK_SCOPE(track);
-    const struct sc_exec *known = &sc_graphs_known(track.graphs, exec)->exec;
-    return names || known->heard || known->has_inner;
+    const struct sc_exec *known = &sc_graphs_find_or_empty(track.graphs, exec)->exec;
+    return names || known->watched || known->has_inner;
 }
 
-/* Puts the node into the step, for sc_tellers_each. */
-static bool tell_of(void *context, CUgraphNode node, unsigned step)
+/* Puts the node into the stage, for sc_notifiers_find_stages. */
+static bool set_stage(void *context, CUgraphNode node, unsigned stage)
 {
     const struct level *level = context;
-    return SC_TRACKED(sc_graphs_tell_of(track.graphs, level->making->call->graph,
-                                        name_of(level->making, node), step));
+    return SC_TRACKED(sc_graphs_set_stage(track.graphs, level->making->call->graph,
+                                          name_of(level->making, node), stage));
 }
 
-/* Notes up to which step the node tells, for sc_tellers_each. */
-static void let_tell(void *context, CUgraphNode node, unsigned step)
+/* Notes up to which stage the node tells, for sc_notifiers_find_stages. */
+static void set_notifies(void *context, CUgraphNode node, unsigned stage)
 {
     const struct level *level = context;
-    SC_TRACKED(sc_graphs_let_tell(track.graphs, level->making->call->graph,
-                                  name_of(level->making, node), step));
+    SC_TRACKED(sc_graphs_set_notifies(track.graphs, level->making->call->graph,
+                                      name_of(level->making, node), stage));
 }
 
 static bool is_host(CUgraphNode node)
@@ -347,8 +349,8 @@ static bool is_host(CUgraphNode node)
 static bool is_watched(const struct level *level, CUgraphNode node)
 {
     return level->making->has_hosts && is_host(node) &&
-           SC_TRACKED(sc_graphs_hears(track.graphs, level->making->call->graph,
-                                      name_of(level->making, node)));
+           SC_TRACKED(sc_graphs_is_watched(track.graphs, level->making->call->graph,
+                                           name_of(level->making, node)));
 }
 
 static bool is_record(CUgraphNode node, CUgraphNodeType type)
@@ -362,7 +364,7 @@ static bool is_other_signal(CUgraphNode node, CUgraphNodeType type)
     return !is_record(node, type) && sc_unjudged_is_signal(node, type);
 }
 
-static bool is_teller(void *context, CUgraphNode node)
+static bool is_notifier(void *context, CUgraphNode node)
 {
     return is_watched(context, node) || sc_node_walk_finds(node, is_record);
 }
@@ -372,13 +374,14 @@ static bool tells_seen(void *context, CUgraphNode node)
     return is_watched(context, node) || !sc_node_walk_finds(node, is_other_signal);
 }
 
-/* Finds what the tellers tell (graph/tellers.h). Only nodes of the outermost graph tell. False:
+/* Finds what the notifiers tell (graph/notifiers.h). Only nodes of the outermost graph tell. False:
  * nothing was found. */
-static bool note_tellers(struct level *level, const CUgraphNode *nodes, size_t count)
+static bool note_notifiers(struct level *level, const CUgraphNode *nodes, size_t count)
 {
-    const struct sc_tellers tellers = {level, is_teller, tell_of, let_tell, unjudge_for_teller};
-    return level->graph->depth == 0 && !level->making->is_blind && level->making->has_tellers &&
-           sc_tellers_each(nodes, count, &tellers);
+    const struct sc_notifiers notifiers = {level, is_notifier, set_stage, set_notifies,
+                                           unjudge_for_notifier};
+    return level->graph->depth == 0 && !level->making->is_blind && level->making->has_notifiers &&
+           sc_notifiers_find_stages(nodes, count, &notifiers);
 }
 
 /* Lets the driver call the exec's host nodes by way of ours. A host node that keeps the program's
@@ -404,14 +407,14 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
 {
     struct level level = {context, graph};
     if (graph->depth == 0 && sc_device_nodes_are_asked()) {
-        sc_device_nodes_met_all(level.making->call->graph);
+        sc_device_nodes_end_own_memory(level.making->call->graph);
         sc_device_races_find(level.making->call, graph->graph, nodes, count, name_in, level.making);
     }
     if (graph->depth == 0 && level.making->has_hosts)
         watch_hosts(level.making, nodes, count);
     if (!graph->flag || !names_memory(level.making->call->graph))
         return;
-    bool known = note_tellers(&level, nodes, count);
+    bool known = note_notifiers(&level, nodes, count);
     bool all = sc_unjudged_each(nodes, count, known ? tells_seen : NULL, unjudge_around, &level);
     if (!sc_device_nodes_are_asked())
         return;
@@ -487,6 +490,7 @@ static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
     return paired;
 }
 
+/* When an exec has been made: notes what its nodes do, and keeps their names for later updates. */
 void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,
                             const struct sc_stack_sources *redirects)
 {
@@ -500,6 +504,7 @@ void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,
     sc_driver_nodes_free(nodes, count);
 }
 
+/* When an exec was updated from another graph: notes what its nodes do now. */
 void sc_exec_uses_note_updated(const struct sc_graph_call *call, CUgraph graph,
                                const struct sc_stack_sources *redirects)
 {

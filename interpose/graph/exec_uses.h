@@ -1,12 +1,11 @@
-/* What the nodes of an exec do with memory.
+/* Notes what the nodes of an exec do with memory, when the exec is made or updated.
  *
  * When an exec is made or updated, the driver is asked for the nodes of the graph, since calls
  * without a wrapper may have changed their parameters. The graph's own uses of the same bytes say
  * who made a node.
  *
  * Needs: the driver can be asked (sc_driver_nodes_can_be_asked), and nobody changes the graph.
- * Locks: the tracker's inside. Not for a signal handler. errno may change.
- */
+ * Locks: the tracker's inside. Not for a signal handler. errno may change. */
 #ifndef SC_INTERPOSE_GRAPH_EXEC_USES_H
 #define SC_INTERPOSE_GRAPH_EXEC_USES_H
 

@@ -9,23 +9,24 @@
 #include "interpose/reaper/hazards.h"
 #include "interpose/streams/host_functions.h"
 #include "track/graphs.h"
-#include "track/heard.h"
 #include "track/track.h"
+#include "track/watched_nodes.h"
 
 #include "common/poison.h"
 
+/* A host node's function has begun: all before it in the graph is done. */
 static void make_known(struct sc_point *point, void *site)
 {
     if (!point->stream)
         return;
-    sc_hazards_know(point, &(struct sc_culprit){"cuGraphLaunch", site, NULL});
+    sc_hazards_note_known(point, &(struct sc_culprit){"cuGraphLaunch", site, NULL});
     sc_guard_apply(SC_GUARD_ALL);
 }
 
 /* Notes that the node's function begins. The call is of a host function while it runs: the launch
  * counts as waiting until the last of its host nodes has returned. Returns the function's call, or
  * 0 if the launch is not followed any more. */
-static unsigned open_function(const struct sc_heard_run *run, CUhostFn function)
+static unsigned open_function(const struct sc_watched_run *run, CUhostFn function)
 {
     unsigned host_call =
         run->stream ? sc_host_functions_launched(run->call.ticks, run->stream, (uintptr_t)function)
@@ -34,26 +35,28 @@ static unsigned open_function(const struct sc_heard_run *run, CUhostFn function)
     return host_call;
 }
 
-/* What the driver calls for a watched node. The node's record may be gone when sc_heard_runs
- * returns, so its fields are read before. Touches by the function are not judged: it is not known
- * which nodes it comes after. */
+/* What the driver calls for a watched node. The node's record may be gone when
+ * sc_watched_nodes_note_run returns, so its fields are read before. Touches by the function are not
+ * judged: it is not known which nodes it comes after. */
 static void run_function(void *argument)
 {
-    struct sc_heard_node *node = argument;
+    struct sc_watched_node *node = argument;
     CUhostFn function = node->function;
     void *data = node->data;
     unsigned host_call = 0;
     if (sc_active()) {
-        struct sc_heard_run run = SC_TRACKED(sc_heard_runs(track.order, node));
+        struct sc_watched_run run = SC_TRACKED(sc_watched_nodes_note_run(track.order, node));
         make_known(&run.point, __builtin_return_address(0));
         host_call = open_function(&run, function);
     }
-    sc_host_functions_runs(host_call, 0);
+    sc_host_functions_note_begun(host_call, 0);
     function(data);
     sc_excuses_function_returned(host_call);
-    sc_host_functions_ran(host_call);
+    sc_host_functions_note_ended(host_call);
 }
 
+/* Sets a function of ours in the exec's host node, which calls the program's, so that each run of
+ * the node is seen. False: the node is not watched. */
 bool sc_host_nodes_watch(CUgraphExec exec, CUgraphNode node)
 {
     CUDA_HOST_NODE_PARAMS params;
@@ -61,7 +64,7 @@ bool sc_host_nodes_watch(CUgraphExec exec, CUgraphNode node)
         sc_replaying_is_on() || sc_real.cuGraphHostNodeGetParams(node, &params) != CUDA_SUCCESS ||
         !params.fn)
         return false;
-    struct sc_heard_node *watched = SC_TRACKED(sc_graphs_add_heard(
+    struct sc_watched_node *watched = SC_TRACKED(sc_graphs_add_watched(
         track.graphs, (uintptr_t)exec, (uintptr_t)node, params.fn, params.userData));
     if (!watched)
         return false;
@@ -69,18 +72,20 @@ bool sc_host_nodes_watch(CUgraphExec exec, CUgraphNode node)
     params.userData = watched;
     bool taken = sc_real.cuGraphExecHostNodeSetParams(exec, node, &params) == CUDA_SUCCESS;
     if (!taken)
-        SC_TRACKED(sc_heard_drop(track.order, watched));
+        SC_TRACKED(sc_watched_nodes_drop(track.order, watched));
     return taken;
 }
 
-struct sc_heard_node *sc_host_nodes_begin_change(CUgraphExec exec, CUgraphNode node,
-                                                 CUhostFn *function, void **data)
+/* The program is about to set another function in a watched node: our function stays, and will call
+ * the new one. */
+struct sc_watched_node *sc_host_nodes_begin_change(CUgraphExec exec, CUgraphNode node,
+                                                   CUhostFn *function, void **data)
 {
     if (!sc_active() || sc_replaying_is_on() || !*function ||
-        !SC_TRACKED(sc_graphs_hears(track.graphs, (uintptr_t)exec, (uintptr_t)node)))
+        !SC_TRACKED(sc_graphs_is_watched(track.graphs, (uintptr_t)exec, (uintptr_t)node)))
         return NULL;
-    struct sc_heard_node *changed = SC_TRACKED(
-        sc_graphs_add_heard(track.graphs, (uintptr_t)exec, (uintptr_t)node, *function, *data));
+    struct sc_watched_node *changed = SC_TRACKED(
+        sc_graphs_add_watched(track.graphs, (uintptr_t)exec, (uintptr_t)node, *function, *data));
     if (!changed)
         return NULL;
     *function = run_function;
@@ -88,13 +93,15 @@ struct sc_heard_node *sc_host_nodes_begin_change(CUgraphExec exec, CUgraphNode n
     return changed;
 }
 
-void sc_host_nodes_end_change(CUgraphExec exec, CUgraphNode node, struct sc_heard_node *changed,
+/* The driver has accepted or refused the new function. If it could not be watched, runs of the exec
+ * are not seen any more. */
+void sc_host_nodes_end_change(CUgraphExec exec, CUgraphNode node, struct sc_watched_node *changed,
                               CUresult result)
 {
     if (changed && result == CUDA_SUCCESS)
-        SC_TRACKED(sc_heard_replace(track.order, changed));
+        SC_TRACKED(sc_watched_nodes_replace(track.order, changed));
     else if (changed)
-        SC_TRACKED(sc_heard_drop(track.order, changed));
+        SC_TRACKED(sc_watched_nodes_drop(track.order, changed));
     else if (result == CUDA_SUCCESS && sc_active())
-        SC_TRACKED(sc_graphs_lose_heard(track.graphs, (uintptr_t)exec, (uintptr_t)node));
+        SC_TRACKED(sc_graphs_lose_watched(track.graphs, (uintptr_t)exec, (uintptr_t)node));
 }

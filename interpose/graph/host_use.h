@@ -1,4 +1,4 @@
-/* What a call does with a range of host memory, as the call names it. Plain data. */
+/* What one call does with one range of host memory, as its wrapper names it. Plain data. */
 #ifndef SC_INTERPOSE_GRAPH_HOST_USE_H
 #define SC_INTERPOSE_GRAPH_HOST_USE_H
 
@@ -18,7 +18,7 @@ struct sc_host_use {
     uint32_t origin;
     struct sc_shape shape;
     struct sc_fold fold;
-    /* the driver itself reads (SC_H2D) or writes (SC_D2H) the range within the call */
+    /* the driver reads (SC_H2D) or writes (SC_D2H) the range before the call returns */
     bool in_call;
     bool stable; /* nothing but the host can have changed the bytes since the issue */
     bool taken;  /* the driver has read the bytes when the call returns */

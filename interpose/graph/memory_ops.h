@@ -9,13 +9,13 @@
 
 #include "interpose/driver/driver.h"
 
-/* At least one operation of the list writes; at least one waits. */
+/* Does an operation of the list write a value; does one wait for one? */
 struct sc_memory_ops {
     bool writes, waits;
 };
 
-/* What a list of memory operations does. Both, where it is not known: for an operation of a later
- * driver, and for a list that the driver will refuse. */
+/* What a list of memory operations does. Both count as true if that is not known: for an operation
+ * of a later driver, and for a list that the driver will refuse. */
 struct sc_memory_ops sc_memory_ops_of(const CUstreamBatchMemOpParams *list, unsigned count);
 
 #endif

@@ -41,12 +41,14 @@ static struct sc_graph_author author_of(const struct sc_graph_call *call)
     };
 }
 
+/* Copies bytes that a node is to read, since the program's own may be gone when the graph is
+ * launched. NULL: no memory. */
 void *sc_node_uses_keep(const void *bytes, size_t size_bytes)
 {
     struct sc_context *context = sc_contexts_current();
     bool outlives_exec =
         !context || context->reads_pageable; /* a launch may read the copy when the exec is gone */
-    void *kept = SC_TRACKED(sc_graphs_take_copy(track.graphs, size_bytes, outlives_exec));
+    void *kept = SC_TRACKED(sc_graphs_alloc_copy(track.graphs, size_bytes, outlives_exec));
     if (kept && sc_own_stack_read(kept, (uintptr_t)bytes, size_bytes) != SC_STACK_READ)
         memset(kept, 0, size_bytes);
     return kept;
@@ -76,6 +78,7 @@ static struct sc_graph_extra note_stack(struct sc_graph_use *use)
     return extra;
 }
 
+/* The use of one end of a node's copy, without its author. */
 struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction direction,
                                       const struct sc_copy_side *side)
 {
@@ -92,6 +95,8 @@ struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction directio
     };
 }
 
+/* Finds who added the node of an exec: its use was noted when it came into the graph that the exec
+ * is made of. */
 void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
                             struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
@@ -108,6 +113,8 @@ static bool is_on_stack(const struct sc_graph_use *use)
            sc_own_stack_touches(use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
+/* Adds a use of host memory to what the graph is known to do, with where the program has asked for
+ * it. */
 void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
                       const struct sc_fold *fold)
 {
@@ -125,6 +132,7 @@ void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use
     sc_track_graph_add(&sc_track, call->graph, use, &extra);
 }
 
+/* Notes a use of host memory that a stream has captured. */
 void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_host_use *named)
 {
     if (named->direction == SC_PREFETCH)
@@ -137,6 +145,7 @@ void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_host_us
     sc_node_uses_add(call, &use, &named->fold);
 }
 
+/* Notes uses of device memory that a stream has captured. */
 void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,
                               const struct sc_device_uses *uses)
 {
@@ -155,6 +164,7 @@ static void note_sides_of_device(const struct sc_graph_call *call, uintptr_t nod
     sc_node_uses_note_device(call, node, &uses);
 }
 
+/* Notes one end of a node's copy, if host memory lies there. */
 static void note_side(const struct sc_graph_call *call, uintptr_t node, enum sc_direction direction,
                       const struct sc_copy_side *side)
 {
@@ -171,6 +181,7 @@ static struct sc_copy_sides sides_of_copy(const CUDA_MEMCPY3D *copy)
     return sides;
 }
 
+/* Notes what a copy node does. */
 void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
                             const CUDA_MEMCPY3D *copy)
 {
@@ -180,6 +191,7 @@ void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
     note_sides_of_device(call, node, &sides);
 }
 
+/* The memory that a memset node fills. */
 static struct sc_copy_side side_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
 {
     size_t width = fill ? fill->width * fill->elementSize : 0;
@@ -200,6 +212,7 @@ static struct sc_copy_sides sides_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
     return (struct sc_copy_sides){.dst = side_of_memset(fill), .is_fill = true};
 }
 
+/* Notes what a memset node does. */
 void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
                               const CUDA_MEMSET_NODE_PARAMS *fill)
 {
@@ -209,6 +222,8 @@ void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
     note_side(call, node, SC_MEMSET, &sides.dst);
 }
 
+/* Asks the driver what memory a copy or memset node uses. False: it is no such node, or the driver
+ * does not tell. */
 bool sc_node_uses_sides(CUgraphNode node, CUgraphNodeType type, struct sc_copy_sides *sides)
 {
     CUDA_MEMCPY3D copy;
@@ -231,7 +246,8 @@ void sc_node_uses_each_side(const struct sc_copy_sides *sides, sc_visit_side *vi
     visit(context, sides->is_fill ? SC_MEMSET : SC_D2H, &sides->dst);
 }
 
-void sc_node_uses_ask(CUgraphNode node, CUgraphNodeType type, sc_visit_side *visit, void *context)
+void sc_node_uses_ask_driver(CUgraphNode node, CUgraphNodeType type, sc_visit_side *visit,
+                             void *context)
 {
     struct sc_copy_sides sides;
     if (sc_node_uses_sides(node, type, &sides))
@@ -259,6 +275,7 @@ CUgraph sc_node_uses_child_of(const CUgraphNodeParams *params)
     return params && params->type == CU_GRAPH_NODE_TYPE_GRAPH ? params->graph.graph : NULL;
 }
 
+/* The parameters of a memset node, in the form that older calls have. */
 static CUDA_MEMSET_NODE_PARAMS fill_of(const CUgraphNodeParams *params)
 {
     return (CUDA_MEMSET_NODE_PARAMS){
@@ -271,6 +288,7 @@ static CUDA_MEMSET_NODE_PARAMS fill_of(const CUgraphNodeParams *params)
     };
 }
 
+/* Notes what a node does that was added with cuGraphAddNode. */
 void sc_node_uses_note_node(const struct sc_graph_call *call, uintptr_t node,
                             const CUgraphNodeParams *params, CUgraph child)
 {

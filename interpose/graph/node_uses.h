@@ -1,8 +1,7 @@
-/* What the nodes of a graph do with memory, noted as calls make or change them
- * (track/graphs.h keeps it).
+/* Notes what the nodes of a graph do with memory, as calls make or change nodes (track/graphs.h
+ * keeps it).
  *
- * Locks: none is held; the tracker's may be taken inside. Not for a signal handler.
- */
+ * Locks: none is held; the tracker's may be taken inside. Not for a signal handler. */
 #ifndef SC_INTERPOSE_GRAPH_NODE_USES_H
 #define SC_INTERPOSE_GRAPH_NODE_USES_H
 
@@ -58,14 +57,14 @@ void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
 void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
                               const CUDA_MEMSET_NODE_PARAMS *fill);
 
-/* The child graph in a node's parameters, or NULL. To be asked before the call: the driver may
- * store another handle in the parameters (driver 580 does not). */
+/* The child graph in a node's parameters, or NULL. To be asked before the driver's call, since the
+ * driver may store another handle in the parameters (driver 580 does not). */
 CUgraph sc_node_uses_child_of(const CUgraphNodeParams *params);
 /* Notes a node of any type by its parameters. `child`: what sc_node_uses_child_of has returned. */
 void sc_node_uses_note_node(const struct sc_graph_call *call, uintptr_t node,
                             const CUgraphNodeParams *params, CUgraph child);
 
-/* The graph names from now on what the graph `of` names: it is a clone of that, or has it as a
+/* Notes for the graph all that the graph `of` uses: it is a clone of `of`, or has `of` as a
  * child. */
 void sc_node_uses_note_all(uintptr_t graph, CUgraph of);
 
@@ -79,7 +78,8 @@ typedef void sc_visit_side(void *context, enum sc_direction direction,
 void sc_node_uses_each_side(const struct sc_copy_sides *sides, sc_visit_side *visit, void *context);
 
 /* Asks the driver what the node does, and visits its sides. */
-void sc_node_uses_ask(CUgraphNode node, CUgraphNodeType type, sc_visit_side *visit, void *context);
+void sc_node_uses_ask_driver(CUgraphNode node, CUgraphNodeType type, sc_visit_side *visit,
+                             void *context);
 
 /* A use of the side, without its author. */
 struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction direction,
@@ -89,9 +89,10 @@ struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction directio
 void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
                       const struct sc_fold *fold);
 
-/* Fills in the author of a use of a node that a walk has met, and in `extra` what few uses have: a
- * stack's frame, a copy. A child graph is asked first, if the program knows it by its handle, then
- * the base. If neither knows the use, nothing is changed. */
+/* Completes a use of a node that a walk has met: fills in its author, and in `extra` what few uses
+ * have (a stack's frame, a copy). A child graph is asked first, if the program knows it by its
+ * handle, then the graph that the exec was made of. If neither knows the use, nothing is
+ * changed. */
 void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
                             struct sc_graph_use *use, struct sc_graph_extra *extra);
 

@@ -49,6 +49,7 @@ static bool walk_child(const struct way *way, const struct sc_walked_graph *in, 
            walk_inside(way, in, node, child, in->base);
 }
 
+/* Walks over the graphs that a conditional node may run. False: the walk is to end. */
 static bool walk_bodies(const struct way *way, const struct sc_walked_graph *in, CUgraphNode node)
 {
     CUgraph body;
@@ -110,6 +111,7 @@ static enum sc_step meet_kind(void *context, struct sc_walked_graph *in, CUgraph
     return type == CU_GRAPH_NODE_TYPE_GRAPH ? SC_STEP_INTO : SC_STEP_OVER;
 }
 
+/* Is the node, or any node within it, of such a kind? */
 bool sc_node_walk_finds(CUgraphNode node, sc_is_such *is_such)
 {
     static const struct sc_node_walk walk = {.meet = meet_kind};

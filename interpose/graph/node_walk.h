@@ -25,7 +25,7 @@ struct sc_walked_graph {
     CUgraph graph;
     CUgraph base;       /* the graph itself; of a child graph the base of the graph around it */
     CUgraphNode top;    /* the outermost graph's node that this graph is inside of; NULL: none */
-    CUgraphNode around; /* the node that this graph is directly inside of; NULL: none */
+    CUgraphNode around; /* the node that this graph is directly within; NULL: none */
     int depth;          /* how many graphs are around this one */
     bool flag;          /* for the functions of the walk; false at first */
 };
@@ -47,8 +47,8 @@ struct sc_node_walk {
     /* Called for a graph after its last node, with all nodes. */
     void (*end)(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                 size_t count);
-    /* The driver is not asked for types and child graphs. Each node counts as a conditional node,
-     * and has the bodies that are known of it. */
+    /* The walk looks for known bodies alone: the driver is not asked for types and child graphs,
+     * and each node counts as a conditional node with the bodies that are known of it. */
     bool looks_for_bodies_only;
 };
 

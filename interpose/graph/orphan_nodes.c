@@ -14,6 +14,7 @@
 
 #include "common/poison.h"
 
+/* Notes one end of what the node did before it changes. */
 static void add_former(void *context, enum sc_direction direction, const struct sc_copy_side *side)
 {
     struct sc_former *former = context;
@@ -22,6 +23,8 @@ static void add_former(void *context, enum sc_direction direction, const struct 
             (struct sc_graph_use){.shape = side->shape, .direction = direction};
 }
 
+/* Before a node is changed or destroyed: what it did, so that this can be dropped behind the
+ * call. */
 struct sc_former sc_orphan_nodes_former(CUgraphNode node)
 {
     CUgraphNodeType type;
@@ -31,10 +34,11 @@ struct sc_former sc_orphan_nodes_former(CUgraphNode node)
     former.graph = SC_TRACKED(sc_graphs_of_node(track.graphs, (uintptr_t)node));
     if (!former.graph && !sc_replaying_is_on() && /* in a replay the node is changed already */
         sc_driver_nodes_can_be_asked() && sc_real.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS)
-        sc_node_uses_ask(node, type, add_former, &former);
+        sc_node_uses_ask_driver(node, type, add_former, &former);
     return former;
 }
 
+/* The node is gone: drops what it did. */
 void sc_orphan_nodes_destroyed(CUgraphNode node, const struct sc_former *former)
 {
     if (former->graph && former->graph != sc_graphs_orphan((uintptr_t)node))
@@ -47,6 +51,8 @@ void sc_orphan_nodes_destroyed(CUgraphNode node, const struct sc_former *former)
     }
 }
 
+/* The node does something else now: drops what it did, and returns the graph under which its new
+ * uses are noted. A node whose graph is not known has one of its own. */
 uintptr_t sc_orphan_nodes_changed(CUgraphNode node, const struct sc_former *former)
 {
     uintptr_t orphan = sc_graphs_orphan((uintptr_t)node);
@@ -83,6 +89,7 @@ struct orphan_search {
     void *argument;
 };
 
+/* Visits what is noted under the node itself, as its graph was not known. */
 static enum sc_step visit_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
                                CUgraphNodeType type)
 {
@@ -92,6 +99,7 @@ static enum sc_step visit_node(void *context, struct sc_walked_graph *in, CUgrap
     return type == CU_GRAPH_NODE_TYPE_GRAPH ? SC_STEP_INTO : SC_STEP_OVER;
 }
 
+/* Visits what is noted under an inner graph. */
 static void visit_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                         size_t count)
 {
@@ -110,7 +118,7 @@ void sc_orphan_nodes_name_children(void)
     atomic_store_explicit(&has_named_children, true, memory_order_relaxed);
 }
 
-/* False: no graph can have any, so that none has to be walked over. */
+/* May any graph have uses that are noted under its nodes? If not, none has to be walked over. */
 static bool may_have_orphans(void)
 {
     bool may = atomic_load_explicit(&has_named_children, memory_order_relaxed) ||
@@ -118,6 +126,8 @@ static bool may_have_orphans(void)
     return sc_active() && may && sc_driver_nodes_can_be_asked();
 }
 
+/* Calls `visit` for each graph under which uses of the graph's nodes are noted beside the graph
+ * itself. */
 void sc_orphan_nodes_each(CUgraph graph, sc_visit_orphan *visit, void *argument)
 {
     static const struct sc_node_walk walk = {.meet = visit_node, .end = visit_graph};
@@ -137,6 +147,8 @@ void sc_orphan_nodes_forget(CUgraph graph)
     sc_orphan_nodes_each(graph, forget_orphan, NULL);
 }
 
+/* Before a node is destroyed: forgets the child graph that goes with it, and takes out what the
+ * node did. Returns its id, to be removed or put back. */
 uint32_t sc_orphan_nodes_destroying(CUgraphNode node)
 {
     CUgraph child = may_have_orphans() ? child_of(node) : NULL;

@@ -1,5 +1,5 @@
-/* Orphan nodes: nodes whose graph only the driver knows. The program has changed them, or has added
- * them to a child graph by that graph's own handle.
+/* Keeps track of orphan nodes: nodes that the program has changed, or has added to a child graph by
+ * that graph's own handle, and whose graph only the driver knows.
  *
  * No call of the driver leads from a node to its graph. All graphs cannot be searched for it, since
  * other threads may be changing them. So what an orphan names is kept under the node itself
@@ -7,8 +7,7 @@
  * nobody but the calling thread may change it.
  *
  * Nothing happens before the library is active. Locks: the tracker's inside. Not for a signal
- * handler: the driver is called.
- */
+ * handler: the driver is called. */
 #ifndef SC_INTERPOSE_GRAPH_ORPHAN_NODES_H
 #define SC_INTERPOSE_GRAPH_ORPHAN_NODES_H
 
@@ -17,7 +16,7 @@
 #include "interpose/driver/driver.h"
 #include "track/graphs.h"
 
-/* What a node does, asked before the node is changed or destroyed. */
+/* What a node did before a call that changes or destroys it; asked before that call. */
 struct sc_former {
     uintptr_t graph; /* what knows the node: its graph, or the orphan's own handle; 0: nothing */
     struct sc_graph_use uses[2]; /* with graph 0: what the driver says of the node */
@@ -25,8 +24,8 @@ struct sc_former {
 };
 struct sc_former sc_orphan_nodes_former(CUgraphNode node);
 
-/* The driver has changed the node: what the node did before is dropped. Returns the handle under
- * which to note what the node does now. */
+/* After a call that has changed the node: drops what the node did before. Returns the handle under
+ * which to note what it does now. */
 uintptr_t sc_orphan_nodes_changed(CUgraphNode node, const struct sc_former *former);
 
 /* The driver is about to destroy the node, with its child graph. Detaches the orphan and returns
@@ -34,7 +33,7 @@ uintptr_t sc_orphan_nodes_changed(CUgraphNode node, const struct sc_former *form
  * has returned, or attaches it again if the driver has refused. */
 uint32_t sc_orphan_nodes_destroying(CUgraphNode node);
 
-/* The driver has destroyed the node: drops what the node did. Another thread's node may have the
+/* After a call that has destroyed the node: drops what it did. Another thread's node may have the
  * same name by now. */
 void sc_orphan_nodes_destroyed(CUgraphNode node, const struct sc_former *former);
 
@@ -47,7 +46,7 @@ void sc_orphan_nodes_name_children(void);
 typedef void sc_visit_orphan(void *argument, uintptr_t orphan);
 void sc_orphan_nodes_each(CUgraph graph, sc_visit_orphan *visit, void *argument);
 
-/* The graph is about to be destroyed: its orphans, and those of its child graphs, are dropped. */
+/* Before a call that destroys the graph: drops its orphans, and those of its child graphs. */
 void sc_orphan_nodes_forget(CUgraph graph);
 
 /* The graph of this handle names from now on what the orphans of the other graph name. */

@@ -75,6 +75,7 @@ static void redirect_node(struct sc_stack_sources *redirects, const struct sc_wa
         redirects->count += sc_real.cuGraphMemcpyNodeSetParams(node, &copy) == CUDA_SUCCESS;
 }
 
+/* Lets a copy node whose source lies on a stack read a copy of the source. */
 static enum sc_step redirect_copy(void *redirects, struct sc_walked_graph *in, CUgraphNode node,
                                   CUgraphNodeType type)
 {
@@ -93,6 +94,7 @@ static bool is_of_this_thread(const struct sc_graph_use *use, const struct sc_ru
     return use->author.thread == sc_thread_id() && sc_own_stack_holds(running->here);
 }
 
+/* Does the function still run whose local variable the node uses? */
 bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
                                   const struct sc_graph_extra *extra, struct sc_running *running)
 {
@@ -103,6 +105,8 @@ bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
     return !sc_locals_is_gone(&extra->local, address, running);
 }
 
+/* Copies the source again while its function still runs: an exec reads what the variable holds when
+ * the exec is made. */
 bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                               struct sc_running *running)
 {
@@ -123,7 +127,7 @@ static size_t refresh_graph(uintptr_t graph)
     const struct sc_graph *known = sc_track_graph(&sc_track, graph, &id);
     if (!known || !known->stack_count)
         return 0;
-    for (uint32_t i = 0; SC_TRACKED(sc_graphs_use(track.graphs, id, i, &use, &extra)); i++)
+    for (uint32_t i = 0; SC_TRACKED(sc_graphs_get_use(track.graphs, id, i, &use, &extra)); i++)
         if (use.kind == SC_STACK)
             sc_stack_sources_refresh(&use, &extra, &running);
     return known->uses.count;
@@ -138,7 +142,8 @@ static void end_graph(void *uses, struct sc_walked_graph *graph, const CUgraphNo
     *(size_t *)uses += refresh_graph((uintptr_t)graph->graph);
 }
 
-/* The same for the graph with its bodies. */
+/* Copies the stack sources of the graph and of its bodies again. Returns how many uses there
+ * are. */
 static size_t refresh_with_bodies(CUgraph graph)
 {
     static const struct sc_node_walk walk = {.end = end_graph, .looks_for_bodies_only = true};
@@ -154,6 +159,8 @@ static void refresh_orphan(void *uses, uintptr_t orphan)
     *(size_t *)uses += refresh_graph(orphan);
 }
 
+/* Before an exec is made: lets nodes of the graph read copies of sources that lie on a stack.
+ * Undone behind the call, so that the program's graph stays as it was. */
 struct sc_stack_sources sc_stack_sources_begin(CUgraph graph)
 {
     static const struct sc_node_walk walk = {.meet = redirect_copy};

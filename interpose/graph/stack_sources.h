@@ -1,10 +1,10 @@
-/* Nodes that use a stack, and the copies that nodes of execs use instead.
+/* Lets launches of a graph read copies of sources that lie on a stack, which may be gone by the
+ * launch.
  *
  * A graph keeps a copy of a source on a stack. An exec is made from nodes that read the copy. A
  * launch brings the copy up to date for as long as the frame of the source lives.
  *
- * Locks: the tracker's inside. Not for a signal handler: the driver is called.
- */
+ * Locks: the tracker's inside. Not for a signal handler: the driver is called. */
 #ifndef SC_INTERPOSE_GRAPH_STACK_SOURCES_H
 #define SC_INTERPOSE_GRAPH_STACK_SOURCES_H
 
@@ -18,7 +18,7 @@ struct sc_graph_extra;
 struct sc_graph_use;
 struct sc_running;
 
-/* A node of the program's graph that is made to use a copy, for a while. */
+/* A node of the program's graph that is pointed at a copy while the exec is made. */
 struct sc_redirected {
     CUgraphNode node;
     CUgraphNode top;      /* the node, or the outermost node around it */
@@ -37,18 +37,18 @@ struct sc_stack_sources sc_stack_sources_begin(CUgraph graph);
 void sc_stack_sources_undo(const struct sc_stack_sources *redirects);
 void sc_stack_sources_end(struct sc_stack_sources *redirects);
 
-/* Makes one side of the copy use `saved`: the source for SC_H2D, else the destination. */
+/* Has one side of the copy use the memory `saved`: the source for SC_H2D, else the destination. */
 void sc_stack_sources_point(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved);
 
 /* The place on the calling thread's stack from which uses are looked at. */
 struct sc_running sc_stack_sources_look(void);
 
-/* Does the frame still run in which the use lies (interpose/base/locals.h)? */
+/* Does the function still run whose local the use lies in (interpose/base/locals.h)? */
 bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
                                   const struct sc_graph_extra *extra, struct sc_running *running);
 
-/* As sc_stack_sources_frame_lives. If the frame runs, the copy of a source is brought up to date.
- */
+/* As sc_stack_sources_frame_lives, and brings the copy of a source up to date if the function still
+ * runs. */
 bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                               struct sc_running *running);
 

@@ -22,6 +22,7 @@ static struct sc_memory_ops ops_of_node(CUgraphNode node)
 
 /* ---- nodes ---- */
 
+/* May the host learn by this node that what stands before it is done? */
 bool sc_unjudged_is_signal(CUgraphNode node, CUgraphNodeType type)
 {
     if (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
@@ -30,6 +31,7 @@ bool sc_unjudged_is_signal(CUgraphNode node, CUgraphNodeType type)
            type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL;
 }
 
+/* May this node wait for something that the host does? */
 bool sc_unjudged_awaits_host(CUgraphNode node, CUgraphNodeType type)
 {
     if (type == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP)
@@ -84,8 +86,8 @@ static bool signal_is_seen(const struct search *search, CUgraphNode node)
     return search->is_seen && search->is_seen(search->context, node);
 }
 
-/* Does so from each node for which `is_such` holds, before it or behind it. A signal that is seen
- * makes no node unjudged. False: not all were found. */
+/* Unjudges nodes from each node for which `is_such` holds, before it or behind it. A signal that is
+ * seen makes no node unjudged. False: not all were found. */
 static bool unjudge_around(const struct search *search, sc_is_such *is_such,
                            enum sc_unjudged_why why)
 {
@@ -108,6 +110,7 @@ static bool unjudge_around(const struct search *search, sc_is_such *is_such,
     return found_all;
 }
 
+/* May a node of this kind make the order of others unseen? Only then are the edges asked for. */
 bool sc_unjudged_may_matter(CUgraphNodeType type)
 {
     return type == CU_GRAPH_NODE_TYPE_HOST || type == CU_GRAPH_NODE_TYPE_EVENT_RECORD ||
@@ -116,6 +119,8 @@ bool sc_unjudged_may_matter(CUgraphNodeType type)
            type == CU_GRAPH_NODE_TYPE_GRAPH;
 }
 
+/* Calls `unjudge` for each node whose order with the host cannot be seen: those before a signal,
+ * and those behind a wait. */
 bool sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_seen,
                       sc_unjudge *unjudge, void *context)
 {

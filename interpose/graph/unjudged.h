@@ -1,12 +1,12 @@
-/* Nodes that are not judged in flight: the memory that they use is kept, and nobody is accused.
+/* Finds the nodes of a graph whose order with the host cannot be known. They are unjudged in
+ * flight: their memory is kept, and nobody is accused.
  *
  * Some nodes tell the host how far the graph has come, and the library does not see it: a node
  * before such a node may be known done already. Other nodes wait for the host, and the library does
  * not see that either: until the wait is over, the host may write the source of a node behind it.
- * Nodes that tell in a way that is seen are in interpose/graph/tellers.h.
+ * Nodes that tell in a way that is seen are in interpose/graph/notifiers.h.
  *
- * Locks: none. Not for a signal handler: the driver is called.
- */
+ * Locks: none. Not for a signal handler: the driver is called. */
 #ifndef SC_INTERPOSE_GRAPH_UNJUDGED_H
 #define SC_INTERPOSE_GRAPH_UNJUDGED_H
 
@@ -30,9 +30,9 @@ bool sc_unjudged_may_matter(CUgraphNodeType type);
 bool sc_unjudged_awaits_unseen(CUgraphNode node, CUgraphNodeType type);
 
 /* Calls `unjudge` for each node of a graph that is not to be judged, at most twice for the same
- * reason. `nodes` are all nodes of the graph; the driver is asked for their edges. `is_seen`: is
- * the telling of this node seen? NULL: of none. Without memory nothing is called. False: not all
- * such nodes were found. */
+ * reason. `nodes` are all nodes of the graph; the driver is asked for their edges. `is_seen`: does
+ * the library see when this node tells the host? NULL: of no node. Without memory nothing is
+ * called. False: not all such nodes were found. */
 enum sc_unjudged_why {
     SC_BEFORE_SIGNAL,
     SC_BEHIND_WAIT,
@@ -44,7 +44,7 @@ typedef bool sc_is_seen(void *context, CUgraphNode node);
 bool sc_unjudged_each(const CUgraphNode *nodes, size_t count, sc_is_seen *is_seen,
                       sc_unjudge *unjudge, void *context);
 
-/* The same for the nodes behind a host node, whether that node's runs are seen or not; and for the
+/* The same for nodes behind a host node, whether the library sees that node run or not; and for
  * nodes behind a wait for a value or a semaphore. */
 bool sc_unjudged_behind_hosts(const CUgraphNode *nodes, size_t count, sc_unjudge *unjudge,
                               void *context);

@@ -30,6 +30,7 @@ static struct place places[1 << PLACES_BITS];
 static _Atomic unsigned apart_count; /* changed under the caller's lock */
 static bool given_up;
 
+/* The entry of the table for an interval that begins here; intervals may share an entry. */
 static struct place *place_of(uintptr_t address)
 {
     uint64_t page = address >> PAGE_BITS_MIN;
@@ -41,6 +42,8 @@ static bool advise(const struct place *place, int advice)
     return sc_kernel_call(SYS_madvise, place->address, place->size_bytes, advice) == 0;
 }
 
+/* Takes the advice of the entry's interval back, so that the kernel joins it to its neighbours. Not
+ * if the pinned memory there is another by now (epoch). */
 static void join(struct place *place)
 {
     if (!place->apart)
@@ -52,7 +55,8 @@ static void join(struct place *place)
         advise(place, MADV_NORMAL);
 }
 
-/* Slots of one size that lie side by side get the two advices in turn. */
+/* Makes the interval a mapping of its own. Slots of one size that lie side by side get the two
+ * advices in turn, so that two neighbours never have the same. */
 static void part(struct place *place)
 {
     bool odd = place->address / place->size_bytes & 1;
@@ -68,6 +72,8 @@ static void part(struct place *place)
     place->times = place->apart ? TIMES_OFTEN : 0;
 }
 
+/* Counts how often exactly this interval was unprotected. Another interval with the same entry
+ * takes the entry over when it has come as often. */
 void sc_apart_note(uintptr_t address, size_t size_bytes)
 {
     struct place *place = place_of(address);

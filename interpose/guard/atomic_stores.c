@@ -8,6 +8,7 @@
 
 #if defined(__x86_64__)
 
+/* Is the byte a prefix of an instruction, other than lock? */
 static bool is_prefix(unsigned char byte)
 {
     static const unsigned char prefixes[] = {0x26, 0x2E, 0x36, 0x3E, 0x64,

@@ -54,13 +54,17 @@ static uintptr_t area_of(uintptr_t address)
     return address - (address - sc_areas.start) % SC_AREAS_BYTES;
 }
 
+/* Would userfaultfd serve the area better? With guard=uffd, if threads wait for each other in
+ * mprotect, or if small pieces were guarded there OFTEN times. `before`: how often a part of it was
+ * guarded before. */
 static bool is_wanted(const struct sc_pages *pages, unsigned before)
 {
     return sc_options.guard == SC_GUARD_UFFD || sc_map_waits_are_long() ||
            (pages->end - pages->start <= SMALL_MAX_BYTES && before >= OFTEN - 1);
 }
 
-/* The grid tells only of pieces of this size. */
+/* Is anything in the area guarded? The grid is asked for pieces, since it tells nothing of a longer
+ * interval. */
 static bool is_guarded(uintptr_t area)
 {
     enum { PIECE_BYTES = 64 << 10 };
@@ -70,8 +74,8 @@ static bool is_guarded(uintptr_t area)
     return false;
 }
 
-/* An area in which something is guarded does not change. Where nothing is, and the change is
- * refused nevertheless, there are attempts the first, the second, the fourth time and so on. */
+/* May the area be changed to userfaultfd now? Not while something in it is guarded. If the kernel
+ * has refused, only the first, second, fourth, eighth, ... attempt is made. */
 static bool is_to_be_tried(unsigned i, uintptr_t area)
 {
     if (is_guarded(area))
@@ -80,6 +84,7 @@ static bool is_to_be_tried(unsigned i, uintptr_t area)
     return (tried & (tried + 1)) == 0;
 }
 
+/* Counts a guard in the area, and changes the area to userfaultfd if that is better. */
 static void choose_for(uintptr_t area, const struct sc_pages *pages)
 {
     unsigned i = (unsigned)((area - sc_areas.start) / SC_AREAS_BYTES);
@@ -87,9 +92,11 @@ static void choose_for(uintptr_t area, const struct sc_pages *pages)
         return;
     unsigned before = atomic_fetch_add_explicit(&times[i], 1, memory_order_relaxed);
     if (is_wanted(pages, before) && is_to_be_tried(i, area) && sc_user_touches_begin())
-        sc_protect_move(area, sc_userfaults_adopt_huge);
+        sc_protect_move_area(area, sc_userfaults_adopt_huge);
 }
 
+/* Chooses for a block's areas by which mechanism they will be guarded. The first areas are shared
+ * by small allocations, and are userfaultfd's from the start (sc_userfaults_serve). */
 void sc_block_areas_choose(const struct sc_pages *pages)
 {
     const uintptr_t shared_bytes = (uintptr_t)SC_AREAS_SHARED * SC_AREAS_BYTES;

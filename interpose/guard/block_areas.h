@@ -1,13 +1,13 @@
-/* By which mechanism the areas of large pinned blocks are guarded (interpose/memory/areas.h).
+/* Chooses by which mechanism, mprotect or userfaultfd, the parts of large pinned blocks are guarded
+ * (areas: interpose/memory/areas.h).
  *
- * A block has huge pages, which mprotect keeps off at little cost, by one thread at a time. Where
- * threads wait for each other there, since the program cuts their buffers out of blocks or has
- * large ones, userfaultfd serves better (interpose/guard/map_waits.h). An area in which a buffer
- * is guarded becomes userfaultfd's then, as soon as nothing in it is guarded, and stays so. So does
- * one in which small buffers are guarded often. With guard=uffd it does so at once.
+ * A block has huge pages. mprotect guards them cheaply, but only for one thread of the process at a
+ * time. Where threads wait for each other for that (interpose/guard/map_waits.h), as in programs
+ * that cut their buffers out of blocks, userfaultfd is better. Then an area in which a buffer is to
+ * be guarded changes to userfaultfd for good, as soon as nothing in it is guarded. So does an area
+ * in which small buffers are guarded often. With guard=uffd an area changes at once.
  *
- * Thread safe, not signal safe; errno is kept. Locks: those of interpose/guard/protect.h.
- */
+ * Thread-safe, not signal-safe; errno is kept. Locks: those of interpose/guard/protect.h. */
 #ifndef SC_INTERPOSE_GUARD_BLOCK_AREAS_H
 #define SC_INTERPOSE_GUARD_BLOCK_AREAS_H
 

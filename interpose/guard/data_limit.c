@@ -33,6 +33,7 @@ void sc_data_limit_changes(void)
     atomic_store(&is_set, true);
 }
 
+/* Has the process a limit of its data (RLIMIT_DATA)? The answer is kept for ASK_AGAIN_NS. */
 bool sc_data_limit_is_set(void)
 {
     uint64_t now_ns = sc_coarse_now_ns();

@@ -1,4 +1,6 @@
-/* The guard's door: pages of a buffer in flight are protected until its operations are done.
+/* The guard: pages of a buffer in flight are protected until the operations on it are done, so that
+ * a touch which comes too early is noticed. The functions below are all that the rest of the tree
+ * calls of it.
  *
  * The rest of the tree asks the guard by this header alone, which any folder may include; what else
  * there is in guard/, signals/ and system_calls/ is named by these three (scripts/check-limits).
@@ -29,8 +31,7 @@
  *
  * Thread safe; signal safe only where said. Nothing here calls CUDA; errno is kept. Locks: the
  * guard's own, held over mprotect, before the tracker's; none of the library's may be held by the
- * caller. What is said to be lock-free takes none.
- */
+ * caller. What is said to be lock-free takes none. */
 #ifndef SC_INTERPOSE_GUARD_DOOR_H
 #define SC_INTERPOSE_GUARD_DOOR_H
 
@@ -47,17 +48,16 @@ struct sc_report_guard;
 
 /* ---- protect ---- */
 
-/* Chooses which pages of an operation on this range are to be protected when it is recorded, and
- * what the host may do with them. `range`: of pageable memory the operation's bytes, and no id. The
- * operation stays as it is where none can be guarded, or none of this call site's at present
- * (guard_budget). `site`: where the call returns to. Takes SIGSEGV over and starts the reaper where
- * that has to be. */
+/* Chooses which pages of a new operation on this range are to be protected, and what the host may
+ * still do with them. Stores that in `op`, before the tracker records it. `range` of pageable
+ * memory has the operation's bytes and no id. `op` stays as it is if no page can be guarded, or if
+ * guard_budget leaves out the operations of this call site at present. `site`: where the call
+ * returns to. Takes SIGSEGV over and starts the reaper if that is needed. */
 void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, const void *site);
 
-/* Before a step of the tracker's that issues or ends operations: what it changes of pages in these
- * lanes (track/spans.h) is told to the kernel by sc_guard_apply, without the tracker's lock, and
- * there is little between the two. Only a hint of what the step changes. No lane: nothing is done.
- */
+/* Prepares for the tracker's next step, which will issue or end operations in these lanes
+ * (track/spans.h). sc_guard_apply, right after the step, then tells the kernel of the changes
+ * without the tracker's lock. The lanes are only a hint. Nothing is done if there are none. */
 void sc_guard_attend_some(uint64_t lanes);
 
 static inline void sc_guard_attend(uint64_t lanes)
@@ -66,48 +66,51 @@ static inline void sc_guard_attend(uint64_t lanes)
         sc_guard_attend_some(lanes);
 }
 
-/* Brings the pages into line with what the tracker knows: pages of operations that the calling
- * thread has issued are protected on return, and no page is protected for the sake of an operation
- * that the thread has ended, or that had ended before on one of the streams
- * (sc_spans_stream_bit). What other threads are about to apply besides is left to them. Three loads
- * when there is nothing to do.
+/* Makes the protection of pages what the tracker's records ask for. On return pages of operations
+ * that the calling thread has issued are protected. No page is protected any more for an operation
+ * that the thread has ended, or that had ended before on one of the streams (bits of
+ * sc_spans_stream_bit). Changes that other threads have made are left to these threads. Three loads
+ * if there is nothing to do.
  *
- * A hook or wrapper in which operations end must call this for the streams that it may tell of, or
- * for all, before it returns, and before memory goes back to where it came from. A call that tells
- * the program of no end has but its own to apply. */
+ * A hook or wrapper in which operations end must call this before it returns, and before memory
+ * goes back to its owner: for the streams whose end the program may learn of by the call, or for
+ * SC_GUARD_ALL. A call that tells the program of no end passes SC_GUARD_OWN. */
 #define SC_GUARD_ALL (~UINT64_C(0))
 #define SC_GUARD_OWN UINT64_C(0)
 void sc_guard_apply(uint64_t stream_bits);
 
-/* ---- unprotect ---- */
+/* Unprotects every page of the interval, without a report and without a wait: the kernel or the
+ * driver is about to read memory there that belongs to no operation. Signal-safe. */
 
 /* Lets go of every page of the interval, and neither reports nor waits: the kernel or the driver is
  * about to look at memory there that is none of an operation's. Signal safe. */
 void sc_guard_unprotect(const void *address, size_t size_bytes);
 
-/* The kernel has just refused the program something, by errno. True: mappings were wanting; nothing
- * is guarded now, so there are more of them, and the call is worth repeating. */
+/* For a system call of the program's that has just failed (errno). True: it failed since the
+ * process has no mapping left. All pages were unprotected, which frees mappings, and the caller
+ * repeats the call. */
 bool sc_guard_makes_room(void);
 
-/* Can the interval touch an operation in flight, or a page that is protected for one? Lock-free;
- * false only if not, or if nothing at all is protected or about to be let go. Of all memory
- * (SIZE_MAX bytes): is anything? One relaxed load more than a call. */
+/* May the interval overlap an operation in flight, or a page that is protected for one? SIZE_MAX
+ * bytes: is anything guarded at all? False is certain. Lock-free. */
 bool sc_guard_has(const void *address, size_t size_bytes);
 
 /* ---- pin ---- */
 
-/* A range is known from now on, and the program not yet told of it: its pages have no past. Those
- * of sc_areas_map are registered with userfaultfd. What the kernel may touch at any time of memory
- * that was registered is kept off the guard. Not signal safe. */
+/* A range has become known, and the program does not have its address yet. Forgets what was noted
+ * of its pages, and registers memory of sc_areas_map with userfaultfd. Notes what parts of
+ * registered memory must never be guarded, as the kernel may touch them at any time. Not
+ * signal-safe. */
 void sc_guard_pin(uintptr_t address, size_t size_bytes, enum sc_buffer_kind kind);
 
-/* Can pinned memory of areas (interpose/memory/areas.h) be guarded by userfaultfd? If not,
- * guard=uffd says why, once. Asked before there is such memory, and starts who answers touches. */
+/* Can userfaultfd guard pinned memory of areas (interpose/memory/areas.h)? To be called before
+ * there is such memory: starts the thread that answers touches. If userfaultfd cannot, a warning
+ * with guard=uffd says why, once. */
 bool sc_guard_serves_areas(void);
 
-/* Is an interval of whole pages guarded by userfaultfd, for a source or for a result? Then a guard
- * costs many threads as little as one, and SIGSEGV is of no concern until a page is touched.
- * Lock-free, and signal safe. */
+/* Are the whole pages of this interval guarded by userfaultfd, as a source or as a result? Then
+ * guards of many threads do not wait for each other, and SIGSEGV is not needed until a page is
+ * touched. Lock-free and signal-safe. */
 bool sc_guard_uses_userfault(uintptr_t address, size_t size_bytes, bool is_source);
 
 /* ---- the process and its threads ---- */
@@ -121,14 +124,14 @@ enum sc_guard_moment {
     SC_GUARD_ENDS,       /* lets go of all pages, and waits for no lock without a limit */
 };
 
-/* Has the guard do what is to be done then. Signal safe but for SC_GUARD_USES_CUDA; the child's
- * takes no lock. */
+/* Tells the guard that the process has come to this point, and does what is due then. Signal-safe
+ * except for SC_GUARD_USES_CUDA; SC_GUARD_FORKED takes no lock. */
 void sc_guard_process(enum sc_guard_moment moment);
 
-/* The calling thread is about to run a function of the program's, on a thread of the driver's that
- * may have SIGSEGV really blocked: it is let in. Or it is one of the library's (`is_own`), which is
- * about to set its mask. True: SIGSEGV is to be let in. One load before SIGSEGV is shared, else a
- * system call. Signal safe; lock-free. */
+/* Is SIGSEGV to be unblocked on the calling thread? For a thread of the driver's that is about to
+ * run a function of the program's, and may have SIGSEGV blocked: then it is unblocked here. Or for
+ * one of the library's (`is_own`), which is about to set its signal mask. One load before SIGSEGV
+ * is shared, else a system call. Signal-safe; lock-free. */
 bool sc_guard_lets_faults_in(bool is_own);
 
 /* What the summary says of the guard. Lock-free, and signal safe. */

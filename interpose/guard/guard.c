@@ -56,6 +56,7 @@ static struct sc_spans *guards(void)
 
 /* ---- figures ---- */
 
+/* Collects the figures for the summary. */
 struct sc_report_guard sc_guard_totals(void)
 {
     return (struct sc_report_guard){
@@ -73,6 +74,8 @@ bool sc_guard_busy(void)
     return sc_unlikely(atomic_load_explicit(&guards()->busy, memory_order_relaxed) != 0);
 }
 
+/* Tells the kernel of all changes of guards that are due. If lanes were attended, their locks are
+ * held and their changes are told first; then whatever is left is applied. */
 void sc_guard_apply(uint64_t stream_bits)
 {
     bool attends = sc_unlikely(sc_spans_attended != 0);
@@ -80,7 +83,7 @@ void sc_guard_apply(uint64_t stream_bits)
         return;
     uint64_t before = sc_guard_budget_begin();
     if (attends)
-        sc_protect_tell();
+        sc_protect_tell_kernel();
     if (sc_spans_may_be_unapplied(guards(), stream_bits != 0))
         sc_protect_apply(stream_bits);
     sc_guard_budget_end(before);
@@ -89,18 +92,20 @@ void sc_guard_apply(uint64_t stream_bits)
 void sc_guard_attend_some(uint64_t lanes)
 {
     uint64_t before = sc_guard_budget_begin();
-    sc_protect_attend(lanes);
+    sc_protect_attend_lanes(lanes);
     sc_guard_budget_end(before);
 }
 
-/* Pages of which the kernel is still to be told. There may be too many records to look at. */
+/* May there be changes to these pages that the kernel has not been told of? Yes if there are too
+ * many records to look through. */
 static bool may_be_untold(uintptr_t start, size_t size_bytes)
 {
     return sc_spans_may_be_unapplied(guards(), true) &&
-           (sc_pool_unused(&guards()->pool) > LOOKED_AT_MAX ||
+           (sc_pool_first_unused(&guards()->pool) > LOOKED_AT_MAX ||
             sc_spans_may_protect(guards(), start, size_bytes));
 }
 
+/* Looks for spans, for operations, and for changes that are still to be applied. */
 bool sc_guard_overlaps(const void *address, size_t size_bytes)
 {
     uintptr_t start = (uintptr_t)address & ~guards()->page_mask;
@@ -117,6 +122,7 @@ bool sc_guard_has(const void *address, size_t size_bytes)
 
 /* ---- fork ---- */
 
+/* In a forked child: its copies of guarded pages are made accessible. */
 static void let_inherited_go(void)
 {
     SC_KEEP_ERRNO();
@@ -124,6 +130,8 @@ static void let_inherited_go(void)
     sc_apart_forget();
 }
 
+/* In a forked child, which guards nothing: makes inherited pages accessible. True: it is a child,
+ * and the caller has nothing more to do. */
 bool sc_guard_is_done_by_child(void)
 {
     if (sc_likely(!sc_process_is_child()))
@@ -134,6 +142,8 @@ bool sc_guard_is_done_by_child(void)
 
 /* ---- letting go ---- */
 
+/* Ends the guard of the pages, and tells the kernel. On a spare stack, since the thread's own may
+ * be guarded. */
 static void let_go(void *argument)
 {
     const struct sc_pages *of = argument;
@@ -171,6 +181,7 @@ void sc_guard_unprotect_all(bool is_last)
         repeat_all(NULL);
 }
 
+/* Ends all guards, and gives up all mappings that were made for them. */
 static void give_all_up(void *unused)
 {
     (void)unused;
@@ -179,6 +190,8 @@ static void give_all_up(void *unused)
     sc_protect_join_all();
 }
 
+/* Gives up guards, as each may cost the process a mapping. Nothing is given up unless the call
+ * failed for want of one: ENOMEM may have other causes. */
 bool sc_guard_makes_room(void)
 {
     if (errno != ENOMEM || (!sc_guard_busy() && !sc_apart_any()) || sc_own_lock_depth ||
@@ -218,7 +231,8 @@ void sc_guard_process(enum sc_guard_moment moment)
 
 /* ---- which pages ---- */
 
-/* Nobody has said what pageable memory is, and of whom. */
+/* May pageable memory be protected? Only a heap's, and not the main thread's stack: the tracker
+ * knows no owner of other pageable memory. */
 static bool is_pageable_allowed(const struct sc_range_info *range)
 {
     uintptr_t start = range->address & ~guards()->page_mask;
@@ -226,7 +240,8 @@ static bool is_pageable_allowed(const struct sc_range_info *range)
     return !sc_own_stack_is_mains(start, size_bytes) && sc_plain_memory_is_heap(start, size_bytes);
 }
 
-/* Memory of the driver's own allocations is plain; a registration may be of anything. */
+/* May pages of the range be protected at all? Memory that the driver allocated may be; a
+ * registration may be of anything, so it is looked at once and the answer kept with the range. */
 static bool is_allowed(const struct sc_range_info *range)
 {
     if (!range->range)
@@ -242,8 +257,8 @@ static bool is_allowed(const struct sc_range_info *range)
     return allowed;
 }
 
-/* glibc maps a large block by itself, with a header of 16 bytes before it: no other block lies on
- * its pages. The header says so in bit 1 of the size. */
+/* Has malloc mapped this block by itself, so that no other block lies on its pages? glibc does so
+ * with large blocks: a header of 16 bytes lies before them, with bit 1 of the size set. */
 static bool is_own_mapping(const struct sc_range_info *range)
 {
     enum { HEADER_BYTES = 16, IS_MAPPED = 2, FLAGS = 7 };
@@ -258,8 +273,9 @@ static bool is_own_mapping(const struct sc_range_info *range)
            mapped_bytes - range->size_bytes <= HEADER_BYTES + guards()->page_mask;
 }
 
-/* The pages that hold nothing but the allocation or registration. On others lies memory of which
- * nothing is known: the kernel could be asked at any time to read or write it, and would refuse. */
+/* The pages that hold nothing but the allocation or registration. Other pages also hold memory that
+ * the library knows nothing of: the kernel may be asked at any time to read or write that, and
+ * would fail. */
 static struct sc_pages own_pages(const struct sc_range_info *range)
 {
     uintptr_t mask = guards()->page_mask;
@@ -269,8 +285,9 @@ static struct sc_pages own_pages(const struct sc_range_info *range)
                              (range->address + range->size_bytes) & ~mask};
 }
 
-/* Half a huge page costs more than a whole one, which is taken where the rest of it is hardly used:
- * padding of the mapping, or what an allocator rounded up to. */
+/* Where the guard of the operation is to end if its memory has huge pages. To protect half of a
+ * huge page costs more than all of it. So the whole page is taken if the rest is hardly used: it is
+ * padding, or was rounded up to by an allocator. */
 static uintptr_t end_of_huge_page(const struct sc_range_info *range, const struct sc_op_info *op,
                                   uintptr_t own_end, uintptr_t end)
 {
@@ -292,22 +309,24 @@ static void note_unguarded(enum sc_no_verdict_reason reason, size_t size_bytes)
     sc_no_verdicts_note_unwatched(sc_track_parts.no_verdicts, reason, size_bytes);
 }
 
-/* The first and last page of a source that nobody guards are compared in the end. */
+/* Will the first and last page of the operation's source, which are not guarded, be compared with a
+ * copy in the end? */
 static bool edges_are_compared(const struct sc_op_info *op)
 {
     return op->direction == SC_H2D && op->stable;
 }
 
-/* How much of the operation will not be watched because the pages from `start` to `end`, at one of
- * its ends, are left out. */
+/* Notes that the pages from `start` to `end`, at one end of the operation, are not guarded. Returns
+ * how many of its bytes there are not watched in another way, either. */
 static size_t leave_out(struct sc_op_info *op, uintptr_t start, uintptr_t end)
 {
     op->shares_pages = true;
     return edges_are_compared(op) ? 0 : sc_shape_used_between(&op->shape, &op->fold, start, end);
 }
 
-/* Of a range that holds a stack, pages of which the operation has a part only may be the stack's:
- * of a touch there a thread can be told by no signal, since that needs the stack. */
+/* Does the range hold a thread's stack? Then a page with only a part of the operation may also hold
+ * stack, and must not be protected: a touch there could not be signalled, as that needs the
+ * stack. */
 static bool holds_stack(const struct sc_range_info *range)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -321,6 +340,8 @@ struct stack_range {
     struct sc_range_info range; /* result: one that has not been known to hold a stack */
 };
 
+/* Marks the range as one with a stack. A range that is marked already, or is never guarded, is
+ * returned as empty. */
 static void note_stack_range(void *argument)
 {
     struct stack_range *of = argument;
@@ -333,7 +354,8 @@ static void note_stack_range(void *argument)
                                   SC_GUARDING_WHOLE_PAGES));
 }
 
-/* The stack that is left may have little room. */
+/* The calling thread's stack lies at `place`. On a spare stack, since its own may have little
+ * room. */
 void sc_guard_note_stack(uintptr_t place)
 {
     struct stack_range of = {.place = place};
@@ -345,7 +367,8 @@ void sc_guard_note_stack(uintptr_t place)
         sc_guard_unprotect((const void *)of.range.address, of.range.size_bytes);
 }
 
-/* On other pages lies memory of which nothing is known. */
+/* Takes those pages out of `pages` that also hold memory the library knows nothing of, and counts
+ * the bytes that nobody watches then. */
 static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_info *op,
                               struct sc_pages *pages)
 {
@@ -363,13 +386,15 @@ static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_in
         pages->end = end_of_huge_page(range, op, own.end, pages->end);
 }
 
-/* A small source is compared as a whole, which costs less than to guard what is left. */
+/* Is the source small enough to be compared as a whole? That costs less than to guard what is left
+ * of it. */
 static bool is_small_source(const struct sc_op_info *op)
 {
     return edges_are_compared(op) && sc_shape_hull_bytes(&op->shape) <= SC_COMPARED_WHOLE_BYTES;
 }
 
-/* Pages at the ends, of which the operation has a part only. */
+/* Takes out the first and the last page if the operation has only a part of it and the program
+ * touches the rest again and again (neighbours.h), or a stack may lie there. */
 static void leave_out_disputed(const struct sc_range_info *range, struct sc_op_info *op,
                                struct sc_pages *pages)
 {
@@ -381,13 +406,13 @@ static void leave_out_disputed(const struct sc_range_info *range, struct sc_op_i
     bool ends_within = (op_end & guards()->page_mask) != 0 && last < pages->end;
     size_t unwatched = 0;
     bool disputed = false;
-    if (ends_within && last != pages->start && (all || sc_neighbours_skip(last))) {
+    if (ends_within && last != pages->start && (all || sc_neighbours_leave_out(last))) {
         unwatched += leave_out(op, last, last + page_bytes);
         pages->end = last;
         disputed = true;
     }
     if ((starts_within || (ends_within && last == pages->start)) &&
-        (all || sc_neighbours_skip(pages->start))) {
+        (all || sc_neighbours_leave_out(pages->start))) {
         unwatched += leave_out(op, pages->start, pages->start + page_bytes);
         pages->start += page_bytes;
         disputed = true;
@@ -404,7 +429,8 @@ static bool is_guardable(const struct sc_op_info *op)
            sc_ops_is_kernel(op);
 }
 
-/* Nobody may protect managed memory, so both ends of a source there are compared, too. */
+/* Notes that nothing of the operation is guarded. Managed memory may not be protected, so both ends
+ * of a source there are compared instead. */
 static void leave_out_all(const struct sc_range_info *range, struct sc_op_info *op)
 {
     bool compared = range->kind == SC_MANAGED && range->snapshots != SC_SNAPSHOTS_NONE &&
@@ -414,9 +440,9 @@ static void leave_out_all(const struct sc_range_info *range, struct sc_op_info *
         note_unguarded(SC_NO_VERDICT_MEMORY, sc_shape_hull_bytes(&op->shape));
 }
 
-/* Pages that userfaultfd keeps off are mprotect's from a touch on, and where the descriptor is
- * lost: SIGSEGV has to be shared before. A touch asks once more whether it is (user_touches.c), and
- * so not each guard. */
+/* Takes SIGSEGV over for pages that userfaultfd keeps off: a touch, or the loss of the descriptor,
+ * makes them mprotect's. Once done it is not asked for again at each guard, since each touch does
+ * so (user_touches.c). */
 static enum sc_takeover share_once(void)
 {
     static _Atomic bool is_shared;
@@ -427,8 +453,9 @@ static enum sc_takeover share_once(void)
     return takeover;
 }
 
-/* What is needed to guard anything at all. A stack whose pages are protected when its thread comes
- * back to them kills the process: there is no room for a signal. */
+/* Can these pages be guarded now? If not, *reason says why. A stack must not be: if its pages are
+ * protected when the thread returns to them, there is no room for the signal, and the process is
+ * killed. */
 static bool can_guard(const struct sc_pages *pages, bool by_userfault,
                       enum sc_no_verdict_reason *reason)
 {
@@ -462,7 +489,7 @@ static struct sc_pages in_area(const struct sc_range_info *range, uintptr_t addr
     return pages;
 }
 
-/* A huge page may end behind the range. */
+/* Puts sources under userfaultfd before they are guarded. A huge page may end behind the range. */
 static void take_sources(const struct sc_range_info *range, const struct sc_pages *pages)
 {
     uintptr_t end = sc_spans_pages(guards(), range->address, range->size_bytes).end;
@@ -473,29 +500,32 @@ static void take_sources(const struct sc_range_info *range, const struct sc_page
     }
 }
 
-/* What has many pages is mprotect's, unless threads wait for each other for it. It needs the
- * signal. */
+/* Is an operation with many pages better guarded by mprotect? Yes, unless threads wait for each
+ * other for that, or SIGSEGV, which it needs, cannot be had. */
 static bool is_mprotects(void)
 {
     return sc_options.guard != SC_GUARD_UFFD && !sc_map_waits_are_long() &&
            sc_signals_take_over() == SC_TAKEOVER_DONE;
 }
 
+/* Chooses the mechanism by the number of pages, and notes it with them. True: userfaultfd guards
+ * the operation. */
 static __attribute__((noinline)) bool choose_mechanism(const struct sc_range_info *range,
                                                        const struct sc_pages *pages, bool is_source)
 {
     size_t size_bytes = pages->end - pages->start;
     if (!sc_userfaults_have_adopted(pages->start, 1))
         return false;
-    sc_protect_leave(pages, size_bytes >= SC_USERFAULTS_LONG_BYTES ||
-                                (size_bytes > SC_USERFAULTS_BRIEF_BYTES && is_mprotects()));
+    sc_protect_note_left(pages, size_bytes >= SC_USERFAULTS_LONG_BYTES ||
+                                    (size_bytes > SC_USERFAULTS_BRIEF_BYTES && is_mprotects()));
     if (is_source && sc_guard_uses_userfault(pages->start, size_bytes, false) &&
         !sc_guard_uses_userfault(pages->start, size_bytes, true))
         take_sources(range, pages);
     return sc_guard_uses_userfault(pages->start, size_bytes, is_source);
 }
 
-/* Is the operation userfaultfd's, and nothing of it mprotect's? The answer stays with the pages. */
+/* Does userfaultfd guard all pages of the operation, and mprotect none? The choice is kept with the
+ * pages. */
 static bool is_userfaults(const struct sc_range_info *range, const struct sc_pages *pages,
                           bool is_source)
 {
@@ -532,7 +562,7 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
     bool by_userfault = is_userfaults(range, &pages, is_source);
     if (!can_guard(&pages, by_userfault, &reason)) {
         if (!by_userfault && sc_areas_have(pages.start))
-            sc_protect_leave(&pages, false);
+            sc_protect_note_left(&pages, false);
         note_unguarded(reason, hull_bytes);
         return;
     }

@@ -1,8 +1,9 @@
-/* The share of the program's time that may go into guards (guard_budget, track/budget.h).
+/* The share of the program's time that guards may take, with the option guard_budget
+ * (track/budget.h).
  *
- * Without the option there is one load and nothing else: everything is guarded, and no clock read.
- * Thread safe; locks: the budget's, a leaf. sc_guard_budget_begin and _end are signal safe.
- */
+ * Without the option each function costs one load: every operation is guarded, and no clock is
+ * read. Thread-safe. Locks: the budget's, a leaf. sc_guard_budget_begin and _end are
+ * signal-safe. */
 #ifndef SC_INTERPOSE_GUARD_GUARD_BUDGET_H
 #define SC_INTERPOSE_GUARD_GUARD_BUDGET_H
 
@@ -19,8 +20,8 @@ extern struct sc_budget *sc_guard_budget __attribute__((visibility("hidden")));
 /* As the options have it. After sc_ticks_start. */
 void sc_guard_budget_start(void);
 
-/* Is an operation of that call site to be guarded? Counts it. `stack` 0: not known; `site`: where
- * the call returns to. There is a budget. */
+/* Is the next operation of this call site to be guarded? Counts it. `stack`: the call's; 0: not
+ * known, and `site` (where the call returns to) stands for it. Pre: the option is set. */
 bool sc_guard_budget_allows(uint32_t stack, const void *site);
 
 /* Around what guards take time for. Two loads where there is no budget. */

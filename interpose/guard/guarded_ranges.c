@@ -4,6 +4,7 @@
 
 struct sc_guarded_ranges sc_guarded_ranges[SC_GUARDED_RANGES_LINES];
 
+/* The sum of all counters of one mechanism. */
 uint64_t sc_guarded_ranges_count(bool by_userfaultfd)
 {
     uint64_t sum = 0;

@@ -1,8 +1,7 @@
-/* How often a range of pages was kept off, by which mechanism.
+/* Counts how many ranges of pages were protected by each mechanism, for the summary.
  *
- * Counters that only grow, in lines of their own for memory that different threads work in.
- * Lock-free; thread safe and signal safe.
- */
+ * The counters only grow. Each lies in a cache line of its own, for a part of memory, since
+ * different threads count at the same time. Lock-free; thread-safe and signal-safe. */
 #ifndef SC_INTERPOSE_GUARD_GUARDED_RANGES_H
 #define SC_INTERPOSE_GUARD_GUARDED_RANGES_H
 

@@ -37,6 +37,7 @@ static __thread unsigned own_live;
 
 /* ---- giving back ---- */
 
+/* Takes the loan over for this thread to fill in or to end, if its owner is still `from`. */
 static bool take(struct loan *loan, int32_t from, int32_t self)
 {
     return atomic_compare_exchange_strong_explicit(&loan->owner, &from, -self, memory_order_acquire,
@@ -50,8 +51,8 @@ static void give_back(struct loan *loan)
     atomic_store_explicit(&loan->owner, 0, memory_order_release);
 }
 
-/* What was taken for left may be given back already, by a handler that came in between or by its
- * own call, and be another's. */
+/* Ends a loan of this thread. A loan that was thought to be left behind may have been ended
+ * already, by its own call or by a handler that came in between, and be another call's. */
 static void give_back_own(struct loan *loan, int32_t self, uintptr_t place)
 {
     if (atomic_load_explicit(&loan->owner, memory_order_relaxed) == self &&
@@ -59,7 +60,9 @@ static void give_back_own(struct loan *loan, int32_t self, uintptr_t place)
         give_back(loan);
 }
 
-/* No two calls that are under way have the same place. */
+/* Ends those loans of this thread whose calls were left (siglongjmp). `place`: the frame of the
+ * call that lends now. Another loan with the same place is of a call that is over, since no two
+ * calls under way have the same frame. */
 static void give_back_left_ones(int32_t self, uintptr_t place)
 {
     unsigned kept = 0;
@@ -75,6 +78,7 @@ static void give_back_left_ones(int32_t self, uintptr_t place)
     own_live = kept;
 }
 
+/* Ends the loan if its owner's thread does not exist any more. A system call. */
 static bool give_back_if_gone(struct loan *loan)
 {
     int32_t owner = atomic_load_explicit(&loan->owner, memory_order_relaxed);
@@ -85,7 +89,8 @@ static bool give_back_if_gone(struct loan *loan)
     return true;
 }
 
-/* Each costs a system call, and so does each loan that finds the table full: not all the time. */
+/* Ends the loans of all threads that are gone, when the table is full. Each loan costs a system
+ * call, so this is done once in SEARCH_NS at most. */
 static bool give_back_of_gone_threads(void)
 {
     static _Atomic uint64_t last_ns;
@@ -101,6 +106,7 @@ static bool give_back_of_gone_threads(void)
 
 /* ---- lending ---- */
 
+/* Raises `used_to`, behind which no loan was ever made, above this loan. */
 static void note_used(unsigned id)
 {
     unsigned known = atomic_load_explicit(&used_to, memory_order_relaxed);
@@ -109,7 +115,7 @@ static void note_used(unsigned id)
         continue;
 }
 
-/* From where this thread found one last. LOANS: none is free. */
+/* Takes a free loan. The search begins where this thread found one last. LOANS: none is free. */
 static unsigned take_free(int32_t self)
 {
     static __thread unsigned last;
@@ -133,6 +139,7 @@ void sc_loans_order(void)
     atomic_fetch_add_explicit(&looks, 1, memory_order_acq_rel);
 }
 
+/* Notes one more loan of the call. Nothing is noted if the table is full. */
 static void lend(struct sc_loans *loans, uintptr_t address, uintptr_t end, enum sc_touch touch)
 {
     int32_t self = sc_thread_id();
@@ -155,6 +162,7 @@ static void lend(struct sc_loans *loans, uintptr_t address, uintptr_t end, enum 
     loans->ids[loans->count++] = (uint16_t)id;
 }
 
+/* Has the loan cover this interval as well, and all that lies between. */
 static void widen(struct loan *loan, uintptr_t address, uintptr_t end, enum sc_touch touch)
 {
     if (address < atomic_load_explicit(&loan->address, memory_order_relaxed))
@@ -176,6 +184,7 @@ void sc_loans_add(struct sc_loans *loans, const void *address, size_t size_bytes
     sc_loans_order();
 }
 
+/* Ends all loans of the call. */
 void sc_loans_end(struct sc_loans *loans)
 {
     for (; loans->count; own_live--)
@@ -184,6 +193,8 @@ void sc_loans_end(struct sc_loans *loans)
 
 /* ---- the guard's look ---- */
 
+/* Does the loan overlap the change, and would the change forbid what the kernel does there? Stores
+ * the part of the loan that lies in the change. */
 static bool meets(struct loan *loan, const struct sc_access_change *change, struct sc_lent *lent)
 {
     uintptr_t start = atomic_load_explicit(&loan->address, memory_order_relaxed);
@@ -209,6 +220,7 @@ static bool meets_kept_off(const struct sc_access_change *change, struct sc_lent
     return true;
 }
 
+/* The first interval of all that the change must not protect. */
 bool sc_loans_find(const struct sc_access_change *change, struct sc_lent *lent)
 {
     bool found = false;

@@ -36,7 +36,8 @@ static uint64_t read_limit(void)
     return limit ? limit : DEFAULT_MAX;
 }
 
-/* Those that there are, plus what the spans to come may make of the rest. */
+/* Counts the mappings that the process has. The guard may make as many spans more as the program's
+ * share leaves mappings for, two for each. */
 static void count(uint64_t now_ns)
 {
     uint64_t usable = read_limit() / 4 * 3;
@@ -48,6 +49,8 @@ static void count(uint64_t now_ns)
     atomic_store_explicit(&counted_ns, now_ns, memory_order_relaxed);
 }
 
+/* Are there few enough mappings for more guards? One thread counts at a time; the others take the
+ * former answer. */
 bool sc_map_budget_allows(void)
 {
     uint32_t live = spans();

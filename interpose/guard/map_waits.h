@@ -1,20 +1,21 @@
-/* Who waits for mprotect.
+/* Notes which threads have to wait for each other to call mprotect. block_areas.h changes to
+ * userfaultfd if there are several.
  *
- * It changes a process for one thread at a time. Where several do so they wait for each other: what
- * takes one thread 4 us takes 16 of them 400 (H200). Three threads lose nothing by that beside what
- * userfaultfd takes, and four do.
+ * Only one thread of a process at a time can be in mprotect: 16 threads take 400 us for what takes
+ * one of them 4 us (H200). Up to three threads lose nothing by that compared with userfaultfd; four
+ * do.
  *
- * What was learnt is not forgotten: where userfaultfd serves instead nobody waits, which says
- * nothing of mprotect.
+ * What was noted is not forgotten. Where userfaultfd guards, nobody calls mprotect, and that says
+ * nothing of how long it would take.
  *
- * Lock-free; thread safe and signal safe.
- */
+ * Lock-free; thread-safe and signal-safe. */
 #ifndef SC_INTERPOSE_GUARD_MAP_WAITS_H
 #define SC_INTERPOSE_GUARD_MAP_WAITS_H
 
 #include <stdbool.h>
 
-/* The calling thread is the next one to call mprotect. Has it waited for another one? */
+/* To be called by a thread that is about to call mprotect. `waited`: it had to wait for another
+ * one. */
 void sc_map_waits_note(bool waited);
 
 /* Have so many threads waited, each more than now and then? */

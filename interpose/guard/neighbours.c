@@ -32,7 +32,8 @@ static uint64_t number_of(uintptr_t address)
     return address / (*sc_track_parts.page_mask + 1);
 }
 
-/* No page has such a number. */
+/* The number of the block that contains the address. A bit that no page's number has keeps the two
+ * apart. */
 static uint64_t block_of(uintptr_t address)
 {
     return UINT64_C(1) << (63 - LEFT_BITS - LEVEL_BITS - PEACEFUL_BITS) | address / BLOCK_BYTES;
@@ -61,6 +62,7 @@ static struct page unpack(uint64_t word)
     return page;
 }
 
+/* Replaces the entry unless another thread has changed it, and keeps the count of used entries. */
 static void change(_Atomic uint64_t *place, uint64_t from, uint64_t to)
 {
     if (!atomic_compare_exchange_strong(place, &from, to))
@@ -71,7 +73,8 @@ static void change(_Atomic uint64_t *place, uint64_t from, uint64_t to)
         atomic_fetch_sub_explicit(&used, 1, memory_order_relaxed);
 }
 
-/* True: for the first time. */
+/* Counts a touch of the page or block of that number: raises its level, and has the next 2^level
+ * operations leave it unguarded. True: it is the first touch. */
 static bool note(uint64_t number)
 {
     _Atomic uint64_t *place = place_of(number);
@@ -90,19 +93,22 @@ static bool note(uint64_t number)
     return first;
 }
 
-void sc_neighbours_note(uintptr_t address)
+void sc_neighbours_note_touch(uintptr_t address)
 {
     if (note(number_of(address)))
         note(block_of(address));
 }
 
-void sc_neighbours_watch(uintptr_t address)
+/* Gives the page the level that is never left unguarded. */
+void sc_neighbours_note_hazard(uintptr_t address)
 {
     struct page page = {.number = number_of(address), .level = WATCHED};
     _Atomic uint64_t *place = place_of(page.number);
     change(place, atomic_load_explicit(place, memory_order_relaxed), pack(&page));
 }
 
+/* Counts an operation on the page: one less to leave unguarded, or one more that was guarded
+ * without a touch, of which PEACEFUL lower the level. */
 static void pass(struct page *page)
 {
     if (page->level == WATCHED)
@@ -118,6 +124,7 @@ static void pass(struct page *page)
     }
 }
 
+/* Is the page or block of that number to be left unguarded? Counts the operation. */
 static bool skip(uint64_t number)
 {
     _Atomic uint64_t *place = place_of(number);
@@ -137,7 +144,9 @@ static bool is_watched(uint64_t number)
     return page.number == number && page.level == WATCHED;
 }
 
-bool sc_neighbours_skip(uintptr_t address)
+/* Is an operation at the address left unguarded, since other data on its page is touched too often?
+ * The block is asked, too, even if the page alone would decide, so that it counts the operation. */
+bool sc_neighbours_leave_out(uintptr_t address)
 {
     if (sc_likely(atomic_load_explicit(&used, memory_order_relaxed) == 0))
         return false;
@@ -148,6 +157,7 @@ bool sc_neighbours_skip(uintptr_t address)
     return skip(number) || block_skips;
 }
 
+/* Clears the entry if its number lies between `first` and `end`. */
 static void forget(_Atomic uint64_t *place, uint64_t first, uint64_t end)
 {
     uint64_t word = atomic_load_explicit(place, memory_order_relaxed);
@@ -156,6 +166,8 @@ static void forget(_Atomic uint64_t *place, uint64_t first, uint64_t end)
         change(place, word, 0);
 }
 
+/* Clears the entries of all these numbers: one by one, or by a walk over the table if they are
+ * many. */
 static void forget_all(uint64_t first, uint64_t end)
 {
     if (end > first && end - first >= PLACES) {

@@ -1,8 +1,7 @@
-/* What the kernel lets the host do with pages.
+/* Sets and asks what the kernel lets the host do with pages, whichever mechanism guards them.
  *
- * A module of its own, so that tests can stand in for the kernel. Thread safe and signal safe; no
- * lock; errno is kept.
- */
+ * A module of its own, so that tests can stand in for the kernel. Thread-safe and signal-safe; no
+ * lock; errno is kept. */
 #ifndef SC_INTERPOSE_GUARD_PAGE_ACCESS_H
 #define SC_INTERPOSE_GUARD_PAGE_ACCESS_H
 
@@ -13,8 +12,9 @@
 enum sc_access;
 enum sc_touch;
 
-/* Gives the host that access to whole pages, by mprotect or userfaultfd
- * (interpose/guard/userfaults.h). As sc_page_protection_set; 0 for no pages at all as well. */
+/* Lets the host do this with whole pages, by userfaultfd if they are its
+ * (interpose/guard/userfaults.h), else by mprotect. Returns what sc_page_protection_set does; 0 for
+ * no pages. */
 int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access);
 
 /* Would a touch of the address fault now? Asks the kernel. */

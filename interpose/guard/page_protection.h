@@ -1,7 +1,6 @@
-/* mprotect past the library's own hook.
+/* Calls mprotect without passing the library's own hook of it.
  *
- * Thread safe and signal safe; no lock; errno is kept.
- */
+ * Thread-safe and signal-safe; no lock; errno is kept. */
 #ifndef SC_INTERPOSE_GUARD_PAGE_PROTECTION_H
 #define SC_INTERPOSE_GUARD_PAGE_PROTECTION_H
 
@@ -10,9 +9,9 @@
 
 enum sc_access;
 
-/* Protects whole pages. 0 or -errno: the kernel refuses, and may have changed some of the pages.
- * -ENOMEM for want of a mapping (vm.max_map_count); -EPERM where access is taken from sealed memory
- * (mseal), which counts as given back, since nobody could have taken it. */
+/* Protects whole pages. Returns 0 or -errno: the kernel refuses, and may have changed some of the
+ * pages. -ENOMEM: no mapping is left (vm.max_map_count). To give access back to sealed memory
+ * (mseal), which the kernel refuses, counts as done: nobody could have taken the access. */
 int sc_page_protection_set(uintptr_t address, size_t size_bytes, enum sc_access access);
 
 #endif

@@ -44,10 +44,11 @@ static unsigned lane_of(uintptr_t address)
 
 static void give_lock(void *lock) SC_UNFOLLOWED
 {
-    sc_brief_lock_give(lock);
+    sc_brief_lock_release(lock);
 }
 
-/* A spare stack that is left gives it back. */
+/* From now on the spare stack on which the thread runs may be left while it waits, which gives this
+ * lock back. */
 static void may_leave(unsigned lane)
 {
     sc_spare_stack_undo_by(give_lock, &lanes[lane].lock);
@@ -58,25 +59,27 @@ static void may_not_leave(void)
     sc_spare_stack_undo_by(NULL, NULL);
 }
 
-/* All that is mprotect's waits for this one, and so no call of it for the map's. */
+/* Takes lane 0, which has all pages that mprotect guards. Threads wait here for each other, and not
+ * in the kernel; that is noted for the choice of the mechanism. */
 static void lock_shared(void) SC_UNFOLLOWED
 {
     bool waits = !sc_brief_lock_try(&lanes[0].lock);
     if (waits)
-        sc_brief_lock_take(&lanes[0].lock);
+        sc_brief_lock_acquire(&lanes[0].lock);
     sc_map_waits_note(waits);
 }
 
-/* It is held over waits for the tracker's. */
+/* Takes the lane's lock, which the thread may hold while it waits for the tracker's. */
 static void lock(unsigned lane) SC_UNFOLLOWED
 {
     if (lane == 0)
         lock_shared();
     else
-        sc_brief_lock_take(&lanes[lane].lock);
+        sc_brief_lock_acquire(&lanes[lane].lock);
     may_leave(lane);
 }
 
+/* The same if nobody has the lock. False: somebody has. */
 static bool try_to_lock(unsigned lane) SC_UNFOLLOWED
 {
     if (!sc_brief_lock_try(&lanes[lane].lock))
@@ -88,11 +91,12 @@ static bool try_to_lock(unsigned lane) SC_UNFOLLOWED
 static void unlock(unsigned lane) SC_UNFOLLOWED
 {
     may_not_leave();
-    sc_brief_lock_give(&lanes[lane].lock);
+    sc_brief_lock_release(&lanes[lane].lock);
 }
 
 /* ---- applying ---- */
 
+/* Tells the kernel what the host may do with the pages. */
 static int set_access(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
     SC_TRACE("protect address bytes access", address, size_bytes, access);
@@ -101,8 +105,8 @@ static int set_access(uintptr_t address, size_t size_bytes, enum sc_access acces
     return sc_page_access_set(address, size_bytes, access);
 }
 
-/* Pages on loan, where the kernel would find forbidden what it does for the program, are guarded by
- * nothing any more, as after a touch beside an operation's bytes. */
+/* Makes the change but for pages on loan to the kernel, which must not be protected: their guard
+ * ends, as after a touch beside an operation's bytes. Returns the first refusal. */
 static int tell(struct sc_access_change change)
 {
     uintptr_t end = change.address + change.size_bytes;
@@ -120,6 +124,8 @@ static int tell(struct sc_access_change change)
     return refused ? refused : result;
 }
 
+/* The kernel has refused to protect pages: the tracker ends their guard, and counts them as not
+ * watched. */
 static void refuse(unsigned lane, const struct sc_access_change *change, int refused)
 {
     if (refused == -ENOMEM && lane == 0)
@@ -136,7 +142,8 @@ static void make_change(unsigned lane, const struct sc_access_change *change)
         refuse(lane, change, refused);
 }
 
-/* The tracker takes a change that it has told of for made. */
+/* Makes all changes that are due in the lane. The thread may not be taken away between asking for a
+ * change and making it, since the tracker then takes it for made. */
 static void tell_all(unsigned lane)
 {
     struct sc_access_change change;
@@ -152,8 +159,8 @@ static bool retry(unsigned lane)
     return sc_spans_has_refused(guards(), lane) && SC_TRACKED(sc_spans_retry(track.guards, lane));
 }
 
-/* To part pages from their neighbours takes mappings, and to let go of all of them together takes
- * none: where the kernel will not let go of some, nothing stays guarded. */
+/* Makes all changes of the lane. If the kernel refuses to unprotect pages, which may take a
+ * mapping, all guards end: to unprotect all pages together takes none. */
 static void apply_locked(unsigned lane)
 {
     SC_ASSERT_HELD(&lanes[lane].lock);
@@ -168,6 +175,8 @@ static void apply_locked(unsigned lane)
         tell_all(lane);
 }
 
+/* Goes through the lanes in which this thread has made changes or operations of these streams have
+ * ended. */
 void sc_protect_apply(uint64_t stream_bits)
 {
     SC_KEEP_ERRNO();
@@ -184,30 +193,36 @@ void sc_protect_apply(uint64_t stream_bits)
 
 /* ---- attending lanes ---- */
 
-void sc_protect_attend(uint64_t attended) SC_UNFOLLOWED
+/* Attends the lanes: takes their locks, so that what a call changes there is told to the kernel at
+ * once. Which lanes are attended is noted for the thread, so that sc_protect_tell_kernel finds
+ * them. */
+void sc_protect_attend_lanes(uint64_t attended) SC_UNFOLLOWED
 {
     uint64_t left = attended;
     if (left & 1)
         lock_shared();
     for (left &= ~UINT64_C(1); left; left &= left - 1)
-        sc_brief_lock_take(&lanes[__builtin_ctzll(left)].lock);
+        sc_brief_lock_acquire(&lanes[__builtin_ctzll(left)].lock);
     sc_spans_attended = attended;
 }
 
+/* Makes the simple changes of the lane without the tracker's lock. One that is refused goes back to
+ * the tracker. */
 static void tell_due(unsigned lane)
 {
     struct sc_access_change change;
     while (sc_spans_next_due(guards(), lane, &change)) {
         int refused = tell(change);
         if (!refused)
-            sc_spans_told(guards(), lane, &change);
+            sc_spans_note_told(guards(), lane, &change);
         else if (!SC_TRACKED(sc_spans_postpone(track.guards, lane, &change)))
             refuse(lane, &change, refused);
     }
 }
 
-/* What was not simple, or was refused, is applied as ever. */
-void sc_protect_tell(void) SC_UNFOLLOWED
+/* Gives the lanes' locks back in the end. Changes that were not simple, or were refused, are made
+ * as in sc_protect_apply. */
+void sc_protect_tell_kernel(void) SC_UNFOLLOWED
 {
     SC_KEEP_ERRNO();
     uint64_t left = sc_spans_attended;
@@ -220,7 +235,8 @@ void sc_protect_tell(void) SC_UNFOLLOWED
     }
 }
 
-/* What is kept apart is kept so in lane 0. */
+/* Joins pages that were kept apart, so that the kernel can merge their mappings. Only lane 0 has
+ * such pages. */
 void sc_protect_join_all(void)
 {
     SC_KEEP_ERRNO();
@@ -231,7 +247,8 @@ void sc_protect_join_all(void)
 
 /* ---- the lane of a page ---- */
 
-/* A page changes its lane under the locks of both. */
+/* Takes the lock of the lane that the page has. The lane may change until the lock is held, which
+ * is under the locks of both lanes. */
 static unsigned lock_lane_of(uintptr_t address) SC_UNFOLLOWED
 {
     for (;;) {
@@ -243,19 +260,20 @@ static unsigned lock_lane_of(uintptr_t address) SC_UNFOLLOWED
     }
 }
 
+/* Moves the area under the locks of both lanes. */
 static bool move_area(unsigned from, uintptr_t address, bool (*adopt)(uintptr_t)) SC_UNFOLLOWED
 {
     unsigned to = sc_spans_own_lane(guards(), address);
     if (to != from)
-        sc_brief_lock_take(&lanes[to].lock);
+        sc_brief_lock_acquire(&lanes[to].lock);
     apply_locked(from);
     bool moved = SC_TRACKED(sc_spans_move_area(track.guards, address)) && adopt(address);
     if (to != from)
-        sc_brief_lock_give(&lanes[to].lock);
+        sc_brief_lock_release(&lanes[to].lock);
     return moved;
 }
 
-bool sc_protect_move(uintptr_t address, bool (*adopt)(uintptr_t))
+bool sc_protect_move_area(uintptr_t address, bool (*adopt)(uintptr_t))
 {
     SC_KEEP_ERRNO();
     unsigned from = lock_lane_of(address);
@@ -273,14 +291,16 @@ void sc_protect_take_sources(const struct sc_pages *pages)
     unlock(lane);
 }
 
-/* The part of the pages that is in the lane of the first. */
+/* How many of the bytes lie in the same lane as the first page. */
 static size_t laned_part(const struct sc_pages *pages)
 {
     uintptr_t next = (pages->start | (SC_SPANS_LANE_BYTES - 1)) + 1;
     return (next < pages->end ? next : pages->end) - pages->start;
 }
 
-void sc_protect_leave(const struct sc_pages *pages, bool left)
+/* Notes that the pages are left to the program unguarded, or are not any more. Lane by lane, and
+ * only where that differs from what is noted. */
+void sc_protect_note_left(const struct sc_pages *pages, bool left)
 {
     SC_KEEP_ERRNO();
     for (struct sc_pages rest = *pages; rest.start < rest.end; rest.start += laned_part(&rest)) {
@@ -302,7 +322,7 @@ void sc_protect_restore(const struct sc_pages *pages)
     }
 }
 
-void sc_protect_mend(uintptr_t address)
+void sc_protect_mend_page(uintptr_t address)
 {
     SC_KEEP_ERRNO();
     uintptr_t mask = guards()->page_mask;
@@ -313,7 +333,7 @@ void sc_protect_mend(uintptr_t address)
     unlock(lane);
 }
 
-/* `access`: what the host may do there. */
+/* Does a span cover the page? *access: what the host may do there. */
 static bool is_covered(uintptr_t page, enum sc_access *access)
 {
     SC_TRACK_SCOPE(track);
@@ -321,7 +341,8 @@ static bool is_covered(uintptr_t page, enum sc_access *access)
     return sc_spans_cover(track.guards, page);
 }
 
-/* While a span covers the page, it is nobody else's. */
+/* Opens or closes the page if a span covers it; else the page is the program's. False: it is, or
+ * the kernel refuses. */
 static bool set_if_covered(uintptr_t page, bool open)
 {
     SC_KEEP_ERRNO();
@@ -335,12 +356,12 @@ static bool set_if_covered(uintptr_t page, bool open)
     return set;
 }
 
-bool sc_protect_open(uintptr_t page)
+bool sc_protect_open_page(uintptr_t page)
 {
     return set_if_covered(page, true);
 }
 
-void sc_protect_close(uintptr_t page)
+void sc_protect_close_page(uintptr_t page)
 {
     set_if_covered(page, false);
 }
@@ -356,7 +377,8 @@ bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch)
     return programs;
 }
 
-/* Whoever has the lock may itself be the one that waits, or be stopped. */
+/* Tries to take the lane's lock for a while. Not longer: whoever has it may be the very thread that
+ * waits for the answer, or be stopped. */
 static bool lock_in_time(unsigned lane)
 {
     const struct timespec pause = {0, ANSWER_PAUSE_NS};
@@ -368,7 +390,7 @@ static bool lock_in_time(unsigned lane)
     return false;
 }
 
-/* A page that somebody was about to keep off when it was put back. */
+/* Takes the page off again if another thread was about to do that while it was put back. */
 static void keep_off_again(uintptr_t page)
 {
     unsigned lane = lane_of(page);
@@ -378,9 +400,10 @@ static void keep_off_again(uintptr_t page)
     unlock(lane);
 }
 
-/* The kernel may have taken out a page that nobody keeps off, and whoever has the lane may wait for
+/* Answers a touch of a page that userfaultfd has reported. If nobody keeps the page off, the kernel
+ * itself has taken it out: it is put back at once, as whoever has the lane's lock may wait for
  * it. */
-bool sc_protect_answer(uintptr_t address, bool may_deny)
+bool sc_protect_answer_touch(uintptr_t address, bool may_deny)
 {
     uintptr_t page = address & ~guards()->page_mask;
     if (!sc_userfaults_is_off(page)) {
@@ -404,7 +427,8 @@ bool sc_protect_let_through(uintptr_t address)
                               SC_ACCESS_ALL) == 0;
 }
 
-/* Twice, since what the kernel refuses at first it grants when the rest has been let go. */
+/* In a forked child: makes all guarded pages accessible. In two rounds: what the kernel refuses in
+ * the first, for want of mappings, it grants when the rest is unprotected. */
 bool sc_protect_let_go_inherited(uintptr_t address)
 {
     struct sc_access_change change;

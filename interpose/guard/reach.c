@@ -7,6 +7,8 @@
 
 #include "common/poison.h"
 
+/* How many bytes from the fault on the instruction may touch; 0: unknown. Fewer bytes of code are
+ * read where the next page cannot be. */
 size_t sc_reach_of(const struct sc_fault *fault)
 {
     enum { SMALLEST_PAGE = 4096 };

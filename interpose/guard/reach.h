@@ -1,7 +1,7 @@
-/* How far a touch goes that has faulted: its instruction is looked at.
+/* Tells how many bytes a faulting instruction reads or writes, by decoding it: a touch may begin
+ * beside a buffer and reach into it.
  *
- * Thread safe and signal safe; no lock.
- */
+ * Thread-safe and signal-safe; no lock. */
 #ifndef SC_INTERPOSE_GUARD_REACH_H
 #define SC_INTERPOSE_GUARD_REACH_H
 
@@ -9,8 +9,8 @@
 
 struct sc_fault;
 
-/* The bytes from the fault's address on; 0: not known, SC_OPERAND_BYTES_MAX at most but for those
- * that save a state. */
+/* How many bytes the instruction touches from the fault's address on; 0: not known. At most
+ * SC_OPERAND_BYTES_MAX, except for instructions that save the processor's state. */
 size_t sc_reach_of(const struct sc_fault *fault);
 
 #endif

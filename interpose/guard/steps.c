@@ -25,7 +25,8 @@ static uintptr_t page_bytes(void)
     return *sc_track_parts.page_mask + 1;
 }
 
-/* Which one it would be. From STEPS_MAX on the page is better let go. */
+/* Counts the read on the page, and returns how many there were in a row. At STEPS_MAX it is better
+ * to unprotect the page. */
 static unsigned count(uintptr_t address)
 {
     uint64_t page = address / page_bytes();
@@ -36,6 +37,8 @@ static unsigned count(uintptr_t address)
     return (unsigned)number;
 }
 
+/* Called behind the instruction that was let through. If the instruction faulted once more
+ * meanwhile (`is_repeated`), the page is unprotected instead of opened again and again. */
 static void close_page(uintptr_t page, bool is_repeated)
 {
     if (is_repeated) {
@@ -43,20 +46,22 @@ static void close_page(uintptr_t page, bool is_repeated)
                                      SC_NO_VERDICT_NEIGHBOURS));
         sc_guard_apply(SC_GUARD_ALL);
     }
-    sc_protect_close(page);
+    sc_protect_close_page(page);
 }
 
-bool sc_steps_begin(const struct sc_fault *fault, enum sc_touch touch)
+/* Lets the faulting instruction through and guards the page again behind it. Only reads are
+ * stepped, and only on a page with results that are still to come. */
+bool sc_steps_open_page(const struct sc_fault *fault, enum sc_touch touch)
 {
     uintptr_t page = fault->address & -page_bytes();
     if (touch != SC_TOUCH_READ ||
-        !SC_TRACKED(sc_inflight_watches(track.inflight, fault->address, touch)))
+        !SC_TRACKED(sc_inflight_watches_page(track.inflight, fault->address, touch)))
         return false;
     unsigned number = count(fault->address);
     if (number == STEPS_MAX || !sc_single_step_begin(fault, page, close_page) ||
-        !sc_protect_open(page))
+        !sc_protect_open_page(page))
         return false;
     if (number == 1)
-        sc_neighbours_note(fault->address);
+        sc_neighbours_note_touch(fault->address);
     return true;
 }

@@ -1,11 +1,11 @@
-/* Reads on a page with results that are still to come: the page is open for one instruction.
+/* Opens a guarded page for a single instruction that reads beside the results which are still to
+ * come, and closes the page behind it.
  *
- * Who reads a result that is there may go on to one that is not, on the same page. A write lets the
- * page go: it may overwrite a source there, which is found by what the page held, and until then
- * the page must be readable.
+ * A program that reads a result which is there may go on to one on the same page that is not, so
+ * the page stays guarded. A write unprotects the page instead: it may change a source there, which
+ * is noticed by comparing what the page held, and for that the page must be readable.
  *
- * Thread safe and signal safe. Locks: the guard's and the tracker's are taken inside.
- */
+ * Thread-safe and signal-safe. Locks: the guard's and the tracker's are taken inside. */
 #ifndef SC_INTERPOSE_GUARD_STEPS_H
 #define SC_INTERPOSE_GUARD_STEPS_H
 
@@ -14,9 +14,10 @@
 enum sc_touch;
 struct sc_fault;
 
-/* In the handler of a fault beside the bytes of what guards the page. True: the instruction may run
- * now, and the page is closed again behind it. The first in a row counts as a touch that lets the
- * page go does. False: the page is to be let go. */
-bool sc_steps_begin(const struct sc_fault *fault, enum sc_touch touch);
+/* In the handler of a fault on a guarded page, beside the bytes that it is guarded for. True: the
+ * instruction may run now, and the page is closed again behind it. The first such read in a row
+ * also counts as a touch beside a buffer (neighbours.h). False: the caller is to unprotect the
+ * page. */
+bool sc_steps_open_page(const struct sc_fault *fault, enum sc_touch touch);
 
 #endif

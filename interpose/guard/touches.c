@@ -97,8 +97,8 @@ static __thread struct {
 
 /* ---- reporting ---- */
 
-/* The step may be left in the midst (sc_spare_stack_try), so the thread counts as accused when the
- * hazard is on its way. */
+/* Reports a hazard for each of the operations. The thread counts as accused only when the hazard is
+ * on its way, since this step may be left in its midst (sc_spare_stack_try) and be repeated. */
 static void report_each(const struct sc_ops *ops, const struct touch *touch)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
@@ -120,8 +120,8 @@ static void say_gave_up(const struct sc_ops *ops)
 
 /* ---- who never waits ---- */
 
-/* Host functions run in the order of their stream: what was issued after one comes after what it
- * does. Whether there were such operations is returned. */
+/* If the touch is made by a host function: removes the operations that were issued after it, since
+ * they cannot begin before it returns. True: there were some. */
 static bool drop_later_than_host_function(struct sc_ops *ops)
 {
     uint64_t since = sc_host_functions_own_ticks();
@@ -136,8 +136,8 @@ static bool drop_later_than_host_function(struct sc_ops *ops)
     return kept < count;
 }
 
-/* Nothing orders a host function that the driver runs for a graph, or a user object's destructor,
- * as far as calls tell: what it touches may be its to touch, by the order of some stream. */
+/* Is the touch made by a function of which no call tells when it runs: a host node of a graph, or a
+ * user object's destructor? It may well be ordered behind the operation, so nobody is accused. */
 static bool is_in_unknown_function(const struct sc_culprit *culprit)
 {
     return sc_host_functions_own_ticks() == 0 &&
@@ -146,6 +146,7 @@ static bool is_in_unknown_function(const struct sc_culprit *culprit)
 
 /* ---- host functions that wait for the program ---- */
 
+/* Removes the operations for which the predicate holds. */
 static void drop_each(struct sc_ops *ops, bool is_dropped(const struct sc_op_info *op))
 {
     unsigned kept = 0;
@@ -156,14 +157,17 @@ static void drop_each(struct sc_ops *ops, bool is_dropped(const struct sc_op_inf
     ops->count = kept;
 }
 
+/* Does each of the operations stand behind a host function that waits for the program? Then the
+ * touch may be what the function waits for, and is excused. */
 static bool excuses_all(const struct sc_ops *ops)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++)
-        if (!sc_host_functions_excuse(&ops->ops[i], sc_ticks()))
+        if (!sc_host_functions_excuses(&ops->ops[i], sc_ticks()))
             return false;
     return ops->ops != NULL;
 }
 
+/* May one of the operations stand behind a host function that is still running? */
 static bool are_open(const struct sc_ops *ops)
 {
     bool are = false;
@@ -172,12 +176,13 @@ static bool are_open(const struct sc_ops *ops)
     return are;
 }
 
-/* Who does not wait has but this moment to look at them. */
+/* The same as excuses_all, and what it has found is kept in `touch`. Without mode=fix nobody waits,
+ * so the functions are looked at now. */
 static bool are_excused(const struct sc_ops *ops, struct touch *touch)
 {
     touch->is_behind_function = are_open(ops);
     if (touch->is_behind_function && sc_options.mode != SC_MODE_FIX)
-        sc_host_functions_look(0);
+        sc_host_functions_poll(0);
     touch->is_excused = touch->is_behind_function && excuses_all(ops);
     return touch->is_excused;
 }
@@ -187,6 +192,7 @@ static void give_no_verdict(enum sc_no_verdict_reason reason)
     sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, 1);
 }
 
+/* Ends the guard of these operations, and counts the touch as one without a verdict. */
 static void leave_unwatched(const struct sc_ops *ops)
 {
     SC_TRACKED(sc_guarded_end(track.inflight, ops));
@@ -195,6 +201,7 @@ static void leave_unwatched(const struct sc_ops *ops)
 
 /* ---- kernels ---- */
 
+/* Ends the guard of operation `i`, and removes it from the list. */
 static void drop_op(struct sc_ops *ops, unsigned i)
 {
     struct sc_ops one = sc_ops_one(ops, i);
@@ -202,6 +209,8 @@ static void drop_op(struct sc_ops *ops, unsigned i)
     ops->ops[i] = ops->ops[--ops->count];
 }
 
+/* Is one of the operations a use that may not happen, as a kernel's use of an address among its
+ * parameters? */
 static bool has_kernel(const struct sc_ops *ops)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++)
@@ -210,9 +219,9 @@ static bool has_kernel(const struct sc_ops *ops)
     return false;
 }
 
-/* A kernel is waited for only where that is asked for, and not where it waits for the touch. So it
- * is with a launch that may use the memory in a body, or not. The page of a word by which host and
- * kernel talk is guarded no more. */
+/* Removes possible uses (of kernels, or in bodies of graphs) that the touch need not wait for:
+ * those that the options do not heal, and those of kernels that wait for this very touch. For the
+ * latter the page is never guarded again, since host and kernel talk by it. */
 static void leave_kernels(struct sc_ops *ops, struct touch *touch)
 {
     touch->kernel_stream = 0;
@@ -232,8 +241,8 @@ static void leave_kernels(struct sc_ops *ops, struct touch *touch)
     }
 }
 
-/* By an atomic instruction the program talks with the kernel; and with one that waits for it. True:
- * there was such a kernel. */
+/* Removes the kernels that the program talks with by this touch: it is an atomic instruction, or
+ * the kernel is known to wait for the host. True: there were some. */
 static bool leave_those_talked_with(struct sc_ops *ops, const struct touch *touch)
 {
     unsigned before = ops->count = sc_ops_kept(ops);
@@ -247,6 +256,8 @@ static bool leave_those_talked_with(struct sc_ops *ops, const struct touch *touc
     return ops->count < before;
 }
 
+/* Has the kernel that forbids the touch made no progress for so long that it may wait for the
+ * touch? */
 static void look_whether_stuck(struct touch *touch)
 {
     if (touch->is_behind_function)
@@ -257,13 +268,15 @@ static void look_whether_stuck(struct touch *touch)
 
 /* ---- handling, a step at a time ---- */
 
+/* Must this touch go on at once, with the data as they are? */
 static bool never_waits(const struct touch *touch)
 {
     return sc_options.mode != SC_MODE_FIX || touch->gives_up || touch->may_not_wait ||
            sc_reaper_has_stopped();
 }
 
-/* The reaper asks the device whether they have ended. */
+/* Makes a hold on the memory of the first operation, which ends when the reaper has seen the
+ * operations done; the touch waits for that. False: they are done. */
 static bool await(const struct sc_ops *ops, struct touch *touch)
 {
     SC_TAKE_DOWN request = {
@@ -284,8 +297,8 @@ static bool await(const struct sc_ops *ops, struct touch *touch)
     return true;
 }
 
-/* What forbids the touch and is still at work has to end first. False: there is nothing left to
- * wait for. */
+/* Does the touch have to wait for the operations that forbid it? Ends the guard of those that are
+ * complete, and of all if it need not wait. */
 static bool must_wait_for(struct sc_ops *ops, struct touch *touch)
 {
     if (never_waits(touch)) {
@@ -304,29 +317,31 @@ static bool must_wait_for(struct sc_ops *ops, struct touch *touch)
     return waits;
 }
 
-/* Who has waited goes on to what lies beside it: one result after the other, and the next row. A
- * page is opened for all of it or not at all. What may wait for the program is not waited for. */
+/* Does the touch, which is beside the bytes of what is in flight, wait all the same? A page is
+ * opened as a whole, and a program that has waited goes on to the bytes beside: the next result,
+ * the next row. What may wait for the program itself is not waited for. */
 static bool must_wait_beside(struct touch *touch)
 {
     SC_OPS(beside);
     if (never_waits(touch))
         return false;
-    SC_TRACKED(sc_guarded_touched_beside(track.inflight, touch->address, touch->size_bytes,
-                                         touch->kind, &beside));
+    SC_TRACKED(sc_guarded_find_beside_touch(track.inflight, touch->address, touch->size_bytes,
+                                            touch->kind, &beside));
     drop_later_than_host_function(&beside);
     drop_each(&beside, sc_host_functions_are_open);
     touch->is_behind_function = false;
     return beside.count > 0 && await(&beside, touch);
 }
 
-/* It begins beside, and may reach into what is in flight: nobody is accused. */
+/* Does a touch of unknown length, which begins beside and may reach into what is in flight, have to
+ * wait? Nobody is accused of it. */
 static bool must_wait_unsure(struct touch *touch)
 {
     SC_OPS(found);
     if (touch->unsure_bytes == 0)
         return false;
-    SC_TRACKED(sc_guarded_touched(track.inflight, touch->address, touch->unsure_bytes, touch->kind,
-                                  &found));
+    SC_TRACKED(sc_guarded_find_touched(track.inflight, touch->address, touch->unsure_bytes,
+                                       touch->kind, &found));
     drop_later_than_host_function(&found);
     drop_each(&found, sc_ops_is_possible);
     if (found.count == 0)
@@ -342,26 +357,29 @@ static bool must_wait_unsure(struct touch *touch)
     return found.count > 0 && await(&found, touch);
 }
 
-/* Was the page watched? */
+/* Ends the guard of the touched bytes' pages. Returns whether results were still to come there. */
 static bool end_watch(const struct touch *touch, bool in_order)
 {
     enum sc_no_verdict_reason why = touch->fault ? SC_NO_VERDICT_NEIGHBOURS : SC_NO_VERDICT_KERNEL;
     SC_TRACK_SCOPE(track);
-    bool was_watched = sc_inflight_watches(track.inflight, touch->address, touch->kind);
+    bool was_watched = sc_inflight_watches_page(track.inflight, touch->address, touch->kind);
     sc_guarded_let_go(track.inflight, touch->address, touch->size_bytes, touch->kind, !in_order,
                       why);
     return was_watched;
 }
 
+/* Unprotects the page, and counts a touch beside what is in flight (neighbours.h). */
 static void let_page_go(const struct touch *touch, bool in_order, bool beside)
 {
     SC_TRACE("let-go address", touch->address);
     if (end_watch(touch, in_order) && beside)
-        sc_neighbours_note(touch->address);
+        sc_neighbours_note_touch(touch->address);
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Until nothing forbids the touch any more, or the toucher has to wait. */
+/* Judges a touch: looks for the operations that forbid it, excuses or reports it, and has it wait,
+ * until nothing forbids it any more. Then the page is opened. Returns early with touch->hold set if
+ * the caller has to wait first, and is to call this again. */
 static void handle(struct touch *touch)
 {
     bool in_order = false;
@@ -369,8 +387,8 @@ static void handle(struct touch *touch)
     SC_OPS(found);
     SC_OPS(fresh);
     for (;; beside = false) {
-        SC_TRACKED(sc_guarded_touched(track.inflight, touch->address, touch->size_bytes,
-                                      touch->kind, &found));
+        SC_TRACKED(sc_guarded_find_touched(track.inflight, touch->address, touch->size_bytes,
+                                           touch->kind, &found));
         in_order |= drop_later_than_host_function(&found);
         if (found.count == 0 && (must_wait_beside(touch) || must_wait_unsure(touch)))
             return;
@@ -391,19 +409,20 @@ static void handle(struct touch *touch)
         SC_TRACKED(sc_guarded_find_unaccused(track.inflight, &found, sc_thread_id(), &fresh));
         if (fresh.count) {
             stalled.since_ns = 0;
-            sc_neighbours_watch(touch->address);
+            sc_neighbours_note_hazard(touch->address);
         }
         report_each(&fresh, touch);
         if (must_wait_for(&found, touch))
             return;
     }
     bool is_beside = beside && !in_order && touch->fault;
-    touch->is_stepped = is_beside && sc_steps_begin(touch->fault, touch->kind);
+    touch->is_stepped = is_beside && sc_steps_open_page(touch->fault, touch->kind);
     if (!touch->is_stepped)
         let_page_go(touch, in_order, is_beside);
 }
 
-/* A kernel that is let go on may be at work for as long as the program. */
+/* Ends the hold that the touch waited for. A hold that is left behind would last as long as a
+ * kernel that does not end before the program does. */
 static void end_wait(struct touch *touch)
 {
     if (touch->hold)
@@ -418,14 +437,14 @@ static void take_step(void *argument)
     handle(touch);
 }
 
-/* A page that is let go meanwhile, as for the driver that comes to copy, excuses nothing: what the
- * thread waits for is still to end. */
+/* While the touch waits: is it excused by now? If the page was unprotected meanwhile, as for a copy
+ * by the driver, the operation that the thread waits for still counts. */
 static void look_for_excuse(struct touch *touch)
 {
     SC_OPS(found);
-    sc_host_functions_look(stalled.since_ns ? stalled.since_ns : sc_now_ns());
-    SC_TRACKED(
-        sc_guarded_touched(track.inflight, touch->address, touch->size_bytes, touch->kind, &found));
+    sc_host_functions_poll(stalled.since_ns ? stalled.since_ns : sc_now_ns());
+    SC_TRACKED(sc_guarded_find_touched(track.inflight, touch->address, touch->size_bytes,
+                                       touch->kind, &found));
     if (found.count == 0)
         sc_ops_add(&found,
                    &(struct sc_op_info){.ticket = touch->awaited, .ticks = touch->awaited_ticks});
@@ -433,6 +452,7 @@ static void look_for_excuse(struct touch *touch)
     touch->is_excused = excuses_all(&found);
 }
 
+/* While the touch waits: looks whether a host function or a kernel waits for it. */
 static void look_around(void *argument)
 {
     struct touch *touch = argument;
@@ -449,8 +469,9 @@ static void look_whether_ended(void *argument)
         touch->hold = 0;
 }
 
-/* Our locks, too, are waited for only until a signal is pending that the handler of a fault keeps
- * from the program: whoever has one may be stopped until this thread takes that signal. */
+/* Runs one step of the handling on a spare stack. In the handler of a fault the step also gives up
+ * waiting for our locks if a signal is pending which that handler keeps from the program: the owner
+ * of the lock may be stopped until this thread takes the signal. False: it was given up. */
 static bool call(struct touch *touch, sc_spare_function *function)
 {
     const struct sc_fault *fault = touch->fault;
@@ -461,6 +482,8 @@ static bool call(struct touch *touch, sc_spare_function *function)
 
 enum wait { WAIT_OVER, WAIT_LEFT, WAIT_GOES_ON };
 
+/* Looks once whether the wait is over. WAIT_LEFT: a signal is pending that the handler of the fault
+ * keeps from the program, so the instruction is to be repeated. */
 static enum wait look_once(struct touch *touch, uint64_t now_ns, uint64_t until_ns)
 {
     if (!call(touch, look_whether_ended))
@@ -481,8 +504,8 @@ static enum wait look_once(struct touch *touch, uint64_t now_ns, uint64_t until_
     return touch->is_excused || touch->is_stuck ? WAIT_OVER : WAIT_GOES_ON;
 }
 
-/* Holds no lock and leaves nothing behind. False: a signal is pending that the handler of a fault
- * keeps from the program. */
+/* Waits for touch->hold, without a lock and with nothing to clean up. False: a signal is pending,
+ * as for look_once. */
 static bool wait_for_hold(struct touch *touch, uint64_t until_ns)
 {
     while (touch->hold) {
@@ -498,6 +521,7 @@ static bool wait_for_hold(struct touch *touch, uint64_t until_ns)
     return true;
 }
 
+/* Since when the thread has waited for this address, across signals that interrupt the wait. */
 static uint64_t stalled_since(uintptr_t address)
 {
     if (stalled.since_ns == 0 || stalled.address != address) {
@@ -520,6 +544,8 @@ static void show_end_of_stall(void *unused)
     sc_nvtx_stall_end();
 }
 
+/* Waits for the hold while NVTX shows a stall. The calls of NVTX are steps, as its lock is one of
+ * ours. */
 static bool wait_shown(struct touch *touch)
 {
     uint64_t until_ns = stalled_since(touch->address) + sc_options.stall_limit_ns;
@@ -527,7 +553,8 @@ static bool wait_shown(struct touch *touch)
     return call(touch, show_end_of_stall) && waited;
 }
 
-/* True: handled. False: the instruction is repeated. */
+/* Runs the step, and waits and repeats it as long as it asks for a wait. True: the touch was
+ * handled. False: the instruction is to be repeated. */
 static bool take_steps(struct touch *touch, sc_spare_function *step)
 {
     do {
@@ -545,15 +572,15 @@ static bool take_steps(struct touch *touch, sc_spare_function *step)
 
 /* ---- what our own locks are held over ---- */
 
-/* The span of a page may have ended that is about to be let go by the thread that we interrupted.
- */
+/* Opens the page if the guard has it, or was about to unprotect it when we interrupted it. */
 static bool is_let_through(uintptr_t page)
 {
     return (is_covered(page) || sc_spans_may_protect(guards(), page, 1)) &&
            sc_protect_let_through(page);
 }
 
-/* A handler that interrupted us must not wait for what its thread holds. */
+/* Opens the pages at once: a handler that interrupted the library must not wait for locks that its
+ * own thread holds. */
 static void let_pages_through(uintptr_t address, size_t size_bytes)
 {
     uintptr_t page_bytes = guards()->page_mask + 1;
@@ -564,6 +591,8 @@ static void let_pages_through(uintptr_t address, size_t size_bytes)
 
 /* ---- calls ---- */
 
+/* Judges a touch that the kernel makes for the program. Within a lock of the library's it cannot be
+ * judged. */
 void sc_touches_by_kernel(const void *address, size_t size_bytes, enum sc_touch kind,
                           const struct sc_culprit *culprit)
 {
@@ -584,7 +613,8 @@ static __thread struct {
     unsigned count;
 } last_fault __attribute__((tls_model("initial-exec")));
 
-/* The same fault again and again, with nothing else in between. */
+/* Has the same fault come several times with no other in between? Then the page's protection must
+ * differ from what the tracker knows, and is to be mended. */
 static bool keeps_coming(const struct sc_fault *fault)
 {
     if (last_fault.address != fault->address || last_fault.pc != fault->pc)
@@ -597,13 +627,13 @@ static bool keeps_coming(const struct sc_fault *fault)
     return true;
 }
 
-/* The driver has come to pageable memory, and touches one page after the other: it is let in where
- * the operation goes on, so that it faults once for a block. */
+/* A driver's thread has come to copy pageable memory, one page after another. The pages that follow
+ * in the operation are opened with the first, so that it faults once for a block. */
 static void let_driver_in(struct touch *touch)
 {
     const size_t block_bytes = (size_t)2 << 20;
     SC_OPS(found);
-    SC_TRACKED(sc_guarded_touched(track.inflight, touch->address, 1, touch->kind, &found));
+    SC_TRACKED(sc_guarded_find_touched(track.inflight, touch->address, 1, touch->kind, &found));
     for (unsigned i = 0; i < sc_ops_kept(&found); i++) {
         const struct sc_op_info *op = &found.ops[i];
         size_t left = op->shape.address + sc_shape_hull_bytes(&op->shape) - touch->address;
@@ -613,7 +643,7 @@ static void let_driver_in(struct touch *touch)
     let_page_go(touch, false, false);
 }
 
-/* How far it goes on its page. */
+/* Sets how many bytes the faulting instruction touches on its page, as far as that is known. */
 static void measure(struct touch *touch)
 {
     const struct sc_fault *fault = touch->fault;
@@ -626,8 +656,8 @@ static void measure(struct touch *touch)
     touch->unsure_bytes = bytes ? 0 : most;
 }
 
-/* Under a span the page is the guard's; else it was let go between the fault and our look, or is
- * the program's. */
+/* Handles a fault. If no span covers the page, it was unprotected between the fault and now, or the
+ * fault is the program's own. */
 static void take_step_of_fault(void *argument)
 {
     struct touch *touch = argument;
@@ -641,10 +671,11 @@ static void take_step_of_fault(void *argument)
         measure(touch);
         handle(touch);
         if (!touch->hold && !touch->is_stepped && keeps_coming(fault))
-            sc_protect_mend(touch->address);
+            sc_protect_mend_page(touch->address);
     }
 }
 
+/* True: the fault was the guard's, and the instruction is repeated. */
 static bool handle_fault(const struct sc_fault *fault)
 {
     struct sc_culprit culprit = {
@@ -663,8 +694,9 @@ static bool handle_fault(const struct sc_fault *fault)
     return !touch.is_programs;
 }
 
-/* Other threads go on: between the look for a span and the question to the kernel the page may be
- * protected anew, and that is no fault of the program's. */
+/* A fault while the thread is within a lock of the library's: only opens the page. Other threads
+ * may protect it anew between the two looks, which is no fault of the program's: then it is tried
+ * again. */
 static bool handle_within_lock(const struct sc_fault *fault)
 {
     enum sc_touch kind = fault->write ? SC_TOUCH_WRITE : SC_TOUCH_READ;
@@ -679,8 +711,8 @@ static bool handle_within_lock(const struct sc_fault *fault)
     return false;
 }
 
-/* Where pages were never protected, or none is there, nobody looks further; nor where instructions
- * were looked for, since no page is guarded that may be executed. */
+/* Faults where pages were never guarded are the program's at once, and so are those of fetching
+ * instructions: no executable page is guarded. */
 bool sc_guard_fault(const struct sc_fault *fault)
 {
     SC_TRACE("fault address", fault->address);

@@ -1,11 +1,11 @@
-/* Touches of memory in flight that the kernel makes for the program.
+/* Touches of guarded memory by the kernel on the program's behalf, such as the buffer of a read():
+ * they are reported and waited for as the program's own are.
  *
- * Touches are handled on a spare stack with signals blocked. They are waited for without a lock and
- * with nothing to clean up, so a signal handler may take the thread away at any time.
+ * A touch is handled on a spare stack with signals blocked. The wait itself holds no lock and needs
+ * no cleanup, so a signal handler may take the thread away at any time.
  *
- * Thread safe and signal safe; errno is kept. Locks: the guard's and the tracker's, one after the
- * other, and none where a signal handler interrupted one.
- */
+ * Thread-safe and signal-safe; errno is kept. Locks: the guard's and the tracker's, one after the
+ * other, and none where a signal handler interrupted one. */
 #ifndef SC_INTERPOSE_GUARD_TOUCHES_H
 #define SC_INTERPOSE_GUARD_TOUCHES_H
 

@@ -23,8 +23,9 @@
 
 #include "common/poison.h"
 
-/* From the first such touch on SIGSEGV is shared. A thread that has it blocked would die of one,
- * and so would another process that shares our memory (vfork), whose handlers are its own. */
+/* May the page become mprotect's, so that the touch faults by SIGSEGV and is judged? Not if the
+ * thread would die of that: it has SIGSEGV blocked, or belongs to another process that shares our
+ * memory (vfork) and has handlers of its own. */
 static bool may_deny(int32_t thread, enum sc_no_verdict_reason *reason)
 {
     bool blocks = false;
@@ -38,11 +39,12 @@ static bool may_deny(int32_t thread, enum sc_no_verdict_reason *reason)
     return takeover == SC_TAKEOVER_DONE;
 }
 
+/* Answers one touch: has it fault by SIGSEGV, or lets it go on without a verdict. */
 static void answer(const struct sc_userfaults_event *event)
 {
     enum sc_no_verdict_reason reason = SC_NO_VERDICT_HANDLER;
     bool denies = sc_userfaults_is_off(event->address) && may_deny(event->thread, &reason);
-    if (!sc_protect_answer(event->address, denies))
+    if (!sc_protect_answer_touch(event->address, denies))
         sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, 1);
 }
 
@@ -53,9 +55,9 @@ static bool set_priority(int priority)
                           &parameters) == 0;
 }
 
-/* A thread of a real-time policy may wait for this one, which then must not wait for others. The
- * kernel grants that to who may have such threads (CAP_SYS_NICE, or up to RLIMIT_RTPRIO). The
- * policy of who started this one may be higher than that: it stays then. */
+/* Gives this thread real-time priority: a thread with such a priority may wait for it, and it must
+ * then not wait for threads of lower priority. The kernel grants that if the process may have such
+ * threads (CAP_SYS_NICE, or up to RLIMIT_RTPRIO). A higher policy that was inherited stays. */
 static void outrank_others(void)
 {
     const int highest = 98; /* 99 is that of the kernel's own threads */
@@ -80,6 +82,9 @@ static void tell_begun(void)
     sc_kernel_call(SYS_futex, &has_begun, FUTEX_WAKE_PRIVATE, 1);
 }
 
+/* Waits until the thread runs, so that the first answer whether userfaultfd serves does not depend
+ * on how soon it does. Not for ever: the process may be one in which the thread never gets to
+ * run. */
 static void await_begun(void)
 {
     struct timespec until;
@@ -93,12 +98,13 @@ static void await_begun(void)
                                 FUTEX_BITSET_MATCH_ANY);
 }
 
+/* The thread: reads events and answers them, until there are no more. */
 static void *run(void *unused)
 {
     struct sc_userfaults_event event;
     SC_CARRY();
     sc_own_threads_enter("safecopy-touch");
-    sc_own_threads_close();
+    sc_own_threads_block_signals();
     outrank_others();
     bool serves = sc_userfaults_enter_reader();
     tell_begun();

@@ -104,8 +104,9 @@ static void wake(uintptr_t start, size_t size_bytes)
     ask(UFFDIO_WAKE, &range);
 }
 
-/* They may be written, or read alone (Linux 6.4). Pages that are there already, and those that the
- * kernel has none for, are passed over: who waits for one touches it again. */
+/* Puts pages back into the page tables (UFFDIO_CONTINUE), for reading alone if `access` says so
+ * (Linux 6.4). Pages that are there already, or for which the kernel has no page, are passed over
+ * and their waiters woken, which touch them again. */
 static long put_all_back(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     long refused = 0;
@@ -150,6 +151,8 @@ static void unregister_pages(uintptr_t start, size_t size_bytes)
     ask(UFFDIO_UNREGISTER, &range);
 }
 
+/* Makes the bell: a registered page that stays out of the page tables, so that reading it wakes the
+ * reader. */
 static bool hang_bell(void)
 {
     bell = sc_areas_map(PAGE_BYTES);
@@ -166,13 +169,13 @@ static enum sc_userfaultfd_state open_and_try(void)
     return opened;
 }
 
-/* A forked child's descriptor is for the memory of its parent. */
+/* Has this process the descriptor? A forked child's is for the memory of its parent. */
 static bool is_open(void)
 {
     return sc_userfaults_state() == SC_USERFAULTFD_OPENED && !sc_process_is_child();
 }
 
-/* Threads that ask meanwhile wait for the answer. */
+/* Threads that call this while the first call is under way wait for its answer. */
 bool sc_userfaults_begin(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -200,6 +203,7 @@ static bool is_touched(uint8_t known)
     return (known & TOUCHES) / ONE_TOUCH >= TOUCHES_MAX;
 }
 
+/* May userfaultfd guard a page of which this is known? */
 static bool serves(uint8_t known, bool is_source)
 {
     uint8_t wanted = ADOPTED | (is_source ? SOURCES : 0);
@@ -239,8 +243,8 @@ static void set_all_known(uintptr_t start, size_t size_bytes, uint8_t known)
         set_known(page, known);
 }
 
-/* Who takes pages out of the page tables (madvise) looks before and behind: they are known to be
- * adopted before the kernel is asked. */
+/* Registers the pages. They are noted as adopted before the kernel is asked, since the hook of
+ * madvise looks at the note before and after it takes pages out. */
 static bool adopt(uintptr_t start, size_t size_bytes)
 {
     if (!sc_userfaults_begin())
@@ -255,17 +259,16 @@ static bool adopt(uintptr_t start, size_t size_bytes)
     return false;
 }
 
-/* Memory that was freed and is used again has kept what it was. */
+/* Memory that was freed and is used again has stayed registered. */
 void sc_userfaults_serve(uintptr_t address, size_t size_bytes)
 {
     if (sc_areas_are_shared(address) && !is_adopted(address))
         adopt(address, (size_bytes + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1));
 }
 
-/* The kernel maps a huge page as one where a mapping has all of it: its first page becomes a
- * mapping of its own, and the huge entry is gone. Whoever touches the memory has it mapped anew.
- * Memory of the program's that has replaced some of it, which REGISTER refuses, loses nothing by
- * that. */
+/* Has the kernel map the area by small pages. A mapping that has all of a huge page is mapped as
+ * one, so the first page becomes a mapping of its own, which drops the huge entry. If the program
+ * has put memory of its own there, which cannot be registered, that loses nothing. */
 static bool make_small(uintptr_t area)
 {
     return sc_kernel_call(SYS_madvise, area, SC_AREAS_BYTES, MADV_NOHUGEPAGE) == 0 &&
@@ -290,7 +293,7 @@ bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes)
     return page - start >= size_bytes;
 }
 
-/* Pages that are mprotect's now are let go by it. */
+/* Pages that mprotect guards at this moment are unprotected by mprotect later. */
 void sc_userfaults_take_sources(uintptr_t start, size_t size_bytes)
 {
     if (!is_usable() || !sc_userfaults_have_adopted(start, size_bytes) ||
@@ -311,15 +314,17 @@ void sc_userfaults_restore(uintptr_t start, size_t size_bytes)
 
 /* ---- the end ---- */
 
-/* What the kernel has refused says of the range alone where it lets the bell be. */
+/* Is the descriptor of no use any more? The bell, with which nothing else is wrong, tells that from
+ * a refusal that concerns one range. */
 static bool is_lost(void)
 {
     return write_protect(bell, PAGE_BYTES, false) != 0;
 }
 
-/* The descriptor is no more ours in the program's table, or a seccomp filter refuses to use it. The
- * reader, which has one of its own, lets everybody go on. What is off then is not guarded any
- * longer. Under a filter all goes on once nobody has the descriptor. */
+/* Called when the kernel has refused. If the program has closed the descriptor, or a seccomp filter
+ * forbids its use, userfaultfd guards nothing from now on. The reader, which has a descriptor of
+ * its own, is woken by the bell and lets all waiting threads go on. Under a filter they go on when
+ * nobody has the descriptor any more. */
 static void lose(long result)
 {
     if (!is_lost() || !atomic_exchange(&has_reader, false))
@@ -336,6 +341,7 @@ void sc_userfaults_give_up(void)
     unregister_pages(sc_areas.start, sc_areas.size_bytes);
 }
 
+/* The reader's last act: no page is kept off any more, and all waiting threads go on. */
 static void let_all_through(void)
 {
     atomic_store(&has_reader, false);
@@ -353,7 +359,8 @@ static void let_all_through(void)
 
 enum way { NOTHING, BY_USERFAULT, BY_MAPPING, BY_NOTHING_NOW };
 
-/* An operation that was not left to mprotect may have shared no SIGSEGV lately. */
+/* How the page's access is to be changed. BY_NOTHING_NOW: userfaultfd was to guard it and cannot,
+ * and mprotect must not, as SIGSEGV may not be shared. */
 static enum way way_of(uintptr_t page, enum sc_access access, bool usable)
 {
     uint8_t known = known_of(page);
@@ -370,6 +377,7 @@ static enum way way_of(uintptr_t page, enum sc_access access, bool usable)
     return !(known & LEFT) && !is_touched(known) && is_registered ? BY_USERFAULT : BY_MAPPING;
 }
 
+/* Notes what the host may do with the pages, and whether mprotect sees to that. */
 static void note(uintptr_t start, size_t size_bytes, enum sc_access access, bool by_mprotect)
 {
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES) {
@@ -379,7 +387,8 @@ static void note(uintptr_t start, size_t size_bytes, enum sc_access access, bool
     }
 }
 
-/* A page that userfaultfd keeps off as well is put back behind it. */
+/* Changes the access by mprotect. A page that userfaultfd keeps off is put back behind mprotect's
+ * protection. */
 static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     bool was_off = sc_userfaults_is_off(start);
@@ -395,9 +404,10 @@ static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access acces
     return result;
 }
 
-/* Each store to a page that was only write-protected would fault once more: all pages are made
- * ready for stores together. The program may have taken some out of the page tables: who reads
- * events has nobody wait for these then, and us neither. */
+/* Makes pages accessible that userfaultfd kept off. Each page that was only write-protected would
+ * fault at its next store, so all are made ready for stores together (POPULATE_WRITE). If the
+ * program has taken pages out of the page tables itself, that waits for nobody: they are noted as
+ * accessible before. */
 static long let_go(uintptr_t start, size_t size_bytes, enum sc_access from)
 {
     if (from == SC_ACCESS_NONE)
@@ -410,7 +420,8 @@ static long let_go(uintptr_t start, size_t size_bytes, enum sc_access from)
     return result;
 }
 
-/* Before Linux 6.4 they may be written for a moment in between. */
+/* Makes pages readable that were inaccessible. Before Linux 6.4 they may be written for a moment in
+ * between. */
 static long let_readers_in(uintptr_t start, size_t size_bytes)
 {
     long result = put_all_back(start, size_bytes, SC_ACCESS_READ);
@@ -419,6 +430,7 @@ static long let_readers_in(uintptr_t start, size_t size_bytes)
     return result ? result : write_protect(start, size_bytes, true);
 }
 
+/* Takes pages away from the host: all access, or only stores. */
 static long keep_off(uintptr_t start, size_t size_bytes, enum sc_access from, enum sc_access access)
 {
     if (access != SC_ACCESS_READ)
@@ -427,15 +439,16 @@ static long keep_off(uintptr_t start, size_t size_bytes, enum sc_access from, en
                                   : write_protect(start, size_bytes, true);
 }
 
-/* The memory was given back, and is used again, while it was registered for sources. */
+/* The kernel has refused to write-protect the pages: the memory was given back and is used again,
+ * and is no longer registered for that. */
 static void forget_sources(uintptr_t start, size_t size_bytes)
 {
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
         set_known(page, known_of(page) & (uint8_t)~SOURCES);
 }
 
-/* They are noted as kept off from before until after. What the kernel refuses is guarded no more.
- */
+/* Changes the access by userfaultfd. Pages are noted as kept off before they are and until they are
+ * not any more. What the kernel refuses is not guarded. */
 static long set_by_userfault(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     enum sc_access from = known_of(start) & ACCESS;
@@ -464,8 +477,8 @@ static bool are_alike(uintptr_t a, uintptr_t b)
     return (known_of(a) & same) == (known_of(b) & same);
 }
 
-/* A child has pages that another thread of its parent was about to note as mprotect's. What was off
- * by userfaultfd is there. */
+/* Changes runs of pages that are alike together. In a forked child mprotect alone changes anything:
+ * what userfaultfd kept off in the parent is accessible there. */
 int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
     bool usable = is_usable();
@@ -498,9 +511,10 @@ void sc_userfaults_keep_off_again(uintptr_t address)
 
 /* ---- the reader ---- */
 
-/* The reader's own table of descriptors has but this one: it keeps no file of the program's open,
- * and the program cannot close it. It may have done so before, and have another file there: only
- * ours has the bell. */
+/* Makes the thread that reads faults ready. False: it cannot serve. With a table of descriptors of
+ * its own the reader keeps no file of the program's open, and the program cannot close its
+ * descriptor. The program may have done that before, and have another file of the same number: only
+ * ours can write-protect the bell. */
 bool sc_userfaults_enter_reader(void)
 {
     unsigned own = (unsigned)atomic_load(&descriptor);
@@ -513,6 +527,7 @@ bool sc_userfaults_enter_reader(void)
     return entered;
 }
 
+/* Waits for the next message of the kernel. False: there will be none. */
 static bool read_event(struct uffd_msg *message)
 {
     struct pollfd watched = {.fd = atomic_load(&descriptor), .events = POLLIN};
@@ -528,6 +543,8 @@ static bool read_event(struct uffd_msg *message)
     }
 }
 
+/* Waits for the next fault that the kernel reports. False: a touch of the bell has ended the
+ * events. */
 bool sc_userfaults_await(struct sc_userfaults_event *event)
 {
     struct uffd_msg message;
@@ -551,6 +568,8 @@ bool sc_userfaults_is_off(uintptr_t address)
     return known & ADOPTED && !(known & BY_MPROTECT) && (known & ACCESS) != SC_ACCESS_ALL;
 }
 
+/* Puts a page back that a thread waits for. A page that was touched a few times stays mprotect's
+ * afterwards (TOUCHES_MAX). */
 void sc_userfaults_put_back(uintptr_t address, bool denied)
 {
     uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1);

@@ -1,4 +1,5 @@
-/* Pages of the library's own pinned memory, kept off by userfaultfd (report/mechanism.h).
+/* Guards pages of the library's own pinned memory by userfaultfd (report/mechanism.h): takes pages
+ * away from the host, puts them back, and reads the events of touches.
  *
  * mprotect changes a process for one thread at a time and parts mappings. Where memory is shared,
  * and registered with userfaultfd for minor faults, MADV_DONTNEED takes a page from the page tables
@@ -26,8 +27,7 @@
  * Thread safe where the caller has the lock under which the kernel is told of the page
  * (interpose/guard/protect.h), or is a handler that lets a page through. Signal safe but for
  * sc_userfaults_begin and sc_userfaults_serve, which take a lock of the module's own; no other
- * lock; no CUDA; errno is kept.
- */
+ * lock; no CUDA; errno is kept. */
 #ifndef SC_INTERPOSE_GUARD_USERFAULTS_H
 #define SC_INTERPOSE_GUARD_USERFAULTS_H
 
@@ -52,32 +52,37 @@ enum sc_userfaultfd_state sc_userfaults_state(void);
  * registered. Where the kernel refuses they are mprotect's, as all other memory is. */
 void sc_userfaults_serve(uintptr_t address, size_t size_bytes);
 
-/* The same for an area of a block. False: it was not registered. The huge page that maps it becomes
- * small ones first: of a huge one no part is kept off without the rest. None of it is guarded, and
- * the caller has the locks under which it would be. */
+/* Registers an area of a large block, after cutting its huge page into small ones, since no part of
+ * a huge page can be kept off alone. False: it was not registered. Nothing in the area is guarded,
+ * and the caller has the locks under which it would be. */
 bool sc_userfaults_adopt_huge(uintptr_t area);
 /* Are all pages of the interval such? */
 bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes);
 
-/* The decision for an operation on these pages, which is taken once: it is `left` to mprotect, or
- * not. Of few pages it is never left, and always of so many that to put them back one by one costs
- * more than the map's lock. What is left, or of which
- * sc_guard_uses_userfault says no, needs SIGSEGV, and so do all pages before the thread that is
- * told of touches runs. Are they noted as `left` or not already? Else the caller has the lock under
- * which the kernel is told of the pages. */
+/* The choice of the mechanism for the latest operation on these pages: left to mprotect, or not.
+ * Operations of up to BRIEF bytes never are left, and those from LONG bytes on always are, as
+ * putting their pages back one by one takes longer than to wait for mprotect. Pages that are left,
+ * those of which sc_guard_uses_userfault says no, and all pages before the reader runs need
+ * SIGSEGV.
+ *
+ * sc_userfaults_are_left asks whether all pages have been noted with this choice already. If not,
+ * sc_userfaults_leave notes it, under the lock under which the kernel is told of the pages. */
 enum { SC_USERFAULTS_BRIEF_BYTES = 128 << 10, SC_USERFAULTS_LONG_BYTES = 1 << 20 };
 bool sc_userfaults_are_left(uintptr_t start, size_t size_bytes, bool left);
 void sc_userfaults_leave(uintptr_t start, size_t size_bytes, bool left);
 
-/* Sources on such pages are write-protected from now on. Where the kernel refuses, they stay
- * mprotect's. The caller has the lock under which it is told of the pages. */
+/* Has userfaultfd write-protect these pages from now on whenever a copy to the device reads them,
+ * and mprotect if the kernel refuses. The caller has the lock under which the kernel is told of the
+ * pages. */
 void sc_userfaults_take_sources(uintptr_t start, size_t size_bytes);
-/* Those of them that nobody keeps off are in the page tables again, whoever has taken them out. */
+/* Puts pages of a kept-off area, which nobody keeps off any more, back into the page tables,
+ * whoever has taken them out. */
 void sc_userfaults_restore(uintptr_t start, size_t size_bytes);
 
-/* What the host may do with whole pages of areas that have lanes, by whichever way. 0 or -errno, as
- * sc_page_access_set: an operation that was not left to mprotect is not guarded by it where the
- * descriptor was lost just now. */
+/* Sets what the host may do with whole pages of areas that have lanes, by the mechanism of each
+ * page. 0 or -errno, as sc_page_access_set. If the descriptor has just been lost, an operation that
+ * was meant for userfaultfd is not guarded by mprotect instead: SIGSEGV may not be shared for
+ * it. */
 int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access access);
 
 /* ---- for the reader of events ---- */
@@ -88,22 +93,23 @@ struct sc_userfaults_event {
     int32_t thread;
 };
 
-/* The first call on the reader's thread: gives it a table of descriptors of its own, which has but
- * the one. Until then, and when events are over, pages are mprotect's. False: the kernel has no
- * table to give, or the program has closed the descriptor. */
+/* Is the first call on the reader's thread: gives it a table of descriptors of its own, which has
+ * only the one of userfaultfd. Before this, and after events have ended, mprotect guards all pages.
+ * False: the kernel gives no table, or the program has closed the descriptor. */
 bool sc_userfaults_enter_reader(void);
 
 /* Waits for the next one. False: there will be none any more. */
 bool sc_userfaults_await(struct sc_userfaults_event *event);
 
-/* Is the page off? If not, whoever waits for it goes on without more ado. */
+/* Is the page taken away from the host by userfaultfd? If not, a thread that waits for it need only
+ * be woken. */
 bool sc_userfaults_is_off(uintptr_t address);
 
 /* Takes a page that is noted as off out of the page tables once more. */
 void sc_userfaults_keep_off_again(uintptr_t address);
 
-/* Puts the page back, and wakes who waits for it. `denied`: as mprotect's, with the access that it
- * has, so that a touch is a SIGSEGV. */
+/* Puts the page back and wakes the threads that wait for it. `denied`: mprotect guards the page
+ * from now on, so that the touch becomes a SIGSEGV, which tells who touches. */
 void sc_userfaults_put_back(uintptr_t address, bool denied);
 
 #endif

@@ -29,7 +29,8 @@ static struct {
 
 _Static_assert(sizeof(CUuuid) == SC_STATEMENT_UUID_BYTES, "a UUID");
 
-/* The UUID of a MIG instance is its own, where the driver can tell. */
+/* Asks for the device's UUID. False: there is none. The UUID of a MIG instance is its own, where
+ * the driver can tell. */
 static bool ask_uuid(CUuuid *uuid, CUdevice device)
 {
     if (sc_real.cuDeviceGetUuid_v2)
@@ -37,6 +38,7 @@ static bool ask_uuid(CUuuid *uuid, CUdevice device)
     return sc_real.cuDeviceGetUuid && sc_real.cuDeviceGetUuid(uuid, device) == CUDA_SUCCESS;
 }
 
+/* Asks at the start for the devices' names, which a report of memory shows. */
 void sc_balance_start(void)
 {
     int count = 0;
@@ -68,8 +70,8 @@ void sc_balance_pool_left(void)
     atomic_fetch_sub(&leaving, 1);
 }
 
-/* Needs: none is destroyed meanwhile. An imported one has no attributes. A library that is not
- * preloaded does not hear of the ends of pools. */
+/* Asks the driver how much the pool has reserved. No pool may be destroyed meanwhile. An imported
+ * one has no attributes. A library that is not preloaded does not hear of the ends of pools. */
 static void ask_about_pool(struct sc_ledger_pool *pool)
 {
     CUmemoryPool handle = (CUmemoryPool)(uintptr_t)pool->handle;
@@ -104,6 +106,8 @@ static struct sc_context *context_of(CUdevice device)
     return current && current->device == device ? current : sc_contexts_on(device);
 }
 
+/* Asks how much memory of the device is free. Only within a context of it can the driver be asked.
+ * False: it is not known. */
 static bool ask_free(CUdevice device, struct sc_statement_place *place)
 {
     struct sc_context *context = context_of(device);
@@ -118,6 +122,7 @@ static bool ask_free(CUdevice device, struct sc_statement_place *place)
     return is_known;
 }
 
+/* Asks the driver what of the device graphs hold, and what is free. */
 static void ask_about_device(CUdevice device, struct sc_statement_place *place)
 {
     place->knows_graphs =
@@ -129,6 +134,8 @@ static void ask_about_device(CUdevice device, struct sc_statement_place *place)
     place->knows_free = ask_free(device, place);
 }
 
+/* Asks the driver about all pools and devices. The calls are the library's own, and must not break
+ * a capture. */
 static void ask(struct sc_statement *statement)
 {
     SC_INSIDE();
@@ -142,12 +149,14 @@ static void ask(struct sc_statement *statement)
     sc_relaxed_end(&relaxed);
 }
 
+/* Draws a statement of all memory: what the ledger knows, and with `asks` what the driver says
+ * beside. */
 void sc_balance_draw(struct sc_statement *statement, bool asks)
 {
     SC_KEEP_ERRNO();
     uint64_t to_lie[SC_LEDGER_PLACES];
     sc_statement_draw(&sc_ledger, statement);
-    sc_residence_asked(&sc_residence, to_lie);
+    sc_residence_advised_bytes(&sc_residence, to_lie);
     for (unsigned i = 0; i < SC_LEDGER_PLACES; i++)
         statement->places[i].to_lie_bytes = to_lie[i];
     for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++) {

@@ -1,9 +1,8 @@
-/* The ledger's statement with what only the driver knows: the devices' names, what pools and graphs
- * have reserved, what is free.
+/* Completes the ledger's statement with what only the driver knows: the devices' names, what pools
+ * and graphs have reserved, what is free.
  *
  * The driver is asked in relaxed mode, which breaks no capture, and never for what waits for the
- * device. Locks: none may be held. errno is kept. Not signal-safe.
- */
+ * device. Locks: none may be held. errno is kept. Not signal-safe. */
 #ifndef SC_INTERPOSE_LEDGER_BALANCE_H
 #define SC_INTERPOSE_LEDGER_BALANCE_H
 
@@ -18,8 +17,8 @@ void sc_balance_start(void);
  * what it knows is left out. */
 void sc_balance_draw(struct sc_statement *statement, bool asks);
 
-/* Waits until nobody asks the driver any more, for 100 ms at most: for who has taken a context out,
- * and is about to destroy it. */
+/* Waits until no thread asks the driver any more, for 100 ms at most. To be called before a context
+ * is destroyed that is out of the table already. */
 void sc_balance_await(void);
 
 /* Around a call that destroys a pool, which is not asked about meanwhile: who does is awaited. */

@@ -94,6 +94,7 @@ static __attribute__((noinline)) unsigned ask_pool(unsigned place)
     return number;
 }
 
+/* The pool from which the place's next allocation comes; 0: none is known. */
 static inline unsigned current_pool(unsigned place)
 {
     if (sc_unlikely(place == SC_LEDGER_HOST))
@@ -131,6 +132,7 @@ static unsigned named_pool(uint64_t handle, unsigned *place)
     return 0;
 }
 
+/* Books a new pool, or one that another process has shared. */
 static void book_pool(const struct sc_call *call, const struct sc_memory *memory)
 {
     bool is_imported = memory->kind == SC_MEMORY_POOL_IMPORTED;
@@ -147,7 +149,7 @@ static bool is_pool(const struct sc_memory *memory)
 
 /* ---- given ---- */
 
-/* Memory of another process: how large it is, the driver knows. */
+/* How large the new memory is. Of memory that another process has shared, the driver knows. */
 static size_t size_of(const struct sc_memory *memory)
 {
     CUdeviceptr base = 0;
@@ -164,6 +166,8 @@ static const struct sc_context *context_of(const struct sc_memory *memory)
     return memory->device ? NULL : sc_contexts_of_memory();
 }
 
+/* Finds out on which device, or on the host, the new memory lies: by what the call says, its pool,
+ * the memory that it is a part of, or the current context. */
 static unsigned find_place(const struct sc_memory *memory, const struct sc_context *context)
 {
     const enum lies lies = rows[memory->kind].lies;
@@ -190,6 +194,7 @@ static unsigned pool_of(const struct sc_memory *memory, unsigned place)
     return memory->of ? named_pool(memory->of, &place) : current_pool(place);
 }
 
+/* Books a new block, with the stack that has asked for it. */
 static void book(const struct sc_call *call, const struct sc_memory *memory)
 {
     const struct row *row = &rows[memory->kind];
@@ -218,17 +223,19 @@ static bool is_part(const struct sc_memory *memory)
     return memory->kind == SC_MEMORY_ARRAY && memory->of;
 }
 
+/* The driver has given the program memory: books it, by its kind. */
 void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory)
 {
     SC_KEEP_ERRNO();
     if (is_pool(memory))
         book_pool(call, memory);
     else if (memory->kind == SC_MEMORY_REFERENCE)
-        sc_ledger_refer(&sc_ledger, memory->name);
+        sc_ledger_add_reference(&sc_ledger, memory->name);
     else if (memory->name && memory->device != SC_MEMORY_CAPTURED && !is_part(memory))
         book(call, memory);
 }
 
+/* The same by the quick way, for what cuMemAllocAsync gives. */
 __attribute__((noinline)) void sc_booking_given_otherwise(const char *api, void *site,
                                                           uintptr_t address, size_t size_bytes,
                                                           int device, uintptr_t pool,
@@ -242,6 +249,8 @@ __attribute__((noinline)) void sc_booking_given_otherwise(const char *api, void 
                             sc_made_here_at(api, site, depth));
 }
 
+/* The program has made the memory known to other processes: who holds it is not seen from here
+ * on. */
 void sc_booking_exported(const struct sc_call *call, const struct sc_memory *memory)
 {
     SC_KEEP_ERRNO();
@@ -258,8 +267,8 @@ void sc_booking_exported(const struct sc_call *call, const struct sc_memory *mem
 static __thread struct sc_ledger_leaving own_leaving;
 static __thread uintptr_t looked_for;
 
-/* Behind a call before which it was looked for nothing is: found or not, the address may be another
- * thread's memory by now. */
+/* Before a free: finds the block. Behind a call before which it was looked for, it is not looked
+ * for again: the address may be another thread's memory by now. */
 void sc_booking_leaves(const struct sc_memory *memory)
 {
     bool was_looked_for = sc_replaying_follows() && looked_for == memory->name;
@@ -270,8 +279,9 @@ void sc_booking_leaves(const struct sc_memory *memory)
         sc_ledger_leaves(&sc_ledger, rows[memory->kind].space, memory->name, &own_leaving);
 }
 
-/* The driver takes whole mappings alone. No other thread is given addresses that are mapped, so
- * they need not leave before. */
+/* Takes a mapping out of the books, when the driver has unmapped it. The driver takes whole
+ * mappings alone. No other thread is given addresses that are mapped, so they need not leave
+ * before. */
 static void unmapped(const struct sc_memory *memory, bool taken)
 {
     const uint64_t end = taken ? memory->name + memory->size_bytes : 0;
@@ -282,6 +292,7 @@ static void unmapped(const struct sc_memory *memory, bool taken)
     }
 }
 
+/* The pool is gone, or stays if the driver has refused. */
 static void pool_left(const struct sc_memory *memory, bool taken)
 {
     if (taken) {
@@ -291,6 +302,7 @@ static void pool_left(const struct sc_memory *memory, bool taken)
     sc_balance_pool_left();
 }
 
+/* The driver has taken the memory back, or has refused: then it is booked again as it was. */
 void sc_booking_left(const struct sc_memory *memory, bool taken)
 {
     bool is_known = own_leaving.was.name == memory->name;
@@ -305,6 +317,7 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
     own_leaving.was.name = looked_for = 0;
 }
 
+/* The same by the quick way, with what was found before the call. */
 void sc_booking_left_otherwise(uintptr_t address, const struct sc_ledger_leaving *leaving,
                                bool taken)
 {
@@ -316,13 +329,15 @@ void sc_booking_left_otherwise(uintptr_t address, const struct sc_ledger_leaving
 
 static _Atomic bool process_ends;
 
+/* Ends all blocks that went with the context. What its device still holds then has outlived its
+ * last context. */
 void sc_booking_context_ended(const struct sc_context *context)
 {
     if (!sc_options.memory)
         return;
     sc_ledger_end_context(&sc_ledger, context->legacy);
     if (!atomic_load(&process_ends) && !sc_contexts_on(context->device))
-        sc_ledger_outlive(&sc_ledger, sc_booking_place_of_device(context->device), false);
+        sc_ledger_note_outlived(&sc_ledger, sc_booking_place_of_device(context->device), false);
 }
 
 void sc_booking_process_ends(void)
@@ -333,5 +348,5 @@ void sc_booking_process_ends(void)
 void sc_booking_device_reset(int device)
 {
     if (sc_booking_is_on())
-        sc_ledger_outlive(&sc_ledger, sc_booking_place_of_device(device), true);
+        sc_ledger_note_outlived(&sc_ledger, sc_booking_place_of_device(device), true);
 }

@@ -1,12 +1,11 @@
-/* Memory that calls give and take back, booked in the ledger (ledger/ledger.h), with the stack of
+/* Enters memory that calls allocate and free into the ledger (ledger/ledger.h), with the stack of
  * the call and the device.
  *
  * Nothing is asked of the driver but the current context, and once for each device which pool
  * serves it: neither breaks a capture. With memory=off each is one load.
  *
  * Locks: none of the library's may be held. errno is kept. Thread-safe, not signal-safe: a stack is
- * taken.
- */
+ * taken. */
 #ifndef SC_INTERPOSE_LEDGER_BOOKING_H
 #define SC_INTERPOSE_LEDGER_BOOKING_H
 
@@ -43,13 +42,14 @@ static inline bool sc_booking_has(enum sc_memory_kind kind)
     }
 }
 
-/* The call has given it; is about to take it back; and the driver has taken it, or refused to.
- * Needs: it is on. */
+/* Called after a call has allocated the memory; before one gives it back; and after that, when the
+ * driver has taken it or refused to. Pre: sc_booking_is_on(). */
 void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory);
 void sc_booking_leaves(const struct sc_memory *memory);
 void sc_booking_left(const struct sc_memory *memory, bool taken);
 
-/* How often sc_booking_pools_changed was called, and how often before the thread's call. */
+/* How often sc_booking_pools_changed was called at all, and how often before the thread's last
+ * look: if they differ, what is known of current pools is outdated. */
 extern _Atomic unsigned sc_booking_pools_changes;
 extern __thread unsigned sc_booking_pools_seen;
 
@@ -61,14 +61,14 @@ static inline void sc_booking_begins_in_order(uintptr_t pool)
             atomic_load_explicit(&sc_booking_pools_changes, memory_order_acquire);
 }
 
-/* The number of the pool that serves the device of that number; 0: it is to be asked for. */
+/* For each device the number of its current pool in the ledger; 0: it is to be asked for. */
 extern _Atomic unsigned sc_booking_current_pools[SC_LEDGER_DEVICES];
 
 void sc_booking_given_otherwise(const char *api, void *site, uintptr_t address, size_t size_bytes,
                                 int device, uintptr_t pool, uintptr_t depth);
 
-/* The same of memory in a stream's order, of the pool or (0) of the current one of the device. The
- * caller's frame is that of the wrapper. */
+/* Enters memory that was allocated in a stream's order. `pool`: where it comes from; 0: from the
+ * device's current pool. Must be inlined into the wrapper, whose frame it uses. */
 SC_INLINED void sc_booking_given_in_order(const char *api, void *site, uintptr_t address,
                                           size_t size_bytes, int device, uintptr_t pool)
 {
@@ -86,8 +86,8 @@ SC_INLINED void sc_booking_given_in_order(const char *api, void *site, uintptr_t
         sc_booking_given_otherwise(api, site, address, size_bytes, device, pool, depth);
 }
 
-/* The driver has answered the free of a pool's memory, which has left there; NULL: nothing was
- * known of it. */
+/* Called after the driver has answered a free of a pool's memory. `leaving`: what left the ledger
+ * before the call; NULL: nothing was known of the memory. */
 void sc_booking_left_otherwise(uintptr_t address, const struct sc_ledger_leaving *leaving,
                                bool taken);
 
@@ -112,7 +112,8 @@ void sc_booking_pools_changed(void);
 /* The context is gone, and its memory with it. */
 void sc_booking_context_ended(const struct sc_context *context);
 
-/* The process ends: contexts that end now are the runtime's own business. */
+/* The process ends: contexts that end from now on are ended by the runtime, and say nothing of the
+ * program. */
 void sc_booking_process_ends(void);
 
 /* The device was reset. */

@@ -57,8 +57,8 @@ static void begin_asking_alone(void)
         sc_kernel_call(SYS_nanosleep, &pause, NULL);
 }
 
-/* And while no call of the program's sets a limit: none takes so long, but one that a signal
- * handler has jumped out of is under way for good. */
+/* Waits until no other thread asks about a limit, and no call of the program's sets one: none takes
+ * long, but one that a signal handler has jumped out of is under way for good. */
 static void begin_setting_alone(void)
 {
     enum { TRIES = 5000 };
@@ -71,7 +71,8 @@ static void begin_setting_alone(void)
     }
 }
 
-/* False: another thread asks, or sets a limit besides so many of our own, or it would be heard. */
+/* Begins to ask about a limit, which is done by setting it. False: another thread asks, or sets a
+ * limit besides so many of our own, or it would be heard. */
 static bool try_asking(int own)
 {
     if (atomic_load(&is_heard) || atomic_exchange(&asking, true))
@@ -89,7 +90,7 @@ static size_t in_force(CUlimit limit)
                                                                                          : 0;
 }
 
-/* Of the current context. */
+/* Can the limit of the current context not be set any more, as a kernel has used it? */
 static bool is_fixed(CUlimit limit)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -101,6 +102,7 @@ static bool is_fixed(CUlimit limit)
 
 /* ---- what is noted ---- */
 
+/* What a report says of a limit that was set: by whom, where, and what holds now. */
 static struct sc_limit_event describe(const struct sc_call *call, enum sc_limit_author by,
                                       const struct sc_context *context, int limit)
 {
@@ -132,8 +134,8 @@ static struct sc_limit_event *find_last_locked(int limit, uintptr_t context) SC_
     return last;
 }
 
-/* In place of one that has passed: of the same limit, or of a context that has ended. A launch
- * stays where it is, which its context knows. */
+/* Makes room for an event, in place of one that has passed: of the same limit, or of a context that
+ * has ended. A launch stays where it is, which its context knows. */
 static struct sc_limit_event *take_place_locked(const struct sc_limit_event *event)
     SC_REQUIRES(noted.lock)
 {
@@ -144,13 +146,13 @@ static struct sc_limit_event *take_place_locked(const struct sc_limit_event *eve
     return last;
 }
 
-/* Where it stays; NULL: there is no room. */
+/* Notes an event. Returns where it stays; NULL: there is no room. */
 static const struct sc_limit_event *note(const struct sc_limit_event *event)
 {
     struct sc_limit_event *kept = NULL;
     bool is_launch = event->by == SC_LIMIT_BY_LAUNCH;
     unsigned most = SC_LIMIT_EVENTS - (is_launch ? 0 : SC_LIMIT_EVENTS_FOR_LAUNCHES);
-    sc_brief_lock_take(&noted.lock);
+    sc_brief_lock_acquire(&noted.lock);
     noted.all.left_out += noted.all.count >= most;
     if (noted.all.count < most)
         kept = &noted.all.events[noted.all.count++];
@@ -158,19 +160,21 @@ static const struct sc_limit_event *note(const struct sc_limit_event *event)
         kept = take_place_locked(event);
     if (kept)
         *kept = *event;
-    sc_brief_lock_give(&noted.lock);
+    sc_brief_lock_release(&noted.lock);
     return kept;
 }
 
+/* Notes in the events that their context has ended, as its handle may come again. */
 void sc_limits_context_ended(const struct sc_context *context)
 {
-    sc_brief_lock_take(&noted.lock);
+    sc_brief_lock_acquire(&noted.lock);
     for (unsigned i = 0; i < noted.all.count; i++)
         if (noted.all.events[i].context == (uintptr_t)context->handle)
             noted.all.events[i].context_ended = true;
-    sc_brief_lock_give(&noted.lock);
+    sc_brief_lock_release(&noted.lock);
 }
 
+/* Sorts the events by their time: those of several threads may have come out of order. */
 static void sort(struct sc_limit_events *limits)
 {
     for (unsigned i = 1; i < limits->count; i++) {
@@ -182,13 +186,15 @@ static void sort(struct sc_limit_events *limits)
     }
 }
 
+/* Copies all that was noted, for the report. False: there is nothing, or the thread holds a
+ * lock. */
 bool sc_limits_draw(struct sc_limit_events *limits)
 {
     if (sc_own_lock_depth)
         return false;
-    sc_brief_lock_take(&noted.lock);
+    sc_brief_lock_acquire(&noted.lock);
     *limits = noted.all;
-    sc_brief_lock_give(&noted.lock);
+    sc_brief_lock_release(&noted.lock);
     sort(limits);
     return limits->count > 0 || limits->module_count > 0;
 }
@@ -199,6 +205,7 @@ bool sc_limits_draw(struct sc_limit_events *limits)
  * tells when it returns. */
 static __thread bool has_unclaimed __attribute__((tls_model("initial-exec")));
 
+/* Room for one more module; NULL: there is none, and it is counted. */
 static struct sc_limit_module *next_module_locked(void) SC_REQUIRES(noted.lock)
 {
     if (noted.all.module_count < SC_LIMIT_MODULES)
@@ -207,6 +214,8 @@ static struct sc_limit_module *next_module_locked(void) SC_REQUIRES(noted.lock)
     return NULL;
 }
 
+/* A module of device code was loaded. If its code calls malloc, the heap's size matters: it is
+ * noted. */
 void sc_limits_module_loaded(const struct sc_context *context, const void *image,
                              size_t image_bytes)
 {
@@ -218,16 +227,16 @@ void sc_limits_module_loaded(const struct sc_context *context, const void *image
     };
     if (!sc_cubin_imports(image, image_bytes, "malloc", loaded.caller, sizeof loaded.caller))
         return;
-    sc_brief_lock_take(&noted.lock);
+    sc_brief_lock_acquire(&noted.lock);
     struct sc_limit_module *kept = next_module_locked();
     if (kept) {
         *kept = loaded;
         has_unclaimed = true;
     }
-    sc_brief_lock_give(&noted.lock);
+    sc_brief_lock_release(&noted.lock);
 }
 
-/* One that the calling thread has loaded, or NULL. */
+/* Finds a module that the calling thread has loaded and not claimed; NULL: there is none. */
 static struct sc_limit_module *find_unclaimed_locked(void) SC_REQUIRES(noted.lock)
 {
     for (unsigned i = 0; i < noted.all.module_count; i++)
@@ -236,6 +245,7 @@ static struct sc_limit_module *find_unclaimed_locked(void) SC_REQUIRES(noted.loc
     return NULL;
 }
 
+/* Adds to the modules that were just loaded which call did it: CUPTI told of them without that. */
 static void claim_modules(const struct sc_call *call)
 {
     SC_KEEP_ERRNO();
@@ -246,7 +256,7 @@ static void claim_modules(const struct sc_call *call)
     uint32_t stack = sc_unwind_here(call->site);
     const struct sc_context *context = sc_contexts_current();
     uint64_t heap_bytes = in_force(CU_LIMIT_MALLOC_HEAP_SIZE);
-    sc_brief_lock_take(&noted.lock);
+    sc_brief_lock_acquire(&noted.lock);
     for (struct sc_limit_module *module; (module = find_unclaimed_locked()) != NULL;) {
         module->api = call->api;
         module->runtime_api = sc_ear_runtime_api();
@@ -255,10 +265,11 @@ static void claim_modules(const struct sc_call *call)
         if (module->device < 0 && context) /* nobody had met it yet */
             module->device = context->device;
     }
-    sc_brief_lock_give(&noted.lock);
+    sc_brief_lock_release(&noted.lock);
 }
 
-/* Behind the last call that has set it in the context, or else when the module was loaded. */
+/* How large the device's heap is for the module: as the last call has set it in the context, or
+ * else as it was when the module was loaded. */
 static uint64_t heap_bytes_locked(const struct sc_context *context,
                                   const struct sc_limit_module *module) SC_REQUIRES(noted.lock)
 {
@@ -267,12 +278,12 @@ static uint64_t heap_bytes_locked(const struct sc_context *context,
     return last ? last->in_force : module->heap_bytes;
 }
 
-/* Nobody knows which launch has used the heap. Of a module that was loaded there may have been one.
- */
+/* Where nobody knows which launch has used the heap: a module that was loaded, of which there may
+ * have been one. */
 static const struct sc_limit_event *describe_module(const struct sc_context *context)
 {
     static struct sc_limit_event may_use; /* one context's has a post-mortem */
-    sc_brief_lock_take(&noted.lock);
+    sc_brief_lock_acquire(&noted.lock);
     for (unsigned i = 0; i < noted.all.module_count && !may_use.api; i++) {
         const struct sc_limit_module *module = &noted.all.modules[i];
         if (module->device != context->device || !module->api)
@@ -286,7 +297,7 @@ static const struct sc_limit_event *describe_module(const struct sc_context *con
                                           .in_force = heap_bytes_locked(context, module)};
         memcpy(may_use.kernel, module->caller, sizeof may_use.kernel);
     }
-    sc_brief_lock_give(&noted.lock);
+    sc_brief_lock_release(&noted.lock);
     return may_use.api ? &may_use : NULL;
 }
 
@@ -316,7 +327,8 @@ static size_t wished_bytes(const struct wish *wish)
     return *(const uint64_t *)(const void *)((const char *)&sc_options + wish->offset);
 }
 
-/* "device_heap: the driver refuses 1 TB as CU_LIMIT_MALLOC_HEAP_SIZE: error 1"; once for a wish. */
+/* Says on stderr that a limit the user asks for does not hold: "device_heap: the driver refuses 1
+ * TB as CU_LIMIT_MALLOC_HEAP_SIZE: error 1". Once for each. */
 static void say(const struct wish *wish, const struct sc_limit_event *event)
 {
     static _Atomic bool said[2][WISHES];
@@ -332,6 +344,7 @@ static void say(const struct wish *wish, const struct sc_limit_event *event)
         sc_report_say(NULL, bytes);
 }
 
+/* Will the call make a new context, in which the limits that the user asks for are to be set? */
 bool sc_limits_are_due(int primary)
 {
     unsigned flags = 0;
@@ -343,15 +356,17 @@ bool sc_limits_are_due(int primary)
             !is_alive);
 }
 
-/* Another thread has met the same new context, and has done so, or the program has by now. */
+/* Was the limit set in this context already? Another thread may have met the same new context, or
+ * the program may have set it by now. */
 static bool was_set(CUlimit limit, const struct sc_context *context)
 {
-    sc_brief_lock_take(&noted.lock);
+    sc_brief_lock_acquire(&noted.lock);
     bool was = context && find_last_locked((int)limit, (uintptr_t)context->handle);
-    sc_brief_lock_give(&noted.lock);
+    sc_brief_lock_release(&noted.lock);
     return was;
 }
 
+/* Sets one limit that the user asks for, unless it was set in this context. */
 static void apply_one(const struct sc_call *call, const struct wish *wish)
 {
     const struct sc_context *context = sc_contexts_current();
@@ -366,7 +381,7 @@ static void apply_one(const struct sc_call *call, const struct wish *wish)
         say(wish, &set);
 }
 
-/* Of the current context. */
+/* Sets all limits that the user asks for, in the current context. */
 static void apply_all(const struct sc_call *call)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -378,7 +393,8 @@ static void apply_all(const struct sc_call *call)
     sc_relaxed_end(&relaxed);
 }
 
-/* The call has a reference of its own to the primary context: ours does not make it. */
+/* Sets the limits that the user asks for in a primary context that the call has just brought up.
+ * The call has a reference of its own to the primary context: ours does not make it. */
 static void apply_to_primary(const struct sc_call *call, CUdevice device)
 {
     CUcontext handle = NULL;
@@ -394,6 +410,7 @@ static void apply_to_primary(const struct sc_call *call, CUdevice device)
     release(device);
 }
 
+/* Sets the limits that the user asks for, in a context that was just made. */
 void sc_limits_apply(const struct sc_call *call, int primary)
 {
     SC_KEEP_ERRNO();
@@ -412,15 +429,16 @@ void sc_limits_start(void)
     int version = 0;
     sc_real.cuDriverGetVersion(&version);
     if (getenv("CUDA_LOG_FILE"))
-        sc_limits_errors_are_heard();
+        sc_limits_errors_are_logged();
     atomic_store(&asks, version >= MEASURED_VERSION || sc_limits_are_wanted());
 }
 
-void sc_limits_errors_are_heard(void)
+void sc_limits_errors_are_logged(void)
 {
     atomic_store(&is_heard, true);
 }
 
+/* Before the program sets a limit: no thread of ours may ask about limits meanwhile. */
 void sc_limits_change_begins(void)
 {
     if (!sc_active())
@@ -431,7 +449,8 @@ void sc_limits_change_begins(void)
     atomic_store(&asking, false);
 }
 
-/* The launch that came first is the hazard's `copy`. */
+/* Reports that a limit was set too late, behind a launch that had fixed it (SC603). That launch is
+ * the hazard's `copy`. */
 static void tell_late(const struct sc_limit_event *set, const struct sc_limit_event *first)
 {
     static const struct sc_limit_event unknown = {.api = "unknown"};
@@ -460,6 +479,7 @@ static void tell_late(const struct sc_limit_event *set, const struct sc_limit_ev
         sc_report_hazard(&hazard);
 }
 
+/* Was the limit refused because a kernel was launched that has already fixed it? */
 static bool is_late(const struct sc_limit_event *set)
 {
     bool may_be =
@@ -472,6 +492,8 @@ static bool is_late(const struct sc_limit_event *set)
     return late;
 }
 
+/* Notes a limit that the program has set, and says where it differs from what the user asks for, or
+ * came too late. */
 static void note_change(const struct sc_call *call, CUlimit limit, size_t value, CUresult result)
 {
     struct sc_context *context = sc_contexts_of_memory();
@@ -488,6 +510,7 @@ static void note_change(const struct sc_call *call, CUlimit limit, size_t value,
                   limit == CU_LIMIT_MALLOC_HEAP_SIZE ? atomic_load(&context->heap_user) : NULL);
 }
 
+/* The program has set a limit, or was refused. */
 void sc_limits_changed(const struct sc_call *call, CUlimit limit, size_t value, CUresult result)
 {
     if (!sc_active())
@@ -505,7 +528,8 @@ static _Atomic int attended_left;
 static _Atomic int attended_in_all;
 static _Atomic uintptr_t asked[ASKED_SLOTS]; /* functions of contexts behind whose launch it was */
 
-/* A handle may be another function's once more. */
+/* The program has looked up a function: launches are looked at again for a while, to see whether it
+ * uses the device's heap. A handle may be another function's once more. */
 void sc_limits_function_met(const struct sc_call *call)
 {
     claim_modules(call);
@@ -519,7 +543,7 @@ void sc_limits_function_met(const struct sc_call *call)
     sc_process_attend_launches(true);
 }
 
-/* In the context: a kernel of a library belongs to none. */
+/* Was the function asked about in this context? A kernel of a library belongs to none. */
 static bool was_asked(const struct sc_context *context, CUfunction function)
 {
     uintptr_t both = (uintptr_t)function ^ (uintptr_t)context;
@@ -539,7 +563,8 @@ static const char *name_of(CUfunction function)
     return name ? name : "";
 }
 
-/* The caller asks alone: once for a context. */
+/* Notes the launch that has fixed the heap's size, once for a context. No other thread asks
+ * meanwhile. */
 static void note_user(const struct sc_call *call, struct sc_context *context, CUfunction function)
 {
     struct sc_limit_event user =
@@ -549,6 +574,8 @@ static void note_user(const struct sc_call *call, struct sc_context *context, CU
     atomic_store(&context->heap_user, note(&user));
 }
 
+/* Asks after a launch whether the heap's size is fixed now, so that its kernel is known as the one
+ * that did it. */
 static void ask(const struct sc_call *call, struct sc_context *context, CUfunction function)
 {
     if (!try_asking(0))
@@ -561,6 +588,8 @@ static void ask(const struct sc_call *call, struct sc_context *context, CUfuncti
     atomic_store(&asking, false);
 }
 
+/* Behind a launch: looks whether this kernel is the first that uses the device's heap. Each
+ * function is asked about once, and only so many launches are looked at. */
 void sc_limits_launched(const struct sc_call *call, struct sc_context *context, CUfunction function)
 {
     SC_KEEP_ERRNO();

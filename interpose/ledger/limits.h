@@ -1,5 +1,5 @@
-/* Limits of contexts (cuCtxSetLimit): options set them when a context is made, calls are noted with
- * what the driver answered, and a change that comes too late is told of (SC603).
+/* Sets limits of contexts (cuCtxSetLimit) as options ask for, notes the program's changes of them,
+ * and reports a change that comes too late to take effect (SC603).
  *
  * The size of the device's heap is fixed when a kernel that calls malloc is launched for the first
  * time (docs/driver.md). No call says so: whether it is fixed is seen where the driver refuses the
@@ -9,8 +9,7 @@
  * Nobody asks where the program has the driver log its errors (CUDA_LOG_FILE, or a callback).
  *
  * The driver is asked in relaxed mode, which breaks no capture, and changes no value. Locks: none
- * of the library's may be held. errno is kept. Thread-safe, not signal-safe.
- */
+ * of the library's may be held. errno is kept. Thread-safe, not signal-safe. */
 #ifndef SC_INTERPOSE_LEDGER_LIMITS_H
 #define SC_INTERPOSE_LEDGER_LIMITS_H
 
@@ -25,7 +24,7 @@ struct sc_context;
 struct sc_limit_event;
 struct sc_limit_events;
 
-/* In place of a device, whose primary context it would be: the new context is current. */
+/* Stands in place of a device: the context was made new and is current, and is no primary one. */
 enum { SC_LIMITS_NEW = -1 };
 
 /* The driver is up. */
@@ -47,29 +46,30 @@ void sc_limits_apply(const struct sc_call *call, int primary);
 void sc_limits_change_begins(void);
 void sc_limits_changed(const struct sc_call *call, CUlimit limit, size_t value, CUresult result);
 
-/* A module was loaded, or a function was found. */
+/* A module was loaded, or a function was found: launches are attended until its first one. */
 void sc_limits_function_met(const struct sc_call *call);
 
-/* The program hears of each error that the driver answers. Our question is one. */
-void sc_limits_errors_are_heard(void);
+/* The program has the driver log each error from now on: the library's question, which makes one,
+ * is not asked any more. */
+void sc_limits_errors_are_logged(void);
 
-/* CUPTI tells of a module that comes. `context`: NULL if it is not known. Inside of the driver:
- * calls no driver, unwinds no stack, and takes a brief lock. */
+/* CUPTI tells that a module is being loaded. `context` NULL: it is not known. Called within the
+ * driver: calls no driver, unwinds no stack, and takes a brief lock. */
 void sc_limits_module_loaded(const struct sc_context *context, const void *image,
                              size_t image_bytes);
 
-/* The driver has accepted a launch in the context, which is not captured, while launches are
- * attended. `function` NULL: a graph's. */
+/* Called after a launch in the context, not captured, while launches are attended: asks whether it
+ * has fixed the size of the heap. `function` NULL: a graph's. */
 void sc_limits_launched(const struct sc_call *call, struct sc_context *context,
                         CUfunction function);
 
-/* The launch that has fixed the heap's size, or where none is known the load of a module that calls
- * malloc; NULL: none is known either. For the one post-mortem of a process. */
+/* For the post-mortem: the launch that has fixed the size of the heap, or, if none is known, the
+ * load of a module that calls malloc. NULL: neither is known. */
 const struct sc_limit_event *sc_limits_heap_user(const struct sc_context *context);
 
 void sc_limits_context_ended(const struct sc_context *context);
 
-/* A copy of all that is known. False: there is nothing to tell. */
+/* Copies all events that are known. False: there are none. */
 bool sc_limits_draw(struct sc_limit_events *limits);
 
 #endif

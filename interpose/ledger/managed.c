@@ -58,6 +58,7 @@ static uint64_t known_room(CUdevice device)
     return atomic_load_explicit(&rooms[device], memory_order_relaxed);
 }
 
+/* The size of the device's memory, asked once. */
 static uint64_t room_of(CUdevice device)
 {
     uint64_t bytes = known_room(device);
@@ -70,6 +71,7 @@ static uint64_t room_of(CUdevice device)
 
 /* ---- judging ---- */
 
+/* The hazard SC602: more managed memory is to lie on a device than it has room for. */
 static struct sc_hazard describe(int device, const struct sc_residence_sum *sum, bool is_observed)
 {
     const struct sc_residence_part *latest = &sum->latest, *largest = &sum->largest;
@@ -103,6 +105,7 @@ static bool is_told(int device)
     return atomic_load_explicit(&told, memory_order_relaxed) & 1u << device;
 }
 
+/* Reports that once for each device. */
 static void tell(int device, const struct sc_residence_sum *sum, bool is_observed)
 {
     if (atomic_fetch_or(&told, 1u << device) & 1u << device)
@@ -112,8 +115,9 @@ static void tell(int device, const struct sc_residence_sum *sum, bool is_observe
         sc_report_hazard(&hazard);
 }
 
-/* What is to lie there by advice and prefetches, and all that is left on the device that there is
- * work on, or -1. What devices fault on does not fit where its pages had to make room. */
+/* Judges whether the managed memory of a device fits there. What is to lie there by advice and
+ * prefetches, and all that is left on the device that there is work on, or -1. What devices fault
+ * on does not fit where its pages had to make room. */
 static void judge(int device, int only_device, bool by_faults)
 {
     struct sc_residence_sum sum;
@@ -128,7 +132,8 @@ static void judge(int device, int only_device, bool by_faults)
 /* Of a fault no size is told: what a device fetches at least (docs/driver.md). */
 enum { FAULT_BYTES = 64 << 10 };
 
-void sc_managed_hear(const struct sc_managed_news *news)
+/* CUPTI tells that pages of managed memory have moved, or were faulted for. */
+void sc_managed_note_news(const struct sc_managed_news *news)
 {
     enum sc_residence_news what = SC_RESIDENCE_COME;
     uint64_t bytes = news->value;
@@ -144,7 +149,7 @@ void sc_managed_hear(const struct sc_managed_news *news)
     } else if (news->kind != SC_MANAGED_TO_DEVICE && news->kind != SC_MANAGED_BETWEEN) {
         return;
     }
-    sc_residence_hear(&sc_residence, what, news->address, bytes, device);
+    sc_residence_note_news(&sc_residence, what, news->address, bytes, device);
 }
 
 bool sc_managed_is_there(void)
@@ -158,6 +163,7 @@ void sc_managed_judge_faults(void)
         judge(device, -1, true);
 }
 
+/* Can managed memory exceed any device's room at all? Answers quickly, before more is looked at. */
 static bool may_exceed(void)
 {
     uint64_t bytes = sc_residence_bytes(&sc_residence);
@@ -167,7 +173,8 @@ static bool may_exceed(void)
     return false;
 }
 
-/* To settle takes a twentieth of the program's time at most. */
+/* Has CUPTI hand over its records of moved pages, which takes a twentieth of the program's time at
+ * most. */
 static void settle(void)
 {
     enum { SHARE = 20 };
@@ -180,7 +187,7 @@ static void settle(void)
     atomic_store_explicit(&due_ns, after + SHARE * (after - before), memory_order_relaxed);
 }
 
-/* Memory is about to go: what nobody has advised is looked at. `waits`: also what CUPTI has still
+/* Judges memory that nobody has advised, before some of it goes. `waits`: also what CUPTI has still
  * to hand over, for which no callback of its own may wait. */
 static void judge_rest(bool waits)
 {
@@ -193,6 +200,7 @@ static void judge_rest(bool waits)
 
 /* ---- what calls do ---- */
 
+/* The program has allocated managed memory. */
 void sc_managed_given(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                       const struct sc_context *context)
 {
@@ -212,6 +220,7 @@ void sc_managed_given(const struct sc_call *call, CUdeviceptr address, size_t by
         sc_copy_times_wake();
 }
 
+/* Managed memory is about to be freed: judges what came until now, while it is there. */
 void sc_managed_leaves(CUdeviceptr address)
 {
     SC_KEEP_ERRNO();
@@ -234,16 +243,18 @@ static int place_of(CUmemLocation location)
     return location.id >= 0 && location.id < SC_LEDGER_DEVICES ? location.id : SC_RESIDENCE_UNKNOWN;
 }
 
+/* Notes where the program wants managed memory to lie, and judges whether it fits there. */
 static void ask(const struct sc_call *call, CUdeviceptr address, size_t bytes, int place)
 {
     SC_KEEP_ERRNO();
     if (!is_on() || !sc_residence_bytes(&sc_residence))
         return;
-    sc_residence_ask(&sc_residence, address, bytes, place, sc_made_here(call));
+    sc_residence_note_advice(&sc_residence, address, bytes, place, sc_made_here(call));
     if (place >= 0)
         judge(place, -1, false);
 }
 
+/* The program has given advice about managed memory (cuMemAdvise). */
 void sc_managed_advised(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                         CUmem_advise advice, CUmemLocation location)
 {
@@ -262,7 +273,7 @@ void sc_managed_prefetched(const struct sc_call *call, CUdeviceptr address, size
 void sc_managed_lies_nowhere(CUdeviceptr address, size_t bytes)
 {
     if (is_on() && sc_managed_is_there())
-        sc_residence_ask(&sc_residence, address, bytes, SC_RESIDENCE_NOWHERE, 0);
+        sc_residence_note_advice(&sc_residence, address, bytes, SC_RESIDENCE_NOWHERE, 0);
 }
 
 void sc_managed_context_ended(const struct sc_context *context)

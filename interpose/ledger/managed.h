@@ -1,14 +1,10 @@
-/* Managed memory that a device is to hold and that is more than it has (SC602): what lies there by
- * advice or by a prefetch is looked at when it is asked for. What nobody has said anything of is
- * looked at when memory goes, since advice may still come: before a managed block is freed, and
- * when the process ends.
+/* Reports managed memory that a device is to hold and that is more than it has (SC602).
  *
  * Where CUPTI tells of page faults (um=1, moves.h), what nobody has said anything of is to lie on
  * the devices that fault on it, once one of them has had to give pages up for others.
  *
  * A device is told of once. Locks: none may be held; the report's is taken. errno is kept.
- * Thread-safe, not signal-safe.
- */
+ * Thread-safe, not signal-safe. */
 #ifndef SC_INTERPOSE_LEDGER_MANAGED_H
 #define SC_INTERPOSE_LEDGER_MANAGED_H
 
@@ -25,7 +21,8 @@ struct sc_managed_news;
 void sc_managed_given(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                       const struct sc_context *context);
 
-/* Before it is freed. Where the driver refuses that, the block is looked at no more. */
+/* Called before a managed block is freed: judges what the devices are to hold. The block is looked
+ * at no more, even if the driver refuses the free. */
 void sc_managed_leaves(CUdeviceptr address);
 
 /* The call has succeeded. */
@@ -34,8 +31,8 @@ void sc_managed_advised(const struct sc_call *call, CUdeviceptr address, size_t 
 void sc_managed_prefetched(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                            CUmemLocation location);
 
-/* No device is to hold it, until one of the above or a record of CUPTI's says otherwise: it is
- * discarded, or allocated for the host. */
+/* The memory was discarded, or allocated for the host: no device is to hold it until a call or a
+ * record of CUPTI's says otherwise. */
 void sc_managed_lies_nowhere(CUdeviceptr address, size_t bytes);
 
 /* The location that the arguments from before CUDA 12.2 name. */
@@ -46,7 +43,7 @@ void sc_managed_context_ended(const struct sc_context *context);
 
 /* CUPTI tells of it, in one record. On a thread of CUPTI's, whose lock is held: takes a brief one.
  */
-void sc_managed_hear(const struct sc_managed_news *news);
+void sc_managed_note_news(const struct sc_managed_news *news);
 
 /* Is any allocated? Lock-free. */
 bool sc_managed_is_there(void);

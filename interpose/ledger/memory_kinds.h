@@ -1,5 +1,5 @@
-/* What kinds of memory there are, and a piece of it as a call names it: plain data.
- */
+/* The kinds of memory that calls allocate, and one piece of memory as a call names it. Plain
+ * data. */
 #ifndef SC_INTERPOSE_LEDGER_MEMORY_KINDS_H
 #define SC_INTERPOSE_LEDGER_MEMORY_KINDS_H
 
@@ -9,10 +9,11 @@
 enum sc_memory_kind {
     /* known by an address on a device */
     SC_MEMORY_DEVICE,
-    SC_MEMORY_POOLED,   /* of a pool, in a stream's order */
-    SC_MEMORY_BUFFER,   /* a part of external memory */
-    SC_MEMORY_MAPPING,  /* addresses with memory behind them: they are none themselves */
-    SC_MEMORY_IMPORTED, /* of another process, or of an imported pool; as often as it is opened */
+    SC_MEMORY_POOLED,  /* of a pool, in a stream's order */
+    SC_MEMORY_BUFFER,  /* a part of external memory */
+    SC_MEMORY_MAPPING, /* addresses with physical memory behind them, which is counted by itself */
+    /* memory of another process, or of an imported pool; counted as often as it is opened */
+    SC_MEMORY_IMPORTED,
 
     /* and on the host */
     SC_MEMORY_MANAGED,
@@ -60,7 +61,7 @@ struct sc_memory {
     int device;        /* of its stream, counted from 1; 0: that of the current context */
 };
 
-/* In place of a device: the call was captured, and there is no memory yet. */
+/* Stands in place of a device: the call was captured, and there is no memory yet. */
 enum { SC_MEMORY_CAPTURED = -1 };
 
 /* As a CUmemLocation says it. */

@@ -19,6 +19,7 @@ static struct sc_managed_device *device_of(uint32_t number)
     return &counts.devices[number < SC_LEDGER_DEVICES ? number : SC_LEDGER_DEVICES - 1];
 }
 
+/* Counts bytes that have moved to the host, and whether they did to make room. */
 static void leave_device(const struct sc_managed_news *news)
 {
     struct sc_managed_device *device = device_of(news->from);
@@ -27,6 +28,7 @@ static void leave_device(const struct sc_managed_news *news)
         add(&device->evicted_bytes, news->value);
 }
 
+/* Counts one record of CUPTI's about managed memory. */
 void sc_moves_count(const struct sc_managed_news *news)
 {
     add(&counts.records, 1);
@@ -58,6 +60,7 @@ void sc_moves_count(const struct sc_managed_news *news)
     }
 }
 
+/* Does CUPTI tell of all moves, and has it dropped none? */
 bool sc_moves_are_known(void)
 {
     struct sc_timeline_counts all;

@@ -1,7 +1,6 @@
-/* What CUPTI tells of managed memory as it moves (um=1), counted.
+/* Counts what CUPTI tells of managed memory as it moves (um=1).
  *
- * Thread-safe and lock-free. Not for a signal handler.
- */
+ * Thread-safe and lock-free. Not for a signal handler. */
 #ifndef SC_INTERPOSE_LEDGER_MOVES_H
 #define SC_INTERPOSE_LEDGER_MOVES_H
 

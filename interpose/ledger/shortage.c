@@ -24,7 +24,8 @@
 
 #include "common/poison.h"
 
-/* What the driver takes for itself in each context is somebody else's, too. */
+/* Finds the likeliest cause of a failed allocation. What the driver takes for itself in each
+ * context counts as somebody else's. */
 static enum sc_oom_verdict judge(const struct sc_oom *oom, uint64_t of_pools, uint64_t of_graphs)
 {
     if (oom->total_bytes == 0 || oom->size_bytes == 0)
@@ -49,6 +50,7 @@ static bool has_many_registrations(const struct sc_statement_place *host)
     return most && host->kinds[SC_LEDGER_REGISTERED].blocks >= most / 4;
 }
 
+/* Why the host has no memory: what is free there, and what the process itself holds. */
 static void look_at_host(const struct sc_statement *statement, struct sc_oom *oom)
 {
     const struct sc_statement_place *host = &statement->places[SC_LEDGER_HOST];
@@ -90,6 +92,8 @@ static uint64_t look_at_pools(const struct sc_statement *statement, struct sc_oo
  * more. The peak up to which that is known to have gone another way: */
 static _Atomic uint64_t graphs_gone[SC_LEDGER_DEVICES];
 
+/* The program has given the device's memory of graphs back: its peak until now does not count any
+ * more. */
 void sc_shortage_graphs_trimmed(CUdevice device)
 {
     cuuint64_t peak = 0;
@@ -100,6 +104,7 @@ void sc_shortage_graphs_trimmed(CUdevice device)
         atomic_store(&graphs_gone[device], peak);
 }
 
+/* Memory that graphs had once and do not have now: a trim would have given it back earlier. */
 static uint64_t given_up_by_graphs(const struct sc_oom *oom, const struct sc_memory *memory,
                                    const struct sc_statement_place *place)
 {
@@ -109,6 +114,7 @@ static uint64_t given_up_by_graphs(const struct sc_oom *oom, const struct sc_mem
                : 0;
 }
 
+/* Why the device has no memory. */
 static void look_at_device(const struct sc_statement *statement, const struct sc_memory *memory,
                            struct sc_oom *oom)
 {
@@ -128,6 +134,7 @@ static void look_at_device(const struct sc_statement *statement, const struct sc
 
 /* ---- the line ---- */
 
+/* Writes the line of a failed allocation. */
 static void tell(const struct sc_memory *memory, struct sc_oom *oom)
 {
     struct sc_statement *statement = sc_pages_map(sizeof *statement);
@@ -142,6 +149,8 @@ static void tell(const struct sc_memory *memory, struct sc_oom *oom)
     sc_pages_unmap(statement, sizeof *statement);
 }
 
+/* An allocation has failed for want of memory: reports why. Only the first, second, fourth and so
+ * on are, since programs may try again many times. */
 void sc_shortage_note(const struct sc_call *call, const struct sc_memory *memory)
 {
     SC_KEEP_ERRNO();

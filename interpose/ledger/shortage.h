@@ -1,8 +1,9 @@
-/* Allocations that fail for want of memory: why, for the 1st, 2nd, 4th ... of them.
+/* Reports why an allocation failed for want of memory (the `oom` line), for the 1st, 2nd, 4th, ...
+ * of them.
  *
- * The program has its error, and nothing else changes. The driver is asked, in relaxed mode. Locks:
- * none may be held; where one is, nothing is said. errno is kept. Not signal-safe.
- */
+ * The program gets its error, and nothing else changes. The driver is asked, in relaxed mode.
+ * Locks: none may be held; if the calling thread holds one, nothing is reported. errno is kept. Not
+ * signal-safe. */
 #ifndef SC_INTERPOSE_LEDGER_SHORTAGE_H
 #define SC_INTERPOSE_LEDGER_SHORTAGE_H
 
@@ -13,7 +14,8 @@
 struct sc_call;
 struct sc_memory;
 
-/* The program has had the device's graphs give up what they kept. */
+/* The program has made the device's graphs give back memory that they kept: it is no reason of a
+ * later failure. */
 void sc_shortage_graphs_trimmed(CUdevice device);
 
 void sc_shortage_note(const struct sc_call *call, const struct sc_memory *memory);

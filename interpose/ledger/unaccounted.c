@@ -58,6 +58,7 @@ static bool stops(void)
     return atomic_load(&sc_unaccounted_stops);
 }
 
+/* Finds NVML, which tells what the driver holds for this process. */
 static void load_nvml(void)
 {
     void *library = sc_libraries_open("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -69,6 +70,8 @@ static void load_nvml(void)
     nvml.is_open = !stops() && nvml.by_uuid && nvml.processes && init() == 0;
 }
 
+/* The same once, and with a note that it is under way, as it may take long at the end of the
+ * process. */
 static void open_nvml(void)
 {
     nvml.is_tried = true;
@@ -78,7 +81,7 @@ static void open_nvml(void)
     atomic_store(&sc_unaccounted_opens, false);
 }
 
-/* A device, or an instance of one. */
+/* Finds NVML's handle of a device, or of an instance of one. */
 static void *find_device(const struct sc_statement_place *place)
 {
     static const char *const prefixes[] = {"GPU", "MIG"};
@@ -142,27 +145,29 @@ static const uint8_t weights[SC_MEMORY_KINDS] = {
     [SC_MEMORY_FUNCTION_SETTING] = 1,
 };
 
+/* A call may have made the driver take memory that nobody has asked for: wakes the thread that
+ * looks. */
 void sc_unaccounted_note(const struct sc_call *call, enum sc_memory_kind kind)
 {
     unsigned weight = weights[kind];
     if (!atomic_load_explicit(&is_on, memory_order_relaxed) || !weight || !sc_active())
         return;
     uint32_t origin = sc_made_here(call);
-    sc_brief_lock_take(&found.lock);
+    sc_brief_lock_acquire(&found.lock);
     if (weight > found.weight) {
         found.weight = weight;
         found.origin = origin;
     }
     if (weight == 1)
         found.looks = AGAIN_MAX;
-    sc_brief_lock_give(&found.lock);
+    sc_brief_lock_release(&found.lock);
     atomic_fetch_add(&sc_unaccounted_news, 1);
     sc_kernel_call(SYS_futex, &sc_unaccounted_news, FUTEX_WAKE_PRIVATE, 1);
 }
 
 /* ---- looking ---- */
 
-/* What the driver takes for what the ledger knows of. */
+/* What the driver should hold on the device, by what the ledger knows. */
 static uint64_t known_of(const struct sc_statement *statement, unsigned place_number)
 {
     const struct sc_statement_place *place = &statement->places[place_number];
@@ -196,6 +201,7 @@ static enum answer compare(unsigned place, struct sc_statement *statement, uint6
     return nvml.is_open ? CHANGING : NOT_SAID;
 }
 
+/* The record of what such memory has grown by at one call site; NULL: no room is left. */
 static struct sc_statement_mention *step_of(unsigned place)
 {
     for (unsigned i = 0; i < found.step_count; i++)
@@ -208,6 +214,7 @@ static struct sc_statement_mention *step_of(unsigned place)
     return &found.steps[found.step_count++];
 }
 
+/* Notes what the driver holds on a device, and what of it is not accounted for. */
 static void note_locked(unsigned place, uint64_t driver_bytes, uint64_t bytes)
     SC_REQUIRES(found.lock)
 {
@@ -223,8 +230,8 @@ static void note_locked(unsigned place, uint64_t driver_bytes, uint64_t bytes)
     row->peak_bytes = bytes > row->peak_bytes ? bytes : row->peak_bytes;
 }
 
-/* What has grown counts when it is still so a moment later: a block that the driver has handed out
- * is booked just behind. */
+/* Looks what the driver holds on one device that is not accounted for. What has grown counts when
+ * it is still so a moment later: a block that the driver has handed out is booked just behind. */
 static void look_at(unsigned place, struct sc_statement *statement)
 {
     const struct timespec pause = {0, PAUSE_NS};
@@ -235,27 +242,28 @@ static void look_at(unsigned place, struct sc_statement *statement)
         answer = compare(place, statement, &driver_bytes, &then_bytes);
         bytes = then_bytes < bytes ? then_bytes : bytes;
     }
-    sc_brief_lock_take(&found.lock);
+    sc_brief_lock_acquire(&found.lock);
     found.places[place].is_asked = true;
     found.places[place].is_known =
         answer == SAID || ((answer == CHANGING || stops()) && found.places[place].is_known);
     if (answer == SAID)
         note_locked(place, driver_bytes, bytes);
-    sc_brief_lock_give(&found.lock);
+    sc_brief_lock_release(&found.lock);
 }
 
-/* True: looks are still due. */
+/* Ends a look: the call that caused it is forgotten after some looks. True: looks are still due. */
 static bool forget_the_call(bool has_looked)
 {
-    sc_brief_lock_take(&found.lock);
+    sc_brief_lock_acquire(&found.lock);
     found.looks -= found.looks > 0;
     if (has_looked && (found.looks == 0 || found.weight > 1))
         found.origin = found.weight = 0;
     bool are_due = found.looks > 0;
-    sc_brief_lock_give(&found.lock);
+    sc_brief_lock_release(&found.lock);
     return are_due;
 }
 
+/* Asks NVML for each device in use. False: nothing more is to be looked at soon. */
 bool sc_unaccounted_look(void)
 {
     struct sc_statement *statement = sc_pages_map(sizeof *statement);
@@ -275,12 +283,13 @@ bool sc_unaccounted_look(void)
     return forget_the_call(has_looked);
 }
 
+/* Puts what was found into a statement. */
 void sc_unaccounted_fill(struct sc_statement *statement)
 {
-    sc_brief_lock_take(&found.lock);
+    sc_brief_lock_acquire(&found.lock);
     for (unsigned i = 0; i < SC_LEDGER_DEVICES; i++)
         statement->places[i].unaccounted = found.places[i];
     for (unsigned i = 0; i < found.step_count; i++)
         statement->mentions[statement->mention_count++] = found.steps[i];
-    sc_brief_lock_give(&found.lock);
+    sc_brief_lock_release(&found.lock);
 }

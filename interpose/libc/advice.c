@@ -34,6 +34,7 @@ enum {
 /* Which mappings lose their pages. */
 enum loss { LOSES_NONE = 0, LOSES_PRIVATE = 1, LOSES_SHARED = 2, LOSES_ANY = 3 };
 
+/* What memory loses its contents by this advice of madvise. */
 static enum loss loss_by(int advice)
 {
     switch (advice) {
@@ -68,6 +69,7 @@ static bool is_lost_in_mapping(const struct loss_search *search, const char *acc
     return search->loss & (access[3] == 'p' ? LOSES_PRIVATE : LOSES_SHARED);
 }
 
+/* Is memory of this mapping lost by the advice? True: the walk goes on. */
 static bool visit_mapping(void *context, uintptr_t start, uintptr_t end, const char *access,
                           const char *rest)
 {
@@ -86,7 +88,8 @@ static bool is_lost(const void *address, size_t size_bytes, enum loss loss)
     return !sc_mappings_each(visit_mapping, &search) || search.found;
 }
 
-/* Allocators give this advice all the time, so the cheap questions come first. */
+/* Before madvise: reports and awaits what is in flight on pages that lose their contents.
+ * Allocators give this advice all the time, so the cheap questions come first. */
 void sc_advice_before(const void *address, size_t size_bytes, int advice,
                       const struct sc_culprit *culprit)
 {
@@ -94,7 +97,7 @@ void sc_advice_before(const void *address, size_t size_bytes, int advice,
     size_t whole = sc_losses_whole_pages(size_bytes);
     if (loss == LOSES_NONE || whole == 0 || !sc_losses_are_pages(address, whole) ||
         !sc_losses_may_be_of_ours(address, whole) ||
-        !sc_track_meets(&sc_track, (uintptr_t)address, whole) || !is_lost(address, whole, loss))
+        !sc_track_overlaps(&sc_track, (uintptr_t)address, whole) || !is_lost(address, whole, loss))
         return;
     if (sc_losses_may_matter(address, whole))
         sc_losses_settle(address, whole, culprit);

@@ -1,4 +1,5 @@
-/* madvise and process_madvise: advice by which pages lose their contents.
+/* What the hooks of madvise and process_madvise do before advice by which pages lose their
+ * contents.
  *
  * A device keeps the pages that it has pinned. When the program drops them from its mapping, a copy
  * to the device still reads the old bytes, and a copy from the device lands where nobody looks, as
@@ -16,8 +17,7 @@
  * All other advice passes through. glibc's posix_madvise does nothing for POSIX_MADV_DONTNEED, so
  * it is not wrapped.
  *
- * Thread safe, not signal safe; errno is kept. Locks: as in interpose/losses/losses.h.
- */
+ * Thread safe, not signal safe; errno is kept. Locks: as in interpose/losses/losses.h. */
 #ifndef SC_INTERPOSE_LIBC_ADVICE_H
 #define SC_INTERPOSE_LIBC_ADVICE_H
 
@@ -25,8 +25,8 @@
 
 struct sc_culprit;
 
-/* Called before the advice is given: settles and leaves alone the pages that would be lost. May
- * wait. */
+/* Called before the advice is given: waits for what is in flight in the pages that would be lost,
+ * and has them guarded and compared no more. Does nothing for other advice. */
 void sc_advice_before(const void *address, size_t size_bytes, int advice,
                       const struct sc_culprit *culprit);
 

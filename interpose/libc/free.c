@@ -74,8 +74,8 @@ static __attribute__((noinline)) bool may_be_deferred(void *block, size_t size_b
            defer_free(block, size_bytes, &(struct sc_culprit){"free", site, NULL});
 }
 
-/* The look at the index comes first, which most blocks pass as free of operations. Not inline, so
- * that free saves no register. */
+/* Frees a block, unless operations in flight use it. The look at the index comes first, which most
+ * blocks pass as free of operations. Not inline, so that free saves no register. */
 static __attribute__((noinline)) void free_watched(void *block, void *site)
 {
     size_t size_bytes = block_bytes(block);
@@ -109,8 +109,8 @@ static void stall_for(uintptr_t address, size_t size_bytes, const struct sc_culp
 static bool is_used(uintptr_t address, size_t size_bytes, struct sc_ops *found)
 {
     SC_TRACK_SCOPE(track);
-    sc_inflight_list(track.inflight, address, size_bytes, found);
-    return found->count != 0 || sc_graphs_name(track.graphs, address, size_bytes);
+    sc_inflight_find_in(track.inflight, address, size_bytes, found);
+    return found->count != 0 || sc_graphs_name_memory(track.graphs, address, size_bytes);
 }
 
 /* Moves a block whose old place is still being read. False: nothing is in flight, or the block
@@ -151,6 +151,7 @@ static inline bool must_watch_realloc(void)
     return is_watching() && sc_active() && !sc_is_inside();
 }
 
+/* Keeps a block that operations in flight use until they are done. False: it may be freed now. */
 static bool defer_if_near(void *block, const struct sc_culprit *culprit)
 {
     SC_KEEP_ERRNO();

@@ -59,6 +59,8 @@ static bool is_idle(void)
 
 /* ---- munmap ---- */
 
+/* Reports what is in flight on pages that are about to be unmapped. True: the reaper will unmap
+ * them. */
 static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_culprit *culprit)
 {
     SC_TAKE_DOWN request = {
@@ -71,6 +73,7 @@ static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_
     return sc_take_down_make(&request, SC104, culprit);
 }
 
+/* Before munmap. True: the call must not be made now, and counts as done. */
 bool sc_mmap_unmap(void *address, size_t size_bytes, void *site)
 {
     if (is_idle())
@@ -148,6 +151,7 @@ static void before_mremap(const struct remapping *remapping, const struct sc_cul
         settle_and_leave(remapping->target, new_bytes, culprit);
 }
 
+/* Before mremap, which takes pages away at both ends. */
 void sc_mmap_remap(void *address, size_t old_bytes, size_t new_bytes, int flags, void *target,
                    void *site)
 {
@@ -171,6 +175,7 @@ SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int fl
 
 /* ---- mmap ---- */
 
+/* Before mmap at a fixed address, which replaces what lies there. */
 void sc_mmap_map(void *address, size_t size_bytes, int flags, void *site)
 {
     if (is_idle())
@@ -213,8 +218,9 @@ static bool is_written_pageable(const struct sc_op_info *op)
     return op->kind == SC_PAGEABLE && sc_direction_writes_host(op->direction);
 }
 
-/* Taking access away hurts copies of pageable memory: without PROT_READ all of them, else those
- * that write. A page that may be written may also be read. */
+/* Before mprotect: reports and awaits what the change would take memory from. Taking access away
+ * hurts copies of pageable memory: without PROT_READ all of them, else those that write. A page
+ * that may be written may also be read. */
 void sc_mmap_protect(const char *api, void *address, size_t size_bytes, int protection, void *site)
 {
     if (is_idle())
@@ -229,7 +235,8 @@ void sc_mmap_protect(const char *api, void *address, size_t size_bytes, int prot
     sc_losses_leave_alone(address, whole, SC_SNAPSHOTS_PEEKED);
 }
 
-/* A sealed mapping keeps its access for good, so no page of it may be guarded then. */
+/* Before mseal: unguards the pages, and guards them no more. A sealed mapping keeps its access for
+ * good, so no page of it may be guarded then. */
 void sc_mmap_seal(void *address, size_t size_bytes)
 {
     size_t whole = sc_losses_whole_pages(size_bytes);

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Before munmap. True: the mapping stays as long as it is in use; the caller makes no call, and
- * returns success. */
+/* Called before munmap. True: the mapping is held, as long as it is in use; the caller makes no
+ * call, and returns success. */
 bool sc_mmap_unmap(void *address, size_t size_bytes, void *site);
 
 /* Before mremap. `target` is used only if the flags say that there is one. */

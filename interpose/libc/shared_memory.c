@@ -80,6 +80,7 @@ static struct attached find_attached(const void *address)
     return attached;
 }
 
+/* Before shmdt: reports and awaits what is in flight in the segment. */
 static void before_detaching(const void *address, const struct sc_culprit *culprit)
 {
     if (!sc_losses_are_pages(address, 0))
@@ -141,7 +142,7 @@ static void after_attaching(int segment, const void *place)
     uintptr_t start = (uintptr_t)place;
     size_t size_bytes = segment_bytes(segment);
     if (sc_losses_may_matter(place, size_bytes)) {
-        sc_track_handed_out(&sc_track, start, size_bytes, /*again*/ true);
+        sc_track_note_allocated(&sc_track, start, size_bytes, /*again*/ true);
         sc_guard_apply(SC_GUARD_ALL);
     }
     sc_losses_leave_alone(place, size_bytes, SC_SNAPSHOTS_NONE);

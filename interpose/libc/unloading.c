@@ -64,6 +64,7 @@ struct modules {
 /* The modules of the innermost dlclose under way on this thread. */
 static __thread struct modules *closing;
 
+/* Where the library's memory lies. */
 static struct module describe_module(const struct dl_phdr_info *info)
 {
     struct module module = {.start = UINTPTR_MAX};
@@ -91,7 +92,7 @@ static int add_if_used(struct dl_phdr_info *info, size_t size, void *context)
         return 0;
     struct module module = describe_module(info);
     if (module.start < module.end &&
-        sc_track_meets(&sc_track, module.start, module.end - module.start))
+        sc_track_overlaps(&sc_track, module.start, module.end - module.start))
         modules->list[modules->count++] = module;
     return 0;
 }
@@ -124,6 +125,7 @@ static bool is_of_handle(const struct module *module, const void *handle)
            (uintptr_t)map.l_ld == module->dynamic;
 }
 
+/* The request to find what is in flight in the library's memory. */
 static struct sc_take_down take_down_of(const struct module *module)
 {
     return (struct sc_take_down){
@@ -143,13 +145,14 @@ static bool has_destructors(const struct module *module)
     return entry && entry->d_tag != DT_NULL;
 }
 
-/* A look finds only so many operations: the reaper waits for the rest. */
+/* Waits for operations in the library beyond those that were found. A look finds only so many
+ * operations: the reaper waits for the rest. */
 static void wait_for_rest(const struct module *module)
 {
     SC_TAKE_DOWN request = take_down_of(module);
     request.hold = true;
     request.stays = true;
-    sc_take_down_ask(&request, NULL);
+    sc_take_down_search(&request, NULL);
     sc_take_down_finish(&request, "dlclose");
 }
 
@@ -178,7 +181,7 @@ static __attribute__((noinline)) void judge_and_wait(struct module *module)
     SC_CARRY();
     SC_TAKE_DOWN request = take_down_of(module);
     request.stays = true;
-    sc_take_down_ask(&request, NULL);
+    sc_take_down_search(&request, NULL);
     if (module->waited || request.found.count == 0)
         return;
     sc_ops_end(&module->judged.ops);
@@ -195,7 +198,7 @@ static void after_unmapping(const struct module *module, const struct sc_culprit
 {
     SC_TAKE_DOWN request = take_down_of(module);
     struct sc_buffer buffer = {request.address, request.size_bytes};
-    sc_take_down_ask(&request, culprit);
+    sc_take_down_search(&request, culprit);
     if (module->waited)
         sc_hazards_report_judged(SC104, SC_ACTION_STALLED, &module->judged, &buffer, culprit);
     else
@@ -214,6 +217,8 @@ static void let_go_of_pages(const struct modules *modules)
     }
 }
 
+/* Before dlclose: waits for what is in flight in the library, unless its destructors may still do
+ * so themselves. */
 static void wait_for_closed(struct modules *modules, const void *handle)
 {
     for (unsigned i = 0; i < modules->count; i++)
@@ -222,6 +227,8 @@ static void wait_for_closed(struct modules *modules, const void *handle)
             judge_and_wait(&modules->list[i]);
 }
 
+/* Calls dlclose, and reports for each library that is gone behind it what was in flight in its
+ * memory. */
 static __attribute__((noinline)) int close_watched(void *handle, const struct sc_culprit *culprit)
 {
     struct modules modules = {.count = 0};

@@ -55,6 +55,7 @@ bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes)
     return sc_losses_may_matter(address, size_bytes) || may_be_of_range(address, size_bytes);
 }
 
+/* Memory is about to lose its contents: reports what is in flight there, and waits for it. */
 void sc_losses_settle(const void *address, size_t size_bytes, const struct sc_culprit *culprit)
 {
     SC_TAKE_DOWN request = {
@@ -67,6 +68,7 @@ void sc_losses_settle(const void *address, size_t size_bytes, const struct sc_cu
     sc_take_down_make(&request, SC104, culprit);
 }
 
+/* The same for operations that the loss hurts; the memory stays mapped. */
 void sc_losses_settle_some(const void *address, size_t size_bytes,
                            bool (*hurts)(const struct sc_op_info *op),
                            const struct sc_culprit *culprit)
@@ -82,6 +84,7 @@ void sc_losses_settle_some(const void *address, size_t size_bytes,
     sc_take_down_make(&request, SC104, culprit);
 }
 
+/* Limits what may be copied of pinned memory there. True: some may lie there. */
 bool sc_losses_limit_snapshots(const void *address, size_t size_bytes, enum sc_snapshots snapshots)
 {
     bool may_be = may_be_of_range(address, size_bytes);
@@ -98,6 +101,7 @@ void sc_losses_forbid_guarding(const void *address, size_t size_bytes)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
+/* The pages are gone or replaced: they are not guarded any more, nor compared. */
 void sc_losses_leave_alone(const void *address, size_t size_bytes, enum sc_snapshots snapshots)
 {
     bool may_be_of_range = sc_losses_limit_snapshots(address, size_bytes, snapshots);

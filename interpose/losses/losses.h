@@ -1,5 +1,5 @@
-/* What every hook does by which the program loses memory or its contents other than by free:
- * unmapping, detaching, dropping pages, the end of a thread.
+/* What hooks do before a call by which the program loses memory or its contents otherwise than by
+ * free: unmapping, detaching, dropping pages, the end of a thread.
  *
  * The hook first looks whether the call could matter, which is one relaxed load if nothing is in
  * flight. It settles the memory: waits for what is in flight. It has pages that become something
@@ -8,8 +8,7 @@
  *
  * Nothing here calls CUDA or changes errno. Thread safe, not signal safe. Locks: no lock of the
  * library may be held; the guard's, the tracker's, the reaper's and the report's are taken, one
- * after the other.
- */
+ * after the other. */
 #ifndef SC_INTERPOSE_LOSSES_LOSSES_H
 #define SC_INTERPOSE_LOSSES_LOSSES_H
 
@@ -31,7 +30,7 @@ size_t sc_losses_whole_pages(size_t size_bytes);
 /* Does the interval start on a page, and lie where a process has memory? It may be empty. */
 bool sc_losses_are_pages(const void *address, size_t size_bytes);
 
-/* Is there anything at all that a loss could hurt? Some relaxed loads. */
+/* Can any loss matter: is anything in flight, held or guarded? Some relaxed loads. */
 static inline bool sc_losses_are_watched(void)
 {
     return __builtin_expect(
@@ -39,17 +38,17 @@ static inline bool sc_losses_are_watched(void)
            sc_active() && !sc_is_inside();
 }
 
-/* Could something be in flight there, or held, or named by a graph, that libc can take away?
- * Lock-free; true where that is not sure. Always false where hooks stand aside, and where the
- * thread could not wait for the reaper: within one of the library's own locks, and on the reaper
- * itself. */
+/* May there be something in flight in the interval, or held, or named by a graph, that libc can
+ * take away? Lock-free; true if that is not sure. Always false where hooks only pass calls on, and
+ * where the thread could not wait for the reaper: within one of the library's own locks, and on the
+ * reaper itself. */
 bool sc_losses_may_matter(const void *address, size_t size_bytes);
 
 /* The same, or could memory be registered there? */
 bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes);
 
-/* Reports what is in flight there (SC104). In mode=fix waits for that and for what is held there,
- * at most stall_limit. */
+/* Reports what is in flight in the interval (SC104). In mode=fix waits for that, and for what is
+ * held there, at most stall_limit. */
 void sc_losses_settle(const void *address, size_t size_bytes, const struct sc_culprit *culprit);
 
 /* The same for the operations of which `hurts` is true; the memory stays the program's. */
@@ -57,15 +56,16 @@ void sc_losses_settle_some(const void *address, size_t size_bytes,
                            bool (*hurts)(const struct sc_op_info *op),
                            const struct sc_culprit *culprit);
 
-/* Limits how sources there are read from now on: the driver goes on reading registered pages
- * whatever becomes of their mapping. True: ranges may lie there. */
+/* Limits how sources in the interval are read for snapshots from now on, since its pages become
+ * others while the driver goes on reading registered ones. True: ranges may lie there. */
 bool sc_losses_limit_snapshots(const void *address, size_t size_bytes, enum sc_snapshots snapshots);
 
 /* The mapping is about to become something else: has its pages guarded no more. To let them go
  * later would undo what the program does with them. */
 void sc_losses_forbid_guarding(const void *address, size_t size_bytes);
 
-/* Limits snapshots, and forbids guarding, where ranges or guarded pages may lie there. */
+/* Limits snapshots and forbids guarding in the interval, if ranges or guarded pages may lie
+ * there. */
 void sc_losses_leave_alone(const void *address, size_t size_bytes, enum sc_snapshots snapshots);
 
 #endif

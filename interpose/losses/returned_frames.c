@@ -31,6 +31,8 @@ static void widen(uintptr_t low, uintptr_t high)
         known->high = high;
 }
 
+/* Notes in which function's frame the operation's memory lies, so that it is seen when that
+ * function has returned. */
 void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *known)
 {
     uintptr_t address = op->shape.address;
@@ -62,6 +64,7 @@ static bool is_gone(const struct sc_op_info *op)
            sc_locals_is_gone(&op->local, op->shape.address, &running);
 }
 
+/* Reports operations in flight on variables of functions that have returned meanwhile. */
 void sc_returned_frames_report(void)
 {
     static const struct sc_culprit nobody = {"return", NULL, NULL};
@@ -75,7 +78,7 @@ void sc_returned_frames_report(void)
         running = (struct sc_running){.here = lowest_of_program()};
         sc_locals_learn(&running, low);
         SC_TAKE_DOWN request = {.address = low, .size_bytes = size_bytes, .hurts = is_gone};
-        sc_take_down_ask(&request, &nobody);
+        sc_take_down_search(&request, &nobody);
         sc_hazards_report_returned(&request.found);
     }
 }

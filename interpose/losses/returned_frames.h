@@ -1,11 +1,10 @@
-/* Finds locals in flight whose function has returned. No call frees them, and no page of a stack
+/* Finds locals in flight whose function has returned. No call frees a local, and no page of a stack
  * can be protected. So the thread itself looks before it waits, while its stack tells which
  * functions run: a local below the caller's frame is gone, and so is one whose frame's return
  * address is. For operations that another thread waits for, this is judged when they are known done
  * (track/inflight.h).
  *
- * Thread safe, not signal safe; errno is kept. No lock of the library may be held.
- */
+ * Thread safe, not signal safe; errno is kept. No lock of the library may be held. */
 #ifndef SC_INTERPOSE_LOSSES_RETURNED_FRAMES_H
 #define SC_INTERPOSE_LOSSES_RETURNED_FRAMES_H
 
@@ -23,15 +22,16 @@ struct sc_returned_frames {
 extern __thread struct sc_returned_frames sc_returned_frames
     __attribute__((tls_model("initial-exec")));
 
-/* Notes in an operation of kind SC_STACK, which the calling thread is about to record, whose local
- * it uses. `known` is the frame of the last local of the same call, and all 0 at first. */
+/* Notes in an operation of kind SC_STACK which function's local it uses. Called on the thread that
+ * is about to record it. `known`: the frame of the last local of the same call; all 0 at first. */
 void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *known);
 
 /* Reports operations of this thread whose local is gone (SC201, or SC203 if the device writes it),
  * and drops them from the tracker. */
 void sc_returned_frames_report(void);
 
-/* Called when the thread is about to wait, in a wrapper. One load if it has no local in flight. */
+/* Called by a wrapper before the thread waits: looks for locals in flight whose function has
+ * returned. One load if the thread has no local in flight. */
 static inline void sc_returned_frames_look(void)
 {
     if (sc_unlikely(sc_returned_frames.high != 0))

@@ -54,6 +54,8 @@ struct frames {
     char bytes[FRAMES_MAX];
 };
 
+/* Keeps the bytes of the frames that lie above `start`, which the end of the thread would
+ * change. */
 static void save_frames(struct frames *frames, uintptr_t start)
 {
     uintptr_t end = start + FRAMES_MAX;
@@ -83,7 +85,7 @@ static void settle_stack(void *frame)
         .hold = !sc_own_stack_holds((uintptr_t)__builtin_frame_address(0)),
         .kind = SC_HOLD_WAIT,
     };
-    sc_take_down_ask(&request, &culprit);
+    sc_take_down_search(&request, &culprit);
     for (unsigned i = 0; i < sc_ops_kept(&request.found); i++)
         if (request.found.ops[i].kind == SC_PAGEABLE)
             request.found.ops[i].kind = SC_STACK;
@@ -95,8 +97,8 @@ static void settle_stack(void *frame)
     restore_frames(&frames);
 }
 
-/* The key's destructor. It is called again if a destructor of the program's issues such an
- * operation after it. */
+/* Reports operations in flight on the stack of the thread, which ends. The key's destructor. It is
+ * called again if a destructor of the program's issues such an operation after it. */
 static void at_end_of_thread(void *unused)
 {
     const struct sc_own_stack own = sc_own_stack();
@@ -122,6 +124,8 @@ static __attribute__((noinline)) void want_end_called(void)
         pthread_setspecific(end_key, &end_key);
 }
 
+/* An operation uses the stack of this thread: its end is to be seen, for the operation loses its
+ * memory then. */
 void sc_thread_stacks_note_heap(const struct sc_op_info *op)
 {
     if (sc_likely(!sc_own_stack_holds(op->shape.address)))

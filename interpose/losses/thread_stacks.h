@@ -12,7 +12,8 @@
 
 #include "track/op_info.h"
 
-/* The same as sc_thread_stacks_note, for an operation on pageable memory. */
+/* Notes an operation on pageable memory, in case that is the calling thread's stack, as
+ * sc_thread_stacks_note does. */
 void sc_thread_stacks_note_heap(const struct sc_op_info *op);
 
 /* Notes an operation that the calling thread has issued. No lock may be held. Two loads if the

@@ -48,6 +48,7 @@ static uintptr_t map(uintptr_t at, size_t size_bytes, int protection, int flags)
     return got < 0 && got > -4096 ? 0 : (uintptr_t)got;
 }
 
+/* Reserves addresses, aligned to an area, without memory behind them. 0: none are left. */
 uintptr_t sc_areas_reserve(size_t size_bytes)
 {
     const uintptr_t mask = SC_AREAS_BYTES - 1;
@@ -90,6 +91,7 @@ static bool is_taken(const struct area *area, unsigned page)
     return area->taken[page / WORD_PAGES] >> page % WORD_PAGES & 1;
 }
 
+/* Marks pages of an area as taken or free. */
 static void set_taken(struct area *area, unsigned first, unsigned count, bool taken)
 {
     for (unsigned page = first; page < first + count; page++) {
@@ -111,6 +113,8 @@ static unsigned find_run(const struct area *area, unsigned count)
     return AREA_PAGES;
 }
 
+/* Takes pages in a row from the areas that blocks share. Each block begins its search in another
+ * area, since the kernel serves faults of one area one by one. 0: none are free. */
 static uintptr_t take_pages_locked(unsigned count) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -165,42 +169,45 @@ static unsigned take_block_locked(unsigned count) SC_REQUIRES(lock)
     return first;
 }
 
+/* Takes whole areas for a large block; 0: there are none. */
 uintptr_t sc_areas_take_block(size_t size_bytes)
 {
     unsigned first = SC_AREAS_COUNT;
     if (size_bytes > (size_t)SC_AREAS_COUNT * SC_AREAS_BYTES)
         return 0;
-    sc_brief_lock_take(&lock);
+    sc_brief_lock_acquire(&lock);
     if (is_reserved_locked())
         first = take_block_locked(count_areas(size_bytes));
-    sc_brief_lock_give(&lock);
+    sc_brief_lock_release(&lock);
     return first < SC_AREAS_COUNT ? sc_areas.start + (uintptr_t)first * SC_AREAS_BYTES : 0;
 }
 
+/* Frees pages or whole areas. */
 static void give_pages(uintptr_t start, size_t size_bytes)
 {
     uintptr_t offset = start - sc_areas.start;
     unsigned area = (unsigned)(offset / SC_AREAS_BYTES);
-    sc_brief_lock_take(&lock);
+    sc_brief_lock_acquire(&lock);
     if (area >= SC_AREAS_SHARED)
         set_block_locked(area, count_areas(size_bytes), false);
     else
         set_taken(&areas[area], (unsigned)(offset % SC_AREAS_BYTES / PAGE_BYTES),
                   (unsigned)(size_bytes / PAGE_BYTES), false);
-    sc_brief_lock_give(&lock);
+    sc_brief_lock_release(&lock);
 }
 
 /* ---- allocations ---- */
 
+/* Maps pages for a block that shares an area with others; 0: there is no room. */
 uintptr_t sc_areas_map(size_t size_bytes)
 {
     uintptr_t start = 0;
     if (size_bytes > SC_AREAS_MAX_BYTES)
         return 0;
-    sc_brief_lock_take(&lock);
+    sc_brief_lock_acquire(&lock);
     if (is_reserved_locked())
         start = take_pages_locked((unsigned)(size_bytes / PAGE_BYTES));
-    sc_brief_lock_give(&lock);
+    sc_brief_lock_release(&lock);
     if (start && !map(start, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED)) {
         give_pages(start, size_bytes);
         return 0;
@@ -217,8 +224,8 @@ static void clear_marks(uintptr_t start, size_t size_bytes)
             atomic_store_explicit(mark, 0, memory_order_relaxed);
 }
 
-/* If the space cannot be reserved again the pages stay taken: somebody else may map memory there.
- */
+/* Gives pages back. If the space cannot be reserved again the pages stay taken: somebody else may
+ * map memory there. */
 void sc_areas_unmap(uintptr_t start, size_t size_bytes)
 {
     clear_marks(start, size_bytes);

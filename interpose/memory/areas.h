@@ -1,17 +1,16 @@
-/* Address space for the library's own pinned allocations.
+/* Reserves and hands out address space for the library's own pinned allocations.
  *
  * An area has 2 MB, and so a page table of its own, for which the kernel has one lock: threads that
  * work in different areas do not wait for each other in the kernel. Allocations of up to
  * SC_AREAS_MAX_BYTES share the first areas, which they take in turn; none reaches from one area
  * into another. These areas have lanes (track/spans.h) from the beginning. A larger allocation, a
  * block, has whole areas of its own, each of which gets a lane when one is wanted
- * (sc_protect_move).
+ * (sc_protect_move_area).
  *
  * The space is reserved once, without memory. A process whose address space is limited has none.
  *
  * Thread safe, not signal safe but for sc_areas_have; errno is kept. Locks: one of the module's
- * own, held over no system call but those that reserve the space.
- */
+ * own, held over no system call but those that reserve the space. */
 #ifndef SC_INTERPOSE_MEMORY_AREAS_H
 #define SC_INTERPOSE_MEMORY_AREAS_H
 

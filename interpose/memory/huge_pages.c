@@ -27,6 +27,7 @@ static _Atomic unsigned failures;
 
 /* ---- what the machine is like ---- */
 
+/* Reads the first line of a file of the kernel's. False: it cannot be read. */
 static bool read_line(const char *path, char *text, size_t room)
 {
     long fd = sc_kernel_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
@@ -77,8 +78,8 @@ bool sc_huge_pages_fit(void)
     return sc_huge_pages_remember(&fit, ask_fit);
 }
 
-/* The driver would refuse more than the machine has. To find that out by taking it would hurt other
- * processes. */
+/* Has the machine so much free memory? The driver would refuse more than the machine has. To find
+ * that out by taking it would hurt other processes. */
 bool sc_huge_pages_are_plenty(size_t size_bytes)
 {
     struct sysinfo info;
@@ -113,6 +114,8 @@ static bool make_huge(uintptr_t start, size_t size_bytes)
     return sc_kernel_call(SYS_madvise, start, size_bytes, COLLAPSE) == 0;
 }
 
+/* Has the kernel back the memory with huge pages, a step at a time, since it may have to move much
+ * to do so. False: it could not. */
 static bool make_all_huge(uintptr_t start, size_t size_bytes)
 {
     bool made = true;

@@ -1,13 +1,12 @@
-/* Shared anonymous memory, the kind that the driver uses for its own pinned allocations. If the
- * size is a multiple of a huge page's, it is in huge pages.
+/* Maps shared anonymous memory, the kind that the driver uses for its own pinned allocations, in
+ * huge pages if the size is a multiple of theirs.
  *
  * The kernel makes no huge pages of shared memory unless asked (MADV_COLLAPSE, Linux 6.1). That
  * works whatever /sys/kernel/mm/transparent_hugepage/shmem_enabled says. Parts of huge pages may be
  * protected: the mapping of such a page is then made anew by the next touch.
  *
  * Thread safe, not signal safe; no lock. Nothing here is a cancellation point, and none of the
- * library's hooks sees it.
- */
+ * library's hooks sees it. */
 #ifndef SC_INTERPOSE_MEMORY_HUGE_PAGES_H
 #define SC_INTERPOSE_MEMORY_HUGE_PAGES_H
 
@@ -18,8 +17,8 @@
 
 enum { SC_SMALL_PAGE_BYTES = 4 << 10, SC_HUGE_PAGE_BYTES = 2 << 20 };
 
-/* The answer to a yes-or-no question that is asked once, and remembered in *known (0 at first). Two
- * threads that ask at once find the same answer. */
+/* Asks a yes-or-no question once, and remembers the answer in *known (0 at first). Two threads that
+ * ask at the same time find the same answer. */
 static inline bool sc_huge_pages_remember(_Atomic int *known, bool (*ask)(void))
 {
     enum { YES = 1, NO = 2 };
@@ -31,7 +30,7 @@ static inline bool sc_huge_pages_remember(_Atomic int *known, bool (*ask)(void))
     return answer == YES;
 }
 
-/* Has the machine pages of these two sizes, and does the administrator allow huge ones? */
+/* Does the machine have pages of 4 KB and 2 MB, and does the administrator allow huge ones? */
 bool sc_huge_pages_fit(void);
 
 /* Can so many bytes of huge pages probably be had without harm to others, where the NUMA policy of

@@ -102,6 +102,7 @@ static bool device_is_fit(CUdevice device)
            !has_attribute(device, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES);
 }
 
+/* Can all devices of the process use memory that is allocated here and registered? */
 static bool devices_are_fit(void)
 {
     int count = 0;
@@ -199,6 +200,7 @@ static bool is_in_child(void)
     return atomic_load_explicit(&owner, memory_order_acquire) != getpid();
 }
 
+/* Makes the tables on the first call. False: no memory. */
 static bool start_locked(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -211,6 +213,7 @@ static bool start_locked(void) SC_REQUIRES(lock)
     return true;
 }
 
+/* Adds a block to the tables. False: no memory. */
 static bool add_block(uintptr_t start, const struct request *request)
 {
     pthread_mutex_lock(&lock);
@@ -226,6 +229,7 @@ static bool add_block(uintptr_t start, const struct request *request)
     return id != 0;
 }
 
+/* The place of the spare block in the list; of 0: a free place. NULL: there is none. */
 static uint32_t *spare_slot_locked(uint32_t id) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -257,6 +261,7 @@ static uintptr_t map_pages(size_t pages_bytes)
     return start ? start : sc_huge_pages_map(pages_bytes);
 }
 
+/* Gives the pages back to the areas, or to the kernel. */
 static void unmap_pages(uintptr_t start, size_t pages_bytes)
 {
     if (sc_areas_have(start))
@@ -279,7 +284,7 @@ static void drop_block(uintptr_t start)
             *spare_slot_locked(id) = 0;
         uncharge(&block_at(id)->request);
         sc_grid_remove(&grid, id);
-        sc_pool_give(&blocks, id);
+        sc_pool_release(&blocks, id);
     }
     sc_ledger_keep(&sc_ledger, start, 0);
     pthread_mutex_unlock(&lock);
@@ -287,6 +292,7 @@ static void drop_block(uintptr_t start)
     unmap_pages(start, pages_bytes);
 }
 
+/* Makes the pages pinned memory of the driver's, by a call of ours that is not followed. */
 static CUresult register_pages(uintptr_t start, const struct request *request)
 {
     _Static_assert(CU_MEMHOSTALLOC_PORTABLE == CU_MEMHOSTREGISTER_PORTABLE &&
@@ -308,6 +314,8 @@ struct making {
     uintptr_t start; /* result; 0: the driver is to serve the request, so that a refusal */
 };
 
+/* Maps the pages of a new block and registers them; called where the stack has room for the
+ * driver. */
 static void make_block(void *argument)
 {
     struct making *making = argument;
@@ -325,6 +333,7 @@ static void make_block(void *argument)
     unmap_pages(start, request->pages_bytes);
 }
 
+/* Makes a block if the memory that blocks lie in stays within its limit. 0: not made. */
 static uintptr_t make_within_budget(const struct request *request)
 {
     struct making making = {request, 0};
@@ -361,6 +370,7 @@ static uintptr_t take_spare(const struct request *request)
     return start;
 }
 
+/* Makes a block of pages of this size. 0: not made. */
 static uintptr_t make_in_pages(struct request *request, size_t page_bytes)
 {
     request->pages_bytes = round_up(request->size_bytes, page_bytes);
@@ -369,6 +379,8 @@ static uintptr_t make_in_pages(struct request *request, size_t page_bytes)
     return make_within_budget(request);
 }
 
+/* A block for the program: a spare one of the same size, or a new one, of huge pages if it is
+ * large. 0: the driver is to allocate it. */
 static uintptr_t take_block(size_t size_bytes, unsigned flags)
 {
     struct request request = {.size_bytes = size_bytes, .flags = flags};
@@ -388,7 +400,9 @@ static uintptr_t take_block(size_t size_bytes, unsigned flags)
     return start;
 }
 
-void *sc_pinned_take(size_t size_bytes, unsigned flags)
+/* Allocates pinned memory in place of the driver, which takes longer for it. NULL: the driver is to
+ * do so. */
+void *sc_pinned_allocate(size_t size_bytes, unsigned flags)
 {
     int saved = errno;
     uintptr_t start = take_block(size_bytes, flags);
@@ -398,6 +412,7 @@ void *sc_pinned_take(size_t size_bytes, unsigned flags)
 
 /* ---- questions ---- */
 
+/* Where the pages of the block end that begins at the address; 0: no block of ours does. */
 uintptr_t sc_pinned_end(uintptr_t address)
 {
     if (!atomic_load_explicit(&owner, memory_order_acquire))
@@ -413,6 +428,7 @@ uintptr_t sc_pinned_end(uintptr_t address)
     return id && start_of(block_at(id)) == address ? address + pages_of(block_at(id)) : 0;
 }
 
+/* Does the address lie in a block of ours? Lock-free; false if that cannot be told now. */
 bool sc_pinned_has(uintptr_t address)
 {
     if (!atomic_load_explicit(&owner, memory_order_acquire))
@@ -426,6 +442,7 @@ uint32_t sc_pinned_epoch(void)
     return atomic_load_explicit(&epoch, memory_order_acquire);
 }
 
+/* Does a block begin there that the program has? */
 static bool is_live(uintptr_t start)
 {
     pthread_mutex_lock(&lock);
@@ -435,6 +452,7 @@ static bool is_live(uintptr_t start)
     return live;
 }
 
+/* Does any block of ours lie there? */
 bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes)
 {
     if (size_bytes > UINTPTR_MAX - address)
@@ -458,6 +476,8 @@ static bool may_become_spare(const struct block *block, CUcontext current)
            pages_of(block) <= SC_HUGE_PAGE_BYTES;
 }
 
+/* Keeps a freed block for the next allocation, since to register pages takes long. False: it is not
+ * kept. */
 static bool become_spare(uintptr_t start, CUcontext current)
 {
     bool done = false;
@@ -495,6 +515,7 @@ static bool is_ours_and_here(uintptr_t start)
     return sc_pinned_end(start) && !is_in_child() && is_live(start);
 }
 
+/* Ends the block. Returns what the driver would say of a free. */
 static CUresult unregister_and_drop(uintptr_t start)
 {
     CUresult result = unregister_pages(start);
@@ -543,6 +564,8 @@ static bool is_registered(uintptr_t start)
            CUDA_SUCCESS;
 }
 
+/* Blocks belong to another handle from now on: that of a context which ends may become another
+ * context's. */
 static void rename_blocks(CUcontext from, CUcontext to)
 {
     if (is_in_child())
@@ -587,6 +610,8 @@ static uintptr_t take_block_of(CUcontext context)
     return start;
 }
 
+/* The context has ended, and with it the registration of its blocks: those that are not registered
+ * any more are dropped. */
 void sc_pinned_context_gone(const struct sc_context *context)
 {
     uintptr_t start;

@@ -1,4 +1,5 @@
-/* Pinned allocations from pages of their own.
+/* Serves the program's pinned allocations (cuMemHostAlloc and the like) from pages of the library's
+ * own, which can be guarded at little cost.
  *
  * To protect 64 MB takes 590 us in pages of 4 KB, and 9 us in pages of 2 MB. A page that has two
  * allocations on it cannot be guarded for both (docs/driver.md, Q26). So the library serves
@@ -25,8 +26,7 @@
  * still answers queries about them.
  *
  * Thread safe, not signal safe; errno is kept. Locks: one of the module's own, not held over a call
- * of the driver. In a forked child no memory is of the library's, and no lock is taken.
- */
+ * of the driver. In a forked child no memory is of the library's, and no lock is taken. */
 #ifndef SC_INTERPOSE_MEMORY_PINNED_H
 #define SC_INTERPOSE_MEMORY_PINNED_H
 
@@ -39,7 +39,7 @@
 struct sc_context;
 
 /* Serves an allocation; `flags` as of cuMemHostAlloc. NULL: the driver is to serve it. */
-void *sc_pinned_take(size_t size_bytes, unsigned flags);
+void *sc_pinned_allocate(size_t size_bytes, unsigned flags);
 
 /* The end of the pages of the allocation that starts at the address; 0: no allocation of the
  * library's starts there. Lock-free unless the look-up races with a change. */

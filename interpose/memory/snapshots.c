@@ -59,7 +59,8 @@ static bool are_several_threads(void)
     return __builtin_popcountll(all) >= SEVERAL_THREADS;
 }
 
-/* The guard finds who overwrites a source, and so has the first ones of few threads. */
+/* Does a snapshot of the source cost less than guarding its pages? The guard finds who overwrites a
+ * source, and so has the first ones of few threads. */
 static __attribute__((noinline)) bool
 is_cheaper_than_guard(enum sc_buffer_kind kind, const struct sc_shape *shape, size_t size_bytes)
 {
@@ -86,6 +87,8 @@ static size_t largest_source(void)
                : sc_options.snapshot_max_bytes;
 }
 
+/* Registers memory of ours with the driver, so that the device can read snapshots there at full
+ * speed. */
 static bool make_readable(struct sc_context *context, void *memory, size_t size_bytes)
 {
     if (!sc_contexts_push(context))
@@ -201,6 +204,7 @@ static bool may_be_unreadable(const struct sc_slot_source *source)
     return !source->range || !sc_track_is_plainly_readable(&sc_track, source->range);
 }
 
+/* Copies a source with gaps, packed. */
 static __attribute__((noinline)) void copy_runs(char *packed, const struct sc_slot_source *source)
 {
     struct sc_runs runs = sc_shape_runs(source->shape, source->fold);
@@ -209,6 +213,7 @@ static __attribute__((noinline)) void copy_runs(char *packed, const struct sc_sl
         memcpy(packed + run.before_bytes, (const void *)run.address, run.size_bytes);
 }
 
+/* Reads the collected pieces with one call of the kernel. False: some cannot be read. */
 static bool was_read(struct sc_peek_item *items, unsigned *count)
 {
     bool read = true;
@@ -219,6 +224,7 @@ static bool was_read(struct sc_peek_item *items, unsigned *count)
     return read;
 }
 
+/* The same where the source may be unreadable, or guarded. False: some of it cannot be read. */
 static __attribute__((noinline)) bool peek_runs(char *packed, const struct sc_slot_source *source)
 {
     struct sc_runs runs = sc_shape_runs(source->shape, source->fold);
@@ -292,9 +298,11 @@ struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
 
 void sc_snapshots_return(struct sc_slot *slot)
 {
-    SC_TRACKED(sc_staging_return(slot));
+    SC_TRACKED(sc_staging_put_back(slot));
 }
 
+/* Copies a source that the program may change before the device has read it; the device then reads
+ * the copy. NULL: the source is to be read itself. */
 struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction direction,
                                   bool stable, const struct sc_slot_source *source)
 {
@@ -313,6 +321,7 @@ void sc_snapshots_refuse(const struct sc_simple_copy *copy)
     SC_TRACKED(sc_inflight_refuse_simply(track.inflight, copy));
 }
 
+/* The quick way for a small source: takes a slot and fills it. False: not open. */
 bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy *copy)
 {
     struct sc_context *home = context->primary ? context->primary : context;
@@ -359,7 +368,7 @@ bool sc_snapshots_give_up(struct sc_context *context)
     bool any = false;
     SC_INSIDE();
     pthread_mutex_lock(&grow_lock);
-    SC_TRACKED(sc_staging_give_all_kept(track.order));
+    SC_TRACKED(sc_staging_release_all_kept(track.order));
     while (own && (block = take_block_locked(own)) != NULL) {
         any = true;
         if (sc_real.cuMemHostUnregister(block->memory) != CUDA_SUCCESS)

@@ -1,12 +1,12 @@
-/* Snapshots: small sources are copied in the call, and the device reads the copies.
+/* Takes snapshots: a small source is copied within the call, and the device reads the copy, so that
+ * the program may change the source at once.
  *
  * The copies lie in staging memory, a few megabytes for each context, which is registered with the
  * driver when it is first needed. From then on a snapshot costs no driver call and no allocation.
  * If no slot is left, no snapshot is taken.
  *
  * Thread safe, not signal safe. Locks: one of the module's own, before the tracker's; the caller
- * may hold no lock of the library.
- */
+ * may hold no lock of the library. */
 #ifndef SC_INTERPOSE_MEMORY_SNAPSHOTS_H
 #define SC_INTERPOSE_MEMORY_SNAPSHOTS_H
 
@@ -19,11 +19,12 @@ struct sc_shape;
 struct sc_slot;
 struct sc_slot_source;
 
-/* Is a snapshot taken of such a pageable source? `stable`: as in struct sc_op_info. */
+/* Is a snapshot to be taken of this pageable source? `stable`: as in struct sc_op_info. */
 bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
                           const struct sc_fold *fold);
 
-/* Takes a slot for a snapshot, which the caller fills or gives back. NULL: there is none. */
+/* Takes a free slot for a snapshot, which the caller fills, or gives back by sc_snapshots_return.
+ * NULL: there is none. */
 struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
                                      const struct sc_slot_source *source);
 
@@ -32,8 +33,8 @@ struct sc_slot *sc_snapshots_reserve(struct sc_context *context,
 struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction direction,
                                   bool stable, const struct sc_slot_source *source);
 
-/* Takes a snapshot for an upload of no more than snapshot_max (track/track_copies.h). Its bytes
- * are there then. False: it is none, or there is no slot at hand. */
+/* Takes a slot for an upload (track/track_copies.h) of at most snapshot_max. The snapshot has its
+ * bytes on return. False: the copy is no upload, or no slot is at hand. */
 struct sc_simple_copy;
 bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy *copy);
 /* The driver has refused it. Takes the tracker's lock. */

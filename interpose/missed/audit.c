@@ -53,7 +53,7 @@ static void on_missed_call(const struct sc_missed_call *call, bool entering)
         };
         if (sc_report_missed(&miss) && !sc_own_lock_depth)
             sc_report_modules();
-        sc_cupti_widen();
+        sc_cupti_follow_more();
     }
     sc_replay(call, entering);
 }
@@ -80,6 +80,7 @@ static void warn_unmet(const char *what, const struct sc_cupti_status *status)
                    status->detail[0] ? ": " : "", status->detail);
 }
 
+/* What the report says of CUPTI. */
 static struct sc_report_cupti describe_cupti(const struct sc_cupti_status *status)
 {
     return (struct sc_report_cupti){
@@ -90,6 +91,7 @@ static struct sc_report_cupti describe_cupti(const struct sc_cupti_status *statu
     };
 }
 
+/* Says that a libcupti was found by a relative path, which may be anybody's. */
 static void warn_passed_over(const struct sc_cupti_status *status)
 {
     if (status->passed_over[0])
@@ -135,6 +137,7 @@ static bool has_context(void)
     return false;
 }
 
+/* Says that options are not met which need CUPTI's records. */
 static void warn_no_records(const char *why)
 {
     if (sc_options.timeline)
@@ -150,7 +153,7 @@ static const struct sc_timeline_request *request_records(void)
     request = (struct sc_timeline_request){
         .copies = sc_options.timeline,
         .starves = sc_copy_times_wake,
-        .managed = sc_options.um ? sc_managed_hear : NULL,
+        .managed = sc_options.um ? sc_managed_note_news : NULL,
     };
     return sc_options.timeline || sc_options.um ? &request : NULL;
 }
@@ -175,7 +178,8 @@ static void start_records(void)
     }
 }
 
-/* CUPTI is not started: the work that it would wait for may itself wait for this thread. */
+/* Reports that CUPTI is not started, as a context is there already: the work that CUPTI would wait
+ * for may itself wait for this thread. */
 static void start_too_late(void)
 {
     sc_cupti_fail("CUDA was in use before the library");
@@ -193,6 +197,8 @@ static void *cuptis_symbol(void *handle, const char *name)
     return found;
 }
 
+/* Has CUPTI tell of driver calls that no wrapper sees, so that the report can say what was
+ * missed. */
 void sc_audit_start(void)
 {
     static struct sc_cupti_request request;
@@ -221,7 +227,7 @@ void sc_audit_start(void)
     if (status.state != SC_CUPTI_LISTENING)
         report_loss();
     else if (sc_process_is_alone())
-        sc_cupti_widen();
+        sc_cupti_follow_more();
 }
 
 void sc_audit_make_way(void)
@@ -291,6 +297,7 @@ static void describe_um(const struct sc_cupti_status *cupti, struct sc_report_um
     };
 }
 
+/* What CUPTI has told, for the last line of the report. */
 void sc_audit_totals(struct sc_report_totals *totals)
 {
     struct sc_cupti_status status;

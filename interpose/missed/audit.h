@@ -1,11 +1,11 @@
-/* The audit: does every call that the driver performs come through a wrapper?
+/* The audit: finds out by CUPTI whether every call that the driver performs comes through a
+ * wrapper.
  *
  * If the option `cupti` allows it, CUPTI tells of the driver's asynchronous copies, memsets, frees
  * and captures (cupti_hooks). A call that no wrapper carried is reported with its stack. With
  * timeline=1 the audit also has CUPTI record when copies ran (copy_times.h).
  *
- * Thread-safe. CUPTI is called, and the loader's lock may be taken. Not for a signal handler.
- */
+ * Thread-safe. CUPTI is called, and the loader's lock may be taken. Not for a signal handler. */
 #ifndef SC_INTERPOSE_MISSED_AUDIT_H
 #define SC_INTERPOSE_MISSED_AUDIT_H
 
@@ -21,7 +21,7 @@ void sc_audit_start(void);
 void sc_audit_make_way(void);
 void sc_audit_made_way(void);
 
-/* A tool is about to register for activity records: when this returns, CUPTI makes no records for
+/* Called before another tool registers for activity records: on return, CUPTI makes no records for
  * us. */
 void sc_audit_make_way_for_records(void);
 
@@ -29,7 +29,8 @@ void sc_audit_make_way_for_records(void);
  */
 void sc_audit_close(void);
 
-/* Called after that: no records come any more. `unsubscribe`: CUPTI is told so. */
+/* Stops the audit at the end of the process, after sc_audit_close. `unsubscribe`: also ends the
+ * subscription to CUPTI. */
 void sc_audit_stop(bool unsubscribe);
 
 /* In a forked child: the audit is over there. */

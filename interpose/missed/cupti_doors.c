@@ -34,6 +34,7 @@ static struct {
     [ENABLE_CONTEXT] = {"cuptiActivityEnableContext", (void *)cuptiActivityEnableContext, NULL},
 };
 
+/* The number of the CUPTI function of this name; DOORS: it is none that we stand before. */
 static int door_of(const char *name)
 {
     for (int i = 0; i < DOORS; i++)
@@ -42,8 +43,9 @@ static int door_of(const char *name)
     return DOORS;
 }
 
-/* One wrapper cannot stand for the functions of two libcuptis. Whoever asks for the second one's
- * function gets that function itself, and CUPTI is freed at once. */
+/* What a program gets that looks up a function of CUPTI's: our wrapper. One wrapper cannot stand
+ * for the functions of two libcuptis, so whoever asks for the second one's function gets that
+ * function itself, and CUPTI is freed at once. */
 void *sc_cupti_doors_found(void *handle, const char *name, void *found)
 {
     int door = door_of(name);

@@ -1,4 +1,4 @@
-/* The doors through which profilers come to CUPTI.
+/* Wraps the functions of CUPTI by which profilers come, so that the library makes way for them.
  *
  * CUPTI has one subscriber, and one client that gets activity records. Before a tool subscribes,
  * registers for records, enables some, or finalizes CUPTI, the library gives up its own. So the
@@ -9,8 +9,7 @@
  * that link libcupti, and for those that ask dlsym.
  *
  * Thread-safe. Locks: CUPTI's subscription (cupti_hooks/subscription.h); the two questions below
- * take the loader's. Not for a signal handler.
- */
+ * take the loader's. Not for a signal handler. */
 #ifndef SC_INTERPOSE_MISSED_CUPTI_DOORS_H
 #define SC_INTERPOSE_MISSED_CUPTI_DOORS_H
 
@@ -22,8 +21,9 @@ static inline bool sc_cupti_doors_is_cupti(const char *name)
     return name[0] == 'c' && name[1] == 'u' && name[2] == 'p' && name[3] == 't' && name[4] == 'i';
 }
 
-/* What dlsym is to answer for a function of libcupti that it has found through a handle, as
- * `found`. Not for RTLD_DEFAULT and RTLD_NEXT, whose answers depend on the caller. */
+/* What our dlsym is to return for a function of libcupti that it has found through a handle, as
+ * `found`: our wrapper, or `found` itself. Not for RTLD_DEFAULT and RTLD_NEXT, whose answers depend
+ * on the caller. */
 void *sc_cupti_doors_found(void *handle, const char *name, void *found);
 
 /* Is our wrapper the only function of this name that RTLD_DEFAULT would find for the code at

@@ -127,6 +127,8 @@ static bool is_due(const struct replay *replay, const struct sc_missed_call *cal
            (replay->wrapped && sc_driver_is_capture_error((CUresult)call->result));
 }
 
+/* CUPTI tells of a driver call that no wrapper has seen: runs what the wrapper would have noted,
+ * before or behind the call. */
 void sc_replay(const struct sc_missed_call *call, bool entering)
 {
     if (call->id >= REPLAYS || !sc_active() || sc_replaying_is_on())
@@ -151,6 +153,7 @@ void sc_replay(const struct sc_missed_call *call, bool entering)
     sc_replaying = (struct sc_replaying){.armed = false};
 }
 
+/* The numbers by which CUPTI knows the calls that can be replayed. */
 const uint16_t *sc_replay_ids(size_t *count)
 {
     static uint16_t ids[REPLAYS];

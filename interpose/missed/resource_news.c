@@ -23,18 +23,18 @@
  * followed from now on. */
 static void end_unwrapped_wait(struct sc_point *point, const char *api)
 {
-    sc_hazards_know(point, &(struct sc_culprit){api, NULL, NULL});
+    sc_hazards_note_known(point, &(struct sc_culprit){api, NULL, NULL});
     sc_guard_apply(SC_GUARD_ALL);
-    sc_cupti_widen();
+    sc_cupti_follow_more();
 }
 
 /* The host has waited for the stream, as CUPTI tells. */
 static void stream_waited(CUstream handle)
 {
-    struct sc_stream_record *stream = sc_streams_known(handle);
+    struct sc_stream_record *stream = sc_streams_find_known(handle);
     if (!stream)
         return;
-    struct sc_point point = sc_track_point(&sc_track, stream->id, SC_SCOPE_STREAM);
+    struct sc_point point = sc_track_sync_point(&sc_track, stream->id, SC_SCOPE_STREAM);
     sc_unfinished_stream_done(stream, sc_unfinished_stream_since(stream));
     end_unwrapped_wait(&point, "cuStreamSynchronize");
 }
@@ -45,11 +45,13 @@ static void context_waited(CUcontext handle)
     struct sc_context *context = sc_contexts_known(handle);
     if (!context)
         return;
-    struct sc_point point = sc_track_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
+    struct sc_point point = sc_track_sync_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
     sc_unfinished_context_done(context, sc_unfinished_context_since(context));
     end_unwrapped_wait(&point, "cuCtxSynchronize");
 }
 
+/* CUPTI tells that a stream, context, graph or module came or went, for which no call may have been
+ * seen. */
 static void act_on_news(const struct sc_news *news)
 {
     switch (news->kind) {
@@ -58,7 +60,7 @@ static void act_on_news(const struct sc_news *news)
         sc_streams_renamed((CUstream)news->handle);
         break;
     case SC_NEWS_CONTEXT_ENDS:
-        sc_context_calls_told_end((CUcontext)news->handle);
+        sc_context_calls_note_end((CUcontext)news->handle);
         break;
     case SC_NEWS_GRAPH_ENDS:
         if (sc_beside_follows_graphs())

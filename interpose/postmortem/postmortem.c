@@ -59,6 +59,7 @@ static const struct lost {
 
 static const struct lost aborted = {CUDA_SUCCESS, "SIGABRT"};
 
+/* What is known of an error that ends all work of a context; NULL: it is none. */
 static const struct lost *find_lost(CUresult error)
 {
     for (size_t i = 0; i < sizeof all_lost / sizeof all_lost[0]; i++)
@@ -159,7 +160,8 @@ static unsigned find_latest(void)
     return latest;
 }
 
-/* An operation's time may be one that was long past. It came no earlier than the one before it. */
+/* Sets times of operations that cannot be as early as they were noted. An operation's time may be
+ * one that was long past. It came no earlier than the one before it. */
 static void raise_times(struct sc_postmortem_operation *shown, unsigned count)
 {
     for (unsigned i = count; i-- > 1;)
@@ -215,6 +217,7 @@ static bool is_told_twice(const struct sc_history_entry *one, const struct sc_hi
            one->thread == next->thread && !(one->stream && next->stream);
 }
 
+/* Collects the memory that was given back shortly before the error. */
 static unsigned collect_frees(void)
 {
     unsigned count = 0;
@@ -227,6 +230,7 @@ static unsigned collect_frees(void)
 
 /* ---- the line ---- */
 
+/* Writes the line of the report that tells what was going on when the error came. */
 static void write_line(struct sc_postmortem *postmortem)
 {
     postmortem->streams = streams;
@@ -303,8 +307,9 @@ static bool is_of_current_context(CUresult error)
     return error != CUDA_ERROR_CONTEXT_IS_DESTROYED && error != CUDA_ERROR_UNKNOWN;
 }
 
-/* A wrapper in a replay is called by the library: then it is not known who made the call, and no
- * line is written. */
+/* Writes a line about what was going on, at the first error that ends a context. A wrapper in a
+ * replay is called by the library: then it is not known who made the call, and no line is
+ * written. */
 void sc_postmortem_failed(const struct sc_call *call, int result)
 {
     const struct lost *lost = find_lost((CUresult)result);
@@ -321,6 +326,7 @@ void sc_postmortem_aborts(void *site)
         write_once(&aborted, "abort", site);
 }
 
+/* Waits a limited time for another thread that is writing that line, before the process ends. */
 void sc_postmortem_await(void)
 {
     enum { TRIES = 2000, PAUSE_NS = 1000 * 1000 };

@@ -1,4 +1,5 @@
-/* The post-mortem: what the process did before it learnt that its context is lost.
+/* Writes the post-mortem: the line of the report that says what the process had in flight and did
+ * last when it learns that its context is lost.
  *
  * When the first call returns an error that makes the context unusable (cuda.h), one line is
  * written at once (docs/report.md). A process writes one such line at most. The line has the
@@ -7,8 +8,7 @@
  * (interpose/base/upcalls.h).
  *
  * Locks: none of the library's may be held; the loader's and the report's are taken. Thread-safe,
- * not signal-safe.
- */
+ * not signal-safe. */
 #ifndef SC_INTERPOSE_POSTMORTEM_POSTMORTEM_H
 #define SC_INTERPOSE_POSTMORTEM_POSTMORTEM_H
 

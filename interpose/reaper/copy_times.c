@@ -82,6 +82,7 @@ static bool is_finished(const struct awaited *one)
     return true;
 }
 
+/* Takes hazards out of the list whose copies' times have come, or will not come any more. */
 static void finish_awaited(void)
 {
     unsigned kept = 0;
@@ -113,7 +114,7 @@ static void look_once(void)
     SC_ASSERT(arrived_count <= AWAITED_MAX && awaited_count <= AWAITED_MAX);
     arrived_count = 0;
     pthread_mutex_unlock(&lock);
-    if (ask_device() || sc_timeline_starves() || (managed.flushed && managed.has_any()))
+    if (ask_device() || sc_timeline_lacks_buffers() || (managed.flushed && managed.has_any()))
         flush(/*all*/ false);
     finish_awaited();
 }
@@ -123,17 +124,18 @@ static bool wait_for_work(uint64_t poll_ns)
 {
     struct timespec at = sc_deadline_in(poll_ns);
     int result;
-    sc_own_threads_close();
+    sc_own_threads_block_signals();
     do
         result = poll_ns ? sc_sem_wait_until(&work, &at) : sem_wait(&work);
     while (result != 0 && errno == EINTR);
     bool fresh = result == 0;
-    sc_own_threads_open();
+    sc_own_threads_unblock_signals();
     return fresh;
 }
 
-/* The last looks. Copies in flight get a moment to end. The last flush also takes buffers in which
- * a copy that does not end has a record. */
+/* Gives the hazards that still wait for times their last chance. The last looks. Copies in flight
+ * get a moment to end. The last flush also takes buffers in which a copy that does not end has a
+ * record. */
 static void finish_all_awaited(void)
 {
     uint64_t until_ns = sc_now_ns() + LAST_WAIT_NS;
@@ -147,6 +149,8 @@ static void finish_all_awaited(void)
     finish_awaited();
 }
 
+/* The thread that adds to reported hazards when the device made the copy, as CUPTI tells with a
+ * delay. */
 static void *run_thread(void *unused)
 {
     uint64_t poll_ns = 0;
@@ -156,7 +160,7 @@ static void *run_thread(void *unused)
     SC_CARRY();
     for (bool fresh = true; !atomic_load(&stopping); fresh = wait_for_work(poll_ns)) {
         look_once();
-        if (!awaited_count && !sc_timeline_starves())
+        if (!awaited_count && !sc_timeline_lacks_buffers())
             poll_ns = managed.flushed ? MANAGED_POLL_NS : 0;
         else if (fresh || poll_ns == 0)
             poll_ns = POLL_MIN_NS;
@@ -168,6 +172,7 @@ static void *run_thread(void *unused)
     return NULL;
 }
 
+/* Starts that thread. False: it could not be started. */
 bool sc_copy_times_start(struct sc_copy_times_managed who)
 {
     managed = who;
@@ -184,8 +189,8 @@ void sc_copy_times_wake(void)
         sem_post(&work);
 }
 
-/* A thread that has given up leaves a post behind, which ends another thread's wait early. That
- * does no harm. */
+/* Waits a limited time until CUPTI has handed over its records. A thread that has given up leaves a
+ * post behind, which ends another thread's wait early. That does no harm. */
 void sc_copy_times_settle(void)
 {
     if (!atomic_load_explicit(&runs, memory_order_acquire) || !managed.flushed)
@@ -198,6 +203,7 @@ void sc_copy_times_settle(void)
         continue;
 }
 
+/* Lets the thread look for the times of a hazard's copy, and report them. */
 void sc_copy_times_await(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
 {
     if (!atomic_load_explicit(&runs, memory_order_acquire) || !hazard->copy.correlation_id)
@@ -210,6 +216,7 @@ void sc_copy_times_await(const struct sc_hazard *hazard, const struct sc_ticket 
     sc_copy_times_wake();
 }
 
+/* At the end of the process: gives the thread a limited time for what it still waits for. */
 void sc_copy_times_stop(void)
 {
     if (!atomic_load(&runs) || atomic_exchange(&stopping, true))

@@ -1,13 +1,12 @@
-/* When the copies of hazards really ran: the `timing` lines (timeline=1). The same thread also has
- * CUPTI hand over records of managed memory (um=1).
+/* Writes the `timing` lines (timeline=1): when the copies of hazards really ran. The same thread
+ * has CUPTI hand over its records of managed memory (um=1).
  *
  * A hazard is on disk as soon as it is known; what CUPTI recorded of its copy comes later. A thread
  * of the library's waits until the copy is complete, has CUPTI hand over its records, and writes
  * the `timing` line. That thread is not the reaper: the reaper must always answer, and a flush
  * waits wherever a driver call of the program's would.
  *
- * Thread safe, not signal safe. Locks: one of the module's own, a leaf.
- */
+ * Thread safe, not signal safe. Locks: one of the module's own, a leaf. */
 #ifndef SC_INTERPOSE_REAPER_COPY_TIMES_H
 #define SC_INTERPOSE_REAPER_COPY_TIMES_H
 

@@ -1,9 +1,9 @@
-/* The call or instruction that came too early: plain data. */
+/* The call, or the instruction, that came too early. Plain data. */
 #ifndef SC_INTERPOSE_REAPER_CULPRIT_H
 #define SC_INTERPOSE_REAPER_CULPRIT_H
 
-/* `api` is the call. `site` is the address to which its hook returns; with a `context` (ucontext_t)
- * it is the instruction that a signal interrupted there. Without either no stack is taken. */
+/* `api`: the call's name. `site`: the address to which the call returns; with a `context`
+ * (ucontext_t) the instruction that a signal interrupted there. With neither no stack is taken. */
 struct sc_culprit {
     const char *api;
     void *site;

@@ -114,7 +114,7 @@ static bool is_behind_open_function(const struct open *edge)
 static bool is_behind_waiting_function(const struct open *edge)
 {
     const struct sc_op_info op = operation_before(edge);
-    return sc_host_functions_are_open(&op) && sc_host_functions_excuse(&op, edge->since_ticks);
+    return sc_host_functions_are_open(&op) && sc_host_functions_excuses(&op, edge->since_ticks);
 }
 
 static uint64_t earlier_time(uint64_t a_ns, uint64_t b_ns)
@@ -132,7 +132,7 @@ static bool look_at_functions(void)
             since_ns = earlier_time(since_ns, open_edges[i].since_ns);
     pthread_mutex_unlock(&lock);
     if (since_ns)
-        sc_host_functions_look(since_ns);
+        sc_host_functions_poll(since_ns);
     return since_ns != 0;
 }
 
@@ -163,6 +163,8 @@ static bool take_one_to_end(struct open *due, bool *is_overdue, uint64_t *next_n
     return found;
 }
 
+/* Ends waits that the device has been given: those whose operation is complete, and those that took
+ * too long. */
 static void end_due_edges(uint64_t *next_ns)
 {
     struct open over;
@@ -172,6 +174,7 @@ static void end_due_edges(uint64_t *next_ns)
             sc_edges_say_goes_on(over.api, over.earlier_api);
 }
 
+/* The thread that ends waits of the device (edges), by writing the words that it waits for. */
 static void *run_thread(void *unused)
 {
     uint64_t next_ns;
@@ -185,16 +188,17 @@ static void *run_thread(void *unused)
         if (looks && next_ns)
             next_ns = earlier_time(next_ns, now_ns + LOOK_NS);
         struct timespec at = sc_deadline_in(next_ns > now_ns ? next_ns - now_ns : 0);
-        sc_own_threads_close();
+        sc_own_threads_block_signals();
         if (next_ns)
             sc_sem_wait_until(&fresh, &at);
         else
             sem_wait(&fresh);
-        sc_own_threads_open();
+        sc_own_threads_unblock_signals();
     }
     return NULL;
 }
 
+/* Starts the thread at the first edge. False: it could not be started. */
 static bool start_locked(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -233,6 +237,7 @@ static bool open_edge(const struct edge *edge, const char *api, const struct sc_
 
 /* ---- a context's words ---- */
 
+/* Makes the page of words that a context's device can wait for. */
 static bool make_words(struct sc_edges_of_context *own)
 {
     own->words = sc_pages_map(PAGE_BYTES);
@@ -333,6 +338,8 @@ static bool order_by_word(struct sc_stream_record *stream, const struct sc_op_in
     return ordered;
 }
 
+/* Makes the stream wait for the operation. If that itself may wait for what the program does next,
+ * by a word that our thread can write, so that a wait in a circle comes to an end. */
 bool sc_edges_order_after(struct sc_stream_record *stream, const struct sc_op_info *op,
                           const char *api)
 {
@@ -340,7 +347,7 @@ bool sc_edges_order_after(struct sc_stream_record *stream, const struct sc_op_in
     if (!may_wait_for_program(op))
         return sc_marks_order_after(stream, &op->ticket);
     bool is_behind_function = sc_host_functions_are_open(op);
-    if (is_behind_function && sc_host_functions_excuse(op, sc_ticks()))
+    if (is_behind_function && sc_host_functions_excuses(op, sc_ticks()))
         return false;
     return order_by_word(stream, op, api) ||
            (!is_behind_function && sc_marks_order_after(stream, &op->ticket));

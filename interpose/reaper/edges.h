@@ -1,4 +1,5 @@
-/* Edges between streams that end after stall_limit.
+/* Inserts an edge between two streams: one stream waits for another stream's operation. An edge
+ * ends after stall_limit even if the operation is not complete.
  *
  * An edge of the library's makes a stream wait for another stream's operation. If that operation
  * waits for the program, and the program waits for the first stream, both would wait for ever,
@@ -11,8 +12,7 @@
  *
  * The thread makes no call of the driver and takes no lock but its own, a leaf. It starts with the
  * first such edge. While an edge is behind a host function that has not returned, it looks at host
- * functions every millisecond. Not for a signal handler.
- */
+ * functions every millisecond. Not for a signal handler. */
 #ifndef SC_INTERPOSE_REAPER_EDGES_H
 #define SC_INTERPOSE_REAPER_EDGES_H
 

@@ -71,6 +71,8 @@ static void add_order(struct sc_excuse *excuse, const struct sc_ticket *first,
     excuse->has_no_room = !excuse->order;
 }
 
+/* Has the program made the order between the two operations after all, before the later one could
+ * run? */
 static bool is_order_made(const struct sc_excuse *excuse)
 {
     bool is_made = excuse->is_made || excuse->has_no_room;
@@ -83,8 +85,9 @@ static bool is_order_made(const struct sc_excuse *excuse)
     return is_made;
 }
 
-/* A function made the order of two operations only if the host knew one of them to be done when it
- * returned, so that is asked now. A plain function waits for nobody, and makes none. */
+/* Looks which of the orders that verdicts wait for the function has made. A function made the order
+ * of two operations only if the host knew one of them to be done when it returned, so that is asked
+ * now. A plain function waits for nobody, and makes none. */
 void sc_excuses_function_returned(unsigned call)
 {
     bool is_plain = sc_host_functions_was_plain(call);
@@ -112,6 +115,7 @@ void sc_excuses_kernel_waits(const struct sc_ticket *kernel)
     sc_own_lock_give(&lock);
 }
 
+/* Was the kernel seen to wait for the program? */
 bool sc_excuses_kernel_is_waiting(const struct sc_ticket *kernel)
 {
     bool is = false;
@@ -131,6 +135,7 @@ static bool is_awaited(const struct sc_ticket *kernel)
            !sc_excuses_kernel_is_waiting(kernel);
 }
 
+/* Has the stream stood still so long that a kernel in it may be waiting for the program? */
 bool sc_excuses_kernel_is_stuck(struct sc_excuses_stand *stand, uint32_t stream)
 {
     uint64_t complete = sc_track_stream(&sc_track, stream).complete;
@@ -153,7 +158,8 @@ static void begin(struct sc_excuse *excuse, const struct sc_op_info *op, uint64_
     };
 }
 
-/* A touch under kernels=order waits for the kernel, whose end decides. */
+/* Notes that the verdict waits for whether a kernel waits for the program. A touch under
+ * kernels=order waits for the kernel, whose end decides. */
 static void begin_kernel(struct sc_excuse *excuse, const struct sc_op_info *op)
 {
     bool is_ordered = sc_options.mode == SC_MODE_FIX && sc_options.kernels == SC_KERNELS_ORDER;
@@ -161,7 +167,8 @@ static void begin_kernel(struct sc_excuse *excuse, const struct sc_op_info *op)
         excuse->kernel = op->ticket;
 }
 
-/* In mode=report nobody waits for a touch: behind an open host function it is in doubt. */
+/* Notes that a touch behind an open host function is in doubt: in mode=report nobody waits for
+ * it. */
 static void begin_doubt(struct sc_excuse *excuse, const struct sc_ticket *ticket)
 {
     struct sc_op_info earlier = earlier_operation(excuse);
@@ -183,6 +190,8 @@ void sc_excuses_of_touch(struct sc_excuse *excuse, const struct sc_op_info *op)
     begin_doubt(excuse, &op->ticket);
 }
 
+/* Begins to look for what would excuse two operations whose order is not seen: a host function or
+ * kernel that has waited for the program. */
 void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,
                          const struct sc_later *later)
 {
@@ -200,6 +209,7 @@ void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,
     excuse->is_made = is_done(&op->ticket) || is_done(ticket);
 }
 
+/* The verdict is given: frees what was kept for it. */
 void sc_excuses_end(struct sc_excuse *excuse)
 {
     if (excuse->is_doubted)
@@ -215,6 +225,7 @@ void sc_excuses_end(struct sc_excuse *excuse)
     excuse->order = 0;
 }
 
+/* May an excuse still come up, so that the verdict has to wait? */
 bool sc_excuses_are_awaited(const struct sc_excuse *excuse)
 {
     const struct sc_op_info earlier = earlier_operation(excuse);
@@ -224,20 +235,21 @@ bool sc_excuses_are_awaited(const struct sc_excuse *excuse)
                                     is_awaited(&excuse->kernel));
 }
 
-void sc_excuses_look(const struct sc_excuse *excuse)
+void sc_excuses_poll(const struct sc_excuse *excuse)
 {
     if (excuse->is_doubted)
         sc_doubts_look(excuse->doubt);
 }
 
+/* Is there an excuse, so that no hazard is reported? */
 bool sc_excuses_hold(const struct sc_excuse *excuse)
 {
     const struct sc_op_info earlier = earlier_operation(excuse);
     const struct sc_op_info later = later_operation(excuse);
     if (excuse->issued_ticks == 0)
         return false;
-    return sc_host_functions_excuse(&earlier, excuse->touched_ticks) ||
-           (excuse->has_later && sc_host_functions_excuse(&later, excuse->touched_ticks)) ||
+    return sc_host_functions_excuses(&earlier, excuse->touched_ticks) ||
+           (excuse->has_later && sc_host_functions_excuses(&later, excuse->touched_ticks)) ||
            is_order_made(excuse) || sc_excuses_kernel_is_waiting(&excuse->kernel);
 }
 
@@ -262,6 +274,7 @@ bool sc_excuses_hold_at_last(const struct sc_excuse *excuse)
            (excuse->is_doubted && sc_doubts_remain(excuse->doubt));
 }
 
+/* Under which reason an excused hazard is counted. */
 enum sc_no_verdict_reason sc_excuses_reason(const struct sc_excuse *excuse)
 {
     bool has_room = !excuse->has_no_room && (!excuse->is_doubted || excuse->doubt);

@@ -1,5 +1,5 @@
-/* What may excuse a touch that came too early, or an operation without an order with an earlier
- * one: the host functions that either is behind.
+/* Decides whether a touch that came too early, or an operation without an order with an earlier
+ * one, is excused: a host function that either is behind may have waited for the program.
  *
  * A verdict on such a hazard is kept back until these functions have returned. By then one of them
  * may have been found to wait for the program (interpose/streams/host_functions.h). A function can
@@ -12,8 +12,7 @@
  * kernels=order the write waits for the kernel, and so does the verdict: the write is excused if
  * the kernel does not go on without it.
  *
- * Locks: a leaf's own. Thread safe.
- */
+ * Locks: a leaf's own. Thread safe. */
 #ifndef SC_INTERPOSE_REAPER_EXCUSES_H
 #define SC_INTERPOSE_REAPER_EXCUSES_H
 
@@ -46,8 +45,9 @@ struct sc_excuse {
     bool has_no_room; /* that table was full */
 };
 
-/* Begin an excuse: for a touch by the calling thread just now, for a touch at an unknown time, or
- * for a missing order. Each excuse is ended once. Signal safe. */
+/* Begin to find out whether host functions excuse a touch by the calling thread just now, a touch
+ * at an unknown time, or a missing order. Each excuse is ended once (sc_excuses_end). Signal
+ * safe. */
 void sc_excuses_of_touch(struct sc_excuse *excuse, const struct sc_op_info *op);
 void sc_excuses_of_past_touch(struct sc_excuse *excuse, const struct sc_op_info *op);
 void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,
@@ -58,7 +58,7 @@ void sc_excuses_end(struct sc_excuse *excuse);
 bool sc_excuses_are_awaited(const struct sc_excuse *excuse);
 
 /* To be called every millisecond or so while an excuse is awaited. */
-void sc_excuses_look(const struct sc_excuse *excuse);
+void sc_excuses_poll(const struct sc_excuse *excuse);
 
 /* Is the hazard excused by now? */
 bool sc_excuses_hold(const struct sc_excuse *excuse);
@@ -66,8 +66,8 @@ bool sc_excuses_hold(const struct sc_excuse *excuse);
 /* The last answer, when no excuse is awaited any more, or there is no more time. */
 bool sc_excuses_hold_at_last(const struct sc_excuse *excuse);
 
-/* The reason under which an excused hazard is counted: whether the program was right is not known.
- */
+/* The reason under which an excused hazard is counted as not judged, since it is not known whether
+ * the program was right. */
 enum sc_no_verdict_reason sc_excuses_reason(const struct sc_excuse *excuse);
 
 /* Notes that the kernel is taken to wait for the program: nothing has moved on its stream for
@@ -75,8 +75,8 @@ enum sc_no_verdict_reason sc_excuses_reason(const struct sc_excuse *excuse);
 enum { SC_EXCUSES_STUCK_NS = 250 * 1000 * 1000 };
 void sc_excuses_kernel_waits(const struct sc_ticket *kernel);
 
-/* Is the kernel already taken to wait for the program? Then nothing that it may read is held
- * against it. A load if no kernel ever was. */
+/* Has the kernel been found to wait for the program? Then the program may write what the kernel may
+ * read. One load if no kernel ever was. */
 bool sc_excuses_kernel_is_waiting(const struct sc_ticket *kernel);
 
 /* Has the stream stood still for SC_EXCUSES_STUCK_NS, by repeated calls with the same `stand`?

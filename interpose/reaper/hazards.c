@@ -53,6 +53,7 @@ bool sc_hazards_heals(const struct sc_op_info *op)
            (!sc_ops_is_possible(op) || sc_options.kernels == SC_KERNELS_ORDER);
 }
 
+/* What a report says of the operation. */
 static struct sc_hazard_copy describe_copy(const struct sc_op_info *op)
 {
     const struct sc_stream_view stream = sc_track_stream(&sc_track, op->ticket.stream);
@@ -85,6 +86,7 @@ uint32_t sc_hazards_origin(uintptr_t address)
     return SC_TRACKED(sc_allocations_origin(track.allocations, address));
 }
 
+/* What a report says of the call or access that conflicts: who, where and when. */
 struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit)
 {
     struct sc_hazard_event event = {
@@ -98,6 +100,7 @@ struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit)
     return event;
 }
 
+/* The hazard of one operation against an event. */
 static struct sc_hazard hazard_of(enum sc_hazard_code code, enum sc_action action,
                                   const struct sc_op_info *op, const struct sc_buffer *buffer,
                                   const struct sc_hazard_event *event, bool found_later)
@@ -163,6 +166,7 @@ void sc_hazards_judge(struct sc_judged *judged)
             sc_reaper_finds_hazard(&judged->ops.ops[i].ticket, &judged->certainty[i]);
 }
 
+/* Reports hazards whose certainty is already known. */
 void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
                               const struct sc_judged *judged, const struct sc_buffer *buffer,
                               const struct sc_culprit *culprit)
@@ -196,6 +200,8 @@ void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
     report(code, action, ops, buffer, culprit, SC_BY_TOUCH, NULL);
 }
 
+/* The whole block that the operation's host memory lies in, if it is known; else the operation's
+ * own bytes. */
 struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
 {
     struct sc_range_info range = sc_track_find_range(&sc_track, op->shape.address);
@@ -204,6 +210,7 @@ struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
     return (struct sc_buffer){op->shape.address, sc_shape_hull_bytes(&op->shape)};
 }
 
+/* Reports two operations of which the later one is not ordered behind the earlier. */
 void sc_hazards_report_order(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, unsigned i, const struct sc_later *later,
                              const struct sc_culprit *culprit)
@@ -239,6 +246,8 @@ void sc_hazards_report_returned(const struct sc_ops *ops)
         report_returned(&ops->ops[i]);
 }
 
+/* Reports sources that the program has changed while the device still had to read them: found by
+ * comparing bytes, after the fact. */
 void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
@@ -266,19 +275,22 @@ static uint64_t lanes_to_attend(const struct sc_point *point)
     return __builtin_popcountll(lanes) <= ATTENDED_MAX ? lanes : 0;
 }
 
-void sc_hazards_know(struct sc_point *point, const struct sc_culprit *where)
+/* The host has waited for the point: ends all operations before it, and reports sources among them
+ * that have changed. */
+void sc_hazards_note_known(struct sc_point *point, const struct sc_culprit *where)
 {
     SC_OPS(overwritten);
     uint64_t lanes = lanes_to_attend(point);
     struct sc_comparisons comparisons;
-    sc_track_compare(&sc_track, point, &comparisons);
+    sc_track_compare_sources(&sc_track, point, &comparisons);
     sc_guard_attend(lanes);
-    sc_track_known(&sc_track, point, &comparisons, &overwritten);
+    sc_track_note_known(&sc_track, point, &comparisons, &overwritten);
     sc_guard_apply(SC_GUARD_OWN);
     if (sc_unlikely(overwritten.count))
         sc_hazards_report_overwritten(&overwritten, where);
 }
 
+/* Reports something that went wrong with a capture (SC3xx), where no buffer is concerned. */
 void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
                                const struct sc_hazard_copy *begin, const struct sc_culprit *culprit)
 {
@@ -295,6 +307,7 @@ void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
     sc_reaper_report(&hazard);
 }
 
+/* What a report says of a node's use of memory. */
 static struct sc_hazard_copy describe_use(const struct sc_graph_use *use)
 {
     return (struct sc_hazard_copy){
@@ -310,6 +323,7 @@ static struct sc_hazard_copy describe_use(const struct sc_graph_use *use)
     };
 }
 
+/* Who added the node, as a report says it. */
 struct sc_hazard_event sc_hazards_author(const struct sc_graph_author *author)
 {
     return (struct sc_hazard_event){.api = author->api,
@@ -319,6 +333,7 @@ struct sc_hazard_event sc_hazards_author(const struct sc_graph_author *author)
                                     .stack = author->stack};
 }
 
+/* One of two racing nodes, as a report says it. */
 static struct sc_hazard_node describe_node(const struct sc_graph_use *use)
 {
     return (struct sc_hazard_node){
@@ -330,6 +345,8 @@ static struct sc_hazard_node describe_node(const struct sc_graph_use *use)
     };
 }
 
+/* Reports two nodes of a graph that use the same device memory without an edge between them
+ * (SC501). */
 void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_culprit *culprit)
 {
     SC_KEEP_ERRNO();
@@ -358,6 +375,7 @@ void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_cu
     sc_reaper_report(&hazard);
 }
 
+/* Reports a node that uses memory which is gone, or on a stack (SC4xx). */
 void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                              const struct sc_culprit *culprit)

@@ -40,34 +40,35 @@ struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op);
  * call that found the change, and not the one that made it. */
 void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where);
 
-/* Notes that everything before the point is known done (sc_track_known), and reports sources that
- * were found changed. */
-void sc_hazards_know(struct sc_point *point, const struct sc_culprit *where);
+/* Notes that everything before the point is known done (sc_track_note_known), and reports sources
+ * that were found changed. */
+void sc_hazards_note_known(struct sc_point *point, const struct sc_culprit *where);
 
 /* Reports operations on locals of functions that have returned. The event is the return, and its
  * stack the function. */
 void sc_hazards_report_returned(const struct sc_ops *ops);
 
-/* The code of a free, by the direction of the operation that the free hurts. */
+/* The code of a hazard by which a free comes too early, by the direction of the operation that it
+ * hurts. */
 enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction);
 
 /* Is a call that comes too early for this operation healed? For what a kernel may use, only if
  * `kernels` says so. */
 bool sc_hazards_heals(const struct sc_op_info *op);
 
-/* The code of a touch that comes before the operation has ended. */
+/* The code of a hazard by which a touch comes before the operation has ended. */
 enum sc_hazard_code sc_hazards_touch_code(const struct sc_op_info *op, enum sc_touch touch);
 
 /* Reports one hazard for each operation. The code SC_HAZARD_CODE_COUNT means sc_hazards_free_code.
  * Makes no CUDA call, so libc hooks may call this. */
 void sc_hazards_report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                        const struct sc_buffer *buffer, const struct sc_culprit *culprit);
-/* The same of operation number `i` alone, and of the buffer that it lies in. `later` is what the
- * culprit does (interpose/reaper/excuses.h); a host function may order it with the operation. */
+/* Reports one missing order: operation `i` of `ops` and the culprit are in no order. `later`: what
+ * the culprit does (interpose/reaper/excuses.h); a host function may excuse it. */
 void sc_hazards_report_order(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, unsigned i, const struct sc_later *later,
                              const struct sc_culprit *culprit);
-/* The same of a touch by the program itself, which a host function may excuse. */
+/* Reports a touch by the program itself, which a host function may excuse. */
 void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, const struct sc_buffer *buffer,
                              const struct sc_culprit *culprit);
@@ -92,8 +93,8 @@ void sc_hazards_report_graph(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_graph_use *use, const struct sc_graph_extra *extra,
                              const struct sc_culprit *culprit);
 
-/* Reports a launch with two nodes that no edge orders (SC501). Whether they did harm was not seen.
- */
+/* Reports a launch of a graph with two nodes that no edge orders (SC501). It is not known whether
+ * they did harm. */
 void sc_hazards_report_race(const struct sc_graph_race *race, const struct sc_culprit *culprit);
 
 /* The call that added a node of a graph, as a hazard's event. */

@@ -1,5 +1,5 @@
-/* Operations that were judged before it was known what becomes of a call: plain data, for
- * sc_hazards_judge (hazards.h). */
+/* Operations whose hazards have a verdict before it is known what becomes of a call, for
+ * sc_hazards_judge (hazards.h): plain data. */
 #ifndef SC_INTERPOSE_REAPER_JUDGED_H
 #define SC_INTERPOSE_REAPER_JUDGED_H
 

@@ -30,6 +30,7 @@ uint64_t sc_large_copies_driver_late(void)
     return atomic_load_explicit(&late_reads, memory_order_relaxed);
 }
 
+/* Copies the bytes into pages of their own. NULL: no memory, or the bytes cannot be read. */
 void *sc_large_copies_make(uintptr_t address, size_t size_bytes)
 {
     SC_KEEP_ERRNO();
@@ -60,8 +61,8 @@ void sc_large_copies_await(struct sc_op_info *read)
     sc_marks_await(&read->ticket, sc_now_ns() + sc_options.stall_limit_ns);
 }
 
-/* The copy is taken down as memory of the program's would be: a hold finds the read, and waits for
- * it. */
+/* Keeps a copy of the library's until the device has read it. The copy is taken down as memory of
+ * the program's would be: a hold finds the read, and waits for it. */
 void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read)
 {
     const struct sc_culprit reader = {read->api, NULL, NULL};
@@ -74,7 +75,7 @@ void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read
         .hold = true,
         .kind = SC_HOLD_UNMAP,
     };
-    sc_take_down_ask(&request, &reader);
+    sc_take_down_search(&request, &reader);
     if (!sc_take_down_finish(&request, read->api)) {
         /* No hold was made, or it has been waited for. If the read does not end the copy is never
          * given back. */

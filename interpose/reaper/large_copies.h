@@ -1,9 +1,8 @@
-/* Copies of sources that are too large for a snapshot and cannot be kept unchanged by page
- * protection: the driver may read them late, while the program may do with them what it likes, or
- * leaves the function that has them. The device reads the copy, which the reaper gives back.
+/* Copies sources that are too large for a snapshot and cannot be protected, so that the device can
+ * read the copy: the driver may read the source late, while the program changes it or leaves the
+ * function that has it. The reaper gives the copies back.
  *
- * Thread safe, not signal safe. No lock of the library may be held. errno is kept.
- */
+ * Thread safe, not signal safe. No lock of the library may be held. errno is kept. */
 #ifndef SC_INTERPOSE_REAPER_LARGE_COPIES_H
 #define SC_INTERPOSE_REAPER_LARGE_COPIES_H
 
@@ -20,7 +19,7 @@ void *sc_large_copies_make(uintptr_t address, size_t size_bytes);
  * done; beyond max_held the call waits for that. */
 void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read);
 
-/* For a call that was made without us, so that the device reads the source itself: records the
+/* For a call that passed the library by, so that the device reads the source itself: records the
  * operation `read`, and waits until it is done, at most stall_limit. */
 void sc_large_copies_await(struct sc_op_info *read);
 

@@ -78,6 +78,7 @@ static struct {
 
 /* ---- showing ---- */
 
+/* The attributes of a mark or range of NVTX. */
 static nvtxEventAttributes_t attributes_of(uint32_t category, enum colour colour, const char *words)
 {
     return (nvtxEventAttributes_t){
@@ -101,6 +102,7 @@ static const char *called(const char *runtime_api, const char *api)
     return runtime_api ? runtime_api : api;
 }
 
+/* The words of a hazard's mark on a profiler's time line. */
 static void put_hazard(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_format(
@@ -113,7 +115,8 @@ static void put_hazard(struct sc_text *text, const struct sc_hazard *hazard)
     sc_plain_put(text, hazard->label, strlen(hazard->label));
 }
 
-/* The payload is the event's time, by which the hazard is found in the report. */
+/* Shows a hazard as a mark on the profiler's time line. The payload is the event's time, by which
+ * the hazard is found in the report. */
 static void show_mark(const struct sc_hazard *hazard)
 {
     SC_TEXT(text, TEXT_BYTES);
@@ -125,6 +128,7 @@ static void show_mark(const struct sc_hazard *hazard)
     nvtxDomainMarkEx(domain, &mark);
 }
 
+/* Ends the range that shows the thread as stalled. */
 static void end_range(int32_t thread)
 {
     for (unsigned i = 0; i < RANGES_MAX; i++)
@@ -135,6 +139,7 @@ static void end_range(int32_t thread)
         }
 }
 
+/* Begins a range that shows the thread as stalled in the call. */
 static void begin_range(int32_t thread, const char *api)
 {
     unsigned place = 0;
@@ -150,6 +155,7 @@ static void begin_range(int32_t thread, const char *api)
     ranges[place].thread = thread;
 }
 
+/* Hands one entry of the queue to the profiler. */
 static void show(const struct entry *entry)
 {
     switch (entry->kind) {
@@ -169,6 +175,7 @@ static void show(const struct entry *entry)
     }
 }
 
+/* Says on the time line how many marks had no room in the queue. */
 static void show_lost(unsigned lost)
 {
     if (lost == 0)
@@ -188,14 +195,15 @@ static bool await_work_locked(void) SC_REQUIRES(shown.lock)
     shown.showing = false;
     if (shown.count == 0)
         pthread_cond_broadcast(&shown.done);
-    sc_own_threads_close();
+    sc_own_threads_block_signals();
     while (shown.count == 0 && !shown.stopping)
         pthread_cond_wait(&shown.work, &shown.lock);
-    sc_own_threads_open();
+    sc_own_threads_unblock_signals();
     shown.showing = shown.count != 0;
     return shown.showing;
 }
 
+/* Waits until the queue has an entry. False: the process ends. */
 static bool await_work(void)
 {
     sc_own_lock_take(&shown.lock);
@@ -204,6 +212,7 @@ static bool await_work(void)
     return any;
 }
 
+/* Waits for an entry and takes it. False: the process ends. */
 static bool take_entry(struct entry *entry, unsigned *lost)
 {
     sc_own_lock_take(&shown.lock);
@@ -220,6 +229,7 @@ static bool take_entry(struct entry *entry, unsigned *lost)
     return any;
 }
 
+/* Hands entries to the profiler until the process ends. */
 static void show_all(void)
 {
     struct entry entry;
@@ -250,6 +260,7 @@ static void load_and_show(void)
     show_all();
 }
 
+/* The thread that talks to the profiler, as that may load libraries and take locks. */
 static void *run_thread(void *unused)
 {
     (void)unused;
@@ -271,6 +282,7 @@ static bool is_relative(const char *tool)
     return tool[0] != '/' && strchr(tool, '/');
 }
 
+/* Starts that thread if a profiler has asked for NVTX. */
 void sc_nvtx_start(void)
 {
     const char *tool = getenv("NVTX_INJECTION64_PATH");
@@ -304,6 +316,7 @@ static struct entry *claim_entry(enum kind kind) SC_TRY_ACQUIRES(true, shown.loc
     return NULL;
 }
 
+/* Ends what claim_entry began: the thread may take the entry. */
 static void hand_over(void) SC_RELEASES(shown.lock)
 {
     SC_ASSERT_HELD(&shown.lock);

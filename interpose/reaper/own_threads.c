@@ -34,6 +34,8 @@ extern sc_create_function sanitizers_create __asm__("__interceptor_pthread_creat
  * (interpose/signals/blocked_threads.h). */
 static const uint64_t mask_of_thread = ~SC_KERNEL_MASK_SETXID;
 
+/* Starts a detached thread of the library's, past the wrappers and without the program's
+ * signals. */
 static bool start_thread(sc_run_function *run, void *argument, size_t stack_bytes)
 {
     pthread_attr_t attributes;
@@ -90,12 +92,14 @@ static bool is_filtered(void)
     return sc_kernel_is_filtered();
 }
 
-void sc_own_threads_close(void)
+void sc_own_threads_block_signals(void)
 {
     sc_kernel_mask_set(mask_of_thread);
 }
 
-void sc_own_threads_open(void)
+/* Lets those signals in that the thread may itself cause: faults, and calls that a sandbox
+ * filters. */
+void sc_own_threads_unblock_signals(void)
 {
     uint64_t open = 0;
     if (may_have_fault() && !is_pending(SIGSEGV))
@@ -108,10 +112,12 @@ void sc_own_threads_open(void)
 void sc_own_threads_enter(const char *name)
 {
     prctl(PR_SET_NAME, name);
-    sc_own_threads_open();
+    sc_own_threads_unblock_signals();
     sc_own_lock_be_own_thread();
 }
 
+/* As sc_own_threads_enter, for a thread that calls the driver: its calls must not break a capture
+ * of the program's. */
 void sc_own_threads_enter_driver(const char *name)
 {
     sc_own_threads_enter(name);
@@ -131,6 +137,7 @@ struct errand {
     _Atomic uint32_t is_done; /* 1: the call was made; a futex */
 };
 
+/* The thread that makes one call for another thread, in that one's context. */
 static void *run_errand(void *argument)
 {
     struct errand *errand = argument;
@@ -150,6 +157,7 @@ static void await_errand(struct errand *errand)
         sc_kernel_call(SYS_futex, &errand->is_done, FUTEX_WAIT_PRIVATE, 0);
 }
 
+/* Makes the call on a thread of its own, and waits for it. False: there was no thread. */
 static bool call_on_thread(void (*function)(void *argument), void *argument)
 {
     struct errand errand = {.function = function, .argument = argument};
@@ -165,6 +173,8 @@ static bool call_on_thread(void (*function)(void *argument), void *argument)
  * 6 KB for a copy). */
 enum { ROOM_BYTES = 24 << 10 };
 
+/* Makes a call for which the thread's stack may be too small, on another thread if need be. False:
+ * it was not made. */
 bool sc_own_threads_make_room(void (*function)(void *argument), void *argument)
 {
     SC_NO_CANCELLATION_POINT();

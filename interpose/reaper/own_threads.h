@@ -1,4 +1,4 @@
-/* Threads of the library's own, in somebody else's process. */
+/* Starts threads of the library's own in the program's process, which take none of its signals. */
 #ifndef SC_INTERPOSE_REAPER_OWN_THREADS_H
 #define SC_INTERPOSE_REAPER_OWN_THREADS_H
 
@@ -19,9 +19,9 @@ void sc_own_threads_enter(const char *name);
  * memory for the thread, and frees it on another one when the process ends. */
 void sc_own_threads_enter_driver(const char *name);
 
-/* The thread is about to sleep: blocks all signals, so that signals for the process go to the
- * program's threads. */
-void sc_own_threads_close(void);
+/* To be called by such a thread before it sleeps: blocks all signals, so that signals for the
+ * process go to the program's threads. */
+void sc_own_threads_block_signals(void);
 
 /* The thread is about to work: lets in the signals of faults that it may have, and no others.
  *
@@ -31,6 +31,6 @@ void sc_own_threads_close(void);
  *     SIGSYS      The program has a handler, and the thread a filter that asks for it (seccomp).
  *
  * Any other fault on such a thread ends the process, whether or not its signal is blocked. */
-void sc_own_threads_open(void);
+void sc_own_threads_unblock_signals(void);
 
 #endif

@@ -128,7 +128,7 @@ static void unlock_reaper(void) SC_RELEASES(reaper.lock)
 static struct verdict verdict_on(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
 {
     SC_TRACK_SCOPE(track);
-    bool signalled = sc_order_signalled(track.order, ticket);
+    bool signalled = sc_order_may_be_signalled(track.order, ticket);
     uint64_t last = signalled ? sc_order_first_signal(track.order, ticket) : 0;
     return (struct verdict){
         .hazard = *hazard, .ticket = *ticket, .signalled = signalled, .last = last};
@@ -147,6 +147,8 @@ static bool is_hazard(const struct verdict *verdict, enum sc_certainty *certaint
     return !is_complete || !verdict->signalled;
 }
 
+/* Would a conflict with this operation count as a hazard now? For callers that then do something
+ * about it. */
 bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *certainty)
 {
     SC_KEEP_ERRNO();
@@ -222,12 +224,13 @@ static bool take_decided(struct verdict *decided, bool all)
     return found;
 }
 
+/* Looks whether excuses have come up for verdicts that were put off. */
 static void look_at_suspended(uint64_t since_ns)
 {
-    sc_host_functions_look(since_ns);
+    sc_host_functions_poll(since_ns);
     lock_reaper();
     for (unsigned i = 0; i < reaper.suspended_count; i++)
-        sc_excuses_look(&reaper.suspended[i].excuse);
+        sc_excuses_poll(&reaper.suspended[i].excuse);
     unlock_reaper();
 }
 
@@ -307,6 +310,8 @@ static bool judge_next_locked(void) SC_REQUIRES(reaper.lock)
     return true;
 }
 
+/* Judges all that is queued in the calling thread, before it waits for the device: afterwards
+ * everything looks complete. */
 void sc_reaper_judge_now(void)
 {
     if (sc_likely(atomic_load_explicit(&reaper.unjudged, memory_order_relaxed) == 0))
@@ -339,6 +344,7 @@ static bool give_back_by_reaper(const struct sc_release *release)
     return false;
 }
 
+/* Gives held pinned memory back to the driver, if it is of the context. False: it is not. */
 static bool give_back_pinned(const struct sc_release *release, const struct sc_context *context)
 {
     if (!sc_hold_is_drivers(release->kind) || release->context != context->legacy)
@@ -366,6 +372,8 @@ static void end_or_put_back(const struct sc_release *release, bool ended)
         sc_reaper_wake(); /* the memory itself may be given back now */
 }
 
+/* Behind a wait for the context: gives back pinned memory whose operations are done. Only now does
+ * the driver do so without waiting. True: some was given back. */
 bool sc_reaper_give_back_pinned(const struct sc_context *context)
 {
     bool any = false;
@@ -383,6 +391,7 @@ bool sc_reaper_give_back_pinned(const struct sc_context *context)
     return any;
 }
 
+/* Gives back all held memory whose operations are done. */
 static void give_back_ready(void)
 {
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
@@ -411,18 +420,19 @@ static void ask_of_awaited_streams(void)
 
 /* ---- the thread ---- */
 
+/* Sleeps until there is work; at most `poll_ns`, if that is not 0. */
 static void wait_for_work_locked(uint64_t poll_ns) SC_REQUIRES(reaper.lock)
 {
     SC_ASSERT_HELD(&reaper.lock);
     if (reaper.woken || reaper.stopping)
         return;
     struct timespec at = sc_deadline_in(poll_ns);
-    sc_own_threads_close();
+    sc_own_threads_block_signals();
     if (poll_ns == 0)
         pthread_cond_wait(&reaper.work, &reaper.lock);
     else
         sc_cond_wait_until(&reaper.work, &reaper.lock, &at);
-    sc_own_threads_open();
+    sc_own_threads_unblock_signals();
 }
 
 /* Counts a round, and wakes the threads that wait for it. */
@@ -433,6 +443,8 @@ static void end_round(void)
         sc_kernel_call(SYS_futex, &reaper.rounds, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
+/* The reaper's thread: judges queued conflicts, gives held memory back, and ends guards. It polls
+ * with growing pauses while something is in flight that it waits for. */
 static void *run_thread(void *argument)
 {
     uint64_t poll_ns = 0;
@@ -473,6 +485,7 @@ static void *run_thread(void *argument)
     return NULL;
 }
 
+/* Starts the thread. If there can be none, those who wait for it are told. */
 static void start_thread(void)
 {
     if (sc_own_threads_start(run_thread, SC_OWN_THREADS_SMALL))
@@ -495,6 +508,7 @@ static void want_thread_locked(void) SC_REQUIRES(reaper.lock)
     atomic_store_explicit(&runs, true, memory_order_release);
 }
 
+/* Wakes the thread, or has it started. */
 static void wake_locked(void) SC_REQUIRES(reaper.lock)
 {
     SC_ASSERT_HELD(&reaper.lock);
@@ -503,6 +517,7 @@ static void wake_locked(void) SC_REQUIRES(reaper.lock)
     pthread_cond_signal(&reaper.work);
 }
 
+/* Sees to it that the thread runs. False: there can be none, and nothing may be left to it. */
 bool sc_reaper_start(void)
 {
     if (sc_likely(atomic_load_explicit(&runs, memory_order_acquire)))
@@ -540,6 +555,7 @@ static void halt_when_on_disk_locked(void) SC_REQUIRES(reaper.lock)
     abort();
 }
 
+/* Begins to look for what would excuse the conflict, by how it was found. */
 static void begin_excuse(struct sc_excuse *excuse, const struct sc_op_info *op,
                          enum sc_finding finding, const struct sc_later *later)
 {
@@ -551,6 +567,8 @@ static void begin_excuse(struct sc_excuse *excuse, const struct sc_op_info *op,
         sc_excuses_of_order(excuse, op, later);
 }
 
+/* Queues a conflict for its verdict: whether it counts as a hazard depends on what the marks of its
+ * operation show. Without room it is reported at once, or counted as not judged. */
 void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
                      enum sc_finding finding, const struct sc_later *later)
 {
@@ -581,6 +599,7 @@ void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op
         sc_excuses_end(&verdict.excuse);
 }
 
+/* Writes a hazard to the report, unless the user has suppressed it. */
 void sc_reaper_report(const struct sc_hazard *hazard)
 {
     SC_TRACE("hazard code certainty", hazard->code, hazard->certainty);
@@ -601,6 +620,7 @@ struct awaited {
     size_t size_bytes;
 };
 
+/* Has the hold that a thread waits for ended? */
 static bool has_ended(const struct awaited *awaited)
 {
     return awaited->taken ? !SC_TRACKED(sc_holds_lives(track.holds, awaited->taken->held,
@@ -651,7 +671,7 @@ static bool wait_until_ended(const struct awaited *awaited)
     return has_ended(awaited);
 }
 
-bool sc_reaper_wait(const struct sc_take_down *taken, const char *api)
+bool sc_reaper_await_hold(const struct sc_take_down *taken, const char *api)
 {
     return wait_until_ended(&(struct awaited){.api = api, .taken = taken});
 }
@@ -663,6 +683,7 @@ bool sc_reaper_settle(uintptr_t address, size_t size_bytes, const char *api)
         &(struct awaited){.api = api, .address = address, .size_bytes = size_bytes});
 }
 
+/* Waits until the reaper has looked once at all held memory, so that what can be given back is. */
 void sc_reaper_collect(void)
 {
     SC_KEEP_ERRNO();
@@ -685,6 +706,8 @@ struct patience {
     bool has_lock;
 };
 
+/* Takes the lock at the end of the process, where a thread that has it may never give it back.
+ * False: it is not to be had. */
 static bool lock_patiently(struct patience *patience) SC_UNFOLLOWED
 {
     struct timespec until = sc_deadline_in(STOP_WAIT_NS);
@@ -695,6 +718,7 @@ static bool lock_patiently(struct patience *patience) SC_UNFOLLOWED
     return patience->has_lock;
 }
 
+/* Begins a wait that ends at the latest when the process must go on ending. */
 static struct patience begin_patience(void)
 {
     uint64_t now_ns = sc_now_ns();
@@ -725,6 +749,7 @@ static bool wait_patiently_locked(struct patience *patience) SC_UNFOLLOWED
     return lock_patiently(patience);
 }
 
+/* At the end of the process: waits until all that was queued is judged. */
 void sc_reaper_await_judged(void)
 {
     struct patience patience = begin_patience();
@@ -734,6 +759,8 @@ void sc_reaper_await_judged(void)
     end_patience(&patience);
 }
 
+/* The same, and lets the reaper decide all verdicts that were put off, as nothing can excuse them
+ * any more. */
 void sc_reaper_await_verdicts(void) SC_UNFOLLOWED
 {
     struct patience patience = begin_patience();
@@ -747,6 +774,7 @@ void sc_reaper_await_verdicts(void) SC_UNFOLLOWED
     end_patience(&patience);
 }
 
+/* At the end of the process: ends the reaper's thread. */
 void sc_reaper_stop(void)
 {
     struct patience patience = begin_patience();
@@ -762,6 +790,7 @@ void sc_reaper_stop(void)
     end_patience(&patience);
 }
 
+/* In a child that has forked there is no reaper: nothing is queued, and nothing waits for it. */
 void sc_reaper_child(void)
 {
     pthread_mutex_init(&reaper.lock, NULL);

@@ -61,9 +61,10 @@ void sc_reaper_report(const struct sc_hazard *hazard);
  * count. Asks the device on the calling thread; not in a hook that the driver may call. */
 bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *certainty);
 
-/* Gives the verdicts that are still due, on the calling thread. A call that waits for the device
- * does so first: afterwards an operation that was running would look as if it had been complete.
- * One load when no verdict is due. Calls the driver: never in a libc hook. */
+/* Decides, on the calling thread, the certainty of hazards that the reaper has not come to yet. To
+ * be called before a call that waits for the device: afterwards an operation that was running would
+ * look as if it had been complete. One load if there are none. Calls the driver: never in a libc
+ * hook. */
 void sc_reaper_judge_now(void);
 
 /* Gives back the context's pinned memory whose operations are complete, and returns whether there
@@ -72,7 +73,7 @@ void sc_reaper_judge_now(void);
  * when nothing is held. */
 bool sc_reaper_give_back_pinned(const struct sc_context *context);
 
-/* Starts the thread if there is none. False: there will be none. One load when it runs. */
+/* Starts the reaper if it does not run. False: it cannot be started. One load if it runs. */
 bool sc_reaper_start(void);
 
 /* Wakes the reaper, as there is a new hold. */
@@ -80,7 +81,7 @@ void sc_reaper_wake(void);
 
 /* Waits until the hold that a take-down made has ended, at most stall_limit, on behalf of the call
  * `api`. False: the hold has not ended. */
-bool sc_reaper_wait(const struct sc_take_down *taken, const char *api);
+bool sc_reaper_await_hold(const struct sc_take_down *taken, const char *api);
 
 /* The parts of such a wait, for a caller that may hold no lock meanwhile: takes the number of the
  * round. The caller then looks whether what it awaits has ended, and otherwise sleeps. No lock;
@@ -108,17 +109,17 @@ void sc_reaper_remove_graph(uint32_t known);
  * takes the tracker's lock and the reaper's only. */
 void sc_reaper_forget_graph(uintptr_t graph);
 
-/* The program is about to be replaced, or to die: waits until what was found is on disk, as long as
- * at exit; verdicts that are kept back are given now. Calls no driver and waits for no lock without
- * a limit, so it does not matter where the program dies. */
+/* Called before an exec or the end of the program: waits until all hazards that were found are on
+ * disk, as long as at exit; verdicts that are kept back are given now. Calls no driver and waits
+ * for no lock without a limit, so it does not matter where the program dies. */
 void sc_reaper_await_verdicts(void);
 
 /* Has the reaper give back what is complete: waits until it has looked at all holds, 0.5 s at most.
  */
 void sc_reaper_collect(void);
 
-/* Waits until what was found before is on disk, as long as at exit; but not for touches that a host
- * function may excuse. Calls no driver. */
+/* Waits until all hazards that were found before are on disk, as long as at exit, except touches
+ * that a host function may still excuse. Calls no driver. */
 void sc_reaper_await_judged(void);
 
 /* The process ends: reports what is still to be judged, and stops the thread. That takes at most

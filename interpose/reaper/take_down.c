@@ -36,7 +36,9 @@ static void name_call(struct sc_take_down *request, const struct sc_culprit *cul
         request->by = event_of(culprit, request->kind == SC_HOLD_UNREGISTER);
 }
 
-void sc_take_down_ask(struct sc_take_down *request, const struct sc_culprit *culprit)
+/* Memory is about to be given back: finds what is in flight there. If that is to be healed, a hold
+ * keeps the memory, or the call will wait. */
+void sc_take_down_search(struct sc_take_down *request, const struct sc_culprit *culprit)
 {
     SC_TRACE("take-down address bytes", request->address, request->size_bytes);
     request->hold &= sc_options.mode == SC_MODE_FIX;
@@ -55,6 +57,7 @@ void sc_take_down_ask(struct sc_take_down *request, const struct sc_culprit *cul
         sc_recently_freed(culprit->api, culprit->site, request->address, request->size_bytes);
 }
 
+/* What a report says was done about it. */
 static enum sc_action action_of(const struct sc_take_down *request)
 {
     if (request->held)
@@ -69,6 +72,7 @@ static bool is_passed(const struct sc_take_down *request, const struct sc_op_inf
     return request->passes_kernels && sc_ops_is_kernel(op);
 }
 
+/* May the call go through at once, as only kernels are in flight there that are not waited for? */
 bool sc_take_down_passes(const struct sc_take_down *request)
 {
     for (unsigned i = 0; i < sc_ops_kept(&request->found); i++)
@@ -86,6 +90,7 @@ static bool is_any_passed(const struct sc_take_down *request)
     return false;
 }
 
+/* Reports what was found in flight. */
 void sc_take_down_report(const struct sc_take_down *request, enum sc_hazard_code code,
                          const struct sc_culprit *culprit)
 {
@@ -102,26 +107,30 @@ void sc_take_down_report(const struct sc_take_down *request, enum sc_hazard_code
     }
 }
 
+/* Waits for what was found, or leaves the memory to the reaper. True: the caller must not give it
+ * back. */
 bool sc_take_down_finish(const struct sc_take_down *request, const char *api)
 {
     if (!request->held)
         return false;
     if (request->kind == SC_HOLD_WAIT) {
-        sc_reaper_wait(request, api);
+        sc_reaper_await_hold(request, api);
         return false;
     }
     sc_reaper_wake();
     return true;
 }
 
+/* All three steps in turn. True: the caller must not give the memory back. */
 bool sc_take_down_make(struct sc_take_down *request, enum sc_hazard_code code,
                        const struct sc_culprit *culprit)
 {
-    sc_take_down_ask(request, culprit);
+    sc_take_down_search(request, culprit);
     sc_take_down_report(request, code, culprit);
     return sc_take_down_finish(request, culprit->api);
 }
 
+/* Notes in the graphs whose nodes name the memory that it is gone, so that a launch is reported. */
 void sc_take_down_tell_graphs(uintptr_t address, size_t size_bytes, bool unregistered,
                               const struct sc_culprit *culprit)
 {

@@ -1,5 +1,6 @@
-/* What every hook and wrapper does by which the program takes memory away: it asks what is in
- * flight there, reports what was found, and in mode=fix defers the call or waits.
+/* Called by every hook and wrapper of a call that takes memory away (free, munmap, unregister):
+ * asks what is in flight there, reports what was found, and in mode=fix defers the call or
+ * waits.
  *
  * The caller fills in a struct sc_take_down: the interval, the kind of the hold, and `hold` if a
  * hold is wanted. A caller that does something of its own between the steps may call them one by
@@ -7,8 +8,7 @@
  *
  * Nothing here calls CUDA or changes errno. Locks: no lock of the library may be held; the
  * tracker's, the guard's, the report's and the reaper's are taken, one after the other. Thread
- * safe, not signal safe.
- */
+ * safe, not signal safe. */
 #ifndef SC_INTERPOSE_REAPER_TAKE_DOWN_H
 #define SC_INTERPOSE_REAPER_TAKE_DOWN_H
 
@@ -20,8 +20,8 @@ enum sc_hazard_code;
 struct sc_culprit;
 struct sc_take_down;
 
-/* All of the steps. True: the memory is kept, and the caller must not make the real call. False:
- * the caller makes the real call now; for a hold of kind SC_HOLD_WAIT the wait is over. */
+/* Does all of the steps. True: the memory is held, and the caller must not make the real call.
+ * False: the caller makes the real call now; for a hold of kind SC_HOLD_WAIT the wait is over. */
 bool sc_take_down_make(struct sc_take_down *request, enum sc_hazard_code code,
                        const struct sc_culprit *culprit);
 
@@ -29,7 +29,7 @@ bool sc_take_down_make(struct sc_take_down *request, enum sc_hazard_code code,
  * only. If max_held or memory is used up, a hold of the reaper's becomes SC_HOLD_WAIT. A hold of
  * the driver's keeps `must_wait`, since the driver's own call waits. max_held_bytes 0 stands for
  * the option. */
-void sc_take_down_ask(struct sc_take_down *request, const struct sc_culprit *culprit);
+void sc_take_down_search(struct sc_take_down *request, const struct sc_culprit *culprit);
 
 /* The second step: reports each operation that was found, with what has become of the call. The
  * code SC_HAZARD_CODE_COUNT means sc_hazards_free_code. */
@@ -44,8 +44,8 @@ bool sc_take_down_finish(const struct sc_take_down *request, const char *api);
  * nothing was found. */
 bool sc_take_down_passes(const struct sc_take_down *request);
 
-/* The memory goes, or has gone, without a hold: notes the call for launches of graphs that name the
- * memory. `unregistered`: only the registration goes. */
+/* Notes a call that takes the memory away without a hold, so that later launches of graphs that
+ * name the memory are reported. `unregistered`: only the registration goes. */
 void sc_take_down_tell_graphs(uintptr_t address, size_t size_bytes, bool unregistered,
                               const struct sc_culprit *culprit);
 

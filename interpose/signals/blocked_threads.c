@@ -93,6 +93,7 @@ void sc_blocked_threads_leave_out(void)
         atomic_store(&drivers[place], sc_thread_id());
 }
 
+/* Is it a thread of the driver's, which touches no memory of the program? */
 static bool is_driver_thread(int32_t thread)
 {
     unsigned count = atomic_load(&driver_count);
@@ -102,6 +103,7 @@ static bool is_driver_thread(int32_t thread)
     return false;
 }
 
+/* Does the thread block the fault signal, and for how long, by /proc/self/task? */
 static enum way way_of_thread(const char *name)
 {
     char status[STATUS_BYTES];
@@ -113,6 +115,7 @@ static enum way way_of_thread(const char *name)
     return way == PERHAPS_FOR_A_MOMENT && thread == sc_thread_id() ? SURELY : way;
 }
 
+/* Does the thread block the fault signal now? False: the kernel does not tell. */
 bool sc_blocked_threads_find(int32_t thread, bool *blocks)
 {
     char name[16], status[STATUS_BYTES];
@@ -166,6 +169,7 @@ struct looking {
     struct seen seen;
 };
 
+/* Looks at the threads in a part of the list that the kernel has given. */
 static void look_at_some(struct looking *looking, const char *entries, long size)
 {
     for (long at = 0; at < size && looking->seen.strongest != SURELY;) {
@@ -255,8 +259,9 @@ bool sc_blocked_threads_were_found(void)
     return atomic_load_explicit(&last, memory_order_relaxed) != 0;
 }
 
-/* The interval to the next look grows with the time that a look takes. While a thread is found,
- * looks come soon, and do not wait for that thread. */
+/* Does any thread block the fault signal, so that a guarded page would end the process? The
+ * interval to the next look grows with the time that a look takes. While a thread is found, looks
+ * come soon, and do not wait for that thread. */
 bool sc_blocked_threads_any(void)
 {
     static _Atomic uint64_t good_until; /* ticks */

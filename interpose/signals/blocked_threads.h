@@ -33,7 +33,8 @@ bool sc_blocked_threads_look_again(void);
  * of this process (another process may share its memory), or it has ended. Some microseconds. */
 bool sc_blocked_threads_find(int32_t thread, bool *blocks);
 
-/* Notes that the calling thread is one of the driver's, which does not count. */
+/* Notes that the calling thread is one of the driver's, which does not count as blocking
+ * SIGSEGV. */
 void sc_blocked_threads_leave_out(void);
 
 #endif

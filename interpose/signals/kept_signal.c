@@ -37,6 +37,8 @@ static bool has_kept(void)
     return sc_signal_mask.keeps_one;
 }
 
+/* Keeps a fault signal that somebody has sent to the thread while its program believes it
+ * blocked. */
 void sc_kept_signal_put(const siginfo_t *info)
 {
     if (has_kept())
@@ -46,6 +48,7 @@ void sc_kept_signal_put(const siginfo_t *info)
     sc_signal_mask.keeps_one = true;
 }
 
+/* Takes the kept signal, as a program that waits for signals would. */
 bool sc_kept_signal_take(siginfo_t *info)
 {
     if (!has_kept())
@@ -60,6 +63,7 @@ static void send_to_self(const siginfo_t *info)
     sc_kernel_call(SYS_rt_tgsigqueueinfo, getpid(), sc_kernel_call(SYS_gettid), SIGSEGV, info);
 }
 
+/* The program has unblocked the signal: sends it to the thread again. */
 void sc_kept_signal_deliver(void)
 {
     siginfo_t info;
@@ -73,7 +77,8 @@ void sc_kept_signal_forget(void)
     atomic_fetch_add(&age, 1);
 }
 
-/* The assembly of sigreturn.c calls this as well. */
+/* Delivers the kept signal if the mask that is about to be set lets it in. The assembly of
+ * sigreturn.c calls this as well. */
 void sc_kept_signal_come_with_mask(void)
 {
     siginfo_t info;

@@ -33,6 +33,8 @@ static _Atomic uint64_t would_let_in;
 
 static _Atomic int32_t process; /* its id, and the main thread's; 0: not asked for yet */
 
+/* The number of the process's first thread, which is the process's own. Kept, as a handler asks it
+ * often. */
 static int32_t main_thread(void)
 {
     int32_t number = atomic_load_explicit(&process, memory_order_relaxed);
@@ -124,6 +126,8 @@ static bool lets_in(uint64_t signal)
     return false;
 }
 
+/* Sends a signal that another thread has got on to the main thread. The kernel lets nobody claim
+ * that it comes from a user or the kernel, so that is noted elsewhere in it. */
 bool sc_main_thread_send(int number, const siginfo_t *info)
 {
     siginfo_t sent = *info;
@@ -141,6 +145,7 @@ bool sc_main_thread_takes(int number, const siginfo_t *info)
            lets_in(SC_SIGNAL_BIT(number)) && sc_main_thread_send(number, info);
 }
 
+/* In the main thread: makes the signal what it was before it was sent on. */
 void sc_main_thread_restore(siginfo_t *info)
 {
     if (info->si_errno != WAS_USERS && info->si_errno != WAS_KERNELS)

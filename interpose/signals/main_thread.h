@@ -1,5 +1,5 @@
-/* Signals that are sent to the process, and that the main thread would take if the library did not
- * block them there.
+/* Sends signals of the process on to the main thread, which would take them if the library did not
+ * block signals there for a moment.
  *
  * The kernel gives such a signal to the main thread if that lets it in, and only otherwise to
  * another thread (complete_signal in Linux's kernel/signal.c). A program with one thread relies on
@@ -10,8 +10,7 @@
  * Signals that may be meant for one thread stay where they are: those of timer_create and sigqueue,
  * those that the kernel sends to the thread that caused them, and those of processor clocks.
  *
- * Thread safe and signal safe; no lock; errno is kept. On the stack 1.5 KB.
- */
+ * Thread safe and signal safe; no lock; errno is kept. On the stack 1.5 KB. */
 #ifndef SC_INTERPOSE_SIGNALS_MAIN_THREAD_H
 #define SC_INTERPOSE_SIGNALS_MAIN_THREAD_H
 
@@ -25,9 +24,10 @@ void sc_main_thread_keep(const ucontext_t *context);
 /* Notes that the library blocks them no longer, or is about to return. */
 void sc_main_thread_let_go(void);
 
-/* In the handler of a signal, on any thread: sends the signal on to the main thread, if that would
- * take it. True: the handler must return at once. A main thread that is just entering or leaving
- * the library is waited for, 200 ms at most: not for a thread that has a lock. */
+/* In the handler of a signal, on any thread: sends the signal on to the main thread if the kernel
+ * would have given it to that one. True: it was sent on, and the handler must return at once. If
+ * the main thread is just entering or leaving the library, that is waited for, 200 ms at most, but
+ * not by a thread that has a lock. */
 bool sc_main_thread_takes(int number, const siginfo_t *info);
 
 /* Sends the signal on to the main thread. False: the kernel refuses. */

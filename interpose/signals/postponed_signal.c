@@ -54,6 +54,8 @@ static bool send_again(int number, const siginfo_t *info)
     return true;
 }
 
+/* Signals that were put off must come in their order: the one that came now changes place with the
+ * one that has waited longest. */
 void sc_postponed_signal_take_turn(siginfo_t *info)
 {
     siginfo_t came = *info;
@@ -68,8 +70,10 @@ void sc_postponed_signal_child(void)
     sc_postponed_signal_ahead = 0;
 }
 
-/* Several pending signals come with a frame each, and their handlers run from the innermost on. The
- * last call here is for the outermost frame, which has the thread's own mask. */
+/* Puts a signal off that came while the thread is within a lock of the library's. False: it is not
+ * put off, and is handled now. Several pending signals come with a frame each, and their handlers
+ * run from the innermost on. The last call here is for the outermost frame, which has the thread's
+ * own mask. */
 bool sc_postponed_signal_put(int number, const siginfo_t *info, ucontext_t *context)
 {
     uint64_t outside = sc_kernel_mask_of(&context->uc_sigmask);

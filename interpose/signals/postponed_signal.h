@@ -1,4 +1,4 @@
-/* A signal of the program's that interrupts a thread within a lock of the library's.
+/* Postpones a signal of the program's that interrupts a thread within a lock of the library's.
  *
  * Its handler may keep the thread for as long as it likes. A garbage collector stops all threads in
  * that way, and then maps, protects and reads memory, whose hooks want that lock. So the handler is
@@ -10,8 +10,7 @@
  * before it, and hands on its own to the next.
  *
  * Signals of faults are never postponed, nor are handlers that the kernel has reset (SA_RESETHAND).
- * Thread safe and signal safe; no lock; errno is kept.
- */
+ * Thread safe and signal safe; no lock; errno is kept. */
 #ifndef SC_INTERPOSE_SIGNALS_POSTPONED_SIGNAL_H
 #define SC_INTERPOSE_SIGNALS_POSTPONED_SIGNAL_H
 
@@ -36,8 +35,8 @@ bool sc_postponed_signal_put(int number, const siginfo_t *info, ucontext_t *cont
 extern __thread int sc_postponed_signal_ahead
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* In the handler of that signal: swaps the signal that came for the earlier one, which is to be
- * handled now. */
+/* In the handler of a signal that was sent again: swaps it for the earlier postponed one, which is
+ * to be handled first. */
 void sc_postponed_signal_take_turn(siginfo_t *info);
 
 /* In a forked child: nothing is pending for it. */

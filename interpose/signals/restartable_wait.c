@@ -59,6 +59,8 @@ __asm__(".text\n"
 #error "how does this machine wait for signals?"
 #endif
 
+/* A signal has come between the look at the condition and the wait: the thread looks again, lest it
+ * wait for what has happened. */
 void sc_restartable_wait_restart(ucontext_t *context)
 {
 #if defined(__x86_64__)

@@ -22,7 +22,8 @@ enum { SC_WAIT_NOT_BEGUN = 0 };
 long sc_restartable_wait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout,
                          const bool *is_kept) __attribute__((visibility("hidden")));
 
-/* In a handler that interrupted `context`: has the thread look again, if it was about to wait. */
+/* In a handler that interrupted `context`: if the thread was about to wait, has it look once more
+ * whether a signal is kept for it. */
 void sc_restartable_wait_restart(ucontext_t *context);
 
 #endif

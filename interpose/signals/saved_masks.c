@@ -25,6 +25,8 @@ bool sc_saved_masks_blocks(const sigset_t *mask)
     return mask->__val[WORDS - 1] == note_of_blocked || sigismember(mask, SIGSEGV) == 1;
 }
 
+/* Takes the fault signal out of a mask that the program will set later, and remembers that the
+ * program had it in there. */
 void sc_saved_masks_clear(sigset_t *mask)
 {
     if (sigismember(mask, SIGSEGV) != 1)
@@ -68,7 +70,7 @@ function *sc_saved_masks_getcontext(ucontext_t *context)
     return SC_NEXT(function *, "getcontext");
 }
 
-/* SIGSEGV is taken out of the mask here, since it may be the C library that enters this context,
+/* Takes SIGSEGV out of the mask of a new context: it may be the C library that enters the context,
  * when another one ends. */
 function *sc_saved_masks_makecontext(ucontext_t *context)
 {

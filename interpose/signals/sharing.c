@@ -38,7 +38,8 @@ bool sc_sharing_is_possible(void)
     return is_reached();
 }
 
-/* The owner is set here as well: a constructor may use CUDA before ours has run. */
+/* Notes that the library follows more of the process's signals from now on. The owner is set here
+ * as well: a constructor may use CUDA before ours has run. */
 void sc_sharing_grow(enum sc_sharing much)
 {
     atomic_store(&owner, getpid());

@@ -21,7 +21,8 @@
 
 enum sc_sharing { SC_SHARING_NOTHING, SC_SHARING_HANDLERS, SC_SHARING_FAULTS };
 
-/* How much is shared now (enum sc_sharing). The assembly of sigreturn.c reads it, as one byte. */
+/* How much is shared now, one of enum sc_sharing. The assembly of sigreturn.c reads it, as one
+ * byte. */
 extern _Atomic uint8_t sc_sharing_now __attribute__((visibility("hidden")));
 
 /* Are handlers of signals entered by way of the library? One load. */
@@ -38,14 +39,14 @@ static inline bool sc_sharing_is_on(void)
         atomic_load_explicit(&sc_sharing_now, memory_order_acquire) == SC_SHARING_FAULTS, 0);
 }
 
-/* The process starts. With `wanted` false, nothing will be shared. */
+/* Sets at the start of the process whether anything may ever be shared (`wanted`). */
 void sc_sharing_start(bool wanted);
 
 /* Was sc_sharing_start told that sharing is wanted? */
 bool sc_sharing_is_wanted(void);
 
-/* Can anything be shared in this process, which uses CUDA? Not if the library was not preloaded,
- * since the program does not reach its hooks then. Takes the loader's lock. */
+/* Can signals be shared in this process, which uses CUDA? Not if the library was not preloaded,
+ * since the program's calls do not reach our hooks then. Takes the loader's lock. */
 bool sc_sharing_is_possible(void);
 
 /* From now on `much` is shared. Hooks on other threads may still be within a call that they have

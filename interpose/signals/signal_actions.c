@@ -65,6 +65,7 @@ static bool is_in(const _Atomic uint64_t *signals, int number)
     return atomic_load_explicit(signals, memory_order_relaxed) & bit_of(number);
 }
 
+/* Puts the signal into the set, or takes it out; threads may do so at once. */
 static void set_member(_Atomic uint64_t *signals, int number, bool is_member)
 {
     if (is_member)
@@ -290,6 +291,7 @@ static struct sc_signals_lock lock_for(int number)
     return lock;
 }
 
+/* Does what sigaction does, for a signal that we handle ourselves or follow. */
 static int change_action(int number, const struct sigaction *action, struct sigaction *old)
 {
     struct sc_signals_lock lock = lock_for(number);
@@ -315,6 +317,7 @@ static int change_in_child(int number, const struct sigaction *action, struct si
 
 /* ---- what the program has set before ---- */
 
+/* Reads a set of signals as /proc/self/status gives it. */
 static uint64_t bits_from(const char *hex)
 {
     uint64_t bits = 0;
@@ -356,6 +359,7 @@ static void adopt_locked(int number)
         change_other_locked(number, &found, NULL);
 }
 
+/* Follows from now on the handlers that the program has set before. */
 void sc_signals_adopt_handlers(void)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -413,6 +417,7 @@ SC_EXPORT int __sigaction(int number, const struct sigaction *action, struct sig
  * calls. */
 static _Atomic uint64_t interrupts;
 
+/* The older functions that set a handler, in terms of sigaction. */
 static sighandler_t set_handler(int number, sighandler_t handler, int flags, bool masks_itself)
 {
     struct sigaction old;

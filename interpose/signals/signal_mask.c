@@ -42,8 +42,9 @@ __thread struct sc_signal_mask sc_signal_mask;
 
 /* ---- what is believed ---- */
 
-/* A belief that is bound to a handler ends with that handler, which may be left in ways that are
- * not seen; these have restored its mask. */
+/* Does the program believe that this thread blocks the fault signal? A belief that is bound to a
+ * handler ends with that handler, which may be left in ways that are not seen; these have restored
+ * its mask. */
 bool sc_signal_mask_blocks_fault(void)
 {
     const struct sc_signal_mask *mask = &sc_signal_mask;
@@ -62,6 +63,8 @@ bool sc_signal_mask_blocks_fault_above(uintptr_t place)
     (SC_KERNEL_MASK_LIBRARYS | SC_SIGNAL_BIT(SIGKILL) | SC_SIGNAL_BIT(SIGSTOP) |                   \
      SC_SIGNAL_BIT(63) | SC_SIGNAL_BIT(64))
 
+/* The program may have changed its mask past our wrappers. If the kernel's mask shows that, the
+ * fault signal counts as unblocked again. */
 void sc_signal_mask_compare(uint64_t kernels)
 {
     struct sc_signal_mask *mask = &sc_signal_mask;
@@ -74,6 +77,8 @@ void sc_signal_mask_compare(uint64_t kernels)
     sc_signal_mask_believe_unblocked();
 }
 
+/* Does the program believe that its thread blocks the fault signal? Asks the kernel whether that
+ * can still be so. */
 bool sc_signal_mask_really_blocks_fault(void)
 {
     if (sc_likely(!sc_signal_mask_blocks_fault()))
@@ -82,6 +87,8 @@ bool sc_signal_mask_really_blocks_fault(void)
     return sc_signal_mask_blocks_fault();
 }
 
+/* The program blocks the fault signal. Really it stays open, so that faults at guarded pages
+ * come. */
 void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernels)
 {
     sc_signals_keep_blocked();
@@ -92,8 +99,9 @@ void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernels)
 
 static const struct sc_frame for_good; /* no handler: the belief has no end of its own */
 
-/* A program that reads a mask left behind by a handler and sets it again does not show that it
- * wants SIGSEGV blocked: is_left_behind stays. */
+/* Notes that the program believes the fault signal blocked from now on. A program that reads a mask
+ * left behind by a handler and sets it again does not show that it wants SIGSEGV blocked:
+ * is_left_behind stays. */
 void sc_signal_mask_believe_blocked(uint64_t kernels)
 {
     if (sc_sharing_is_vfork_child())
@@ -103,6 +111,7 @@ void sc_signal_mask_believe_blocked(uint64_t kernels)
     sc_signal_mask_block_fault(for_good, kernels);
 }
 
+/* The program has unblocked the fault signal; one that came meanwhile is delivered now. */
 void sc_signal_mask_believe_unblocked(void)
 {
     struct sc_signal_mask *mask = &sc_signal_mask;
@@ -134,6 +143,8 @@ void sc_signal_mask_note_kernels(uint64_t kernels)
     sc_signal_mask.kernels = kernels;
 }
 
+/* Notes a change of other signals that was made past the wrappers, so that it is not taken for the
+ * program's. */
 void sc_signal_mask_note_others(int how, uint64_t signals)
 {
     if (how == SIG_BLOCK)
@@ -149,6 +160,7 @@ void sc_signal_mask_take_from(ucontext_t *context)
     set_belief(blocked, sc_kernel_mask_of(&context->uc_sigmask));
 }
 
+/* Lets faults in, whatever the program believes. */
 static void unblock_really(void)
 {
     sigset_t fault;
@@ -157,6 +169,7 @@ static void unblock_really(void)
     SC_NEXT(mask_function *, "pthread_sigmask")(SIG_UNBLOCK, &fault, NULL);
 }
 
+/* Blocks the fault signal in the kernel too. */
 static void block_really(void)
 {
     sigset_t fault;
@@ -175,6 +188,7 @@ static bool is_real_in_child(void)
     return atomic_load_explicit(&real_in_child, memory_order_relaxed) == getpid();
 }
 
+/* A child that has forked has no guarded pages: what its program believes is made true. */
 static void make_real_in_child(void)
 {
     if (is_real_in_child())
@@ -207,6 +221,8 @@ void sc_signal_mask_begin_blocked(void)
     sc_signal_mask_believe_blocked(sc_kernel_mask_block(0));
 }
 
+/* In a thread that begins: if it has inherited a mask that blocks the fault signal, the program
+ * believes so. */
 void sc_signal_mask_begin(void)
 {
     sigset_t now;
@@ -458,7 +474,8 @@ const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sig
     return mask;
 }
 
-/* A handler that ended the call has restored everything when it returned. */
+/* Ends a call that waits with a mask of its own. A handler that ended the call has restored
+ * everything when it returned. */
 void sc_signal_mask_end_wait(const struct sc_masked_wait *wait)
 {
     if (sc_likely(!wait->differs))

@@ -1,5 +1,5 @@
-/* Signal masks. Once SIGSEGV is shared (sharing.h) it is never really blocked, and the program does
- * not notice. Before that, the hooks pass every call on.
+/* The hooks of functions that change signal masks. Once SIGSEGV is shared (sharing.h) they never
+ * really block it, and the program does not notice. Before that, they pass every call on.
  *
  * A thread that has SIGSEGV blocked is killed by the kernel when it touches a guarded page. So
  * every function of the C library that changes a mask leaves SIGSEGV out. Whether the program
@@ -51,8 +51,8 @@ bool sc_signal_mask_blocks_fault(void);
  * hooks. A system call if SIGSEGV is believed blocked. */
 bool sc_signal_mask_really_blocks_fault(void);
 
-/* The same in a handler of SIGSEGV whose return address lies at `place`. A handler noted with that
- * place has been left: its frame lay where this one is. */
+/* The same, asked in a handler of SIGSEGV whose return address lies at `place`. A handler that was
+ * noted with that place has been left by a jump, since its frame lay where this one is. */
 bool sc_signal_mask_blocks_fault_above(uintptr_t place);
 
 /* Is a hook at work on this thread that changes the mask and the belief? */
@@ -61,8 +61,8 @@ static inline bool sc_signal_mask_is_changing(void)
     return sc_frame_is_noted(&sc_signal_mask.change);
 }
 
-/* Is the mask changed on the library's own behalf, as libunwind does for a moment? Such a change
- * says nothing of what the program believes. */
+/* Is the mask changed for the library itself, as libunwind does for a moment? Such a change says
+ * nothing of what the program believes. */
 bool sc_signal_mask_is_for_us(void);
 
 /* Does the thread wait in a call under a mask that differs in SIGSEGV from its own? */
@@ -71,9 +71,9 @@ static inline bool sc_signal_mask_is_other(void)
     return sc_frame_is_noted(&sc_signal_mask.other.wait);
 }
 
-/* Puts into a handler's frame whether SIGSEGV was believed blocked. `is_nested`: the handler
- * interrupts another handler's first instruction, so it does not itself end a call that waits under
- * another mask. */
+/* Notes in a handler's frame whether SIGSEGV was believed blocked, for its return. `is_nested`: the
+ * handler interrupts another handler's first instruction, so it does not itself end a call that
+ * waits under another mask. */
 static inline void sc_signal_mask_say_in_frame(ucontext_t *context, bool blocks_fault,
                                                bool is_nested)
 {
@@ -85,8 +85,8 @@ static inline void sc_signal_mask_say_in_frame(ucontext_t *context, bool blocks_
     }
 }
 
-/* The program believes SIGSEGV blocked from now on, as long as the handler with this frame runs.
- * `kernels` is the mask that the kernel has meanwhile, or is about to have. */
+/* Notes that the program believes SIGSEGV blocked from now on, for as long as the handler with this
+ * frame runs. `kernels`: the mask that the kernel has meanwhile, or is about to have. */
 void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernels);
 
 /* The program believes SIGSEGV blocked from now on, until it changes that. */
@@ -106,7 +106,7 @@ void sc_signal_mask_note_others(int how, uint64_t signals);
  * faults may be the library's own, for a moment, and does not count. */
 void sc_signal_mask_compare(uint64_t kernels);
 
-/* Called for a fault of the program's own. Drops a belief that is that of a handler left by a jump.
+/* Called for a fault of the program's own: drops a belief of a handler that was left by a jump.
  * Either the kernel would have killed the program here, or the program has unblocked SIGSEGV past
  * the hooks. For a mask with nothing else in it nobody can tell. */
 void sc_signal_mask_doubt(void);
@@ -130,8 +130,9 @@ const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sig
                                           struct sc_frame frame);
 void sc_signal_mask_end_wait(const struct sc_masked_wait *wait);
 
-/* If the calling thread really blocks SIGSEGV, it only believes so from now on. It may be a thread
- * that the C library has created by itself, or its mask was changed while sharing began. */
+/* If the calling thread really blocks SIGSEGV, unblocks it and notes that the program believes it
+ * blocked. The C library may have created the thread by itself, or the mask was changed while
+ * sharing began. */
 void sc_signal_mask_begin(void);
 
 /* The same for a thread that is known to have begun with SIGSEGV really blocked. */

@@ -60,6 +60,8 @@ bool sc_signals_are_locked_here(void)
 }
 #endif
 
+/* Takes the lock that all changes of actions take, in handlers too: it spins, with all signals
+ * blocked. */
 struct sc_signals_lock sc_signals_lock(void)
 {
     struct sc_signals_lock lock = {sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS)};
@@ -148,6 +150,8 @@ static bool wants_alternate(const struct sigaction *action)
 #define ADDRESS_BITS (~UINT64_C(0))
 #endif
 
+/* Reads from what the kernel hands a handler where the fault was, and whether it was a read, a
+ * write, or a jump. */
 static struct sc_fault describe_fault(const siginfo_t *info, const ucontext_t *context)
 {
     struct sc_fault fault = {
@@ -336,6 +340,7 @@ static int install(const struct sigaction *program)
     return 0;
 }
 
+/* Puts our handler for faults in front of the one that was found. */
 static bool take_over_locked(const struct sigaction *found)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -360,6 +365,7 @@ static bool is_or_becomes_ours(void)
     return ours;
 }
 
+/* Follows the program's handlers of other signals too, if that is wanted and not done yet. */
 void sc_signals_enter_handlers(void)
 {
     if (sc_sharing_has_handlers() || !sc_sharing_is_possible())
@@ -421,6 +427,8 @@ static bool is_still_ours(uint64_t now)
     return ours;
 }
 
+/* Sees to it that our handler for faults is installed, before pages are guarded. A program may
+ * replace it past our wrappers, so that is looked up again from time to time. */
 enum sc_takeover sc_signals_take_over(void)
 {
     static _Atomic uint64_t good_until; /* ticks */

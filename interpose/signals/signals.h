@@ -1,4 +1,5 @@
-/* SIGSEGV, shared with the program.
+/* Shares SIGSEGV with the program: the guard's faults are the library's, and all others reach the
+ * program's handler.
  *
  * From the first page on that is guarded by mprotect, the kernel has the library's handler. The
  * program's action is kept here, and sigaction and the like report that action. The program's
@@ -13,8 +14,7 @@
  * everything passes through.
  *
  * Everything here is thread safe and signal safe, as what it stands for is. Locks: sc_signals_lock,
- * with all signals blocked.
- */
+ * with all signals blocked. */
 #ifndef SC_INTERPOSE_SIGNALS_SIGNALS_H
 #define SC_INTERPOSE_SIGNALS_SIGNALS_H
 
@@ -23,14 +23,14 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* The process uses CUDA from now on: handlers that the program has set by the C library are entered
- * by way of the library (sharing.h). Takes the loader's lock. */
+/* Called when the process begins to use CUDA: from now on handlers that the program has set by the
+ * C library are entered by way of the library (sharing.h). Takes the loader's lock. */
 void sc_signals_enter_handlers(void);
 
 /* In a forked child: its signals are its own from now on. */
 void sc_signals_child(void);
 
-/* Says that the handler of SIGSEGV may soon be replaced past the hooks, as by a runtime that
+/* Called when the handler of SIGSEGV may soon be replaced past the hooks, as by a runtime that
  * starts: the kernel's action is looked at more often again. Three stores. */
 void sc_signals_doubt(void);
 
@@ -60,13 +60,14 @@ bool sc_signals_are_locked_here(void); /* in builds with checks (common/checks.h
  * NULL, becomes the new one. 0, or -1 with errno. */
 int sc_signals_change(const struct sigaction *action, struct sigaction *old);
 
-/* Sets all handlers anew, as the way in which they are entered has changed. Under the lock. */
+/* Gives all of the program's handlers to the kernel anew, since the way in which they are entered
+ * has changed. Under the lock. */
 void sc_signals_adopt_handlers(void);
 
 /* Turns what the kernel has for SIGSEGV, which may be our handler, into the program's action. */
 void sc_signals_tell_as_set(struct sigaction *found);
 
-/* Is the interrupted context at the first instruction of a handler of ours? So it is if several
+/* Did a signal interrupt another handler of ours at its first instruction? That happens if several
  * pending signals come at once. */
 bool sc_signals_is_about_to_enter(const ucontext_t *context);
 

@@ -107,6 +107,8 @@ static bool is_handler(const struct kernel_action *action)
 
 static _Atomic(void *) librarys_way_back; /* the C library's way back (sa_restorer) */
 
+/* Lets a handler that the program has set return by way of our code, which restores the mask that
+ * the program believes in. */
 void sc_sigreturn_adopt(int number)
 {
     struct kernel_action action;
@@ -137,8 +139,9 @@ bool sc_sigreturn_leads_back(uintptr_t caller)
     return caller == (uintptr_t)sc_sigreturn_way_back;
 }
 
-/* The C library puts its way back into every action that it hands to the kernel, also into those
- * that ignore the signal. */
+/* Puts the C library's own way back into an action that the program is told. The C library puts its
+ * way back into every action that it hands to the kernel, also into those that ignore the
+ * signal. */
 void sc_sigreturn_tell_librarys(struct sigaction *action)
 {
     enum { SA_RESTORED = 0x04000000 };

@@ -1,4 +1,4 @@
-/* The way back from the program's signal handlers.
+/* The return from the program's signal handlers, by code of the library's.
  *
  * When a handler returns, the kernel sets the thread's mask from the frame, where the handler may
  * have changed it. So handlers return to code of the library's, which makes the same system call
@@ -6,8 +6,7 @@
  * that the program believes it blocked (interpose/signals/signal_mask.h). Unwinders see a signal
  * frame.
  *
- * Thread safe and signal safe; no lock; errno is kept.
- */
+ * Thread safe and signal safe; no lock; errno is kept. */
 #ifndef SC_INTERPOSE_SIGNALS_SIGRETURN_H
 #define SC_INTERPOSE_SIGNALS_SIGRETURN_H
 
@@ -18,26 +17,28 @@
 #if defined(__x86_64__)
 #define SC_SIGRETURN_IS_OURS 1
 #else
-/* The kernel provides the code to which handlers return, and unwinders know its address. So the
- * library's handler calls the program's, and does the same when that returns. */
+/* On this machine the kernel provides the code to which handlers return, and unwinders know its
+ * address. So the library's handler calls the program's, and does the same when that returns. */
 #define SC_SIGRETURN_IS_OURS 0
 #endif
 
-/* Makes the handler that the kernel has just been given for the signal, one of the library's,
- * return to the library's code. */
+/* Has the handler of ours that the kernel was just given for the signal return to the library's
+ * code. */
 void sc_sigreturn_adopt(int number);
 
 /* Does a handler with this return address return to the library's code? */
 bool sc_sigreturn_leads_back(uintptr_t caller);
 
-/* Learns where the C library's way back lies. Takes the loader's lock. */
+/* Learns the address of the C library's own code for the return from handlers. Takes the loader's
+ * lock. */
 void sc_sigreturn_learn_librarys(void);
 
 /* Was the action that the kernel has set by the C library, and not by a system call of the
  * program's? */
 bool sc_sigreturn_is_librarys(const struct sigaction *action);
 
-/* Puts the C library's way back (sa_restorer) into an action that the program is to read. */
+/* Puts the C library's code for the return (sa_restorer) into an action that the program is to
+ * read. */
 void sc_sigreturn_tell_librarys(struct sigaction *action);
 
 #endif

@@ -103,6 +103,7 @@ static void end_step(void)
     atomic_store(&stepped, 0);
 }
 
+/* The instruction has run: calls what was to be done behind it. */
 static void finish_step(bool is_repeated)
 {
     step.is_repeated = is_repeated;
@@ -119,6 +120,8 @@ static void kill_by_trap(int number)
     sc_kernel_call(SYS_tgkill, getpid(), sc_kernel_call(SYS_gettid), number);
 }
 
+/* The handler for the trap behind the instruction. A trap that is not ours ends the process, as it
+ * would have. */
 static void on_trap(int number, siginfo_t *info, void *argument)
 {
     ucontext_t *context = argument;
@@ -215,6 +218,8 @@ static bool does_trap(void)
     return atomic_load(&machine_traps) == TRAPS;
 }
 
+/* Lets the faulting thread run one instruction, and calls `done` behind it. False: that cannot be
+ * done here. */
 bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_single_step_done *done)
 {
     ucontext_t *context = (ucontext_t *)(uintptr_t)fault->context;
@@ -237,6 +242,7 @@ bool sc_single_step_is_begun(const void *context)
     return is_stepped_here() && has_flag(context);
 }
 
+/* Another signal came before the instruction ran: ends the step as if it had run. */
 void sc_single_step_cancel(void *context)
 {
     SC_KEEP_ERRNO();
@@ -246,6 +252,7 @@ void sc_single_step_cancel(void *context)
     }
 }
 
+/* The instruction has faulted again: ends the step, and calls nothing. */
 void sc_single_step_forget(const struct sc_fault *fault)
 {
     ucontext_t *context = (ucontext_t *)(uintptr_t)fault->context;
@@ -256,6 +263,7 @@ void sc_single_step_forget(const struct sc_fault *fault)
     }
 }
 
+/* In a child that has forked no step is under way. */
 void sc_single_step_child(void)
 {
     if (!sc_single_step_is_under_way())

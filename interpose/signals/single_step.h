@@ -1,5 +1,6 @@
-/* Runs the interrupted instruction alone, before anything else happens on the thread. So a page
- * that was opened for the instruction can be closed again right after it.
+/* Lets the interrupted instruction run alone, and then calls a function before anything else
+ * happens on the thread. So a page that was opened for the instruction can be closed again right
+ * after it.
  *
  * The processor traps after an instruction that runs with its trap flag set; that is a SIGTRAP. So
  * SIGTRAP is ours while the instruction runs. Nothing is stepped if the program has an action of
@@ -11,8 +12,7 @@
  * instruction. A handler would find the trap flag in its frame. What it makes of the frame would
  * run with the flag, too: another context of a scheduler's, a child, or code with SIGTRAP blocked.
  *
- * Thread safe and signal safe; errno is kept. Locks: sc_signals_lock for a moment.
- */
+ * Thread safe and signal safe; errno is kept. Locks: sc_signals_lock for a moment. */
 #ifndef SC_INTERPOSE_SIGNALS_SINGLE_STEP_H
 #define SC_INTERPOSE_SIGNALS_SINGLE_STEP_H
 
@@ -31,7 +31,8 @@ typedef void sc_single_step_done(uintptr_t page, bool is_repeated);
  * after it `done` is called. */
 bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_single_step_done *done);
 
-/* In the handler of a fault: has the step of its frame begun, and not been made? */
+/* In the handler of a fault: has a step been begun for its frame, and is the instruction still to
+ * be run? */
 bool sc_single_step_is_begun(const void *context);
 
 /* To be called first in the handler of any signal, with its frame. If the frame has a step, because
@@ -39,14 +40,14 @@ bool sc_single_step_is_begun(const void *context);
  * called, and the frame is as the program left it. */
 void sc_single_step_cancel(void *context);
 
-/* In the handler of a fault: drops the step of its frame, if there is one, since the page was not
- * opened after all. `done` is not called. */
+/* In the handler of a fault: takes back the step that was begun for its frame, if any, since the
+ * page was not opened after all. `done` is not called. */
 void sc_single_step_forget(const struct sc_fault *fault);
 
 /* In a forked child: no thread is stepped. */
 void sc_single_step_child(void);
 
-/* Is a thread being stepped? While sc_signals_lock is held no step begins. */
+/* Is a thread running a stepped instruction? No step begins while sc_signals_lock is held. */
 bool sc_single_step_is_under_way(void);
 
 #endif

@@ -93,7 +93,8 @@ static bool begins_blocked(const pthread_attr_t *attributes)
     return sc_signal_mask_really_blocks_fault();
 }
 
-/* NULL: there is nothing to note, and the thread begins as it would without us. */
+/* Notes how a thread is to begin. NULL: there is nothing to note, and the thread begins as it would
+ * without us. */
 static struct start *note_start(const pthread_attr_t *attributes, uintptr_t function,
                                 void *argument)
 {
@@ -146,7 +147,8 @@ static int create_masked(sc_create_function *real, pthread_t *thread,
     return result;
 }
 
-/* A stack that the program provides may lie in pinned memory. */
+/* Notes the stack on which a new thread will run. A stack that the program provides may lie in
+ * pinned memory. */
 static void note_stack(const pthread_attr_t *attributes)
 {
     void *stack;

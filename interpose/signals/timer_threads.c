@@ -41,6 +41,8 @@ static void begin_thread(union sigval value)
     notified->function(notified->value);
 }
 
+/* A record from chunks that are never given back: a timer's thread may begin after the timer is
+ * gone. */
 static struct notified *new_record(void)
 {
     const unsigned most = sizeof latest_chunk->records / sizeof *latest_chunk->records;
@@ -88,6 +90,8 @@ static struct notified *record_of(const struct sigevent *event)
     return added;
 }
 
+/* What the C library is told in place of the program's event, if that asks for a thread: the thread
+ * begins in our function, and then runs the program's. */
 struct sigevent *sc_timer_threads_event(const struct sigevent *event, struct sigevent *room)
 {
     struct sigevent *asked = (struct sigevent *)(uintptr_t)event;

@@ -12,8 +12,8 @@
 
 #include <signal.h>
 
-/* The event to give to the C library in place of the program's `event`, which may be NULL: the
- * event itself, or a copy in `room` that calls a function of ours. */
+/* The event to give to the C library in place of the program's `event` (which may be NULL): the
+ * event itself, or a copy in `room` that calls a function of ours in the timer's thread. */
 struct sigevent *sc_timer_threads_event(const struct sigevent *event, struct sigevent *room);
 
 #endif

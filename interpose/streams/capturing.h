@@ -32,8 +32,8 @@ static inline bool sc_capturing_seen(void)
     return sc_unlikely(atomic_load_explicit(&sc_capturing_was_seen, memory_order_relaxed));
 }
 
-/* Called whenever streams have begun to capture, or have ended. Until the next call, the driver is
- * asked about a stream only once. */
+/* Called whenever a stream has begun to capture or has ended: from now on the kept answers are
+ * asked for anew, once for each stream. */
 void sc_capturing_changed(void);
 
 /* Asks the driver whether the stream captures. True also if the driver does not answer. */

@@ -98,7 +98,7 @@ static struct sc_context *add_locked(CUcontext handle, const struct facts *facts
 {
     SC_ASSERT_HELD(&contexts_lock);
     SC_TRACE("context-add handle device", handle, facts->device);
-    struct sc_context *context = sc_arena_take(&arena, sizeof *context);
+    struct sc_context *context = sc_arena_alloc(&arena, sizeof *context);
     if (!context)
         return NULL;
     *context = (struct sc_context){
@@ -144,6 +144,7 @@ static struct sc_context *find_context(CUcontext handle)
     return context;
 }
 
+/* The calling thread's current context; NULL: it has none, or no room is left for its record. */
 struct sc_context *sc_contexts_current(void)
 {
     CUcontext handle = NULL;
@@ -163,6 +164,7 @@ struct sc_context *sc_contexts_known(CUcontext handle)
     return sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
 }
 
+/* An error has ended all work of the current context: nothing there gets a verdict any more. */
 void sc_contexts_note_lost(void)
 {
     CUcontext handle = NULL;
@@ -176,6 +178,7 @@ void sc_contexts_note_lost(void)
         atomic_store(&context->primary->lost, true);
 }
 
+/* Has an error ended all work of the stream's context? */
 bool sc_contexts_has_lost(uint32_t stream)
 {
     struct sc_stream_record *record = sc_streams_of_id(stream);
@@ -190,6 +193,8 @@ struct sc_context *sc_contexts_named(CUcontext handle)
     return handle ? sc_contexts_known(handle) : sc_contexts_current();
 }
 
+/* The record of the context. If there is none, it is made current for a moment, to ask the driver
+ * about it. */
 struct sc_context *sc_contexts_of(CUcontext handle)
 {
     struct sc_context *context = sc_contexts_known(handle);
@@ -219,6 +224,7 @@ CUcontext sc_contexts_primary(CUdevice device)
     return sc_contexts_known(handle) ? handle : NULL;
 }
 
+/* Any context of the device in which calls may be made. */
 struct sc_context *sc_contexts_on(CUdevice device)
 {
     struct sc_context *found = NULL;
@@ -232,6 +238,8 @@ struct sc_context *sc_contexts_on(CUdevice device)
     return found;
 }
 
+/* The context of the memory at the address; NULL: the process has only one context, or none is
+ * known there. */
 struct sc_context *sc_contexts_at(CUdeviceptr address)
 {
     CUcontext handle = NULL;
@@ -251,6 +259,7 @@ struct sc_context *sc_contexts_at(CUdeviceptr address)
 
 /* ---- those that end ---- */
 
+/* Takes the context out of the tables, so that no other thread finds it while it ends. */
 struct sc_context *sc_contexts_take(CUcontext handle)
 {
     SC_TRACE("context-take handle", handle);

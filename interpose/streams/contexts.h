@@ -32,24 +32,24 @@ struct sc_context_marks {
     _Atomic bool awaits;             /* the marker may wait for what the legacy stream does not */
 };
 
-/* Events that no mark needs any more, which marks.c keeps for the next marks. The lock is a leaf.
- */
+/* Events that marks no longer need, kept by marks.c for the next marks. The lock is a leaf. */
 enum { SC_SPARE_EVENTS_MAX = 256 };
 struct sc_spare_events {
     struct sc_brief_lock lock;
     unsigned count;
-    /* room for SC_SPARE_EVENTS_MAX; NULL: none was kept yet, or the context is gone */
+    /* the events, with room for SC_SPARE_EVENTS_MAX; NULL: none was kept yet, or the context is
+     * gone */
     CUevent *events;
 };
 
-/* Detours of operations of the legacy stream around a capture (interpose/capture/detours.h), under
- * their lock. */
+/* What a context has for its detours: operations of its legacy stream that are made in a private
+ * stream while a blocking stream captures (interpose/capture/detours.h). Under the lock. */
 struct sc_context_detours {
     pthread_mutex_t lock;
     struct sc_stream_record *stream;
     CUevent before, after;
-    /* For queries: an event behind the legacy stream's work, and when the last of that work was
-     * issued. */
+    /* For queries of the legacy stream during a capture: an event behind its work, and when the
+     * last of that work was issued. */
     CUevent query_event;
     uint64_t query_ticks;
     struct sc_context *next; /* the next context with a private stream; never changes */
@@ -62,11 +62,12 @@ struct sc_context {
     struct sc_stream_record *legacy_stream;
     bool reads_pageable; /* the device reads pageable memory in place */
     bool shares_managed; /* the host may touch managed memory while the device is at work */
-    /* A green context ends while its streams are at work. Its primary context stays. */
+    /* It may be a green context, which can end while its streams are at work; its primary context
+     * stays. */
     bool may_be_green;
     struct sc_context *primary; /* NULL: the context is not a green one, or not known to be */
     _Atomic bool gone;
-    _Atomic bool lost; /* the program has been told that nothing of the context runs any more */
+    _Atomic bool lost; /* the program knows that nothing of the context runs any more */
     /* how many calls are under way that may end the context: we make no call in it */
     _Atomic unsigned quiet;
     /* Which call has fixed the size of its heap; NULL: not known. */
@@ -116,15 +117,15 @@ bool sc_contexts_has_lost(uint32_t stream);
 /* The primary context of the device if it is alive and was met before, or NULL. */
 CUcontext sc_contexts_primary(CUdevice device);
 
-/* Notes that the device has a context, which may not have been met yet. Lock-free. */
+/* Notes that a context of the device was made, which may not have a record yet. Lock-free. */
 void sc_contexts_made_on(CUdevice device);
 
 /* The only device that ever had a context, as far as known; -1: there is none, or several.
  * Lock-free. */
 int sc_contexts_only_device(void);
 
-/* A context of the device that was met before and that nobody is about to end, or NULL. Makes no
- * call of the driver: a reference to a primary context would show at a reset as another user's. */
+/* A known context of the device that nobody is about to end; NULL: there is none. Makes no call of
+ * the driver: retaining the primary context would show at a reset as another user of it. */
 struct sc_context *sc_contexts_on(CUdevice device);
 
 /* A context of the device whose memory lies at the address, preferably the one that the memory was
@@ -135,7 +136,7 @@ struct sc_context *sc_contexts_at(CUdeviceptr address);
 bool sc_contexts_push(struct sc_context *context);
 void sc_contexts_pop(void);
 
-/* A green context has the same handle as a CUcontext (docs/driver.md). */
+/* The context's handle, which is that of the green context (docs/driver.md). */
 static inline CUcontext sc_contexts_of_green(CUgreenCtx green)
 {
     return (CUcontext)(void *)green;
@@ -150,7 +151,8 @@ static inline bool sc_contexts_is_quiet(const struct sc_context *context)
            (context->primary && atomic_load(&context->primary->quiet) != 0);
 }
 
-/* Are the context's events void? Those of a green context live as long as its primary context. */
+/* Have the context's events ended with it? Those of a green context live as long as its primary
+ * context. */
 static inline bool sc_contexts_events_are_dead(const struct sc_context *context)
 {
     return atomic_load_explicit(context->primary ? &context->primary->gone : &context->gone,

@@ -44,6 +44,7 @@ static unsigned listed_count(const struct doubt *doubt)
     return doubt->count < SC_HOST_FUNCTIONS_LISTED ? doubt->count : SC_HOST_FUNCTIONS_LISTED;
 }
 
+/* Lists the host functions that were open when the doubt came up. */
 static void list_functions(struct doubt *doubt, const struct sc_op_info *op)
 {
     SC_ASSERT_HELD(&doubts_lock);
@@ -53,6 +54,8 @@ static void list_functions(struct doubt *doubt, const struct sc_op_info *op)
         doubt->functions[i] = (struct function){.launched = launched[i]};
 }
 
+/* A verdict depends on whether the host functions that are now open wait for the program. Returns
+ * the number of the doubt about them; 0: no room. */
 unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ticket)
 {
     unsigned begun = 0;
@@ -75,6 +78,7 @@ unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ti
     return begun;
 }
 
+/* The verdict is given, so nobody needs the doubt. */
 void sc_doubts_end(unsigned doubt)
 {
     if (!doubt)
@@ -94,6 +98,8 @@ static bool is_own(const struct doubt *doubt)
     return doubt->is_used && doubt->thread == sc_thread_id();
 }
 
+/* The thread begins to wait for what covers its doubts: a function that returns during that wait
+ * cannot have waited for anything that the thread does after. */
 void sc_doubts_wait_begins(const struct sc_point *point)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
@@ -106,6 +112,7 @@ void sc_doubts_wait_begins(const struct sc_point *point)
     sc_own_lock_give(&doubts_lock);
 }
 
+/* The thread's wait or call is over, and so is what it could clear. */
 void sc_doubts_wait_ends(void)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
@@ -124,6 +131,8 @@ uint64_t sc_doubts_raised(void)
     return atomic_load_explicit(&raised_count, memory_order_relaxed);
 }
 
+/* The thread goes into the driver with doubts that this call has raised: a function that returns
+ * before the call does has not waited for what comes after it. */
 void sc_doubts_call_begins(uint64_t before)
 {
     if (sc_likely(sc_doubts_raised() == before))
@@ -143,8 +152,9 @@ static void clear_function(struct doubt *doubt, uint64_t launched)
         doubt->functions[i].is_cleared |= doubt->functions[i].launched == launched;
 }
 
-/* A function that returns while the thread is still in the call that touches has not waited for
- * what the thread does afterwards. */
+/* Clears the function from the doubts whose threads cannot have made it return. A function that
+ * returns while the thread is still in the call that touches has not waited for what the thread
+ * does afterwards. */
 void sc_doubts_function_returned(unsigned call, bool is_plain)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
@@ -184,6 +194,7 @@ static void look_at(struct doubt *doubt)
     doubt->last_seen_wait = doubt->wait;
 }
 
+/* Looks which of the doubt's functions have been cleared since: returned, or seen to be running. */
 void sc_doubts_look(unsigned doubt)
 {
     if (!doubt)
@@ -195,6 +206,7 @@ void sc_doubts_look(unsigned doubt)
     sc_own_lock_give(&doubts_lock);
 }
 
+/* May one of the doubt's functions still wait for the program? */
 bool sc_doubts_remain(unsigned doubt)
 {
     if (!doubt)

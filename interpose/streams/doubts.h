@@ -1,15 +1,15 @@
-/* Host functions that may wait for the program by polling, where nobody waits for them.
+/* In mode=report: finds out, after a touch of memory behind a host function, whether that function
+ * waited for the toucher's thread. If it may have, the touch is not reported.
  *
- * In mode=report a touch of memory behind a host function is not held up. So nothing shows whether
- * the function would have gone on without the touch's thread. The function may be a gate that
- * polls, or may have found its gate open. Until a gate is open the program may touch what is behind
- * it. So such a touch counts only if each of these functions is seen to go on while the thread that
- * has touched could open no gate any more: while it waits for the very operation, or has ended. A
- * function that polls would not go on then. And a function that returns before the call that
- * touches has not waited for what the thread does after that call.
+ * In mode=report such a touch is not held up. So nothing shows at once whether the function would
+ * have gone on without the touch's thread. It may be a gate that polls, until which is open the
+ * program may touch what is behind it, or may have found its gate open. So a touch counts only if
+ * each of these functions is seen to go on while the thread that has touched could open no gate any
+ * more: while it waits for the very operation, or has ended. A function that polls would not go on
+ * then. And a function that returns before the call that touches has not waited for what the thread
+ * does after that call.
  *
- * Locks: a leaf's own.
- */
+ * Locks: a leaf's own. */
 #ifndef SC_INTERPOSE_STREAMS_DOUBTS_H
 #define SC_INTERPOSE_STREAMS_DOUBTS_H
 
@@ -26,9 +26,9 @@ struct sc_ticket;
 unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ticket);
 void sc_doubts_end(unsigned doubt);
 
-/* sc_doubts_call_begins: the doubts that the calling thread has raised since sc_doubts_raised()
- * returned `before` belong to the call that the thread is about to make. The call ends by
- * sc_doubts_wait_ends(). A load where there is no such doubt. */
+/* Tie doubts to the call that the thread is about to make: those that it has raised since
+ * sc_doubts_raised() returned `before`. The call ends by sc_doubts_wait_ends(). One load if there
+ * is no such doubt. */
 uint64_t sc_doubts_raised(void);
 void sc_doubts_call_begins(uint64_t before);
 
@@ -41,7 +41,7 @@ void sc_doubts_function_returned(unsigned call, bool is_plain);
  * calls. */
 void sc_doubts_look(unsigned doubt);
 
-/* May one of the functions have waited for the thread, by all that is known? */
+/* May one of the doubt's functions have waited for the thread, as far as is known? */
 bool sc_doubts_remain(unsigned doubt);
 
 /* Around a call in which the calling thread waits for what the point covers. A load where there is

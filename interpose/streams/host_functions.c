@@ -81,6 +81,8 @@ static struct call *call_of(unsigned call)
     return call && call < UNLISTED ? &calls[call - 1] : NULL;
 }
 
+/* A host function is about to be launched. Returns the number of its record; a number past the
+ * records stands for one that is only counted. */
 unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t function)
 {
     for (unsigned i = 0; i < CALLS_MAX; i++) {
@@ -112,7 +114,8 @@ uint64_t sc_host_functions_own_ticks(void)
     return own_ticks;
 }
 
-void sc_host_functions_runs(unsigned call, uint64_t launched_ticks)
+/* The function begins to run in this thread. */
+void sc_host_functions_note_begun(unsigned call, uint64_t launched_ticks)
 {
     struct call *own = call_of(call);
     own_ticks = launched_ticks;
@@ -124,6 +127,8 @@ void sc_host_functions_runs(unsigned call, uint64_t launched_ticks)
     atomic_store(&own->thread, sc_thread_id());
 }
 
+/* The function has returned, or will never run: its record is freed. If it had waited for the
+ * program, that is remembered for verdicts that are still to come. */
 void sc_host_functions_dropped(unsigned call)
 {
     struct call *own = call_of(call);
@@ -148,7 +153,7 @@ void sc_host_functions_dropped(unsigned call)
     atomic_store(&own->claimed, false);
 }
 
-void sc_host_functions_ran(unsigned call)
+void sc_host_functions_note_ended(unsigned call)
 {
     own_ticks = 0;
     running_call = 0;
@@ -203,6 +208,7 @@ bool sc_host_functions_precede(unsigned call, const struct sc_op_info *op)
     return own ? may_precede(own, op) : call >= UNLISTED && unlisted_may_precede(op);
 }
 
+/* Is the function among those that were listed? */
 static bool is_in_list(const uint64_t *launched, unsigned count, uint64_t is)
 {
     for (unsigned i = 0; i < count && i < SC_HOST_FUNCTIONS_LISTED; i++)
@@ -226,6 +232,7 @@ unsigned sc_host_functions_list(const struct sc_op_info *op, uint64_t *launched)
     return unlisted_may_precede(op) ? SC_HOST_FUNCTIONS_LISTED + 1 : count;
 }
 
+/* Is the function, known by its launch time, still to return? */
 bool sc_host_functions_is_open(uint64_t launched)
 {
     bool is_open = false;
@@ -234,6 +241,7 @@ bool sc_host_functions_is_open(uint64_t launched)
     return is_open;
 }
 
+/* Was the function's code seen to hold nothing that can wait? Asked while it returns. */
 bool sc_host_functions_was_plain(unsigned call)
 {
     struct call *own = own_ticks ? call_of(call) : NULL;
@@ -244,6 +252,7 @@ bool sc_host_functions_was_plain(unsigned call)
     return atomic_load(&own->is_plain);
 }
 
+/* The launch time that this call is the last one of; 0: other calls of the same launch are open. */
 uint64_t sc_host_functions_last_of(unsigned call)
 {
     struct call *own = call_of(call);
@@ -259,6 +268,7 @@ uint64_t sc_host_functions_own(void)
     return running_call ? atomic_load(&calls[running_call - 1].launched) : 0;
 }
 
+/* May a host function that has not returned stand before the operation? */
 bool sc_host_functions_are_open(const struct sc_op_info *op)
 {
     if (atomic_load_explicit(&open_calls, memory_order_relaxed) == 0)
@@ -271,6 +281,8 @@ bool sc_host_functions_are_open(const struct sc_op_info *op)
 
 /* ---- what a thread is doing ---- */
 
+/* The processor time that the thread has used, in ns, by which it is seen whether it runs or
+ * sleeps; 0: unknown. */
 uint64_t sc_host_functions_time_of(int32_t thread)
 {
     enum { OF_THREAD = 4, SCHEDULED = 2 }; /* as pthread_getcpuclockid makes it */
@@ -296,6 +308,7 @@ static void count_step(struct call *call)
         atomic_fetch_add(&call->steps, 1);
 }
 
+/* How often the functions of this launch were seen to go on. */
 unsigned sc_host_functions_steps(uint64_t launched)
 {
     unsigned steps = 0;
@@ -374,7 +387,8 @@ static void look_at_call(struct call *call, uint64_t waits_since_ns)
         note_waits(call);
 }
 
-void sc_host_functions_look(uint64_t waits_since_ns)
+/* Looks at each open function's thread: does it seem to wait for the program? */
+void sc_host_functions_poll(uint64_t waits_since_ns)
 {
     if (atomic_load_explicit(&open_calls, memory_order_relaxed) == 0)
         return;
@@ -392,7 +406,9 @@ static bool had_preceded(const struct past *entry, const struct sc_op_info *op,
            atomic_load(&entry->launched) < op->ticks && may_follow(atomic_load(&entry->stream), op);
 }
 
-bool sc_host_functions_excuse(const struct sc_op_info *op, uint64_t touched_ticks)
+/* Has a host function before the operation waited for the program? Then the operation cannot have
+ * run before what the program did, and that was no hazard. */
+bool sc_host_functions_excuses(const struct sc_op_info *op, uint64_t touched_ticks)
 {
     for (unsigned i = 0; i < CALLS_MAX; i++)
         if (atomic_load(&calls[i].waits) && may_precede(&calls[i], op))

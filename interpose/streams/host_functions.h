@@ -26,19 +26,21 @@
 
 struct sc_op_info;
 
-/* A host function is about to be launched, at sc_ticks(). Returns the call's name for the functions
- * below, or 0. If too many calls are open, the call is only counted. `function`: the address by
- * which it is known again, or 0. */
+/* Notes a host function that is about to be launched, at sc_ticks() `ticks`. Returns a number for
+ * the functions below; 0: too many are open, and this one is only counted. `function`: the address
+ * by which it is known again, or 0. */
 unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t function);
 
 /* The function was not launched after all. */
 void sc_host_functions_dropped(unsigned call);
 
-/* Around the function, on the thread that runs it. `launched_ticks`: sc_ticks() of its launch. */
-void sc_host_functions_runs(unsigned call, uint64_t launched_ticks);
-void sc_host_functions_ran(unsigned call);
+/* Called before and after the function, on the thread that runs it. `launched_ticks`: sc_ticks() of
+ * its launch. */
+void sc_host_functions_note_begun(unsigned call, uint64_t launched_ticks);
+void sc_host_functions_note_ended(unsigned call);
 
-/* When the host function of a stream was launched that the calling thread runs; 0: it runs none. */
+/* If the calling thread runs a host function of a stream: the time of the function's launch; else
+ * 0. */
 uint64_t sc_host_functions_own_ticks(void);
 
 /* Does the calling thread run a host function, of a stream or of a graph's node? */
@@ -58,7 +60,7 @@ bool sc_host_functions_are_open(const struct sc_op_info *op);
  * calling thread, waits for work behind them; 0: nobody waits, and a function that is asleep now
  * counts as waiting at once. A few system calls for each function, at most every ten milliseconds.
  */
-void sc_host_functions_look(uint64_t waits_since_ns);
+void sc_host_functions_poll(uint64_t waits_since_ns);
 
 /* Lists the open functions that the operation may be behind, by the times of their launches, which
  * name them below. Returns how many there are, of which the first SC_HOST_FUNCTIONS_LISTED are
@@ -74,7 +76,7 @@ bool sc_host_functions_was_plain(unsigned call);
 /* The time of the call's launch, if no other open call has the same; else 0. */
 uint64_t sc_host_functions_last_of(unsigned call);
 
-/* The time of the launch of the function that the calling thread runs; 0: none. */
+/* The time of the launch of the host function that the calling thread runs; 0: it runs none. */
 uint64_t sc_host_functions_own(void);
 
 /* In how many milliseconds the function was seen to do something since it began, of those in which
@@ -88,8 +90,9 @@ bool sc_host_functions_precede(unsigned call, const struct sc_op_info *op);
  * ended. A system call. */
 uint64_t sc_host_functions_time_of(int32_t thread);
 
-/* Is the operation behind a function that was found to wait for the program, and had not returned
- * at the time of the touch? `touched_ticks`: sc_ticks(); 0: not known. */
-bool sc_host_functions_excuse(const struct sc_op_info *op, uint64_t touched_ticks);
+/* Is a touch of the operation's memory excused: was the operation behind a function that waits for
+ * the program, and that had not returned at the time of the touch? `touched_ticks`: sc_ticks(); 0:
+ * not known. */
+bool sc_host_functions_excuses(const struct sc_op_info *op, uint64_t touched_ticks);
 
 #endif

@@ -94,11 +94,11 @@ static CUresult obtain_event(struct sc_stream_record *stream, CUevent *event)
         *event = stream->marks.spare[--stream->marks.spare_count];
         return CUDA_SUCCESS;
     }
-    sc_brief_lock_take(&spare->lock);
+    sc_brief_lock_acquire(&spare->lock);
     SC_ASSERT(spare->count <= SC_SPARE_EVENTS_MAX && (spare->events || !spare->count));
     if (spare->count)
         *event = spare->events[--spare->count];
-    sc_brief_lock_give(&spare->lock);
+    sc_brief_lock_release(&spare->lock);
     return *event ? CUDA_SUCCESS : new_event(event);
 }
 
@@ -115,13 +115,13 @@ enum { SPARE_EVENTS_BYTES = SC_SPARE_EVENTS_MAX * sizeof(CUevent) };
 static bool keep_spare_event(struct sc_context *context, CUevent event)
 {
     struct sc_spare_events *spare = &context->spare_events;
-    sc_brief_lock_take(&spare->lock);
+    sc_brief_lock_acquire(&spare->lock);
     if (!spare->events && !atomic_load_explicit(&context->gone, memory_order_relaxed))
         spare->events = sc_pages_map(SPARE_EVENTS_BYTES);
     bool kept = spare->events && spare->count < SC_SPARE_EVENTS_MAX;
     if (kept)
         spare->events[spare->count++] = event;
-    sc_brief_lock_give(&spare->lock);
+    sc_brief_lock_release(&spare->lock);
     return kept;
 }
 
@@ -150,15 +150,16 @@ static void give_event(struct sc_stream_record *stream, CUevent event)
         give_to_context(stream->context, event);
 }
 
+/* Destroys the context's spare events. */
 void sc_marks_context_gone(struct sc_context *context)
 {
     struct sc_spare_events *spare = &context->spare_events;
-    sc_brief_lock_take(&spare->lock);
+    sc_brief_lock_acquire(&spare->lock);
     CUevent *events = spare->events;
     unsigned count = spare->count;
     spare->events = NULL;
     spare->count = 0;
-    sc_brief_lock_give(&spare->lock);
+    sc_brief_lock_release(&spare->lock);
     for (unsigned i = 0; i < count; i++)
         destroy_event(context, events[i]);
     sc_pages_unmap(events, SPARE_EVENTS_BYTES);
@@ -276,6 +277,8 @@ static void pop_known(struct sc_stream_record *stream)
     }
 }
 
+/* The stream ends: gives its marks' events back to the context. In a dead context the events are
+ * gone too. */
 void sc_marks_drop(struct sc_stream_record *stream)
 {
     struct sc_stream_marks *marks = &stream->marks;
@@ -292,6 +295,7 @@ void sc_marks_drop(struct sc_stream_record *stream)
     marks->spare_count = 0;
 }
 
+/* The record serves another stream from now on, which has no marks. */
 void sc_marks_renew_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -319,6 +323,8 @@ static bool is_mark_complete(void *argument, unsigned position)
            says_complete(sc_real.cuEventQuery(mark_at(&stream->marks, position)->event));
 }
 
+/* Asks the driver which marks are complete, and notes all operations before the last of them as
+ * complete. */
 void sc_marks_poll_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -330,7 +336,7 @@ void sc_marks_poll_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->l
         pop_mark(stream);
     sc_relaxed_end(&relaxed);
     if (number)
-        sc_track_complete(&sc_track, stream->id, number);
+        sc_track_note_complete(&sc_track, stream->id, number);
 }
 
 /* Is it an error that the context does not survive? Any further work in the context returns the
@@ -449,7 +455,7 @@ static void record_mark_locked(struct sc_stream_record *stream) SC_REQUIRES(stre
     if (event && !full)
         give_event(stream, event);
     if (is_lost(result))
-        sc_track_complete(&sc_track, stream->id, number);
+        sc_track_note_complete(&sc_track, stream->id, number);
 }
 
 CUevent sc_marks_newest_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
@@ -458,8 +464,9 @@ CUevent sc_marks_newest_locked(struct sc_stream_record *stream) SC_REQUIRES(stre
     return stream->marks.count ? newest_mark(&stream->marks)->event : NULL;
 }
 
-/* The legacy stream is blocked while a blocking stream captures, but the marker stream is not. If
- * the legacy stream captures itself, no mark is added: marks were left behind its earlier work. */
+/* Records a mark behind the stream's work. The legacy stream is blocked while a blocking stream
+ * captures, but the marker stream is not. If the legacy stream captures itself, no mark is added:
+ * marks were left behind its earlier work. */
 void sc_marks_add_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -517,6 +524,9 @@ static uint64_t mark_interval(const struct sc_stream_record *stream, bool snapsh
     return least > mark_interval_ticks ? least : mark_interval_ticks;
 }
 
+/* An operation was issued that must be seen to complete. A mark, which is an event of ours, is
+ * recorded behind it now if the operation is large or the last mark is old; else a later mark
+ * serves. */
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool snapshotted,
                      uint64_t now_ticks)
 {
@@ -607,6 +617,8 @@ void sc_marks_note_tail_of_thread(struct sc_stream_record *stream)
     atomic_store_explicit(&stream->marks.tail_ticks, sc_ticks_not_early(), memory_order_relaxed);
 }
 
+/* Before other work: records the mark that earlier operations still lack, if that mark behind the
+ * work would come too late. */
 void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
 {
     struct sc_stream_marks *marks = &stream->marks;
@@ -641,6 +653,8 @@ bool sc_marks_is_fenced(const struct sc_stream_record *stream)
     return sc_track_is_due(&sc_track, stream->id);
 }
 
+/* Records the event by which is seen that a blocking stream's work is done, also when it cannot be
+ * named any more. */
 void sc_marks_fence_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -656,6 +670,8 @@ void sc_marks_fence_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->
     sc_contexts_pop();
 }
 
+/* The program is about to destroy the stream: makes the context's own stream wait for its work, so
+ * that the end of that work can still be seen. */
 void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -694,6 +710,8 @@ static void count_taken_early(struct sc_stream_record *stream)
     atomic_fetch_add_explicit(&taken_early, 1, memory_order_relaxed);
 }
 
+/* Makes the stream wait for an event of its own, behind which the driver does not read a source
+ * earlier than its turn. */
 void sc_marks_wait_for_itself(struct sc_stream_record *stream)
 {
     bool waits = false;
@@ -722,6 +740,8 @@ static bool covered_by_marks(struct sc_stream_record *stream, uint64_t number)
     return stream->marks.count && newest_mark(&stream->marks)->number >= number;
 }
 
+/* Is the operation seen to be complete? Records a mark behind it if none is, and asks the driver.
+ * True too if the stream is gone. */
 bool sc_marks_show_complete(const struct sc_ticket *ticket)
 {
     if (sc_track_is_complete(&sc_track, ticket))
@@ -745,6 +765,7 @@ static void sleep_for(uint64_t ns)
     sc_kernel_call(SYS_nanosleep, &time, NULL);
 }
 
+/* Waits with growing pauses until the operation is complete. False: it was not by the deadline. */
 bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns)
 {
     uint64_t poll_ns = POLL_MIN_NS;
@@ -757,8 +778,8 @@ bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns)
     return true;
 }
 
-/* True also if there is no mark behind the operation: then it is complete, or its stream is gone.
- */
+/* Does a mark stand right behind the operation? True also if there is no mark behind the operation:
+ * then it is complete, or its stream is gone. */
 static bool stands_close_locked(struct sc_stream_record *stream, const struct sc_ticket *ticket)
     SC_REQUIRES(stream->lock)
 {
@@ -771,6 +792,7 @@ static bool stands_close_locked(struct sc_stream_record *stream, const struct sc
     return true;
 }
 
+/* Does a mark stand so close behind the operation that it tells whether that is complete? */
 bool sc_marks_stand_close(const struct sc_ticket *ticket)
 {
     struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
@@ -851,7 +873,8 @@ static bool wait_for_mark(struct sc_stream_record *stream, struct sc_stream_reco
     return ordered;
 }
 
-/* A stream without a record is gone, and all its operations are complete. */
+/* Makes the stream wait for the operation, by a mark behind it and the caller's way to wait. A
+ * stream without a record is gone, and all its operations are complete. */
 bool sc_marks_order_by(struct sc_stream_record *stream, const struct sc_ticket *ticket,
                        sc_marks_wait *wait, void *context)
 {
@@ -859,7 +882,7 @@ bool sc_marks_order_by(struct sc_stream_record *stream, const struct sc_ticket *
     bool ordered = earlier ? wait_for_mark(stream, earlier, ticket, wait, context)
                            : sc_track_is_complete(&sc_track, ticket);
     if (ordered)
-        SC_TRACKED(sc_order_wait_for(track.order, stream->id, ticket));
+        SC_TRACKED(sc_order_note_edge(track.order, stream->id, ticket));
     return ordered;
 }
 

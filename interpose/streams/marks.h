@@ -37,7 +37,7 @@ void sc_marks_start(void);
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool snapshotted,
                      uint64_t now_ticks);
 
-/* The same for an operation that gets a mark of its own in any case. */
+/* Notes an operation that was issued and that gets a mark of its own in any case. */
 void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks);
 
 /* Notes that the operation of this number uses device memory only. Nobody waits for its mark unless
@@ -52,8 +52,8 @@ void sc_marks_issued_on_device(struct sc_stream_record *stream, uint64_t number)
 enum sc_before { SC_BEFORE_DEVICE_WORK, SC_BEFORE_WORK, SC_BEFORE_SIGNAL };
 void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what);
 
-/* The same before work of the device on a simple stream. False: a mark is needed, and nothing was
- * done. */
+/* Adds a mark if one is needed before work of the device on a simple stream. False: one is needed,
+ * and the caller has to take the slow way; nothing was done. */
 SC_INLINED bool sc_marks_before_simple_work(struct sc_stream_record *stream)
 {
     struct sc_stream_marks *marks = &stream->marks;
@@ -66,7 +66,7 @@ SC_INLINED bool sc_marks_before_simple_work(struct sc_stream_record *stream)
     return true;
 }
 
-/* Is a mark behind all operations of the stream on host memory? */
+/* Do marks cover all operations of the simple stream on host memory? */
 SC_INLINED bool sc_marks_cover_simple(const struct sc_stream_record *stream)
 {
     const struct sc_stream_marks *marks = &stream->marks;
@@ -94,7 +94,7 @@ static inline void sc_marks_note_tail(struct sc_stream_record *stream)
         sc_marks_note_tail_of_thread(stream);
 }
 
-/* When the last work was issued on a per-thread default stream that no mark is behind; 0: there is
+/* The time of the latest work on a per-thread default stream that no mark is behind; 0: there is
  * none. */
 static inline uint64_t sc_marks_tail_ticks(const struct sc_stream_record *stream)
 {
@@ -125,7 +125,7 @@ void sc_marks_poll_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->l
  * work. NULL: it cannot be made. The context is current. */
 CUstream sc_marks_marker(struct sc_context *context);
 
-/* When the last work was issued that an event on the marker stream would follow. */
+/* The time of the latest work that an event on the context's marker stream would follow. */
 uint64_t sc_marks_marker_ticks(struct sc_context *context);
 
 /* Leaves an event, the fence, behind what was issued on the stream until now: the stream is about
@@ -139,16 +139,16 @@ static inline CUevent sc_marks_fence_of_locked(const struct sc_stream_record *st
     return stream->marks.fence;
 }
 
-/* Is the fence behind all of the stream's work, since nothing was issued after the context was told
- * to wait? An event recorded now would be behind the context's wait, and so would be whoever waits
- * for the event (docs/driver.md, Green contexts). */
+/* Is the stream's fence behind all of its work, since nothing was issued after the context was told
+ * to wait? Then the fence has to be waited for: an event recorded now would be behind the context's
+ * wait as well (docs/driver.md, Green contexts). */
 bool sc_marks_is_fenced(const struct sc_stream_record *stream);
 
 /* Called before a blocking stream is destroyed: events on the marker stream follow its work from
  * now on, as the legacy stream's operations do. */
 void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
-/* The record is a new stream's from now on, which has no marks. A longer ring is kept. */
+/* Prepares the record for a new stream, which has no marks. A ring that had grown is kept. */
 void sc_marks_renew_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
 /* The context has ended: gives back the events that were kept for it. */
@@ -191,8 +191,8 @@ typedef bool sc_marks_wait(void *context, CUstream stream, CUevent event);
 bool sc_marks_order_by(struct sc_stream_record *stream, const struct sc_ticket *ticket,
                        sc_marks_wait *wait, void *context);
 
-/* Makes the stream wait, in its own queue, for all that its next operation is to come after.
- * Otherwise the driver may take that operation's bytes too early. */
+/* Makes the stream wait, in its own queue, for all that its next operation is to come after: else
+ * the driver may take that operation's bytes too early. */
 void sc_marks_wait_for_itself(struct sc_stream_record *stream);
 /* How often streams were made to wait so. */
 uint64_t sc_marks_taken_early(void);

@@ -70,7 +70,8 @@ enum manner {
 FUNCTIONS(X)
 #undef X
 
-/* UNKNOWN: the function is none of those that are listed. */
+/* What is known of a function that others may call; UNKNOWN: it is none of those that are
+ * listed. */
 static enum manner manner_of(uintptr_t function)
 {
     static const struct {
@@ -109,6 +110,7 @@ static void read_code(struct walk *walk, uintptr_t pc)
         walk->size_bytes = CODE_BYTES;
 }
 
+/* Reads the instruction, from code that is copied in stretches. */
 static struct sc_instruction instruction_at(struct walk *walk, uintptr_t pc)
 {
     enum { AHEAD_BYTES = 16 };
@@ -180,6 +182,7 @@ static void note_call_of_libc(struct way *way, enum manner manner)
     way->result = 0;
 }
 
+/* Where a jump or call goes; through a pointer, what that holds now. 0: unknown. */
 static uintptr_t target_of(const struct sc_instruction *read)
 {
     uintptr_t target = 0;
@@ -288,6 +291,8 @@ static void answer_question(void *argument)
     question->is_plain = follow(&walk, (struct way){.pc = question->function}) == RETURNS;
 }
 
+/* Does the function's code hold nothing that can wait for the program? Its code is walked, which
+ * needs room on the stack. */
 bool sc_plain_functions_is_one(uintptr_t function)
 {
     struct question question = {.function = function};

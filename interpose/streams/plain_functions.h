@@ -1,4 +1,5 @@
-/* Functions of the program that can wait for nobody, as their code shows.
+/* Tells whether a host function of the program can wait for nobody, by its machine code. Work
+ * behind such a function needs no care.
  *
  * A host function that has not returned may be a gate, which waits for something that the program
  * is about to do. From outside it cannot be seen whether a function would have gone on without the
@@ -13,8 +14,7 @@
  * later question may find bound).
  *
  * No lock; thread- and signal-safe; errno is kept. Takes some microseconds, and a system call for
- * each 256 bytes of code. Runs on a spare stack if there is little room.
- */
+ * each 256 bytes of code. Runs on a spare stack if there is little room. */
 #ifndef SC_INTERPOSE_STREAMS_PLAIN_FUNCTIONS_H
 #define SC_INTERPOSE_STREAMS_PLAIN_FUNCTIONS_H
 

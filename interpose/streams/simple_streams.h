@@ -1,7 +1,6 @@
-/* Streams on which a call is nothing but work of its own.
+/* Finds the stream of a simple call: one that is nothing but work of its own stream.
  *
- * Thread-safe, not signal-safe. No lock.
- */
+ * Thread-safe, not signal-safe. No lock. */
 #ifndef SC_INTERPOSE_STREAMS_SIMPLE_STREAMS_H
 #define SC_INTERPOSE_STREAMS_SIMPLE_STREAMS_H
 
@@ -14,9 +13,9 @@
 
 struct sc_stream_record;
 
-/* As sc_streams_find, for a process that is at least so simple and a stream without these ties
- * (enum sc_ties). NULL: look closer. Only one
- * place of the table is looked at, where another stream's record may be found. So the record's own
+/* The stream's record, if the process is at least as simple as `least` and the stream has none of
+ * these ties (enum sc_ties). NULL: the caller has to go the long way (sc_streams_find). Only one
+ * place of the table is looked at, where another stream's record may be found; so the record's own
  * handle is compared. */
 SC_INLINED struct sc_stream_record *sc_streams_find_simple(enum sc_simplicity least,
                                                            CUstream handle, unsigned ties)

@@ -48,6 +48,7 @@ static bool is_held_here(const pthread_mutex_t *lock)
     return lock->__data.__owner == sc_thread_id();
 }
 
+/* Does the calling thread hold any lock of this module? For assertions. */
 bool sc_streams_are_locked_here(void)
 {
     uint32_t count = atomic_load(&highest_id);
@@ -66,6 +67,7 @@ static void set_gone(struct sc_stream_record *stream, bool gone)
     pthread_mutex_unlock(&stream->lock);
 }
 
+/* Appends the stream to the list of those that are destroyed and whose work may still run. */
 static void append_gone_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -124,6 +126,7 @@ int sc_streams_init(void)
     return sc_handles_init(&sc_streams_by_handle) || sc_handles_init(&by_id) ? -ENOMEM : 0;
 }
 
+/* Frees the record, to serve another stream. */
 static void give_record_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -143,7 +146,7 @@ static struct sc_stream_record *take_record_locked(void) SC_REQUIRES(registry_lo
         spare_records = stream->next_spare;
         return stream;
     }
-    stream = sc_arena_take(&arena, sizeof *stream);
+    stream = sc_arena_alloc(&arena, sizeof *stream);
     if (stream)
         *stream = (struct sc_stream_record){.lock = PTHREAD_MUTEX_INITIALIZER};
     return stream;
@@ -205,6 +208,8 @@ static void recycle_former_record_locked(uint32_t id) SC_REQUIRES(registry_lock)
 
 /* ---- streams that are gone ---- */
 
+/* Takes the first of the destroyed streams, to look whether its work is done; NULL: there is
+ * none. */
 static struct sc_stream_record *take_gone(void)
 {
     pthread_mutex_lock(&registry_lock);
@@ -215,7 +220,8 @@ static struct sc_stream_record *take_gone(void)
     return stream;
 }
 
-/* False also if the marks are void, or if the record is another stream's by now. */
+/* Has the stream marks that may still complete? False also if they are void, or if the record is
+ * another stream's by now. */
 static bool has_marks_locked(const struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -263,7 +269,8 @@ static void put_or_recycle_locked(struct sc_stream_record *stream, bool spent)
     }
 }
 
-/* False also if another thread holds the lock, which may be in a call that blocks. */
+/* Are all marks of the destroyed stream complete? False also if another thread holds the lock,
+ * which may be in a call that blocks. */
 static bool are_marks_spent(struct sc_stream_record *stream)
 {
     if (pthread_mutex_trylock(&stream->lock) != 0)
@@ -287,6 +294,7 @@ static void poll_gone_stream(struct sc_stream_record *stream) SC_UNFOLLOWED
     pthread_mutex_unlock(&registry_lock);
 }
 
+/* Looks at a few of the destroyed streams; the record of one whose work is done is freed. */
 static void poll_gone(void)
 {
     for (int i = 0; i < POLLED_GONE; i++) {
@@ -356,6 +364,7 @@ static struct sc_stream_record *pay_before_use(struct sc_stream_record *stream)
     return stream;
 }
 
+/* Adds the record of a new context's legacy default stream. */
 struct sc_stream_record *sc_streams_add_legacy(struct sc_context *context)
 {
     pthread_mutex_lock(&registry_lock);
@@ -420,7 +429,7 @@ static struct sc_stream_record *learn_stream(CUstream handle)
 
 static struct sc_stream_record *relearn_stream(struct sc_stream_record *former, CUstream handle);
 
-struct sc_stream_record *sc_streams_known(CUstream handle)
+struct sc_stream_record *sc_streams_find_known(CUstream handle)
 {
     struct sc_stream_record *stream =
         sc_handle_pointer(sc_handles_get(&sc_streams_by_handle, (uintptr_t)handle));
@@ -444,7 +453,8 @@ static __attribute__((noinline)) struct sc_stream_record *find_less_common(CUstr
     return stream ? relearn_stream(stream, handle) : learn_stream(handle);
 }
 
-/* Default streams are not in the table. */
+/* The record of a stream, which is made at its first use. Default streams are not in the table.
+ * NULL: no room is left. */
 struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
 {
     uint64_t value;
@@ -494,6 +504,7 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle)
     return stream;
 }
 
+/* The driver has refused to destroy the stream: it is known by its handle again. */
 void sc_streams_not_destroyed(struct sc_stream_record *stream)
 {
     set_gone(stream, false);
@@ -558,6 +569,8 @@ static struct walk collect_streams(struct sc_context *context, bool is_whole)
     return walk;
 }
 
+/* Calls `visit` for all streams of the context, or of all its green ones too. They are collected
+ * first, since a visit may take the lock. */
 static void visit_streams(struct sc_context *context, bool is_whole, sc_visit_stream *visit,
                           void *argument)
 {
@@ -610,12 +623,13 @@ static struct sc_stream_record *relearn_stream(struct sc_stream_record *former, 
 
 void sc_streams_renamed(CUstream handle)
 {
-    struct sc_stream_record *former = sc_streams_known(handle);
+    struct sc_stream_record *former = sc_streams_find_known(handle);
     if (former)
         former->gone = true;
 }
 
-/* If the handle is known, the former stream of that name has ended without a wrapper. */
+/* Notes a new stream. If the handle is known, the former stream of that name has ended without a
+ * wrapper. */
 void sc_streams_created(CUstream handle, uint32_t origin)
 {
     struct sc_stream_record *former =
@@ -627,6 +641,7 @@ void sc_streams_created(CUstream handle, uint32_t origin)
         SC_TRACKED(sc_order_set_origin(track.order, stream->id, origin));
 }
 
+/* Buries a stream of a context that has ended. */
 static void bury_one(void *events_are_dead, struct sc_stream_record *stream)
 {
     if (events_are_dead) {
@@ -637,7 +652,7 @@ static void bury_one(void *events_are_dead, struct sc_stream_record *stream)
     bury_stream(stream);
 }
 
-void sc_streams_bury(struct sc_context *context, bool events_are_dead)
+void sc_streams_forget_of(struct sc_context *context, bool events_are_dead)
 {
     sc_streams_each(context, bury_one, events_are_dead ? context : NULL);
 }

@@ -33,10 +33,10 @@ struct sc_stream_front;
 struct sc_mark {
     CUevent event;
     uint64_t number; /* of the last operation before it */
-    /* The last operation, of those behind the former mark, that other work follows before this
-     * mark. */
+    /* Of the operations between the former mark and this one, the last that other work follows
+     * before this mark. */
     uint64_t loose : 63;
-    uint64_t leads : 1; /* signals that come after the operations come after the mark */
+    uint64_t leads : 1; /* a signal that comes after the operations also comes after the mark */
 };
 
 /* How many marks a stream has room for at first, and at most; how many spare events it keeps. */
@@ -66,7 +66,8 @@ struct sc_stream_marks {
 
 struct sc_stream_record {
     pthread_mutex_t lock;
-    /* Lists of streams.c, which may have the record when it is used for another stream. */
+    /* For streams.c's lists of streams that are gone, whose records may be used for other
+     * streams. */
     bool is_listed; /* listed as gone; guarded by the registry's lock, as the next two */
     struct sc_stream_record *next_gone, *next_spare;
     struct sc_stream_record *next_owned; /* per-thread streams of the same thread */
@@ -125,8 +126,8 @@ static inline bool sc_streams_is_captured(struct sc_stream_record *stream)
            (stream->kind != SC_STREAM_LEGACY || sc_streams_is_captured_legacy(stream));
 }
 
-/* As sc_streams_find, if work on the stream becomes a node; else NULL. NULL also while wrappers are
- * inactive. */
+/* The record of a stream that captures, so that work on it becomes a node of a graph; NULL: it does
+ * not capture, or wrappers are inactive. */
 struct sc_stream_record *sc_streams_find_captured(CUstream handle, bool per_thread);
 
 /* The stream's record; NULL: it is gone, or there never was one of this id. Lock-free. */
@@ -138,7 +139,7 @@ bool sc_streams_are_locked_here(void);
 
 /* The record of a stream that was met before and is not gone, or NULL. Takes no lock, and makes no
  * call. */
-struct sc_stream_record *sc_streams_known(CUstream handle);
+struct sc_stream_record *sc_streams_find_known(CUstream handle);
 
 /* Makes a new stream known. `origin`: the call that created it (track/origins.h). */
 void sc_streams_created(CUstream handle, uint32_t origin);
@@ -147,15 +148,15 @@ void sc_streams_created(CUstream handle, uint32_t origin);
  * the handle next learns what it names then. */
 void sc_streams_renamed(CUstream handle);
 
-/* Called before the driver destroys the stream: its handle names nothing from now on. Returns its
- * record, or NULL. */
+/* Forgets the handle of a stream that the driver is about to destroy. Returns the stream's record,
+ * or NULL. */
 struct sc_stream_record *sc_streams_destroying(CUstream handle);
 /* The driver has refused, or has destroyed the stream. */
 void sc_streams_not_destroyed(struct sc_stream_record *stream);
 void sc_streams_destroyed(struct sc_stream_record *stream);
 
-/* Adds the legacy stream of a context that is first met; NULL: there is no memory. The legacy
- * stream of a green context is joined with that of its primary one. */
+/* Adds the legacy stream of a context that has just become known; NULL: there is no memory. The
+ * legacy stream of a green context is joined with that of its primary one. */
 struct sc_stream_record *sc_streams_add_legacy(struct sc_context *context);
 
 /* Calls visit for each stream of the context, with no lock held. _each visits live streams, and
@@ -165,10 +166,9 @@ typedef void sc_visit_stream(void *argument, struct sc_stream_record *stream);
 void sc_streams_each(struct sc_context *context, sc_visit_stream *visit, void *argument);
 void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, void *argument);
 
-/* The context is gone, and the handles of its streams name nothing any more. `events_are_dead`: the
- * events of its marks have ended, too. Those of a green context live as long as its primary
- * context. */
-void sc_streams_bury(struct sc_context *context, bool events_are_dead);
+/* Forgets the handles of all streams of a context that is gone. `events_are_dead`: the events of
+ * their marks have ended with it; those of a green context live as long as its primary context. */
+void sc_streams_forget_of(struct sc_context *context, bool events_are_dead);
 
 /* What a synchronise of the stream waits for. */
 static inline enum sc_scope sc_streams_scope(const struct sc_stream_record *stream)

@@ -46,8 +46,8 @@ static bool no_host_work_ever(void)
     return !atomic_load_explicit(&host_work_was_ever, memory_order_relaxed);
 }
 
-/* Events of the stream that had the record may still tell of its work: what the new one has is
- * later. */
+/* The record serves a new stream. Work that waits for all others may stand before it. Events of the
+ * stream that had the record may still tell of its work: what the new one has is later. */
 void sc_unfinished_renew(struct sc_stream_record *stream)
 {
     uint64_t gate_ticks = sc_unfinished_gate_ticks(stream->context), now = sc_ticks_not_early();
@@ -192,7 +192,8 @@ void sc_unfinished_legacy(struct sc_stream_record *stream)
         raise_to(&stream->context->unfinished.legacy_ticks, next_of_family(stream, 0));
 }
 
-/* On the legacy stream an event is work, and in the stream's own queue. */
+/* Notes that an event was recorded: on the legacy stream that is work, and in the stream's own
+ * queue. */
 void sc_unfinished_record(struct sc_stream_record *stream)
 {
     if (stream->kind != SC_STREAM_LEGACY)
@@ -206,7 +207,8 @@ uint64_t sc_unfinished_legacy_ticks(struct sc_context *context)
     return get(&context->unfinished.legacy_ticks);
 }
 
-/* The stream's lock is taken, since records are filled under it when they are used again. */
+/* Notes for one stream that it waits for other work, of which nothing is known. The stream's lock
+ * is taken, since records are filled under it when they are used again. */
 static void note_context_wait(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;
@@ -264,6 +266,7 @@ uint64_t sc_unfinished_before_event(struct sc_stream_record *stream)
     return later(own, later(get(&all->family.own_ticks), get(&all->legacy_ticks)));
 }
 
+/* Before a wait for the whole context: up to which time its work will be done. */
 uint64_t sc_unfinished_context_since(struct sc_context *context)
 {
     struct sc_context *primary = context->primary;
@@ -421,6 +424,8 @@ static bool add_joined_work(struct sc_stream_record *stream, struct sc_stream_re
            join_what_it_joined(stream, of);
 }
 
+/* The stream waits for work of the stream `of` up to this time. Kept by stream if there is room,
+ * else as a wait for anything. */
 void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
                            uint64_t work_ticks)
 {
@@ -436,6 +441,7 @@ void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_rec
 
 /* ---- is anything at work? ---- */
 
+/* Is all work done that was issued in the stream itself, and all that it has waited for? */
 static inline bool own_work_is_done(struct sc_stream_record *stream, bool host_only)
 {
     const struct sc_unfinished *work = &stream->unfinished;
@@ -486,6 +492,7 @@ void sc_unfinished_written(struct sc_stream_record *stream)
         raise_to(&stream->context->unfinished.written_ticks, next_of_family(stream, 0));
 }
 
+/* May work stand before the stream's next operation that the stream's own notes do not show? */
 bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;

@@ -1,4 +1,5 @@
-/* What may still be at work on a stream besides the copies that we know.
+/* Knows whether a stream may still have work other than the copies that are tracked: kernels,
+ * graphs, host functions.
  *
  * A kernel, a graph or a host function may write the very memory that a later copy on the stream
  * reads. So a copy behind such work cannot be snapshotted when it is issued. All this is known by
@@ -17,8 +18,7 @@
  * its earlier work, so also events recorded behind that. The legacy stream and the blocking streams
  * of a context are a family: of any two works there, the later one has the later time.
  *
- * Lock-free, thread-safe and signal-safe, except sc_unfinished_context_waits.
- */
+ * Lock-free, thread-safe and signal-safe, except sc_unfinished_context_waits. */
 #ifndef SC_INTERPOSE_STREAMS_UNFINISHED_H
 #define SC_INTERPOSE_STREAMS_UNFINISHED_H
 
@@ -29,7 +29,7 @@
 struct sc_stream_record;
 struct sc_context;
 
-/* Work of another stream before an event that the stream was told to wait for. */
+/* Work of another stream that the stream was told to wait for by an event. */
 struct sc_joined_work {
     _Atomic uint32_t stream; /* the tracker's id of the other stream; 0: the entry is empty */
     /* when the last of it was issued; UINT64_MAX: the entry is being changed */
@@ -38,7 +38,9 @@ struct sc_joined_work {
     _Atomic bool is_of_host;   /* some of it may be a host function */
 };
 
-enum { SC_JOINED_MAX = 4 }; /* streams; work joined from further ones counts as the stream's own */
+/* how many other streams are told apart; work joined from further ones counts as the stream's
+ * own */
+enum { SC_JOINED_MAX = 4 };
 
 /* The times of one stream; or of the legacy stream and all blocking streams of a context together.
  */
@@ -67,8 +69,8 @@ struct sc_context_unfinished {
                                        wait for an event */
 };
 
-/* The record is a new stream's, or the legacy stream's of a new context: what the context waits for
- * may be at work. Needs the stream's lock. */
+/* Prepares the record for a new stream, or for the legacy stream of a new context: what the context
+ * waits for may be at work. Needs the stream's lock. */
 void sc_unfinished_renew(struct sc_stream_record *stream);
 
 /* Notes work that may write host memory. To be called before the driver is called, and again when
@@ -83,10 +85,10 @@ uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream, uint64_t at_
  * the device uses it in place. A wait for the host counts as such work. */
 uint64_t sc_unfinished_host_work(struct sc_stream_record *stream);
 
-/* The same for a wait for work elsewhere. If that work stands before an event of another stream, it
- * is noted which: it is done as soon as the host has waited for it there. `of`: that stream; NULL:
- * another process's, or a stream that is gone. `work_ticks`: when the last of that work was issued,
- * as in the event's point (track/order.h). */
+/* Note that the stream is about to wait for work elsewhere, which may then be at work before its
+ * own. `of`: the stream of an event that the work stands before; the work is done as soon as the
+ * host has waited for it there. NULL: another process's, or a stream that is gone. `work_ticks`:
+ * when the last of that work was issued, as in the event's point (track/order.h). */
 void sc_unfinished_join(struct sc_stream_record *stream);
 void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
                            uint64_t work_ticks);
@@ -109,7 +111,7 @@ uint64_t sc_unfinished_now(struct sc_stream_record *stream);
  * event. Takes the lock of each stream in turn. */
 void sc_unfinished_context_waits(struct sc_context *context);
 
-/* When the context, or its primary context, was last told to wait for an event. */
+/* The time at which the context, or its primary context, was last told to wait for an event. */
 uint64_t sc_unfinished_gate_ticks(struct sc_context *context);
 
 /* A wait of the host for the stream, or for the context, begins now. Returns the time up to which
@@ -118,13 +120,14 @@ uint64_t sc_unfinished_gate_ticks(struct sc_context *context);
 uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream);
 uint64_t sc_unfinished_context_since(struct sc_context *context);
 
-/* When the last work was issued before an event that is about to be recorded on the stream; 0:
- * none. A wait of the host for the event covers what was issued by then. */
+/* The time of the latest work before an event that is about to be recorded on the stream; 0: none.
+ * A wait of the host for the event covers what was issued by then. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream);
 uint64_t
 sc_unfinished_before_simple_event(const struct sc_stream_record *stream); /* on a simple one */
 
-/* The host's wait has succeeded. `since_ticks`: what the function above has returned. */
+/* Notes that a wait of the host has succeeded. `since_ticks`: what sc_unfinished_before_event, or
+ * the like, had returned. */
 void sc_unfinished_stream_done(struct sc_stream_record *stream, uint64_t since_ticks);
 void sc_unfinished_context_done(struct sc_context *context, uint64_t since_ticks);
 
@@ -144,8 +147,9 @@ void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks);
 void sc_unfinished_written(struct sc_stream_record *stream);
 
 /* Does the stream's next operation come after work of other streams that may still write host
- * memory, with nothing in the stream's own queue behind that work? `known`: copies that we know
- * count as such work, too. The answer may be wrong while several threads issue. */
+ * memory, so that its source is not final, and that nothing in the stream's own queue follows?
+ * `known`: tracked copies count as such work, too. The answer may be wrong while several threads
+ * issue. */
 bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known);
 
 #endif

@@ -1,4 +1,5 @@
-/* Called before another program runs in this process. Thread-safe. */
+/* What is to be done before another program replaces this one in the process (exec).
+ * Thread-safe. */
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_EXEC_H
 #define SC_INTERPOSE_SYSTEM_CALLS_EXEC_H
 

@@ -1,8 +1,8 @@
-/* What the hooks of io_rows.h know of system calls by number, as syscall() makes them.
+/* Finds, for a system call that the program makes by syscall() and its number, what the hooks of
+ * io_rows.h know of the memory that it touches.
  *
  * Thread-safe. Locks: those of a touch (interpose/guard/touches.h), if something is guarded. Safe
- * in a signal handler if the call itself is.
- */
+ * in a signal handler if the call itself is. */
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_IO_H
 #define SC_INTERPOSE_SYSTEM_CALLS_IO_H
 
@@ -20,14 +20,15 @@ static inline bool sc_io_may_be_guards(int error)
     return error == EFAULT || error == EIO;
 }
 
-/* Looks at the memory of a system call with these arguments: lends it to the kernel, and waits for
- * what is guarded of it. `loans` NULL: the call has failed and may be repeated. Returns whether
- * that is worth it: some of the memory lies where pages were guarded at some time, and the error is
- * one that a guarded page causes. */
+/* Looks at the memory of one kind of system call, given its arguments: lends the memory to the
+ * kernel, and waits for what is guarded of it. `loans` NULL: the call has failed and may be
+ * repeated. Returns whether that is worth it: some of the memory lies where pages were guarded at
+ * some time, and the error is one that a guarded page causes. */
 typedef bool sc_io_look(struct sc_loans *loans, void *site, long a, long b, long c, long d, long e,
                         long f);
 
-/* The function that looks at the memory of that system call; NULL: nothing is known of it. */
+/* The function that looks at the memory of system call `number`; NULL: nothing is known of that
+ * call. */
 sc_io_look *sc_io_look_of(long number);
 
 #endif

@@ -33,6 +33,7 @@ static void random_bytes(void *into, size_t size)
 }
 
 SC_EXPORT void arc4random_buf(void *into, size_t size);
+/* Wraps the C library's function, which has the kernel write into memory of the program. */
 void arc4random_buf(void *into, size_t size)
 {
     struct sc_loans loans = {.frame = SC_FRAME()};

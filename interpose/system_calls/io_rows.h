@@ -167,8 +167,8 @@ static inline void look_at_prctl(struct sc_look *look, int option, const void *n
         STRING(name, NAME_BYTES);
 }
 
-/* A limit of RLIMIT_DATA may make the kernel refuse to make pages accessible again. So all pages
- * are let go before it is set, and none is guarded from then on. */
+/* setrlimit(RLIMIT_DATA): under the limit the kernel may refuse to make pages accessible again. So
+ * all pages are unprotected before it is set, and none is guarded from then on. */
 static inline void look_at_limit(struct sc_look *look, int which, const void *to)
 {
     if (!look->loans || which != RLIMIT_DATA || !to)
@@ -262,8 +262,8 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
 #define NO_REPEAT(type, call, hook, parameters)
 #define NO_MATTER(hook, parameters)
 
-/* Makes the hook, and lend_HOOK, which the hook calls if `needed`. Where nothing can be guarded the
- * hook is a load, a branch and the call. */
+/* Makes the hook, and lend_HOOK, which lends the call's memory and is called if `needed`. If
+ * nothing can be guarded the hook is a load, a branch and the call. */
 #define HOOK(version, call, repeat, if_failed, needed, type, hook, symbol, parameters, ...)        \
     NEXT_RECORD(next_##hook, symbol, version);                                                     \
     LOOK(hook, symbol, parameters, __VA_ARGS__)                                                    \
@@ -288,8 +288,8 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
 #define DECLARE_AS(type, hook, symbol, parameters)                                                 \
     SC_EXPORT type hook(SC_PARAMETERS_OF(parameters)) __asm__(symbol);
 
-/* Make the hook of a row. IO: the function fails with -1 and errno, and is repeated. ONCE: it is
- * not. `needed`: whether there may be something to see. */
+/* Make the hook of a row of the table. IO: the function fails with -1 and errno, and may be
+ * repeated. ONCE: it may not. `needed`: may there be memory to look at? */
 #define IO(version, call, needed, type, name, parameters, ...)                                     \
     DECLARE(type, name, parameters)                                                                \
     HOOK(version, call, REPEAT, IF_FAILED, needed, type, name, #name, parameters, __VA_ARGS__)
@@ -316,7 +316,8 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
     HOOK(NULL, NEXT, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, hook, symbol, parameters,    \
          __VA_ARGS__)
 
-/* Also make the function with large offsets, whose arguments are the same on this machine. */
+/* Make the hook of a function and of its variant for large files (open64 and the like), whose
+ * arguments are the same on this machine. */
 #define SC_IO_LARGE(type, name, ...)                                                               \
     SC_IO(type, name, __VA_ARGS__) SC_IO_AS(type, name##_64, #name "64", __VA_ARGS__)
 #define SC_IO_LARGE_AS(type, hook, symbol, ...)                                                    \
@@ -342,7 +343,7 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
         return result;                                                                             \
     }
 
-/* The function may have the C library start threads that call the program. */
+/* Makes the hook of a function by which the C library may start threads that call the program. */
 #define OF_THREADS(hook) threaded_##hook
 #define SC_IO_TIMER(version, type, name, parameters, ...)                                          \
     static type threaded_##name(SC_PARAMETERS_OF(parameters));                                     \
@@ -355,7 +356,8 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
         return NEXT(name)(SC_ARGUMENTS_OF(parameters));                                            \
     }
 
-/* Calls of libunwind's are answered here (interpose/base/unwinder_pipe.h). */
+/* Makes the hook of a function that libunwind calls as well: its calls are answered here
+ * (interpose/base/unwinder_pipe.h). */
 #define SC_IO_ANSWERED(type, name, parameters, look, is_unwinders, answer)                         \
     IO(NULL, NEXT, ({                                                                              \
            if (sc_unlikely(is_unwinders))                                                          \

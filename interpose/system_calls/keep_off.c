@@ -95,6 +95,7 @@ static __attribute__((noinline)) void keep_off(const void *object, size_t size_b
     let_go(&pages);
 }
 
+/* Are all pages of the object already left unguarded? */
 static bool is_kept_off(uintptr_t address, size_t size_bytes)
 {
     uintptr_t page = address & ~page_mask();
@@ -117,7 +118,8 @@ static bool may_be_in_range(const void *object, size_t size_bytes)
 
 __thread struct sc_far_object sc_far_objects[SC_FAR_OBJECTS];
 
-/* The address is stored last, so that a signal handler finds no mixture of two objects. */
+/* Remembers an object that need not be kept off, so that the next call with it is quick. The
+ * address is stored last, so that a signal handler finds no mixture of two objects. */
 void sc_keep_off_note_far(const void *object, uint64_t version)
 {
     struct sc_far_object *far = sc_keep_off_far_place(object);
@@ -130,6 +132,8 @@ void sc_keep_off_note_far(const void *object, uint64_t version)
     far->address = (uintptr_t)object;
 }
 
+/* The kernel uses the object at times of its own, as it does a lock's word: its pages are never
+ * guarded from now on. */
 void sc_keep_off_always(const void *object, size_t size_bytes)
 {
     uintptr_t address = (uintptr_t)object;

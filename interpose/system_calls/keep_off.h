@@ -1,5 +1,6 @@
-/* Objects of the program that the kernel may touch at any time, without a call of the program: a
- * mutex that others sleep on, a buffer that glibc's own threads read into.
+/* Keeps pages off the guard on which the program has objects that the kernel may touch at any time,
+ * without a call of the program: a mutex that others sleep on, a buffer that glibc's own threads
+ * read into.
  *
  * glibc aborts the process when the kernel finds a futex inaccessible. So pages on which such an
  * object was seen are kept off: not guarded any more (track/kept_off.h), as long as their range
@@ -11,8 +12,7 @@
  * sees the other, as with loans (interpose/guard/loans.h).
  *
  * Thread safe and signal safe; errno is kept; no cancellation point. Locks: the guard's and the
- * tracker's where a page is seen for the first time, and none otherwise.
- */
+ * tracker's where a page is seen for the first time, and none otherwise. */
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_KEEP_OFF_H
 #define SC_INTERPOSE_SYSTEM_CALLS_KEEP_OFF_H
 
@@ -30,9 +30,10 @@ static inline bool sc_keep_off_may_be_needed(void)
     return sc_unlikely(sc_track_has(&sc_track, SC_HAS_RANGES));
 }
 
-/* The objects that the calling thread used lately and that lie on no page of a range. An entry is
- * valid for one version of the ranges. Frameworks and the runtime take the same few locks thousands
- * of times between two copies, and some of these lie near a range. */
+/* The objects (mutexes and the like) that the calling thread used lately and that lie on no page of
+ * a range, so that they need no look-up. An entry is valid for one version of the ranges.
+ * Frameworks and the runtime take the same few locks thousands of times between two copies, and
+ * some of these lie near a range. */
 enum { SC_FAR_OBJECTS = 16, SC_FAR_OBJECT_BYTES = 64 };
 
 extern __thread struct sc_far_object {
@@ -52,22 +53,23 @@ static inline uint64_t sc_keep_off_version(void)
     return sc_track_ranges_version(&sc_track);
 }
 
-/* Was the object found far from every range, and has no range been made since? For objects of at
- * most SC_FAR_OBJECT_BYTES. Three loads. */
+/* Was the object found to lie on no page of a range, and has no range been made since? For objects
+ * of at most SC_FAR_OBJECT_BYTES. Three loads. */
 static inline bool sc_keep_off_is_known_far(const void *object)
 {
     const struct sc_far_object *far = sc_keep_off_far_place(object);
     return far->address == (uintptr_t)object && far->version == sc_keep_off_version();
 }
 
-/* Remembers that the object is far from every range. `version` of the ranges was loaded before they
- * were looked at. */
+/* Remembers that the object lies on no page of a range. `version` of the ranges was loaded before
+ * they were looked at. */
 void sc_keep_off_note_far(const void *object, uint64_t version);
 
 /* Keeps the object's pages off, as the kernel may touch the object at any time from now on. */
 void sc_keep_off_always(const void *object, size_t size_bytes);
 
-/* Lets go of the object's page once: the kernel is about to touch it, and nobody knows how far. */
+/* Unprotects the object's page once, since the kernel is about to touch it, and it is not known how
+ * far. */
 void sc_keep_off_once(const void *object);
 
 #endif

@@ -72,6 +72,8 @@ static bool may_be_guarded(const struct sc_look *look)
     return sc_unlikely(sc_guard_busy() || !look->loans);
 }
 
+/* The kernel is about to read or write memory of the program: ends guards there, at which it would
+ * fail, and judges the access as the program's. */
 void sc_look_at(struct sc_look *look, const void *address, size_t size_bytes, enum sc_touch touch)
 {
     if (!is_interval(address, size_bytes))
@@ -82,8 +84,9 @@ void sc_look_at(struct sc_look *look, const void *address, size_t size_bytes, en
         touch_pages(look, address, size_bytes, touch);
 }
 
-/* The page is let go without a report of a touch: what follows the first byte may belong to an
- * operation that the call does not touch. */
+/* Looks at memory of which only the first byte's place is known. The page is let go without a
+ * report of a touch: what follows the first byte may belong to an operation that the call does not
+ * touch. */
 void sc_look_at_unsized(struct sc_look *look, const void *address)
 {
     if (look->loans && may_be_in_range(address, 1))
@@ -129,8 +132,8 @@ static bool copy_if_there(void *into, const void *address, size_t size_bytes)
     return true;
 }
 
-/* SC_INSIDE: a look makes calls of our own. Most of what programs hand to the kernel by its address
- * are locals. */
+/* Reads memory of the program, guarded or not. False: it cannot be read. Most of what programs hand
+ * to the kernel by its address are locals. The calls for what is not are our own. */
 bool sc_look_peek(void *into, const void *address, size_t size_bytes)
 {
     if (sc_likely(sc_own_stack_copy(into, (uintptr_t)address, size_bytes)))
@@ -191,6 +194,7 @@ void sc_look_at_strings(struct sc_look *look, char *const *strings)
     }
 }
 
+/* The same for each piece of a list, as of readv. */
 void sc_look_at_each(struct sc_look *look, const struct iovec *pieces, size_t given,
                      enum sc_touch touch)
 {
@@ -206,6 +210,7 @@ void sc_look_at_each(struct sc_look *look, const struct iovec *pieces, size_t gi
     }
 }
 
+/* The same for all that a message of sendmsg or recvmsg names. */
 void sc_look_at_message(struct sc_look *look, const struct msghdr *message, enum sc_touch touch)
 {
     struct msghdr header;
@@ -217,7 +222,8 @@ void sc_look_at_message(struct sc_look *look, const struct msghdr *message, enum
     sc_look_at_each(look, header.msg_iov, header.msg_iovlen, touch);
 }
 
-/* The kernel writes the length of each message, also when it sends them. */
+/* Looks at all messages of sendmmsg or recvmmsg. The kernel writes the length of each message, also
+ * when it sends them. */
 void sc_look_at_messages(struct sc_look *look, const struct mmsghdr *messages, unsigned count,
                          enum sc_touch touch)
 {
@@ -227,6 +233,7 @@ void sc_look_at_messages(struct sc_look *look, const struct mmsghdr *messages, u
     }
 }
 
+/* The same for a buffer whose size is an argument by address, as of getsockname. */
 void sc_look_at_sized(struct sc_look *look, const void *address, const socklen_t *size)
 {
     socklen_t size_bytes;
@@ -237,7 +244,7 @@ void sc_look_at_sized(struct sc_look *look, const void *address, const socklen_t
 
 /* ---- numbers that tell what an argument is ---- */
 
-/* If the request has no size, the argument may be no address at all. */
+/* Looks at the argument of ioctl. If the request has no size, it may be no address at all. */
 void sc_look_at_ioctl(struct sc_look *look, unsigned long request, const void *argument)
 {
     if (_IOC_SIZE(request) && _IOC_DIR(request) != _IOC_NONE)
@@ -247,6 +254,7 @@ void sc_look_at_ioctl(struct sc_look *look, unsigned long request, const void *a
         sc_look_at_unsized(look, argument);
 }
 
+/* The same for the argument of fcntl, which depends on the command. */
 void sc_look_at_fcntl(struct sc_look *look, int command, const void *argument)
 {
     switch (command) {
@@ -287,6 +295,7 @@ static bool has_timeout(int command)
            command == LOCK_PI2 || command == FUTEX_WAIT_REQUEUE_PI;
 }
 
+/* The same for futex. The words that threads wait at are used also while the call does not run. */
 void sc_look_at_futex(struct sc_look *look, const void *word, int operation, const void *timeout,
                       const void *second)
 {
@@ -298,6 +307,7 @@ void sc_look_at_futex(struct sc_look *look, const void *word, int operation, con
         sc_look_at(look, timeout, sizeof(struct timespec), SC_TOUCH_READ);
 }
 
+/* The same for futex_waitv. */
 void sc_look_at_futexes(struct sc_look *look, const void *waiters, size_t count)
 {
     const struct waiter {
@@ -313,7 +323,8 @@ void sc_look_at_futexes(struct sc_look *look, const void *waiters, size_t count)
         sc_keep_off_always((const void *)(uintptr_t)one.address, sizeof(uint32_t));
 }
 
-/* The request itself may be read directly: the C library, which performs it, does that as well. */
+/* Looks at the buffer of a request for asynchronous input or output. The request itself may be read
+ * directly: the C library, which performs it, does that as well. */
 void sc_look_at_request(struct sc_look *look, const struct aiocb *request)
 {
     (void)look;

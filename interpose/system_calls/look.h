@@ -31,26 +31,26 @@ struct sc_loans;
 struct sc_look {
     struct sc_culprit culprit;
     struct sc_loans *loans; /* NULL: the call has failed, and its memory was lent before */
-    bool may_be_ours;       /* result: some of it lies where pages were guarded at some time */
-    bool into_own_memory;   /* result: the call has failed to write through /proc/self/mem */
+    bool may_be_ours; /* result: some of the memory lies where pages were guarded at some time */
+    bool into_own_memory; /* result: the call has failed to write through /proc/self/mem */
 };
 
-/* Is the call one of the program's, in a process that we watch? */
+/* Is the call the program's own, and not made within the library, in a process that is watched? */
 static inline bool sc_look_is_allowed(void)
 {
     return sc_active() && (!sc_is_inside() || sc_inside_is_interrupted());
 }
 
-/* Can there be anything to look for? Only memory in ranges may be guarded. But a page may stay
- * guarded for a moment after the last range has gone. */
+/* Can any page be guarded, so that the call's memory has to be looked at? Only memory in ranges may
+ * be. But a page may stay guarded for a moment after the last range has gone. */
 static inline bool sc_look_is_needed(void)
 {
     return sc_unlikely(sc_track_has(&sc_track, SC_HAS_RANGES) || sc_guard_busy()) &&
            sc_options.guard && sc_look_is_allowed();
 }
 
-/* Looks at `size_bytes` bytes, which may reach beyond the buffer if the program knows that less is
- * transferred. */
+/* Looks at a buffer of `size_bytes` bytes. That may be more than the buffer has, if the program
+ * knows that less is transferred. */
 void sc_look_at(struct sc_look *look, const void *address, size_t size_bytes, enum sc_touch touch);
 
 /* Looks at the page of the address, where nobody knows how much is touched. */

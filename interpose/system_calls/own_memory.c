@@ -36,6 +36,7 @@ static bool has_failed_with_eio(const struct sc_look *look)
     return !look->loans && errno == EIO;
 }
 
+/* The same for a write into /proc/self/mem, which is memory of the process at the file's offset. */
 void sc_own_memory_look(struct sc_look *look, int fd, off64_t at, size_t size_bytes)
 {
     if (!has_failed_with_eio(look) || !is_own_memory(fd))
@@ -46,7 +47,8 @@ void sc_own_memory_look(struct sc_look *look, int fd, off64_t at, size_t size_by
     sc_look_at(look, (const void *)at, size_bytes, SC_TOUCH_WRITE);
 }
 
-/* The pieces were read by the kernel in the failed call, so they can be read. */
+/* The same as sc_own_memory_look for a list of pieces. The pieces were read by the kernel in the
+ * failed call, so they can be read. */
 void sc_own_memory_look_each(struct sc_look *look, int fd, off64_t at, const struct iovec *pieces,
                              size_t count)
 {

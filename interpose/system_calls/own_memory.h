@@ -1,12 +1,12 @@
-/* Writes into the process's own memory through a descriptor of /proc/self/mem.
+/* Repeats writes into the process's own memory through a descriptor of /proc/self/mem that a
+ * guarded page has made fail.
  *
  * The kernel writes there even where private memory is protected. But it refuses pages of shared
  * memory that may not be written, as pinned memory can be: the call fails with EIO, and has written
  * nothing. Calls are looked at only after they have failed, since otherwise each write would cost a
  * look at its descriptor.
  *
- * Thread safe and signal safe; errno is kept. Locks: as sc_look_at.
- */
+ * Thread safe and signal safe; errno is kept. Locks: as sc_look_at. */
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_OWN_MEMORY_H
 #define SC_INTERPOSE_SYSTEM_CALLS_OWN_MEMORY_H
 

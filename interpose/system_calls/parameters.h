@@ -1,10 +1,9 @@
-/* How the rows of this folder's tables give the parameters of a function: pairs of a type and a
- * name, as in `(int, fd, void *, into, size_t, size)`. So a row gives them once.
- */
+/* Macros for the rows of this folder's tables, which give the parameters of a function once, as
+ * pairs of a type and a name: `(int, fd, void *, into, size_t, size)`. */
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_PARAMETERS_H
 #define SC_INTERPOSE_SYSTEM_CALLS_PARAMETERS_H
 
-/* Of these pairs: `int fd, void *into, size_t size`, and `fd, into, size`. */
+/* Make `int fd, void *into, size_t size` of these pairs, and `fd, into, size`. */
 #define SC_PARAMETERS_OF(pairs) SC_PAIRS(SC_PAIR_DECLARED, pairs)
 #define SC_ARGUMENTS_OF(pairs) SC_PAIRS(SC_PAIR_NAMED, pairs)
 #define SC_PAIR_DECLARED(type, name) type name

@@ -119,6 +119,8 @@ static long change_mask(long how, long set, long old, long size_bytes)
 
 /* ---- calls whose memory is looked at ---- */
 
+/* Makes a system call that the program makes with syscall(), looked at first. What fails at a guard
+ * that came meanwhile is repeated. */
 static long look_and_call(sc_io_look *look, void *site, long number, const long *of)
 {
     struct sc_loans loans = {.frame = SC_FRAME()};
@@ -135,6 +137,7 @@ static long look_and_call(sc_io_look *look, void *site, long number, const long 
 
 /* ---- calls that have hooks of their own ---- */
 
+/* Is the system call one that we follow for more than the memory that it uses? */
 static inline __attribute__((always_inline)) bool has_hook(long number)
 {
     switch (number) {
@@ -254,6 +257,7 @@ typedef long jump_function(long number, long a, long b, long c, long d, long e);
 /* A name of our own, since the parameters differ from those in the C library's header. */
 SC_EXPORT call_function raw_call __asm__("syscall");
 
+/* Wraps syscall(). Goes straight on where nothing is to be looked at. */
 long raw_call(long number, long a, long b, long c, long d, long e, long f)
 {
     void *found = sc_loader_found(&next_call);

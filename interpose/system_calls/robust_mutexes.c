@@ -74,6 +74,8 @@ static void walk_list_of(long thread)
         walk_list(head);
 }
 
+/* Walks the list of robust mutexes of each thread: the kernel writes into those that a thread holds
+ * when it ends. */
 static void walk_all_lists(long task_folder)
 {
     _Alignas(struct dirent64) char entries[ENTRIES_BYTES];

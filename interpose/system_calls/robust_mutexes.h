@@ -1,4 +1,5 @@
-/* Robust mutexes that are locked already when their memory is registered.
+/* Finds robust mutexes that are locked already when their memory is registered, so that their pages
+ * are never guarded.
  *
  * When the owner of such a mutex ends, the kernel marks the mutex, without a call that a hook could
  * see. The kernel finds it by a list that each thread has. These lists are walked when memory is
@@ -9,8 +10,7 @@
  * Not found: a mutex that another process initialised, if this process never asked for one; a mutex
  * that is locked in the moment of the registration.
  *
- * Thread safe; errno is kept; no cancellation point. Locks: those of keep_off.h.
- */
+ * Thread safe; errno is kept; no cancellation point. Locks: those of keep_off.h. */
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_ROBUST_MUTEXES_H
 #define SC_INTERPOSE_SYSTEM_CALLS_ROBUST_MUTEXES_H
 

@@ -14,6 +14,7 @@ struct sc_answer_ahead {
     char bytes[];
 };
 
+/* Takes the answer out of the table and the list. */
 static void drop(struct sc_answers_ahead *ahead, struct sc_answer_ahead *answer)
 {
     sc_table_remove(&ahead->table, &answer->node);
@@ -36,6 +37,7 @@ void sc_answers_ahead_free(struct sc_answers_ahead *ahead)
     *ahead = (struct sc_answers_ahead){0};
 }
 
+/* Notes an offset that will be asked about. Too many are not kept: they are asked one by one. */
 void sc_answers_ahead_announce(struct sc_answers_ahead *ahead, uint64_t offset)
 {
     if (ahead->announced_count == ahead->announced_room) {
@@ -64,6 +66,8 @@ static struct sc_answer_ahead *find(const struct sc_answers_ahead *ahead, uint64
     return (struct sc_answer_ahead *)(void *)sc_table_find(&ahead->table, &digest);
 }
 
+/* Lists what is to be asked together with this offset, since asking many at once is quicker. The
+ * number doubles from one question to the next. */
 size_t sc_answers_ahead_question(struct sc_answers_ahead *ahead, uint64_t offset, uint64_t *offsets,
                                  size_t room)
 {
@@ -80,6 +84,7 @@ size_t sc_answers_ahead_question(struct sc_answers_ahead *ahead, uint64_t offset
     return count;
 }
 
+/* Keeps an answer that came before its question. */
 void sc_answers_ahead_put(struct sc_answers_ahead *ahead, uint64_t offset, const char *bytes,
                           size_t size)
 {
@@ -99,6 +104,7 @@ void sc_answers_ahead_put(struct sc_answers_ahead *ahead, uint64_t offset, const
     ahead->bytes += size;
 }
 
+/* Takes the kept answer; it lives until the next call. NULL: it must be asked for. */
 const char *sc_answers_ahead_take(struct sc_answers_ahead *ahead, uint64_t offset, size_t *size)
 {
     struct sc_answer_ahead *answer = find(ahead, offset);

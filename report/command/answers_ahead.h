@@ -1,9 +1,9 @@
-/* What is known of one module's addresses before anybody asks.
+/* Names of addresses in one module that were looked up before anybody asked for them.
  *
- * A question to another process takes as long as a hundred look-ups. So addresses that are likely
- * to be asked about are announced, and a question takes some of them along: at first none, and
- * twice as many each time. So no more is looked up in vain than has been asked for.
- */
+ * A question to the process that reads a module takes as long as a hundred look-ups. So addresses
+ * that are likely to be asked about are announced, and a question takes some of them along: at
+ * first none, and twice as many each time. So no more is looked up in vain than has been asked
+ * for. */
 #ifndef SC_REPORT_COMMAND_ANSWERS_AHEAD_H
 #define SC_REPORT_COMMAND_ANSWERS_AHEAD_H
 
@@ -28,7 +28,8 @@ struct sc_answers_ahead {
 
 void sc_answers_ahead_free(struct sc_answers_ahead *ahead);
 
-/* Says that `offset` is likely to be asked about. The one that is announced last is asked first. */
+/* Announces that `offset` is likely to be asked about. The one announced last is looked up
+ * first. */
 void sc_answers_ahead_announce(struct sc_answers_ahead *ahead, uint64_t offset);
 
 /* Puts `offset` and what goes along with it into `offsets`, of `room`. Returns how many. */
@@ -39,7 +40,8 @@ size_t sc_answers_ahead_question(struct sc_answers_ahead *ahead, uint64_t offset
 void sc_answers_ahead_put(struct sc_answers_ahead *ahead, uint64_t offset, const char *bytes,
                           size_t size);
 
-/* Takes them out: valid until the next take. NULL: there are none. */
+/* Takes out the kept answer for `offset`: its bytes, valid until the next take. NULL: there is
+ * none. */
 const char *sc_answers_ahead_take(struct sc_answers_ahead *ahead, uint64_t offset, size_t *size);
 
 #endif

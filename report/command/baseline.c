@@ -70,6 +70,7 @@ void sc_baseline_free(struct sc_baseline *baseline)
     free(baseline);
 }
 
+/* The key by which a hazard of the baseline is found. */
 static struct sc_digest digest_of(const char *fingerprint)
 {
     struct sc_digester digester;
@@ -84,7 +85,7 @@ static struct sc_baseline_hazard *find(const struct sc_baseline *baseline,
     return (struct sc_baseline_hazard *)(void *)sc_table_find(&baseline->table, digest);
 }
 
-/* NULL: out of memory. */
+/* Finds, or adds, the hazard of this fingerprint. NULL: out of memory. */
 static struct sc_baseline_hazard *find_or_add(struct sc_baseline *baseline, const char *fingerprint,
                                               const char *title)
 {
@@ -106,6 +107,7 @@ static struct sc_baseline_hazard *find_or_add(struct sc_baseline *baseline, cons
     return known;
 }
 
+/* Adds a hazard of the baseline, or another place of one. */
 static void keep(struct sc_baseline *baseline, const char *fingerprint, const char *title,
                  bool is_another_place)
 {
@@ -116,6 +118,8 @@ static void keep(struct sc_baseline *baseline, const char *fingerprint, const ch
 
 /* ---- what json wrote ---- */
 
+/* Counts a run of the baseline. One that is unended or partly unread makes the baseline partial:
+ * what it lacks may not be new. */
 static bool take_run(struct sc_baseline *baseline, const json_t *run)
 {
     baseline->memory.runs[SC_MEMORY_BEFORE]++;
@@ -128,6 +132,8 @@ static bool take_run(struct sc_baseline *baseline, const json_t *run)
     return true;
 }
 
+/* Adds a hazard that an earlier report printed as JSON. False: it cannot be compared, for its
+ * fingerprint is of another version. */
 static bool take_hazard(struct sc_baseline *baseline, const json_t *hazard)
 {
     const char *fingerprint = sc_field_string(hazard, "fingerprint", NULL);
@@ -141,7 +147,8 @@ static bool take_hazard(struct sc_baseline *baseline, const json_t *hazard)
     return fingerprint != NULL;
 }
 
-/* What it names was looked up while the build was there. */
+/* Takes a build of the baseline, and whether its frames had names: they were looked up while the
+ * build was there. */
 static bool take_build(struct sc_baseline *baseline, const json_t *build)
 {
     const char *path = sc_field_string(build, "module", NULL);
@@ -166,6 +173,7 @@ static bool take_memory(struct sc_baseline *baseline, const json_t *site)
 static const char hazards_key[] = "hazards", runs_key[] = "runs", builds_key[] = "builds",
                   memory_key[] = "memory";
 
+/* Takes one element of an array in the JSON, by the array's key. */
 static bool take_element(void *baseline, const char *key, const json_t *element)
 {
     return (key == hazards_key  ? take_hazard
@@ -176,7 +184,8 @@ static bool take_element(void *baseline, const char *key, const json_t *element)
 
 /* ---- reports ---- */
 
-/* Several reports may have one place. */
+/* Is the hazard at a place that no report of the baseline had yet? Several may have the same
+ * one. */
 static bool is_another_place(struct sc_baseline *baseline, const struct sc_shown *hazard)
 {
     const struct sc_digest digest = sc_fingerprint_place(hazard);
@@ -188,7 +197,7 @@ static bool is_another_place(struct sc_baseline *baseline, const struct sc_shown
     return true;
 }
 
-/* 1, 0 if it is no report, or -errno if it cannot be read. */
+/* Reads a report as a baseline. 1; 0 if it is no report, or -errno if it cannot be read. */
 static int keep_report(struct sc_baseline *baseline, const char *path, FILE *stream,
                        struct sc_frame_makers makers)
 {
@@ -214,7 +223,7 @@ static int keep_report(struct sc_baseline *baseline, const char *path, FILE *str
     return result;
 }
 
-/* As above, or REFUSED. */
+/* Reads what --format json wrote, or else a report. Returns what keep_report does, or REFUSED. */
 static int add_stream(struct sc_baseline *baseline, const char *path, FILE *stream,
                       const struct sc_frame_makers *makers)
 {
@@ -250,6 +259,7 @@ static FILE *keep_pipe(FILE *pipe)
     return kept;
 }
 
+/* Opens a baseline. One that comes through a pipe is copied first, as it is read twice. */
 static FILE *open_file(const char *path)
 {
     int error;
@@ -266,6 +276,7 @@ static FILE *open_file(const char *path)
     return kept;
 }
 
+/* Reads a file into the baseline. False: it cannot be, which was said. */
 bool sc_baseline_add(struct sc_baseline *baseline, const char *path,
                      const struct sc_frame_makers *makers)
 {
@@ -280,6 +291,7 @@ bool sc_baseline_add(struct sc_baseline *baseline, const char *path,
 
 /* ---- asking ---- */
 
+/* Finds a hazard in the baseline, and notes that it is still there. */
 struct sc_baseline_hazard *sc_baseline_find(struct sc_baseline *baseline, const char *fingerprint)
 {
     struct sc_digest digest = digest_of(fingerprint);
@@ -315,6 +327,7 @@ static bool has_grown(const struct sc_baseline_hazard *hazard)
     return hazard->places_now > hazard->places && !hazard->lacks_lines;
 }
 
+/* How an unchanged hazard has grown; NULL: it has not. */
 const char *sc_baseline_grown_words(const struct sc_baseline_hazard *hazard,
                                     struct sc_scratch *scratch)
 {
@@ -325,6 +338,7 @@ const char *sc_baseline_grown_words(const struct sc_baseline_hazard *hazard,
                              : NULL;
 }
 
+/* Calls `take` for each hazard that is at more places than in the baseline. */
 void sc_baseline_each_grown(const struct sc_baseline *baseline,
                             void take(void *whom, const char *title, size_t now, size_t before),
                             void *whom)
@@ -334,6 +348,7 @@ void sc_baseline_each_grown(const struct sc_baseline *baseline,
             take(whom, known->title, known->places_now, known->places);
 }
 
+/* Calls `take` for each hazard of the baseline that was not found any more. */
 void sc_baseline_each_fixed(const struct sc_baseline *baseline,
                             void take(void *whom, const char *title), void *whom)
 {

@@ -18,6 +18,7 @@ struct sc_build {
     char path[];
 };
 
+/* The key by which a file's builds are found. */
 static struct sc_digest digest_of(const char *path)
 {
     struct sc_digester digester;
@@ -91,6 +92,7 @@ static struct sc_build *find_or_add(struct sc_builds_list *list, const char *pat
     return NULL;
 }
 
+/* Notes with which build id a run has loaded the file. With several of them it is not one build. */
 void sc_builds_note(struct sc_builds_list *list, const char *path, const char *build_id)
 {
     struct sc_build *build = find_or_add(list, path);
@@ -119,7 +121,8 @@ static bool is_same(const char *one, const char *other)
     return one && other ? strcmp(one, other) == 0 : one == other;
 }
 
-/* The program comes first in a run, and differs most often. */
+/* Are both lists of builds the same, for what both have? The program comes first in a run, and
+ * differs most often. */
 static bool agree(const struct sc_builds *builds, const struct sc_builds *run)
 {
     for (const struct sc_build *build = run->first; build; build = build->next) {
@@ -144,7 +147,7 @@ static struct sc_builds *take_agreeing(struct sc_builds_list *list)
     return NULL;
 }
 
-/* Moves what is not known yet. */
+/* Moves to `builds` those builds of the run that it does not have yet. */
 static void join(struct sc_builds *builds, struct sc_builds *run)
 {
     while (run->first) {
@@ -156,7 +159,8 @@ static void join(struct sc_builds *builds, struct sc_builds *run)
     free_builds(run);
 }
 
-/* Those of the last run are the first, since the next run is likely to have them too. */
+/* The builds that the run had: a list of an earlier run if that had the same, else a new one. Those
+ * of the last run are the first, since the next run is likely to have them too. */
 const struct sc_builds *sc_builds_end_run(struct sc_builds_list *list)
 {
     struct sc_builds *builds = list->run ? take_agreeing(list) : NULL;

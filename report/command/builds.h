@@ -1,8 +1,7 @@
-/* Which build of each module ran: what the lists of modules in reports say.
+/* Keeps which build of each module ran in each run, as the lists of modules in reports say.
  *
  * Runs of other builds may have one path for a module. An offset says something only together with
- * the build that it is in. Runs that do not contradict each other share their builds.
- */
+ * the build that it is in. Runs that do not contradict each other share their builds. */
 #ifndef SC_REPORT_COMMAND_BUILDS_H
 #define SC_REPORT_COMMAND_BUILDS_H
 
@@ -29,15 +28,15 @@ struct sc_builds_list {
 
 void sc_builds_free(struct sc_builds_list *list);
 
-/* Says which build id (hex, "" for none) the module at `path` has in the run. A path with two of
- * them has both for its id, which no file has. */
+/* Notes that the module at `path` has this build id in the present run (hex, "" for none). A path
+ * that gets two of them has both as its id, which no file has. */
 void sc_builds_note(struct sc_builds_list *list, const char *path, const char *build_id);
 
 /* Says that a stack of the run has the module, whether it is listed or not. */
 void sc_builds_note_use(struct sc_builds_list *list, const char *path);
 
-/* Ends the run. Returns its builds, which live as long as the list. NULL when out of memory, and
- * of a run that has named no module. */
+/* Ends the present run. Returns its builds, which live as long as the list. NULL: the run has named
+ * no module, or out of memory. */
 const struct sc_builds *sc_builds_end_run(struct sc_builds_list *list);
 
 /* The build id; "" if the module had none, NULL if that is not known. `builds` may be NULL. */

@@ -1,5 +1,5 @@
-/* What the program called: the runtime's function in front of the driver's, which it led to.
- */
+/* Finds the function that the program called: the runtime's (cudaMemcpyAsync), where the report
+ * names the driver's that this led to. */
 #ifndef SC_REPORT_COMMAND_CALLED_H
 #define SC_REPORT_COMMAND_CALLED_H
 
@@ -8,8 +8,8 @@
 
 #include <jansson.h>
 
-/* The function that the program called. `side` is a call of a report, with `api`; CUPTI has told
- * the runtime's, or the stack tells. "?" where nothing does. */
+/* The function that the program called. `side`: a call in a report, with `api`. CUPTI has told the
+ * runtime's function, or the stack tells it. "?": neither does. */
 const char *sc_called_function(const json_t *side, const struct sc_frames *stack);
 
 /* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", or the driver's function alone where the program called

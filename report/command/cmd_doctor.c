@@ -42,6 +42,7 @@ static bool take_format(struct visit *visit, const char *format)
     return false;
 }
 
+/* Reads the flags and what program is to be looked at. False: they are wrong. */
 static bool take_flags(struct visit *visit, int argc, char **argv)
 {
     int flag;
@@ -63,7 +64,8 @@ static bool can_hold_it(const char *parent)
     return parent && parent[0] == '/' && !strpbrk(parent, ":%");
 }
 
-/* A container's /tmp is often read-only, and TMPDIR may name what is not there. */
+/* Makes the folder for reports of what is tried. A container's /tmp is often read-only, and TMPDIR
+ * may name what is not there. */
 static bool make_folder(struct visit *visit)
 {
     const char *const parents[] = {getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm"};
@@ -93,6 +95,7 @@ static void look_at_program(struct visit *visit)
     sc_diagnosis_of_program(&visit->diagnosis, &visit->files);
 }
 
+/* Runs the program with the library, to see whether it is reached. */
 static void try_program(struct visit *visit)
 {
     sc_trial_run(&visit->trial, &visit->scratch, visit->program, visit->machine.library,
@@ -109,6 +112,7 @@ static bool can_try(const struct visit *visit)
            sc_diagnosis_is_startable(&visit->files);
 }
 
+/* Prints the diagnosis, as JSON or for people. */
 static void show(const struct visit *visit)
 {
     if (visit->shows_json)
@@ -124,6 +128,8 @@ static void remove_folder(const struct visit *visit)
         sc_say("%s stays: what is there is not the doctor's", visit->folder);
 }
 
+/* Looks at the machine, and at the program if there is one, and prints the diagnosis. Returns the
+ * exit status. */
 static int pay_visit(struct visit *visit)
 {
     if (!make_folder(visit))

@@ -34,6 +34,7 @@ static const char *name_of(unsigned index)
     return index < COUNT ? rows[index].name : NULL;
 }
 
+/* Finds a hazard by its code or its name. */
 static const struct row *find_row(const char *asked)
 {
     for (size_t i = 0; i < COUNT; i++)
@@ -61,7 +62,7 @@ static void put_advice(const char *advice)
     sc_scratch_free(&scratch);
 }
 
-/* What to do stands below the code, before all that is said of it. */
+/* Prints all that is said of a code. What to do stands right below the code. */
 static void print_section(const struct row *row)
 {
     size_t length;
@@ -85,6 +86,7 @@ static void put_first_paragraph(FILE *out, const char *code)
         sc_markdown_put_plain(out, start + 2, (size_t)(end - start - 2));
 }
 
+/* Prints the first paragraph of what is said of the code. */
 static void print_brief(const char *code)
 {
     char *text = NULL;
@@ -100,7 +102,7 @@ static void print_brief(const char *code)
     free(text);
 }
 
-/* "SC2" are all codes that begin so. */
+/* Explains all codes that begin so, as "SC2". False: there are none. */
 static bool print_group(const char *asked)
 {
     size_t length = strlen(asked);
@@ -114,7 +116,8 @@ static bool print_group(const char *asked)
     return is_there;
 }
 
-/* A code of a group that is there is near to others, and any other is near to none. */
+/* Says that there is no such code, and what is near to it. A code of a group that is there is near
+ * to others, and any other is near to none. */
 static void refuse(const char *asked)
 {
     bool is_flag = asked[0] == '-', is_code = strncasecmp(asked, "sc", 2) == 0;
@@ -130,6 +133,7 @@ static void refuse(const char *asked)
                sc_nearest_word(asked, strlen(asked), is_code ? code_of : name_of));
 }
 
+/* Explains one code, name or group. Returns the exit status. */
 static int explain(const char *asked)
 {
     const struct row *row = find_row(asked);

@@ -57,6 +57,8 @@ static bool read_baseline(struct work *work)
 
 /* ---- writing ---- */
 
+/* Appends a summary where the CI's environment asks for one (as GITHUB_STEP_SUMMARY). False: it
+ * cannot be written. */
 static bool append_summary(struct work *work)
 {
     const char *path =
@@ -72,6 +74,7 @@ static bool append_summary(struct work *work)
     return fclose(out) == 0;
 }
 
+/* Writes the report in its format. False: it cannot be written, which was said. */
 static bool write_all(struct work *work)
 {
     struct sc_outfile file;
@@ -82,6 +85,7 @@ static bool write_all(struct work *work)
     return sc_outfile_close(&file) && append_summary(work);
 }
 
+/* The exit status by what was found: with a baseline only what is new counts, else what is open. */
 static int found_status(const struct work *work)
 {
     if (work->baseline)
@@ -92,7 +96,7 @@ static int found_status(const struct work *work)
     return found ? SC_COMMAND_FOUND : 0;
 }
 
-/* What a comparison leaves open. */
+/* Says what a comparison with the baseline leaves open. */
 static void tell_partial(const struct work *work)
 {
     if (sc_baseline_is_partial(work->baseline))
@@ -105,6 +109,7 @@ static void tell_partial(const struct work *work)
 
 enum { OPEN_TOLD_MAX = 8 };
 
+/* Says which modules could not be compared with the baseline. */
 static void tell_open(struct work *work)
 {
     size_t count = work->model.open_module_count;
@@ -121,6 +126,7 @@ static void tell_grown(void *count, const char *title, size_t now, size_t before
                now, before, title);
 }
 
+/* Says which unchanged hazards are at more places than before. */
 static void tell_all_grown(const struct work *work)
 {
     size_t count = 0;
@@ -130,7 +136,7 @@ static void tell_all_grown(const struct work *work)
                count - OPEN_TOLD_MAX);
 }
 
-/* Whether what is unchanged may be another hazard: of modules without a build id. */
+/* May hazards that count as unchanged be other ones? So it is in modules without a build id. */
 static bool may_have_changed(const struct sc_model *model)
 {
     for (size_t i = 0; i < model->open_module_count; i++)
@@ -157,6 +163,7 @@ static const char *doubt_of(const struct work *work)
     return is_open ? "" : NULL;
 }
 
+/* The exit status. Where nothing was found but much could not be read, that is no success. */
 static int status_of(const struct work *work)
 {
     int found = found_status(work);
@@ -168,6 +175,7 @@ static int status_of(const struct work *work)
     return SC_COMMAND_USAGE;
 }
 
+/* Reads the reports, selects what is to be shown, and writes it. Returns the exit status. */
 static int show(struct work *work, char *const *paths)
 {
     if (!read_baseline(work))
@@ -190,6 +198,7 @@ static int show(struct work *work, char *const *paths)
 
 /* ---- flags ---- */
 
+/* Is there such a format? Says so if not. */
 bool sc_command_has_format(const char *name)
 {
     char names[256] = "";
@@ -209,7 +218,8 @@ static int take_format(struct work *work, const char *name)
     return sc_command_has_format(name) ? 0 : SC_COMMAND_USAGE;
 }
 
-/* No format: what is written is not the report. */
+/* Takes --suggest-suppressions, which writes suppressions in place of the report and so is no
+ * format. */
 static int take_suggestions(struct work *work)
 {
     static const struct sc_format suggestions = {
@@ -257,7 +267,8 @@ static int take_between(struct work *work, const char *text)
     return SC_COMMAND_USAGE;
 }
 
-/* Absolute, as libdw takes a relative one to be below the folder of the module. */
+/* Takes a folder of debug files. It is made absolute, as libdw takes a relative one to be below the
+ * folder of the module. */
 static int take_folder(struct work *work, const char *path)
 {
     char *folder = realpath(path, NULL);
@@ -277,6 +288,7 @@ static int take_path_change(struct work *work, const char *change)
     return SC_COMMAND_USAGE;
 }
 
+/* Takes one flag, by its letter. Returns 0, or the status of a wrong one. */
 static int take_flag(struct work *work, int flag)
 {
     switch (flag) {
@@ -339,6 +351,7 @@ static int take_flags(struct work *work, int argc, char **argv)
 
 /* ---- the whole ---- */
 
+/* Sets up what reading and showing need. False: out of memory, or the user's rules are wrong. */
 static bool prepare(struct work *work, struct sc_source_roots *roots, int argc)
 {
     work->format = sc_formats_find("text");
@@ -380,6 +393,7 @@ int sc_command_report(int argc, char **argv)
     return status;
 }
 
+/* Shows reports as `safecopy report` does, for other commands. Returns the exit status. */
 int sc_command_show(const char *format, const struct sc_outfile_place *out,
                     struct sc_source_roots *roots, char *const *paths)
 {

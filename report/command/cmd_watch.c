@@ -53,6 +53,7 @@ static void keep_said(const char *text)
     said_count += said_count < SAID_MAX;
 }
 
+/* Says what was kept while the screen was painted, when that is over. */
 static void tell_said(void)
 {
     sc_say_to(NULL);
@@ -72,6 +73,8 @@ static void note_signal(int number)
     *(number == SIGTSTP ? &stopping : &ending) = number;
 }
 
+/* Blocks the signals that end the command, except while it waits, so that it ends between two
+ * steps. */
 static void heed_signals(sigset_t *before)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
@@ -97,6 +100,7 @@ struct reading {
     size_t bad_lines;
 };
 
+/* Prints a line of news about one report; on a painted screen there are no lines. */
 static void print_line(struct watch *watch, const struct sc_watch_report *report, const char *words)
 {
     if (watch->is_painted)
@@ -105,6 +109,7 @@ static void print_line(struct watch *watch, const struct sc_watch_report *report
            sc_say_plain(words));
 }
 
+/* Keeps the newest hazard's title, which the screen shows. */
 static void keep_title(struct watch *watch, struct sc_watch_report *report,
                        const struct sc_shown *hazard)
 {
@@ -116,6 +121,7 @@ static void keep_title(struct watch *watch, struct sc_watch_report *report,
     report->hazard_order = ++watch->hazards;
 }
 
+/* Shows a hazard that has come, and how often. */
 static void show_hazard(struct watch *watch, struct sc_watch_report *report, json_t *record)
 {
     struct sc_scratch *scratch = &watch->makers.scratch;
@@ -128,7 +134,8 @@ static void show_hazard(struct watch *watch, struct sc_watch_report *report, jso
                                 hazard->label ? hazard->label : ""));
 }
 
-/* A table shows the last one alone. */
+/* Takes a hazard's line: it is shown at once, or, as a painted table shows only the last one, kept
+ * until all lines are read. */
 static void take_hazard(struct reading *reading, json_t *record)
 {
     struct sc_watch_report *report = reading->report;
@@ -143,6 +150,7 @@ static void take_hazard(struct reading *reading, json_t *record)
     report->hazard = json_incref(record);
 }
 
+/* Shows that a process has ended, and with what. */
 static void show_end(struct reading *reading, const json_t *record)
 {
     struct watch *watch = reading->watch;
@@ -159,6 +167,7 @@ static void show_end(struct reading *reading, const json_t *record)
                                 hazards == 1 ? "" : "s", operations, operations == 1 ? "" : "s"));
 }
 
+/* Takes one new line of a report. */
 static void take_line(void *context, const char *line, size_t size)
 {
     struct reading *reading = context;
@@ -185,7 +194,8 @@ static void take_line(void *context, const char *line, size_t size)
 
 /* ---- a report ---- */
 
-/* Of a process of this machine it is known when it is no more. */
+/* Has the process died without an end in its report? Only of one on this machine that can be
+ * known. */
 static bool is_dead(const struct watch *watch, const struct sc_watched *shown)
 {
     json_int_t pid = sc_field_number(shown->run, "pid");
@@ -195,6 +205,7 @@ static bool is_dead(const struct watch *watch, const struct sc_watched *shown)
     return is_known && sc_path_find_start((int32_t)pid) != (uint64_t)started;
 }
 
+/* Shows what is shown once for all lines of one look, however many came. */
 static void show_rest(struct reading *reading)
 {
     struct watch *watch = reading->watch;
@@ -217,7 +228,7 @@ static void show_rest(struct reading *reading)
     }
 }
 
-/* What it wrote last is read first. */
+/* Notes that the process has died, when what it wrote last has been read. */
 static void look_whether_dead(struct watch *watch, struct sc_followed *file, bool was_dead)
 {
     struct sc_watch_report *report = file->report;
@@ -228,6 +239,7 @@ static void look_whether_dead(struct watch *watch, struct sc_followed *file, boo
     }
 }
 
+/* Reads what has been appended to a report since the last look. */
 static void read_report(struct watch *watch, struct sc_followed *file)
 {
     if (!file->report)
@@ -258,7 +270,7 @@ static void free_report(struct sc_watch_report *report)
     free(report);
 }
 
-/* Of a file that is gone nothing more comes. */
+/* Drops the files that are gone, and of which nothing more can come. */
 static void drop_gone(struct watch *watch)
 {
     struct sc_followed *file = watch->follow.first, *next;
@@ -302,7 +314,8 @@ static void show(struct watch *watch)
     sc_watch_makers_forget(&watch->makers);
 }
 
-/* Of a process of another machine it is not known when it dies. */
+/* Has the process ended? One of another machine cannot be seen to die: it counts as ended when its
+ * report stays unchanged for as long as the user says. */
 static bool has_ended(const struct watch *watch, const struct sc_followed *file)
 {
     const struct sc_watched *shown = &file->report->shown;
@@ -312,6 +325,7 @@ static bool has_ended(const struct watch *watch, const struct sc_followed *file)
     return shown->has_ended || file->report->is_dead || is_quiet;
 }
 
+/* Is the watch to end: by a signal, as nobody reads its output, or as all processes have ended? */
 static bool is_over(const struct watch *watch)
 {
     if (ending != 0 || watch->is_closed)
@@ -324,8 +338,8 @@ static bool is_over(const struct watch *watch)
     return watch->sender.has_stopped || sc_sender_is_done(&watch->sender, &watch->follow);
 }
 
-/* Until something is due, the collector has answered, nobody reads any more, or a signal has come.
- */
+/* Sleeps until something is due, the collector has answered, nobody reads any more, or a signal has
+ * come. */
 static void wait_for_news(struct watch *watch, int64_t due_ms, const sigset_t *mask)
 {
     struct pollfd files[] = {{.fd = STDOUT_FILENO, .events = 0},
@@ -339,7 +353,7 @@ static void wait_for_news(struct watch *watch, int64_t due_ms, const sigset_t *m
         watch->is_closed = true;
 }
 
-/* Ctrl-Z: the shell gets its screen back meanwhile. */
+/* Stops this process if the user has pressed Ctrl-Z; the shell gets its screen back meanwhile. */
 static void stop_if_asked(const struct watch *watch)
 {
     if (stopping == 0)
@@ -352,6 +366,7 @@ static void stop_if_asked(const struct watch *watch)
         sc_screen_open();
 }
 
+/* Looks again and again, and sends what is to be sent, until the watch is over. */
 static void follow(struct watch *watch, const sigset_t *mask)
 {
     while (!is_over(watch)) {
@@ -367,6 +382,7 @@ static void follow(struct watch *watch, const sigset_t *mask)
     }
 }
 
+/* Prints the last state. Returns the exit status. */
 static int end(struct watch *watch)
 {
     if (watch->is_painted) {
@@ -464,6 +480,7 @@ static bool take_flags(struct watch *watch, int argc, char **argv)
     return optind < argc && (!watch->sender.state || watch->sender.url);
 }
 
+/* `safecopy watch`: follows reports while their processes write them. */
 int sc_command_watch(int argc, char **argv)
 {
     struct watch watch = {.every_ms = EVERY_MS};

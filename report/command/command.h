@@ -9,31 +9,32 @@ struct sc_source_roots;
 
 enum { SC_COMMAND_FOUND = 1, SC_COMMAND_USAGE = 2, SC_COMMAND_NEW = 66 };
 
-/* Becomes a program under the library or, where a format is asked for, runs the program, shows what
- * it reported and ends as it did. Returns the program's status. Where the program could not be
- * started: 2 for bad options or a missing library, and as a shell 126 for a program that cannot be
- * run and 127 for one that is not found. */
+/* safecopy run: replaces itself by a program under the library or, if a format is asked for, runs
+ * the program, shows what it reported and ends as it did. Returns the program's status; 2 for bad
+ * options or a missing library, and as a shell 126 for a program that cannot be run and 127 for one
+ * that is not found. */
 int sc_command_run(int argc, char **argv);
 
 /* Shows reports: 0 without hazards, 1 with, 2 if a report, or a line of one without hazards, could
  * not be read, or nothing be written. With a baseline 66 where there are new ones, and else 0. */
 int sc_command_report(int argc, char **argv);
 
-/* Shows reports, up to a NULL, in a format that there is, and returns the same. Source is shown
- * from below the roots. */
+/* Shows the reports at `paths` (up to a NULL) as `safecopy report` does, in a format that exists,
+ * and returns its status. `roots`: below which source may be shown. */
 int sc_command_show(const char *format, const struct sc_outfile_place *out,
                     struct sc_source_roots *roots, char *const *paths);
 
-/* Prints what the page of hazards says of some: 0, or 2 for one that there is not. */
+/* safecopy explain: prints what the documentation says of the hazards that are named. Returns 0; 2:
+ * there is no such hazard. */
 int sc_command_explain(int argc, char **argv);
 
 /* Says what on this machine, and in a program, is in the library's way: 0 nothing, 1 something, 2
  * it could not be found out. Tries the program unless told not to. */
 int sc_command_doctor(int argc, char **argv);
 
-/* Follows reports while processes write them, until a signal comes or, if asked to, all have ended:
- * 0 without hazards, 1 with, 2 for wrong flags, lines that could not be read where there was no
- * hazard, and where not all was sent that should have been. */
+/* safecopy watch: follows reports while processes write them, until a signal comes or, if asked to,
+ * all processes have ended. Returns 0 without hazards, 1 with; 2 for wrong flags, for lines that
+ * could not be read if there was no hazard, and if not all was sent that should have been. */
 int sc_command_watch(int argc, char **argv);
 
 /* False after it has said which formats there are. */

@@ -23,6 +23,7 @@ struct readable {
     char text[READABLE_MAX];
 };
 
+/* Takes a part of the readable name; jumps out if the whole gets too long. */
 static void append(const char *text, size_t length, void *whom)
 {
     struct readable *readable = whom;
@@ -32,7 +33,8 @@ static void append(const char *text, size_t length, void *whom)
     readable->length += length;
 }
 
-/* Old names of Rust are C++ names too, with a hash for a last part. */
+/* Makes the symbol readable as one of Rust or C++. False: it is neither. Old names of Rust are C++
+ * names too, with a hash for a last part. */
 static bool try_languages(const char *symbol, struct readable *readable)
 {
     bool may_be_rust = symbol[1] == 'R' || strstr(symbol, "17h");
@@ -44,6 +46,7 @@ static bool try_languages(const char *symbol, struct readable *readable)
     return cplus_demangle_v3_callback(symbol, DMGL_PARAMS | DMGL_ANSI, append, readable);
 }
 
+/* The readable name of a C++ or Rust symbol, or the symbol itself. To be freed. */
 char *sc_demangle(const char *symbol)
 {
     struct readable readable; /* its text is large, and need not be zero */

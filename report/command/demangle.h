@@ -1,9 +1,9 @@
-/* Names of functions as C++ and Rust write them. */
+/* Turns mangled names of functions into what C++ and Rust programs have in their source. */
 #ifndef SC_REPORT_COMMAND_DEMANGLE_H
 #define SC_REPORT_COMMAND_DEMANGLE_H
 
-/* `symbol` as its language writes it, or a copy of `symbol`, where that would have more than 16 KB
- * too. The caller frees the text. NULL when out of memory. */
+/* The name `symbol` as its language writes it, or a copy of `symbol` if it is not mangled or the
+ * name would have more than 16 KB. The caller frees it. NULL: out of memory. */
 char *sc_demangle(const char *symbol);
 
 #endif

@@ -11,7 +11,8 @@
 #define SYS_close_range 436 /* Linux 5.9 */
 #endif
 
-/* As the kernel lists them; what is open is closed one by one. */
+/* Closes the descriptors between the two that /proc lists, one by one: for kernels that cannot
+ * close a range. */
 static void close_listed(int first, int last)
 {
     DIR *folder = opendir("/proc/self/fd");

@@ -1,8 +1,8 @@
-/* The files that a process has open. */
+/* Closes descriptors that a process of the command's has inherited and must not keep open. */
 #ifndef SC_REPORT_COMMAND_DESCRIPTORS_H
 #define SC_REPORT_COMMAND_DESCRIPTORS_H
 
-/* Closes all but the three standard ones and `own`, which may be -1 or one of these. */
+/* Closes all descriptors except the three standard ones and `own`, which may be -1. */
 void sc_descriptors_close_but(int own);
 
 #endif

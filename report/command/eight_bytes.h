@@ -1,6 +1,5 @@
-/* Eight bytes of text looked at together. An answer may be the cautious one for bytes that would
- * allow the other.
- */
+/* Looks at eight bytes of text at once, which makes reading JSON faster. A question may be answered
+ * with the cautious answer for bytes that would allow the other. */
 #ifndef SC_REPORT_COMMAND_EIGHT_BYTES_H
 #define SC_REPORT_COMMAND_EIGHT_BYTES_H
 
@@ -26,7 +25,7 @@ static inline uint64_t sc_eight_bytes_of(const char *at, size_t count)
     return bytes;
 }
 
-/* The highest bit of each that is `byte`: this answer is exact. */
+/* Which of the eight bytes are `byte`: the highest bit of each that is. This answer is exact. */
 static inline uint64_t sc_eight_bytes_are(uint64_t bytes, char byte)
 {
     const uint64_t tops = 0x80 * SC_EIGHT_ONES;
@@ -41,7 +40,8 @@ static inline bool sc_eight_bytes_may_have(uint64_t bytes, char byte)
     return (bytes | (zero - SC_EIGHT_ONES)) & 0x80 * SC_EIGHT_ONES;
 }
 
-/* True only if all are ASCII and no control characters, of which DEL is none here. */
+/* Are all eight ASCII and no control characters? DEL counts as none here. False also if that is not
+ * sure. */
 static inline bool sc_eight_bytes_are_ascii(uint64_t bytes)
 {
     return !((bytes | (bytes - ' ' * SC_EIGHT_ONES)) & 0x80 * SC_EIGHT_ONES);

@@ -30,7 +30,7 @@ static inline int look(struct reading *reading)
     return reading->at < reading->end || fill(reading) ? *reading->at : EOF;
 }
 
-/* The next byte that is no blank. */
+/* The next byte that is no blank, which stays to be read; EOF: there is none. */
 static int peek(struct reading *reading)
 {
     int byte;
@@ -46,6 +46,7 @@ static bool skip(struct reading *reading, int wanted)
     return is_there;
 }
 
+/* Makes room for more of the value that is read. False: it is too large. */
 static bool make_room(struct reading *reading, size_t count)
 {
     size_t capacity = reading->capacity > 0 ? reading->capacity : 4096;
@@ -91,7 +92,7 @@ static const unsigned char *end_of_plain(const struct reading *reading)
     return at;
 }
 
-/* Behind the quote. */
+/* Reads a string whose opening quote was read. */
 static bool read_string(struct reading *reading)
 {
     while (look(reading) != EOF && read_to(reading, end_of_plain(reading))) {
@@ -111,8 +112,8 @@ static bool ends_value(int byte)
     return byte == EOF || byte == ',' || byte == '}' || byte == ']';
 }
 
-/* Up to what ends it, which is not read. What is kept has nothing between the brackets of a depth
- * that is not kept. */
+/* Reads a value up to what ends it, which is not read. Nested values deeper than `kept_depth` are
+ * left out of what is kept. */
 static bool read_value(struct reading *reading, size_t kept_depth)
 {
     size_t depth = 0;
@@ -134,7 +135,8 @@ struct taking {
     const char *key; /* of the array */
 };
 
-/* An object in an object keeps its brackets alone. */
+/* Reads an element of the array and has it taken. An object in an object keeps its brackets
+ * alone. */
 static bool take_element(struct reading *reading, const struct taking *taking)
 {
     json_t *element = read_value(reading, 2) ? sc_parse(reading->text, reading->length) : NULL;
@@ -143,6 +145,7 @@ static bool take_element(struct reading *reading, const struct taking *taking)
     return is_taken;
 }
 
+/* Reads an array, and has each element taken. False: it is no array, or one was refused. */
 static bool take_elements(struct reading *reading, const struct taking *taking)
 {
     if (!skip(reading, '['))
@@ -158,7 +161,8 @@ static bool take_elements(struct reading *reading, const struct taking *taking)
     return false;
 }
 
-/* With the colon. *key is that of `keys` which it is, or NULL. */
+/* Reads a member's key with the colon behind it. *key is that one of `keys` which it is, or
+ * NULL. */
 static bool read_key(struct reading *reading, const char *const *keys, const char **key)
 {
     reading->keeps = true;
@@ -172,6 +176,8 @@ static bool read_key(struct reading *reading, const char *const *keys, const cha
     return true;
 }
 
+/* Reads the members of the outermost object: arrays with these keys are taken, all others
+ * skipped. */
 static bool read_members(struct reading *reading, const char *const *keys, struct taking *taking)
 {
     bool has_first = false;
@@ -184,6 +190,8 @@ static bool read_members(struct reading *reading, const char *const *keys, struc
     return has_first && skip(reading, '}') && peek(reading) == EOF;
 }
 
+/* Reads JSON as it comes, so that a large file need not be in memory. False: it is not what was
+ * expected. */
 bool sc_elements_each(FILE *stream, const char *const *keys, sc_elements_take *take, void *whom)
 {
     struct reading reading = {.stream = stream};

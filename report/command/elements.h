@@ -1,4 +1,5 @@
-/* The elements of one array in a JSON file of any size, one after the other. */
+/* Reads a JSON file of any size, whose arrays do not fit into memory, one element after the
+ * other. */
 #ifndef SC_REPORT_COMMAND_ELEMENTS_H
 #define SC_REPORT_COMMAND_ELEMENTS_H
 
@@ -6,16 +7,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Reads one JSON object, and gives `take` each element of the arrays that are its members `keys`
- * (up to a NULL), with the key. Arrays and objects within an element are empty then: they, and
- * other members, are looked at only for their end.
+/* Reads one JSON object. Calls `take` for each element of those of its members that are named in
+ * `keys` (up to a NULL) and are arrays. Within an element arrays and objects are empty: they, and
+ * other members, are read only for their end.
  *
  * False, with what was taken until then:
- * - the file is no such object, or something follows it;
- * - it has no member of the first key;
- * - an element is not JSON, or has more than 16 MB without its arrays and objects;
- * - there is a control character that is no blank;
- * - `take` has returned false. */
+ *     - the file is no such object, or something follows it;
+ *     - it has no member of the first key;
+ *     - an element is not JSON, or has more than 16 MB without its arrays and objects;
+ *     - there is a control character that is no blank;
+ *     - `take` has returned false. */
 typedef bool sc_elements_take(void *whom, const char *key, const json_t *element);
 bool sc_elements_each(FILE *stream, const char *const *keys, sc_elements_take *take, void *whom);
 

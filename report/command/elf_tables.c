@@ -6,6 +6,7 @@
 /* Linkers make less of each; the largest libraries there are have three million symbols. */
 enum { SECTIONS_MAX = 65536, SYMBOLS_MAX = 8 * 1024 * 1024 };
 
+/* The bytes of a section; NULL: it has none. */
 const void *sc_elf_tables_bytes(Elf_Scn *section, size_t *size)
 {
     GElf_Shdr header;
@@ -21,8 +22,8 @@ struct sc_elf_strings sc_elf_tables_ended(const char *bytes, size_t size)
     return (struct sc_elf_strings){bytes, last ? (size_t)(last - bytes) + 1 : 0};
 }
 
-/* libelf's own elf_strptr looks for the NUL of each string from the section's end on, which takes
- * for ever in a section made for that. */
+/* The strings of a section. libelf's own elf_strptr looks for the NUL of each string from the
+ * section's end on, which takes for ever in a section made for that. */
 struct sc_elf_strings sc_elf_tables_strings(Elf *elf, size_t index)
 {
     GElf_Shdr header;
@@ -34,6 +35,8 @@ struct sc_elf_strings sc_elf_tables_strings(Elf *elf, size_t index)
     return sc_elf_tables_ended(bytes, size);
 }
 
+/* Calls `take` for each section until it returns true. Returns what there is too much of, or
+ * NULL. */
 const char *sc_elf_tables_each_section(Elf *elf, sc_elf_tables_take_section *take, void *whom)
 {
     size_t index = 0, count = 0;
@@ -59,6 +62,7 @@ struct sought {
     Elf_Scn *section; /* NULL: not found yet */
 };
 
+/* Keeps a section of the sought type, and ends the walk there. */
 static bool is_sought(void *whom, Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
     struct sought *sought = whom;
@@ -68,6 +72,8 @@ static bool is_sought(void *whom, Elf_Scn *section, const GElf_Shdr *header, con
     return sought->section;
 }
 
+/* Calls `take` for each named symbol of the table of this type. Returns what there is too much of,
+ * or NULL. */
 const char *sc_elf_tables_each_symbol(Elf *elf, GElf_Word type, sc_elf_tables_take_symbol *take,
                                       void *whom)
 {

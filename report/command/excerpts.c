@@ -67,7 +67,8 @@ void sc_excerpts_free(struct sc_excerpts *excerpts)
 
 /* ---- what is not shown ---- */
 
-/* Where there is no file, as on another machine than the one that ran, there is nothing to say. */
+/* Notes a source that is not shown, and why. Where there is no file, as on another machine than the
+ * one that ran, there is nothing to say. */
 static void note_hidden(struct sc_excerpts *excerpts, const char *path, int why)
 {
     if (excerpts->hidden || why == -ENOENT || why == -ENOTDIR)
@@ -76,6 +77,7 @@ static void note_hidden(struct sc_excerpts *excerpts, const char *path, int why)
     excerpts->why = why;
 }
 
+/* Why a file of source may not be shown; NULL: it cannot be read at all. */
 static const char *hidden_because(int why)
 {
     switch (why) {
@@ -94,6 +96,7 @@ static const char *hidden_because(int why)
     }
 }
 
+/* Says that some source was not shown, with one example. */
 void sc_excerpts_tell_hidden(const struct sc_excerpts *excerpts)
 {
     if (!excerpts->hidden)
@@ -108,6 +111,7 @@ void sc_excerpts_tell_hidden(const struct sc_excerpts *excerpts)
 
 /* ---- files ---- */
 
+/* Reads the file, if it lies below a folder that may be shown. Negative: why not. */
 static int read_text(const struct sc_source_roots *roots, struct source *source)
 {
     int fd = sc_source_roots_open(roots, source->path);
@@ -134,6 +138,7 @@ static struct source *read_source(struct sc_excerpts *excerpts, const char *path
     return source;
 }
 
+/* Finds a file that was read before, or reads it. When too much is kept, all is forgotten. */
 static struct source *find_source(struct sc_excerpts *excerpts, const char *path)
 {
     enum { KEPT_COUNT_MAX = 64 };

@@ -1,8 +1,7 @@
-/* Lines of source around one, from files on this machine.
+/* Reads lines of source around a place in the code, from files on this machine.
  *
  * A report names the files, and a report may be a stranger's: source_roots.h says which of them may
- * be shown. A file over 4 MB is not, and nobody is waited for.
- */
+ * be shown. A file over 4 MB is not, and nobody is waited for. */
 #ifndef SC_REPORT_COMMAND_EXCERPTS_H
 #define SC_REPORT_COMMAND_EXCERPTS_H
 
@@ -26,12 +25,12 @@ struct sc_excerpts;
 struct sc_excerpts *sc_excerpts_new(const struct sc_source_roots *roots);
 void sc_excerpts_free(struct sc_excerpts *excerpts);
 
-/* The lines around `line` of the file at `path`, in the scratch. */
+/* Reads the lines around `line` of the file at `path` into the scratch. */
 struct sc_excerpt sc_excerpts_read(struct sc_excerpts *excerpts, struct sc_scratch *scratch,
                                    const char *path, size_t line);
 
-/* Says on stderr which file was the first that is there and called as a source is, and yet was not
- * shown, and why; nothing if there was none. */
+/* Says on stderr which source file was the first that exists and yet was not shown, and why;
+ * nothing if all were shown. */
 void sc_excerpts_tell_hidden(const struct sc_excerpts *excerpts);
 
 #endif

@@ -1,4 +1,5 @@
-/* Fields of untrusted JSON: `otherwise` or 0 where a field is missing or has another type. */
+/* Reads members of JSON objects that may have anything in them: 0, NULL or `otherwise` if a member
+ * is missing or of another type. */
 #ifndef SC_REPORT_COMMAND_FIELDS_H
 #define SC_REPORT_COMMAND_FIELDS_H
 

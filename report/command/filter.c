@@ -51,6 +51,7 @@ static bool has_label(const char *pattern, const struct sc_shown *hazard)
 
 typedef bool frame_matcher(const char *pattern, const struct sc_frame *frame);
 
+/* Does any frame of the hazard's stacks match? */
 static bool has_frame(const char *pattern, const struct sc_shown *hazard, frame_matcher *matches)
 {
     const struct sc_call *const calls[] = {&hazard->event, &hazard->copy, &hazard->freed};
@@ -61,7 +62,7 @@ static bool has_frame(const char *pattern, const struct sc_shown *hazard, frame_
     return false;
 }
 
-/* A pattern without a folder is about the last part of the path. */
+/* Does the pattern fit the path? A pattern without a folder is about the last part of the path. */
 static bool is_at(const char *pattern, const char *path)
 {
     if (!path)
@@ -156,7 +157,8 @@ static const struct key *find_key(const char *name, size_t length)
     return NULL;
 }
 
-/* A filter that takes nothing for a misspelt word would pass every report. */
+/* Can the pattern fit any value of the key? A filter that takes nothing for a misspelt word would
+ * pass every report. */
 static bool can_match(const struct key *key, const char *pattern)
 {
     for (size_t i = 0; key->words && key->words[i]; i++)
@@ -185,6 +187,7 @@ static bool add_term(struct sc_filter *filter, const struct part *part, struct t
     return true;
 }
 
+/* Takes one term, KEY=PATTERN or !KEY=PATTERN. False: it is wrong, which was said. */
 static bool take_part(struct sc_filter *filter, const struct part *part)
 {
     bool is_contrary = part->text[0] == '!';
@@ -214,6 +217,7 @@ static bool take_text(struct sc_filter *filter)
     return true;
 }
 
+/* Reads a filter, terms between commas that all have to hold. NULL: it is wrong, which was said. */
 struct sc_filter *sc_filter_parse(const char *text)
 {
     struct sc_filter *filter = calloc(1, sizeof *filter + strlen(text) + 1);
@@ -236,6 +240,7 @@ void sc_filter_free(struct sc_filter *filter)
     free(filter);
 }
 
+/* Does the hazard pass the filter? NULL lets all pass. */
 bool sc_filter_takes(const struct sc_filter *filter, const struct sc_shown *hazard)
 {
     const struct term *term = filter ? filter->terms : NULL;

@@ -1,6 +1,6 @@
-/* Which hazards are asked for: `code=SC2*,!function=upload*`. A term is KEY=PATTERN, with '!'
- * before it for the contrary; commas mean `and`.
- */
+/* The filters of `safecopy report --filter`: which hazards are to be shown, as in
+ * `code=SC2*,!function=upload*`. A term is KEY=PATTERN, with '!' before it for the contrary; commas
+ * mean `and`. */
 #ifndef SC_REPORT_COMMAND_FILTER_H
 #define SC_REPORT_COMMAND_FILTER_H
 
@@ -10,7 +10,8 @@
 
 struct sc_filter;
 
-/* NULL after it has said which term is wrong and at which column. */
+/* Reads a filter. NULL: it is wrong, and stderr was told which term and at which column. The caller
+ * frees it. */
 struct sc_filter *sc_filter_parse(const char *text);
 void sc_filter_free(struct sc_filter *filter);
 

@@ -12,7 +12,8 @@
 
 /* ---- timings ---- */
 
-/* What a timing line says of the hazard's line that it belongs to. */
+/* Digests that by which a timing line says which hazard's line it belongs to. False: something is
+ * missing. */
 static bool digest_instants(const json_t *code, const json_t *stream, const json_t *seq,
                             const json_t *event_time, struct sc_digest *digest)
 {
@@ -37,7 +38,7 @@ struct sc_instants {
     struct sc_timing timing;
 };
 
-/* The first of two that had as long stays. */
+/* Keeps that one of two timings in which the copy had longer to go; of equal ones the first. */
 static void keep_longest(struct sc_timing *kept, struct sc_timing *other)
 {
     if (!other->line || (kept->line && kept->remaining_ns >= other->remaining_ns))
@@ -47,6 +48,7 @@ static void keep_longest(struct sc_timing *kept, struct sc_timing *other)
     other->line = NULL;
 }
 
+/* Keeps the timing of which the copy had the longest still to go. */
 static void copy_longest(struct sc_timing *kept, const struct sc_timing *other)
 {
     struct sc_timing copy = *other;
@@ -56,6 +58,7 @@ static void copy_longest(struct sc_timing *kept, const struct sc_timing *other)
     keep_longest(kept, &copy);
 }
 
+/* The finding does not belong to these instants any more; the last that leaves frees them. */
 static void leave_instants(struct sc_findings *findings, struct sc_finding *finding)
 {
     struct sc_instants *instants = finding->instants;
@@ -70,6 +73,8 @@ static void leave_instants(struct sc_findings *findings, struct sc_finding *find
     free(instants);
 }
 
+/* Finds, or adds, the record of one conflict of one copy, to which a later line about its timing
+ * belongs. */
 static struct sc_instants *find_instants(struct sc_findings *findings,
                                          const struct sc_digest *digest)
 {
@@ -86,6 +91,8 @@ static struct sc_instants *find_instants(struct sc_findings *findings,
     return NULL;
 }
 
+/* Notes which conflict the finding's latest line is about, so that a line about its timing finds
+ * it. */
 static void enter_instants(struct sc_findings *findings, struct sc_finding *finding,
                            const json_t *hazard)
 {
@@ -103,7 +110,8 @@ static void enter_instants(struct sc_findings *findings, struct sc_finding *find
     finding->instants->issued_ns = sc_field_number(copy, "time_ns");
 }
 
-/* A hazard that is not the last of its equals any more has nothing left to add the timing to. */
+/* Takes a line about when a hazard's copy was on the device. A hazard that is not the last of its
+ * equals any more has nothing left to add the timing to. */
 void sc_findings_take_timing(struct sc_findings *findings, const json_t *timing, const char *line,
                              size_t size)
 {
@@ -125,7 +133,7 @@ void sc_findings_take_timing(struct sc_findings *findings, const json_t *timing,
 
 /* ---- hazards ---- */
 
-/* In the run; `digest` is of the stacks. */
+/* Finds, or adds, a finding of the current run; `digest` is of the stacks. */
 static struct sc_finding *find_or_add(struct sc_findings *findings, struct sc_digest digest,
                                       json_int_t device)
 {
@@ -178,9 +186,10 @@ const char *sc_finding_suppression(const json_t *hazard)
     return reason[0] != '\0' ? reason : NULL;
 }
 
-/* A hazard has a line each time its count has doubled, which tells of those since the line before.
- * What is one hazard here may be several of the library's, with lines of their own: two calls in
- * one line of a script. Two threads may write the lines of one in the other order. */
+/* Adds what a hazard's line says of how often it came. A hazard has a line each time its count has
+ * doubled, which tells of those since the line before. What is one hazard here may be several of
+ * the library's, with lines of their own: two calls in one line of a script. Two threads may write
+ * the lines of one in the other order. */
 static void add_count(struct sc_finding *finding, json_int_t count)
 {
     bool has_doubled = count > 0 && (count & (count - 1)) == 0;
@@ -193,6 +202,8 @@ static void add_count(struct sc_finding *finding, json_int_t count)
         finding->run_count = finding->run_told;
 }
 
+/* Takes a line of a hazard: adds a finding, or counts it with those that are alike. False: it is no
+ * hazard's line. */
 bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard, const char *line,
                              size_t size)
 {
@@ -252,6 +263,7 @@ static void take_line(struct sc_finding *finding, struct sc_finding *of_run)
     keep_strongest(finding, of_run->certainty);
 }
 
+/* Adds what one run has found to the finding of all runs. */
 static void take_run(struct sc_finding *finding, struct sc_finding *of_run, size_t number)
 {
     json_int_t all;
@@ -269,6 +281,7 @@ static void take_run(struct sc_finding *finding, struct sc_finding *of_run, size
     sc_run_set_add(&finding->runs, number);
 }
 
+/* Moves a finding of a run that has ended to those of all runs. */
 static void add_to_all(struct sc_findings *findings, struct sc_finding *of_run)
 {
     leave_instants(findings, of_run);
@@ -282,6 +295,8 @@ static void add_to_all(struct sc_findings *findings, struct sc_finding *of_run)
         free_finding(of_run);
 }
 
+/* A run has ended: its findings join those of earlier runs. False: its summary does not tell its
+ * counts. */
 bool sc_findings_end_run(struct sc_findings *findings, json_t *by_code)
 {
     bool are_told = sc_tallies_read_summary(findings, by_code);
@@ -320,6 +335,7 @@ static json_t *read_timing(const struct sc_timing *timing)
     return line;
 }
 
+/* The finding as the record of a hazard, with what all its runs have in common. To be released. */
 json_t *sc_finding_read(const struct sc_finding *finding)
 {
     json_t *hazard = finding->line ? sc_parse_packed(finding->line, finding->size) : NULL;
@@ -334,6 +350,7 @@ json_t *sc_finding_read(const struct sc_finding *finding)
     return hazard;
 }
 
+/* Observed ones first, then by their number. */
 static int by_weight(const void *a, const void *b)
 {
     const struct sc_finding *left = *(struct sc_finding *const *)a;

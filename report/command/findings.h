@@ -1,11 +1,10 @@
-/* The different hazards of one or more runs.
+/* Collects the different hazards of one or more runs from the lines of their reports.
  *
  * Hazards are equal if they have the same code and the same stacks, in the same builds of modules.
  * Two devices of a run that have too little room are two, and the first ones of two runs are equal.
  * The text of the last of equal hazards is kept, and the frames that it shares with other lines
  * once for all. The JSON objects, which take many times as much, are not kept. So memory grows with
- * the hazards that differ, and not with the lines.
- */
+ * the hazards that differ, and not with the lines. */
 #ifndef SC_REPORT_COMMAND_FINDINGS_H
 #define SC_REPORT_COMMAND_FINDINGS_H
 
@@ -19,7 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* When a copy ran: the `timing` line of the occurrence that had longest left to run. */
+/* When the copy of a hazard ran: of all its `timing` lines the one whose copy had longest left to
+ * run. */
 struct sc_timing {
     char *line; /* NULL: none */
     json_int_t remaining_ns;
@@ -29,7 +29,8 @@ struct sc_timing {
 struct sc_instants;
 
 struct sc_finding {
-    struct sc_node node;     /* by code and stacks, and once the run has ended by builds, too */
+    /* found by code and stacks; once the run has ended, by the builds of modules, too */
+    struct sc_node node;
     struct sc_finding *next; /* in the order of their first lines */
     char *line;              /* the last one, packed */
     size_t size;             /* of the line */
@@ -76,9 +77,9 @@ struct sc_findings {
 /* All zero is none. */
 void sc_findings_free(struct sc_findings *findings);
 
-/* Takes a hazard or timing line, as JSON and as text, parsed last with `pieces`, in which
- * sc_line_problem_find has found nothing. False: a frame of its stacks is none, and the line is
- * passed over. */
+/* Takes a hazard or timing line, both as JSON and as text, which was the last one parsed with
+ * `pieces`, and in which sc_line_problem_find has found nothing. False: one of its frames is no
+ * frame, and the line is passed over. */
 bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard, const char *line,
                              size_t size);
 void sc_findings_take_timing(struct sc_findings *findings, const json_t *timing, const char *line,
@@ -93,7 +94,7 @@ bool sc_findings_end_run(struct sc_findings *findings, json_t *by_code);
 /* The index of a code in `shared`. */
 unsigned sc_finding_code_number(const char *code);
 
-/* The reason by which a hazard's line says that it is suppressed; NULL: it is not. */
+/* The reason why the hazard is suppressed, as its line says; NULL: it is not suppressed. */
 const char *sc_finding_suppression(const json_t *hazard);
 
 /* All findings in the order of printing: observed before latent, frequent before rare. The caller

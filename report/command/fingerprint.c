@@ -26,6 +26,7 @@ static void digest_offset(struct sc_digester *digester, const struct sc_frame *f
     sc_digest_word(digester, frame->build_id ? frame->build_id : "?");
 }
 
+/* Adds what stays of a frame when its program is built anew: the function and the file's name. */
 static void digest_frame(struct sc_digester *digester, const struct sc_frame *frame)
 {
     const char *path = frame->is_python ? frame->file : frame->module;
@@ -38,7 +39,8 @@ static void digest_frame(struct sc_digester *digester, const struct sc_frame *fr
     sc_digest_word(digester, path ? basename(path) : "");
 }
 
-/* Where in the function; with lines, of whatever build. */
+/* Digests where in its function a frame is: by its file and line, which are the same in every
+ * build, or by its offset. */
 static void digest_line(struct sc_digester *digester, const struct sc_frame *frame)
 {
     bool has_line = frame->file && frame->line > 0;
@@ -55,6 +57,7 @@ static bool counts(const struct sc_frame *frame, bool with_lines)
     return frame->is_own && (with_lines || !frame->is_inlined);
 }
 
+/* The first frame that counts for the fingerprint; NULL: none does. */
 const struct sc_frame *sc_fingerprint_frame(const struct sc_call *call)
 {
     for (size_t i = 0; i < call->stack.count; i++)
@@ -63,7 +66,8 @@ const struct sc_frame *sc_fingerprint_frame(const struct sc_call *call)
     return NULL;
 }
 
-/* A side without frames of the user's is known by its call, and its place by its whole stack. */
+/* Digests one of the hazard's calls with its stack. A side without frames of the user's is known by
+ * its call, and its place by its whole stack. */
 static void digest_call(struct sc_digester *digester, const struct sc_call *call, bool with_lines)
 {
     int64_t count = 0;
@@ -82,6 +86,7 @@ static void digest_call(struct sc_digester *digester, const struct sc_call *call
     sc_digest_number(digester, count);
 }
 
+/* The digest of what is the same in two runs: the code, the calls and the stacks. */
 static struct sc_digest digest_hazard(const struct sc_shown *hazard, bool with_lines)
 {
     struct sc_digester digester;
@@ -97,6 +102,7 @@ struct sc_digest sc_fingerprint_place(const struct sc_shown *hazard)
     return digest_hazard(hazard, true);
 }
 
+/* The digest of a place that allocates memory. */
 struct sc_digest sc_fingerprint_site(const char *kind, const char *owner, const char *api,
                                      const struct sc_frames *stack)
 {
@@ -115,6 +121,7 @@ const char *sc_fingerprint_make(struct sc_scratch *scratch, const struct sc_show
     return sc_scratch_print(scratch, "%016" PRIx64 "%016" PRIx64, digest.words[0], digest.words[1]);
 }
 
+/* Are the lines known of all frames that count? */
 static bool has_lines(const struct sc_call *call)
 {
     int64_t count = 0;
@@ -134,6 +141,8 @@ bool sc_fingerprint_place_has_lines(const struct sc_shown *hazard)
     return has_lines(&hazard->copy) && has_lines(&hazard->event);
 }
 
+/* Notes of each module whether its frames were named or known by offsets alone: named and unnamed
+ * ones cannot be compared. */
 static void note_call(const struct sc_call *call)
 {
     for (size_t i = 0; i < call->stack.count; i++) {

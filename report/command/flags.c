@@ -72,6 +72,7 @@ static const struct command_flags {
 
 enum { TABLES = sizeof tables / sizeof tables[0] };
 
+/* The flags of a command; those of the last one if it is unknown. */
 static const struct command_flags *find_table(const char *command)
 {
     size_t i = 0;
@@ -85,6 +86,7 @@ static size_t length_of_name(const char *word)
     return strncmp(word, "--", 2) == 0 ? strcspn(word + 2, "=") : 0;
 }
 
+/* Has the command the flag that the word names? */
 static bool has(const struct command_flags *table, const char *word)
 {
     size_t length = length_of_name(word);
@@ -108,6 +110,7 @@ static const char *flag_name(unsigned index)
     return refused_among[index].name;
 }
 
+/* Says what is wrong with a flag that the command does not have: perhaps another one has it. */
 static void refuse_word(const struct command_flags *table, const char *word)
 {
     size_t length = length_of_name(word);
@@ -129,7 +132,8 @@ static void refuse_word(const struct command_flags *table, const char *word)
            sc_nearest_word(word + 2, length, flag_name), table->command);
 }
 
-/* `optopt` is the letter, or that of a long one whose value is wrong; 0 for a word that is none. */
+/* Says what is wrong with a flag. `optopt` is the letter, or that of a long one whose value is
+ * wrong; 0 for a word that is none. */
 static void refuse(const struct command_flags *table, const char *word)
 {
     const char letter[] = {'-', (char)optopt, '\0'}, *value = strchr(word, '=');
@@ -143,8 +147,8 @@ static void refuse(const struct command_flags *table, const char *word)
                is_word || optopt == 0 ? word : letter, table->command);
 }
 
-/* A word of its own that begins as a flag does was not meant for a value: the value was left out.
- * "-" is standard input or output. */
+/* Was the flag's value left out? A word of its own that begins as a flag does was not meant for a
+ * value: the value was left out. "-" is standard input or output. */
 static bool lacks_value(const struct command_flags *table, char *const *argv)
 {
     bool is_apart = optarg && optarg == argv[optind - 1];
@@ -155,6 +159,7 @@ static bool lacks_value(const struct command_flags *table, char *const *argv)
     return true;
 }
 
+/* Was the flag given before, with another value? Says so: only one of them could hold. */
 static bool is_given_again(const struct command_flags *table, int letter)
 {
     static const char *given[128]; /* by letter */
@@ -171,6 +176,8 @@ static bool is_given_again(const struct command_flags *table, int letter)
     return is_other;
 }
 
+/* The letter of the next flag; -1: there are no more, SC_FLAGS_WRONG: it is wrong, which was
+ * said. */
 int sc_flags_next(int argc, char **argv)
 {
     const struct command_flags *table = find_table(argv[0]);

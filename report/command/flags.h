@@ -1,4 +1,4 @@
-/* The flags of the commands, and what is said of wrong ones. */
+/* Reads the flags of the commands, and says which are wrong. */
 #ifndef SC_REPORT_COMMAND_FLAGS_H
 #define SC_REPORT_COMMAND_FLAGS_H
 
@@ -6,9 +6,9 @@
 
 enum { SC_FLAGS_WRONG = '?' };
 
-/* As getopt_long of the command's flags, whose name is argv[0]: the letter of the next one, or -1
- * behind the last. SC_FLAGS_WRONG after it has said what is wrong: there is no such flag, its value
- * is missing, or a value was given before. */
+/* Returns the letter of the next flag of the command argv[0], or -1 behind the last, as getopt_long
+ * does. SC_FLAGS_WRONG: there is no such flag, its value is missing, or it was given before; stderr
+ * was told. */
 int sc_flags_next(int argc, char **argv);
 
 /* Is it a flag of the command, with or without a value? */

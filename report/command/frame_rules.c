@@ -49,7 +49,7 @@ struct words {
     size_t length[3];
 };
 
-/* The third goes on to the end of the line. */
+/* Splits a line of rules into three words, of which the third goes on to the end of the line. */
 static void split(const char *line, const char *end, struct words *words)
 {
     for (size_t i = 0; i < 3; i++) {
@@ -64,6 +64,7 @@ static void split(const char *line, const char *end, struct words *words)
     }
 }
 
+/* The place of the word among those that are known; -1: it is none. */
 static int index_of(const struct words *words, size_t which, const char *const *known)
 {
     for (int i = 0; known[i]; i++)
@@ -87,7 +88,7 @@ static bool add_rule(struct rule ***at, enum sc_frame_kind kind, const char *pat
     return true;
 }
 
-/* NULL, or the word that is wrong. */
+/* Takes one rule. Returns the word that is wrong, or NULL. */
 static const char *take_line(struct target *target, const char *line, const char *end)
 {
     static const char *const kinds[] = {"runtime", "library", "user", NULL};
@@ -103,6 +104,7 @@ static const char *take_line(struct target *target, const char *line, const char
     return add_rule(at, (enum sc_frame_kind)kind, words.at[2], words.length[2]) ? NULL : end;
 }
 
+/* Reads rules, one a line. Negative: one is wrong, which was said. */
 static int take_text(struct sc_frame_rules *rules, const char *name, const char *text)
 {
     struct target target = {&rules->paths, &rules->functions};
@@ -136,6 +138,7 @@ struct sc_frame_rules *sc_frame_rules_new(void)
     return NULL;
 }
 
+/* Reads a file of rules. Negative: it cannot be, which was said. */
 static int read_file(struct sc_frame_rules *rules, const char *path, bool may_be_missing)
 {
     char *text = NULL;
@@ -155,6 +158,7 @@ int sc_frame_rules_read(struct sc_frame_rules *rules, const char *path)
     return read_file(rules, path, false);
 }
 
+/* Reads the user's own rules, if there are any. Negative: they are wrong. */
 int sc_frame_rules_read_own(struct sc_frame_rules *rules)
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -203,6 +207,7 @@ static const struct rule *find_rule(const struct rule *rule, const char *text)
     return rule;
 }
 
+/* Finds the rule for a path and keeps the decision, since paths come again and again. */
 static const struct decision *decide(struct sc_frame_rules *rules, const struct sc_digest *digest,
                                      const char *path)
 {
@@ -219,6 +224,7 @@ static const struct decision *decide(struct sc_frame_rules *rules, const struct 
     return decision;
 }
 
+/* The decision on the path, kept or new. NULL: out of memory. */
 static const struct decision *look_up(struct sc_frame_rules *rules, const char *path)
 {
     struct sc_digester digester;
@@ -236,6 +242,7 @@ static enum sc_frame_kind kind_of_path(struct sc_frame_rules *rules, const char 
     return rules->last ? rules->last->kind : SC_FRAME_USER;
 }
 
+/* Whether a frame is the user's code, a library's, or the runtime's. */
 enum sc_frame_kind sc_frame_rules_of_frame(struct sc_frame_rules *rules, const char *module,
                                            const char *file, const char *function)
 {

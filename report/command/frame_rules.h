@@ -1,7 +1,7 @@
-/* Whose a frame is: the user's, a library's, or of what every program runs on (CUDA, libc, Python).
- * The rules are lines of text; report/command/frames.rules has the syntax and those that are built
- * in, but for the names of modules by which the process itself goes (report/frame_kinds.def).
- */
+/* Decides whose a frame is: the user's, a library's, or of what every program runs on (CUDA, libc,
+ * Python). The rules are lines of text; report/command/frames.rules has the syntax and those that
+ * are built in, but for the names of modules by which the process itself goes
+ * (report/frame_kinds.def). */
 #ifndef SC_REPORT_COMMAND_FRAME_RULES_H
 #define SC_REPORT_COMMAND_FRAME_RULES_H
 
@@ -20,8 +20,9 @@ int sc_frame_rules_read(struct sc_frame_rules *rules, const char *path);
 /* The same with the user's own file. It is no error if there is none. */
 int sc_frame_rules_read_own(struct sc_frame_rules *rules);
 
-/* The kind of a frame. Each of the three may be NULL: a frame with neither module nor file is
- * unknown, and counts as the run-time's. Answers for paths are remembered. */
+/* The kind of the frame with this module, file and function, each of which may be NULL. A frame
+ * with neither module nor file is unknown, and counts as the run-time's. Answers for paths are
+ * remembered. */
 enum sc_frame_kind sc_frame_rules_of_frame(struct sc_frame_rules *rules, const char *module,
                                            const char *file, const char *function);
 

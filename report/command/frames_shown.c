@@ -32,7 +32,8 @@ static const char *name_of(struct sc_scratch *scratch, const struct sc_frame *fr
     return frame->function ? sc_short_name(scratch, frame->function) : "?";
 }
 
-/* "upload (train+0x12)": the whole path of the module stands with the stack. */
+/* The place of a frame without a line: "upload (train+0x12)". The whole path of the module stands
+ * with the stack. */
 static const char *place_in_module(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     const char *module = frame->module ? basename(frame->module) : "";
@@ -43,6 +44,7 @@ static const char *place_in_module(struct sc_scratch *scratch, const struct sc_f
                             frame->offset);
 }
 
+/* How many frames right before `end` are the runtime's. */
 size_t sc_frames_shown_runtimes(const struct sc_frames *frames, size_t end)
 {
     size_t at = end;
@@ -52,6 +54,7 @@ size_t sc_frames_shown_runtimes(const struct sc_frames *frames, size_t end)
     return end - at;
 }
 
+/* A frame as one phrase: the line and the function. */
 const char *sc_frames_shown_place(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     const char *function = name_of(scratch, frame);
@@ -63,6 +66,7 @@ const char *sc_frames_shown_place(struct sc_scratch *scratch, const struct sc_fr
                             function);
 }
 
+/* Where the frame's code lies: its module and offset. */
 static const char *origin_of(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     if (frame->is_inlined)
@@ -71,6 +75,7 @@ static const char *origin_of(struct sc_scratch *scratch, const struct sc_frame *
                             frame->module ? "+" : "", frame->offset);
 }
 
+/* A frame as a line of a stack shows it. */
 static const char *words_of(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     const char *function = name_of(scratch, frame);
@@ -112,6 +117,7 @@ static const char *on_this_machine(const struct making *making, const char *path
     return copy_of(making, sc_path_map_change(&making->makers->paths, making->scratch, path));
 }
 
+/* The readable name of a symbol, kept as long as the frames are. */
 static const char *readable(const struct making *making, const char *symbol)
 {
     if (!symbol || symbol[0] != '_')
@@ -122,6 +128,7 @@ static const char *readable(const struct making *making, const char *symbol)
     return kept;
 }
 
+/* Adds a frame, with whose code it is and its words. */
 static void add(struct making *making, struct sc_frame frame)
 {
     struct sc_frame_rules *rules = making->makers->rules;
@@ -146,6 +153,8 @@ static void add_python(struct making *making, const json_t *record)
                 });
 }
 
+/* Adds a frame of one of the functions that stand at an address: inlined ones have frames of their
+ * own. */
 static void add_place(struct making *making, struct sc_frame frame,
                       const struct sc_source_place *place)
 {
@@ -158,6 +167,7 @@ static void add_place(struct making *making, struct sc_frame frame,
     add(making, frame);
 }
 
+/* The frame's place as a member of its record, for output as JSON. */
 static json_t *place_of(const struct making *making, const struct sc_frame *frame)
 {
     json_t *place = json_object();
@@ -168,8 +178,8 @@ static json_t *place_of(const struct making *making, const struct sc_frame *fram
     return place;
 }
 
-/* The record with all that has been found, for formats that show records. Python's frames, and no
- * others, have a `file` of their own. */
+/* Makes the named record of a frame. The record with all that has been found, for formats that show
+ * records. Python's frames, and no others, have a `file` of their own. */
 static void name_record(const struct making *making, json_t *record)
 {
     struct sc_frames_made *made = making->made;
@@ -198,6 +208,7 @@ static const char *choose_name(struct sc_frame *frame, const char *of_file, cons
     return of_file && (is_proven || !of_report) ? of_file : of_report;
 }
 
+/* Finds the names and lines of a native frame, by its module and offset, and adds its frames. */
 static void add_native(struct making *making, json_t *record)
 {
     struct sc_frame frame = {
@@ -219,6 +230,7 @@ static void add_native(struct making *making, json_t *record)
     name_record(making, record);
 }
 
+/* Announces that the address will be looked up, for each build of the module that any run had. */
 static void announce(struct sc_symbols *symbols, const struct sc_builds_list *list,
                      const char *module, uint64_t offset)
 {
@@ -232,6 +244,7 @@ static void announce(struct sc_symbols *symbols, const struct sc_builds_list *li
     }
 }
 
+/* Announces all frames of all hazards, so that their look-ups can be made many at once. */
 void sc_frames_shown_announce(const struct sc_frame_makers *makers, const struct sc_pieces *pieces,
                               const struct sc_builds_list *list)
 {
@@ -271,6 +284,7 @@ static struct sc_digest digest_of(const json_t *record, const struct sc_builds *
     return (struct sc_digest){{product >> 32 | product << 32, number}};
 }
 
+/* The frames that a record of the report stands for: kept, or found now. */
 static const struct sc_frames_made *make(const struct sc_frame_makers *makers, json_t *record)
 {
     struct sc_scratch *scratch = &makers->cache->scratch;
@@ -294,6 +308,8 @@ static const struct sc_frames_made *make(const struct sc_frame_makers *makers, j
 
 /* ---- stacks ---- */
 
+/* Finds the frames that a reader looks for first: the user's innermost, and the library's before
+ * it. */
 static void point_out(struct sc_frames *frames)
 {
     for (size_t i = 0; i < frames->count && !frames->user; i++) {
@@ -305,6 +321,8 @@ static void point_out(struct sc_frames *frames)
     }
 }
 
+/* Takes away inlined functions that stand innermost, for a stack whose innermost frame is no
+ * call. */
 void sc_frames_shown_drop_inlined(struct sc_frames *frames)
 {
     while (frames->count > 1 && frames->frames[0].is_inlined) {
@@ -315,7 +333,8 @@ void sc_frames_shown_drop_inlined(struct sc_frames *frames)
     point_out(frames);
 }
 
-/* What each of the `size` innermost becomes, and how many frames these are. */
+/* Makes the `size` innermost frames of a stack. Returns how many frames these become, as inlined
+ * functions add some. */
 static size_t make_all(const struct sc_frame_makers *makers, const json_t *stack,
                        const struct sc_frames_made **made, size_t size)
 {
@@ -327,6 +346,7 @@ static size_t make_all(const struct sc_frame_makers *makers, const json_t *stack
     return count;
 }
 
+/* Makes the frames of a stack, ready to be shown. */
 void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,
                      const struct sc_frame_makers *makers, json_t *stack)
 {

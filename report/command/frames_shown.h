@@ -1,8 +1,7 @@
-/* Frames as they are shown: with names and source lines, and whose each is.
+/* Makes frames of stacks as they are shown: with names and source lines, and whose each is.
  *
  * Words come from the report or from files on this machine: none is fit for a terminal or a page
- * before the format has escaped it. They live as long as the scratch and the cache do.
- */
+ * before the format has escaped it. They live as long as the scratch and the cache do. */
 #ifndef SC_REPORT_COMMAND_FRAMES_SHOWN_H
 #define SC_REPORT_COMMAND_FRAMES_SHOWN_H
 
@@ -20,20 +19,25 @@
 #include <stddef.h>
 
 struct sc_frame {
-    uint64_t id;   /* the same in every stack that has the frame, and never another frame's */
-    size_t index;  /* of the frame in the report, in which others may be inlined */
-    json_t *named; /* that frame with the function's name as its symbol, which others share;
-                    * NULL: of a Python or an inlined frame, and without a name */
-    const char *function;     /* as its language writes it; NULL: not known */
-    const char *symbol;       /* as the linker has it; NULL: of a Python frame, and not known */
-    const char *module;       /* NULL: of a Python frame, and of code made at run time */
-    const char *offset;       /* hexadecimal; NULL: of a Python frame */
-    const char *build_id;     /* of the module; "" if it had none, NULL if that is not known */
-    struct sc_naming *naming; /* of the module, where the frame is the user's; NULL: not noted */
-    const char *file;         /* NULL: not known */
-    const char *folder;       /* what a relative `file` is below; NULL: not known */
-    json_int_t line;          /* 0: not known */
-    const char *words;        /* all that is known: "upload (/bin/train+0x12) at upload.c:31" */
+    /* a number that is the same in every stack which has the frame, and no other frame's */
+    uint64_t id;
+    /* the index of the frame in the report's stack, in which several may be inlined */
+    size_t index;
+    /* the report's frame with the function's name as its symbol, which others share; NULL: it is a
+     * Python or an inlined frame, or has no name */
+    json_t *named;
+    const char *function; /* as its language writes it; NULL: not known */
+    const char *symbol;   /* as the linker has it; NULL: of a Python frame, and not known */
+    const char *module;   /* NULL: of a Python frame, and of code made at run time */
+    const char *offset;   /* hexadecimal; NULL: of a Python frame */
+    /* the build id of the module; "" if it had none, NULL if that is not known */
+    const char *build_id;
+    /* the naming of the module (namings.h), if the frame is the user's; NULL: not noted */
+    struct sc_naming *naming;
+    const char *file;   /* NULL: not known */
+    const char *folder; /* what a relative `file` is below; NULL: not known */
+    json_int_t line;    /* 0: not known */
+    const char *words;  /* all that is known: "upload (/bin/train+0x12) at upload.c:31" */
     enum sc_frame_kind kind;
     bool is_python;
     bool is_inlined; /* into the next one */
@@ -50,7 +54,7 @@ struct sc_frames {
     const struct sc_frame *library; /* the innermost of a library inside of it; NULL: none */
 };
 
-/* Frames that were made before, since hazards share most of theirs. All zero is empty. */
+/* Keeps frames that were made, since hazards share most of theirs. All zero is empty. */
 struct sc_frame_cache {
     struct sc_table table; /* by the record, of which readers share equal ones, and the builds */
     struct sc_frames_made *first;
@@ -70,21 +74,21 @@ struct sc_frame_makers {
     struct sc_frame_cache *cache;
 };
 
-/* Gives everything back once the cache is large. What was made with it is void then. */
+/* Empties the cache if it has become large. What was made with it is void then. */
 void sc_frames_shown_trim(struct sc_frame_cache *cache);
 void sc_frames_shown_free(struct sc_frame_cache *cache);
 
-/* Tells the symbols which frames may be asked for: those that many lines of reports have, in the
- * builds of the last runs. */
+/* Announces to the symbols the frames that are likely to be asked for: those that many lines of
+ * reports have, in the builds of the last runs. */
 void sc_frames_shown_announce(const struct sc_frame_makers *makers, const struct sc_pieces *pieces,
                               const struct sc_builds_list *list);
 
-/* Makes the frames of `stack`, an array of a report or anything else. */
+/* Makes the frames of `stack`, which should be an array of a report but may be anything. */
 void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,
                      const struct sc_frame_makers *makers, json_t *stack);
 
-/* Drops what is inlined in the innermost frame: of a function that has returned, what was inlined
- * where it had made the call is not what has. */
+/* Drops what is inlined in the innermost frame, for the frame of a function that has returned: what
+ * was inlined where it made the call may not be what has returned. */
 void sc_frames_shown_drop_inlined(struct sc_frames *frames);
 
 /* How many frames just before `end`, towards the innermost, are inside of an interpreter, libc or

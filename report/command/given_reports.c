@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Says why the file was not read. True: it was. */
 bool sc_given_reports_tell(const char *path, int result, const char *kind)
 {
     if (result == 0)
@@ -29,7 +30,7 @@ struct seen {
     size_t count;
 };
 
-/* What comes out of a pipe comes once. */
+/* Was this very file read before? What comes out of a pipe comes once, and is never seen. */
 static bool is_seen(struct seen *seen, FILE *stream)
 {
     struct stat file;
@@ -43,6 +44,7 @@ static bool is_seen(struct seen *seen, FILE *stream)
     return false;
 }
 
+/* Reads a report, unless the same file was named before. */
 static bool read_stream(struct sc_reader *reader, struct seen *seen, const char *path, FILE *stream)
 {
     if (!is_seen(seen, stream))
@@ -72,7 +74,8 @@ static int by_name(const void *a, const void *b)
     return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Ranks that follow each other, and have what the ones before have, take no memory. */
+/* Sorts the paths by the ranks in their names. Ranks that follow each other, and have what the ones
+ * before have, take no memory. */
 static char **in_order(char *const *paths, size_t count)
 {
     char **sorted = calloc(count + 1, sizeof *sorted);
@@ -83,6 +86,7 @@ static char **in_order(char *const *paths, size_t count)
     return sorted;
 }
 
+/* Reads all reports. False: some cannot be, which was said. */
 bool sc_given_reports_read(struct sc_reader *reader, char *const *paths)
 {
     size_t count = 0;

@@ -1,4 +1,4 @@
-/* Patterns as suppressions have them, of a whole string. */
+/* Matches a whole string against a pattern with * and ?, as suppressions have them. */
 #ifndef SC_REPORT_COMMAND_GLOB_H
 #define SC_REPORT_COMMAND_GLOB_H
 

@@ -2,6 +2,7 @@
 
 #include "report/command/fields.h"
 
+/* The digest of what a frame means, however its record is written. */
 static struct sc_digest digest_frame(const json_t *frame)
 {
     struct sc_digester digester;
@@ -21,7 +22,7 @@ static bool is_string_or_null(const json_t *value)
     return json_is_string(value) || json_is_null(value);
 }
 
-/* What choices and fingerprints go by. */
+/* Has the record the members by which frames are told apart and named? */
 static bool is_frame(const json_t *frame)
 {
     const json_t *line = json_object_get(frame, "line");
@@ -34,7 +35,8 @@ static bool is_frame(const json_t *frame)
            is_string_or_null(json_object_get(frame, "symbol"));
 }
 
-/* False: it is no frame. The meaning of a frame that many lines have is made once. */
+/* Digests what the frame means. False: it is no frame. The digest of a frame that many lines have
+ * is made once. */
 static bool find_meaning(struct sc_piece *piece, const json_t *frame, struct sc_digest *meaning)
 {
     if (piece && piece->is_digested) {
@@ -51,7 +53,7 @@ static bool find_meaning(struct sc_piece *piece, const json_t *frame, struct sc_
     return true;
 }
 
-/* The module of each frame counts among those of the run. */
+/* Notes in which module the frame is. The module of each frame counts among those of the run. */
 static void note_module(struct sc_findings *findings, struct sc_piece *piece, const json_t *frame)
 {
     const char *module;
@@ -64,6 +66,7 @@ static void note_module(struct sc_findings *findings, struct sc_piece *piece, co
         sc_builds_note_use(&findings->builds, module);
 }
 
+/* Adds a stack to the digest. False: one of its frames is damaged. */
 static bool digest_stack(struct sc_digester *digester, struct sc_findings *findings,
                          const json_t *side)
 {
@@ -86,6 +89,8 @@ static bool digest_stack(struct sc_digester *digester, struct sc_findings *findi
     return true;
 }
 
+/* The digest by which hazards with the same code and stacks are one finding. False: a frame is
+ * damaged. */
 bool sc_hazard_digest_make(struct sc_findings *findings, const json_t *hazard,
                            struct sc_digest *digest)
 {

@@ -1,4 +1,5 @@
-/* What makes hazards of one run equal: the code and the stacks. */
+/* Digests of hazards within one run: hazards with the same code and the same stacks have the same
+ * digest, and count as equal. */
 #ifndef SC_REPORT_COMMAND_HAZARD_DIGEST_H
 #define SC_REPORT_COMMAND_HAZARD_DIGEST_H
 
@@ -8,9 +9,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Makes the digest of a line that was parsed last with the pieces of `findings`. Addresses differ
- * between runs, offsets in modules do not, as long as the build is the same: the modules count
- * among those of the run. False: a frame of the stacks is none. */
+/* Makes the digest of the hazard line that was the last one parsed with the pieces of `findings`.
+ * Frames count by module and offset, since addresses differ between runs. False: one of the frames
+ * is no frame. */
 bool sc_hazard_digest_make(struct sc_findings *findings, const json_t *hazard,
                            struct sc_digest *digest);
 

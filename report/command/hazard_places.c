@@ -5,6 +5,7 @@
 
 /* ---- one place ---- */
 
+/* A place that is only this finding, until others of the same place are merged into it. */
 struct sc_hazard_place sc_hazard_place_of(const struct sc_finding *finding)
 {
     return (struct sc_hazard_place){
@@ -16,6 +17,7 @@ struct sc_hazard_place sc_hazard_place_of(const struct sc_finding *finding)
     };
 }
 
+/* Adds a finding that a reader would take for the same: at the same lines, by other stacks. */
 void sc_hazard_place_merge(struct sc_hazard_place *place, const struct sc_hazard_place *other)
 {
     json_int_t count;
@@ -34,6 +36,7 @@ const struct sc_run_set *sc_hazard_place_runs(const struct sc_hazard_place *plac
     return place->stacks == 1 ? &place->finding->runs : &place->had;
 }
 
+/* The place as the record of a hazard. To be released. */
 json_t *sc_hazard_place_read(const struct sc_hazard_place *place)
 {
     json_t *hazard = sc_finding_read(place->finding);
@@ -63,6 +66,7 @@ struct sc_hazard_place_entry {
     struct sc_hazard_place *place;
 };
 
+/* Finds the place with this digest, or adds `place` as it. */
 struct sc_hazard_place *sc_hazard_places_find(struct sc_hazard_places *places,
                                               const struct sc_digest *digest,
                                               struct sc_hazard_place *place)
@@ -90,6 +94,8 @@ void sc_hazard_places_free(struct sc_hazard_places *places)
     sc_table_free(&places->table);
 }
 
+/* Counts are exact where all hazards of a code that were only counted, and not told one by one,
+ * must be of one place. */
 void sc_hazard_places_make_exact(struct sc_hazard_place *places, size_t count,
                                  const struct sc_findings *findings)
 {
@@ -117,6 +123,7 @@ struct ranked {
     size_t rank;
 };
 
+/* New ones first, then observed ones, then by their number. */
 static int by_weight(const void *a, const void *b)
 {
     const struct ranked *left = a, *right = b;
@@ -130,6 +137,7 @@ static int by_weight(const void *a, const void *b)
     return left->rank < right->rank ? -1 : left->rank > right->rank;
 }
 
+/* Sorts by weight; what weighs the same stays in its order. */
 void sc_hazard_places_sort(struct sc_hazard_place *places, size_t count)
 {
     struct ranked *ranked = calloc(count + 1, sizeof *ranked);

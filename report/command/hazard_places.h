@@ -1,6 +1,5 @@
-/* Places: the findings whose calls the user's own frames say are the same (fingerprint.h), merged.
- * What libraries do below them, and how often, may differ.
- */
+/* Places: merges findings that happened at the same place of the user's own code
+ * (fingerprint.h). */
 #ifndef SC_REPORT_COMMAND_HAZARD_PLACES_H
 #define SC_REPORT_COMMAND_HAZARD_PLACES_H
 
@@ -34,18 +33,19 @@ void sc_hazard_place_merge(struct sc_hazard_place *place, const struct sc_hazard
 /* The runs that had it, by their numbers from 0. */
 const struct sc_run_set *sc_hazard_place_runs(const struct sc_hazard_place *place);
 
-/* The line of the finding that is shown, as sc_finding_read gives it, with "count", "runs" and
- * "count_is_least" over all findings, and "stacks" where these are several. */
+/* The hazard line to show for the place, as sc_finding_read makes it, with "count", "runs" and
+ * "count_is_least" over all its findings, and "stacks" if there are several. */
 json_t *sc_hazard_place_read(const struct sc_hazard_place *place);
 
 void sc_hazard_place_free(struct sc_hazard_place *place);
 
-/* Makes the count of a place exact that has all findings of its code of which there may have been
- * more: the summaries count these together. */
+/* Makes a place's count exact if the summaries allow that: they count hazards by code, so the place
+ * must have all findings of its code that may have happened more often than their lines say. */
 void sc_hazard_places_make_exact(struct sc_hazard_place *places, size_t count,
                                  const struct sc_findings *findings);
 
-/* The new ones first, then observed before latent, frequent before rare, and as they came. */
+/* Sorts the places as they are shown: new before known, observed before latent, frequent before
+ * rare, and else as they came. */
 void sc_hazard_places_sort(struct sc_hazard_place *places, size_t count);
 
 /* Places by their digests. All zero is none. */
@@ -54,7 +54,7 @@ struct sc_hazard_places {
     struct sc_hazard_place_entry *first;
 };
 
-/* The place with this digest, which is `place` if there is none yet. */
+/* The place with this digest. If there is none, `place` becomes it. */
 struct sc_hazard_place *sc_hazard_places_find(struct sc_hazard_places *places,
                                               const struct sc_digest *digest,
                                               struct sc_hazard_place *place);

@@ -29,6 +29,7 @@ static int own_descriptor(const char *path)
     return -1;
 }
 
+/* A stream of our own over the descriptor, above those of standard input and output. */
 static FILE *open_own(int fd, int *error)
 {
     int own = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -53,7 +54,8 @@ const char *sc_input_error(int error)
 
 /* ---- reading ---- */
 
-/* All that comes of what is no file, or says nothing of its size. */
+/* How many bytes are left in the file. Of a pipe, or a file that says nothing of its size, all that
+ * comes is read. */
 static uint64_t size_of(FILE *stream)
 {
     struct stat status;
@@ -77,7 +79,7 @@ void sc_input_free(struct sc_input *input)
     free(input->line);
 }
 
-/* 1, 0 at the end, or -errno. */
+/* Reads the next block. 1; 0 at the end, or -errno. */
 static int fill(struct sc_input *input)
 {
     errno = 0;
@@ -104,6 +106,7 @@ static bool make_room(struct sc_input *input, size_t count)
     return true;
 }
 
+/* Appends to the line, as far as a line may be long. Negative: out of memory. */
 static int append(struct sc_input *input, const char *bytes, size_t count)
 {
     size_t room = SC_INPUT_LINE_MAX - input->length;
@@ -136,6 +139,7 @@ static bool has_refused_enough(const struct sc_input *input)
     return input->refused + (input->is_cut ? input->taken : 0) > SC_INPUT_REFUSED_MAX;
 }
 
+/* Reads the next line, however it ends. 0: there is none; negative: it cannot be read. */
 int sc_input_next(struct sc_input *input)
 {
     bool is_there = false;

@@ -1,5 +1,5 @@
-/* The lines of a file, one after the other, in memory that does not grow with the file. What is
- * appended while the file is read is not read: it may be what the reader says of the file.
+/* Reads the lines of a file, one after the other, in memory that does not grow with the file. What
+ * is appended while the file is read is not read: it may be what the reader says of the file.
  *
  * A file of terabytes that is all holes, or a pipe without end, comes to an end as well: no more is
  * read once SC_INPUT_REFUSED_MAX bytes were of no use. */

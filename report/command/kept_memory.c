@@ -7,6 +7,7 @@ enum { POINTS_MAX = 256, WHOLE_MAX = 8, DEVICES_MAX = 256 };
 
 /* ---- points ---- */
 
+/* What a chart needs to know of one place. */
 static json_t *point_of_place(const json_t *place)
 {
     static const char *const keys[] = {"device", "uuid", "bytes", "free_bytes", "total_bytes"};
@@ -21,6 +22,7 @@ static json_t *point_of_place(const json_t *place)
     return point;
 }
 
+/* What a chart needs of a line about memory: little enough to keep for each line. */
 static json_t *point_of(const json_t *memory)
 {
     size_t index;
@@ -45,7 +47,8 @@ static void drop_every_second(json_t *kept)
             json_array_remove(kept, i);
 }
 
-/* Takes over `value`. */
+/* Keeps a value in a list of at most `max`: when that is full, every second one is left out from
+ * then on. Takes over `value`. */
 static void keep(struct sc_thinned *thinned, json_t *record, const char *key, json_t *value,
                  size_t max)
 {
@@ -63,7 +66,7 @@ static void keep(struct sc_thinned *thinned, json_t *record, const char *key, js
     thinned->skipped_between = 2 * thinned->skipped_between + 1;
 }
 
-/* The lines that --between names. */
+/* Keeps the two lines that --between names. */
 static void keep_ends(const struct sc_kept_memory *kept, const struct sc_memory_between *between,
                       json_t *record, json_t *memory)
 {
@@ -77,6 +80,8 @@ static void keep_ends(const struct sc_kept_memory *kept, const struct sc_memory_
         json_object_set(record, "memory_to", memory);
 }
 
+/* Takes a line about memory: a point of each is kept, some are kept as a whole, and the last one in
+ * any case. */
 void sc_kept_memory_take(struct sc_kept_memory *kept, const struct sc_memory_between *between,
                          json_t *record, json_t *line)
 {

@@ -1,13 +1,13 @@
-/* The `memory` lines of a run, as many as are shown: where there are more, every second, fourth,
- * eighth ... of them.
- */
+/* Keeps the `memory` lines of a run, but no more than are shown: if there are more, every second,
+ * fourth, eighth, ... of them. */
 #ifndef SC_REPORT_COMMAND_KEPT_MEMORY_H
 #define SC_REPORT_COMMAND_KEPT_MEMORY_H
 
 #include <jansson.h>
 #include <stddef.h>
 
-/* How many of some are kept, of all that came. All zero is none. */
+/* Counts for thinning out a list: how many came, and how many are skipped between two that are
+ * kept. All zero at first. */
 struct sc_thinned {
     size_t seen, skipped_between;
 };

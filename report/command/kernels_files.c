@@ -19,6 +19,7 @@
 
 /* ---- by the path ---- */
 
+/* Does the path, as it is written, lead into a file system of the kernel's? */
 bool sc_kernels_files_has(const char *path)
 {
     static const char *const folders[] = {"/proc", "/sys", "/dev"};
@@ -30,7 +31,8 @@ bool sc_kernels_files_has(const char *path)
     return false;
 }
 
-/* As linux/openat2.h has it, which older systems lack. */
+/* Opens the path unless it leads through one of /proc's links to open files (openat2). The
+ * structure is as linux/openat2.h has it, which older systems lack. */
 static long open_without_magic(const char *path, int flags)
 {
     enum { NO_MAGIC_LINKS = 2 };
@@ -46,6 +48,8 @@ static int error_of_links(const char *path)
     return access(path, F_OK) != 0 && errno == ELOOP ? -ELOOP : -EPERM;
 }
 
+/* Opens a path that a report names, but nothing of the kernel's: a stranger's report could
+ * otherwise have any of its files read. */
 int sc_kernels_files_open(const char *path, int flags)
 {
     if (sc_kernels_files_has(path))
@@ -60,6 +64,7 @@ int sc_kernels_files_open(const char *path, int flags)
 
 /* ---- by the file ---- */
 
+/* Does the open file lie in a file system of the kernel's? True if that cannot be told. */
 static bool is_of_kernels_system(int fd)
 {
     static const long types[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC,        DEBUGFS_MAGIC,
@@ -79,6 +84,7 @@ void sc_kernels_files_name(int fd, char *name)
     snprintf(name, SC_KERNELS_FILES_NAME_BYTES, "/proc/self/fd/%d", fd);
 }
 
+/* Is the open file one of the kernel's, by whatever path it was reached? */
 bool sc_kernels_files_is_one(int fd)
 {
     char name[SC_KERNELS_FILES_NAME_BYTES], path[PATH_MAX];

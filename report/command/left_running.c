@@ -15,7 +15,7 @@ enum { LOOKS = 20, BETWEEN_LOOKS_NS = 10 * 1000 * 1000 };
 
 enum { NAMED_MAX = 8, ENVIRONMENT_MAX = 1024 * 1024, NAME_SIZE = 32 };
 
-/* What /proc/PID/`file` has, with a NUL behind it. NULL: nobody may read it. */
+/* Reads /proc/PID/`file`, with a NUL behind it. NULL: nobody may read it. */
 static char *read_file(const char *pid, const char *file, size_t most, size_t *size)
 {
     char path[64];
@@ -39,6 +39,7 @@ static char *read_file(const char *pid, const char *file, size_t most, size_t *s
  */
 enum naming { NAMES_NOTHING, NAMES_ROLL, HAS_NO_ENVIRONMENT };
 
+/* Does the process belong to this run? Its environment names the run's roll. */
 static enum naming names_roll(const char *pid, const struct sc_run_roll *roll)
 {
     static const char variable[] = SC_ROLL_VARIABLE "=";
@@ -72,6 +73,7 @@ static unsigned long long start_of(const char *pid)
     return memory ? start : 0;
 }
 
+/* Adds a process to the words. */
 static void add(struct sc_scratch *scratch, const char *pid, const char **words)
 {
     size_t size;
@@ -108,6 +110,8 @@ static const char *look(struct sc_scratch *scratch, const struct sc_run_roll *ro
                              : words;
 }
 
+/* Which processes of the run still live; NULL: none. Looks several times, as some may be about to
+ * end. */
 const char *sc_left_running_find(struct sc_scratch *scratch, const struct sc_run_roll *roll)
 {
     bool unsure = false;

@@ -43,7 +43,7 @@ static bool is_status(json_t *value)
     return json_is_integer(value) || json_is_null(value);
 }
 
-/* "MAJOR.MINOR.PATCH", with whatever follows. A sign is no part of a version. */
+/* Is it "MAJOR.MINOR.PATCH", with whatever follows? A sign is no part of a version. */
 static bool is_version(json_t *value)
 {
     const char *at = json_string_value(value);
@@ -103,6 +103,7 @@ static bool is_call(json_t *value)
            json_is_array(json_object_get(value, "stack"));
 }
 
+/* Is it an object of codes and counts? */
 static bool is_by_code(json_t *value)
 {
     const char *code;
@@ -195,7 +196,8 @@ static bool is_good(const struct member *member, json_t *value, bool is_later)
     return member->is_good(value) || (member->may_be_new && is_later && json_is_string(value));
 }
 
-/* Each hazard is observed or latent, and has one code, as each advisory has. */
+/* Do the counts of a summary fit together? Each hazard is observed or latent, and has one code, as
+ * each advisory has. */
 static bool do_counts_agree(const json_t *summary)
 {
     const char *code;
@@ -212,6 +214,7 @@ static bool do_counts_agree(const json_t *summary)
     return !overflows && sum == hazards && coded == hazards;
 }
 
+/* What is wrong with a line of a report; NULL: nothing. */
 const char *sc_line_problem_find(const json_t *line, bool is_later)
 {
     const struct type *type = find_type(sc_field_string(line, "type", ""));

@@ -1,16 +1,16 @@
-/* What makes a line of a report one that nobody can judge by.
+/* Finds what is wrong with a line of a report, so that a damaged line is not taken for a good
+ * one.
  *
  * A line needs the members that decide how a run is judged: a damaged line that is taken for a good
  * one would pass for less than it tells of. Other members may be missing, and unknown ones may be
- * there.
- */
+ * there. */
 #ifndef SC_REPORT_COMMAND_LINE_PROBLEM_H
 #define SC_REPORT_COMMAND_LINE_PROBLEM_H
 
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Whether `type` is that of a line which this version writes. */
+/* Is `type` a type of lines that this version writes? */
 bool sc_line_problem_knows_type(const char *type);
 
 /* What is wrong with a line of a known type, in words; NULL: nothing. `is_later`: a later version

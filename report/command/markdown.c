@@ -22,7 +22,7 @@ static const char *end_of_line(const struct writing *writing)
     return newline ? newline + 1 : writing->end;
 }
 
-/* "[words](target)": where the words end. NULL: it is none. */
+/* Finds where the words of a link "[words](target)" end. NULL: it is none. */
 static const char *end_of_words(const struct writing *writing)
 {
     const char *close = memmem(writing->at, (size_t)(writing->end - writing->at), "](", 2);
@@ -33,6 +33,7 @@ static const char *end_of_words(const struct writing *writing)
 
 static void put_text(struct writing *writing, const char *end);
 
+/* Writes a link's words, and its target if that is in the web. */
 static void put_link(struct writing *writing, const char *words_end)
 {
     const char *target = words_end + 2;
@@ -49,7 +50,7 @@ static bool is_blank(char byte)
     return byte == ' ' || byte == '\n';
 }
 
-/* A star between blanks multiplies. */
+/* Does the star begin or end emphasis? One between blanks multiplies. */
 static bool is_emphasis(const struct writing *writing)
 {
     bool is_alone =
@@ -75,6 +76,7 @@ static void put_text(struct writing *writing, const char *end)
     }
 }
 
+/* Writes one line of Markdown as plain text. */
 static void put_line(struct writing *writing)
 {
     const char *end = end_of_line(writing);

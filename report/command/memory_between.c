@@ -11,6 +11,7 @@ static const struct unit {
 
 enum { VALUE_MAX = 1000000 };
 
+/* Takes the unit behind a number. False: there is no such unit. */
 static bool take_unit(struct sc_memory_end *end, const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
@@ -35,6 +36,7 @@ static const char *read_end(struct sc_memory_end *end, const char *text)
     return behind + length;
 }
 
+/* Reads which two lines about memory are to be compared. False: the text is wrong. */
 bool sc_memory_between_read(struct sc_memory_between *between, const char *text)
 {
     struct sc_memory_between read = {0};

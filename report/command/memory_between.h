@@ -1,6 +1,5 @@
-/* Two lines about memory of a run, which --between names: by their numbers, from 1, or by the time
- * since the first line.
- */
+/* Reads the value of --between: two `memory` lines of a run, named by their numbers, from 1, or by
+ * the time since the first line. */
 #ifndef SC_REPORT_COMMAND_MEMORY_BETWEEN_H
 #define SC_REPORT_COMMAND_MEMORY_BETWEEN_H
 
@@ -22,8 +21,7 @@ static inline bool sc_memory_between_is_given(const struct sc_memory_between *be
     return between->from.value > 0;
 }
 
-/* Reads "3,7", "90s,10m" or "3". False: it is none of these, or the one behind is before the other.
- */
+/* Reads "3,7", "90s,10m" or "3". False: it is none of these, or the second is before the first. */
 bool sc_memory_between_read(struct sc_memory_between *between, const char *text);
 
 /* Is the line, or a later one, the end that is meant? */

@@ -1,4 +1,4 @@
-/* An allocation of a run that failed for want of memory. */
+/* Words for an allocation of a run that failed for want of memory (its `oom` line). */
 #ifndef SC_REPORT_COMMAND_MEMORY_FAILURE_H
 #define SC_REPORT_COMMAND_MEMORY_FAILURE_H
 
@@ -6,8 +6,8 @@ struct sc_frames;
 struct sc_model;
 struct sc_run;
 
-/* The last allocation that failed for want of memory, how many did, and why, with the stack of the
- * call. NULL: none did. */
+/* Says which allocation failed last, how many did, and why, and makes the stack of the call. NULL:
+ * none failed. */
 const char *sc_memory_failure_words(struct sc_model *model, const struct sc_run *run,
                                     struct sc_frames *stack);
 

@@ -1,4 +1,4 @@
-/* What a run held over time, as its `memory` lines say (kept_memory.h). */
+/* How the memory that a run held changed over time, as its `memory` lines say (kept_memory.h). */
 #ifndef SC_REPORT_COMMAND_MEMORY_HISTORY_H
 #define SC_REPORT_COMMAND_MEMORY_HISTORY_H
 
@@ -15,8 +15,9 @@ struct sc_run;
 
 enum { SC_MEMORY_FIRST_LINE, SC_MEMORY_MIDDLE_LINE, SC_MEMORY_LAST_LINE, SC_MEMORY_LINES_SHOWN };
 
-/* What the run's `memory` lines say, of which the middle one may be the first; or the two that
- * --between names, the first of them as the middle one as well. False: there are no two. */
+/* The run's first, middle and last `memory` line, of which the middle one may be the first; or the
+ * two that --between names, the first of them as the middle one as well. False: there are no
+ * two. */
 bool sc_memory_history_lines(struct sc_model *model, const struct sc_run *run,
                              struct sc_memory moments[SC_MEMORY_LINES_SHOWN]);
 

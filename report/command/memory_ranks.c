@@ -18,7 +18,8 @@ static const char *argument_of(const struct sc_run *run, size_t index)
     return word ? word : "";
 }
 
-/* The program, of Python the script: other arguments may name the rank. */
+/* Digests which program a process runs, so that only processes of one program are compared. The
+ * program, of Python the script: other arguments may name the rank. */
 static struct sc_digest digest_of_program(const struct sc_run *run)
 {
     const char *program = argument_of(run, 0);
@@ -33,6 +34,7 @@ static struct sc_digest digest_of_program(const struct sc_run *run)
     return sc_digest_end(&digester);
 }
 
+/* Adds what the process holds on one device. */
 static void add_device(struct sc_memory_rank *rank, const struct sc_memory_place *place)
 {
     sc_shown_memory_add(&rank->values[SC_MEMORY_HELD], place->bytes);
@@ -91,7 +93,8 @@ static uint64_t middle_value(const struct group *group, enum sc_memory_quantity 
     return middle(group);
 }
 
-/* As far from the middle as half of them are, but for what hides in it. */
+/* How far from the typical value a process may be: a multiple of what half of them are, but at
+ * least a share of the value, and so much that it matters. */
 static uint64_t allowed(const struct group *group, enum sc_memory_quantity quantity,
                         uint64_t typical)
 {
@@ -102,6 +105,7 @@ static uint64_t allowed(const struct group *group, enum sc_memory_quantity quant
     return most > DIFFERENCE_MIN ? most : DIFFERENCE_MIN;
 }
 
+/* The run that has the typical value, to compare an outlier with. */
 static size_t run_with(const struct group *group, enum sc_memory_quantity quantity, uint64_t value)
 {
     size_t i = 0;
@@ -110,6 +114,7 @@ static size_t run_with(const struct group *group, enum sc_memory_quantity quanti
     return group->ranks[i]->run;
 }
 
+/* Notes a process as one that stands out. Each is named once, for the first reason. */
 static void name(struct sc_memory_ranks *ranks, struct sc_memory_rank *rank,
                  struct sc_memory_outlier outlier)
 {
@@ -120,6 +125,7 @@ static void name(struct sc_memory_ranks *ranks, struct sc_memory_rank *rank,
     ranks->outliers[ranks->outlier_count++] = outlier;
 }
 
+/* Finds the processes whose value is too far from the typical one. */
 static void find_by(struct sc_memory_ranks *ranks, const struct group *group,
                     enum sc_memory_quantity quantity)
 {
@@ -138,6 +144,8 @@ static void find_by(struct sc_memory_ranks *ranks, const struct group *group,
     }
 }
 
+/* Finds processes that use one device more than most, as by an allocation before the device was
+ * chosen. */
 static void find_strays(struct sc_memory_ranks *ranks, const struct group *group)
 {
     for (size_t i = 0; i < group->count; i++)
@@ -161,6 +169,7 @@ static int by_program(const void *a, const void *b)
     return (*left)->run < (*right)->run ? -1 : (*left)->run > (*right)->run;
 }
 
+/* Finds outliers among processes of one program; few processes have none. */
 static void find_in_group(struct sc_memory_ranks *ranks, const struct group *group)
 {
     if (group->count < GROUP_MIN)
@@ -170,6 +179,7 @@ static void find_in_group(struct sc_memory_ranks *ranks, const struct group *gro
         find_by(ranks, group, quantity);
 }
 
+/* Groups the processes by their program, and looks in each group. */
 static void find_outliers(struct sc_memory_ranks *ranks)
 {
     struct sc_memory_rank **sorted = calloc(ranks->count + 1, sizeof *sorted);
@@ -193,6 +203,7 @@ static void find_outliers(struct sc_memory_ranks *ranks)
 
 /* ---- the whole ---- */
 
+/* Sets the processes of a job side by side, and finds those that stand out. */
 struct sc_memory_ranks sc_memory_ranks_make(struct sc_model *model)
 {
     size_t count = model->reader->run_count;

@@ -1,9 +1,8 @@
-/* Processes side by side: what each holds, and which stand out of those that run the same program.
+/* Compares the memory of processes that run the same program: what each holds, and which stand out.
  *
- * A process stands out where it is further from the one in the middle than six times what half of
- * them are, and than 16 MB and a hundredth of it; or where it has memory of more devices than that
- * one. None does where there are fewer than three.
- */
+ * A process stands out if it is further from the one in the middle than six times what half of them
+ * are, and than 16 MB and a hundredth of it; or if it has memory of more devices than that one.
+ * None does if there are fewer than three. */
 #ifndef SC_REPORT_COMMAND_MEMORY_RANKS_H
 #define SC_REPORT_COMMAND_MEMORY_RANKS_H
 

@@ -15,6 +15,7 @@ void sc_memory_sites_free(struct sc_memory_sites *sites)
     *sites = (struct sc_memory_sites){0};
 }
 
+/* Finds, or adds, the place in the code that allocates. */
 static struct sc_memory_site *find_or_add(struct sc_memory_sites *sites,
                                           const struct sc_digest *digest, const char *words)
 {
@@ -38,6 +39,7 @@ static void add(struct sc_memory_amount *amount, const struct sc_memory_account 
     sc_shown_memory_add(&amount->peak_bytes, account->peak_bytes);
 }
 
+/* Adds what each place has allocated to one side of the comparison. */
 void sc_memory_sites_add(struct sc_memory_sites *sites, enum sc_memory_side side,
                          const struct sc_memory *memory)
 {
@@ -48,6 +50,7 @@ void sc_memory_sites_add(struct sc_memory_sites *sites, enum sc_memory_side side
     }
 }
 
+/* The same by the labels that the program has given its allocations. */
 void sc_memory_sites_add_labels(struct sc_memory_sites *sites, enum sc_memory_side side,
                                 const struct sc_memory *memory)
 {
@@ -78,6 +81,7 @@ static json_t *number(uint64_t value)
     return json_integer((json_int_t)value);
 }
 
+/* The place as JSON, of which a baseline is read. */
 json_t *sc_memory_site_write(const struct sc_memory_sites *sites, const struct sc_memory_site *site)
 {
     const struct sc_memory_amount *before = &site->sides[SC_MEMORY_BEFORE];
@@ -108,6 +112,7 @@ static bool read_fingerprint(const char *text, struct sc_digest *digest)
            text[end] == '\0';
 }
 
+/* Reads that again. False: it is damaged. */
 bool sc_memory_sites_read(struct sc_memory_sites *sites, enum sc_memory_side side,
                           const json_t *written)
 {
@@ -153,6 +158,7 @@ static int descending(uint64_t a, uint64_t b)
     return a > b ? -1 : a < b;
 }
 
+/* The greatest change first. */
 static int by_change(const void *a, const void *b)
 {
     const struct sc_memory_site *const *left = a, *const *right = b;
@@ -169,6 +175,7 @@ static bool has_changed(const struct sc_memory_site *site, bool with_peak)
     return bytes_apart(site) > 0 || blocks_apart(site) > 0 || (with_peak && peak_apart(site) > 0);
 }
 
+/* The places at which the two sides differ, the greatest change first. */
 struct sc_memory_site **sc_memory_sites_changed(struct sc_memory_sites *sites, bool with_peak,
                                                 size_t *count)
 {

@@ -1,6 +1,5 @@
-/* Where memory was asked for, of two sides: an earlier line and the end of a run, a baseline and
- * these runs, a process like most and one that stands out.
- */
+/* Compares two sides by the sites in the code that asked for memory: an earlier line and the end of
+ * a run, a baseline and these runs, or a process like most and one that stands out. */
 #ifndef SC_REPORT_COMMAND_MEMORY_SITES_H
 #define SC_REPORT_COMMAND_MEMORY_SITES_H
 
@@ -37,7 +36,8 @@ struct sc_memory_sites {
 
 void sc_memory_sites_free(struct sc_memory_sites *sites);
 
-/* Adds what a run holds: by site, or by label, of which accounts without one have none. */
+/* Add what a run holds to one side: by the site of its accounts, or by their labels, if they have
+ * one. */
 void sc_memory_sites_add(struct sc_memory_sites *sites, enum sc_memory_side side,
                          const struct sc_memory *memory);
 void sc_memory_sites_add_labels(struct sc_memory_sites *sites, enum sc_memory_side side,
@@ -53,14 +53,13 @@ json_t *sc_memory_site_write(const struct sc_memory_sites *sites,
 bool sc_memory_sites_read(struct sc_memory_sites *sites, enum sc_memory_side side,
                           const json_t *written);
 
-/* Those whose bytes or blocks differ, or their bytes at the peak where these count; the largest
- * difference is the first. In the scratch of the sites. */
+/* The sites whose bytes or blocks differ between the sides (or, if these count, their bytes at the
+ * peak), the largest difference first. The array is in the scratch of the sites. */
 struct sc_memory_site **sc_memory_sites_changed(struct sc_memory_sites *sites, bool with_peak,
                                                 size_t *count);
 
-/* "+10 MB, +2 blocks: WORDS", and where the bytes at the peak count and differ, "+10 MB at the
- * peak".
- */
+/* Words for the difference at a site: "+10 MB, +2 blocks: WORDS", and "+10 MB at the peak" if those
+ * bytes count and differ. */
 const char *sc_memory_site_words(struct sc_scratch *scratch, const struct sc_memory_site *site,
                                  bool with_peak);
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+/* Finds, or adds, the branch of this name below `parent`. */
 static struct sc_memory_branch *grow(struct sc_memory_tree *tree, struct sc_memory_branch *parent,
                                      const char *name)
 {
@@ -31,6 +32,7 @@ static void add(struct sc_memory_branch *branch, const struct sc_memory_account 
     sc_shown_memory_add(&branch->peak_bytes, account->peak_bytes);
 }
 
+/* Adds an account along a path of names, to the sums of each branch on it. */
 void sc_memory_tree_add(struct sc_memory_tree *tree, const char *const *names, size_t count,
                         const struct sc_memory_account *account)
 {
@@ -63,6 +65,7 @@ static struct sc_memory_branch *merge(struct sc_memory_branch *a, struct sc_memo
     return first;
 }
 
+/* Sorts a list of branches by halves. */
 static struct sc_memory_branch *sort(struct sc_memory_branch *list)
 {
     if (!list || !list->next)

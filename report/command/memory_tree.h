@@ -1,4 +1,5 @@
-/* What a run holds as a tree: of owners and kinds, or of the functions that called each other. */
+/* Makes a tree of what a run holds: of owners and kinds, or of the functions that called each
+ * other. */
 #ifndef SC_REPORT_COMMAND_MEMORY_TREE_H
 #define SC_REPORT_COMMAND_MEMORY_TREE_H
 
@@ -17,7 +18,7 @@ struct sc_memory_branch {
     struct sc_memory_branch *first, *next;
 };
 
-/* All zero but for the scratch, which keeps the branches, is a tree without any. The names are the
+/* A tree. At first all is zero except the scratch, which keeps the branches. Names stay the
  * caller's. */
 struct sc_memory_tree {
     struct sc_scratch *scratch;
@@ -25,7 +26,8 @@ struct sc_memory_tree {
     struct sc_memory_branch root;
 };
 
-/* Adds an account under `count` names, the first of which grows from the root. */
+/* Adds an account to the branch with these `count` names, the first of which grows from the
+ * root. */
 void sc_memory_tree_add(struct sc_memory_tree *tree, const char *const *names, size_t count,
                         const struct sc_memory_account *account);
 

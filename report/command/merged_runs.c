@@ -28,6 +28,7 @@ static bool is_most(const char *key)
     return ends_in(key, "_ns") || strstr(key, "peak");
 }
 
+/* Adds up counts; of peaks and the like the greatest is kept. */
 static json_int_t add_number(const char *key, json_int_t sum, json_int_t more)
 {
     json_int_t both;
@@ -36,7 +37,7 @@ static json_int_t add_number(const char *key, json_int_t sum, json_int_t more)
     return __builtin_add_overflow(sum, more, &both) ? INT64_MAX : both;
 }
 
-/* Each is of one process. */
+/* Is the member of one process alone, so that it makes no sense for all? */
 static bool is_left_out(const char *key)
 {
     static const char *const names[] = {"memory", "limits", "exit_status", "suppressions_unused",
@@ -49,6 +50,8 @@ static bool is_left_out(const char *key)
 
 static void add_up(json_t *sums, json_t *more, int depth);
 
+/* Adds a member of one run's summary to the sums of all. What is no number is kept from the first
+ * run. */
 static void add_member(json_t *sums, const char *key, json_t *value, int depth)
 {
     json_t *known = json_object_get(sums, key);
@@ -79,6 +82,7 @@ static void add_up(json_t *sums, json_t *more, int depth)
     }
 }
 
+/* Counts how many runs have ended with each status. */
 static void count_status(struct sc_merged_runs *merged, const json_t *summary)
 {
     const json_t *status = json_object_get(summary, "exit_status");
@@ -100,6 +104,7 @@ static void note(struct sc_runs_alike *alike, size_t number, const json_t *run)
     sc_run_set_add(&alike->runs, number);
 }
 
+/* Notes which runs have not ended, are in doubt, or have lost their context, and their ranks. */
 static void note_all(struct sc_merged_runs *merged, size_t number, const json_t *run)
 {
     bool is_over = json_is_object(json_object_get(run, "summary")) ||
@@ -117,7 +122,7 @@ static void note_all(struct sc_merged_runs *merged, size_t number, const json_t 
 
 /* ---- one record ---- */
 
-/* What it names stands in several files. */
+/* Adds the lines that could not be read, each with its file, as they stand in several. */
 static void take_bad_lines(json_t *record, const json_t *run)
 {
     size_t index;
@@ -137,6 +142,7 @@ static void take_bad_lines(json_t *record, const json_t *run)
                         json_integer(count + sc_field_number(run, "bad_lines")));
 }
 
+/* Keeps the first reason why a run could not be read. */
 static void take_unreadable(json_t *record, const json_t *run)
 {
     const char *why = sc_field_string(run, "unreadable", NULL);
@@ -149,7 +155,8 @@ static void take_unreadable(json_t *record, const json_t *run)
     free(words);
 }
 
-/* The program, where it is one. */
+/* Takes the program and the versions from the first run. If another run had another program, says
+ * that there are several. */
 static void take_line(json_t *record, const json_t *run)
 {
     static const char *const kept[] = {"schema",         "version",         "command",
@@ -181,7 +188,7 @@ static void take_misses(json_t *record, const json_t *run)
     }
 }
 
-/* Of what comes once in a process it is that of the first one. */
+/* Takes from the first run that has it what comes once in a process. */
 static void take_rest(json_t *record, const json_t *run)
 {
     static const char *const kept[] = {"cupti", "postmortem", "oom", "lines_missing"};
@@ -192,6 +199,7 @@ static void take_rest(json_t *record, const json_t *run)
     }
 }
 
+/* Adds one run to the record that stands for all. */
 void sc_merged_runs_add(struct sc_merged_runs *merged, size_t number, const json_t *run)
 {
     json_t *summary = json_object_get(run, "summary");
@@ -222,6 +230,7 @@ static void put_ranks(json_t *object, const char *key, const struct sc_run_set *
     sc_scratch_free(&scratch);
 }
 
+/* Puts which ranks such runs are, and one of their files. */
 static void put_alike(json_t *object, const char *key, const struct sc_merged_runs *merged,
                       const struct sc_runs_alike *alike)
 {
@@ -264,6 +273,7 @@ static json_t *describe(const struct sc_merged_runs *merged)
     return object;
 }
 
+/* The record of all runs in place of one run's. NULL: there was none. To be released. */
 json_t *sc_merged_runs_record(const struct sc_merged_runs *merged)
 {
     char file[48];

@@ -1,7 +1,6 @@
-/* The runs of a job of many ranks as one: what their summaries count is added up, and of those that
- * differ it is noted which they are. What is kept grows with how they differ, and not with how many
- * there are.
- */
+/* Merges the runs of a job of many ranks into one: what their summaries count is added up, and of
+ * those that differ it is noted which they are. Memory grows with how they differ, and not with how
+ * many there are. */
 #ifndef SC_REPORT_COMMAND_MERGED_RUNS_H
 #define SC_REPORT_COMMAND_MERGED_RUNS_H
 
@@ -11,7 +10,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* Runs that have something in common, and the report of the first one. */
+/* The numbers of the runs that share some property, and the name of the first one's report. */
 struct sc_runs_alike {
     struct sc_run_set runs;
     char *file; /* NULL: there are none */
@@ -29,7 +28,7 @@ struct sc_merged_runs {
 
 void sc_merged_runs_free(struct sc_merged_runs *merged);
 
-/* Adds run `number`, larger than those before: a record as in sc_reader.runs. */
+/* Adds run `number`, which is larger than those before. `run`: a record as in sc_reader.runs. */
 void sc_merged_runs_add(struct sc_merged_runs *merged, size_t number, const json_t *run);
 
 /* The record of all, with the member

@@ -17,7 +17,7 @@ struct arguments {
     int destination, source, stream;
 };
 
-/* "cuMemcpyHtoDAsync" of "cuMemcpyHtoDAsync_v2_ptsz". */
+/* The function's name without version: "cuMemcpyHtoDAsync" of "cuMemcpyHtoDAsync_v2_ptsz". */
 static const char *bare_name(struct sc_scratch *scratch, const char *name)
 {
     static const char *const suffixes[] = {"_v2", "_v3", "_ptsz", "_ptds"};
@@ -30,6 +30,7 @@ static const char *bare_name(struct sc_scratch *scratch, const char *name)
     return bare;
 }
 
+/* Which arguments of the function are its destination, source and stream. */
 static struct arguments arguments_of(const char *name)
 {
     static const struct arguments rows[] = {
@@ -60,6 +61,7 @@ static const char *argument(const struct sc_mistake_side *side, int index)
     return is_there ? side->source.arguments[index] : NULL;
 }
 
+/* Marks an argument of the call in its line of source. */
 static void mark_memory(struct sc_mistake_side *side, int index)
 {
     side->memory = argument(side, index);
@@ -68,7 +70,7 @@ static void mark_memory(struct sc_mistake_side *side, int index)
         side->mark = side->source.spans[index];
 }
 
-/* "staging" of "camera->staging". */
+/* The name that a reader knows a variable by: "staging" of "camera->staging". */
 static const char *last_part(const char *name)
 {
     const char *last = name;
@@ -91,6 +93,7 @@ static void mark_name(struct sc_mistake_side *side, const char *name)
 
 /* ---- sides ---- */
 
+/* Finds a call in the lines of source around it. */
 static struct sc_mistake_side make_side(struct sc_model *model, const struct sc_call *call)
 {
     const struct sc_frame *user = call->api ? call->stack.user : NULL;
@@ -106,6 +109,7 @@ static struct sc_mistake_side make_side(struct sc_model *model, const struct sc_
     return side;
 }
 
+/* Marks the memory that the hazard is about wherever the source names it. */
 static void mark_sides(struct sc_model *model, const struct sc_shown *hazard,
                        struct sc_mistake *mistake)
 {
@@ -154,7 +158,8 @@ static void put_code(struct sentence *sentence, const char *text)
     put(sentence, true, text);
 }
 
-/* "free(staging)", or "cudaMemcpyAsync(..., staging, ...)" where there is much of it. */
+/* The call as the source has it: "free(staging)", or "cudaMemcpyAsync(..., staging, ...)" where
+ * there is much of it. */
 static const char *call_in_source(struct sc_scratch *scratch, const struct sc_mistake_side *side)
 {
     const char *name = bare_name(scratch, side->call->called), *words = "";
@@ -169,7 +174,7 @@ static const char *call_in_source(struct sc_scratch *scratch, const struct sc_mi
                             side->memory ? ", ...)" : "");
 }
 
-/* Of a function's name what stands before its arguments. */
+/* The function's name without its arguments. */
 static const char *function_of(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     char *name = sc_scratch_print(scratch, "%s", sc_short_name(scratch, frame->function));
@@ -185,6 +190,7 @@ static const char *file_and_line(struct sc_scratch *scratch, const struct sc_fra
                             frame->line);
 }
 
+/* Adds where in the user's code that was. */
 static void put_place(struct sentence *sentence, const struct sc_frame *frame)
 {
     if (!frame)
@@ -199,6 +205,7 @@ static void put_place(struct sentence *sentence, const struct sc_frame *frame)
     }
 }
 
+/* Adds a read or write, with the name of what was touched if the source has one. */
 static void put_touch(struct sentence *sentence, const char *alone, const char *with_name)
 {
     const char *name = sentence->mistake->event.memory;
@@ -207,6 +214,7 @@ static void put_touch(struct sentence *sentence, const char *alone, const char *
         put_code(sentence, name);
 }
 
+/* Adds the call or access that came too early. */
 static void put_event(struct sentence *sentence)
 {
     const struct sc_mistake_side *event = &sentence->mistake->event;
@@ -232,7 +240,8 @@ static bool is_of_one_file(const struct sc_frame *one, const struct sc_frame *ot
     return other && one->file && other->file && strcmp(one->file, other->file) == 0;
 }
 
-/* "upload_frame:62", or "upload_frame at upload.c:62" in another file than the event. */
+/* Puts where the operation was issued: "upload_frame:62", or "upload_frame at upload.c:62" in
+ * another file than the event. */
 static void put_operation(struct sentence *sentence, const struct sc_call *call)
 {
     struct sc_scratch *scratch = sentence->scratch;
@@ -263,6 +272,7 @@ static const char *blocks_in_words(struct sentence *sentence)
                             blocks == 1 ? "" : "s", sc_shown_memory_size(sentence->scratch, bytes));
 }
 
+/* Adds what a letter of the code's sentence stands for. */
 static void put_part(struct sentence *sentence, char letter)
 {
     const struct sc_shown *hazard = sentence->hazard;
@@ -285,6 +295,7 @@ static void put_part(struct sentence *sentence, char letter)
     }
 }
 
+/* The sentence of the hazard's code, in which letters stand for its parts. */
 static const char *template_of(const struct sc_shown *hazard)
 {
     static const struct {
@@ -315,6 +326,7 @@ static void put_sentence(struct sentence *sentence)
     put_words(sentence, at);
 }
 
+/* Says in one sentence what the program did wrong, by the names that its source has. */
 struct sc_mistake sc_mistake_make(struct sc_model *model, const struct sc_shown *hazard)
 {
     struct sc_mistake mistake = {

@@ -1,6 +1,6 @@
-/* What a hazard's source says of it: the mistake in a sentence, the argument at fault on each side,
- * and a sketch of what would mend it. All of it is in the scratch of the model, as the hazard is.
- */
+/* Finds out what the source around a hazard says of the mistake: a sentence, the argument at fault
+ * on each side, and a sketch of a change that would mend it. All of it is in the scratch of the
+ * model, as the hazard is. */
 #ifndef SC_REPORT_COMMAND_MISTAKE_H
 #define SC_REPORT_COMMAND_MISTAKE_H
 

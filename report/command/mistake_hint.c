@@ -23,7 +23,7 @@ static void put_line(struct sketch *sketch, const struct sc_mistake_side *side, 
     put(sketch, ' ', side->excerpt.first + line, side->excerpt.lines[line]);
 }
 
-/* A new line, as far in as that one. */
+/* Adds a new line of source to the sketch, as far in as the line `line` is. */
 static void add(struct sketch *sketch, const struct sc_mistake_side *side, size_t line,
                 const char *text)
 {
@@ -34,7 +34,8 @@ static void add(struct sketch *sketch, const struct sc_mistake_side *side, size_
 
 /* ---- statements ---- */
 
-/* A line such as "for (...)", whose statement is the next line. */
+/* Is the line one that the next line belongs to? A line such as "for (...)", whose statement is the
+ * next line. */
 static bool takes_the_next_line(const char *text)
 {
     static const char *const words[] = {"for", "while", "if", "else"};
@@ -59,6 +60,7 @@ static size_t before_statement(const struct sc_mistake_side *side, bool is_c)
 
 /* ---- languages ---- */
 
+/* Is the source of a language with these endings? */
 static bool has_ending(const struct sc_mistake_side *side, const char *const *endings)
 {
     const char *dot = side->excerpt.count > 0 ? strrchr(side->call->stack.user->file, '.') : NULL;
@@ -104,7 +106,7 @@ static bool calls_the_driver(const struct sc_call *call)
     return strncmp(call->called, "cuda", 4) != 0 && strncmp(call->called, "cu", 2) == 0;
 }
 
-/* "upload.c:62" */
+/* Names the line of the call: "upload.c:62". */
 static const char *place_of(const struct sketch *sketch, const struct sc_mistake_side *side)
 {
     const struct sc_frame *user = side->call->stack.user;
@@ -112,7 +114,8 @@ static const char *place_of(const struct sketch *sketch, const struct sc_mistake
                             user->line);
 }
 
-/* Without the stream's name all of the device is waited for. */
+/* The call that waits for the copy's stream. Without the stream's name in the source all of the
+ * device is waited for. */
 static const char *wait_in_c(const struct sketch *sketch)
 {
     const struct sc_mistake_side *copy = &sketch->mistake->copy;
@@ -130,7 +133,8 @@ static const char *wait_in_c(const struct sketch *sketch)
 
 /* ---- kinds ---- */
 
-/* The statement of the event, with a line before it. */
+/* Sketches a line before the event's statement. The statement of the event, with a line before
+ * it. */
 static void put_before_event(struct sketch *sketch, const char *text)
 {
     const struct sc_mistake_side *event = &sketch->mistake->event;
@@ -140,6 +144,7 @@ static void put_before_event(struct sketch *sketch, const char *text)
         put_line(sketch, event, line);
 }
 
+/* Sketches a wait before the event: for the copy's stream. */
 static void sketch_wait(struct sketch *sketch)
 {
     const struct sc_mistake_side *event = &sketch->mistake->event;
@@ -153,6 +158,7 @@ static void sketch_wait(struct sketch *sketch)
         put_before_event(sketch, text);
 }
 
+/* Does the call stand in one line alone? */
 static bool is_one_line(const struct sc_mistake_side *side)
 {
     const char *text = side->excerpt.lines[side->line];
@@ -161,7 +167,8 @@ static bool is_one_line(const struct sc_mistake_side *side)
            text[length - 1] == ';';
 }
 
-/* Both operations in one file, each in a line, with the streams they name. */
+/* Sketches an event between the two operations, if both are in one file, each in a line, with
+ * streams that the source names. */
 static void sketch_order(struct sketch *sketch)
 {
     const struct sc_mistake_side *event = &sketch->mistake->event, *copy = &sketch->mistake->copy;
@@ -180,7 +187,7 @@ static void sketch_order(struct sketch *sketch)
                                               prefix, event->stream));
 }
 
-/* A capture that keeps other threads from such calls. */
+/* Sketches a capture with another mode. A capture that keeps other threads from such calls. */
 static void sketch_thread_local(struct sketch *sketch)
 {
     static const char mode[] = "CaptureModeGlobal", other[] = "CaptureModeThreadLocal";
@@ -199,6 +206,7 @@ static void sketch_thread_local(struct sketch *sketch)
                          is_driver ? driver_other : other, found + size));
 }
 
+/* Sketches a relaxed mode of capture around the call. */
 static void sketch_relaxed(struct sketch *sketch)
 {
     const struct sc_mistake_side *event = &sketch->mistake->event;
@@ -215,6 +223,7 @@ static void sketch_relaxed(struct sketch *sketch)
     add(sketch, event, event->line, exchange);
 }
 
+/* Sketches lines of source that would mend the hazard, if a way is known for its code. */
 void sc_mistake_hint_make(struct sc_mistake *mistake, struct sc_scratch *scratch,
                           const struct sc_shown *hazard)
 {

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Makes a place of each finding. */
 static struct sc_hazard_place *choose_all(const struct sc_findings *findings)
 {
     struct sc_finding **sorted = sc_findings_sort(findings);
@@ -82,6 +83,7 @@ const char *sc_model_headline(struct sc_model *model)
                : words;
 }
 
+/* The run, ready to be shown, until the next one is asked for. */
 const struct sc_run *sc_model_run(struct sc_model *model, size_t index)
 {
     forget(model);
@@ -97,7 +99,7 @@ static bool had_it(const void *runs, size_t run)
     return sc_run_set_has((const struct sc_run_set *)runs, run);
 }
 
-/* "0-2, 5" of runs that were merged. */
+/* Which ranks have had the hazard, as "0-2, 5", of runs that were merged. */
 static const char *merged_ranks(struct sc_model *model, const struct sc_run_set *runs)
 {
     struct sc_run_set ranks = sc_rank_map_ranks(&model->reader->merged.ranks, runs);
@@ -106,7 +108,7 @@ static const char *merged_ranks(struct sc_model *model, const struct sc_run_set 
     return words;
 }
 
-/* The same of runs that were kept. */
+/* Which ranks have had the hazard, of runs that were kept one by one. */
 static const char *kept_ranks(struct sc_model *model, const struct sc_run_set *runs)
 {
     const char *words = sc_rank_names_are_several(&model->ranks)
@@ -115,6 +117,7 @@ static const char *kept_ranks(struct sc_model *model, const struct sc_run_set *r
     return words ? words + strcspn(words, " ") + 1 : NULL;
 }
 
+/* Adds which ranks have had the hazard. */
 static void name_ranks(struct sc_model *model, const struct sc_hazard_place *place)
 {
     const struct sc_run_set *runs = sc_hazard_place_runs(place);
@@ -123,7 +126,7 @@ static void name_ranks(struct sc_model *model, const struct sc_hazard_place *pla
         json_object_set_new(model->record, "ranks", json_string(words));
 }
 
-/* Without its words. */
+/* Reads a hazard's record and finds its frames, without the words for it. */
 static struct sc_shown *make_hazard(struct sc_model *model, const struct sc_hazard_place *place)
 {
     forget(model);
@@ -138,6 +141,7 @@ static struct sc_shown *make_hazard(struct sc_model *model, const struct sc_haza
     return hazard;
 }
 
+/* The hazard, ready to be shown, until the next one is asked for. */
 const struct sc_shown *sc_model_hazard(struct sc_model *model, size_t index)
 {
     struct sc_shown *hazard = make_hazard(model, &model->chosen[index]);
@@ -168,7 +172,7 @@ struct selecting {
     struct sc_baseline *baseline;
 };
 
-/* Whether the hazard is shown, and then its place; without a baseline none counts as new. The
+/* Is the hazard to be shown? If so finds its place; without a baseline none counts as new. The
  * baseline is told of all. What is suppressed is no place with what is not. */
 static bool takes(const struct selecting *selecting, struct sc_hazard_place *place,
                   struct sc_digest *digest)
@@ -219,6 +223,8 @@ static void merge(const struct selecting *selecting, struct sc_hazard_places *pl
     }
 }
 
+/* Chooses what is shown: what passes the filter, merged by place, new ones first. Counts what is
+ * open. */
 void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
                      struct sc_baseline *baseline)
 {

@@ -1,9 +1,9 @@
-/* What is shown of reports, the same for every format: runs and hazards, in words and with frames.
+/* The model: the runs and hazards of reports in words and with frames, from which every format
+ * takes what it shows.
  *
  * A run or a hazard is made when a format asks for it and is gone with the next one, so memory does
  * not grow with what is shown. No word is fit for a terminal or a page before the format has
- * escaped it; all are UTF-8 without NUL.
- */
+ * escaped it; all are UTF-8 without NUL. */
 #ifndef SC_REPORT_COMMAND_MODEL_H
 #define SC_REPORT_COMMAND_MODEL_H
 
@@ -23,7 +23,7 @@ struct sc_bad_line {
     const char *problem; /* "not JSON" */
 };
 
-/* A line about a run, with the stack of the call that it is about. */
+/* A remark about a run in a line of words, with the stack of the call that it is about. */
 struct sc_note {
     const char *words;
     struct sc_frames stack;
@@ -44,11 +44,10 @@ struct sc_run {
     bool replaced; /* by another program in the same process (exec), which has the next run */
     bool reached;  /* false: CUDA was used, and nothing of it came through the library */
 
-    const char
-        *doubt; /* why hazards of the run may not be known, but for `ended`; NULL: they are */
+    const char *doubt; /* why hazards of the run may be missing, besides `ended`; NULL: none are */
     struct sc_bad_line *bad_lines; /* the first ones */
     size_t bad_line_count;
-    json_int_t bad_lines_more; /* that are not named */
+    json_int_t bad_lines_more; /* how many more bad lines there are, which are not named */
 };
 
 struct sc_shown;
@@ -76,37 +75,38 @@ struct sc_model {
     json_t *record;
 };
 
-/* Makes the list of findings, of which each is a place of its own. The reader, symbols, rules and
- * excerpts stay the caller's. The model may not be moved then. False when out of memory. */
+/* Prepares the model of what the reader has read, with a place for each finding. The reader,
+ * symbols, rules and excerpts stay the caller's. The model must not be moved afterwards. False: out
+ * of memory. */
 bool sc_model_init(struct sc_model *model, const struct sc_reader *reader,
                    struct sc_frame_makers makers, struct sc_excerpts *excerpts);
 void sc_model_free(struct sc_model *model);
 
-/* Leaves only those hazards that the filter takes (NULL takes all), merges those of one place, and
- * puts those first that the baseline (NULL: none) does not know. The baseline stays the caller's.
- */
+/* Keeps the hazards that the filter takes (NULL takes all), merges those of one place, and puts
+ * those first that the baseline (NULL: none) does not know. The baseline stays the caller's. */
 void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
                      struct sc_baseline *baseline);
 
-/* "2 places with hazards", and whether there may be more that could not be read. Valid as a run is.
- */
+/* The headline: "2 places with hazards", and whether there may be more that could not be read.
+ * Valid as a run is. */
 const char *sc_model_headline(struct sc_model *model);
 
 /* Hazard `index` is suppressed, or was there before: nobody has to act. */
 bool sc_model_is_excused(const struct sc_model *model, size_t index);
 
-/* Run `index` of reader->run_count, or hazard `index` of model->count. Valid until the next one is
- * asked for. */
+/* Make run `index` of reader->run_count, or hazard `index` of model->count. Valid until the next
+ * one is asked for. */
 const struct sc_run *sc_model_run(struct sc_model *model, size_t index);
 const struct sc_shown *sc_model_hazard(struct sc_model *model, size_t index);
 
-/* The same without words and news, which takes half the time. */
+/* Makes the hazard without words and without what the baseline says, which takes half the time. */
 const struct sc_shown *sc_model_bare_hazard(struct sc_model *model, size_t index);
 
 /* What is said of open module `index` of model->open_module_count. Valid as a run is. */
 const char *sc_model_open_words(struct sc_model *model, size_t index);
 
-/* The source around a frame, valid as a hazard is; no lines where there is none. */
+/* Reads the source around a frame; valid as a hazard is. No lines: there is none, or it may not be
+ * shown. */
 struct sc_excerpt sc_model_excerpt(struct sc_model *model, const struct sc_frame *frame);
 
 #endif

@@ -7,6 +7,7 @@
 /* So long may a search for one take. */
 enum { BUILDS_MAX = 64 };
 
+/* The key: a module is the same wherever it is installed. */
 static struct sc_digest digest_of(const char *path)
 {
     struct sc_digester digester;
@@ -88,6 +89,8 @@ static struct sc_naming *add_naming(struct sc_module_naming *module, const char 
     return naming;
 }
 
+/* The record of one build of the module; beyond a number of builds they share one. NULL: out of
+ * memory. */
 struct sc_naming *sc_namings_find(struct sc_namings *namings, const char *path,
                                   const char *build_id)
 {
@@ -115,8 +118,9 @@ bool sc_namings_lack_id(const struct sc_open_module *open)
     return is_build(old, new) && !(old && old[0] != '\0');
 }
 
-/* The same functions of one build have names on both sides, unless its file was there for one of
- * them only. Names of another build's file are no better than offsets. */
+/* Can hazards in these two builds of a module not be compared? The same functions of one build have
+ * names on both sides, unless its file was there for one of them only. Names of another build's
+ * file are no better than offsets. */
 static bool is_open(const struct sc_open_module *open)
 {
     const struct sc_naming *old = open->old, *new = open->new;
@@ -130,6 +134,7 @@ static bool is_open(const struct sc_open_module *open)
            (is_only_offsets(new) && !old->has_offsets);
 }
 
+/* Finds two builds of the module whose hazards cannot be compared. */
 static bool find_open(const struct sc_module_naming *old, const struct sc_module_naming *new,
                       struct sc_open_module *open)
 {
@@ -140,6 +145,8 @@ static bool find_open(const struct sc_module_naming *old, const struct sc_module
     return false;
 }
 
+/* Lists the modules whose hazards cannot be compared, since their functions have no names and the
+ * builds differ. */
 struct sc_open_module *sc_namings_compare(const struct sc_namings *old,
                                           const struct sc_namings *new, size_t *count)
 {
@@ -171,6 +178,7 @@ static const char *whose(const struct sc_open_module *open)
     return open->old->has_offsets ? "the baseline's build" : "the build here";
 }
 
+/* Says why a module cannot be compared, and what helps. */
 const char *sc_namings_open_words(struct sc_scratch *scratch, const struct sc_open_module *open)
 {
     const char *path = open->new->path;

@@ -1,7 +1,6 @@
-/* By what the functions of the user's own modules are known in hazards, build by build: by names,
- * or by offsets, which say nothing of another build. That tells in which modules hazards of two
- * sides cannot be compared: a baseline and what is compared with it.
- */
+/* Keeps whether the functions of the user's own modules are known by names or by offsets in
+ * hazards, build by build. Offsets say nothing of another build. So this tells in which modules
+ * hazards of two sides, a baseline and what is compared with it, cannot be compared. */
 #ifndef SC_REPORT_COMMAND_NAMINGS_H
 #define SC_REPORT_COMMAND_NAMINGS_H
 
@@ -21,8 +20,8 @@ struct sc_naming {
     bool has_offsets; /* by offsets alone */
 };
 
-/* All builds of a module. Beyond some they are taken together, as one that is not known, which is
- * the first then. */
+/* What is known of all builds of a module. Beyond some number builds are taken together, as one
+ * that is not known, which then is the first. */
 struct sc_module_naming {
     struct sc_node node; /* by the name of the file, as in fingerprints */
     struct sc_module_naming *next;
@@ -44,8 +43,8 @@ static inline bool sc_naming_has_any(const struct sc_naming *naming)
 
 void sc_namings_free(struct sc_namings *namings);
 
-/* The naming of the build of the module at `path`: where nothing is known of it yet, all is false.
- * It lives as long as the namings. NULL when out of memory. */
+/* What is known of this build of the module at `path`; all false if nothing is known of it yet. It
+ * lives as long as the namings. NULL: out of memory. */
 struct sc_naming *sc_namings_find(struct sc_namings *namings, const char *path,
                                   const char *build_id);
 
@@ -54,13 +53,13 @@ struct sc_open_module {
     const struct sc_naming *old, *new;
 };
 
-/* The modules that leave open what is new and what is fixed; the caller frees the array. NULL:
- * there are none, or memory is out. */
+/* The modules because of which it is not known which hazards are new or fixed; the caller frees the
+ * array. NULL: there are none, or out of memory. */
 struct sc_open_module *sc_namings_compare(const struct sc_namings *old,
                                           const struct sc_namings *new, size_t *count);
 
-/* Whether nobody can tell if the two are one build. What counts as unchanged may be another hazard
- * then. */
+/* Is it unknown whether both sides are one build, since one has no build id? Then a hazard that
+ * counts as unchanged may be another one. */
 bool sc_namings_lack_id(const struct sc_open_module *open);
 
 /* What is open, and what helps. */

@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What each process puts in differs (report/path.h), and may be anything. */
+/* The pattern that fits all files which report_path may become. What each process puts in differs
+ * (report/path.h), and may be anything. */
 static const char *pattern_of(struct sc_scratch *scratch, const char *report_path)
 {
     char *pattern = sc_scratch_take(scratch, 2 * strlen(report_path) + 1), *at = pattern;
@@ -26,6 +27,7 @@ static const char *pattern_of(struct sc_scratch *scratch, const char *report_pat
     return pattern;
 }
 
+/* Finds the files that report_path may have become. */
 static void look(struct sc_new_reports *reports)
 {
     memset(&reports->found, 0, sizeof reports->found);
@@ -36,6 +38,7 @@ static void look(struct sc_new_reports *reports)
         glob(reports->pattern_if_taken, GLOB_PERIOD | GLOB_APPEND, NULL, &reports->found);
 }
 
+/* How many "." and ".." the path has. */
 static size_t count_dots(const char *path)
 {
     size_t count = 0;
@@ -53,7 +56,8 @@ static bool leads_elsewhere(const struct sc_new_reports *reports, const char *pa
     return count_dots(path) > count_dots(reports->pattern);
 }
 
-/* A process that finds its path taken writes into PATH.PID, which a '*' at the end covers. */
+/* Notes, before the run, which reports there are already. A process that finds its path taken
+ * writes into PATH.PID, which a '*' at the end covers. */
 void sc_new_reports_begin(struct sc_new_reports *reports, struct sc_scratch *scratch,
                           const char *report_path)
 {
@@ -82,6 +86,7 @@ static bool is_file(const char *path, struct stat *status)
     return lstat(path, status) == 0 && S_ISREG(status->st_mode);
 }
 
+/* Was the file there before the run, and is unchanged? */
 static bool was_there(const struct sc_new_reports *reports, const struct stat *now)
 {
     for (size_t i = 0; i < reports->before_count; i++)
@@ -111,7 +116,8 @@ static void add(struct found *found, char *path, const struct stat *file)
     found->files[found->count++] = *file;
 }
 
-/* Its first line says so, also that of a process that cannot get at the roll. */
+/* Does the first line of the report say that it is of another run? It does also in a process that
+ * cannot get at the roll. */
 static bool is_of_another_run(const char *path, const struct sc_run_roll *roll)
 {
     struct sc_input input;
@@ -135,7 +141,7 @@ static struct found begin_found(struct sc_scratch *scratch, size_t most)
                           .files = sc_scratch_take(scratch, most * sizeof(struct stat))};
 }
 
-/* Those that the roll names, each once. */
+/* Lists the reports that the roll names, each once. */
 static struct found find_told(struct sc_scratch *scratch, const struct sc_run_roll *roll)
 {
     struct found told = begin_found(scratch, roll->report_count);
@@ -147,6 +153,7 @@ static struct found find_told(struct sc_scratch *scratch, const struct sc_run_ro
     return told;
 }
 
+/* Finds the reports that this run has written: by the pattern, and by what its processes told. */
 char **sc_new_reports_find(struct sc_new_reports *reports, struct sc_scratch *scratch,
                            const struct sc_run_roll *roll)
 {

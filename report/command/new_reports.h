@@ -1,6 +1,5 @@
-/* The reports that a run has written: the files that report_path describes and that were not there,
- * or not as they are, before the run, and those that the run's roll names.
- */
+/* Finds the reports that a run has written: the files that report_path describes and that were not
+ * there, or have changed, since before the run, and those that the run's roll names. */
 #ifndef SC_REPORT_COMMAND_NEW_REPORTS_H
 #define SC_REPORT_COMMAND_NEW_REPORTS_H
 
@@ -19,13 +18,14 @@ struct sc_new_reports {
     glob_t found;
 };
 
-/* Notes what is there. `reports` is all zero. A relative `report_path` begins where this process
- * is, and NULL describes nothing. What `scratch` gives has to live for as long as `reports`. */
+/* Notes which files report_path describes before the run begins. `reports` is all zero. A relative
+ * `report_path` begins in the working folder of this process; NULL describes no file. Memory of
+ * `scratch` has to live as long as `reports`. */
 void sc_new_reports_begin(struct sc_new_reports *reports, struct sc_scratch *scratch,
                           const char *report_path);
 
-/* The paths of what is new, up to a NULL. They live until sc_new_reports_free, and no longer than
- * the roll. To be called once. */
+/* The paths of the reports that the run has written, up to a NULL. They live until
+ * sc_new_reports_free, and no longer than the roll. To be called once. */
 char **sc_new_reports_find(struct sc_new_reports *reports, struct sc_scratch *scratch,
                            const struct sc_run_roll *roll);
 

@@ -23,6 +23,7 @@ static int64_t now_of(clockid_t clock)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+/* A clock for reports whose own times cannot be put on a calendar; a build may set its date. */
 struct sc_otlp_clock sc_otlp_clock_unknown(void)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
@@ -39,7 +40,7 @@ struct sc_otlp_clock sc_otlp_clock_own(void)
         .now_ns = now, .offset_ns = now - now_of(CLOCK_MONOTONIC), .is_known = true};
 }
 
-/* 0: not known. */
+/* The time of day of an event, from the machine's own clock; 0: not known. */
 static int64_t time_of(const struct sc_otlp_clock *clock, json_int_t time_ns)
 {
     int64_t time;
@@ -84,6 +85,7 @@ static void put_number(json_t *attributes, const char *key, int64_t number)
 
 /* ---- the process ---- */
 
+/* Puts the program's name and its arguments. */
 static void put_command(json_t *attributes, const json_t *run)
 {
     const json_t *command = json_object_get(run, "command");
@@ -102,6 +104,7 @@ static void put_command(json_t *attributes, const json_t *run)
     put(attributes, "process.command_args", "arrayValue", json_pack("{s:o}", "values", values));
 }
 
+/* Puts which process it was, and on which host. */
 static void put_process(json_t *attributes, const json_t *run)
 {
     const char *host = sc_field_string(run, "host", "");
@@ -126,6 +129,7 @@ json_t *sc_otlp_resource(const json_t *run)
 
 /* ---- logs ---- */
 
+/* The frame of a log record, to which attributes are added. */
 static json_t *make_record(const struct sc_otlp_clock *clock, enum sc_otlp_severity severity,
                            const char *name, const char *words, int64_t time_ns)
 {
@@ -224,6 +228,7 @@ static const struct kind
                          true, false},
     device_limit_kind = {"hw.gpu.memory.limit", "By", "Memory of the device.", true, false};
 
+/* The list of data points of a metric; the metric is added when it comes first. */
 static json_t *points_of(struct sc_otlp_metrics *metrics, const struct kind *kind)
 {
     if (!metrics->by_name)
@@ -243,7 +248,7 @@ static json_t *points_of(struct sc_otlp_metrics *metrics, const struct kind *kin
     return points;
 }
 
-/* The attributes are taken. */
+/* Adds a value to a metric. Takes over the attributes. */
 static void put_point(struct sc_otlp_metrics *metrics, const struct kind *kind, int64_t time_ns,
                       int64_t value, json_t *attributes)
 {
@@ -283,6 +288,7 @@ static json_t *attributes_of(const struct place *place)
     return attributes;
 }
 
+/* Puts how full a device is, whoever fills it. */
 static void put_whole_device(const struct place *place, const struct kind *kind, int64_t value)
 {
     json_t *attributes = json_array();
@@ -291,6 +297,7 @@ static void put_whole_device(const struct place *place, const struct kind *kind,
     put_point(place->metrics, kind, place->time_ns, value, attributes);
 }
 
+/* Puts what the process holds at one place. */
 static void put_place(const struct place *place)
 {
     const json_t *record = place->record;
@@ -315,6 +322,7 @@ static void put_place(const struct place *place)
     put_whole_device(place, &device_limit_kind, total);
 }
 
+/* Puts what a line about memory tells. */
 void sc_otlp_put_memory(struct sc_otlp_metrics *metrics, const struct sc_otlp_clock *clock,
                         const json_t *memory)
 {
@@ -379,6 +387,7 @@ static char *escape_delete(char *text)
     return fclose(out) == 0 ? escaped : NULL;
 }
 
+/* A whole message as text. NULL: out of memory. To be freed. */
 char *sc_otlp_message(const char *member, json_t *array)
 {
     json_t *message = json_pack("{s:o}", member, array);

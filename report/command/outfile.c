@@ -23,6 +23,7 @@ static struct kept {
 /* The name that a file has until it is complete. */
 static char *_Atomic unfinished;
 
+/* The file must never be overwritten: it is one that is read. */
 void sc_outfile_keep(const char *path)
 {
     struct stat status;
@@ -47,7 +48,8 @@ static bool refuse(const char *path, const char *why)
     return false;
 }
 
-/* A pattern of the shell's behind -o names a report as the output, and nothing makes that again. */
+/* Is the file a report, which must not be overwritten? A pattern of the shell's behind -o names a
+ * report as the output, and nothing makes that again. */
 static bool is_report(const char *path, const struct stat *status)
 {
     int fd = status->st_size > 0 ? sc_file_open(path) : -1;
@@ -57,7 +59,7 @@ static bool is_report(const char *path, const struct stat *status)
     return is_it;
 }
 
-/* What is not yet there may be written. */
+/* May the file be replaced? Says why not. One that is not there yet may be written. */
 static bool may_replace(const char *path)
 {
     struct stat status;
@@ -88,6 +90,7 @@ bool sc_outfile_take_mode(struct sc_outfile_place *place, const char *word)
     return false;
 }
 
+/* Says so if a mode is given and no file. */
 bool sc_outfile_has_use_of_mode(const struct sc_outfile_place *place)
 {
     if (!place->mode || (place->path && strcmp(place->path, "-") != 0))
@@ -96,7 +99,7 @@ bool sc_outfile_has_use_of_mode(const struct sc_outfile_place *place)
     return false;
 }
 
-/* Those of the file that is replaced. Another group than before gets nothing. */
+/* The permissions of the file that is replaced. Another group than before gets nothing. */
 static mode_t former_permissions(int fd, const char *path)
 {
     struct stat former, made;
@@ -106,6 +109,8 @@ static mode_t former_permissions(int fd, const char *path)
     return former.st_gid == made.st_gid ? former.st_mode : former.st_mode & ~(mode_t)S_IRWXG;
 }
 
+/* Opens a stream, its file with the permissions that were asked for, or that the file before it
+ * had. */
 static FILE *open_with_mode(int fd, const struct sc_outfile_place *place)
 {
     mode_t mask = umask(0);
@@ -122,6 +127,7 @@ static void buffer_much(FILE *stream)
         setvbuf(stream, NULL, _IOFBF, 64 * 1024);
 }
 
+/* The handler of signals that end the command: removes the unfinished file. */
 static void take_away(int number)
 {
     char *path = unfinished;
@@ -130,7 +136,8 @@ static void take_away(int number)
     raise(number); /* which ends the process when the handler returns */
 }
 
-/* Who is ended while it writes leaves nothing behind. A limit of files is an error of the write. */
+/* Lets signals that end this process remove the unfinished file first. The signal of a limit of
+ * file sizes is ignored, so that the write fails instead. */
 static void heed_signals(void)
 {
     static const int ending[] = {SIGHUP, SIGINT, SIGTERM, SIGXCPU};
@@ -143,6 +150,7 @@ static void heed_signals(void)
                       NULL);
 }
 
+/* Opens a file beside the one that is wanted, which it replaces when it is complete. */
 static bool open_beside(struct sc_outfile *file, const struct sc_outfile_place *place)
 {
     const char *path = place->path;
@@ -162,6 +170,7 @@ static bool open_beside(struct sc_outfile *file, const struct sc_outfile_place *
     return false;
 }
 
+/* Can the file be written? Says why not, before long work is done for nothing. */
 bool sc_outfile_is_possible(const char *path)
 {
     if (strcmp(path, "-") == 0)
@@ -187,6 +196,7 @@ bool sc_outfile_open(struct sc_outfile *file, const struct sc_outfile_place *pla
     return true;
 }
 
+/* Ends the output, and puts the file in its place. False: errno says why not. */
 static bool complete(struct sc_outfile *file)
 {
     bool is_written = !ferror(file->stream) && fflush(file->stream) == 0;
@@ -198,6 +208,7 @@ static bool complete(struct sc_outfile *file)
     return is_written && may_replace(file->path) && rename(file->beside, file->path) == 0;
 }
 
+/* Ends the output. False: it is not complete, which was said. */
 bool sc_outfile_close(struct sc_outfile *file)
 {
     errno = 0;

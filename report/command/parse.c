@@ -27,6 +27,7 @@ struct parsing {
 
 static json_t *parse_value(struct parsing *parsing);
 
+/* The next byte behind blanks; -1: there is none. */
 static int peek(struct parsing *parsing)
 {
     while (parsing->at < parsing->end && (*parsing->at == ' ' || *parsing->at == '\t' ||
@@ -44,6 +45,7 @@ static bool skip(struct parsing *parsing, char wanted)
 
 /* ---- words ---- */
 
+/* Appends to the word that is being read. False: out of memory. */
 static bool append(struct parsing *parsing, const char *bytes, size_t count)
 {
     size_t wanted = parsing->length + count + 1;
@@ -68,7 +70,7 @@ static int value_of_digit(char digit)
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* The four digits of \uXXXX, or -1. */
+/* Reads the four digits of \uXXXX; -1: they are none. */
 static int take_unit(struct parsing *parsing)
 {
     int unit = 0;
@@ -83,6 +85,7 @@ static int take_unit(struct parsing *parsing)
     return unit;
 }
 
+/* Appends a character that was written as \uXXXX. */
 static bool append_code(struct parsing *parsing, uint32_t code)
 {
     static const unsigned char heads[] = {0, 0, 0xc0, 0xe0, 0xf0};
@@ -106,7 +109,7 @@ static bool is_low(int unit)
     return unit >= 0xdc00 && unit < 0xe000;
 }
 
-/* Behind "\u". A NUL is not taken, nor half of a pair. */
+/* Reads the character of a \u escape. A NUL is not taken, nor half of a pair. */
 static bool take_unicode(struct parsing *parsing)
 {
     int unit = take_unit(parsing);
@@ -122,7 +125,7 @@ static bool take_unicode(struct parsing *parsing)
                                                    (uint32_t)low - 0xdc00);
 }
 
-/* Behind a backslash. */
+/* Reads what stands behind a backslash. */
 static bool take_escape(struct parsing *parsing)
 {
     static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -133,7 +136,8 @@ static bool take_escape(struct parsing *parsing)
     return found && append(parsing, &meant[found - letters], 1);
 }
 
-/* Neither quotes nor backslashes, nor what may not stand in a string. */
+/* Are these eight bytes plain: neither quotes nor backslashes, nor what may not stand in a
+ * string? */
 static bool are_eight_plain(const char *at)
 {
     uint64_t bytes = sc_eight_bytes_at(at);
@@ -141,7 +145,7 @@ static bool are_eight_plain(const char *at)
            !sc_eight_bytes_may_have(bytes, '\\');
 }
 
-/* The bytes up to a quote, a backslash, or what may not stand in a string. */
+/* Finds the next quote, backslash, or what may not stand in a string. */
 static const char *end_of_plain(const char *at, const char *end)
 {
     uint32_t code;
@@ -190,7 +194,7 @@ static size_t count_digits(const char *text)
     return strspn(text, "0123456789");
 }
 
-/* Whether parsing->word is a number as JSON has them, and whether it is a whole one. */
+/* Is the word a number as JSON has them, and is it a whole one? */
 static bool is_number(const char *word, bool *is_whole)
 {
     word += *word == '-';
@@ -247,6 +251,7 @@ static json_t *parse_word(struct parsing *parsing, const char *word, json_t *val
     return value;
 }
 
+/* Reads "key": value into the object. False: it is wrong, or the key comes twice. */
 static bool parse_member(struct parsing *parsing, json_t *object)
 {
     char key[64];
@@ -276,7 +281,7 @@ static bool parse_members(struct parsing *parsing, json_t *object)
     return false;
 }
 
-/* Behind the string that begins before `at`, or NULL. */
+/* Finds the end of the string that begins before `at`; NULL: it does not end. */
 static const char *skip_string(const char *at, const char *end)
 {
     while ((at = end_of_plain(at, end)) < end && *at == '\\' && end - at > 1)
@@ -322,6 +327,7 @@ static size_t length_of_piece(const struct parsing *parsing)
     return length > PIECE_MIN ? length : 0;
 }
 
+/* Reads an object that may have come before: the same text has the same value, which is shared. */
 static json_t *parse_piece(struct parsing *parsing, size_t length)
 {
     const char *start = parsing->at;
@@ -356,6 +362,7 @@ static json_t *parse_reference(struct parsing *parsing)
     return json_incref(value);
 }
 
+/* Reads an element of an array. Frames of stacks are such elements, and mostly have come before. */
 static json_t *parse_element(struct parsing *parsing)
 {
     int first = peek(parsing);
@@ -409,7 +416,7 @@ static json_t *parse_any(struct parsing *parsing)
     }
 }
 
-/* However deep it is nested, the stack suffices. */
+/* Reads a value of any type. It may be nested only so deep that the stack suffices. */
 static json_t *parse_value(struct parsing *parsing)
 {
     parsing->depth++;
@@ -418,6 +425,7 @@ static json_t *parse_value(struct parsing *parsing)
     return value;
 }
 
+/* Reads the whole text. NULL: it is no JSON, or something stands behind it. */
 static json_t *parse_all(struct parsing *parsing)
 {
     int first = peek(parsing);

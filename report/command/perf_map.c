@@ -34,6 +34,7 @@ static bool is_trusted(FILE *stream)
     return fstat(fileno(stream), &file) == 0 && (file.st_uid == geteuid() || file.st_uid == 0);
 }
 
+/* Opens a map in /tmp only if nobody else can have written it. */
 static FILE *open_trusted(const char *path)
 {
     int error;
@@ -44,7 +45,7 @@ static FILE *open_trusted(const char *path)
     return NULL;
 }
 
-/* "START SIZE name", the numbers in hex. The name is part of the line. */
+/* Reads a line "START SIZE name", the numbers in hex. The name is part of the line. */
 static bool read_function(char *line, struct function *function)
 {
     char *end;
@@ -55,6 +56,7 @@ static bool read_function(char *line, struct function *function)
            !__builtin_add_overflow(function->start, size, &function->end);
 }
 
+/* Adds a function of the map. False: out of memory. */
 static bool add_function(struct sc_perf_map *map, const struct function *function)
 {
     if ((map->count & (map->count - 1)) == 0) { /* there is room for a power of two */
@@ -73,7 +75,7 @@ static bool add_function(struct sc_perf_map *map, const struct function *functio
     return true;
 }
 
-/* False once there are enough. */
+/* Adds the function of one line. False once there are enough. */
 static bool take_line(struct sc_perf_map *map, struct sc_input *input)
 {
     char line[64 + NAME_MAX_BYTES];
@@ -90,6 +92,7 @@ static bool take_line(struct sc_perf_map *map, struct sc_input *input)
     return true;
 }
 
+/* Reads the map, up to a limit. */
 static void read_functions(struct sc_perf_map *map, const char *path, FILE *stream)
 {
     struct sc_input input;
@@ -103,6 +106,7 @@ static void read_functions(struct sc_perf_map *map, const char *path, FILE *stre
     sc_input_free(&input);
 }
 
+/* By address; of functions at the same one the later line counts. */
 static int by_start_and_line(const void *a, const void *b)
 {
     const struct function *left = a, *right = b;
@@ -111,6 +115,7 @@ static int by_start_and_line(const void *a, const void *b)
     return left->line < right->line ? -1 : left->line > right->line;
 }
 
+/* Reads the map that a just-in-time compiler wrote for the process. NULL: there is none. */
 struct sc_perf_map *sc_perf_map_open(int64_t pid)
 {
     char path[64];
@@ -135,6 +140,7 @@ void sc_perf_map_close(struct sc_perf_map *map)
     free(map);
 }
 
+/* The name of the function that a return address lies in; NULL: none is known. */
 const char *sc_perf_map_find(const struct sc_perf_map *map, uint64_t address)
 {
     size_t low = 0, high = map->count;

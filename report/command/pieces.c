@@ -17,8 +17,8 @@ void sc_pieces_free(struct sc_pieces *pieces)
     sc_table_free(&pieces->table);
 }
 
-/* Quick, and with a random key, so that nobody can write a report whose frames share a bucket. Text
- * that it takes for another is found out by a look at that. */
+/* Digests the text of a piece. Quick, and with a random key, so that nobody can write a report
+ * whose frames share a bucket. Text that it takes for another is found out by a look at that. */
 static struct sc_digest digest_of(const char *text, size_t length)
 {
     const uint64_t *key = sc_digest_key();
@@ -36,6 +36,7 @@ static bool is_of(const struct sc_piece *piece, const char *text, size_t length)
     return piece->length == length && memcmp(piece->text, text, length) == 0;
 }
 
+/* Finds a piece of the same text; the digest is for sc_pieces_add. */
 struct sc_piece *sc_pieces_find(const struct sc_pieces *pieces, const char *text, size_t length,
                                 struct sc_digest *digest)
 {
@@ -44,6 +45,7 @@ struct sc_piece *sc_pieces_find(const struct sc_pieces *pieces, const char *text
     return piece && is_of(piece, text, length) ? piece : NULL;
 }
 
+/* Adds a piece, unless there are too many. NULL: it is not kept. */
 struct sc_piece *sc_pieces_add(struct sc_pieces *pieces, const struct sc_digest *digest,
                                const char *text, size_t length, json_t *value)
 {
@@ -75,6 +77,8 @@ void sc_pieces_note(struct sc_pieces *pieces, const char *at, struct sc_piece *p
     pieces->places[pieces->place_count++].piece = piece;
 }
 
+/* The piece of this line that has the value. They are mostly asked for in turn, so the search goes
+ * on where it ended. */
 struct sc_piece *sc_pieces_of_value(struct sc_pieces *pieces, const json_t *value)
 {
     for (size_t tries = 0; tries < pieces->place_count; tries++) {
@@ -87,6 +91,8 @@ struct sc_piece *sc_pieces_of_value(struct sc_pieces *pieces, const json_t *valu
     return NULL;
 }
 
+/* The line with a mark and a pointer in place of each piece, which is much shorter. NULL: out of
+ * memory. */
 char *sc_pieces_pack(const struct sc_pieces *pieces, const char *line, size_t size,
                      size_t *packed_size)
 {

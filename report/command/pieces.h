@@ -1,9 +1,8 @@
-/* Objects that many lines of reports have alike: the frames of stacks.
+/* Keeps JSON objects that many lines of reports have in common, once each: the frames of stacks.
  *
- * Each is kept once, as text and as JSON. A line that is kept refers to them, which takes a tenth
- * of its memory, and is parsed again in a third of the time. A line whose frames are all its own is
- * kept as it is.
- */
+ * Each is kept as text and as JSON. A line that is kept refers to them, which takes a tenth of its
+ * memory, and is parsed again in a third of the time. A line whose frames are all its own is kept
+ * as it is. */
 #ifndef SC_REPORT_COMMAND_PIECES_H
 #define SC_REPORT_COMMAND_PIECES_H
 
@@ -42,28 +41,29 @@ struct sc_pieces {
 
 void sc_pieces_free(struct sc_pieces *pieces);
 
-/* The piece of this text, or NULL. `digest` is for sc_pieces_add then. */
+/* The kept piece with this text; NULL: there is none, and `digest` is then for sc_pieces_add. */
 struct sc_piece *sc_pieces_find(const struct sc_pieces *pieces, const char *text, size_t length,
                                 struct sc_digest *digest);
 
-/* Keeps what `text`, which was not found, was parsed into. NULL where there are too many, no memory
- * is left, or another text has the digest. */
+/* Keeps a new piece: `text`, which was not found, and what it was parsed into. NULL: there are too
+ * many, out of memory, or another text has the digest. */
 struct sc_piece *sc_pieces_add(struct sc_pieces *pieces, const struct sc_digest *digest,
                                const char *text, size_t length, json_t *value);
 
-/* Notes that the piece stands at `at` of the text that is parsed. */
+/* Notes that the line which is being parsed has this piece at `at`. */
 void sc_pieces_note(struct sc_pieces *pieces, const char *at, struct sc_piece *piece);
 
 /* The piece of the text parsed last that has this value, or NULL. It is found at once where they
  * are asked for in their order. */
 struct sc_piece *sc_pieces_of_value(struct sc_pieces *pieces, const json_t *value);
 
-/* The line that was parsed last, with references to its pieces, and its new size. The caller frees
- * it. NULL when out of memory. */
+/* Packs the line that was parsed last: its text with references in place of its pieces. The caller
+ * frees it. NULL: out of memory. */
 char *sc_pieces_pack(const struct sc_pieces *pieces, const char *line, size_t size,
                      size_t *packed_size);
 
-/* What begins a reference: no JSON has this byte. The address of the piece's value is behind it. */
+/* The byte that begins a reference in a packed line, which no JSON has. Behind it is the address of
+ * the piece's value. */
 enum { SC_PIECES_MARK = '\x01', SC_PIECES_REFERENCE_SIZE = 1 + sizeof(json_t *) };
 
 #endif

@@ -11,7 +11,7 @@
 
 static const char name[] = "libsafecopy.so";
 
-/* What it was started as, where there is no /proc. */
+/* The path of this command; what it was started as, where there is no /proc. */
 const char *sc_preload_command(struct sc_scratch *scratch)
 {
     char *path = sc_scratch_take(scratch, PATH_MAX);
@@ -24,6 +24,7 @@ const char *sc_preload_command(struct sc_scratch *scratch)
     return started && realpath(started, path) ? path : "";
 }
 
+/* Looks for the library where installations have it, beside the command. NULL: it is not there. */
 const char *sc_preload_look(struct sc_scratch *scratch, const char **sought)
 {
     static const char *const places[] = {"", "/../lib", "/../lib64"};
@@ -77,6 +78,8 @@ static void allow_sanitizer(struct sc_scratch *scratch)
            1);
 }
 
+/* Puts the library at the head of LD_PRELOAD. False: its path cannot stand there, which was
+ * said. */
 bool sc_preload_set(struct sc_scratch *scratch, const char *library)
 {
     const char *given = getenv("LD_PRELOAD");
@@ -93,6 +96,7 @@ bool sc_preload_set(struct sc_scratch *scratch, const char *library)
     return true;
 }
 
+/* Has the CUDA driver load the library. False: it has to load another one, which was said. */
 bool sc_preload_inject(const char *library)
 {
     static const char variable[] = "CUDA_INJECTION64_PATH";

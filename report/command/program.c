@@ -24,7 +24,8 @@ struct inherited {
     pid_t parent;
 };
 
-/* Every signal waits for sigwaitinfo; an ignored SIGCHLD would take the program's status away. */
+/* Blocks all signals, so that each waits for sigwaitinfo; an ignored SIGCHLD would take the
+ * program's status away. */
 static void hold_signals(struct inherited *inherited)
 {
     sigset_t all;
@@ -34,7 +35,8 @@ static void hold_signals(struct inherited *inherited)
     inherited->parent = getpid();
 }
 
-/* What has come for the program is void when the program has ended. */
+/* Puts the signals back as they were. What has come for the program is void when the program has
+ * ended. */
 static void release_signals(const struct inherited *inherited)
 {
     sigset_t all;
@@ -44,7 +46,8 @@ static void release_signals(const struct inherited *inherited)
     sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 }
 
-/* In the child. Where exec fails, `failure` gets its errno; else exec closes `failure`. */
+/* In the child: becomes the program. Where exec fails, `failure` gets its errno; else exec closes
+ * `failure`. */
 __attribute__((noreturn)) static void become(char **argv, const struct inherited *inherited,
                                              enum sc_program_stdout out, int failure)
 {
@@ -60,8 +63,8 @@ __attribute__((noreturn)) static void become(char **argv, const struct inherited
     _exit(write(failure, &error, sizeof error) < 0 ? 127 : 0);
 }
 
-/* What the terminal sends to the whole process group has reached the program already. The terminal
- * that is gone tells its session's leader alone. */
+/* Was the signal sent to the program as well? What the terminal sends to the whole process group
+ * has reached the program already. The terminal that is gone tells its session's leader alone. */
 static bool is_for_group(int number)
 {
     switch (number) {
@@ -80,7 +83,8 @@ static bool is_for_group(int number)
     }
 }
 
-/* What the program sends to its parent, or its group, is not for itself. */
+/* Passes a signal on to the program, unless the program itself has sent it to its parent or its
+ * group. */
 static void pass_on(pid_t program, const siginfo_t *signal)
 {
     bool is_sent = signal->si_code <= 0;
@@ -92,7 +96,8 @@ static void pass_on(pid_t program, const siginfo_t *signal)
         kill(program, signal->si_signo);
 }
 
-/* So that the shell sees its job stopped. Returns when the shell continues the job. */
+/* Stops this process as the program was stopped, so that the shell sees its job stopped. Returns
+ * when the shell continues the job. */
 static void stop_alike(int number)
 {
     sigset_t pending, own;
@@ -120,6 +125,7 @@ static bool has_ended(pid_t program, int *status)
     return false;
 }
 
+/* Waits for the program, and passes on to it the signals that come meanwhile. */
 static int attend(pid_t program)
 {
     siginfo_t signal;
@@ -132,7 +138,7 @@ static int attend(pid_t program)
     return status;
 }
 
-/* Reaps. Is any child left? */
+/* Is any child left? Takes the status of those that have ended. */
 static bool has_children(void)
 {
     pid_t child;
@@ -153,7 +159,8 @@ static bool ends_waiting(int number)
     return number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM;
 }
 
-/* False: a signal that ends the waiting has come, or the time is over. */
+/* Waits for a signal that a child has ended. False: a signal that ends the waiting has come, or the
+ * time is over. */
 static bool await_signal(int64_t end_ns)
 {
     sigset_t all;
@@ -175,6 +182,8 @@ static void await_orphans(int limit_s)
         ;
 }
 
+/* Closes the files that the program has inherited, so that whoever reads them sees their end when
+ * the program does. */
 static void let_files_go(enum sc_program_stdout out, int own)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -184,6 +193,8 @@ static void let_files_go(enum sc_program_stdout out, int own)
     sc_descriptors_close_but(own);
 }
 
+/* Starts the program. Negative: it cannot be; the child tells why through a pipe that a successful
+ * exec closes. */
 static int start(char **argv, const struct inherited *inherited, enum sc_program_stdout out,
                  pid_t *program)
 {
@@ -202,6 +213,8 @@ static int start(char **argv, const struct inherited *inherited, enum sc_program
     return -error;
 }
 
+/* Runs the program as a shell would, and awaits it, and with `awaits` all that it has started.
+ * Returns its status, or a negative error. */
 int sc_program_run(char **argv, const struct sc_program_ways *ways)
 {
     struct inherited inherited;
@@ -222,6 +235,8 @@ int sc_program_run(char **argv, const struct sc_program_ways *ways)
     return result;
 }
 
+/* Ends this command as the program has ended: by the same signal, without a core dump. Returns the
+ * status if there was none. */
 int sc_program_end_alike(int status)
 {
     if (!WIFSIGNALED(status))

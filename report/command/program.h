@@ -19,9 +19,11 @@ enum sc_program_stdout {
 
 struct sc_program_ways {
     enum sc_program_stdout out;
-    int own;     /* a descriptor of the command's own, close-on-exec, that stays open; -1: none */
-    bool awaits; /* comes back when all that the program has left running has ended, too, or when
-                    SIGHUP, SIGINT, SIGQUIT or SIGTERM comes after its end */
+    /* a descriptor of the command's own, close-on-exec, that stays open; -1: there is none */
+    int own;
+    /* returns only when all that the program has left running has ended, too, or when SIGHUP,
+     * SIGINT, SIGQUIT or SIGTERM comes after its end */
+    bool awaits;
     int limit_s; /* negative: there is no limit */
     int *pid;    /* gets the program's number; NULL: nobody asks */
 };
@@ -30,8 +32,8 @@ struct sc_program_ways {
  * it, or -errno if the program could not be started. To be called by the only thread, once. */
 int sc_program_run(char **argv, const struct sc_program_ways *ways);
 
-/* Ends by the signal that has ended the program, without a core dump. Returns the status to exit
- * with where no signal has, or where this process survives it (process 1). */
+/* Ends this process by the signal that has ended the program, without a core dump. Returns the
+ * status to exit with if no signal has, or if this process survives it (process 1). */
 int sc_program_end_alike(int status);
 
 #endif

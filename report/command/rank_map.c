@@ -4,6 +4,7 @@
 
 enum { SPANS_MAX = 16, NUMBER_MAX = 1000000 };
 
+/* The rank as a number; -1: it is none. */
 long sc_rank_map_number(const char *name)
 {
     char *end;
@@ -25,6 +26,7 @@ static bool make_room(struct sc_rank_map *map)
     return true;
 }
 
+/* Notes the rank of a run. Runs in a row with ranks in a row share an entry. */
 void sc_rank_map_add(struct sc_rank_map *map, size_t run, const char *rank)
 {
     long number = rank ? sc_rank_map_number(rank) : -1;
@@ -57,6 +59,7 @@ struct found {
     size_t count, capacity;
 };
 
+/* Adds a span of ranks. */
 static void take(struct found *found, uint32_t first, uint32_t last)
 {
     if (found->count == found->capacity) {
@@ -70,6 +73,7 @@ static void take(struct found *found, uint32_t first, uint32_t last)
     found->spans[found->count++] = (struct sc_run_span){first, last};
 }
 
+/* Adds the ranks of those runs that lie in both spans. */
 static void take_common(struct found *found, const struct sc_rank_span *span, uint32_t first,
                         uint32_t last)
 {
@@ -80,7 +84,7 @@ static void take_common(struct found *found, const struct sc_rank_span *span, ui
         take(found, span->rank + (first - span->run), span->rank + (last - span->run));
 }
 
-/* Both are in ascending order. */
+/* Adds the ranks of all these runs. Both lists are in ascending order. */
 static void take_all(struct found *found, const struct sc_rank_map *map,
                      const struct sc_run_set *runs)
 {
@@ -95,6 +99,7 @@ static void take_all(struct found *found, const struct sc_rank_map *map,
     }
 }
 
+/* The ranks of these runs; NULL: of all. */
 struct sc_run_set sc_rank_map_ranks(const struct sc_rank_map *map, const struct sc_run_set *runs)
 {
     struct sc_run_span all = {0, UINT32_MAX};
@@ -109,6 +114,7 @@ struct sc_run_set sc_rank_map_ranks(const struct sc_rank_map *map, const struct 
     return ranks;
 }
 
+/* The ranks below the highest that have no report. */
 struct sc_run_set sc_rank_map_missing(const struct sc_run_set *ranks)
 {
     struct sc_run_set missing = {0};
@@ -121,6 +127,7 @@ struct sc_run_set sc_rank_map_missing(const struct sc_run_set *ranks)
     return missing;
 }
 
+/* The ranks in words, as "0-3, 7". NULL: there are none. */
 const char *sc_rank_map_words(struct sc_scratch *scratch, const struct sc_run_set *ranks)
 {
     const char *words = NULL;

@@ -9,6 +9,7 @@
 
 enum { SPANS_MAX = 16 };
 
+/* By number; what is no number by its name; the same ones in the order in which they were read. */
 static int by_rank(const void *a, const void *b, void *context)
 {
     const struct sc_rank_names *ranks = context;
@@ -21,6 +22,7 @@ static int by_rank(const void *a, const void *b, void *context)
     return order ? order : *left < *right ? -1 : *left > *right;
 }
 
+/* Collects the ranks of all runs, in order. False: out of memory. */
 bool sc_rank_names_make(struct sc_rank_names *ranks, const struct sc_reader *reader)
 {
     *ranks = (struct sc_rank_names){
@@ -70,6 +72,7 @@ struct spans {
     bool is_one;        /* a single rank in all */
 };
 
+/* Adds the span of ranks that has been collected to the words. */
 static void close_span(struct spans *spans)
 {
     if (!spans->begin)
@@ -90,6 +93,7 @@ static void close_span(struct spans *spans)
     spans->begin = NULL;
 }
 
+/* Adds a rank: to the span that is being collected, or as the first of a new one. */
 static void add(struct spans *spans, const char *name, long number)
 {
     if (spans->begin && number >= 0 && number <= spans->last + 1 && number >= spans->first) {
@@ -113,6 +117,7 @@ static const char *words_of(struct spans *spans)
     return spans->more ? sc_scratch_print(spans->scratch, "%s and more", words) : words;
 }
 
+/* The ranks of the runs that `is_in` takes, in words. NULL: there are none. */
 const char *sc_rank_names_words(const struct sc_rank_names *ranks, struct sc_scratch *scratch,
                                 sc_rank_names_is_in *is_in, const void *context)
 {
@@ -123,6 +128,7 @@ const char *sc_rank_names_words(const struct sc_rank_names *ranks, struct sc_scr
     return words_of(&spans);
 }
 
+/* The ranks that have no report, in words. NULL: none lacks one. */
 const char *sc_rank_names_missing(const struct sc_rank_names *ranks, struct sc_scratch *scratch)
 {
     struct spans spans = {.scratch = scratch};

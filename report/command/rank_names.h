@@ -30,8 +30,8 @@ typedef bool sc_rank_names_is_in(const void *context, size_t run);
 const char *sc_rank_names_words(const struct sc_rank_names *ranks, struct sc_scratch *scratch,
                                 sc_rank_names_is_in *is_in, const void *context);
 
-/* The numbers below the largest one that no run has, in the same words; NULL: there are none, or a
- * rank is no number. */
+/* Words for the ranks below the largest one that no run has; NULL: there are none, or a rank is no
+ * number. */
 const char *sc_rank_names_missing(const struct sc_rank_names *ranks, struct sc_scratch *scratch);
 
 #endif

@@ -60,7 +60,8 @@ static void complain(struct reading *reading, struct sc_input *input, const char
     sc_input_refuse(input);
 }
 
-/* At the end of a run: only then it is known whether the file is a report at all. */
+/* Says which lines could not be read, at the end of a run: only then it is known whether the file
+ * is a report at all. */
 static void tell_bad_lines(struct reading *reading)
 {
     size_t index, told = reading->told;
@@ -83,7 +84,7 @@ static void tell_further_bad_lines(const struct reading *reading)
                reading->untold == 1 ? " is" : "s are");
 }
 
-/* Tells the symbols what ran. */
+/* Tells the symbols which process ran, as a just-in-time compiler's names are found by it. */
 static void expect_process(struct sc_symbols *symbols, const json_t *run)
 {
     char host[256] = "";
@@ -92,6 +93,7 @@ static void expect_process(struct sc_symbols *symbols, const json_t *run)
         sc_symbols_expect_process(symbols, sc_field_number(run, "pid"));
 }
 
+/* Notes the builds of the modules that the run had loaded. */
 static void note_builds(struct sc_reader *reader, const json_t *run)
 {
     size_t index;
@@ -119,6 +121,7 @@ static void add_run(struct sc_reader *reader, char *text)
     runs[reader->run_count++] = (struct sc_reader_run){text, reader->findings.run_builds};
 }
 
+/* Keeps the record of a run that has ended, or adds it to those that are merged. */
 static void keep_run(struct sc_reader *reader, json_t *run)
 {
     json_t *line = json_object_get(run, "run");
@@ -132,6 +135,7 @@ static void keep_run(struct sc_reader *reader, json_t *run)
     add_run(reader, json_dumps(run, JSON_COMPACT));
 }
 
+/* Begins the record of the next run in the file. */
 static void begin_run(struct reading *reading)
 {
     reading->good_lines = reading->bad_lines = 0;
@@ -140,6 +144,7 @@ static void begin_run(struct reading *reading)
     reading->run = sc_run_record_make(reading->name);
 }
 
+/* Is the next run the same process, which has become another program? */
 static bool is_same_process(const json_t *run, const json_t *next)
 {
     static const char *const names[] = {"pid", "started", "host"};
@@ -149,7 +154,8 @@ static bool is_same_process(const json_t *run, const json_t *next)
     return sc_field_number(run, "started") != 0;
 }
 
-/* `next`: the line of the next run in the file, or NULL. */
+/* Notes how a run without a summary ended: it went on as another program, or its report is
+ * incomplete. `next`: the line of the next run in the file, or NULL. */
 static void judge_end(struct reading *reading, const json_t *next)
 {
     bool is_replaced = is_same_process(json_object_get(reading->run, "run"), next);
@@ -160,7 +166,7 @@ static void judge_end(struct reading *reading, const json_t *next)
     reading->reader->incomplete = reading->reader->incomplete || !is_replaced;
 }
 
-/* Without its line nobody knows what was looked for. */
+/* Notes whether the run can be trusted: without its first line nobody knows what was looked for. */
 static void judge_run(struct reading *reading, const json_t *next)
 {
     const json_t *run = json_object_get(reading->run, "run");
@@ -177,7 +183,7 @@ json_t *sc_reader_run_counts(const json_t *run)
     return by_code ? by_code : json_object_get(run, "told");
 }
 
-/* Of a run that may go on. */
+/* Notes in a run without an end how many hazards its lines have told, since it may go on. */
 static void note_told(const struct sc_findings *findings, json_t *run)
 {
     json_t *told = json_object();
@@ -191,7 +197,7 @@ static void note_told(const struct sc_findings *findings, json_t *run)
     json_decref(told);
 }
 
-/* Each record has its turn in the findings. */
+/* Ends the run in the findings: each record has its turn there, also one without hazards. */
 static void end_findings(struct sc_reader *reader, json_t *run)
 {
     json_t *by_code = json_object_get(json_object_get(run, "summary"), "by_code");
@@ -203,6 +209,7 @@ static void end_findings(struct sc_reader *reader, json_t *run)
     json_object_set_new(run, "lines_missing", json_true());
 }
 
+/* Ends the record of a run. `next`: the first line of the next one, or NULL. */
 static void end_run(struct reading *reading, const json_t *next)
 {
     if (reading->good_lines > 0) {
@@ -227,6 +234,7 @@ static void go_on_to_run(struct reading *reading, const json_t *next)
     begin_run(reading);
 }
 
+/* Was the report written by a later version, whose lines may say what is not known here? */
 static bool is_later_version(const json_t *run)
 {
     unsigned major, minor, patch;
@@ -235,7 +243,8 @@ static bool is_later_version(const json_t *run)
            10000 * major + 100 * minor + patch > SAFECOPY_VERSION;
 }
 
-/* A process goes on in its file when exec has replaced it, and reports may be strung together. */
+/* Takes the first line of a run. A process goes on in its file when exec has replaced it, and
+ * reports may be strung together: then the run before has ended. */
 static void take_run(struct reading *reading, json_t *run)
 {
     go_on_to_run(reading, run);
@@ -243,7 +252,7 @@ static void take_run(struct reading *reading, json_t *run)
     json_object_set(reading->run, "run", run);
 }
 
-/* What its lines mean is not known here. */
+/* Refuses a run whose lines mean what is not known here, as it is of another format. */
 static void refuse_run(struct reading *reading, const json_t *run)
 {
     char *why = NULL;
@@ -272,7 +281,7 @@ static bool is_foreign(struct reading *reading, const json_t *line)
     return reading->is_foreign;
 }
 
-/* Later modules of the run are as good as those that its line lists. */
+/* Adds the modules that a run has loaded later to those that its first line lists. */
 static void take_modules(struct reading *reading, json_t *line)
 {
     json_t *run = json_object_get(reading->run, "run");
@@ -303,6 +312,7 @@ static const char *take_summary(struct reading *reading, json_t *summary)
     return NULL;
 }
 
+/* Takes a hazard. Returns what is wrong with it, or NULL. */
 static const char *take_hazard(struct sc_reader *reader, const json_t *hazard, const char *text,
                                size_t size)
 {
@@ -312,7 +322,8 @@ static const char *take_hazard(struct sc_reader *reader, const json_t *hazard, c
     return NULL;
 }
 
-/* It counts the hazards up to then, of which a line may still come. */
+/* Takes the line about a lost context. It counts the hazards up to then, of which a line may still
+ * come. Returns what is wrong with it, or NULL. */
 static const char *take_postmortem(struct reading *reading, json_t *postmortem)
 {
     const json_t *summary = summary_of(reading);
@@ -368,8 +379,8 @@ static const char *take_good_line(struct reading *reading, json_t *line, const c
     return NULL;
 }
 
-/* A later version may write lines that this one knows nothing of. Its own and those of versions
- * before it know no other types. */
+/* Takes a line by its type. A later version may write lines that this one knows nothing of. Its own
+ * and those of versions before it know no other types. */
 static void take_line(struct reading *reading, json_t *line, struct sc_input *input)
 {
     const char *type = sc_field_string(line, "type", NULL), *problem;
@@ -397,6 +408,7 @@ static bool is_end_of_killed(const struct reading *reading, const struct sc_inpu
            !memchr(input->line, '\0', input->length) && !json_is_object(summary_of(reading));
 }
 
+/* Counts a line that is no JSON. Only the last one of a killed process is no loss. */
 static void pass_over(struct reading *reading, struct sc_input *input)
 {
     reading->is_unread = reading->is_unread || !is_end_of_killed(reading, input);
@@ -445,7 +457,8 @@ static void read_line(struct reading *reading, struct sc_input *input)
     json_decref(line);
 }
 
-/* A process that is killed before its first line is whole has left no report. */
+/* Notes what is wrong with the file as a whole. A process that is killed before its first line is
+ * whole has left no report. */
 static void judge_file(struct reading *reading, int error)
 {
     bool is_started = reading->is_report || reading->had_foreign || reading->good_lines > 0;
@@ -459,6 +472,7 @@ static void judge_file(struct reading *reading, int error)
         reading->reader->incomplete = true;
 }
 
+/* Reads a report. 0: the file is none; negative: it cannot be read. */
 int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream)
 {
     struct reading reading = {.reader = reader, .name = name};
@@ -476,6 +490,7 @@ int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream)
     return result < 0 ? result : reading.is_report;
 }
 
+/* All is read: adds the record of merged runs, if they were merged. */
 void sc_reader_end(struct sc_reader *reader)
 {
     json_t *all = sc_merged_runs_record(&reader->merged);
@@ -484,6 +499,7 @@ void sc_reader_end(struct sc_reader *reader)
     json_decref(all);
 }
 
+/* Adds a run of which nothing can be read. */
 void sc_reader_add_unreadable(struct sc_reader *reader, const char *name, const char *why)
 {
     json_t *run = sc_run_record_make(name);

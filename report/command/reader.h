@@ -54,7 +54,7 @@ struct sc_reader {
     bool brief;                 /* keep of a run only what is shown to people */
     bool merges;                /* make one of all runs, in sc_reader_end */
     struct sc_merged_runs merged;
-    bool quiet; /* say nothing about bad lines, nor about runs of a later schema */
+    bool quiet; /* messages about bad lines, and about runs of a later schema, are left out */
 };
 
 /* All zero is a reader that has read nothing. */
@@ -77,8 +77,8 @@ static inline bool sc_reader_is_partial(const struct sc_reader *reader)
     return reader->incomplete || reader->unread || reader->untold || reader->unreached;
 }
 
-/* How many hazards of each code the run had at least, of a record as above: what its summary
- * counts, or what lines tell of. */
+/* For a record as above: how many hazards of each code the run had at least, by its summary, or
+ * else by its lines. */
 json_t *sc_reader_run_counts(const json_t *run);
 
 /* Run `index` as JSON. The caller decrefs the object. NULL when out of memory. */

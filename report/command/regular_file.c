@@ -32,7 +32,7 @@ static int move_up(int fd)
     return result;
 }
 
-/* Something else may be at the path by now. */
+/* Looks at what was opened, since something else may be at the path by now. */
 static int check_open(int fd)
 {
     struct stat status;
@@ -49,6 +49,8 @@ static int open_any(const char *path, int flags)
     return fd < 0 ? -errno : fd;
 }
 
+/* Opens only a regular file, looked at before and behind: opening a pipe or device may wait, or do
+ * something. */
 static int open_by(int (*open_path)(const char *path, int flags), const char *path, int flags)
 {
     struct stat status;
@@ -65,6 +67,7 @@ int sc_regular_file_open(const char *path, int flags)
     return open_by(open_any, path, flags);
 }
 
+/* Opens a file that a report names, and nothing of the kernel's. Negative: why not. */
 int sc_regular_file_open_named(const char *path)
 {
     if (sc_kernels_files_has(path))
@@ -107,6 +110,7 @@ static int fill(int fd, size_t max, char *text, size_t *size)
     return 0;
 }
 
+/* Reads the file, unless it is larger than `max`. */
 static int read_checked(int fd, size_t max, char **text, size_t *size)
 {
     struct stat status;

@@ -1,8 +1,7 @@
-/* Regular files, opened and read without ever waiting for anybody.
+/* Opens regular files without ever waiting for anybody.
  *
  * A FIFO would wait for a writer, and to open a device may do something to it (a tape rewinds). So
- * the type of what is at a path is asked for before the open, and of the open file once more.
- */
+ * the type of what is at a path is asked for before the open, and of the open file once more. */
 #ifndef SC_REPORT_COMMAND_REGULAR_FILE_H
 #define SC_REPORT_COMMAND_REGULAR_FILE_H
 
@@ -18,7 +17,7 @@ int sc_regular_file_open(const char *path, int flags);
  * (report/command/kernels_files.h). */
 int sc_regular_file_open_named(const char *path);
 
-/* As the first one, but a stream; NULL, and the error in *error. */
+/* As sc_regular_file_open, but returns a stream; NULL: an error, which is in *error. */
 FILE *sc_regular_file_stream(const char *path, int flags, int *error);
 
 /* Reads a regular file of at most `max` bytes, and puts a NUL behind it. The caller frees *text.

@@ -26,7 +26,7 @@ static void show(struct sc_run_work *work, char *const *paths)
     sc_command_show(work->format, &work->out, &work->roots, paths);
 }
 
-/* Why a run fails that is strict, or NULL. *doubt: nobody knows whether it does. */
+/* Why a strict run fails; NULL: it does not. *doubt: nobody knows whether it does. */
 static const char *reason_to_fail(struct sc_run_work *work, const struct sc_run_roll *roll,
                                   char *const *paths, const char **doubt)
 {
@@ -85,7 +85,7 @@ static void tell_of_failed(const struct sc_run_work *work, int status)
         sc_say("strict: failed; the program's own exit status %d stays", WEXITSTATUS(status));
 }
 
-/* Nothing was looked at, as far as is known, and somebody relies on what was. */
+/* Was nothing looked at, as far as is known, while somebody relies on what was? */
 static bool is_unjudged(const struct sc_run_work *work, const struct sc_run_roll *roll,
                         char *const *paths)
 {
@@ -94,7 +94,7 @@ static bool is_unjudged(const struct sc_run_work *work, const struct sc_run_roll
            !roll->lacks;
 }
 
-/* The status to end with. */
+/* Says how the run has ended. Returns the status to end with. */
 static int end(struct sc_run_work *work, const struct sc_run_roll *roll, char *const *paths,
                int program, int status)
 {
@@ -117,7 +117,8 @@ static void tell_without_reports(const struct sc_run_roll *roll)
             "could not write one (another user's process, say)");
 }
 
-/* Whom no look has found (another user's process, say) may have noted a report. */
+/* Says which processes of the run go on. One that no look has found (another user's, say) may have
+ * noted a report. */
 static void tell_what_runs(struct sc_run_work *work, const struct sc_run_roll *roll,
                            const char *running)
 {

@@ -1,6 +1,5 @@
-/* A run whose processes the command looks after: it shows what they have reported (--format), and
- * judges all of them (strict=1), since who started a process may pay no heed to its status.
- */
+/* Runs a program for `safecopy run` with --format or --strict: shows what its processes have
+ * reported, and judges all of them, since a process that started another may ignore its status. */
 #ifndef SC_REPORT_COMMAND_RUN_JUDGED_H
 #define SC_REPORT_COMMAND_RUN_JUDGED_H
 

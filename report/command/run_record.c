@@ -6,6 +6,7 @@
 
 enum { MISSES_MAX = 256 }; /* as many as a report tells apart */
 
+/* The record of a run, filled as its lines come. */
 json_t *sc_run_record_make(const char *name)
 {
     static const char form[] = "{s:s,s:n,s:n}";
@@ -45,6 +46,8 @@ static bool are_equal_misses(const json_t *a, const json_t *b)
            json_equal(json_object_get(a, "stack"), json_object_get(b, "stack"));
 }
 
+/* Adds a call that passed the library by; a later line about the same call replaces the earlier
+ * one. */
 void sc_run_record_take_miss(json_t *record, json_t *miss)
 {
     size_t index;

@@ -31,8 +31,8 @@ static bool mark(int file)
            fchmod(file, SC_ROLL_MODE) == 0 && fcntl(file, F_ADD_SEALS, SC_ROLL_SEALS) == 0;
 }
 
-/* Not one of the three that the command may have been started without: what is said to stderr would
- * come into the file. */
+/* Makes the file of the roll, in memory. Its descriptor is none of the three that the command may
+ * have been started without: what is said to stderr would come into the file. */
 static int make_file(void)
 {
     int made = make_memory();
@@ -42,6 +42,8 @@ static int make_file(void)
     return file;
 }
 
+/* Names the roll in the environment: processes of the run write into it what this command has to
+ * know. */
 static void name_file(struct sc_run_roll *roll, bool is_shown)
 {
     char value[SC_ROLL_VALUE_SIZE];
@@ -63,6 +65,7 @@ void sc_run_roll_begin(struct sc_run_roll *roll, bool is_shown)
         name_file(roll, is_shown);
 }
 
+/* Does the variable's value name this roll? */
 bool sc_run_roll_is_in(const struct sc_run_roll *roll, const char *value)
 {
     size_t length = strlen(roll->name);
@@ -87,7 +90,7 @@ static bool has_path(enum sc_roll_note what)
     return what == SC_ROLL_REPORT || what == SC_ROLL_OFF;
 }
 
-/* False: not a note. */
+/* Reads one note. False: it is none. */
 static bool read_note(const char *text, struct sc_run_note *note)
 {
     char *end;
@@ -104,6 +107,7 @@ static bool read_note(const char *text, struct sc_run_note *note)
     return false;
 }
 
+/* The next note that can be read. False: there is none. */
 bool sc_run_roll_next(const struct sc_run_roll *roll, size_t *at, struct sc_run_note *note)
 {
     while (*at < roll->size) {
@@ -120,6 +124,7 @@ static bool runs(const struct sc_run_note *note)
     return note->started != 0 && sc_path_find_start(note->pid) == note->started;
 }
 
+/* Counts what was noted, and which of the processes with reports still live. */
 static void take_notes(struct sc_run_roll *roll)
 {
     struct sc_run_note note;
@@ -133,6 +138,7 @@ static void take_notes(struct sc_run_roll *roll)
             roll->living[roll->living_count++] = note;
 }
 
+/* Does the process that wrote the report still live? */
 bool sc_run_roll_has_living(const struct sc_run_roll *roll, int64_t pid, int64_t started)
 {
     for (size_t i = 0; i < roll->living_count; i++)
@@ -141,7 +147,7 @@ bool sc_run_roll_has_living(const struct sc_run_roll *roll, int64_t pid, int64_t
     return false;
 }
 
-/* As much as there is now: processes that live on may note more. */
+/* Reads the notes that are there now; processes that live on may write more. */
 static void read_file(struct sc_run_roll *roll)
 {
     struct stat status = {0};

@@ -1,4 +1,5 @@
-/* The roll of a run (report/roll.h) as its command keeps it. */
+/* The command's side of a run's roll (report/roll.h), into which the processes of the run write
+ * notes. */
 #ifndef SC_REPORT_COMMAND_RUN_ROLL_H
 #define SC_REPORT_COMMAND_RUN_ROLL_H
 
@@ -8,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a process has noted. `path` is NULL but of a report and of SC_ROLL_OFF. */
+/* One note of a process. `path`: NULL except in notes of a report and SC_ROLL_OFF. */
 struct sc_run_note {
     int32_t pid;
     uint64_t started;
@@ -29,14 +30,14 @@ struct sc_run_roll {
     bool lacks;     /* a process had something to note and could not */
 };
 
-/* Makes a roll and names it in the environment, before those of the run that this one is part of.
- * `is_shown`: the reports are shown on stderr, so that the processes print no summary. */
+/* Makes a roll and names it in the environment, before the rolls of a run that this one is part of.
+ * `is_shown`: the command shows the reports on stderr, so the processes print no summary. */
 void sc_run_roll_begin(struct sc_run_roll *roll, bool is_shown);
 
 /* Reads what was noted. To be called once. */
 void sc_run_roll_read(struct sc_run_roll *roll);
 
-/* The next note, false after the last one. *at is where to go on, first 0. */
+/* Reads the note at *at, first 0, and moves *at behind it. False: there are no more. */
 bool sc_run_roll_next(const struct sc_run_roll *roll, size_t *at, struct sc_run_note *note);
 
 /* Did the process note its report, and still run when the roll was read? */

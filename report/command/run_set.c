@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* NULL when out of memory. */
+/* Room for one more span; NULL: out of memory. */
 static struct sc_run_span *new_span(struct sc_run_set *set)
 {
     if (set->span_count == set->capacity) {
@@ -16,6 +16,7 @@ static struct sc_run_span *new_span(struct sc_run_set *set)
     return &set->spans[set->span_count++];
 }
 
+/* Adds runs, which come in order. Spans that touch become one. */
 void sc_run_set_add_span(struct sc_run_set *set, struct sc_run_span span)
 {
     struct sc_run_span *last = set->span_count > 0 ? &set->spans[set->span_count - 1] : NULL;

@@ -1,6 +1,5 @@
-/* Numbers of runs. Runs that follow each other are one span, so that a set of all ranks of a job
- * takes as much as a set of one.
- */
+/* A set of numbers of runs. Runs that follow each other take one entry, a span, so that a set of
+ * all ranks of a job takes as much as a set of one. */
 #ifndef SC_REPORT_COMMAND_RUN_SET_H
 #define SC_REPORT_COMMAND_RUN_SET_H
 
@@ -22,12 +21,12 @@ struct sc_run_set {
 /* Pre: no number of the set is larger. Out of memory, the number is left out. */
 void sc_run_set_add(struct sc_run_set *set, size_t number);
 
-/* The same of several. Pre: no span of the set begins behind this one. */
+/* Adds a span of runs. Pre: no span of the set begins behind this one. */
 void sc_run_set_add_span(struct sc_run_set *set, struct sc_run_span span);
 
 bool sc_run_set_has(const struct sc_run_set *set, size_t number);
 
-/* Adds all of `other`. Out of memory, the set stays as it is. */
+/* Adds all runs of `other`. If out of memory, the set stays as it is. */
 void sc_run_set_unite(struct sc_run_set *set, const struct sc_run_set *other);
 
 /* Leaves the set empty. */

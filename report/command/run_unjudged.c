@@ -19,6 +19,7 @@ static const struct sc_finding *find_hindrance(struct sc_run_work *work, const c
     return NULL;
 }
 
+/* Says why nothing was judged, as far as the program's file tells. */
 void sc_run_unjudged_say(struct sc_run_work *work, const struct sc_run_roll *roll,
                          const char *program)
 {
@@ -33,6 +34,7 @@ void sc_run_unjudged_say(struct sc_run_work *work, const struct sc_run_roll *rol
                program);
 }
 
+/* Says in which processes the library was switched off. */
 void sc_run_unjudged_say_off(struct sc_run_work *work, const struct sc_run_roll *roll)
 {
     struct sc_run_note note, first = {0};

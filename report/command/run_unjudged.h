@@ -1,4 +1,5 @@
-/* A strict run in which nothing was looked at says so: it must not pass for one that was clean. */
+/* Messages of a strict run in which nothing was looked at: it must not pass for one that was
+ * clean. */
 #ifndef SC_REPORT_COMMAND_RUN_UNJUDGED_H
 #define SC_REPORT_COMMAND_RUN_UNJUDGED_H
 
@@ -9,7 +10,8 @@
 void sc_run_unjudged_say(struct sc_run_work *work, const struct sc_run_roll *roll,
                          const char *program);
 
-/* Names the processes that looked for the driver with mode=off, unless all were to. */
+/* Says which processes would have used the driver but for mode=off, unless the user has turned the
+ * library off for all. */
 void sc_run_unjudged_say_off(struct sc_run_work *work, const struct sc_run_roll *roll);
 
 #endif

@@ -27,6 +27,7 @@ void sc_run_work_add_entry(struct sc_run_work *work, const char *key, const char
         sc_scratch_print(&work->scratch, "%s%s%s%s", work->options, separator, key, value);
 }
 
+/* Can the value stand among the options? Says why not. */
 bool sc_run_work_is_value(const char *value)
 {
     if (!strchr(value, ':'))
@@ -35,7 +36,7 @@ bool sc_run_work_is_value(const char *value)
     return false;
 }
 
-/* '%' has a meaning in report_path. */
+/* Can reports be written there? A '%' in the folder's name would have a meaning in report_path. */
 static bool is_folder_of_reports(const char *folder)
 {
     if (!strchr(folder, '%'))
@@ -69,6 +70,7 @@ static bool make_folder(const char *path)
     return true;
 }
 
+/* Has reports written into this folder, which is made if need be. */
 bool sc_run_work_add_folder(struct sc_run_work *work, const char *path)
 {
     const char *folder = make_folder(path) ? absolute_path(work, path) : NULL;
@@ -79,6 +81,7 @@ bool sc_run_work_add_folder(struct sc_run_work *work, const char *path)
     return true;
 }
 
+/* Checks the file of suppressions before the program runs, and names it by its whole path. */
 bool sc_run_work_add_suppressions(struct sc_run_work *work, const char *path)
 {
     struct sc_suppressed *suppressed = sc_suppressed_read(path);
@@ -98,7 +101,8 @@ bool sc_run_work_parse(struct sc_run_work *work)
 
 /* ---- where the reports are ---- */
 
-/* What is there may be of the kind that reports are written to, and not read from. */
+/* Can reports be read again from where report_path leads? What is there may be of the kind that
+ * reports are written to, and not read from. */
 static bool can_be_shown(const char *report_path)
 {
     struct stat status;
@@ -109,6 +113,7 @@ static bool can_be_shown(const char *report_path)
     return false;
 }
 
+/* Makes report_path absolute, so that it is the same for programs that change their folder. */
 bool sc_run_work_anchor(struct sc_run_work *work)
 {
     const char *path = work->parsed.report_path;
@@ -126,6 +131,7 @@ bool sc_run_work_anchor(struct sc_run_work *work)
 
 /* ---- what is started ---- */
 
+/* Sets what the program inherits, so that the library is loaded with its options. */
 bool sc_run_work_set_environment(struct sc_run_work *work)
 {
     const char *library = sc_preload_find(&work->scratch);
@@ -155,6 +161,7 @@ static bool is_beside(const char *program)
     return !strchr(program, '/') && stat(program, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+/* Says why the program cannot be run. Returns the exit status that a shell has for it. */
 int sc_run_work_refuse_program(const char *program, int error)
 {
     if (error == ENOENT && is_beside(program))

@@ -1,4 +1,5 @@
-/* What the flags of `safecopy run` ask for, and what the program is started with. */
+/* What the flags of `safecopy run` ask for, and the environment with which the program is
+ * started. */
 #ifndef SC_REPORT_COMMAND_RUN_WORK_H
 #define SC_REPORT_COMMAND_RUN_WORK_H
 
@@ -14,8 +15,7 @@ struct sc_run_work {
     const char *format;          /* NULL: nothing is shown at the end */
     struct sc_outfile_place out; /* its path NULL: stderr */
     struct sc_source_roots roots;
-    int place_flag; /* of --report and --report-dir, the letter of the one that was given; 0: none
-                     */
+    int place_flag; /* which of --report and --report-dir was given, by its letter; 0: neither */
     bool is_injected;
     bool requires_judged;     /* a run in which nothing was judged fails */
     bool awaits;              /* all that the program leaves running */
@@ -31,7 +31,8 @@ void sc_run_work_add_entry(struct sc_run_work *work, const char *key, const char
 
 bool sc_run_work_is_value(const char *value);
 
-/* A report for each process in a folder, which is made if it is not there. */
+/* Has each process write its report into a folder, which is made if it does not exist. False: it
+ * cannot be made, and stderr was told why. */
 bool sc_run_work_add_folder(struct sc_run_work *work, const char *path);
 
 /* The library would leave a malformed entry out, and go on. */

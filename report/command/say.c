@@ -23,6 +23,7 @@ static size_t skip_ascii(const char *text, size_t count)
     return i;
 }
 
+/* Can the text be shown as it is, without control characters that a terminal would obey? */
 static bool is_plain(const char *text, size_t count)
 {
     uint32_t code;
@@ -40,6 +41,7 @@ struct copy {
     char text[];
 };
 
+/* A copy with harmful characters made visible. */
 static struct copy *copy_plain(const char *text, size_t count)
 {
     size_t size = count * SC_PLAIN_GROWTH + 1;
@@ -53,6 +55,7 @@ static struct copy *copy_plain(const char *text, size_t count)
 
 static struct copy *copies;
 
+/* The text as it may be shown; a copy lives until sc_say_forget. */
 const char *sc_say_plain(const char *text)
 {
     size_t count = strlen(text);
@@ -82,6 +85,7 @@ void sc_say_to(void take(const char *text))
     taker = take;
 }
 
+/* Shows a line on stderr, over what shows progress there. */
 static void show(const char *text)
 {
     struct copy *shown = text ? copy_plain(text, strlen(text)) : NULL;
@@ -90,6 +94,7 @@ static void show(const char *text)
     free(shown);
 }
 
+/* Says a line, on stderr or to whoever takes what is said. */
 void sc_say(const char *format, ...)
 {
     char *text = NULL;

@@ -33,6 +33,7 @@ static void add_block(struct sc_scratch *scratch, size_t least)
     scratch->blocks = block;
 }
 
+/* Takes memory from the current block, or from a new one. */
 static void *reserve(struct sc_scratch *scratch, size_t size)
 {
     size_t rounded = (size + sizeof(max_align_t) - 1) & ~(sizeof(max_align_t) - 1);
@@ -71,7 +72,8 @@ char *sc_scratch_print(struct sc_scratch *scratch, const char *format, ...)
     return text;
 }
 
-/* The first block is the oldest, and has the usual size unless it was asked for a large piece. */
+/* Gives back all that was taken, but keeps the first block. The first block is the oldest, and has
+ * the usual size unless it was asked for a large piece. */
 void sc_scratch_reset(struct sc_scratch *scratch)
 {
     while (scratch->blocks && (scratch->blocks->next || scratch->blocks->size > BLOCK)) {

@@ -1,7 +1,6 @@
-/* Memory that is given back all at once: the parts of one run or hazard while it is shown.
+/* Memory that is freed all at once: for the parts of one run or hazard while it is shown.
  *
- * Where there is no memory left the process ends: nothing that is shown could be whole.
- */
+ * If no memory is left the process ends: nothing that is shown could be whole. */
 #ifndef SC_REPORT_COMMAND_SCRATCH_H
 #define SC_REPORT_COMMAND_SCRATCH_H
 
@@ -18,7 +17,7 @@ void *sc_scratch_take(struct sc_scratch *scratch, size_t size);
 __attribute__((format(printf, 2, 3))) char *sc_scratch_print(struct sc_scratch *scratch,
                                                              const char *format, ...);
 
-/* Gives all of it back but for one block, which the next use gets. */
+/* Frees all of the memory except one block, which is used next. */
 void sc_scratch_reset(struct sc_scratch *scratch);
 void sc_scratch_free(struct sc_scratch *scratch);
 

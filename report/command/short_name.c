@@ -42,8 +42,8 @@ static bool is_one_of(const char *characters, char character)
     return character != '\0' && strchr(characters, character);
 }
 
-/* Within parentheses '<' and '>' may be comparisons: '>' closes nothing there, and what '<' has
- * opened ends with them. */
+/* Goes over a character, and notes which brackets are open. Within parentheses '<' and '>' may be
+ * comparisons: '>' closes nothing there, and what '<' has opened ends with them. */
 static void pass(struct open *open, char character)
 {
     if (is_one_of(openers, character)) {
@@ -72,6 +72,7 @@ static size_t part_length(const char *at)
     return length;
 }
 
+/* A long name of C++ with its template arguments left out. */
 const char *sc_short_name(struct sc_scratch *scratch, const char *name)
 {
     static const char omitted[] = "...";

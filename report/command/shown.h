@@ -1,4 +1,4 @@
-/* A hazard as it is shown, the same for every format (model.h). */
+/* The record of a hazard as it is shown, the same for every format (model.h). */
 #ifndef SC_REPORT_COMMAND_SHOWN_H
 #define SC_REPORT_COMMAND_SHOWN_H
 
@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The copy, the event, the free before it, or what made the buffer or the stream. */
+/* One of the calls that a hazard names: the copy, the event, the free before it, or the call that
+ * made the buffer or the stream. */
 struct sc_call {
     const char *api;                 /* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)" */
     const char *called, *driver_api; /* the first of these, and the second */
@@ -31,13 +32,14 @@ struct sc_shown {
     const char *suppression; /* why the hazard is suppressed; NULL: it is not */
     const char *news;        /* "new" or "unchanged" since the baseline; NULL without one, and
                               * of what is suppressed */
-    const char *grown;       /* "at 2 places here and 1 in the baseline, so one may be new", of what
-                              * is unchanged; NULL: it is not so, or that is not known */
+    /* for an unchanged hazard: "at 2 places here and 1 in the baseline, so one may be new"; NULL:
+     * that is not so, or not known */
+    const char *grown;
     enum sc_hazard_subject subject;
     json_int_t occurrences;
-    size_t run;          /* the index of the one that is shown of those that had it */
-    bool is_found_later; /* SC201 alone: the event has found the source changed, and did not change
-                            it */
+    size_t run; /* the index of the run that is shown, one of those that had the hazard */
+    /* for SC201: the event did not change the source but has found it changed */
+    bool is_found_later;
     bool is_timed;
     json_int_t start_ns, end_ns; /* of the copy on the device, if timed */
     const char *stream, *direction;

@@ -20,6 +20,7 @@ struct words {
     enum sc_hazard_subject subject;
 };
 
+/* What is known of a code: its name and advice. Of an unknown one, where to look. */
 static const struct words *words_of_code(const char *code)
 {
     static const struct words table[] = {
@@ -63,7 +64,7 @@ static const char *outcome_of(const char *code, const char *action)
 
 /* ---- calls ---- */
 
-/* "7417", or "7417 loader" where the thread has a name of its own. */
+/* Names the thread: "7417", or "7417 loader" where it has a name of its own. */
 static const char *thread_of(struct sc_scratch *scratch, const json_t *side)
 {
     const char *name = sc_field_string(side, "thread_name", NULL);
@@ -71,6 +72,7 @@ static const char *thread_of(struct sc_scratch *scratch, const json_t *side)
                             name ? " " : "", name ? name : "");
 }
 
+/* One of the hazard's calls, with its stack. */
 static struct sc_call make_call(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
                                 const json_t *side)
 {
@@ -88,6 +90,7 @@ static struct sc_call make_call(struct sc_scratch *scratch, const struct sc_fram
     return call;
 }
 
+/* The call and the user's place of it. */
 static const char *title_of_call(struct sc_scratch *scratch, const struct sc_call *call)
 {
     if (!call->stack.user)
@@ -142,7 +145,8 @@ static void describe_event(struct sc_scratch *scratch, struct sc_shown *hazard)
                                         size_in_words(scratch, buffer));
 }
 
-/* "with 100 blocks still held, 409600 bytes of device memory in all, by cuMemAlloc_v2" */
+/* Words what was never freed: "with 100 blocks still held, 409600 bytes of device memory in all, by
+ * cuMemAlloc_v2". */
 static void describe_held(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
     const json_t *buffer = json_object_get(hazard->record, "buffer");
@@ -163,7 +167,7 @@ static void describe_held(struct sc_scratch *scratch, struct sc_shown *hazard)
         sc_scratch_print(scratch, "%s%s by %s", words, room ? "" : ",", hazard->copy.api);
 }
 
-/* "64 MB was asked for", which a launch came before. */
+/* Words a limit that was set too late: "64 MB was asked for", and which launch came before. */
 static void describe_limit(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
     const json_t *limit = json_object_get(hazard->record, "limit");
@@ -200,7 +204,8 @@ static void describe_copy(struct sc_scratch *scratch, struct sc_shown *hazard)
                          hazard->stream, sc_field_number(copy, "device"), call->thread_words);
 }
 
-/* "a copy to the device that writes 65536 bytes at 0x7f, added by cudaMemcpyAsync at a.c:3 in f" */
+/* Words what a node does: "a copy to the device that writes 65536 bytes at 0x7f, added by
+ * cudaMemcpyAsync at a.c:3 in f". */
 static const char *node_words(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
                               const json_t *node)
 {
@@ -222,7 +227,7 @@ static const char *node_words(struct sc_scratch *scratch, const struct sc_frame_
     return sc_scratch_print(scratch, "%s, added by %s", words, title_of_call(scratch, &call));
 }
 
-/* Two nodes of the graph that is launched. Where nobody knows who has added the first one, `copy`
+/* Words the two nodes of a graph that race. Where nobody knows who has added the first one, `copy`
  * is the call that has made the exec. */
 static void describe_nodes(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
@@ -248,7 +253,7 @@ static void describe_freed(struct sc_scratch *scratch, struct sc_shown *hazard)
 
 /* ---- times and counts ---- */
 
-/* "1.3 ms" */
+/* Words a duration, as "1.3 ms". */
 static const char *time_of(struct sc_scratch *scratch, double ns)
 {
     if (ns >= 1e9)
@@ -258,7 +263,8 @@ static const char *time_of(struct sc_scratch *scratch, double ns)
     return sc_scratch_print(scratch, "%.1f us", ns / 1e3);
 }
 
-/* All of its times are of one occurrence, which need not be that of the last line. */
+/* Takes when the copy was on the device. All of its times are of one occurrence, which need not be
+ * that of the last line. */
 static void take_timing(struct sc_shown *hazard)
 {
     const json_t *timing = json_object_get(hazard->record, "timing");
@@ -271,7 +277,7 @@ static void take_timing(struct sc_shown *hazard)
     hazard->end_ns = sc_field_number(timing, "device_end_ns");
 }
 
-/* What the copy did on the device, seen from the event. */
+/* Words what the copy did on the device, seen from the event. */
 static void describe_timing(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
     const json_t *timing = json_object_get(hazard->record, "timing");
@@ -289,6 +295,7 @@ static void describe_timing(struct sc_scratch *scratch, struct sc_shown *hazard)
     hazard->timing = sc_scratch_print(scratch, "%s; it took %s", words, time_of(scratch, taken));
 }
 
+/* How often the hazard came, in how many runs and ranks. */
 static const char *count_of(struct sc_scratch *scratch, const json_t *record)
 {
     json_int_t count = sc_field_number(record, "count"), runs = sc_field_number(record, "runs");
@@ -314,7 +321,7 @@ static void describe_origins(struct sc_scratch *scratch, struct sc_shown *hazard
     }
 }
 
-/* `relation`: what it is the origin of. */
+/* Adds where the memory or the stream comes from; `relation`: the words for it. */
 static void add_origin(struct sc_shown *hazard, struct sc_scratch *scratch,
                        const struct sc_frame_makers *makers, const json_t *origin,
                        const char *relation)
@@ -326,6 +333,7 @@ static void add_origin(struct sc_shown *hazard, struct sc_scratch *scratch,
     call->words = relation;
 }
 
+/* Takes a hazard's record apart, and finds the names of its frames. */
 struct sc_shown sc_shown_hazards_make(struct sc_scratch *scratch,
                                       const struct sc_frame_makers *makers, json_t *record)
 {
@@ -367,6 +375,7 @@ const char *sc_shown_hazards_title(struct sc_scratch *scratch, const struct sc_s
                             title_of_call(scratch, &hazard->copy));
 }
 
+/* Adds the words for everything, which only what is shown needs. */
 void sc_shown_hazards_describe(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
     hazard->count = count_of(scratch, hazard->record);

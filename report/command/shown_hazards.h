@@ -1,12 +1,12 @@
-/* Hazards in words. */
+/* Turns hazard lines of a report into words and frames (shown.h). */
 #ifndef SC_REPORT_COMMAND_SHOWN_HAZARDS_H
 #define SC_REPORT_COMMAND_SHOWN_HAZARDS_H
 
 #include "report/command/model.h"
 #include "report/command/shown.h"
 
-/* The hazard of `record`, as sc_finding_read gives it, with its stacks. All is in the scratch
- * or in the record. */
+/* Makes the hazard of `record`, which sc_finding_read has made, with its stacks. All is in the
+ * scratch or in the record. */
 struct sc_shown sc_shown_hazards_make(struct sc_scratch *scratch,
                                       const struct sc_frame_makers *makers, json_t *record);
 
@@ -16,7 +16,8 @@ const char *sc_shown_hazards_title(struct sc_scratch *scratch, const struct sc_s
 /* What to do about a hazard of this code. */
 const char *sc_shown_hazards_advice(const char *code);
 
-/* Adds what only a reader needs: title, count, outcome, advice, timing, and the words of calls. */
+/* Adds what only a human reader needs: title, count, outcome, advice, timing, and the words of
+ * calls. */
 void sc_shown_hazards_describe(struct sc_scratch *scratch, struct sc_shown *hazard);
 
 #endif

@@ -18,6 +18,7 @@ enum {
     CHILDREN_MAX = 8
 };
 
+/* A number of bytes of the report, within limits: a damaged file may have any. */
 uint64_t sc_shown_memory_bytes(const json_t *object, const char *key)
 {
     json_int_t value = sc_field_number(object, key);
@@ -76,6 +77,7 @@ struct making {
     struct sc_memory *memory;
 };
 
+/* The words for memory that the driver took behind a call. */
 static void make_step(struct making *making, struct sc_memory_call *step, const json_t *record)
 {
     const char *api = sc_field_string(record, "api", NULL);
@@ -87,6 +89,7 @@ static void make_step(struct making *making, struct sc_memory_call *step, const 
         times > 1 ? sc_scratch_print(making->scratch, ", %" PRIu64 " times", times) : "");
 }
 
+/* The words for memory that other processes may have opened. */
 static void make_export(struct making *making, struct sc_memory_call *export, const json_t *record)
 {
     uint64_t now = (uint64_t)making->memory->time_ns;
@@ -140,6 +143,7 @@ static void add_calls(struct making *making, struct sc_memory_place *place, cons
         make_calls(making, json_object_get(record, "exports"), make_export, &place->export_count);
 }
 
+/* Adds a device, or the host, with all that was said of it. */
 static void add_place(struct making *making, const json_t *record, json_int_t device)
 {
     struct sc_memory_place *place = &making->memory->places[making->memory->place_count++];
@@ -178,7 +182,7 @@ static void add_places(struct making *making, const json_t *member)
         add_place(making, json_object_get(member, "host"), SC_MEMORY_HOST);
 }
 
-/* NULL: there is none. */
+/* The place of this number; NULL: there is none. */
 static const struct sc_memory_place *find_place(const struct sc_memory *memory,
                                                 const json_t *device)
 {
@@ -191,7 +195,8 @@ static const struct sc_memory_place *find_place(const struct sc_memory *memory,
 
 /* ---- accounts ---- */
 
-/* Managed memory lies somewhere, and mappings and what is imported are none of the run's own. */
+/* Does memory of this kind count as the run's own? Managed memory lies somewhere, and mappings and
+ * what is imported are none of the run's own. */
 static bool is_own(const char *kind)
 {
     static const char *const kinds[] = {"device",   "pooled", "array",
@@ -202,7 +207,7 @@ static bool is_own(const char *kind)
     return false;
 }
 
-/* ", from keep_a_copy, main": whom the function was called by, of the user's own. */
+/* Who called the function, of the user's own: ", from keep_a_copy, main". */
 static const char *callers_of(struct sc_scratch *scratch, const struct sc_frames *stack)
 {
     const char *words = "";
@@ -215,7 +220,7 @@ static const char *callers_of(struct sc_scratch *scratch, const struct sc_frames
     return words;
 }
 
-/* Where the call was made: by the user's own, or else innermost. */
+/* Words where the account's call was made: by the user's own function, or else the innermost. */
 static const char *words_of(struct sc_scratch *scratch, const struct sc_memory_account *account)
 {
     const struct sc_frames *stack = &account->stack;
@@ -227,6 +232,7 @@ static const char *words_of(struct sc_scratch *scratch, const struct sc_memory_a
                             callers_of(scratch, stack));
 }
 
+/* Adds what one stack has allocated of one kind. */
 static void add_account(struct making *making, const json_t *record)
 {
     struct sc_memory *memory = making->memory;
@@ -269,6 +275,7 @@ static void add_accounts(struct making *making, const json_t *member)
 
 /* ---- the rest ---- */
 
+/* Adds what the accounts that were left out have in common. */
 static void add_rest(struct making *making, struct sc_memory_account rest)
 {
     if (rest.bytes == 0 && rest.blocks == 0 && rest.peak_bytes == 0)
@@ -282,7 +289,8 @@ static void add_rest(struct making *making, struct sc_memory_account rest)
     making->memory->accounts[making->memory->account_count++] = rest;
 }
 
-/* The accounts of the place, and those of one kind, added up. */
+/* Adds up the accounts of a place, or of one kind there. The accounts of the place, and those of
+ * one kind, added up. */
 static void add_up(const struct sc_memory *memory, size_t count,
                    const struct sc_memory_place *place, const char *kind,
                    struct sc_memory_account *sum)
@@ -297,7 +305,8 @@ static void add_up(const struct sc_memory *memory, size_t count,
     }
 }
 
-/* What is held is known of each kind, and what was held at the peak of the place alone. */
+/* Adds what is held at the place and in none of its accounts. What is held is known of each kind,
+ * and what was held at the peak of the place alone. */
 static void add_rest_of_place(struct making *making, const struct sc_memory_place *place)
 {
     const struct sc_memory *memory = making->memory;
@@ -348,6 +357,7 @@ static const char *children_of(struct sc_scratch *scratch, const json_t *member)
     return words;
 }
 
+/* Takes a statement of memory apart, and finds the names of its frames. */
 struct sc_memory sc_shown_memory_make(struct sc_scratch *scratch,
                                       const struct sc_frame_makers *makers, const json_t *member)
 {
@@ -364,6 +374,7 @@ struct sc_memory sc_shown_memory_make(struct sc_scratch *scratch,
     return memory;
 }
 
+/* The memory that a run had at its end; if it did not end, as its last line about memory says. */
 struct sc_memory sc_shown_memory_of_entry(struct sc_scratch *scratch,
                                           const struct sc_frame_makers *makers, const json_t *entry)
 {

@@ -1,10 +1,9 @@
-/* Who holds which memory in one run, the same for every format: places, the accounts of each, and
- * what the run held over time. A run that did not end normally has what its last `memory` line
+/* What a run holds of memory and who holds it, the same for every format: places, the accounts of
+ * each, and what changed over time. A run that did not end normally has what its last `memory` line
  * says.
  *
  * Each number is at most SC_MEMORY_BYTES_MAX, whatever the report says. No word is fit for a
- * terminal or a page before the format has escaped it.
- */
+ * terminal or a page before the format has escaped it. */
 #ifndef SC_REPORT_COMMAND_SHOWN_MEMORY_H
 #define SC_REPORT_COMMAND_SHOWN_MEMORY_H
 
@@ -24,8 +23,8 @@ struct sc_run;
 
 enum { SC_MEMORY_HOST = -1, SC_MEMORY_DEVICES_MAX = 256 };
 
-/* A call behind which the driver has taken more for itself, or that has made a handle of memory for
- * others. */
+/* A call after which the driver has taken more memory for itself, or by which memory was made known
+ * to other processes. */
 struct sc_memory_call {
     const char *words; /* "200 MB behind cuCtxCreate_v4", "64 MB of device, by cuIpcGetMemHandle" */
     struct sc_frames stack;
@@ -73,8 +72,8 @@ struct sc_memory {
     const char *children; /* who lives on and has a device open; NULL: nobody, or it is not known */
 };
 
-/* Makes it of a member `memory` of a report, or of anything else. All is in the scratch or in the
- * member. */
+/* Makes a struct sc_memory of `member`, which should be a report's member `memory` but may be
+ * anything. All is in the scratch or in the member. */
 struct sc_memory sc_shown_memory_make(struct sc_scratch *scratch,
                                       const struct sc_frame_makers *makers, const json_t *member);
 
@@ -83,7 +82,7 @@ struct sc_memory sc_shown_memory_of_entry(struct sc_scratch *scratch,
                                           const struct sc_frame_makers *makers,
                                           const json_t *entry);
 
-/* What the run that was asked for last holds; valid as the run is. */
+/* What the run holds, which must be the one that was asked for last; valid as the run is. */
 struct sc_memory sc_shown_memory_of_run(struct sc_model *model, const struct sc_run *run);
 
 /* The same for sums over processes and comparisons of them: a run that went on as another program
@@ -96,7 +95,7 @@ static inline void sc_shown_memory_add(uint64_t *sum, uint64_t more)
     *sum = more < (uint64_t)INT64_MAX - *sum ? *sum + more : (uint64_t)INT64_MAX;
 }
 
-/* Without `part`, and 0 where that is more, as only a damaged report says. */
+/* all - part; 0 if `part` is larger, as only a damaged report says. */
 static inline uint64_t sc_shown_memory_less(uint64_t all, uint64_t part)
 {
     return all > part ? all - part : 0;
@@ -108,7 +107,8 @@ const char *sc_shown_memory_title(struct sc_scratch *scratch, const struct sc_ru
 /* A frame in a word or two: its function, or else "train+0x12". */
 const char *sc_shown_memory_frame(struct sc_scratch *scratch, const struct sc_frame *frame);
 
-/* A number of the report that is bytes or blocks: 0 where it is missing or none. */
+/* The member `key` of a report that counts bytes or blocks; 0 if it is missing or no such
+ * number. */
 uint64_t sc_shown_memory_bytes(const json_t *object, const char *key);
 
 /* Whether there is, or was, anything at the place. */
@@ -118,8 +118,8 @@ static inline bool sc_shown_memory_has_any(const struct sc_memory_place *place)
            place->context_count > 0 || place->unaccounted_peak_bytes > 0;
 }
 
-/* "its own pool has 8 GB, 5 GB in use; 3 GB unused, which torch.cuda.empty_cache() gives
- * back" */
+/* Words for a library's own pool: "its own pool has 8 GB, 5 GB in use; 3 GB unused, which
+ * torch.cuda.empty_cache() gives back". */
 const char *sc_shown_memory_suballocator(struct sc_scratch *scratch, const json_t *suballocator);
 
 /* "1.5 GB", and with its sign. */

@@ -20,6 +20,7 @@ struct making {
     void *context;
 };
 
+/* The stack that a record refers to; NULL: none. */
 static json_t *stack_of(const struct making *making, const json_t *record)
 {
     const json_t *place = json_object_get(record, "stack");
@@ -43,7 +44,7 @@ static const char *age_of(struct sc_scratch *scratch, const json_t *record)
     return sc_scratch_print(scratch, "%.3f ms before", age_ns / 1e6);
 }
 
-/* ", 4096 bytes from 0x1 to 0x2" */
+/* Words the bytes of an operation: ", 4096 bytes from 0x1 to 0x2". */
 static const char *use_of(struct sc_scratch *scratch, const json_t *record)
 {
     json_int_t size = sc_field_number(record, "size");
@@ -57,6 +58,7 @@ static const char *use_of(struct sc_scratch *scratch, const json_t *record)
         address ? address : "");
 }
 
+/* Words an operation: the call, what it used, and how long before the error. */
 static const char *operation_of(const struct making *making, const json_t *operation)
 {
     struct sc_scratch *scratch = making->scratch;
@@ -67,6 +69,7 @@ static const char *operation_of(const struct making *making, const json_t *opera
                             use_of(scratch, operation), age_of(scratch, operation));
 }
 
+/* Adds which error came first, and of which call. */
 static void add_error(const struct making *making)
 {
     struct sc_scratch *scratch = making->scratch;
@@ -86,6 +89,7 @@ static void add_error(const struct making *making)
     making->add(making->context, words, stack_of(making, call));
 }
 
+/* Adds the operations of one stream that were in flight. Returns how many there were until now. */
 static size_t add_in_flight(const struct making *making, const json_t *stream, size_t count)
 {
     size_t index;
@@ -121,6 +125,7 @@ static void add_all_in_flight(const struct making *making)
     add_more(making, "in flight", count, IN_FLIGHT_MAX);
 }
 
+/* Adds what was given back shortly before the error. */
 static void add_frees(const struct making *making)
 {
     size_t index;
@@ -143,7 +148,8 @@ static void add_frees(const struct making *making)
     add_more(making, "given back", json_array_size(frees), FREES_MAX);
 }
 
-/* A kernel that does not look at what malloc gave it. */
+/* Adds that a small device heap may have been the cause. A kernel that does not look at what malloc
+ * gave it. */
 static void add_heap(const struct making *making)
 {
     const json_t *heap = json_object_get(making->line, "heap");
@@ -164,7 +170,7 @@ static void add_heap(const struct making *making)
                 stack_of(making, heap));
 }
 
-/* In one note, without stacks. */
+/* Adds the last operations of a stream, in one note, without stacks. */
 static void add_last(const struct making *making, const json_t *stream)
 {
     size_t index;
@@ -185,6 +191,7 @@ static void add_last(const struct making *making, const json_t *stream)
     making->add(making->context, words, NULL);
 }
 
+/* Says what was going on when a context was lost, note by note. */
 void sc_shown_postmortems_make(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
                                const json_t *postmortem, sc_shown_postmortems_add *add,
                                void *context)

@@ -1,4 +1,4 @@
-/* The `postmortem` line of a run, in words: notes with their stacks. */
+/* Turns the `postmortem` line of a run into words: notes with their stacks. */
 #ifndef SC_REPORT_COMMAND_SHOWN_POSTMORTEMS_H
 #define SC_REPORT_COMMAND_SHOWN_POSTMORTEMS_H
 
@@ -7,7 +7,8 @@
 
 #include <jansson.h>
 
-/* Takes a note's words, and its stack: an array of a report or anything else. */
+/* Is called with each note's words and its stack, which should be an array of a report but may be
+ * anything. */
 typedef void sc_shown_postmortems_add(void *context, const char *words, json_t *stack);
 
 /* Gives the notes in their order. The first says what was lost and how that was learnt. */

@@ -1,6 +1,5 @@
-/* The runs of several ranks side by side, and what their reports say of them, said once for all
- * that it is said of.
- */
+/* Shows the runs of several ranks side by side: what their reports say, said once for all ranks of
+ * which it is true. */
 #ifndef SC_REPORT_COMMAND_SHOWN_RANKS_H
 #define SC_REPORT_COMMAND_SHOWN_RANKS_H
 

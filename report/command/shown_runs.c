@@ -28,6 +28,7 @@ static const char *text_of(const json_t *string)
     return json_is_string(string) ? json_string_value(string) : "?";
 }
 
+/* Adds a note to the run. */
 static struct sc_note *add(struct making *making, const char *words)
 {
     struct sc_run *run = &making->run;
@@ -44,7 +45,7 @@ static struct sc_note *add(struct making *making, const char *words)
     return note;
 }
 
-/* "WORDS: one, another", nothing where there are none. */
+/* Adds a list as "WORDS: one, another"; nothing if it is empty. */
 static void add_list(struct making *making, const char *words, const json_t *list)
 {
     size_t index;
@@ -66,6 +67,7 @@ static size_t arguments_shown(const json_t *command)
     return count;
 }
 
+/* The command line, as far as it is shown. */
 static const char *command_of(struct sc_scratch *scratch, const json_t *run)
 {
     const json_t *command = json_object_get(run, "command");
@@ -81,6 +83,7 @@ static const char *command_of(struct sc_scratch *scratch, const json_t *run)
 
 static const char missing_run[] = "the line that says what ran is missing";
 
+/* What stands for the run: its command and process. */
 static const char *title_of(struct sc_scratch *scratch, const json_t *entry)
 {
     const json_t *run = json_object_get(entry, "run");
@@ -98,6 +101,7 @@ static const char *title_of(struct sc_scratch *scratch, const json_t *entry)
                             sc_field_number(run, "pid"), host[0] != '\0' ? " on " : "", host);
 }
 
+/* The run's name where two runs are compared: without what differs each time. */
 static const char *name_of(struct sc_scratch *scratch, const json_t *entry)
 {
     const json_t *run = json_object_get(entry, "run");
@@ -131,6 +135,7 @@ static void add_counts(struct making *making, const json_t *summary)
     add(making, words);
 }
 
+/* Adds a count of the summary, unless it is 0. */
 static void add_noted(struct making *making, const json_t *summary, const char *field,
                       const char *words)
 {
@@ -169,6 +174,7 @@ static const char *words_of(const char *reason)
     return reason;
 }
 
+/* Adds what was not watched, by the reason why. */
 static void add_unguarded(struct making *making, const json_t *summary)
 {
     json_t *reasons = json_object_get(json_object_get(summary, "unguarded"), "by_reason");
@@ -185,7 +191,8 @@ static void add_unguarded(struct making *making, const json_t *summary)
     }
 }
 
-/* What is not watched is among them, and shown already. */
+/* Adds what got no verdict, by the reason why. What is not watched is among them, and shown
+ * already. */
 static void add_unjudged(struct making *making, const json_t *summary)
 {
     json_t *unwatched = json_object_get(json_object_get(summary, "unguarded"), "by_reason");
@@ -210,7 +217,7 @@ static const char *words_of_state(const char *name)
     return name;
 }
 
-/* Where a mechanism was asked for. */
+/* Adds by which mechanism pages were guarded, where one was asked for. */
 static void add_guard(struct making *making, const json_t *summary)
 {
     const json_t *guard = json_object_get(summary, "guard");
@@ -227,7 +234,7 @@ static void add_guard(struct making *making, const json_t *summary)
                          is_had ? "" : "; no userfaultfd: ", is_had ? "" : words_of_state(state)));
 }
 
-/* Where most was left out. */
+/* Adds how many operations guard_budget left unguarded, and at which calls most. */
 static void add_budget(struct making *making, const json_t *summary)
 {
     enum { SITES_SHOWN = 5 };
@@ -266,7 +273,8 @@ static void add_ignored(struct making *making, const json_t *summary)
                                  text_of(entry)));
 }
 
-/* Where lines could not be read, the summary may be one of them. */
+/* What is said of a run without a summary: where lines could not be read, the summary may be one of
+ * them. */
 static const char *words_without_summary(const struct making *making)
 {
     if (making->run.replaced)
@@ -278,7 +286,8 @@ static const char *words_without_summary(const struct making *making)
 
 /* ---- of several runs ---- */
 
-/* "2 of 10000 runs did not end normally: ranks 17, 4711; the report of the first is r17.jsonl" */
+/* Adds which of the merged runs have something in common: "2 of 10000 runs did not end normally:
+ * ranks 17, 4711; the report of the first is r17.jsonl". */
 static void add_alike(struct making *making, const json_t *merged, const char *key,
                       const char *words)
 {
@@ -297,6 +306,7 @@ static void add_alike(struct making *making, const json_t *merged, const char *k
                          ranks ? ranks : "", sc_field_string(alike, "file", "?")));
 }
 
+/* Adds the exit statuses of merged runs, if they differ. */
 static void add_statuses(struct making *making, const json_t *merged)
 {
     json_t *statuses = json_object_get(merged, "exit_statuses");
@@ -311,6 +321,7 @@ static void add_statuses(struct making *making, const json_t *merged)
         add(making, words);
 }
 
+/* Adds what only merged runs have. */
 static void add_merged(struct making *making, const json_t *entry)
 {
     const json_t *merged = json_object_get(entry, "merged");
@@ -354,6 +365,7 @@ static void add_summary(struct making *making, const json_t *entry)
 
 /* ---- what was not looked for ---- */
 
+/* Adds calls that passed the library by. */
 static void add_misses(struct making *making, const json_t *entry)
 {
     size_t index;
@@ -371,7 +383,7 @@ static void add_misses(struct making *making, const json_t *entry)
     }
 }
 
-/* The last one tells how many there were. */
+/* Adds that allocations have failed. The last line about it tells how many. */
 static void add_oom(struct making *making, const json_t *entry)
 {
     const json_t *oom = json_object_get(entry, "oom");
@@ -434,7 +446,8 @@ static void take_bad_lines(struct making *making, const json_t *entry)
     run->bad_lines_more = sc_field_number(entry, "bad_lines") - (json_int_t)run->bad_line_count;
 }
 
-/* "2 lines could not be read: line 3: not JSON; line 7: the last line is cut". */
+/* Words which lines could not be read: "2 lines could not be read: line 3: not JSON; line 7: the
+ * last line is cut". */
 static const char *words_of_bad_lines(const struct making *making)
 {
     const struct sc_run *run = &making->run;
@@ -448,7 +461,8 @@ static const char *words_of_bad_lines(const struct making *making)
     return run->bad_lines_more > 0 ? sc_scratch_print(making->scratch, "%s; ...", words) : words;
 }
 
-/* What is gravest comes first, and is why the run is in doubt. */
+/* Adds why the run is in doubt. What is gravest is added first, and is what formats show as the
+ * reason. */
 static void add_doubt(struct making *making, const char *words)
 {
     add(making, words);
@@ -456,6 +470,7 @@ static void add_doubt(struct making *making, const char *words)
         making->run.doubt = words;
 }
 
+/* Adds what could not be read, so that a run without hazards is not taken for clean. */
 static void add_doubts(struct making *making, const json_t *entry)
 {
     const char *unreadable = sc_field_string(entry, "unreadable", NULL);
@@ -473,6 +488,7 @@ static void add_doubts(struct making *making, const json_t *entry)
         making->run.doubt = missing_run;
 }
 
+/* Makes all that is said of a run. */
 struct sc_run sc_shown_runs_make(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
                                  json_t *entry)
 {

@@ -15,6 +15,7 @@ static bool is_of_word(char byte)
     return isalnum((unsigned char)byte) || byte == '_';
 }
 
+/* Finds the words in a line, not within other words. */
 bool sc_source_call_find_words(struct sc_source_span *span, const struct sc_excerpt *excerpt,
                                size_t line, const char *words)
 {
@@ -41,6 +42,7 @@ static char byte_at(const struct point *point)
     return byte == '\0' ? '\n' : byte;
 }
 
+/* Goes on by one byte, over the ends of lines too. */
 static void step(struct point *point)
 {
     if (byte_at(point) == '\n')
@@ -49,7 +51,7 @@ static void step(struct point *point)
         point->at++;
 }
 
-/* Behind a string or a character that begins there. */
+/* Goes on behind a string or a character that begins here. */
 static void pass_quoted(struct point *point)
 {
     char quote = byte_at(point), byte;
@@ -63,8 +65,8 @@ static void pass_quoted(struct point *point)
         step(point);
 }
 
-/* To the comma or the bracket that ends an argument, or to NUL where there is none. Angle brackets
- * are comparisons as well, and are not counted. */
+/* Goes on to the comma or the bracket that ends an argument, or to the end where there is none.
+ * Angle brackets are comparisons as well, and are not counted. */
 static void pass_argument(struct point *point)
 {
     int depth = 0;
@@ -80,7 +82,7 @@ static void pass_argument(struct point *point)
     }
 }
 
-/* What stands between, with a blank for each row of blanks and ends of lines. */
+/* What stands between two points, with one blank for each row of blanks and ends of lines. */
 static const char *words_between(struct sc_scratch *scratch, struct point from,
                                  const struct point *to)
 {
@@ -98,6 +100,7 @@ static const char *words_between(struct sc_scratch *scratch, struct point from,
     return words;
 }
 
+/* What lies between two points, as far as it is in the first line. */
 static struct sc_source_span span_between(const struct point *from, const struct point *to)
 {
     const char *text = from->excerpt->lines[from->line];
@@ -107,7 +110,8 @@ static struct sc_source_span span_between(const struct point *from, const struct
     return (struct sc_source_span){from->line, from->at, end};
 }
 
-/* `point` is behind the bracket. False: the call goes on behind the excerpt. */
+/* Takes the arguments of the call; `point` is behind the bracket. False: the call goes on behind
+ * the excerpt. */
 static bool take_arguments(struct sc_source_call *call, struct sc_scratch *scratch,
                            struct point point)
 {
@@ -128,6 +132,8 @@ static bool take_arguments(struct sc_source_call *call, struct sc_scratch *scrat
     return true;
 }
 
+/* Finds the call of the function and its arguments: debug information names a line of the call,
+ * which may have begun before. */
 bool sc_source_call_find(struct sc_source_call *call, struct sc_scratch *scratch,
                          const struct sc_excerpt *excerpt, size_t line, const char *name)
 {

@@ -1,7 +1,6 @@
-/* A call in lines of source, found by its function's name and by brackets and commas alone: what
- * the program wrote there, and which of it an argument is. Names of functions and variables are as
- * the source has them. It is for people, who see the line as well.
- */
+/* Finds a call in lines of source, by its function's name and by brackets and commas alone: what
+ * the program wrote there, and which part of it an argument is. Names of functions and variables
+ * are as the source has them. The result is for people, who see the line as well. */
 #ifndef SC_REPORT_COMMAND_SOURCE_CALL_H
 #define SC_REPORT_COMMAND_SOURCE_CALL_H
 
@@ -31,7 +30,7 @@ struct sc_source_call {
 bool sc_source_call_find(struct sc_source_call *call, struct sc_scratch *scratch,
                          const struct sc_excerpt *excerpt, size_t line, const char *name);
 
-/* Finds `words` as a whole in a line: no letter, digit or underscore stands before or behind. */
+/* Finds `words` in a line as a whole, with no letter, digit or underscore before or behind. */
 bool sc_source_call_find_words(struct sc_source_span *span, const struct sc_excerpt *excerpt,
                                size_t line, const char *words);
 

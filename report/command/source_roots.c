@@ -21,6 +21,7 @@ static bool is_below(const char *path, const char *folder)
     return strncmp(path, folder, length) == 0 && (path[length] == '/' || folder[length - 1] == '/');
 }
 
+/* Has the file an ending that sources have? */
 static bool is_source(const char *path)
 {
     static const char *const endings[] = {
@@ -48,6 +49,7 @@ static bool keep_root(struct sc_source_roots *roots, char *path)
     return true;
 }
 
+/* Why the folder cannot hold sources; NULL: it can. */
 static const char *reason_against(const char *path)
 {
     struct stat status;
@@ -77,6 +79,7 @@ void sc_source_roots_free(struct sc_source_roots *roots)
     *roots = (struct sc_source_roots){0};
 }
 
+/* Does the path lie below a folder that the user has named? If there is none, all do. */
 static bool is_within(const struct sc_source_roots *roots, const char *path)
 {
     for (size_t i = 0; i < roots->count; i++)
@@ -87,7 +90,7 @@ static bool is_within(const struct sc_source_roots *roots, const char *path)
 
 /* ---- a file ---- */
 
-/* `path` has PATH_MAX bytes. */
+/* Finds the real path of an open file. `path` has PATH_MAX bytes. */
 static int find_path(int fd, char *path)
 {
     char name[SC_KERNELS_FILES_NAME_BYTES];
@@ -107,6 +110,8 @@ static bool is_at(const struct stat *file, const char *path)
     return lstat(path, &there) == 0 && there.st_dev == file->st_dev && there.st_ino == file->st_ino;
 }
 
+/* May the open file be shown? A report of somebody else's could name any file. Negative: why
+ * not. */
 static int judge(const struct sc_source_roots *roots, int fd, bool is_called_source)
 {
     char path[PATH_MAX];
@@ -125,8 +130,8 @@ static int judge(const struct sc_source_roots *roots, int fd, bool is_called_sou
     return is_within(roots, path) ? 0 : -EXDEV;
 }
 
-/* O_PATH finds a file and does not open it: no device acts, and no writer of a FIFO goes on. What
- * is opened then is that file, wherever its names lead by now. */
+/* Opens a source if it may be shown. O_PATH finds a file and does not open it: no device acts, and
+ * no writer of a FIFO goes on. What is opened then is that file, wherever its names lead by now. */
 static int open_one(const struct sc_source_roots *roots, const char *path)
 {
     char name[SC_KERNELS_FILES_NAME_BYTES];
@@ -143,6 +148,7 @@ static int open_one(const struct sc_source_roots *roots, const char *path)
     return result;
 }
 
+/* Opens a relative path below one of the folders. */
 static int open_below(const struct sc_source_roots *roots, const char *root, const char *path)
 {
     char *whole;
@@ -153,6 +159,7 @@ static int open_below(const struct sc_source_roots *roots, const char *root, con
     return result;
 }
 
+/* Opens a source that a report names. Negative: why not. */
 int sc_source_roots_open(const struct sc_source_roots *roots, const char *path)
 {
     int result = open_one(roots, path);

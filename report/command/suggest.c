@@ -24,7 +24,7 @@ static void put_text(FILE *out, const char *text)
         fputc(isgraph((unsigned char)*text) && *text != '*' ? *text : '?', out);
 }
 
-/* In whichever folder it is. */
+/* Writes a pattern for the file, in whichever folder it is. */
 static void put_file(FILE *out, const char *key, const char *path)
 {
     fputs(key, out);
@@ -38,6 +38,7 @@ static const char *symbol_of(const struct sc_frames *stack, const struct sc_fram
     return sc_field_string(json_array_get(stack->records, frame->index), "symbol", frame->symbol);
 }
 
+/* Writes a pattern that fits the frame. */
 static void put_frame(FILE *out, const struct sc_frames *stack, const struct sc_frame *frame)
 {
     const char *symbol = symbol_of(stack, frame);
@@ -71,8 +72,8 @@ static bool is_telling(const struct sc_frames *stack, const struct sc_frame *fra
     return !frame->is_inlined && name && name[0] != '\0' && has_kind(stack, frame->index, kind);
 }
 
-/* The innermost frames of the user's. Libraries issue the copies of many callers: an entry for
- * their frames would cover all of them. */
+/* Writes the pattern of a stack. The innermost frames of the user's. Libraries issue the copies of
+ * many callers: an entry for their frames would cover all of them. */
 static void put_stack(FILE *out, const char *key, const struct sc_frames *stack)
 {
     enum sc_frame_kind kind = stack->user ? SC_FRAME_USER : SC_FRAME_LIBRARY;
@@ -92,6 +93,7 @@ static void put_stack(FILE *out, const char *key, const struct sc_frames *stack)
     fputs(told > 0 ? "\n" : "", out);
 }
 
+/* Writes a suppression that would fit the hazard, for the user to edit. */
 static void put_entry(FILE *out, size_t number, const struct sc_shown *hazard)
 {
     fputs("{\n  name:    ", out);

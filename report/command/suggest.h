@@ -1,4 +1,5 @@
-/* Suppressions for what a report has found (docs/suppressions.md), to be read and given reasons. */
+/* Writes suppressions for the hazards of a report (docs/suppressions.md), to which the user has to
+ * add reasons. */
 #ifndef SC_REPORT_COMMAND_SUGGEST_H
 #define SC_REPORT_COMMAND_SUGGEST_H
 

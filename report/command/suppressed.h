@@ -1,4 +1,5 @@
-/* Hazards that a file of suppressions leaves out (docs/suppressions.md): they are shown as such. */
+/* Applies a file of suppressions (docs/suppressions.md) to the hazards of reports: they are shown
+ * as suppressed. */
 #ifndef SC_REPORT_COMMAND_SUPPRESSED_H
 #define SC_REPORT_COMMAND_SUPPRESSED_H
 
@@ -6,7 +7,8 @@
 
 struct sc_suppressed;
 
-/* NULL after it has said what is wrong with the file or with an entry: none is in force then. */
+/* Reads the file. NULL: it, or one of its entries, is wrong, so that none is in force, and stderr
+ * was told. */
 struct sc_suppressed *sc_suppressed_read(const char *path);
 void sc_suppressed_free(struct sc_suppressed *suppressed);
 

@@ -93,6 +93,7 @@ void sc_symbols_free(struct sc_symbols *symbols)
     free(symbols);
 }
 
+/* Finds, or adds, the build of the module. NULL: out of memory. */
 static struct module *look_up(struct sc_symbols *symbols, const char *path, const char *build_id)
 {
     struct sc_digester digester;
@@ -119,6 +120,7 @@ static struct module *look_up(struct sc_symbols *symbols, const char *path, cons
     return module;
 }
 
+/* Is it this build of the module? */
 static bool is_module(const struct module *module, const char *path, const char *build_id)
 {
     if (!module || strcmp(module->path, path) != 0)
@@ -127,6 +129,7 @@ static bool is_module(const struct module *module, const char *path, const char 
                                         : module->build_id == build_id;
 }
 
+/* The same, looked at the last one first: frames of one module mostly come in a row. */
 static struct module *find_module(struct sc_symbols *symbols, const char *path,
                                   const char *build_id)
 {
@@ -135,6 +138,7 @@ static struct module *find_module(struct sc_symbols *symbols, const char *path,
     return symbols->last;
 }
 
+/* Adds a folder in which debug files are sought first. */
 bool sc_symbols_add_folder(struct sc_symbols *symbols, const char *folder)
 {
     char *folders = NULL;
@@ -153,6 +157,7 @@ void sc_symbols_expect_process(struct sc_symbols *symbols, int64_t pid)
 
 /* ---- processes ---- */
 
+/* Ends the child that reads the module. */
 static void end_process(struct sc_symbols *symbols, struct module *module)
 {
     size_t i = 0;
@@ -164,6 +169,7 @@ static void end_process(struct sc_symbols *symbols, struct module *module)
     module->symbolizer = NULL;
 }
 
+/* The child that is ended when there are too many. */
 static struct module *asked_longest_ago(const struct sc_symbols *symbols)
 {
     struct module *oldest = symbols->living[0];
@@ -188,7 +194,8 @@ static void end_oldest(struct sc_symbols *symbols)
         end_process(symbols, asked_longest_ago(symbols));
 }
 
-/* Most modules of a report that is read elsewhere are not there, and want no process. */
+/* Starts the child that reads the module, if there is a file to read. Most modules of a report that
+ * is read elsewhere are not there, and want no process. */
 static bool start_process(struct sc_symbols *symbols, struct module *module)
 {
     const struct sc_module_sought sought = {module->path, module->build_id, symbols->folders};
@@ -213,6 +220,7 @@ static bool start_process(struct sc_symbols *symbols, struct module *module)
 
 /* ---- questions ---- */
 
+/* Adds up how long reading took. When it is too long, no more modules are read. */
 static void note_cost(struct sc_symbols *symbols, int64_t spent_ns, bool is_lost)
 {
     symbols->spent_ns += spent_ns;
@@ -246,7 +254,7 @@ static bool wants_lines(struct sc_symbols *symbols, const struct module *module,
     return with_lines && !module->without_lines;
 }
 
-/* What is to be had of a module after a question. */
+/* Notes what a question has cost, and what is still to be had of the module. */
 static void judge(struct sc_symbols *symbols, struct module *module,
                   enum sc_symbolizer_outcome outcome, int64_t cost_ns)
 {
@@ -281,7 +289,7 @@ static bool find_answer(struct sc_symbols *symbols, struct module *module, uint6
     return bytes && sc_symbol_answer_take(bytes, size, &symbols->answer);
 }
 
-/* False: lines have been in the way of the name. */
+/* Asks the module's child. False: lines have been in the way of the name. */
 static bool ask(struct sc_symbols *symbols, struct module *module, uint64_t offset, bool with_lines)
 {
     struct taker taker = {symbols, module, 0};
@@ -303,6 +311,7 @@ static bool ask(struct sc_symbols *symbols, struct module *module, uint64_t offs
     return module->is_unknown || symbols->answer.name;
 }
 
+/* The name of a function that a just-in-time compiler has made in the process. */
 static const char *name_made_at_run_time(struct sc_symbols *symbols, uint64_t address)
 {
     if (symbols->pid != 0 && !symbols->made_at_run_time)
@@ -312,7 +321,8 @@ static const char *name_made_at_run_time(struct sc_symbols *symbols, uint64_t ad
     return symbols->pid != 0 ? sc_perf_map_find(symbols->made_at_run_time, address) : NULL;
 }
 
-/* A process that has ended is kept for its last answer until the next question. */
+/* Is there a child that reads the module? Starts it if need be. A process that has ended is kept
+ * for its last answer until the next question. */
 static bool has_process(struct sc_symbols *symbols, struct module *module)
 {
     if (module->symbolizer && sc_symbolizer_has_ended(module->symbolizer))
@@ -320,6 +330,7 @@ static bool has_process(struct sc_symbols *symbols, struct module *module)
     return module->symbolizer || start_process(symbols, module);
 }
 
+/* Asks the module's child; if lines are what it fails at, without lines. */
 static void ask_module(struct sc_symbols *symbols, struct module *module, uint64_t offset,
                        bool with_lines)
 {
@@ -339,6 +350,7 @@ void sc_symbols_announce(struct sc_symbols *symbols, const char *path, const cha
         sc_answers_ahead_announce(&module->answers, offset);
 }
 
+/* The name and places of an address; they live until the next call. */
 const struct sc_symbol_answer *sc_symbols_find(struct sc_symbols *symbols, const char *path,
                                                const char *build_id, uint64_t offset,
                                                bool with_lines)

@@ -1,9 +1,8 @@
-/* Names and source lines for addresses in modules, from the files, for the command.
+/* Finds names and source lines for addresses in modules, from the modules' files.
  *
  * A file is believed only if its build id is that of the report: a name from another build is worse
  * than none. Each module is read by a process of its own (symbolizer/symbolizer.h). So a damaged
- * file, or one that was made to, costs the names of its module and a bounded time.
- */
+ * file, or one that was made to, costs the names of its module and a bounded time. */
 #ifndef SC_REPORT_COMMAND_SYMBOLS_H
 #define SC_REPORT_COMMAND_SYMBOLS_H
 
@@ -30,8 +29,8 @@ bool sc_symbols_add_folder(struct sc_symbols *symbols, const char *folder);
  * called. */
 void sc_symbols_expect_process(struct sc_symbols *symbols, int64_t pid);
 
-/* Says that the address is likely to be asked about: those that are announced last are looked up
- * first, together with others of the module. */
+/* Announces that the address is likely to be asked about: those announced last are looked up first,
+ * together with others of the module. */
 void sc_symbols_announce(struct sc_symbols *symbols, const char *path, const char *build_id,
                          uint64_t offset);
 

@@ -1,8 +1,7 @@
-/* Records that are found by words and numbers. Only a digest of these is kept.
+/* A hash table of records that are found by words and numbers, of which it keeps only a digest.
  *
  * The digest has 128 bits and a random key: nobody can write a report in which two hazards have one
- * digest.
- */
+ * digest. */
 #ifndef SC_REPORT_COMMAND_TABLE_H
 #define SC_REPORT_COMMAND_TABLE_H
 

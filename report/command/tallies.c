@@ -27,7 +27,7 @@ static json_int_t most_of(json_int_t count)
     return next <= count ? INT64_MAX : next - 1;
 }
 
-/* What is suppressed no summary counts. */
+/* Adds up by code what the run's lines tell. What is suppressed no summary counts. */
 static void tally_lines(const struct sc_findings *findings, struct tally tallies[SC_FINDING_CODES])
 {
     const struct sc_finding *finding = findings->first_in_run;
@@ -41,6 +41,7 @@ static void tally_lines(const struct sc_findings *findings, struct tally tallies
     }
 }
 
+/* Do the lines of hazards tell more than the summary counts? Then the report is damaged. */
 bool sc_tallies_exceed(const struct sc_findings *findings, const json_t *by_code)
 {
     struct tally tallies[SC_FINDING_CODES] = {0};
@@ -62,7 +63,8 @@ static size_t count_in_run(const struct sc_findings *findings)
     return count;
 }
 
-/* Told what the summary says of the code. */
+/* Sets how often a hazard came exactly, if what the summary says of its code leaves only one
+ * number. */
 static void make_exact(struct sc_finding *finding, const struct tally *tally, json_int_t said)
 {
     if (tally->findings == 1 && said > finding->run_count)
@@ -72,7 +74,8 @@ static void make_exact(struct sc_finding *finding, const struct tally *tally, js
     finding->run_is_unbounded = false;
 }
 
-/* What several findings of one code have between them. */
+/* Keeps what the summary counts beyond the lines of a code, as several hazards have that between
+ * them. */
 static void share(struct sc_findings *findings, const struct tally *tally, const char *code,
                   json_int_t said)
 {
@@ -81,6 +84,8 @@ static void share(struct sc_findings *findings, const struct tally *tally, const
         *shared = add_up(*shared, said - tally->occurrences);
 }
 
+/* Takes from the summary how often each hazard came, where the lines tell only the first times.
+ * False: the summary counts more than its lines can tell. */
 bool sc_tallies_read_summary(struct sc_findings *findings, json_t *by_code)
 {
     struct tally tallies[SC_FINDING_CODES] = {0};

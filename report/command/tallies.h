@@ -1,15 +1,15 @@
-/* What the lines and the summary of one run say of each other.
+/* Compares the hazard lines of one run with the counts in its summary, to tell whether lines are
+ * missing.
  *
- * A line comes only when the count of a hazard has doubled. So lines say of a code how many hazards
- * there were at least, and how many there may have been before the next line was due.
- */
+ * A line is written only when the count of a hazard has doubled. So lines say of a code how many
+ * hazards there were at least, and how many there may have been before the next line was due. */
 #ifndef SC_REPORT_COMMAND_TALLIES_H
 #define SC_REPORT_COMMAND_TALLIES_H
 
 #include "report/command/findings.h"
 
-/* Whether the lines of the run so far tell of more hazards than a summary that follows them, with
- * `by_code`, counts. */
+/* Do the lines of the run so far tell of more hazards than a summary that follows them counts
+ * (`by_code`)? */
 bool sc_tallies_exceed(const struct sc_findings *findings, const json_t *by_code);
 
 /* Makes the counts of the run exact, where the summary's `by_code` (NULL: none) says enough, and

@@ -14,7 +14,7 @@
 
 /* ---- hazards ---- */
 
-/* A summary counts what is not suppressed. */
+/* Does the summary of a run count a hazard of this certainty? It counts what is not suppressed. */
 static bool summary_fails(const struct sc_reader *reader, size_t run, enum sc_certainty certainty)
 {
     json_t *record = sc_reader_run(reader, run);
@@ -30,7 +30,8 @@ static bool finding_fails(const struct sc_finding *finding, enum sc_certainty ce
            (certainty == SC_LATENT || strcmp(finding->certainty, "observed") == 0);
 }
 
-/* A process that was killed has left lines of its hazards, and no summary. */
+/* Is there a hazard of this certainty in the report? A process that was killed has left lines of
+ * its hazards, and no summary. */
 static bool reader_fails(const struct sc_reader *reader, enum sc_certainty certainty)
 {
     for (size_t i = 0; i < reader->run_count; i++)
@@ -65,6 +66,7 @@ static struct process process_of(const json_t *record)
     return (struct process){sc_field_number(run, "pid"), sc_field_number(run, "started")};
 }
 
+/* Notes a process whose report was read. */
 static void note_seen(struct judging *judging, struct process process)
 {
     struct seen *seen = &judging->seen;
@@ -90,7 +92,7 @@ static int compare(const void *a, const void *b)
 
 /* ---- what the reports leave open ---- */
 
-/* It may have begun since the roll was read. */
+/* Does the process live? It may have begun since the roll was read. */
 static bool lives(const struct judging *judging, struct process process)
 {
     return sc_run_roll_has_living(judging->roll, process.pid, process.started) ||
@@ -98,7 +100,7 @@ static bool lives(const struct judging *judging, struct process process)
             sc_path_find_start((int32_t)process.pid) == (uint64_t)process.started);
 }
 
-/* By another process of the run: what its report lacks nobody waits for. */
+/* Was the process killed by another one of the run? Then nobody waits for what its report lacks. */
 static bool was_killed(const struct judging *judging, struct process process)
 {
     struct sc_run_note note;
@@ -109,7 +111,7 @@ static bool was_killed(const struct judging *judging, struct process process)
     return false;
 }
 
-/* Why a run of the file is in doubt, or NULL. `is_unread`: lines of the file are. */
+/* Why a run of the file is in doubt; NULL: it is not. `is_unread`: lines of the file are. */
 static const char *doubt_of_run(const struct judging *judging, const json_t *record,
                                 const char *file, bool is_unread)
 {
@@ -130,6 +132,7 @@ static const char *doubt_of_run(const struct judging *judging, const json_t *rec
     return sc_scratch_print(judging->scratch, "%s: a run did not end normally", file);
 }
 
+/* Looks in a report's runs for what makes its verdict doubtful. */
 static void look_for_doubt(struct judging *judging, const struct sc_reader *reader,
                            const char *file)
 {
@@ -147,7 +150,7 @@ static void look_for_doubt(struct judging *judging, const struct sc_reader *read
         judging->doubt = sc_scratch_print(judging->scratch, "%s: it cannot be read", file);
 }
 
-/* Is there a hazard? */
+/* Has the report a hazard of this certainty? Also notes what makes it doubtful. */
 static bool judge(struct judging *judging, const char *path, enum sc_certainty certainty)
 {
     struct sc_reader reader = {.quiet = true, .brief = true};
@@ -175,7 +178,8 @@ static bool was_seen(const struct judging *judging, const struct sc_run_note *no
            bsearch(&sought, judging->seen.processes, judging->seen.count, sizeof sought, compare);
 }
 
-/* Where report_path has no %p, the next process takes the name. */
+/* Has the process handed its report's name on? Where report_path has no %p, the next process takes
+ * it. */
 static bool has_handed_on(const struct sc_run_roll *roll, const struct sc_run_note *before)
 {
     struct sc_run_note note;
@@ -189,6 +193,7 @@ static bool has_handed_on(const struct sc_run_roll *roll, const struct sc_run_no
     return has_ended && is_taken;
 }
 
+/* What is doubtful about what a process has noted: its report may be missing. NULL: nothing. */
 static const char *doubt_of_note(struct judging *judging, const struct sc_run_note *note)
 {
     struct stat status;
@@ -212,6 +217,7 @@ static const char *doubt_of_note(struct judging *judging, const struct sc_run_no
                             (int)note->pid);
 }
 
+/* Looks whether all processes that noted a report have one among those that were read. */
 static void look_at_notes(struct judging *judging)
 {
     struct sc_run_note note;
@@ -226,6 +232,7 @@ static void look_at_notes(struct judging *judging)
         judging->doubt = doubt_of_note(judging, &note);
 }
 
+/* The verdict on a run: whether it fails, or cannot be judged, and why. */
 struct sc_verdict sc_verdict_find(char *const *paths, enum sc_certainty certainty,
                                   const struct sc_run_roll *roll, struct sc_scratch *scratch)
 {

@@ -1,9 +1,8 @@
-/* What strict=1 says of all processes of a run together.
+/* Judges all processes of a run together, as strict=1 asks for.
  *
- * A process in which there was a hazard ends with `exitcode`, but who started it may pay no heed to
- * that: a launcher that kills its workers, a shell that goes on. The reports say it all the same.
- * What they do not say is unknown, and never clean.
- */
+ * A process in which there was a hazard ends with `exitcode`, but a process that started it may
+ * ignore that: a launcher that kills its workers, a shell that goes on. The reports tell it all the
+ * same. What they do not tell is unknown, and never clean. */
 #ifndef SC_REPORT_COMMAND_VERDICT_H
 #define SC_REPORT_COMMAND_VERDICT_H
 
@@ -25,7 +24,7 @@ struct sc_verdict {
      * the scratch's. */
     const char *doubt;
 
-    /* Calls of a process at least came through the library, as its report or its notes say. */
+    /* Calls of at least one process came through the library, as its report or its notes say. */
     bool is_judged;
 };
 

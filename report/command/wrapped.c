@@ -7,6 +7,7 @@ static bool is_blank(char byte)
     return byte == ' ' || byte == '\n';
 }
 
+/* Writes text in lines of a limited width. */
 void sc_wrapped_put(FILE *out, const char *text, size_t length)
 {
     const char *end = text + length;

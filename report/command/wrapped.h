@@ -1,4 +1,4 @@
-/* Text for people at a terminal, in lines as wide as the docs are. */
+/* Wraps text for people at a terminal, in lines as wide as the docs are. */
 #ifndef SC_REPORT_COMMAND_WRAPPED_H
 #define SC_REPORT_COMMAND_WRAPPED_H
 
@@ -7,8 +7,8 @@
 
 enum { SC_WRAPPED_WIDTH = 100 };
 
-/* The words of `text` with one blank between them, in lines of that many bytes, unless a word is
- * longer; behind the last one a newline. */
+/* Writes the words of `text` with one blank between them, in lines of that width, unless a word is
+ * longer; a newline follows the last one. */
 void sc_wrapped_put(FILE *out, const char *text, size_t length);
 
 #endif

@@ -288,7 +288,7 @@ static void compare_buffer(int buffer)
         complain("the range of buffer %d is wrong", buffer);
     find_in_flight(buffer_address(buffer), BUFFER_BYTES, expected);
     LOCKED(&tracker,
-           sc_inflight_list(&tracker.inflight, buffer_address(buffer), BUFFER_BYTES, &found));
+           sc_inflight_find_in(&tracker.inflight, buffer_address(buffer), BUFFER_BYTES, &found));
     compare("in flight", &found, expected);
     for (int i = 0; i < world.copy_count; i++)
         watched |= expected[i] && is_heap(world.copies[i].info.kind);
@@ -452,8 +452,8 @@ static void know(const struct oracle_set *nodes, struct sc_point *point)
         expected[i] = nodes->has[world.copies[i].node] && is_overwritten(&world.copies[i]);
     oracle_know(&world.graph, nodes);
     struct sc_comparisons comparisons;
-    sc_track_compare(&tracker, point, &comparisons);
-    sc_track_known(&tracker, point, &comparisons, &overwritten);
+    sc_track_compare_sources(&tracker, point, &comparisons);
+    sc_track_note_known(&tracker, point, &comparisons, &overwritten);
     compare("overwritten", &overwritten, expected);
     for (int i = 0; i < world.copy_count; i++)
         if (!in_flight(&world.copies[i]))
@@ -558,7 +558,8 @@ static void settle_touch(uintptr_t address, size_t size_bytes, enum sc_touch tou
     do {
         bool expected[ACTIONS_MAX] = {false};
         find_touched(address, size_bytes, touch, expected);
-        LOCKED(&tracker, sc_guarded_touched(&tracker.inflight, address, size_bytes, touch, &found));
+        LOCKED(&tracker,
+               sc_guarded_find_touched(&tracker.inflight, address, size_bytes, touch, &found));
         compare("touched", &found, expected);
         LOCKED(&tracker, sc_guarded_end(&tracker.inflight, &found));
         for (unsigned i = 0; i < sc_ops_kept(&found); i++) {
@@ -773,7 +774,7 @@ static struct sc_slot *take_slot(const struct copy *copy, const struct sc_shape 
     struct sc_staging_block missing;
     int result = sc_track_take_slot(&tracker, &staging, &source, &slot, &missing);
     if (result == -ENOSPC && expected) { /* other streams may have kept one */
-        sc_staging_give_all_kept(&tracker.order);
+        sc_staging_release_all_kept(&tracker.order);
         result = sc_track_take_slot(&tracker, &staging, &source, &slot, &missing);
     }
     if ((slot != NULL) != expected || (slot != NULL) != (result == 0))
@@ -853,7 +854,7 @@ static void issue_copy(struct copy *copy, const bool *conflicts)
     copy->stable = is_stable(copy);
     if (copy->info.shares_pages && !copy->edge)
         see_page(copy, 0);
-    sc_track_begin(&tracker, copy->info.ticket.stream, &call);
+    sc_track_begin_call(&tracker, copy->info.ticket.stream, &call);
     sc_track_issue(&tracker, &call, &copy->info, 1, &issued);
     compare("conflicts at issue", &issued.conflicts, conflicts);
     compare("overwritten at issue", &issued.overwritten, overwritten);
@@ -948,14 +949,14 @@ static void do_refused_copy(const struct action *action)
     struct sc_slot *slot = take_slot(copy, &copy->info.shape);
     say("a copy that is refused%s", slot ? ", a slot goes back" : "");
     if (slot)
-        LOCKED(&tracker, sc_staging_return(slot));
+        LOCKED(&tracker, sc_staging_put_back(slot));
 }
 
 static void do_work(const struct action *action)
 {
     say("work: stream %d", stream_in(action->a));
     oracle_add_node(&world.graph, stream_in(action->a));
-    LOCKED(&tracker, sc_order_work(&tracker.order, id_of(stream_in(action->a))));
+    LOCKED(&tracker, sc_order_note_work(&tracker.order, id_of(stream_in(action->a))));
 }
 
 static void do_record(const struct action *action)
@@ -999,7 +1000,7 @@ static void do_context_wait(const struct action *action)
     say("wait: context %d, event %d", action->a % 2, event);
     oracle_add_context_wait(&world.graph, legacy, world.events[event]);
     struct sc_point point = sc_track_event_point(&tracker, event_handle(event));
-    LOCKED(&tracker, sc_order_wait_context(&tracker.order, id_of(legacy), &point));
+    LOCKED(&tracker, sc_order_note_context_wait(&tracker.order, id_of(legacy), &point));
     sc_track_forget_point(&tracker, &point);
 }
 
@@ -1039,7 +1040,7 @@ static void sync_scope(int stream, enum sc_scope scope)
     if (scope == SC_SCOPE_STREAM && sc_order_is_all_known(&tracker.order, id_of(stream))) {
         settled(stream, &reached);
     } else {
-        struct sc_point point = sc_track_point(&tracker, id_of(stream), scope);
+        struct sc_point point = sc_track_sync_point(&tracker, id_of(stream), scope);
         know(&reached, &point);
     }
 }
@@ -1071,7 +1072,7 @@ static void do_slow_sync(const struct action *action)
         enum sc_scope scope = (enum sc_scope)(action->b % 3);
         int stream = stream_in(action->a);
         say("begin to synchronise scope %d of stream %d", (int)scope, stream);
-        world.point = sc_track_point(&tracker, id_of(stream), scope);
+        world.point = sc_track_sync_point(&tracker, id_of(stream), scope);
         reach_scope(stream, scope, &world.point_nodes);
     } else if (action->c % 4) {
         say("end that synchronise");
@@ -1219,7 +1220,7 @@ static void do_complete(const struct action *action)
             world.copies[i].complete = true;
             world.copies[i].released = !world.guard_until_known;
         }
-    sc_track_complete(&tracker, id_of(copy->stream), copy->info.ticket.number);
+    sc_track_note_complete(&tracker, id_of(copy->stream), copy->info.ticket.number);
 }
 
 static bool is_ready(const struct hold *hold)
@@ -1317,7 +1318,7 @@ static void begin_staging(void)
         if (left[slot->size_class] < STAGING_SLOTS)
             world.staged[slot->size_class * STAGING_SLOTS + left[slot->size_class]++] = slot;
     for (int i = 0; i < 2 * STAGING_SLOTS; i++)
-        sc_staging_give(world.staged[i], &world.staged[i]->ticket);
+        sc_staging_release(world.staged[i], &world.staged[i]->ticket);
 }
 
 static void begin_world(const struct action *first)

@@ -162,8 +162,8 @@ static int draw_told(const struct drawn *drawn, int told)
     return world.oracle.node_count - 1;
 }
 
-static void draw_tellers(struct graph *graph, const struct graph_nodes *nodes,
-                         const struct drawn *drawn)
+static void draw_notifiers(struct graph *graph, const struct graph_nodes *nodes,
+                           const struct drawn *drawn)
 {
     for (int i = 0; i < nodes->record_count; i++)
         world.events[nodes->records[i]].node = draw_told(drawn, i + 1);
@@ -231,7 +231,7 @@ static void draw_launch(struct graph *graph, const struct graph_nodes *nodes,
     if (has_freed(nodes))
         oracle_add_node(&world.oracle, stream);
     graph->last = world.oracle.streams[stream].last;
-    draw_tellers(graph, nodes, &drawn);
+    draw_notifiers(graph, nodes, &drawn);
 }
 
 /* Somebody else's block, in mode=report. */

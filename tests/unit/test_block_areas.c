@@ -56,7 +56,7 @@ bool sc_userfaults_adopt_huge(uintptr_t area)
     return true;
 }
 
-bool sc_protect_move(uintptr_t address, bool (*adopt)(uintptr_t))
+bool sc_protect_move_area(uintptr_t address, bool (*adopt)(uintptr_t))
 {
     attempts++;
     ck_assert(!busy);

@@ -17,9 +17,9 @@ static void *count(void *unused)
 {
     (void)unused;
     for (int i = 0; i < ROUNDS; i++) {
-        sc_brief_lock_take(&lock);
+        sc_brief_lock_acquire(&lock);
         counted++;
-        sc_brief_lock_give(&lock);
+        sc_brief_lock_release(&lock);
     }
     return NULL;
 }
@@ -40,9 +40,9 @@ END_TEST
 static void *take_and_give(void *unused)
 {
     (void)unused;
-    sc_brief_lock_take(&lock);
+    sc_brief_lock_acquire(&lock);
     counted++;
-    sc_brief_lock_give(&lock);
+    sc_brief_lock_release(&lock);
     return NULL;
 }
 
@@ -60,12 +60,12 @@ START_TEST(all_who_sleep_are_woken_one_after_the_other)
 {
     pthread_t threads[THREADS];
     counted = 0;
-    sc_brief_lock_take(&lock);
+    sc_brief_lock_acquire(&lock);
     for (int i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, take_and_give, NULL), 0);
     await_sleepers();
     ck_assert_uint_eq(counted, 0);
-    sc_brief_lock_give(&lock);
+    sc_brief_lock_release(&lock);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     ck_assert_uint_eq(counted, THREADS);
@@ -77,9 +77,9 @@ START_TEST(its_owner_is_within_a_lock_of_ours_and_errno_is_kept)
 {
     errno = ENOTTY;
     ck_assert_int_eq(sc_own_lock_depth, 0);
-    sc_brief_lock_take(&lock);
+    sc_brief_lock_acquire(&lock);
     ck_assert_int_eq(sc_own_lock_depth, 1);
-    sc_brief_lock_give(&lock);
+    sc_brief_lock_release(&lock);
     ck_assert_int_eq(sc_own_lock_depth, 0);
     ck_assert_int_eq(errno, ENOTTY);
 }

@@ -47,7 +47,7 @@ static void call_back(CUpti_CallbackDomain domain, uint32_t id, CUpti_ApiCallbac
         .correlationData = &kept,
         .correlationId = correlation_id,
     };
-    sc_callbacks_hear(NULL, domain, id, &data);
+    sc_callbacks_receive(NULL, domain, id, &data);
 }
 
 static void copy(uint32_t correlation_id)
@@ -270,20 +270,20 @@ static void tell_of_stream(uint32_t id, uintptr_t stream)
 {
     CUpti_ResourceData data = {.context = (CUcontext)0x100,
                                .resourceHandle.stream = (CUstream)stream};
-    sc_callbacks_hear(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+    sc_callbacks_receive(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
 }
 
 static void tell_of_graph(uint32_t id, uintptr_t graph, uintptr_t exec)
 {
     CUpti_GraphData of = {.graph = (CUgraph)graph, .graphExec = (CUgraphExec)exec};
     CUpti_ResourceData data = {.resourceDescriptor = &of};
-    sc_callbacks_hear(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+    sc_callbacks_receive(NULL, CUPTI_CB_DOMAIN_RESOURCE, id, &data);
 }
 
 static void tell_of_wait(uint32_t id, uintptr_t stream)
 {
     CUpti_SynchronizeData data = {(CUcontext)0x100, (CUstream)stream};
-    sc_callbacks_hear(NULL, CUPTI_CB_DOMAIN_SYNCHRONIZE, id, &data);
+    sc_callbacks_receive(NULL, CUPTI_CB_DOMAIN_SYNCHRONIZE, id, &data);
 }
 
 static void begin_call(void)
@@ -354,8 +354,9 @@ START_TEST(nothing_is_told_of_what_has_no_name)
 {
     tell_of_wait(CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED, 0);
     tell_of_graph(CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED, 0x30, 0);
-    sc_callbacks_hear(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED, NULL);
-    sc_callbacks_hear(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, NULL);
+    sc_callbacks_receive(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CU_INIT_FINISHED,
+                         NULL);
+    sc_callbacks_receive(NULL, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_STREAM_CREATED, NULL);
     ck_assert_uint_eq(news_told, 0);
 }
 END_TEST

@@ -110,15 +110,15 @@ static void call_with_no_lock(void)
 static void lock_twice(void)
 {
     if (SC_CHECKS_ON) { /* or it waits for itself */
-        sc_brief_lock_take(&track.lock);
-        sc_brief_lock_take(&track.lock);
+        sc_brief_lock_acquire(&track.lock);
+        sc_brief_lock_acquire(&track.lock);
     }
 }
 
 static void give_what_another_has(void)
 {
     atomic_store(&track.lock.state, 1);
-    sc_brief_lock_give(&track.lock);
+    sc_brief_lock_release(&track.lock);
 }
 
 START_TEST(a_lock_that_is_forgotten_is_found)
@@ -160,20 +160,20 @@ static void give_twice(void)
     struct sc_pool pool;
     sc_pool_init(&pool, 64);
     uint32_t one = sc_pool_take(&pool), other = sc_pool_take(&pool);
-    sc_pool_give(&pool, one);
-    sc_pool_give(&pool, other);
+    sc_pool_release(&pool, one);
+    sc_pool_release(&pool, other);
     pool.live = 1;
-    sc_pool_give(&pool, one);
+    sc_pool_release(&pool, one);
 }
 
 static void complete_what_is_to_come(void)
 {
-    sc_track_complete(&track, stream, 5);
+    sc_track_note_complete(&track, stream, 5);
 }
 
 static void break_holds(void)
 {
-    sc_brief_lock_take(&track.lock);
+    sc_brief_lock_acquire(&track.lock);
     sc_holds_add(&track.holds, SC_HOLD_FREE, 0x10000, 64, 0, 0);
     track.holds.held_bytes = 1;
     sc_holds_add(&track.holds, SC_HOLD_FREE, 0x20000, 64, 0, 0);
@@ -238,7 +238,7 @@ static void stop(void)
     sc_track_add_range(&sc_track, 0x10000, 4096, SC_PINNED, context, 0);
     issue(&sc_track, one, 0x10040);
     issue(&sc_track, one, 0x50000);
-    sc_brief_lock_take(&sc_track.lock);
+    sc_brief_lock_acquire(&sc_track.lock);
     sc_holds_add(&sc_track.holds, SC_HOLD_FREE, 0x50000, 64, 0, 0);
     raise(SIGABRT);
 }

@@ -75,15 +75,15 @@ static struct sc_op_info add(struct sc_op_info info)
 static void synchronise(unsigned stream)
 {
     struct sc_point point = sc_order_point(&order, streams[stream]);
-    sc_order_known(&order, &point);
-    sc_order_release(&order, &point);
+    sc_order_note_known(&order, &point);
+    sc_order_release_point(&order, &point);
 }
 
 static void wait_for(unsigned waiting, unsigned recorded)
 {
     struct sc_point point = sc_order_point(&order, streams[recorded]);
-    sc_order_wait(&order, streams[waiting], &point);
-    sc_order_release(&order, &point);
+    sc_order_note_wait(&order, streams[waiting], &point);
+    sc_order_release_point(&order, &point);
 }
 
 START_TEST(a_reader_conflicts_with_an_unordered_writer)
@@ -247,11 +247,11 @@ START_TEST(what_is_unseen_conflicts_with_nothing_until_it_is_seen)
     add(first);
     add(plain(3, SC_MEMSET, 256, 64));
     add(second);
-    sc_device_unsee(&inflight, streams[2], before.ticket.number);
+    sc_device_mark_unseen(&inflight, streams[2], before.ticket.number);
     ck_assert_uint_eq(conflicts(plain(3, SC_MEMSET, 0, 64)), 1);
     ck_assert_uint_eq(conflicts(plain(3, SC_MEMSET, 64, 128)), 0);
     ck_assert_uint_eq(conflicts(plain(2, SC_MEMSET, 256, 64)), 1);
-    sc_device_see(&inflight, streams[2], before.ticket.number, 5);
+    sc_device_clear_unseen(&inflight, streams[2], before.ticket.number, 5);
     ck_assert_uint_eq(conflicts(plain(3, SC_MEMSET, 64, 64)), 1);
     ck_assert_uint_eq(conflicts(plain(3, SC_MEMSET, 128, 64)), 0);
 }

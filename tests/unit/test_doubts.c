@@ -76,14 +76,14 @@ static struct polling {
 
 static void *poll_until_open(void *spins)
 {
-    sc_host_functions_runs(polling.call, polling.launched);
+    sc_host_functions_note_begun(polling.call, polling.launched);
     while (!atomic_load(&polling.is_open)) {
         atomic_fetch_add(&polling.rounds, 1);
         atomic_store(&polling.has_begun, true);
         if (!spins)
             usleep(200);
     }
-    sc_host_functions_ran(polling.call);
+    sc_host_functions_note_ended(polling.call);
     return NULL;
 }
 
@@ -203,7 +203,7 @@ START_TEST(a_function_that_goes_on_while_the_toucher_waits_for_what_is_behind_it
     ck_assert(!sc_doubts_remain(toucher.doubt));
     end_touching();
     sc_doubts_end(toucher.doubt);
-    sc_order_release(&order, &point);
+    sc_order_release_point(&order, &point);
 }
 END_TEST
 
@@ -241,7 +241,7 @@ START_TEST(a_toucher_that_waits_for_something_else_may_open_a_gate_afterwards)
     open_gate();
     ck_assert(sc_doubts_remain(toucher.doubt));
     end_touching();
-    sc_order_release(&order, &point);
+    sc_order_release_point(&order, &point);
 }
 END_TEST
 
@@ -254,7 +254,7 @@ START_TEST(a_gate_that_was_open_before_it_began_may_have_waited)
     poll_until_open(NULL);
     ck_assert(!is_cleared_after(20));
     end_touching();
-    sc_order_release(&order, &point);
+    sc_order_release_point(&order, &point);
 }
 END_TEST
 
@@ -264,12 +264,12 @@ START_TEST(a_host_function_that_has_touched_is_out_of_it_when_it_has_returned)
     launch(FUNCTION);
     uint64_t ticks = sc_ticks();
     unsigned call = sc_host_functions_launched(ticks, STREAM + 1, FUNCTION + 3);
-    sc_host_functions_runs(call, ticks);
+    sc_host_functions_note_begun(call, ticks);
     struct sc_op_info op = behind();
     toucher.doubt = sc_doubts_begin(&op, &touched);
     begin(false);
     ck_assert(!is_cleared_after(50));
-    sc_host_functions_ran(call);
+    sc_host_functions_note_ended(call);
     ck_assert(is_cleared_after(LOOKS_MAX));
     open_gate();
 }
@@ -324,7 +324,7 @@ START_TEST(each_of_several_functions_has_to_be_cleared)
     sc_host_functions_dropped(other);
     open_gate();
     end_touching();
-    sc_order_release(&order, &point);
+    sc_order_release_point(&order, &point);
 }
 END_TEST
 
@@ -372,8 +372,8 @@ START_TEST(a_function_that_takes_long_waits_for_whoever_is_held_up)
     uint64_t since_ns = sc_now_ns();
     while (sc_now_ns() - since_ns < 2)
         continue;
-    sc_host_functions_look(since_ns);
-    ck_assert_int_eq(sc_host_functions_excuse(&op, 0), !is_report);
+    sc_host_functions_poll(since_ns);
+    ck_assert_int_eq(sc_host_functions_excuses(&op, 0), !is_report);
     open_gate();
 }
 END_TEST
@@ -389,15 +389,15 @@ START_TEST(functions_for_which_there_is_no_room_may_be_before_all_on_their_strea
         calls[i] = sc_host_functions_launched(sc_ticks(), STREAM + 1, FUNCTION);
     ck_assert(!sc_host_functions_are_open(&op));
     unsigned more = sc_host_functions_launched(sc_ticks(), STREAM, FUNCTION);
-    sc_host_functions_runs(more, sc_ticks());
+    sc_host_functions_note_begun(more, sc_ticks());
     ck_assert(sc_host_functions_are_open(&op));
     ck_assert(sc_host_functions_precede(more, &op));
-    ck_assert(!sc_host_functions_excuse(&op, 0));
+    ck_assert(!sc_host_functions_excuses(&op, 0));
     ck_assert_uint_gt(sc_host_functions_list(&op, launched), SC_HOST_FUNCTIONS_LISTED);
     unsigned doubt = sc_doubts_begin(&op, &touched);
     sc_doubts_look(doubt);
     sc_doubts_function_returned(more, false);
-    sc_host_functions_ran(more);
+    sc_host_functions_note_ended(more);
     ck_assert(sc_doubts_remain(doubt));
     sc_doubts_end(doubt);
     ck_assert(!sc_host_functions_are_open(&op));
@@ -446,13 +446,13 @@ START_TEST(what_is_known_of_a_function_at_its_end_clears_the_doubt)
     launch(FUNCTION);
     struct sc_op_info op = behind();
     toucher.doubt = sc_doubts_begin(&op, &touched);
-    sc_host_functions_runs(polling.call, is_node ? 0 : polling.launched);
+    sc_host_functions_note_begun(polling.call, is_node ? 0 : polling.launched);
     ck_assert(sc_doubts_remain(toucher.doubt));
     is_plain = true;
     bool was_plain = sc_host_functions_was_plain(polling.call);
     ck_assert_int_eq(was_plain, !is_node);
     sc_doubts_function_returned(polling.call, was_plain);
-    sc_host_functions_ran(polling.call);
+    sc_host_functions_note_ended(polling.call);
     ck_assert_int_eq(sc_doubts_remain(toucher.doubt), is_node);
     sc_doubts_end(toucher.doubt);
 }
@@ -466,8 +466,8 @@ START_TEST(a_function_that_sleeps_for_own_threads_is_found_at_once)
     begin(false);
     struct sc_op_info op = behind();
     sleeps = _i == 0 ? SC_SLEEPS_FOR_OWN : _i == 1 ? SC_SLEEPS : SC_AWAKE;
-    sc_host_functions_look(sc_now_ns());
-    ck_assert_int_eq(sc_host_functions_excuse(&op, 0), sleeps == SC_SLEEPS_FOR_OWN);
+    sc_host_functions_poll(sc_now_ns());
+    ck_assert_int_eq(sc_host_functions_excuses(&op, 0), sleeps == SC_SLEEPS_FOR_OWN);
     open_gate();
 }
 END_TEST

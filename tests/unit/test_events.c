@@ -53,7 +53,7 @@ static struct sc_point with_clock(void)
 {
     struct sc_ticket ticket = sc_order_issue(&track.order, plain);
     struct sc_point point = numbered(ticket.number);
-    ck_assert(sc_order_wait(&track.order, joined, &point));
+    ck_assert(sc_order_note_wait(&track.order, joined, &point));
     point = sc_order_point(&track.order, joined);
     ck_assert_ptr_nonnull(point.joined);
     return point;
@@ -299,18 +299,18 @@ START_TEST(plain_events_are_recorded_and_waited_for_beside_the_trackers_lock)
     sc_track_end_record(&track, &call, true);
     sc_track_set_event(&track, EVENT, &point);
 
-    sc_brief_lock_take(&track.lock);
+    sc_brief_lock_acquire(&track.lock);
     sc_track_begin_record(&track, plain, &call, &point);
     sc_track_end_record(&track, &call, true);
     sc_track_set_event(&track, EVENT, &point);
     ck_assert_uint_eq(sc_track_event_point(&track, EVENT).stream, plain);
-    sc_track_event_news(&track, EVENT, &point, &behind);
+    sc_track_event_work(&track, EVENT, &point, &behind);
     ck_assert_uint_eq(behind.stream, plain);
     sc_track_begin_wait(&track, joined, EVENT, &wait); /* nothing was ever issued there */
     sc_track_end_wait(&track, &wait, true);
     sc_track_begin_wait(&track, joined, OTHER, &wait);
     sc_track_end_wait(&track, &wait, true);
-    sc_brief_lock_give(&track.lock);
+    sc_brief_lock_release(&track.lock);
 }
 END_TEST
 
@@ -333,12 +333,12 @@ static void *write_points(void *argument)
     for (unsigned i = 1; i <= rounds(ROUNDS); i++) {
         struct sc_point point = even(i * WRITERS + own);
         if (i % 64 == 0) {
-            sc_brief_lock_take(&track.lock);
+            sc_brief_lock_acquire(&track.lock);
             if (i % 128)
                 sc_events_forget(events, &track.order, EVENT);
             else
                 set(EVENT, with_clock());
-            sc_brief_lock_give(&track.lock);
+            sc_brief_lock_release(&track.lock);
         } else {
             sc_track_set_event(&track, EVENT, &point);
         }

@@ -40,21 +40,21 @@ static void set_up(void)
 
 static void write_at(uintptr_t address)
 {
-    sc_frozen_used(&frozen, &(struct sc_device_use){.shape = bytes_at(address)});
+    sc_frozen_note_use(&frozen, &(struct sc_device_use){.shape = bytes_at(address)});
 }
 
 static void name(uintptr_t address)
 {
     const struct sc_device_use use = sc_device_use_named(address);
-    sc_frozen_used(&frozen, &use);
+    sc_frozen_note_use(&frozen, &use);
 }
 
 /* The name of what a launch shows to be frozen, or 0. */
 static uint32_t launch(uintptr_t exec)
 {
     struct sc_hazard hazard = {0};
-    sc_frozen_launched(&frozen, exec, OWN_THREAD);
-    bool found = sc_frozen_take(&frozen, &hazard);
+    sc_frozen_note_launch(&frozen, exec, OWN_THREAD);
+    bool found = sc_frozen_take_hazard(&frozen, &hazard);
     ck_assert(found || !hazard.event.stack);
     return hazard.event.stack;
 }
@@ -95,7 +95,7 @@ START_TEST(another_exec_that_cannot_write_it_changes_nothing)
     sc_graph_write_add(&write.named, A + SIZE, A + SIZE);
     ck_assert_uint_eq(launch(EXEC), 0);
     sc_graph_writes_set(&frozen.writes, OTHER, &write);
-    sc_frozen_launched(&frozen, OTHER, OTHER_THREAD);
+    sc_frozen_note_launch(&frozen, OTHER, OTHER_THREAD);
     ck_assert_uint_eq(launch(EXEC), 7);
 
     for (unsigned i = 0; i < 2; i++) {
@@ -104,7 +104,7 @@ START_TEST(another_exec_that_cannot_write_it_changes_nothing)
         sc_graph_write_add(i ? &write.written : &write.named, A - 1, i ? A : A - 1);
         ck_assert_uint_eq(launch(EXEC), 0);
         sc_graph_writes_set(&frozen.writes, OTHER, &write);
-        sc_frozen_launched(&frozen, OTHER, OTHER_THREAD);
+        sc_frozen_note_launch(&frozen, OTHER, OTHER_THREAD);
         ck_assert_uint_eq(launch(EXEC), 0);
         ck_assert_uint_eq(launch(EXEC), 7);
     }
@@ -120,7 +120,7 @@ START_TEST(a_kernel_of_the_same_thread_may_write_anything)
         set_up();
         ck_assert_uint_eq(launch(EXEC), 0);
         sc_graph_writes_set(&frozen.writes, OTHER, &write);
-        sc_frozen_launched(&frozen, OTHER, OWN_THREAD);
+        sc_frozen_note_launch(&frozen, OTHER, OWN_THREAD);
         ck_assert_uint_eq(launch(EXEC), i == 0 ? 7 : 0);
         sc_graph_write_add(&write.named, B, B);
     }
@@ -215,10 +215,10 @@ START_TEST(several_memories_are_told_one_by_one)
     struct sc_hazard hazard;
     add(8, B, GRAPH);
     sc_frozen_instantiated(&frozen, GRAPH, OTHER);
-    sc_frozen_launched(&frozen, OTHER, OWN_THREAD);
-    sc_frozen_launched(&frozen, OTHER, OWN_THREAD);
+    sc_frozen_note_launch(&frozen, OTHER, OWN_THREAD);
+    sc_frozen_note_launch(&frozen, OTHER, OWN_THREAD);
     uint32_t names = 0;
-    while (sc_frozen_take(&frozen, &hazard))
+    while (sc_frozen_take_hazard(&frozen, &hazard))
         names += hazard.event.stack;
     ck_assert_uint_eq(names, 7 + 8);
 }
@@ -294,13 +294,13 @@ static void happens(char what)
 {
     const struct sc_device_use use = letter(what);
     if (what == 'L' || what == 'O')
-        sc_frozen_launched(&frozen, what == 'L' ? EXEC : OTHER, OWN_THREAD);
+        sc_frozen_note_launch(&frozen, what == 'L' ? EXEC : OTHER, OWN_THREAD);
     else if (what == 'C')
         sc_frozen_changed(&frozen);
     else if (what == 'K')
         name(0);
     else
-        sc_frozen_used(&frozen, &use);
+        sc_frozen_note_use(&frozen, &use);
 }
 
 /* Is the last of the letters, which is a read, said to show that work was left out? `of`: the work,
@@ -329,7 +329,7 @@ static bool shows(char of, const char *letters, uintptr_t graph_writes)
     bool shown = sc_frozen_read(&frozen, &last, &hazard);
     ck_assert(!shown || (hazard.event.stack == 9 && frozen.count == 0 &&
                          hazard.buffer_address == last.shape.address));
-    ck_assert(!sc_frozen_take(&frozen, &hazard));
+    ck_assert(!sc_frozen_take_hazard(&frozen, &hazard));
     return shown;
 }
 
@@ -368,7 +368,7 @@ START_TEST(rows_are_set_anew_by_the_same_rows)
         frozen = (struct sc_frozen){0};
         ck_assert(
             sc_frozen_add(&frozen, &(struct sc_frozen_memory){.memory = rows, .is_unused = true}));
-        sc_frozen_used(&frozen, &again);
+        sc_frozen_note_use(&frozen, &again);
         ck_assert_uint_eq(frozen.count, i < 2);
     }
 }

@@ -70,7 +70,7 @@ static void tear_down(void)
 
 static bool names(unsigned page)
 {
-    return sc_graphs_name(&graphs, BASE + page * PAGE, PAGE);
+    return sc_graphs_name_memory(&graphs, BASE + page * PAGE, PAGE);
 }
 
 /* The run of a launch that begins there, or NULL. */
@@ -115,14 +115,14 @@ END_TEST
 
 START_TEST(a_changed_node_keeps_its_flags)
 {
-    struct sc_graph_flags flags = {.unsure = SC_UNSURE_LEFT_OUT, .told = 3};
+    struct sc_graph_flags flags = {.unsure = SC_UNSURE_LEFT_OUT, .stage = 3};
     sc_graphs_place_inner(&graphs, EXEC, OUTER, INNER, &flags);
     flags = sc_graphs_drop_inner(&graphs, EXEC, OUTER, INNER);
-    ck_assert((flags.unsure & SC_UNSURE_ALL) == SC_UNSURE_LEFT_OUT && flags.told == 3);
+    ck_assert((flags.unsure & SC_UNSURE_ALL) == SC_UNSURE_LEFT_OUT && flags.stage == 3);
     add(OUTER, INNER, 6);
     sc_graphs_place_inner(&graphs, EXEC, OUTER, INNER, &flags);
-    ck_assert(run_at(6)->unsure == SC_UNSURE_LEFT_OUT && run_at(6)->told == 3);
-    ck_assert(!run_at(2)->unsure && run_at(2)->told == 0);
+    ck_assert(run_at(6)->unsure == SC_UNSURE_LEFT_OUT && run_at(6)->stage == 3);
+    ck_assert(!run_at(2)->unsure && run_at(2)->stage == 0);
 }
 END_TEST
 
@@ -150,10 +150,10 @@ END_TEST
 START_TEST(what_the_outer_node_is_holds_for_all_inside)
 {
     sc_graphs_doubt_node(&graphs, EXEC, OUTER, SC_UNSURE_UNJUDGED);
-    ck_assert(sc_graphs_tell_of(&graphs, EXEC, OUTER, 2));
-    ck_assert(run_at(0)->unsure && run_at(0)->told == 2);
-    ck_assert(run_at(2)->unsure && run_at(2)->told == 2);
-    ck_assert(!run_at(4)->unsure && run_at(4)->told == 0);
+    ck_assert(sc_graphs_set_stage(&graphs, EXEC, OUTER, 2));
+    ck_assert(run_at(0)->unsure && run_at(0)->stage == 2);
+    ck_assert(run_at(2)->unsure && run_at(2)->stage == 2);
+    ck_assert(!run_at(4)->unsure && run_at(4)->stage == 0);
 }
 END_TEST
 
@@ -173,7 +173,7 @@ END_TEST
 
 START_TEST(lost_names_leave_the_memory_named_and_nothing_in_flight)
 {
-    sc_graphs_lose_inner(&graphs, EXEC);
+    sc_graphs_disable_inner(&graphs, EXEC);
     ck_assert_ptr_null(run_at(0));
     ck_assert_ptr_null(run_at(2));
     ck_assert_ptr_nonnull(run_at(4));
@@ -259,7 +259,7 @@ START_TEST(a_change_drops_the_event_of_one_node)
     const struct sc_graph_event two = {.node = OUTER, .inner = OTHER, .event = EVENT + 1};
     sc_graphs_add_event(&graphs, EXEC, &one);
     sc_graphs_add_event(&graphs, EXEC, &two);
-    sc_graphs_let_tell(&graphs, EXEC, OUTER, 2);
+    sc_graphs_set_notifies(&graphs, EXEC, OUTER, 2);
     struct sc_graph_flags flags = sc_graphs_drop_inner(&graphs, EXEC, OUTER, INNER);
     ck_assert_uint_eq(flags.tells, 2);
     ck_assert_uint_eq(exec()->exec.events.count, 1);
@@ -281,7 +281,7 @@ START_TEST(names_that_lead_in_a_circle_have_an_end)
     sc_graphs_drop_inner(&graphs, EXEC, OUTER, STRANGER);
     ck_assert(names(0) && names(2));
     sc_graphs_enable_node(&graphs, EXEC, CHILD, false);
-    sc_graphs_lose_inner(&graphs, EXEC);
+    sc_graphs_disable_inner(&graphs, EXEC);
 }
 END_TEST
 

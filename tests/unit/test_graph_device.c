@@ -73,7 +73,8 @@ static void add_host(uintptr_t node, uintptr_t address)
 /* `freed_by`: 0: it is allocated. */
 static bool own(uintptr_t address, size_t size_bytes, uintptr_t freed_by)
 {
-    return sc_graphs_own(&graphs, EXEC, &(struct sc_graph_own){address, size_bytes, freed_by});
+    return sc_graphs_note_own_memory(&graphs, EXEC,
+                                     &(struct sc_graph_own){address, size_bytes, freed_by});
 }
 
 static const struct sc_graph_use *runs(void)
@@ -149,7 +150,7 @@ END_TEST
 START_TEST(nobody_is_asked_about_it)
 {
     add(1, 50);
-    ck_assert(!sc_graphs_name(&graphs, 50, 8));
+    ck_assert(!sc_graphs_name_memory(&graphs, 50, 8));
 }
 END_TEST
 
@@ -208,9 +209,9 @@ START_TEST(where_a_node_stands_says_what_is_asked_of_it)
         add(node, 10 * node);
     ck_assert_uint_eq(count_which(SC_RUNS_FREE, &first), 6);
     ck_assert_uint_eq(count_which(SC_RUNS_IN_FLIGHT, &first), 6);
-    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 2, 1));
-    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 3, 2));
-    ck_assert(!sc_graphs_tell_of(&graphs, EXEC, 7, 2));
+    ck_assert(sc_graphs_set_stage(&graphs, EXEC, 2, 1));
+    ck_assert(sc_graphs_set_stage(&graphs, EXEC, 3, 2));
+    ck_assert(!sc_graphs_set_stage(&graphs, EXEC, 7, 2));
     sc_handles_put(&doubts, 4, SC_UNSURE_UNJUDGED << SC_UNSURE_OF_DEVICE);
     sc_handles_put(&doubts, 5, SC_UNSURE_GATED << SC_UNSURE_OF_DEVICE);
     sc_handles_put(&doubts, 6, SC_UNSURE_ENDS << SC_UNSURE_OF_DEVICE);
@@ -226,7 +227,7 @@ START_TEST(where_a_node_stands_says_what_is_asked_of_it)
     ck_assert_uint_eq(first, 20);
     ck_assert_uint_eq(count_which(2, &first), 1);
     ck_assert_uint_eq(first, 30);
-    ck_assert_uint_eq(exec()->exec.device_steps, 1 << 0 | 1 << 1 | 1 << 2);
+    ck_assert_uint_eq(exec()->exec.device_stages, 1 << 0 | 1 << 1 | 1 << 2);
     sc_handles_destroy(&doubts);
 }
 END_TEST
@@ -238,8 +239,8 @@ START_TEST(what_two_nodes_tell_of_by_one_event_is_not_asked_of)
     const struct sc_graph_event late = {.node = 9, .event = 0x50, .tells = 2};
     add(2, 20);
     add(3, 30);
-    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 2, 1));
-    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 3, 2));
+    ck_assert(sc_graphs_set_stage(&graphs, EXEC, 2, 1));
+    ck_assert(sc_graphs_set_stage(&graphs, EXEC, 3, 2));
     sc_graphs_add_event(&graphs, EXEC, &early);
     sc_graphs_add_event(&graphs, EXEC, &late);
     ck_assert_uint_eq(count_which(2, &first), 0);
@@ -255,17 +256,17 @@ START_TEST(a_node_that_changes_stays_where_it_stands)
     unsigned unsure = (SC_UNSURE_ENDS | SC_UNSURE_GATED) << SC_UNSURE_OF_DEVICE;
     add_host(1, 10);
     add(1, 10);
-    sc_graphs_tell_of(&graphs, EXEC, 1, 3);
+    sc_graphs_set_stage(&graphs, EXEC, 1, 3);
     sc_graphs_doubt_node(&graphs, EXEC, 1, unsure | SC_UNSURE_UNJUDGED);
     sc_graphs_doubt_node(&graphs, EXEC, 1, /* of a body inside */
                          SC_UNSURE_LEFT_OUT | SC_UNSURE_LEFT_OUT << SC_UNSURE_OF_DEVICE);
     const struct sc_graph_flags before = sc_graphs_flags(&graphs, EXEC, 1);
     ck_assert_uint_eq(before.unsure, unsure | SC_UNSURE_UNJUDGED);
-    ck_assert_uint_eq(before.told, 3);
+    ck_assert_uint_eq(before.stage, 3);
     sc_graphs_drop_node(&graphs, EXEC, 1);
     add(1, 20);
     ck_assert_uint_eq(count_which(0, &first), 1);
-    sc_graphs_tell_of(&graphs, EXEC, 1, before.told);
+    sc_graphs_set_stage(&graphs, EXEC, 1, before.stage);
     sc_graphs_doubt_node(&graphs, EXEC, 1, before.unsure);
     ck_assert_uint_eq(count_which(0, &first), 0);
     ck_assert_uint_eq(count_which(3, &first), 0);
@@ -283,8 +284,8 @@ START_TEST(an_address_has_no_part_in_what_a_node_tells)
     add_address(2, 50);
     add_host(2, 10);
     for (uintptr_t node = 1; node <= 2; node++) {
-        sc_graphs_tell_of(&graphs, EXEC, node, 3);
-        ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, node).told, 3);
+        sc_graphs_set_stage(&graphs, EXEC, node, 3);
+        ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, node).stage, 3);
     }
 }
 END_TEST
@@ -309,7 +310,7 @@ START_TEST(an_inner_node_has_its_own)
     ck_assert_uint_eq(address_at(0), 10);
     flags = sc_graphs_drop_inner(&graphs, EXEC, 1, 12); /* it uses no more now */
     ck_assert_uint_eq(flags.unsure, SC_UNSURE_UNJUDGED | SC_UNSURE_UNJUDGED << SC_UNSURE_OF_DEVICE);
-    sc_graphs_lose_inner(&graphs, EXEC);
+    sc_graphs_disable_inner(&graphs, EXEC);
     ck_assert_uint_eq(count(), 0);
 }
 END_TEST
@@ -339,7 +340,7 @@ START_TEST(memory_that_nodes_allocate_is_left_out_and_nothing_else)
     add(3, 50);
     add(4, 30);
     add(4, 13); /* its last byte is the first one */
-    sc_graphs_settle_own(&graphs, EXEC);
+    sc_graphs_end_own_memory(&graphs, EXEC);
     ck_assert_uint_eq(count(), 3);
     ck_assert_uint_eq(address_at(2), 50);
     add(5, 40);
@@ -355,10 +356,10 @@ START_TEST(a_free_of_unknown_memory_leaves_all_else_out)
     add(1, 10);
     ck_assert(own(100, 0, 7));
     ck_assert(own(90, 20, 0)); /* another node allocates it */
-    sc_graphs_settle_own(&graphs, EXEC);
+    sc_graphs_end_own_memory(&graphs, EXEC);
     ck_assert_uint_eq(count(), 1);
     ck_assert(own(200, 0, 8));
-    sc_graphs_settle_own(&graphs, EXEC);
+    sc_graphs_end_own_memory(&graphs, EXEC);
     ck_assert_uint_eq(count(), 1);
     ck_assert_int_eq(runs()[0].direction, SC_FREE);
     ck_assert_uint_eq(address_at(0), 200);
@@ -379,7 +380,7 @@ START_TEST(the_free_of_what_others_allocate_is_a_use)
     ck_assert(own(100, 50, 3));
     ck_assert(own(200, 50, 0));
     ck_assert(own(200, 0, 4));
-    sc_graphs_settle_own(&graphs, EXEC);
+    sc_graphs_end_own_memory(&graphs, EXEC);
     ck_assert_uint_eq(count(), 2);
     ck_assert_uint_eq(address_at(0), 400);
     ck_assert_uint_eq(address_at(1), 100);
@@ -414,7 +415,7 @@ START_TEST(addresses_go_with_their_node_and_are_of_no_step)
     add_address(2, 10);
     add(2, 10);
     add_address(3, 40);
-    ck_assert(!sc_graphs_tell_of(&graphs, EXEC, 1, 1));
+    ck_assert(!sc_graphs_set_stage(&graphs, EXEC, 1, 1));
     sc_graphs_drop_addresses(&graphs, EXEC, 2);
     ck_assert_uint_eq(address_count(), 2);
     ck_assert_uint_eq(count(), 1);
@@ -498,7 +499,7 @@ START_TEST(a_race_goes_when_something_inside_of_its_node_changes)
     sc_graphs_enable_node(&graphs, EXEC, 11, false);
     ck_assert_uint_eq(next_race(), 0);
     add_race(1, 2);
-    sc_graphs_lose_inner(&graphs, EXEC);
+    sc_graphs_disable_inner(&graphs, EXEC);
     ck_assert_uint_eq(next_race(), 0);
 }
 END_TEST

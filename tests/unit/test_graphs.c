@@ -8,7 +8,7 @@
 #include "track/graphs_internal.h"
 #include "track/grid.h"
 #include "track/order.h"
-#include "track/told.h"
+#include "track/stages.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static const struct sc_graph_use *merged_at(uintptr_t handle, uint32_t at)
 
 static bool names(uintptr_t address, size_t size_bytes)
 {
-    bool found = sc_graphs_name(&graphs, address, size_bytes);
+    bool found = sc_graphs_name_memory(&graphs, address, size_bytes);
     ck_assert(!found || sc_graphs_may_name(&graphs, address, size_bytes ? size_bytes : 1));
     return found;
 }
@@ -503,18 +503,18 @@ START_TEST(runs_come_step_by_step)
 {
     for (uintptr_t node = 1; node <= 4; node++)
         add_plain(EXEC, node, BASE + node * 64, 64);
-    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 1, 2));
-    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 3, SC_TOLD_MAX));
-    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 4, 2));
-    ck_assert(!sc_graphs_tell_of(&graphs, EXEC, 5, 1));
+    ck_assert(sc_graphs_set_stage(&graphs, EXEC, 1, 2));
+    ck_assert(sc_graphs_set_stage(&graphs, EXEC, 3, SC_STAGES_MAX));
+    ck_assert(sc_graphs_set_stage(&graphs, EXEC, 4, 2));
+    ck_assert(!sc_graphs_set_stage(&graphs, EXEC, 5, 1));
     merge(EXEC);
     ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 4); /* neighbours, of other steps */
     expect_merged(EXEC, 0, SC_H2D, BASE + 64, 64);
     expect_merged(EXEC, 1, SC_H2D, BASE + 4 * 64, 64);
     expect_merged(EXEC, 2, SC_H2D, BASE + 3 * 64, 64);
     expect_merged(EXEC, 3, SC_H2D, BASE + 2 * 64, 64);
-    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 2, 2));
-    ck_assert(sc_graphs_tell_of(&graphs, EXEC, 3, 2));
+    ck_assert(sc_graphs_set_stage(&graphs, EXEC, 2, 2));
+    ck_assert(sc_graphs_set_stage(&graphs, EXEC, 3, 2));
     merge(EXEC);
     ck_assert_uint_eq(graph_of(EXEC)->exec.runs.count, 1);
 }
@@ -525,9 +525,9 @@ START_TEST(a_node_that_records_keeps_what_it_tells)
     add_plain(EXEC, 1, BASE, 64);
     add_event(2, 0xe000, false);
     add_event(3, 0xe010, true);
-    sc_graphs_tell_of(&graphs, EXEC, 1, 3);
-    sc_graphs_let_tell(&graphs, EXEC, 2, 5);
-    ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, 1).told, 3);
+    sc_graphs_set_stage(&graphs, EXEC, 1, 3);
+    sc_graphs_set_notifies(&graphs, EXEC, 2, 5);
+    ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, 1).stage, 3);
     ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, 1).tells, 0);
     ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, 2).tells, 5);
     ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, 3).tells, 0);
@@ -541,9 +541,9 @@ START_TEST(an_event_of_several_nodes_stands_for_the_least)
 {
     for (uintptr_t node = 1; node <= 4; node++) {
         add_plain(EXEC, node, BASE + node * PAGE, 64);
-        sc_graphs_tell_of(&graphs, EXEC, node, (unsigned)node);
+        sc_graphs_set_stage(&graphs, EXEC, node, (unsigned)node);
         add_event(node + 10, node % 2 ? 0xe000 : 0xe000 + node * 16, false);
-        sc_graphs_let_tell(&graphs, EXEC, node + 10, (unsigned)node);
+        sc_graphs_set_notifies(&graphs, EXEC, node + 10, (unsigned)node);
     }
     merge(EXEC);
     for (uint32_t i = 0; i < 4; i++) {
@@ -1060,14 +1060,14 @@ END_TEST
 
 static bool is_taken_again(void *copy)
 {
-    void *next = sc_graphs_take_copy(&graphs, PAGE, true);
+    void *next = sc_graphs_alloc_copy(&graphs, PAGE, true);
     ck_assert_ptr_nonnull(next);
     return next == copy;
 }
 
 START_TEST(a_copy_goes_with_the_last_use_that_has_it)
 {
-    struct sc_graph_extra extra = {.saved = sc_graphs_take_copy(&graphs, PAGE, false)};
+    struct sc_graph_extra extra = {.saved = sc_graphs_alloc_copy(&graphs, PAGE, false)};
     struct sc_graph_use use = plain(1, SC_H2D, BASE, PAGE);
     use.kind = SC_STACK;
     ck_assert(sc_graphs_add(&graphs, GRAPH, &use, &extra, NULL));
@@ -1082,7 +1082,7 @@ END_TEST
 
 START_TEST(a_copy_goes_with_the_last_use_that_is_of_it)
 {
-    void *copy = sc_graphs_take_copy(&graphs, PAGE, false);
+    void *copy = sc_graphs_alloc_copy(&graphs, PAGE, false);
     add_plain(GRAPH, 1, (uintptr_t)copy, PAGE);
     add_plain(EXEC, 1, (uintptr_t)copy, PAGE);
     remove_graph(GRAPH);
@@ -1094,7 +1094,7 @@ END_TEST
 
 START_TEST(a_copy_for_ever_outlives_its_uses)
 {
-    void *copy = sc_graphs_take_copy(&graphs, PAGE, true);
+    void *copy = sc_graphs_alloc_copy(&graphs, PAGE, true);
     add_plain(GRAPH, 1, (uintptr_t)copy, PAGE);
     remove_graph(GRAPH);
     ck_assert(!is_taken_again(copy));
@@ -1313,7 +1313,7 @@ END_TEST
 START_TEST(a_node_among_many_has_its_copies)
 {
     for (uintptr_t node = 1; node <= NODES; node++) {
-        struct sc_graph_extra extra = {.saved = sc_graphs_take_copy(&graphs, 64, false)};
+        struct sc_graph_extra extra = {.saved = sc_graphs_alloc_copy(&graphs, 64, false)};
         struct sc_graph_use use = plain(node, SC_D2H, BASE, 64);
         use.kind = SC_STACK;
         add_plain(EXEC, node, BASE, 64);

@@ -39,7 +39,7 @@ static uint32_t insert(uintptr_t address, size_t size_bytes)
 static void take_out(uint32_t id)
 {
     sc_grid_remove(&grid, id);
-    sc_pool_give(&pool, id);
+    sc_pool_release(&pool, id);
 }
 
 static void look_in(struct sc_grid *where, uintptr_t address, size_t size_bytes)
@@ -207,7 +207,7 @@ START_TEST(an_item_whose_two_cells_share_a_chain_is_visited_once)
         sc_grid_remove(&small, id);
         ck_assert(sc_grid_is_empty(&small));
         ck_assert_uint_eq(sc_grid_point(&small, address), 0);
-        sc_pool_give(&pool, id);
+        sc_pool_release(&pool, id);
     }
     sc_grid_destroy(&small);
 }
@@ -235,7 +235,7 @@ START_TEST(a_walk_goes_on_in_the_grid_behind)
     ck_assert_uint_eq(sc_grid_overlaps(&grid, &behind, BASE + 4096, 1).id, second);
     ck_assert_uint_eq(sc_grid_overlaps(&grid, &behind, BASE, 0).id, 0);
     sc_grid_remove(&behind, second);
-    sc_pool_give(&pool, second);
+    sc_pool_release(&pool, second);
     sc_grid_destroy(&behind);
 }
 END_TEST

@@ -167,7 +167,7 @@ START_TEST(known_done_is_as_good_as_complete)
     require_from(id, one);
     struct sc_point point = sc_order_point(&order, one);
     ck_assert_uint_eq(ready(), 0);
-    sc_order_known(&order, &point);
+    sc_order_note_known(&order, &point);
     ck_assert_uint_eq(ready(), id);
 }
 END_TEST

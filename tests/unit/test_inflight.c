@@ -99,8 +99,8 @@ static unsigned conflicts(struct sc_op_info info)
 static void synchronise(uint32_t stream)
 {
     struct sc_point point = sc_order_point(&order, stream);
-    sc_order_known(&order, &point);
-    sc_order_release(&order, &point);
+    sc_order_note_known(&order, &point);
+    sc_order_release_point(&order, &point);
 }
 
 static unsigned live(void)
@@ -429,9 +429,9 @@ START_TEST(what_is_ordered_does_not_conflict)
     struct sc_op_info later = plain(two, SC_H2D, BASE, 64);
     ck_assert_uint_eq(conflicts(later), 1);
     struct sc_point event = sc_order_point(&order, one);
-    ck_assert(sc_order_wait(&order, two, &event));
+    ck_assert(sc_order_note_wait(&order, two, &event));
     ck_assert_uint_eq(conflicts(later), 0);
-    sc_order_release(&order, &event);
+    sc_order_release_point(&order, &event);
     uint32_t three = sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy);
     later = plain(three, SC_H2D, BASE, 64);
     ck_assert_uint_eq(conflicts(later), 1);
@@ -482,7 +482,7 @@ START_TEST(a_stream_lives_as_long_as_its_operations)
     struct sc_point point = sc_order_point(&order, one);
     sc_order_remove(&order, one);
     ck_assert_uint_ne(sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy), one);
-    sc_order_known(&order, &point);
+    sc_order_note_known(&order, &point);
     ck_assert(!sc_inflight_retire(&inflight, 0, 1, NULL));
     ck_assert_uint_eq(sc_order_add(&order, SC_STREAM_NONBLOCKING, legacy), one);
 }

@@ -240,7 +240,7 @@ static void take(const void *lock)
     own(lock, current);
 }
 
-void sc_brief_lock_take(struct sc_brief_lock *lock)
+void sc_brief_lock_acquire(struct sc_brief_lock *lock)
 {
     sc_own_lock_enter();
     if (current)
@@ -262,7 +262,7 @@ bool sc_brief_lock_try(struct sc_brief_lock *lock)
     return false;
 }
 
-void sc_brief_lock_give(struct sc_brief_lock *lock)
+void sc_brief_lock_release(struct sc_brief_lock *lock)
 {
     sc_brief_lock_note(lock, false);
     if (current)
@@ -501,12 +501,12 @@ bool sc_host_functions_are_open(const struct sc_op_info *op)
     return false;
 }
 
-void sc_host_functions_look(uint64_t waits_since_ns)
+void sc_host_functions_poll(uint64_t waits_since_ns)
 {
     (void)waits_since_ns;
 }
 
-bool sc_host_functions_excuse(const struct sc_op_info *op, uint64_t touched_ticks)
+bool sc_host_functions_excuses(const struct sc_op_info *op, uint64_t touched_ticks)
 {
     (void)op;
     (void)touched_ticks;
@@ -568,12 +568,12 @@ void sc_single_step_forget(const struct sc_fault *fault)
     (void)fault;
 }
 
-void sc_neighbours_note(uintptr_t address)
+void sc_neighbours_note_touch(uintptr_t address)
 {
     (void)address;
 }
 
-void sc_neighbours_watch(uintptr_t address)
+void sc_neighbours_note_hazard(uintptr_t address)
 {
     (void)address;
 }
@@ -678,13 +678,13 @@ static uint64_t own_lane(void)
 static void attend(void)
 {
     if (attends)
-        sc_protect_attend(own_lane());
+        sc_protect_attend_lanes(own_lane());
 }
 
 static void tell(void)
 {
     if (attends)
-        sc_protect_tell();
+        sc_protect_tell_kernel();
 }
 
 static void issue(uintptr_t address)
@@ -709,9 +709,10 @@ static void issue(uintptr_t address)
 
 static void synchronise(void)
 {
-    struct sc_point point = sc_track_point(&sc_track, stream_ids[own_number()], SC_SCOPE_STREAM);
+    struct sc_point point =
+        sc_track_sync_point(&sc_track, stream_ids[own_number()], SC_SCOPE_STREAM);
     attend();
-    sc_track_known(&sc_track, &point, NULL, NULL);
+    sc_track_note_known(&sc_track, &point, NULL, NULL);
     tell();
     sc_guard_apply(SC_GUARD_ALL);
 }
@@ -787,8 +788,8 @@ static void build_world(void)
 static void clean_world(void)
 {
     for (unsigned i = 0; i < THREADS; i++) {
-        struct sc_point point = sc_track_point(&sc_track, stream_ids[i], SC_SCOPE_STREAM);
-        sc_track_known(&sc_track, &point, NULL, NULL);
+        struct sc_point point = sc_track_sync_point(&sc_track, stream_ids[i], SC_SCOPE_STREAM);
+        sc_track_note_known(&sc_track, &point, NULL, NULL);
     }
     LOCKED(&sc_track, sc_inflight_remove_range_at(&sc_track.inflight, base));
     sc_guard_apply(SC_GUARD_ALL);

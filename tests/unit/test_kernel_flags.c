@@ -94,7 +94,7 @@ static void launch(uint32_t stream, uintptr_t first, uintptr_t second)
 
 static unsigned in_flight(uintptr_t address)
 {
-    LOCKED(&track, sc_inflight_list(&track.inflight, address, 1, &ops));
+    LOCKED(&track, sc_inflight_find_in(&track.inflight, address, 1, &ops));
     unsigned count = ops.count;
     sc_ops_end(&ops);
     return count;
@@ -159,8 +159,8 @@ START_TEST(a_kernel_is_in_flight_on_its_bytes_until_it_is_known_done)
     ck_assert_uint_eq(in_flight(OTHER), 1);
     ck_assert_uint_eq(in_flight(BUFFER + 6), 0);
     ck_assert_uint_eq(in_flight(BUFFER + 8), 0);
-    struct sc_point point = sc_track_point(&track, one, SC_SCOPE_STREAM);
-    sc_track_known(&track, &point, NULL, NULL);
+    struct sc_point point = sc_track_sync_point(&track, one, SC_SCOPE_STREAM);
+    sc_track_note_known(&track, &point, NULL, NULL);
     ck_assert_uint_eq(in_flight(BUFFER + 7) + in_flight(OTHER), 0);
 }
 END_TEST
@@ -196,8 +196,8 @@ START_TEST(small_memory_is_taken_for_flags)
     ck_assert_uint_eq(host_of((uintptr_t)more, 0).bytes[0].digest, 0);
     ck_assert_uint_eq(host_of(BUFFER, 0).bytes[0].digest, 0);
     launch(one, (uintptr_t)line, 0);
-    ck_assert_uint_eq(in_flight((uintptr_t)line), 0);      /* nothing is held against it */
-    ck_assert(sc_track_meets(&track, (uintptr_t)line, 1)); /* and it is kept */
+    ck_assert_uint_eq(in_flight((uintptr_t)line), 0);         /* nothing is held against it */
+    ck_assert(sc_track_overlaps(&track, (uintptr_t)line, 1)); /* and it is kept */
 }
 END_TEST
 
@@ -294,7 +294,7 @@ START_TEST(memory_that_passes_kernels_is_held_for_copies_alone)
     ck_assert_uint_eq(held.found.count, 2);
     ck_assert_uint_ne(held.held, 0);
     ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited(&track.holds)), 1);
-    sc_track_complete(&track, two, 1);
+    sc_track_note_complete(&track, two, 1);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, held.held);
 }
 END_TEST

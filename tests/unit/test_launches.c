@@ -8,12 +8,11 @@
 #include "track/graph_frees.h"
 #include "track/graphs_internal.h"
 #include "track/guarded.h"
-#include "track/heard.h"
 #include "track/inflight_calls.h"
 #include "track/op_info.h"
 #include "track/order.h"
 #include "track/order_calls.h"
-#include "track/told.h"
+#include "track/stages.h"
 #include "track/track.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
@@ -22,6 +21,7 @@
 #include "track/track_order.h"
 #include "track/track_ranges.h"
 #include "track/tracker.h"
+#include "track/watched_nodes.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -66,14 +66,14 @@ static void add_use(uintptr_t node, unsigned page, unsigned step)
 {
     struct sc_graph_use use = use_of(node, page);
     sc_track_graph_add(&track, EXEC, &use, NULL);
-    ck_assert(LOCKED(&track, sc_graphs_tell_of(&track.graphs, EXEC, node, step)));
+    ck_assert(LOCKED(&track, sc_graphs_set_stage(&track.graphs, EXEC, node, step)));
 }
 
 static void add_event(uintptr_t node, uintptr_t event, unsigned step)
 {
     const struct sc_graph_event recorded = {.node = node, .event = event};
     LOCKED(&track, sc_graphs_add_event(&track.graphs, EXEC, &recorded));
-    LOCKED(&track, sc_graphs_let_tell(&track.graphs, EXEC, node, step));
+    LOCKED(&track, sc_graphs_set_notifies(&track.graphs, EXEC, node, step));
 }
 
 /* Pages 0 and 1 are read before the first event, page 2 before the second one, page 3 behind it.
@@ -101,7 +101,7 @@ struct launching {
     uint32_t stream;
     struct sc_order_call call;
     struct sc_point before;
-    struct sc_told told;
+    struct sc_stages stages;
 };
 
 static void begin(struct launching *launching, uint32_t stream)
@@ -109,7 +109,7 @@ static void begin(struct launching *launching, uint32_t stream)
     *launching = (struct launching){.stream = stream};
     sc_track_begin_launch(&track, exec_id(), stream, &launching->call);
     launching->before = sc_track_call_point(&track, stream, &launching->call);
-    launching->told.last = launching->before.number;
+    launching->stages.last = launching->before.number;
 }
 
 static void issue(struct launching *launching, const struct sc_graph_use *run)
@@ -123,7 +123,7 @@ static void issue(struct launching *launching, const struct sc_graph_use *run)
                               .by_graph = true,
                               .unsure = run->unsure};
     sc_track_issue(&track, &(struct sc_order_call){0}, &info, 1, &issued);
-    sc_told_note(&launching->told, run->told, info.ticket.number);
+    sc_stages_note(&launching->stages, run->stage, info.ticket.number);
 }
 
 /* `again`: as a launch on the stream of the last one. `between`: another thread has issued there
@@ -131,9 +131,11 @@ static void issue(struct launching *launching, const struct sc_graph_use *run)
 static void end(struct launching *launching, bool again, int between)
 {
     const struct sc_graph_uses *runs = &sc_graphs_at(&track.graphs, exec_id())->exec.runs;
-    struct sc_relaunch relaunch = {
-        .exec = exec_id(), .stream = launching->stream, .api = "launch", .told = &launching->told};
-    sc_track_end(&track, &launching->call, true);
+    struct sc_relaunch relaunch = {.exec = exec_id(),
+                                   .stream = launching->stream,
+                                   .api = "launch",
+                                   .stages = &launching->stages};
+    sc_track_end_call(&track, &launching->call, true);
     if (again)
         sc_track_launch_again(&track, &relaunch);
     for (uint32_t i = relaunch.done; i < runs->count; i++) {
@@ -142,9 +144,9 @@ static void end(struct launching *launching, bool again, int between)
             issue(&(struct launching){.stream = launching->stream}, &other);
         issue(launching, &runs->list[i]);
     }
-    sc_told_done(&launching->told);
-    sc_track_launch_records(&track, exec_id(), &launching->before, &launching->told);
-    LOCKED(&track, sc_graphs_launched(&track.graphs, EXEC, launching->stream));
+    sc_stages_close(&launching->stages);
+    sc_track_note_launch_records(&track, exec_id(), &launching->before, &launching->stages);
+    LOCKED(&track, sc_graphs_note_launched(&track.graphs, EXEC, launching->stream));
 }
 
 static void launch(uint32_t stream, bool again)
@@ -159,7 +161,7 @@ static void launch(uint32_t stream, bool again)
 static bool in_flight(unsigned page)
 {
     SC_OPS(ops);
-    LOCKED(&track, sc_inflight_list(&track.inflight, BASE + page * PAGE, 64, &ops));
+    LOCKED(&track, sc_inflight_find_in(&track.inflight, BASE + page * PAGE, 64, &ops));
     return ops.count;
 }
 
@@ -174,13 +176,13 @@ static void expect_in_flight(bool first, bool second, bool third, bool fourth)
 static void hear_of(uintptr_t event)
 {
     struct sc_point point = sc_track_event_point(&track, event);
-    sc_track_known(&track, &point, NULL, NULL);
+    sc_track_note_known(&track, &point, NULL, NULL);
 }
 
 static void synchronise(uint32_t stream)
 {
-    struct sc_point point = sc_track_point(&track, stream, SC_SCOPE_STREAM);
-    sc_track_known(&track, &point, NULL, NULL);
+    struct sc_point point = sc_track_sync_point(&track, stream, SC_SCOPE_STREAM);
+    sc_track_note_known(&track, &point, NULL, NULL);
 }
 
 /* ---- the tests ---- */
@@ -244,7 +246,7 @@ START_TEST(a_point_that_was_taken_before_the_launch_tells_of_the_former)
     launch(one, false);
     struct sc_point former = sc_track_event_point(&track, SECOND);
     launch(one, true);
-    sc_track_known(&track, &former, NULL, NULL);
+    sc_track_note_known(&track, &former, NULL, NULL);
     expect_in_flight(true, true, true, true);
     hear_of(SECOND);
     expect_in_flight(false, false, false, true);
@@ -344,7 +346,7 @@ START_TEST(what_other_threads_issue_meanwhile_is_not_taken_for_done)
         for (unsigned page = 0; page < 3; page++)
             ck_assert_uint_eq(judged(page), 0);
         ck_assert_uint_eq(judged(3), 1);
-        ck_assert_int_eq(launching.told.broken, !sure);
+        ck_assert_int_eq(launching.stages.broken, !sure);
         launch(one, true); /* alone again */
         ck_assert(judged(0) && judged(1) && judged(2) && judged(3));
         hear_of(SECOND);
@@ -379,17 +381,17 @@ static void function_of(void *data)
 }
 
 /* The nodes of make_exec, without events: host nodes tell of the two steps. */
-static struct sc_heard_node *add_host(uintptr_t node, unsigned step)
+static struct sc_watched_node *add_host(uintptr_t node, unsigned step)
 {
-    struct sc_heard_node *added =
-        LOCKED(&track, sc_graphs_add_heard(&track.graphs, EXEC, node, function_of, (void *)node));
+    struct sc_watched_node *added =
+        LOCKED(&track, sc_graphs_add_watched(&track.graphs, EXEC, node, function_of, (void *)node));
     ck_assert_ptr_nonnull(added);
-    LOCKED(&track, sc_graphs_let_tell(&track.graphs, EXEC, node, step));
+    LOCKED(&track, sc_graphs_set_notifies(&track.graphs, EXEC, node, step));
     return added;
 }
 
 struct hosts {
-    struct sc_heard_node *first, *second;
+    struct sc_watched_node *first, *second;
 };
 
 static struct hosts make_exec_of_hosts(void)
@@ -406,18 +408,18 @@ static struct hosts make_exec_of_hosts(void)
 
 struct hearing {
     struct launching launching;
-    struct sc_heard_launch *heard;
-    struct sc_heard_call call;
+    struct sc_watched_launch *heard;
+    struct sc_watched_call call;
     unsigned given_up;
 };
 
 static void begin_hearing_of(struct hearing *hearing, uint32_t stream, unsigned open)
 {
     begin(&hearing->launching, stream);
-    hearing->call = (struct sc_heard_call){1000 + open, open};
+    hearing->call = (struct sc_watched_call){1000 + open, open};
     hearing->heard =
-        LOCKED(&track, sc_graphs_begin_heard(&track.graphs, exec_id(), &hearing->launching.before,
-                                             &hearing->call, &hearing->given_up));
+        LOCKED(&track, sc_graphs_begin_watched(&track.graphs, exec_id(), &hearing->launching.before,
+                                               &hearing->call, &hearing->given_up));
 }
 
 static void begin_hearing(struct hearing *hearing, uint32_t stream)
@@ -428,16 +430,16 @@ static void begin_hearing(struct hearing *hearing, uint32_t stream)
 static void know(struct sc_point point)
 {
     if (point.stream)
-        sc_track_known(&track, &point, NULL, NULL);
+        sc_track_note_known(&track, &point, NULL, NULL);
 }
 
 static void end_hearing(struct hearing *hearing, bool again, int between)
 {
-    hearing->launching.told.broken = !hearing->heard;
+    hearing->launching.stages.broken = !hearing->heard;
     end(&hearing->launching, again, between);
     if (hearing->heard)
-        know(LOCKED(&track,
-                    sc_heard_launched(&track.order, hearing->heard, &hearing->launching.told)));
+        know(LOCKED(&track, sc_watched_nodes_end_launch(&track.order, hearing->heard,
+                                                        &hearing->launching.stages)));
 }
 
 /* Returns the place of the launch that was given up for this one. */
@@ -454,9 +456,9 @@ static void launch_hearing(uint32_t stream, bool again)
     launch_hearing_of(stream, again, 0);
 }
 
-static struct sc_heard_run run(struct sc_heard_node *node)
+static struct sc_watched_run run(struct sc_watched_node *node)
 {
-    struct sc_heard_run ran = LOCKED(&track, sc_heard_runs(&track.order, node));
+    struct sc_watched_run ran = LOCKED(&track, sc_watched_nodes_note_run(&track.order, node));
     know(ran.point);
     return ran;
 }
@@ -542,9 +544,9 @@ START_TEST(a_changed_node_leaves_its_record_to_the_launches_before)
 {
     struct hosts hosts = make_exec_of_hosts();
     launch_hearing(one, false);
-    struct sc_heard_node *other =
-        LOCKED(&track, sc_graphs_add_heard(&track.graphs, EXEC, FIRST_NODE, function_of, &track));
-    LOCKED(&track, sc_heard_replace(&track.order, other));
+    struct sc_watched_node *other =
+        LOCKED(&track, sc_graphs_add_watched(&track.graphs, EXEC, FIRST_NODE, function_of, &track));
+    LOCKED(&track, sc_watched_nodes_replace(&track.order, other));
     ck_assert_uint_eq(other->tells, 1);
     launch_hearing(one, true);
     run(hosts.first); /* of the launch before, and for the last time */
@@ -560,13 +562,14 @@ END_TEST
 START_TEST(a_change_that_was_refused_is_none)
 {
     struct hosts hosts = make_exec_of_hosts();
-    LOCKED(&track, sc_heard_drop(&track.order, sc_graphs_add_heard(&track.graphs, EXEC, FIRST_NODE,
-                                                                   function_of, &track)));
+    LOCKED(&track, sc_watched_nodes_drop(&track.order,
+                                         sc_graphs_add_watched(&track.graphs, EXEC, FIRST_NODE,
+                                                               function_of, &track)));
     launch_hearing(one, false);
     run(hosts.first);
     run(hosts.second);
     expect_in_flight(false, false, false, true);
-    ck_assert_ptr_null(sc_graphs_at(&track.graphs, exec_id())->exec.heard->oldest);
+    ck_assert_ptr_null(sc_graphs_at(&track.graphs, exec_id())->exec.watched->oldest);
 }
 END_TEST
 
@@ -575,8 +578,8 @@ START_TEST(a_launch_that_was_refused_is_not_counted)
     struct hearing hearing;
     struct hosts hosts = make_exec_of_hosts();
     begin_hearing(&hearing, one);
-    LOCKED(&track, sc_heard_fail(&track.order, hearing.heard));
-    sc_track_end(&track, &hearing.launching.call, false);
+    LOCKED(&track, sc_watched_nodes_fail_launch(&track.order, hearing.heard));
+    sc_track_end_call(&track, &hearing.launching.call, false);
     sc_track_forget_point(&track, &hearing.launching.before);
     launch_hearing(one, false);
     run(hosts.first);
@@ -589,7 +592,7 @@ START_TEST(with_more_runs_than_launches_nothing_is_judged)
 {
     struct hosts hosts = make_exec_of_hosts();
     run(hosts.first);
-    ck_assert(sc_graphs_at(&track.graphs, exec_id())->exec.heard->is_lost);
+    ck_assert(sc_graphs_at(&track.graphs, exec_id())->exec.watched->is_lost);
     launch_hearing(one, false);
     ck_assert(!judged(0) && !judged(1) && !judged(2) && judged(3));
     run(hosts.second);
@@ -602,7 +605,7 @@ START_TEST(a_run_says_which_launch_it_is_of_and_the_last_node_ends_that)
     struct hosts hosts = make_exec_of_hosts();
     launch_hearing_of(one, false, 7);
     launch_hearing_of(two, false, 8);
-    struct sc_heard_run ran = run(hosts.second);
+    struct sc_watched_run ran = run(hosts.second);
     ck_assert_uint_eq(ran.stream, one);
     ck_assert_uint_eq(ran.call.ticks, 1007);
     ck_assert_uint_eq(ran.call.open, 0);
@@ -632,16 +635,16 @@ END_TEST
 START_TEST(of_too_many_launches_the_oldest_may_have_been_heard_of)
 {
     struct hosts hosts = make_exec_of_hosts();
-    for (unsigned i = 0; i <= SC_HEARD_WAITING_MAX; i++)
-        ck_assert_uint_eq(launch_hearing_of(one, i > 0, i + 1), i == SC_HEARD_WAITING_MAX);
-    const struct sc_heard *heard = sc_graphs_at(&track.graphs, exec_id())->exec.heard;
-    ck_assert_uint_eq(heard->waiting, SC_HEARD_WAITING_MAX);
+    for (unsigned i = 0; i <= SC_WATCHED_WAITING_MAX; i++)
+        ck_assert_uint_eq(launch_hearing_of(one, i > 0, i + 1), i == SC_WATCHED_WAITING_MAX);
+    const struct sc_watched_nodes *heard = sc_graphs_at(&track.graphs, exec_id())->exec.watched;
+    ck_assert_uint_eq(heard->waiting, SC_WATCHED_WAITING_MAX);
     ck_assert_uint_eq(heard->oldest->number, 2);
     struct sc_ticket ticket = {.stream = one, .number = 3};
-    ck_assert(sc_order_signalled(&track.order, &ticket));
+    ck_assert(sc_order_may_be_signalled(&track.order, &ticket));
     ticket.number = 4; /* no node tells of it */
-    ck_assert(!sc_order_signalled(&track.order, &ticket));
-    for (int i = 0; i <= SC_HEARD_WAITING_MAX; i++) {
+    ck_assert(!sc_order_may_be_signalled(&track.order, &ticket));
+    for (int i = 0; i <= SC_WATCHED_WAITING_MAX; i++) {
         run(hosts.first);
         run(hosts.second);
     }
@@ -659,12 +662,12 @@ START_TEST(execs_that_come_and_go_take_no_more_memory)
         struct hosts hosts = make_exec_of_hosts();
         launch_hearing(one, false);
         begin_hearing(&refused, one);
-        LOCKED(&track, sc_heard_fail(&track.order, refused.heard));
-        sc_track_end(&track, &refused.launching.call, false);
+        LOCKED(&track, sc_watched_nodes_fail_launch(&track.order, refused.heard));
+        sc_track_end_call(&track, &refused.launching.call, false);
         sc_track_forget_point(&track, &refused.launching.before);
-        struct sc_heard_node *other = LOCKED(
-            &track, sc_graphs_add_heard(&track.graphs, EXEC, FIRST_NODE, function_of, &track));
-        LOCKED(&track, sc_heard_replace(&track.order, other));
+        struct sc_watched_node *other = LOCKED(
+            &track, sc_graphs_add_watched(&track.graphs, EXEC, FIRST_NODE, function_of, &track));
+        LOCKED(&track, sc_watched_nodes_replace(&track.order, other));
         launch_hearing(one, true);
         if (turn % 2)
             LOCKED(&track, sc_graphs_remove(&track.graphs, sc_graphs_detach(&track.graphs, EXEC)));

@@ -395,7 +395,7 @@ START_TEST(physical_memory_lives_as_long_as_references_and_mappings)
 {
     give_physical(7);
     give_in(SC_LEDGER_MAPPING, SC_LEDGER_MAPPED, 0x10000, 64 * MB, 7);
-    ck_assert(sc_ledger_refer(ledger, 7));
+    ck_assert(sc_ledger_add_reference(ledger, 7));
     ck_assert_uint_eq(references(), 2);
     ck_assert(leaves(SC_LEDGER_MEMORY, 7));
     ck_assert_uint_eq(references(), 1);
@@ -410,7 +410,7 @@ START_TEST(physical_memory_lives_as_long_as_references_and_mappings)
     ck_assert(take_from(SC_LEDGER_MAPPING, 0x10000));
     ck_assert_uint_eq(held(SC_LEDGER_PHYSICAL), 0);
     ck_assert_uint_eq(held(SC_LEDGER_MAPPED), 0);
-    ck_assert(!sc_ledger_refer(ledger, 7));
+    ck_assert(!sc_ledger_add_reference(ledger, 7));
 }
 END_TEST
 
@@ -552,7 +552,7 @@ START_TEST(a_block_that_outlives_the_last_context_is_lost_and_a_later_one_is_not
 {
     give(SC_LEDGER_POOLED, 0x1000, KB, made_at(ONE));
     give(SC_LEDGER_POOLED, 0x2000, KB, made_at(TWO));
-    sc_ledger_outlive(ledger, 0, false);
+    sc_ledger_note_outlived(ledger, 0, false);
     give(SC_LEDGER_POOLED, 0x3000, KB, made_at(TWO));
     ck_assert(take_from(SC_LEDGER_ADDRESS, 0x2000));
     give(SC_LEDGER_POOLED, 0x4000, KB, made_at(THREE));
@@ -586,7 +586,7 @@ START_TEST(what_a_reset_leaves_is_not_lost)
 {
     give(SC_LEDGER_POOLED, 0x1000, KB, made_at(ONE));
     give(SC_LEDGER_POOLED, 0x2000, KB, made_at(ONE));
-    sc_ledger_outlive(ledger, 0, true);
+    sc_ledger_note_outlived(ledger, 0, true);
     ck_assert_uint_eq(lost_of(made_at(ONE)), 0);
     give(SC_LEDGER_POOLED, 0x3000, KB, made_at(ONE));
     ck_assert_uint_eq(lost_of(made_at(ONE)), 0);

@@ -34,12 +34,13 @@ static struct sc_device_use use_of(uintptr_t address, enum sc_device_access acce
 /* The operation whose sequence number is its name. */
 static void captured(uint64_t name, const struct sc_left_out_op *op)
 {
-    sc_left_out_captured(tested, &(struct sc_hazard_copy){.api = "captured", .seq = name}, op);
+    sc_left_out_note_captured(tested, &(struct sc_hazard_copy){.api = "captured", .seq = name}, op);
 }
 
 static void beside_at(uint32_t stack, const struct sc_left_out_op *op)
 {
-    sc_left_out_beside(tested, &(struct sc_hazard){.event = {.api = "beside", .stack = stack}}, op);
+    sc_left_out_note_beside(tested, &(struct sc_hazard){.event = {.api = "beside", .stack = stack}},
+                            op);
 }
 
 static void captured_copy(uint64_t name, uintptr_t to, uintptr_t from)
@@ -430,7 +431,7 @@ START_TEST(what_an_outer_capture_sets_up_counts_in_an_inner_one)
 {
     struct sc_left_out *outer = sc_left_out_new();
     ck_assert_ptr_nonnull(outer);
-    sc_left_out_allocated(outer, A, SIZE);
+    sc_left_out_note_allocated(outer, A, SIZE);
     sc_left_out_share(tested, outer);
     sc_left_out_free(outer);
     beside_upload(7, A);
@@ -444,7 +445,7 @@ END_TEST
 
 START_TEST(memory_that_was_allocated_meanwhile_is_set_up)
 {
-    sc_left_out_allocated(tested, A, SIZE);
+    sc_left_out_note_allocated(tested, A, SIZE);
     beside_upload(7, A);
     captured_copy(1, B, A);
     check_none();
@@ -458,7 +459,7 @@ START_TEST(memory_that_was_allocated_afterwards_is_another)
 {
     beside_upload(7, A);
     beside_upload(8, A + SIZE);
-    sc_left_out_allocated(tested, A, SIZE);
+    sc_left_out_note_allocated(tested, A, SIZE);
     captured_copy(1, B, A);
     check_none();
     captured_copy(2, B, A + SIZE);
@@ -486,7 +487,7 @@ START_TEST(each_stack_and_each_reason_is_told_once)
     struct sc_hazard what = {.event = {.api = "beside", .stack = 3}};
     for (what.ignored = 0; what.ignored < 2; what.ignored++)
         for (unsigned i = 0; i < 3; i++)
-            sc_left_out_beside(tested, &what, &op);
+            sc_left_out_note_beside(tested, &what, &op);
     captured_copy(1, B, A);
     ck_assert_uint_eq(find().count, 2);
 }
@@ -553,11 +554,11 @@ START_TEST(what_does_not_fit_is_counted_and_so_is_what_follows)
     beside_upload(7, A);
     for (unsigned i = 0; i < SC_LEFT_OUT_CAPTURED_MAX; i++)
         captured_upload(i, C);
-    ck_assert_uint_eq(sc_left_out_unknown(tested), 0);
+    ck_assert_uint_eq(sc_left_out_note_unknown(tested), 0);
     captured_upload(0, C);
     captured_copy(1, B, A);
     beside_download(8, C);
-    ck_assert_uint_eq(sc_left_out_unknown(tested), 3);
+    ck_assert_uint_eq(sc_left_out_note_unknown(tested), 3);
     check_none();
 }
 END_TEST
@@ -567,9 +568,9 @@ START_TEST(further_stacks_do_not_fit)
     for (uint32_t stack = 1; stack <= SC_LEFT_OUT_SITES_MAX; stack++)
         beside_upload(stack, B);
     beside_upload(1, C);
-    ck_assert_uint_eq(sc_left_out_unknown(tested), 0);
+    ck_assert_uint_eq(sc_left_out_note_unknown(tested), 0);
     beside_upload(SC_LEFT_OUT_SITES_MAX + 1, B);
-    ck_assert_uint_eq(sc_left_out_unknown(tested), 1);
+    ck_assert_uint_eq(sc_left_out_note_unknown(tested), 1);
 }
 END_TEST
 
@@ -583,10 +584,10 @@ START_TEST(uses_and_allocations_are_bounded)
     for (unsigned i = 0; i < SC_LEFT_OUT_NODE_USES_MAX / 256; i++)
         captured(1, &(struct sc_left_out_op){.name_count = 256, .names = names});
     for (unsigned i = 0; i < SC_LEFT_OUT_ALLOCATIONS_MAX; i++)
-        sc_left_out_allocated(tested, A, SIZE);
-    ck_assert_uint_eq(sc_left_out_unknown(tested), 0);
-    sc_left_out_allocated(tested, B, SIZE);
-    ck_assert_uint_eq(sc_left_out_unknown(tested), 1);
+        sc_left_out_note_allocated(tested, A, SIZE);
+    ck_assert_uint_eq(sc_left_out_note_unknown(tested), 0);
+    sc_left_out_note_allocated(tested, B, SIZE);
+    ck_assert_uint_eq(sc_left_out_note_unknown(tested), 1);
 }
 END_TEST
 

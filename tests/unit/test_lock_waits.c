@@ -49,8 +49,8 @@ static void use_brief(void *unused)
 {
     (void)unused;
     begun++;
-    sc_brief_lock_take(&brief);
-    sc_brief_lock_give(&brief);
+    sc_brief_lock_acquire(&brief);
+    sc_brief_lock_release(&brief);
     ended++;
 }
 
@@ -143,16 +143,16 @@ static void undo(void *lock)
 {
     ck_assert_ptr_eq(lock, &undone);
     undone++;
-    sc_brief_lock_give(&outer);
+    sc_brief_lock_release(&outer);
 }
 
 static void use_both(void *unused)
 {
-    sc_brief_lock_take(&outer);
+    sc_brief_lock_acquire(&outer);
     sc_spare_stack_undo_by(undo, &undone);
     send_and_use(unused);
     sc_spare_stack_undo_by(NULL, NULL);
-    sc_brief_lock_give(&outer);
+    sc_brief_lock_release(&outer);
 }
 
 START_TEST(a_lock_that_is_held_meanwhile_is_given_back)
@@ -170,9 +170,9 @@ END_TEST
 
 static void hold_and_use(void *unused)
 {
-    sc_brief_lock_take(&outer);
+    sc_brief_lock_acquire(&outer);
     sc_spare_stack_repeat(use_brief, unused);
-    sc_brief_lock_give(&outer);
+    sc_brief_lock_release(&outer);
 }
 
 /* On its own stack and on one of ours. */

@@ -53,7 +53,7 @@ static void tear_down(void)
 static unsigned skips_in_a_row(uintptr_t address, unsigned most)
 {
     unsigned count = 0;
-    while (count < most && sc_neighbours_skip(address))
+    while (count < most && sc_neighbours_leave_out(address))
         count++;
     return count;
 }
@@ -61,15 +61,15 @@ static unsigned skips_in_a_row(uintptr_t address, unsigned most)
 /* So that the page's block is left in peace: another page has been its first. */
 static void note_page_alone(uintptr_t page)
 {
-    sc_neighbours_note(page);
-    while (sc_neighbours_skip(page)) {
+    sc_neighbours_note_touch(page);
+    while (sc_neighbours_leave_out(page)) {
     }
 }
 
 START_TEST(a_page_that_nobody_touches_is_never_left_out)
 {
     for (unsigned i = 0; i < 100; i++)
-        ck_assert(!sc_neighbours_skip(base));
+        ck_assert(!sc_neighbours_leave_out(base));
 }
 END_TEST
 
@@ -77,10 +77,10 @@ START_TEST(each_touch_doubles_how_often_a_page_is_left_out)
 {
     note_page_alone(base);
     for (unsigned expected = 2; expected <= MOST; expected *= 2) {
-        sc_neighbours_note(base + 17);
+        sc_neighbours_note_touch(base + 17);
         ck_assert_uint_eq(skips_in_a_row(base, 2 * MOST), expected);
     }
-    sc_neighbours_note(base);
+    sc_neighbours_note_touch(base);
     ck_assert_uint_eq(skips_in_a_row(base, 2 * MOST), MOST);
 }
 END_TEST
@@ -89,11 +89,11 @@ START_TEST(peace_brings_the_guard_back)
 {
     note_page_alone(base);
     for (unsigned i = 0; i < 3; i++)
-        sc_neighbours_note(base);
+        sc_neighbours_note_touch(base);
     ck_assert_uint_eq(skips_in_a_row(base, MOST), 8);
     for (unsigned i = 0; i < 100; i++)
-        ck_assert(!sc_neighbours_skip(base));
-    sc_neighbours_note(base);
+        ck_assert(!sc_neighbours_leave_out(base));
+    sc_neighbours_note_touch(base);
     ck_assert_uint_eq(skips_in_a_row(base, MOST), 1);
 }
 END_TEST
@@ -101,25 +101,25 @@ END_TEST
 START_TEST(a_page_says_nothing_of_another_block)
 {
     for (unsigned i = 0; i < 5; i++)
-        sc_neighbours_note(base);
-    ck_assert(!sc_neighbours_skip(base + BLOCK));
-    ck_assert(!sc_neighbours_skip(base - page_bytes));
+        sc_neighbours_note_touch(base);
+    ck_assert(!sc_neighbours_leave_out(base + BLOCK));
+    ck_assert(!sc_neighbours_leave_out(base - page_bytes));
 }
 END_TEST
 
 START_TEST(page_after_page_is_the_whole_block)
 {
     for (unsigned i = 0; i < 6; i++)
-        sc_neighbours_note(base + i * page_bytes);
+        sc_neighbours_note_touch(base + i * page_bytes);
     ck_assert_uint_eq(skips_in_a_row(base + BLOCK - 1, MOST), 32);
-    ck_assert(!sc_neighbours_skip(base + BLOCK));
+    ck_assert(!sc_neighbours_leave_out(base + BLOCK));
 }
 END_TEST
 
 START_TEST(one_page_again_and_again_is_not_the_block)
 {
     for (unsigned i = 0; i < 6; i++)
-        sc_neighbours_note(base);
+        sc_neighbours_note_touch(base);
     ck_assert_uint_eq(skips_in_a_row(base + BLOCK - 1, MOST), 1);
 }
 END_TEST
@@ -127,25 +127,25 @@ END_TEST
 START_TEST(a_page_with_a_hazard_is_never_left_out)
 {
     for (unsigned i = 0; i < 6; i++)
-        sc_neighbours_note(base + i * page_bytes);
-    sc_neighbours_watch(base + 5);
-    sc_neighbours_note(base);
-    ck_assert(!sc_neighbours_skip(base));
-    ck_assert(sc_neighbours_skip(base + page_bytes));
+        sc_neighbours_note_touch(base + i * page_bytes);
+    sc_neighbours_note_hazard(base + 5);
+    sc_neighbours_note_touch(base);
+    ck_assert(!sc_neighbours_leave_out(base));
+    ck_assert(sc_neighbours_leave_out(base + page_bytes));
 }
 END_TEST
 
 START_TEST(a_new_owner_begins_anew)
 {
     for (unsigned i = 0; i < 6; i++)
-        sc_neighbours_note(base + i * page_bytes);
-    sc_neighbours_watch(base + 7 * page_bytes);
+        sc_neighbours_note_touch(base + i * page_bytes);
+    sc_neighbours_note_hazard(base + 7 * page_bytes);
     sc_neighbours_forget(base, BLOCK);
-    ck_assert(!sc_neighbours_skip(base));
-    ck_assert(!sc_neighbours_skip(base + 3 * page_bytes));
+    ck_assert(!sc_neighbours_leave_out(base));
+    ck_assert(!sc_neighbours_leave_out(base + 3 * page_bytes));
     note_page_alone(base + 7 * page_bytes);
-    sc_neighbours_note(base + 7 * page_bytes);
-    ck_assert(sc_neighbours_skip(base + 7 * page_bytes));
+    sc_neighbours_note_touch(base + 7 * page_bytes);
+    ck_assert(sc_neighbours_leave_out(base + 7 * page_bytes));
 }
 END_TEST
 
@@ -170,9 +170,9 @@ START_TEST(only_whole_pages_have_a_new_owner)
     const uintptr_t page = base + BLOCK + 17 * page_bytes;
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         note_page_alone(page);
-        sc_neighbours_note(page);
+        sc_neighbours_note_touch(page);
         sc_neighbours_forget(page - cases[i].before, cases[i].size_bytes);
-        ck_assert_int_eq(!sc_neighbours_skip(page), cases[i].forgets);
+        ck_assert_int_eq(!sc_neighbours_leave_out(page), cases[i].forgets);
         tear_down();
     }
 }

@@ -103,11 +103,11 @@ bool sc_own_threads_start(void *(*function)(void *), size_t stack_bytes)
     return pthread_create(&thread, NULL, function, NULL) == 0 && pthread_detach(thread) == 0;
 }
 
-void sc_own_threads_close(void)
+void sc_own_threads_block_signals(void)
 {
 }
 
-void sc_own_threads_open(void)
+void sc_own_threads_unblock_signals(void)
 {
 }
 

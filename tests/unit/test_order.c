@@ -50,8 +50,8 @@ static struct sc_point point_of(uint32_t stream)
 
 static void know(struct sc_point point)
 {
-    sc_order_known(&order, &point);
-    sc_order_release(&order, &point);
+    sc_order_note_known(&order, &point);
+    sc_order_release_point(&order, &point);
 }
 
 static void synchronise(uint32_t stream)
@@ -62,16 +62,16 @@ static void synchronise(uint32_t stream)
 /* A record as track.c makes it: the event comes after all legacy work. */
 static struct sc_point record(uint32_t stream)
 {
-    sc_order_work(&order, stream);
+    sc_order_note_work(&order, stream);
     return point_of(stream);
 }
 
 static void wait_for(uint32_t stream, struct sc_point point)
 {
-    if (!sc_order_wait(&order, stream, &point))
+    if (!sc_order_note_wait(&order, stream, &point))
         ck_abort_msg("no wait for the point");
-    sc_order_work(&order, stream);
-    sc_order_release(&order, &point);
+    sc_order_note_work(&order, stream);
+    sc_order_release_point(&order, &point);
 }
 
 START_TEST(numbers_start_at_one_and_ids_are_not_zero)
@@ -188,7 +188,7 @@ START_TEST(a_copied_point_outlives_the_first)
     wait_for(two, record(one));
     struct sc_point point = record(two);
     struct sc_point copy = sc_order_copy_point(&point);
-    sc_order_release(&order, &point);
+    sc_order_release_point(&order, &point);
     ck_assert_ptr_null(point.joined);
     know(copy);
     ck_assert(done(ticket));
@@ -226,13 +226,13 @@ END_TEST
 static struct sc_order_call begin(uint32_t stream)
 {
     struct sc_order_call call;
-    sc_order_begin(&order, stream, &call);
+    sc_order_begin_call(&order, stream, &call);
     return call;
 }
 
 static void end(struct sc_order_call call)
 {
-    sc_order_end(&order, &call, true);
+    sc_order_end_call(&order, &call, true);
 }
 
 START_TEST(a_legacy_call_under_way_proves_nothing_of_what_comes_meanwhile)
@@ -278,7 +278,7 @@ START_TEST(blocking_work_comes_after_legacy_calls_that_have_ended_only)
     end(beside);
     synchronise(two);
     ck_assert(!done(ticket));
-    sc_order_work(&order, two);
+    sc_order_note_work(&order, two);
     synchronise(two);
     ck_assert(done(ticket));
 }
@@ -290,7 +290,7 @@ START_TEST(a_legacy_call_that_was_refused_leaves_no_trace)
     uint32_t two = add(SC_STREAM_BLOCKING);
     struct sc_ticket ticket = issue(one);
     struct sc_order_call call = begin(legacy);
-    sc_order_end(&order, &call, false);
+    sc_order_end_call(&order, &call, false);
     ck_assert(!covers(two, ticket));
     synchronise(legacy);
     ck_assert(!done(ticket));
@@ -304,7 +304,7 @@ START_TEST(an_idle_blocking_stream_does_not_cover_later_legacy_work)
     struct sc_ticket ticket = issue(legacy);
     synchronise(blocking);
     ck_assert(!done(ticket));
-    sc_order_work(&order, blocking);
+    sc_order_note_work(&order, blocking);
     synchronise(blocking);
     ck_assert(done(ticket));
 }
@@ -314,15 +314,15 @@ START_TEST(a_call_has_something_to_note_only_after_new_legacy_work)
 {
     uint32_t blocking = add(SC_STREAM_BLOCKING);
     uint32_t free_one = add(SC_STREAM_NONBLOCKING);
-    ck_assert(!sc_order_is_behind(&order, blocking));
+    ck_assert(!sc_order_must_begin_call(&order, blocking));
     issue(legacy);
-    ck_assert(sc_order_is_behind(&order, blocking));
-    ck_assert(!sc_order_is_behind(&order, free_one));
-    ck_assert(sc_order_is_behind(&order, legacy));
-    sc_order_work(&order, blocking);
-    ck_assert(!sc_order_is_behind(&order, blocking));
+    ck_assert(sc_order_must_begin_call(&order, blocking));
+    ck_assert(!sc_order_must_begin_call(&order, free_one));
+    ck_assert(sc_order_must_begin_call(&order, legacy));
+    sc_order_note_work(&order, blocking);
+    ck_assert(!sc_order_must_begin_call(&order, blocking));
     issue(other_legacy);
-    ck_assert(!sc_order_is_behind(&order, blocking));
+    ck_assert(!sc_order_must_begin_call(&order, blocking));
 }
 END_TEST
 
@@ -392,8 +392,8 @@ START_TEST(what_legacy_waited_for_reaches_blocking_streams)
     uint32_t blocking = add(SC_STREAM_BLOCKING);
     struct sc_ticket ticket = issue(free_one);
     struct sc_point event = record(free_one);
-    ck_assert(sc_order_wait(&order, legacy, &event));
-    sc_order_release(&order, &event);
+    ck_assert(sc_order_note_wait(&order, legacy, &event));
+    sc_order_release_point(&order, &event);
     issue(legacy);
     ck_assert(covers(blocking, ticket));
     issue(blocking);
@@ -506,8 +506,8 @@ static struct sc_ticket let_context_wait(uint32_t context)
     uint32_t stranger = sc_order_add(&order, SC_STREAM_NONBLOCKING, other_legacy);
     struct sc_ticket ticket = issue(stranger);
     struct sc_point point = point_of(stranger);
-    sc_order_wait_context(&order, context, &point);
-    sc_order_release(&order, &point);
+    sc_order_note_context_wait(&order, context, &point);
+    sc_order_release_point(&order, &point);
     return ticket;
 }
 
@@ -538,12 +538,12 @@ START_TEST(a_stream_joins_what_its_context_waits_for_with_its_next_work)
         uint32_t idle = add(kinds[i]);
         uint32_t behind = add(kinds[i]);
         struct sc_ticket ticket = let_context_wait(legacy);
-        ck_assert(sc_order_is_behind(&order, behind));
+        ck_assert(sc_order_must_begin_call(&order, behind));
         synchronise(idle);
         know(sc_order_legacy_point(&order, legacy));
         ck_assert(!done(ticket));
-        sc_order_work(&order, behind);
-        ck_assert(!sc_order_is_behind(&order, behind));
+        sc_order_note_work(&order, behind);
+        ck_assert(!sc_order_must_begin_call(&order, behind));
         synchronise(behind);
         ck_assert(done(ticket));
     }
@@ -554,7 +554,7 @@ START_TEST(a_legacy_stream_joins_it_with_its_next_work_and_hands_it_on)
 {
     uint32_t blocking = add(SC_STREAM_BLOCKING);
     struct sc_ticket ticket = let_context_wait(legacy);
-    sc_order_work(&order, blocking);
+    sc_order_note_work(&order, blocking);
     synchronise(legacy);
     ck_assert(!done(ticket));
     issue(legacy);
@@ -584,7 +584,7 @@ START_TEST(what_a_removed_blocking_stream_joined_holds_up_the_legacy_one)
 {
     uint32_t blocking = add(SC_STREAM_BLOCKING);
     struct sc_ticket ticket = let_context_wait(legacy);
-    sc_order_work(&order, blocking);
+    sc_order_note_work(&order, blocking);
     sc_order_remove(&order, blocking);
     know(sc_order_legacy_point(&order, legacy));
     ck_assert(done(ticket));
@@ -719,10 +719,10 @@ START_TEST(a_recycled_blocking_stream_learns_anew_what_legacy_joined)
     uint32_t stream = add(SC_STREAM_BLOCKING);
     struct sc_ticket ticket = issue(free_one);
     struct sc_point event = record(free_one);
-    ck_assert(sc_order_wait(&order, legacy, &event));
-    sc_order_release(&order, &event);
+    ck_assert(sc_order_note_wait(&order, legacy, &event));
+    sc_order_release_point(&order, &event);
     issue(legacy);
-    sc_order_work(&order, stream);
+    sc_order_note_work(&order, stream);
     sc_order_remove(&order, stream);
     ck_assert_uint_eq(add(SC_STREAM_BLOCKING), stream);
     issue(stream);
@@ -784,7 +784,7 @@ END_TEST
 
 static bool signalled(struct sc_ticket ticket)
 {
-    return sc_order_signalled(&order, &ticket);
+    return sc_order_may_be_signalled(&order, &ticket);
 }
 
 START_TEST(a_signal_is_behind_all_that_its_point_covers_and_makes_nothing_known)
@@ -796,8 +796,8 @@ START_TEST(a_signal_is_behind_all_that_its_point_covers_and_makes_nothing_known)
     wait_for(second, point_of(first));
     struct sc_ticket before = issue(second);
     struct sc_point point = point_of(second);
-    sc_order_signal(&order, &point);
-    sc_order_release(&order, &point);
+    sc_order_note_signal(&order, &point);
+    sc_order_release_point(&order, &point);
     struct sc_ticket behind = issue(second);
     struct sc_ticket beside = issue(first);
     ck_assert(signalled(waited_for));
@@ -828,13 +828,13 @@ START_TEST(a_stream_has_the_ties_that_it_was_given)
     ck_assert_uint_eq(ties(first), 0);
     ck_assert_uint_eq(ties(second), SC_TIE_JOINED);
     struct sc_point point = point_of(second);
-    sc_order_wait_context(&order, sc_order_stream(&order, first)->context, &point);
+    sc_order_note_context_wait(&order, sc_order_stream(&order, first)->context, &point);
     ck_assert_uint_eq(ties(first), SC_TIE_DUE);
     ck_assert_uint_eq(ties(add(SC_STREAM_NONBLOCKING)), SC_TIE_DUE);
     issue(first);
     ck_assert_uint_eq(ties(first), SC_TIE_JOINED);
-    sc_order_signal(&order, &point);
-    sc_order_release(&order, &point);
+    sc_order_note_signal(&order, &point);
+    sc_order_release_point(&order, &point);
     ck_assert_uint_eq(ties(first), SC_TIE_JOINED | SC_TIE_SIGNALS);
     ck_assert_uint_eq(ties(add(SC_STREAM_NONBLOCKING)), SC_TIE_DUE | SC_TIE_SIGNALS);
 }
@@ -866,25 +866,25 @@ START_TEST(a_blocking_stream_comes_after_what_a_lone_legacy_stream_had)
     uint32_t alone = sc_order_add(&order, SC_STREAM_LEGACY, 0);
     struct sc_ticket earlier = {.stream = alone};
     struct sc_point point;
-    sc_order_renew(&order, &earlier); /* without a call, as by who is by itself */
+    sc_order_renew_ticket(&order, &earlier); /* without a call, as by who is by itself */
     ck_assert(sc_order_plain_point(&order, alone, &point));
     uint32_t late = sc_order_add(&order, SC_STREAM_BLOCKING, alone);
-    ck_assert(sc_order_is_behind(&order, late));
+    ck_assert(sc_order_must_begin_call(&order, late));
     struct sc_ticket ticket = issue(late);
     ck_assert(sc_order_covers(&order, late, &earlier));
     ck_assert(!sc_order_plain_point(&order, alone, &point));
     ck_assert(sc_order_covers(&order, alone, &ticket));
     struct sc_point behind = point_of(late);
     ck_assert(sc_order_point_covers(&behind, &earlier));
-    sc_order_known(&order, &behind);
-    sc_order_release(&order, &behind);
+    sc_order_note_known(&order, &behind);
+    sc_order_release_point(&order, &behind);
     ck_assert(sc_order_known_done(&order, &earlier));
     struct sc_ticket later = issue(late);
     ck_assert(!sc_order_known_done(&order, &later));
     issue(alone);
     behind = point_of(alone);
     ck_assert(sc_order_point_covers(&behind, &later));
-    sc_order_release(&order, &behind);
+    sc_order_release_point(&order, &behind);
 }
 END_TEST
 
@@ -910,8 +910,8 @@ START_TEST(a_signal_elsewhere_covers_all_before_the_event_but_the_last_surely)
     struct sc_ticket last = issue(first);
     wait_for(second, point_of(first));
     struct sc_point point = point_of(second);
-    sc_order_signal(&order, &point);
-    sc_order_release(&order, &point);
+    sc_order_note_signal(&order, &point);
+    sc_order_release_point(&order, &point);
     ck_assert_uint_eq(sc_order_first_signal(&order, &earlier), earlier.number);
     ck_assert_uint_eq(sc_order_first_signal(&order, &last), 0);
     ck_assert(sc_order_attends(&order, SC_ATTENDS_SIGNALS));
@@ -923,11 +923,11 @@ START_TEST(what_passes_before_an_event_lets_a_signal_elsewhere_cover_all)
     uint32_t first = add(SC_STREAM_NONBLOCKING);
     uint32_t second = add(SC_STREAM_NONBLOCKING);
     struct sc_ticket last = issue(first);
-    sc_order_pass(&order, first);
+    sc_order_skip_number(&order, first);
     wait_for(second, point_of(first));
     struct sc_point point = point_of(second);
-    sc_order_signal(&order, &point);
-    sc_order_release(&order, &point);
+    sc_order_note_signal(&order, &point);
+    sc_order_release_point(&order, &point);
     ck_assert_uint_eq(sc_order_first_signal(&order, &last), last.number);
 }
 END_TEST
@@ -939,8 +939,8 @@ START_TEST(a_signal_of_legacy_covers_all_that_blocking_streams_have)
     struct sc_ticket before = issue(blocking);
     struct sc_ticket elsewhere = issue(other);
     struct sc_point point = point_of(legacy);
-    sc_order_signal(&order, &point);
-    sc_order_release(&order, &point);
+    sc_order_note_signal(&order, &point);
+    sc_order_release_point(&order, &point);
     struct sc_ticket behind = issue(blocking);
     ck_assert_uint_eq(sc_order_first_signal(&order, &before), before.number);
     ck_assert_uint_gt(behind.number, before.number + 1);
@@ -956,8 +956,8 @@ START_TEST(a_signal_on_legacy_is_behind_blocking_work)
     struct sc_ticket joined = issue(blocking);
     struct sc_ticket not_joined = issue(beside);
     struct sc_point point = sc_order_legacy_point(&order, legacy);
-    sc_order_signal(&order, &point);
-    sc_order_release(&order, &point);
+    sc_order_note_signal(&order, &point);
+    sc_order_release_point(&order, &point);
     ck_assert(signalled(joined));
     ck_assert(!signalled(not_joined));
     ck_assert_uint_eq(sc_order_first_signal(&order, &joined), 0);
@@ -972,14 +972,14 @@ START_TEST(no_mark_stands_before_a_signal_of_the_past)
     struct sc_point then = point_of(stream);
     struct sc_ticket later = issue(stream);
     struct sc_point now = point_of(stream);
-    sc_order_signal(&order, &now);
+    sc_order_note_signal(&order, &now);
     ck_assert_uint_eq(sc_order_first_signal(&order, &told), later.number);
-    sc_order_signal_past(&order, &then);
+    sc_order_note_past_signal(&order, &then);
     ck_assert(signalled(told));
     ck_assert_uint_eq(sc_order_first_signal(&order, &told), 0);
     ck_assert_uint_eq(sc_order_first_signal(&order, &later), later.number);
-    sc_order_release(&order, &then);
-    sc_order_release(&order, &now);
+    sc_order_release_point(&order, &then);
+    sc_order_release_point(&order, &now);
 }
 END_TEST
 
@@ -993,16 +993,16 @@ START_TEST(the_first_signal_behind_an_operation_is_known_for_a_while)
         second = i == 0 ? issue(stream) : second;
         last = i == 0 ? second : issue(stream);
         struct sc_point point = point_of(stream);
-        sc_order_signal(&order, &point);
-        sc_order_release(&order, &point);
+        sc_order_note_signal(&order, &point);
+        sc_order_release_point(&order, &point);
     }
     ck_assert_uint_eq(sc_order_first_signal(&order, &first), 2);
     ck_assert_uint_eq(sc_order_first_signal(&order, &second), 2);
     ck_assert_uint_eq(sc_order_first_signal(&order, &last), last.number);
     issue(stream);
     struct sc_point point = point_of(stream);
-    sc_order_signal(&order, &point);
-    sc_order_release(&order, &point);
+    sc_order_note_signal(&order, &point);
+    sc_order_release_point(&order, &point);
     ck_assert_uint_eq(sc_order_first_signal(&order, &first), 0);
     ck_assert_uint_eq(sc_order_first_signal(&order, &last), last.number);
 }
@@ -1021,9 +1021,9 @@ END_TEST
 static void settle(uint32_t stream)
 {
     struct sc_point point = point_of(stream);
-    sc_order_known(&order, &point);
+    sc_order_note_known(&order, &point);
     sc_order_note_all_known(&order, &point);
-    sc_order_release(&order, &point);
+    sc_order_release_point(&order, &point);
 }
 
 START_TEST(a_stream_is_settled_until_its_point_says_more)
@@ -1055,7 +1055,7 @@ START_TEST(a_blocking_stream_is_settled_until_it_comes_after_legacy_work)
     ck_assert(sc_order_is_all_known(&order, blocking));
     issue(legacy);
     ck_assert(sc_order_is_all_known(&order, blocking));
-    sc_order_work(&order, blocking);
+    sc_order_note_work(&order, blocking);
     ck_assert(!sc_order_is_all_known(&order, blocking));
     settle(legacy);
     ck_assert(!sc_order_is_all_known(&order, legacy));
@@ -1068,9 +1068,9 @@ START_TEST(an_older_point_settles_nothing)
     issue(stream);
     struct sc_point older = point_of(stream);
     issue(stream);
-    sc_order_known(&order, &older);
+    sc_order_note_known(&order, &older);
     sc_order_note_all_known(&order, &older);
-    sc_order_release(&order, &older);
+    sc_order_release_point(&order, &older);
     ck_assert(!sc_order_is_all_known(&order, stream));
 }
 END_TEST
@@ -1080,9 +1080,9 @@ START_TEST(a_point_of_nothing_orders_nothing)
     uint32_t stream = add(SC_STREAM_NONBLOCKING);
     struct sc_ticket ticket = issue(stream);
     struct sc_point nothing = {0};
-    sc_order_known(&order, &nothing);
-    ck_assert(sc_order_wait(&order, legacy, &nothing));
-    sc_order_release(&order, &nothing);
+    sc_order_note_known(&order, &nothing);
+    ck_assert(sc_order_note_wait(&order, legacy, &nothing));
+    sc_order_release_point(&order, &nothing);
     ck_assert(!done(ticket));
     ck_assert(!covers(legacy, ticket));
 }
@@ -1101,11 +1101,11 @@ START_TEST(clocks_stay_short)
         uint32_t to = streams[(i * 7 + 1) % STREAMS];
         issue(from);
         struct sc_point event = record(from);
-        if (!sc_order_wait(&order, to, &event))
+        if (!sc_order_note_wait(&order, to, &event))
             ck_abort_msg("no wait for the event");
         if (i % 3 == 0)
-            sc_order_known(&order, &event);
-        sc_order_release(&order, &event);
+            sc_order_note_known(&order, &event);
+        sc_order_release_point(&order, &event);
     }
     void *chunks = order.arena.chunks;
     char *bump = order.arena.bump;

@@ -132,14 +132,14 @@ static void driver_takes(struct call *call)
 static void begin_work(struct call *call)
 {
     call->call.stream = 0;
-    if (sc_order_is_behind(&order, ids[call->stream]))
-        sc_order_begin(&order, ids[call->stream], &call->call);
+    if (sc_order_must_begin_call(&order, ids[call->stream]))
+        sc_order_begin_call(&order, ids[call->stream], &call->call);
 }
 
 static void end_work(struct call *call)
 {
     if (call->call.stream)
-        sc_order_end(&order, &call->call, !call->refused);
+        sc_order_end_call(&order, &call->call, !call->refused);
 }
 
 static void begin(struct call *call)
@@ -160,11 +160,11 @@ static void begin(struct call *call)
                                         : sc_order_point(&order, id);
         break;
     case RECORD:
-        sc_order_begin(&order, id, &call->call);
+        sc_order_begin_call(&order, id, &call->call);
         call->point = sc_order_call_point(&order, &call->call);
         break;
     case WAIT:
-        sc_order_begin(&order, id, &call->call);
+        sc_order_begin_call(&order, id, &call->call);
         sc_order_call_waits(&order, &call->call, &points[call->event]);
         break;
     case SYNCHRONISE:
@@ -184,9 +184,9 @@ static void know(struct call *call)
 {
     if (!call->refused) {
         known |= call->seen;
-        sc_order_known(&order, &call->point);
+        sc_order_note_known(&order, &call->point);
     }
-    sc_order_release(&order, &call->point);
+    sc_order_release_point(&order, &call->point);
 }
 
 static void end(struct call *call)
@@ -197,7 +197,7 @@ static void end(struct call *call)
         if (call->refused)
             break;
         tickets[call->op].stream = ids[call->stream];
-        sc_order_renew(&order, &tickets[call->op]);
+        sc_order_renew_ticket(&order, &tickets[call->op]);
         issued[call->op] = true;
         break;
     case WORK:
@@ -211,7 +211,7 @@ static void end(struct call *call)
         break;
     case RECORD:
         sc_order_end_record(&order, &call->call, !call->refused);
-        sc_order_release(&order, call->refused ? &call->point : &points[call->event]);
+        sc_order_release_point(&order, call->refused ? &call->point : &points[call->event]);
         if (!call->refused)
             points[call->event] = call->point;
         break;
@@ -219,8 +219,8 @@ static void end(struct call *call)
         sc_order_end_record(&order, &call->call, !call->refused);
         break;
     case CONTEXT_WAIT:
-        sc_order_wait_context(&order, ids[LEGACY], &call->point);
-        sc_order_release(&order, &call->point);
+        sc_order_note_context_wait(&order, ids[LEGACY], &call->point);
+        sc_order_release_point(&order, &call->point);
         break;
     default:
         know(call);
@@ -351,14 +351,14 @@ static void run(uint64_t seed, unsigned thread_count)
     /* However calls overlapped: behind one more on the legacy stream all of them are found again.
      */
     struct sc_order_call last;
-    sc_order_begin(&order, ids[LEGACY], &last);
-    sc_order_end(&order, &last, true);
+    sc_order_begin_call(&order, ids[LEGACY], &last);
+    sc_order_end_call(&order, &last, true);
     streams[LEGACY] = before(LEGACY);
     for (unsigned op = 0; op < op_count; op++)
         REQUIRE(!issued[op] || joins_no_legacy(op) ||
                 sc_order_covers(&order, ids[1], &tickets[op]));
     for (unsigned i = 0; i < EVENTS; i++)
-        sc_order_release(&order, &points[i]);
+        sc_order_release_point(&order, &points[i]);
     for (unsigned i = STREAMS; i-- > 0;)
         sc_order_remove(&order, ids[i]);
 }

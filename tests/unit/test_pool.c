@@ -48,7 +48,7 @@ START_TEST(a_record_comes_zeroed_and_does_not_move)
     uint32_t id = sc_pool_take(&pool);
     char *record = sc_pool_at(&pool, id);
     memset(record, 0xff, pool.record_bytes);
-    sc_pool_give(&pool, id);
+    sc_pool_release(&pool, id);
     ck_assert_uint_eq(sc_pool_take(&pool), id);
     ck_assert_ptr_eq(sc_pool_at(&pool, id), record);
     for (size_t i = 0; i < pool.record_bytes; i++)
@@ -81,7 +81,7 @@ START_TEST(an_empty_pool_starts_afresh_in_the_same_place)
         ck_assert(!last || last == sc_pool_at(&pool, COUNT));
         last = sc_pool_at(&pool, COUNT);
         for (uint32_t i = 1; i <= COUNT; i++)
-            sc_pool_give(&pool, i);
+            sc_pool_release(&pool, i);
         ck_assert_uint_eq(*(volatile uint64_t *)last, 0); /* mapped still, but back at the kernel */
     }
 }
@@ -104,7 +104,7 @@ START_TEST(ids_are_used_up_some_day)
             ck_abort_msg("record %u", i);
     ck_assert_uint_eq(sc_pool_take(&small), 0);
     ck_assert_uint_eq(small.live, all);
-    sc_pool_give(&small, 77);
+    sc_pool_release(&small, 77);
     ck_assert_uint_eq(sc_pool_take(&small), 77);
     sc_pool_destroy(&small);
 }
@@ -113,14 +113,14 @@ END_TEST
 START_TEST(blocks_are_recycled_by_size)
 {
     struct sc_arena arena = {0};
-    void *small = sc_arena_take(&arena, 33);
-    void *large = sc_arena_take(&arena, 1000);
+    void *small = sc_arena_alloc(&arena, 33);
+    void *large = sc_arena_alloc(&arena, 1000);
     ck_assert_ptr_ne(small, large);
-    sc_arena_give(&arena, small, 33);
-    sc_arena_give(&arena, large, 1000);
-    ck_assert_ptr_eq(sc_arena_take(&arena, 1024), large);
-    ck_assert_ptr_eq(sc_arena_take(&arena, 64), small);
-    ck_assert_ptr_ne(sc_arena_take(&arena, 64), small);
+    sc_arena_free(&arena, small, 33);
+    sc_arena_free(&arena, large, 1000);
+    ck_assert_ptr_eq(sc_arena_alloc(&arena, 1024), large);
+    ck_assert_ptr_eq(sc_arena_alloc(&arena, 64), small);
+    ck_assert_ptr_ne(sc_arena_alloc(&arena, 64), small);
     sc_arena_destroy(&arena);
 }
 END_TEST
@@ -134,7 +134,7 @@ START_TEST(blocks_of_all_sizes_are_aligned_and_apart)
     srandom(5);
     for (int i = 0; i < BLOCKS; i++) {
         sizes[i] = 1 + (size_t)random() % (i % 500 ? 512 : 1000000);
-        blocks[i] = sc_arena_take(&arena, sizes[i]);
+        blocks[i] = sc_arena_alloc(&arena, sizes[i]);
         ck_assert_ptr_nonnull(blocks[i]);
         ck_assert_uint_eq((uintptr_t)blocks[i] % 16, 0);
         memset(blocks[i], i % 251, sizes[i]);
@@ -143,7 +143,7 @@ START_TEST(blocks_of_all_sizes_are_aligned_and_apart)
         for (size_t at = 0; at < sizes[i]; at++)
             if (blocks[i][at] != i % 251)
                 ck_abort_msg("byte %zu of block %d", at, i);
-        sc_arena_give(&arena, blocks[i], sizes[i]);
+        sc_arena_free(&arena, blocks[i], sizes[i]);
     }
     sc_arena_destroy(&arena);
     ck_assert_ptr_null(arena.chunks);
@@ -156,20 +156,20 @@ START_TEST(blocks_beyond_the_last_class_stand_alone)
     const size_t last = (size_t)1 << (SC_ARENA_CLASSES - 1);
     const size_t sizes[] = {last, last + 1, 3 * last, 5 * last};
     struct sc_arena arena = {0};
-    char *small = sc_arena_take(&arena, 64);
+    char *small = sc_arena_alloc(&arena, 64);
     char *bump = arena.bump;
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        char *block = sc_arena_take(&arena, sizes[i]);
+        char *block = sc_arena_alloc(&arena, sizes[i]);
         if (!block) /* the machine does not lend out that much */
             continue;
         block[0] = 1;
         block[sizes[i] - 1] = 1;
-        sc_arena_give(&arena, block, sizes[i]);
+        sc_arena_free(&arena, block, sizes[i]);
         ck_assert_ptr_eq(arena.bump, bump);
     }
-    ck_assert_ptr_null(sc_arena_take(&arena, SIZE_MAX / 2));
-    ck_assert_ptr_null(sc_arena_take(&arena, SIZE_MAX));
-    ck_assert_ptr_eq(sc_arena_take(&arena, 64), small + 64);
+    ck_assert_ptr_null(sc_arena_alloc(&arena, SIZE_MAX / 2));
+    ck_assert_ptr_null(sc_arena_alloc(&arena, SIZE_MAX));
+    ck_assert_ptr_eq(sc_arena_alloc(&arena, 64), small + 64);
     sc_arena_destroy(&arena);
 }
 END_TEST

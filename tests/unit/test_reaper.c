@@ -101,7 +101,7 @@ bool sc_marks_show_complete(const struct sc_ticket *ticket)
         atomic_store(&device_done, UINT32_MAX);
     uint64_t done = atomic_load(&device_done);
     if (done >= ticket->number)
-        sc_track_complete(&sc_track, ticket->stream, ticket->number);
+        sc_track_note_complete(&sc_track, ticket->stream, ticket->number);
     return done >= ticket->number;
 }
 
@@ -140,7 +140,7 @@ bool sc_host_functions_are_open(const struct sc_op_info *op)
     return atomic_load(&is_open) && is_behind_it(op);
 }
 
-void sc_host_functions_look(uint64_t waits_since_ns)
+void sc_host_functions_poll(uint64_t waits_since_ns)
 {
     (void)waits_since_ns;
 }
@@ -209,7 +209,7 @@ static void hold_reaper_back(void)
 }
 
 /* Where it is not known when it was touched, the function may have returned before. */
-bool sc_host_functions_excuse(const struct sc_op_info *op, uint64_t touched_ticks)
+bool sc_host_functions_excuses(const struct sc_op_info *op, uint64_t touched_ticks)
 {
     hold_reaper_back();
     return atomic_load(&waits_for_program) && touched_ticks && is_behind_it(op);
@@ -242,11 +242,11 @@ bool sc_own_threads_start(void *(*run)(void *), size_t stack_bytes)
            pthread_detach(thread) == 0;
 }
 
-void sc_own_threads_close(void)
+void sc_own_threads_block_signals(void)
 {
 }
 
-void sc_own_threads_open(void)
+void sc_own_threads_unblock_signals(void)
 {
 }
 
@@ -354,9 +354,9 @@ static struct sc_op_info issue(void)
 static void signal_host(void)
 {
     struct sc_order_call call;
-    sc_track_begin(&sc_track, one, &call);
-    LOCKED(&sc_track, sc_order_call_signals(&sc_track.order, one, &call, false));
-    sc_track_end(&sc_track, &call, true);
+    sc_track_begin_call(&sc_track, one, &call);
+    LOCKED(&sc_track, sc_order_note_call_signal(&sc_track.order, one, &call, false));
+    sc_track_end_call(&sc_track, &call, true);
 }
 
 static void judge(const struct sc_op_info *op, enum sc_finding finding)
@@ -498,7 +498,7 @@ START_TEST(the_end_that_the_host_may_have_learnt_of_is_no_hazard)
 {
     struct sc_op_info op = issue();
     signal_host();
-    ck_assert(sc_order_signalled(&sc_track.order, &op.ticket));
+    ck_assert(sc_order_may_be_signalled(&sc_track.order, &op.ticket));
     atomic_store(&device_done, op.ticket.number);
     judge(&op, SC_BY_CALL);
     let_a_round_pass();
@@ -699,11 +699,11 @@ START_TEST(an_order_is_made_by_a_function_that_returns_when_one_of_the_two_is_do
                                .direction = SC_H2D,
                                .api = "copy"};
     struct sc_issued issued = {.conflicts = {0, NULL}, .overwritten = {0, NULL}};
-    sc_track_begin(&sc_track, other, &call);
+    sc_track_begin_call(&sc_track, other, &call);
     sc_track_issue(&sc_track, &call, &later, 1, &issued);
     ck_assert_uint_eq(later.ticket.number, 1);
-    struct sc_point point = sc_track_point(&sc_track, other, SC_SCOPE_STREAM);
-    sc_track_known(&sc_track, &point, NULL, NULL);
+    struct sc_point point = sc_track_sync_point(&sc_track, other, SC_SCOPE_STREAM);
+    sc_track_note_known(&sc_track, &point, NULL, NULL);
     atomic_store(&is_open, false); /* it is known too late */
     await_reports(1);
     assert_reported(1, 0);
@@ -721,10 +721,10 @@ END_TEST
 START_TEST(an_order_is_not_made_by_a_function_that_can_wait_for_nobody)
 {
     struct sc_op_info op = issue();
-    struct sc_point point = sc_track_point(&sc_track, one, SC_SCOPE_STREAM);
+    struct sc_point point = sc_track_sync_point(&sc_track, one, SC_SCOPE_STREAM);
     atomic_store(&is_open, true);
     judge_order_with(&op, one + 1, 1);
-    sc_track_known(&sc_track, &point, NULL, NULL);
+    sc_track_note_known(&sc_track, &point, NULL, NULL);
     atomic_store(&is_plain, true);
     sc_excuses_function_returned(1);
     atomic_store(&is_open, false);
@@ -923,7 +923,7 @@ START_TEST(a_hold_ends_with_its_operation)
     issue();
     struct sc_take_down taken = take_down();
     atomic_store(&done_after, 5);
-    ck_assert(sc_reaper_wait(&taken, "free"));
+    ck_assert(sc_reaper_await_hold(&taken, "free"));
     ck_assert_uint_eq(freed, BLOCK);
     ck_assert(!freed_early);
     ck_assert(!LOCKED(&sc_track, sc_holds_lives(&sc_track.holds, taken.held, taken.held_age)));
@@ -950,7 +950,7 @@ START_TEST(a_wait_for_what_does_not_end_is_given_up)
     issue();
     struct sc_take_down taken = take_down();
     sc_options.stall_limit_ns = 20 * 1000 * 1000;
-    ck_assert(!sc_reaper_wait(&taken, "free"));
+    ck_assert(!sc_reaper_await_hold(&taken, "free"));
     ck_assert(!sc_reaper_settle(BLOCK, 64, "free"));
     ck_assert_uint_eq(freed, 0);
     ck_assert(LOCKED(&sc_track, sc_holds_lives(&sc_track.holds, taken.held, taken.held_age)));
@@ -1022,7 +1022,7 @@ static void assert_no_reaper(void)
     judge(&op, SC_BY_CALL);
     assert_reported(before.observed, before.latent + 1);
     struct sc_take_down taken = take_down();
-    ck_assert(!sc_reaper_wait(&taken, "free"));
+    ck_assert(!sc_reaper_await_hold(&taken, "free"));
     ck_assert(!sc_reaper_settle(BLOCK, 64, "free"));
     ck_assert(!sc_reaper_start());
     sc_reaper_await_verdicts();

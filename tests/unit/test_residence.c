@@ -58,18 +58,18 @@ END_TEST
 START_TEST(the_latest_advice_counts_and_parts_are_joined_again)
 {
     give(AT, 8 * KB, CONTEXT);
-    sc_residence_ask(residence, AT + 2 * KB, 2 * KB, 1, ASKED);
+    sc_residence_note_advice(residence, AT + 2 * KB, 2 * KB, 1, ASKED);
     ck_assert_uint_eq(held(1, 0), 2 * KB);
     ck_assert_uint_eq(held(0, 0), 6 * KB);
     ck_assert_uint_eq(sums[0].blocks, 1);
-    sc_residence_ask(residence, AT + 3 * KB, 5 * KB, 2, ASKED + 1);
+    sc_residence_note_advice(residence, AT + 3 * KB, 5 * KB, 2, ASKED + 1);
     ck_assert_uint_eq(held(1, NO_DEVICE), KB);
     ck_assert_uint_eq(held(2, NO_DEVICE), 5 * KB);
     ck_assert_uint_eq(sums[2].latest.asked_by, ASKED + 1);
-    sc_residence_ask(residence, AT, 8 * KB, SC_RESIDENCE_HOST, ASKED);
+    sc_residence_note_advice(residence, AT, 8 * KB, SC_RESIDENCE_HOST, ASKED);
     ck_assert_uint_eq(held(0, 0) + held(1, 0) + held(2, 0), 0);
     ck_assert_uint_eq(residence->count, 1);
-    sc_residence_ask(residence, AT, 8 * KB, SC_RESIDENCE_ANYWHERE, ASKED);
+    sc_residence_note_advice(residence, AT, 8 * KB, SC_RESIDENCE_ANYWHERE, ASKED);
     ck_assert_uint_eq(held(0, 0), 8 * KB);
     ck_assert_uint_eq(sc_residence_bytes(residence), 8 * KB);
 }
@@ -77,7 +77,7 @@ END_TEST
 
 static void hear(enum sc_residence_news news, uint64_t address, uint64_t bytes, unsigned device)
 {
-    sc_residence_hear(residence, news, address, bytes, device);
+    sc_residence_note_news(residence, news, address, bytes, device);
 }
 
 START_TEST(what_devices_touch_is_theirs_until_somebody_says_where_it_is_to_lie)
@@ -90,10 +90,10 @@ START_TEST(what_devices_touch_is_theirs_until_somebody_says_where_it_is_to_lie)
     ck_assert_uint_eq(held(1, NO_DEVICE), 8 * KB);
     ck_assert_uint_eq(held(0, 0), 4 * KB);
     ck_assert_uint_eq(held(2, NO_DEVICE), 0);
-    sc_residence_ask(residence, AT, 2 * KB, 0, ASKED);
+    sc_residence_note_advice(residence, AT, 2 * KB, 0, ASKED);
     ck_assert_uint_eq(held(1, NO_DEVICE), 6 * KB);
     ck_assert_uint_eq(held(0, NO_DEVICE), 2 * KB);
-    sc_residence_ask(residence, AT, 2 * KB, SC_RESIDENCE_ANYWHERE, ASKED);
+    sc_residence_note_advice(residence, AT, 2 * KB, SC_RESIDENCE_ANYWHERE, ASKED);
     ck_assert_uint_eq(held(1, NO_DEVICE), 8 * KB);
     ck_assert_uint_eq(residence->count, 2);
     sc_residence_taken(residence, AT);
@@ -167,7 +167,7 @@ START_TEST(what_lies_nowhere_is_nobodys_until_a_device_touches_it)
 {
     give(AT, 8 * KB, CONTEXT);
     hear(SC_RESIDENCE_COME, AT, 8 * KB, 1);
-    sc_residence_ask(residence, AT, 4 * KB, SC_RESIDENCE_NOWHERE, 0);
+    sc_residence_note_advice(residence, AT, 4 * KB, SC_RESIDENCE_NOWHERE, 0);
     ck_assert_uint_eq(held(0, 0), 0);
     ck_assert_uint_eq(held(1, NO_DEVICE), 4 * KB);
     hear(SC_RESIDENCE_COME, AT, KB, 1);
@@ -179,8 +179,8 @@ START_TEST(who_asked_last_is_known_whatever_the_order_of_addresses)
 {
     give(AT, 4 * KB, CONTEXT);
     give(ELSEWHERE, 8 * KB, CONTEXT);
-    sc_residence_ask(residence, ELSEWHERE, 8 * KB, 1, ASKED);
-    sc_residence_ask(residence, AT, 4 * KB, 1, ASKED + 1);
+    sc_residence_note_advice(residence, ELSEWHERE, 8 * KB, 1, ASKED);
+    sc_residence_note_advice(residence, AT, 4 * KB, 1, ASKED + 1);
     ck_assert_uint_eq(held(1, NO_DEVICE), 12 * KB);
     ck_assert_uint_eq(sums[1].blocks, 2);
     ck_assert_uint_eq(sums[1].asked_bytes, 12 * KB);
@@ -193,11 +193,11 @@ START_TEST(advice_of_several_blocks_leaves_the_space_between_them_alone)
 {
     give(AT, 4 * KB, CONTEXT);
     give(AT + 8 * KB, 4 * KB, CONTEXT);
-    sc_residence_ask(residence, AT + 2 * KB, 8 * KB, 1, ASKED);
+    sc_residence_note_advice(residence, AT + 2 * KB, 8 * KB, 1, ASKED);
     ck_assert_uint_eq(held(1, NO_DEVICE), 4 * KB);
     ck_assert_uint_eq(sums[1].blocks, 2);
-    sc_residence_ask(residence, AT - 64 * KB, KB, 1, ASKED);
-    sc_residence_ask(residence, AT + 64 * KB, KB, 1, ASKED);
+    sc_residence_note_advice(residence, AT - 64 * KB, KB, 1, ASKED);
+    sc_residence_note_advice(residence, AT + 64 * KB, KB, 1, ASKED);
     ck_assert_uint_eq(held(1, NO_DEVICE), 4 * KB);
 }
 END_TEST
@@ -206,7 +206,7 @@ START_TEST(a_context_takes_its_blocks_along_and_no_other)
 {
     give(AT, 8 * KB, CONTEXT);
     give(ELSEWHERE, KB, OTHER);
-    sc_residence_ask(residence, AT + KB, KB, 0, ASKED);
+    sc_residence_note_advice(residence, AT + KB, KB, 0, ASKED);
     sc_residence_end_context(residence, CONTEXT);
     ck_assert_uint_eq(sc_residence_bytes(residence), KB);
     ck_assert_uint_eq(held(0, 0), KB);
@@ -230,10 +230,10 @@ START_TEST(where_there_is_no_room_to_cut_nothing_is_said)
     uint64_t all = sc_residence_bytes(residence);
     give(AT - 4 * KB, KB, CONTEXT); /* is not known */
     ck_assert_uint_eq(sc_residence_bytes(residence), all);
-    sc_residence_ask(residence, AT + KB, 2 * KB, 1, ASKED);
+    sc_residence_note_advice(residence, AT + KB, 2 * KB, 1, ASKED);
     ck_assert_uint_eq(held(1, NO_DEVICE), 0);
     ck_assert_uint_eq(held(0, 0), all - 4 * KB);
-    sc_residence_ask(residence, AT, 2 * KB, 1, ASKED);
+    sc_residence_note_advice(residence, AT, 2 * KB, 1, ASKED);
     ck_assert_uint_eq(held(1, NO_DEVICE), 2 * KB);
 }
 END_TEST
@@ -242,9 +242,9 @@ START_TEST(devices_and_the_host_add_up_as_asked)
 {
     uint64_t bytes[SC_LEDGER_PLACES];
     give(AT, 8 * KB, CONTEXT);
-    sc_residence_ask(residence, AT, KB, 0, ASKED);
-    sc_residence_ask(residence, AT + 4 * KB, 3 * KB, SC_RESIDENCE_HOST, ASKED);
-    sc_residence_asked(residence, bytes);
+    sc_residence_note_advice(residence, AT, KB, 0, ASKED);
+    sc_residence_note_advice(residence, AT + 4 * KB, 3 * KB, SC_RESIDENCE_HOST, ASKED);
+    sc_residence_advised_bytes(residence, bytes);
     ck_assert_uint_eq(bytes[0], KB);
     ck_assert_uint_eq(bytes[1], 0);
     ck_assert_uint_eq(bytes[SC_LEDGER_HOST], 3 * KB);

@@ -107,8 +107,8 @@ static void issue(uint32_t stream, char *address, enum sc_direction direction)
 static void know(uint32_t stream, unsigned expected_overwritten)
 {
     SC_OPS(overwritten);
-    struct sc_point point = sc_track_point(&sc_track, stream, SC_SCOPE_STREAM);
-    sc_track_known(&sc_track, &point, NULL, &overwritten);
+    struct sc_point point = sc_track_sync_point(&sc_track, stream, SC_SCOPE_STREAM);
+    sc_track_note_known(&sc_track, &point, NULL, &overwritten);
     ck_assert_uint_eq(overwritten.count, expected_overwritten);
 }
 
@@ -117,7 +117,7 @@ static void warm_up(uint32_t stream)
 {
     struct sc_slot *slot = LOCKED(&sc_track, sc_staging_take(&staging, bytes));
     ck_assert_ptr_nonnull(slot);
-    LOCKED(&sc_track, sc_staging_keep(slot, &(struct sc_ticket){.stream = stream}));
+    LOCKED(&sc_track, sc_staging_release_to_stream(slot, &(struct sc_ticket){.stream = stream}));
     ck_assert(sc_track_find_range(&sc_track, (uintptr_t)pinned).range != 0);
 }
 
@@ -151,7 +151,8 @@ static bool is_one(uint32_t stream, const char *source)
     struct sc_simple_copy upload = upload_of(stream, source);
     bool begun = begin(&upload);
     if (begun)
-        LOCKED(&sc_track, sc_staging_keep(upload.slot, &(struct sc_ticket){.stream = stream}));
+        LOCKED(&sc_track,
+               sc_staging_release_to_stream(upload.slot, &(struct sc_ticket){.stream = stream}));
     return begun;
 }
 
@@ -228,7 +229,7 @@ START_TEST(an_upload_is_an_operation_like_others)
     SC_OPS(found);
     warm_up(one);
     uint64_t number = make(one, pinned, &issued);
-    LOCKED(&sc_track, sc_inflight_list(scope_.inflight, (uintptr_t)pinned, 1, &found));
+    LOCKED(&sc_track, sc_inflight_find_in(scope_.inflight, (uintptr_t)pinned, 1, &found));
     ck_assert_uint_eq(found.count, 1);
     const struct sc_op_info *op = &found.ops[0];
     ck_assert_uint_eq(op->ticket.number, number);
@@ -239,7 +240,7 @@ START_TEST(an_upload_is_an_operation_like_others)
     ck_assert_uint_eq(op->shape.width_bytes, bytes);
     ck_assert(op->direction == SC_H2D && op->kind == SC_PINNED && op->stable && op->slot);
     know(one, 0);
-    LOCKED(&sc_track, sc_inflight_list(scope_.inflight, (uintptr_t)pinned, 1, &found));
+    LOCKED(&sc_track, sc_inflight_find_in(scope_.inflight, (uintptr_t)pinned, 1, &found));
     ck_assert_uint_eq(found.count, 0);
 }
 END_TEST
@@ -290,7 +291,7 @@ START_TEST(an_upload_follows_an_equal_copy_that_came_another_way)
 {
     warm_up(one);
     issue(one, pinned, SC_H2D);
-    sc_track_complete(&sc_track, one, 1);
+    sc_track_note_complete(&sc_track, one, 1);
     make_alone(one, pinned);
     ck_assert_uint_eq(sc_track.inflight.ops.live, 1);
     issue(one, pinned, SC_H2D);
@@ -330,14 +331,14 @@ static struct sc_point point_behind_both(void)
     sc_track_set_event(&sc_track, event, &point);
     sc_track_begin_wait(&sc_track, two, event, &wait);
     sc_track_end_wait(&sc_track, &wait, true);
-    return sc_track_point(&sc_track, two, SC_SCOPE_STREAM);
+    return sc_track_sync_point(&sc_track, two, SC_SCOPE_STREAM);
 }
 
 static const struct sc_op *op_at(const char *source)
 {
     uint32_t id = 0;
     SC_TRACK_SCOPE(track);
-    for (id = 1; id < sc_pool_unused(&track.inflight->ops); id++)
+    for (id = 1; id < sc_pool_first_unused(&track.inflight->ops); id++)
         if (sc_inflight_op(track.inflight, id)->info.shape.address == (uintptr_t)source)
             break;
     return sc_inflight_op(track.inflight, id);
@@ -355,11 +356,11 @@ START_TEST(sources_of_all_streams_that_are_waited_for_are_compared_without_the_l
     make_alone(one, pinned + 2 * bytes);
     pinned[3]++;
     pinned[2 * bytes]++;
-    sc_track_compare(&sc_track, &point, &comparisons);
+    sc_track_compare_sources(&sc_track, &point, &comparisons);
     ck_assert(op_at(pinned)->looked && op_at(pinned)->differs);
     ck_assert(op_at(pinned + bytes)->looked && !op_at(pinned + bytes)->differs);
     ck_assert(!op_at(pinned + 2 * bytes)->looked);
-    sc_track_known(&sc_track, &point, &comparisons, &overwritten);
+    sc_track_note_known(&sc_track, &point, &comparisons, &overwritten);
     ck_assert_uint_eq(overwritten.count, 1);
     ck_assert_uint_eq(sc_track.inflight.ops.live, 1);
     know(one, 1);
@@ -397,12 +398,12 @@ START_TEST(a_slot_comes_back_when_its_operation_is_complete)
     }
     ck_assert_uint_gt(count, 100);
     ck_assert_ptr_null(LOCKED(&sc_track, sc_staging_take(&staging, bytes)));
-    sc_track_complete(&sc_track, one, number);
+    sc_track_note_complete(&sc_track, one, number);
     struct sc_slot *back = NULL;
     for (unsigned i = 0; i < count && !back; i++)
         back = LOCKED(&sc_track, sc_staging_take(&staging, bytes));
     ck_assert_ptr_eq(back, first.slot);
-    LOCKED(&sc_track, sc_staging_return(back));
+    LOCKED(&sc_track, sc_staging_put_back(back));
     know(one, 1);
     sc_track_remove_stream(&sc_track, one);
     ck_assert(sc_staging_is_whole(&staging));
@@ -441,7 +442,7 @@ START_TEST(a_snapshot_that_is_about_to_be_read_once_more_goes_with_no_earlier_co
     for (unsigned i = 0; i < 10; i++) {
         struct sc_slot *taken = LOCKED(&sc_track, sc_staging_take(&staging, bytes));
         ck_assert_ptr_ne(taken, next.slot);
-        LOCKED(&sc_track, sc_staging_return(taken));
+        LOCKED(&sc_track, sc_staging_put_back(taken));
     }
     record(&next, NULL, &issued);
     pinned[3]++;
@@ -524,7 +525,7 @@ START_TEST(a_download_is_simple_where_an_equal_one_has_its_pages_kept_off)
     copy.stack = 9;
     for (unsigned i = 0; i < 10; i++)
         ck_assert(is_kept_off_already(&copy));
-    LOCKED(&sc_track, sc_inflight_list(scope_.inflight, (uintptr_t)pinned, 1, &found));
+    LOCKED(&sc_track, sc_inflight_find_in(scope_.inflight, (uintptr_t)pinned, 1, &found));
     ck_assert_uint_eq(found.count, 1);
     ck_assert_uint_eq(found.ops[0].ticket.number, 11);
     ck_assert_uint_eq(found.ops[0].stack, 9);

@@ -653,7 +653,7 @@ static unsigned tell_due(void)
     unsigned changes = 0;
     for (; sc_spans_next_due(&guards, 1, &change); changes++) {
         obey(&change);
-        sc_spans_told(&guards, 1, &change);
+        sc_spans_note_told(&guards, 1, &change);
     }
     return changes;
 }
@@ -859,7 +859,7 @@ static void model_attend(void)
         obey(&change);
         if (random() % 4 == 0)
             model_change();
-        sc_spans_told(&guards, 1, &change);
+        sc_spans_note_told(&guards, 1, &change);
     }
 }
 
@@ -991,9 +991,9 @@ START_TEST(records_may_go_when_every_slot_is_back)
     struct sc_slot *first = sc_staging_take(&staging, 1);
     struct sc_slot *second = sc_staging_take(&staging, LARGE_BYTES);
     ck_assert_ptr_null(sc_staging_take(&staging, LARGE_BYTES + 1));
-    sc_staging_give(second, &ticket);
+    sc_staging_release(second, &ticket);
     ck_assert(!sc_staging_is_whole(&staging));
-    sc_staging_give(first, &ticket);
+    sc_staging_release(first, &ticket);
     ck_assert(sc_staging_is_whole(&staging));
 }
 END_TEST
@@ -1054,7 +1054,7 @@ START_TEST(a_slot_comes_back_when_its_operation_is_complete)
     struct sc_slot *slot = sc_staging_take(&staging, LARGE_BYTES);
     take_all(LARGE_BYTES);
     struct sc_ticket ticket = sc_order_issue(&order, stream);
-    sc_staging_give(slot, &ticket);
+    sc_staging_release(slot, &ticket);
     ck_assert_ptr_null(sc_staging_take(&staging, LARGE_BYTES));
     complete(&ticket);
     ck_assert_ptr_eq(sc_staging_take(&staging, LARGE_BYTES), slot);
@@ -1067,10 +1067,10 @@ START_TEST(known_done_is_complete_too)
     struct sc_slot *slot = sc_staging_take(&staging, LARGE_BYTES);
     take_all(LARGE_BYTES);
     struct sc_ticket ticket = sc_order_issue(&order, stream);
-    sc_staging_give(slot, &ticket);
+    sc_staging_release(slot, &ticket);
     struct sc_point point = sc_order_point(&order, stream);
-    sc_order_known(&order, &point);
-    sc_order_release(&order, &point);
+    sc_order_note_known(&order, &point);
+    sc_order_release_point(&order, &point);
     ck_assert_ptr_eq(sc_staging_take(&staging, LARGE_BYTES), slot);
 }
 END_TEST
@@ -1080,7 +1080,7 @@ START_TEST(a_slot_that_was_not_used_comes_back_at_once)
     struct sc_slot *slot = sc_staging_take(&staging, 1);
     struct sc_ticket none = slot->ticket;
     ck_assert_uint_eq(none.stream, 0);
-    sc_staging_give(slot, &none);
+    sc_staging_release(slot, &none);
     ck_assert_ptr_eq(sc_staging_take(&staging, 1), slot);
 }
 END_TEST
@@ -1093,7 +1093,7 @@ START_TEST(the_last_complete_one_is_handed_out_first)
     for (int i = 0; i < 3; i++) {
         struct sc_ticket ticket = sc_order_issue(&order, stream);
         complete(&ticket);
-        sc_staging_give(slots[i], &ticket);
+        sc_staging_release(slots[i], &ticket);
     }
     for (int i = 2; i >= 0; i--)
         ck_assert_ptr_eq(sc_staging_take(&staging, 1), slots[i]);
@@ -1104,7 +1104,7 @@ START_TEST(a_running_one_keeps_its_stream_from_being_recycled)
 {
     struct sc_ticket ticket = sc_order_issue(&order, stream);
     struct sc_slot *slot = sc_staging_take(&staging, LARGE_BYTES);
-    sc_staging_give(slot, &ticket);
+    sc_staging_release(slot, &ticket);
     sc_order_remove(&order, stream);
     ck_assert_uint_ne(sc_order_add(&order, SC_STREAM_NONBLOCKING, 1), stream);
     complete(&ticket);
@@ -1116,7 +1116,7 @@ END_TEST
 START_TEST(staging_that_ends_keeps_no_stream)
 {
     struct sc_ticket ticket = sc_order_issue(&order, stream);
-    sc_staging_give(sc_staging_take(&staging, LARGE_BYTES), &ticket);
+    sc_staging_release(sc_staging_take(&staging, LARGE_BYTES), &ticket);
     ck_assert_uint_eq(sc_order_stream(&order, stream)->references, 1);
     sc_staging_end(&staging);
     ck_assert_uint_eq(sc_order_stream(&order, stream)->references, 0);
@@ -1134,7 +1134,7 @@ START_TEST(running_ones_do_not_hide_complete_ones)
         sc_order_add(&order, SC_STREAM_NONBLOCKING, sc_order_stream(&order, stream)->context);
     struct sc_ticket last = sc_order_issue(&order, other);
     for (unsigned i = 0; i < count; i++)
-        sc_staging_give(slots[i], i == count / 2 ? &last : &running);
+        sc_staging_release(slots[i], i == count / 2 ? &last : &running);
     complete(&last);
     /* A call looks at a few only; those that still run go to the end. */
     struct sc_slot *found = NULL;

@@ -78,7 +78,7 @@ struct sc_hazard_event sc_hazards_event(const struct sc_culprit *by)
     return (struct sc_hazard_event){.api = by->api};
 }
 
-bool sc_reaper_wait(const struct sc_take_down *taken, const char *api)
+bool sc_reaper_await_hold(const struct sc_take_down *taken, const char *api)
 {
     ck_assert_ptr_nonnull(api);
     ck_assert(LOCKED(&sc_track, sc_holds_lives(&sc_track.holds, taken->held, taken->held_age)));
@@ -111,10 +111,10 @@ static void set_up(void)
                                      .max_held_bytes = 1 << 30,
                                      .postmortem = true}; /* and kernels are off */
     ck_assert_int_eq(sc_track_init(&sc_track), 0);
-    sc_brief_lock_take(&sc_track.lock);
+    sc_brief_lock_acquire(&sc_track.lock);
     sc_spans_add(&sc_track.inflight.guards, (struct sc_span_owner){0, 0}, 16 * BLOCK, BLOCK_BYTES,
                  SC_ACCESS_READ, 0);
-    sc_brief_lock_give(&sc_track.lock);
+    sc_brief_lock_release(&sc_track.lock);
     legacy = sc_track_add_stream(&sc_track, SC_STREAM_LEGACY, 0, 1, 0);
     one = sc_track_add_stream(&sc_track, SC_STREAM_NONBLOCKING, legacy, 2, 0);
 }
@@ -138,7 +138,7 @@ static void issue(void)
 static bool is_in_flight(void)
 {
     SC_OPS(found);
-    LOCKED(&sc_track, sc_inflight_list(&sc_track.inflight, BLOCK, BLOCK_BYTES, &found));
+    LOCKED(&sc_track, sc_inflight_find_in(&sc_track.inflight, BLOCK, BLOCK_BYTES, &found));
     return found.count != 0;
 }
 
@@ -170,7 +170,7 @@ static struct sc_hazard_event freed_by(void)
     struct sc_graph_use use;
     struct sc_graph_extra extra = {0};
     uint32_t graph = (uint32_t)sc_handles_get(&sc_track.graphs.by_handle, GRAPH);
-    ck_assert(SC_TRACKED(sc_graphs_use(track.graphs, graph, 0, &use, &extra)));
+    ck_assert(SC_TRACKED(sc_graphs_get_use(track.graphs, graph, 0, &use, &extra)));
     return extra.freed_by;
 }
 

@@ -104,14 +104,14 @@ static struct sc_ticket copy(uint32_t stream, uintptr_t address)
 
 static unsigned in_flight(uintptr_t address)
 {
-    LOCKED(&track, sc_inflight_list(&track.inflight, address, 64, &ops));
+    LOCKED(&track, sc_inflight_find_in(&track.inflight, address, 64, &ops));
     return ops.count;
 }
 
 static void synchronise(uint32_t stream, enum sc_scope scope)
 {
-    struct sc_point point = sc_track_point(&track, stream, scope);
-    sc_track_known(&track, &point, NULL, NULL);
+    struct sc_point point = sc_track_sync_point(&track, stream, scope);
+    sc_track_note_known(&track, &point, NULL, NULL);
 }
 
 static void record(uint32_t stream, uintptr_t event)
@@ -133,7 +133,7 @@ static void wait_for(uint32_t stream, uintptr_t event)
 static void synchronise_event(uintptr_t event)
 {
     struct sc_point point = sc_track_event_point(&track, event);
-    sc_track_known(&track, &point, NULL, NULL);
+    sc_track_note_known(&track, &point, NULL, NULL);
 }
 
 static struct sc_take_down take_down(uintptr_t address, enum sc_hold_kind kind, uint64_t max)
@@ -172,7 +172,7 @@ START_TEST(a_wait_that_is_left_ends_unless_it_is_taken)
     LOCKED(&track, sc_holds_leave(&track.holds, taken.held,
                                   left.held_age)); /* another one of that record */
     ck_assert(LOCKED(&track, sc_holds_lives(&track.holds, taken.held, taken.held_age)));
-    sc_track_complete(&track, one, 2);
+    sc_track_note_complete(&track, one, 2);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, taken.held);
     LOCKED(&track, sc_holds_leave(&track.holds, taken.held, taken.held_age));
     ck_assert(LOCKED(&track, sc_holds_lives(&track.holds, taken.held, taken.held_age)));
@@ -214,13 +214,13 @@ END_TEST
 START_TEST(a_point_covers_what_was_there_when_it_was_taken)
 {
     copy(one, BASE);
-    struct sc_point point = sc_track_point(&track, one, SC_SCOPE_STREAM);
+    struct sc_point point = sc_track_sync_point(&track, one, SC_SCOPE_STREAM);
     copy(one, BASE + 4096);
-    sc_track_known(&track, &point, NULL, NULL);
+    sc_track_note_known(&track, &point, NULL, NULL);
     ck_assert_ptr_null(point.joined);
     ck_assert_uint_eq(in_flight(BASE), 0);
     ck_assert_uint_eq(in_flight(BASE + 4096), 1);
-    point = sc_track_point(&track, one, SC_SCOPE_STREAM);
+    point = sc_track_sync_point(&track, one, SC_SCOPE_STREAM);
     sc_track_forget_point(&track, &point);
     ck_assert_uint_eq(in_flight(BASE + 4096), 1);
 }
@@ -288,7 +288,7 @@ START_TEST(a_wait_is_work_on_legacy_only)
     ck_assert_uint_eq(in_flight(BASE), 1);
     synchronise(legacy, SC_SCOPE_STREAM);
     copy(blocking, BASE);
-    LOCKED(&track, sc_events_wait(&track.events, &track.order, legacy, EVENT + 1));
+    LOCKED(&track, sc_events_note_wait(&track.events, &track.order, legacy, EVENT + 1));
     synchronise(legacy, SC_SCOPE_STREAM);
     ck_assert_uint_eq(in_flight(BASE), 1);
     wait_for(legacy, EVENT);
@@ -302,15 +302,15 @@ START_TEST(other_work_joins_legacy_and_is_joined)
     copy(legacy, BASE);
     synchronise(blocking, SC_SCOPE_STREAM);
     ck_assert_uint_eq(in_flight(BASE), 1);
-    LOCKED(&track, sc_order_work(&track.order, blocking));
+    LOCKED(&track, sc_order_note_work(&track.order, blocking));
     synchronise(blocking, SC_SCOPE_STREAM);
     ck_assert_uint_eq(in_flight(BASE), 0);
     copy(blocking, BASE);
-    LOCKED(&track, sc_order_work(&track.order, legacy));
+    LOCKED(&track, sc_order_note_work(&track.order, legacy));
     record(two, EVENT); /* a non-blocking stream has no part in it */
     synchronise_event(EVENT);
     ck_assert_uint_eq(in_flight(BASE), 1);
-    LOCKED(&track, sc_order_work(&track.order, two));
+    LOCKED(&track, sc_order_note_work(&track.order, two));
     synchronise(legacy, SC_SCOPE_STREAM);
     ck_assert_uint_eq(in_flight(BASE), 0);
 }
@@ -322,7 +322,8 @@ START_TEST(events_that_are_recorded_again_take_no_more_memory)
     for (int i = 0; i < 100000; i++) {
         copy(one, BASE);
         record(one, EVENT + (uintptr_t)i % 8);
-        LOCKED(&track, sc_events_wait(&track.events, &track.order, two, EVENT + (uintptr_t)i % 8));
+        LOCKED(&track,
+               sc_events_note_wait(&track.events, &track.order, two, EVENT + (uintptr_t)i % 8));
         record(two, EVENT + 8);
         if (i == 1000)
             bump = track.order.arena.bump;
@@ -341,7 +342,7 @@ START_TEST(an_inserted_edge_ends_the_conflict)
     sc_track_conflicts(&track, &later, false, &ops);
     ck_assert_uint_eq(ops.count, 1);
     ck_assert_uint_eq(ops.ops[0].ticket.number, earlier.ticket.number);
-    LOCKED(&track, sc_order_wait_for(&track.order, two, &ops.ops[0].ticket));
+    LOCKED(&track, sc_order_note_edge(&track.order, two, &ops.ops[0].ticket));
     issue(&later, &ops);
     ck_assert_uint_eq(ops.count, 0);
     synchronise(two, SC_SCOPE_STREAM);
@@ -380,7 +381,7 @@ START_TEST(a_call_meets_what_it_does_not_come_after)
     issue(&target, &ops);
     ck_assert_uint_eq(met(legacy, SC_H2D, false), 1);
     ck_assert_uint_eq(met(one, SC_H2D, false), 0);
-    LOCKED(&track, sc_order_wait_for(&track.order, legacy, &target.ticket));
+    LOCKED(&track, sc_order_note_edge(&track.order, legacy, &target.ticket));
     ck_assert_uint_eq(met(legacy, SC_H2D, false), 0);
     ck_assert_uint_eq(met(two, SC_D2H, false), 1);
     synchronise(one, SC_SCOPE_STREAM);
@@ -400,7 +401,7 @@ START_TEST(a_call_need_not_wait_for_what_is_complete_or_has_a_snapshot)
     issue(&target, &ops);
     ck_assert_uint_eq(met(legacy, SC_D2H, false), 2);
     ck_assert_uint_eq(met(legacy, SC_D2H, true), 1);
-    sc_track_complete(&track, two, target.ticket.number);
+    sc_track_note_complete(&track, two, target.ticket.number);
     ck_assert_uint_eq(met(legacy, SC_D2H, false), 2);
     ck_assert_uint_eq(met(legacy, SC_D2H, true), 0);
 }
@@ -430,7 +431,7 @@ static bool has_news(uintptr_t event)
 {
     struct sc_behind behind;
     struct sc_point point;
-    sc_track_event_news(&track, event, &point, &behind);
+    sc_track_event_work(&track, event, &point, &behind);
     bool any = point.stream || point.joined;
     sc_track_forget_point(&track, &point);
     return any;
@@ -458,7 +459,7 @@ START_TEST(an_event_of_a_blocking_stream_has_the_news_of_the_legacy_one)
     SC_ISSUED(issued);
     synchronise(blocking, SC_SCOPE_STREAM);
     struct sc_op_info info = plain(legacy, SC_H2D, BASE, 64);
-    sc_track_begin(&track, legacy, &call);
+    sc_track_begin_call(&track, legacy, &call);
     info.ticket.epoch = sc_order_place(&call);
     sc_track_issue(&track, &call, &info, 1, &issued);
     record(blocking, EVENT);
@@ -492,13 +493,13 @@ START_TEST(ranges_come_and_go)
     ck_assert_int_eq(info.kind, SC_PINNED);
     ck_assert_uint_eq(info.context, legacy);
     ck_assert_uint_eq(info.origin, 77);
-    ck_assert_uint_eq(sc_track_range_again(&track, info.range).address, BASE);
-    ck_assert_uint_eq(sc_track_range_again(&track, info.range).size_bytes, 4096);
-    ck_assert_uint_eq(sc_track_range_again(&track, info.range).origin, 77);
+    ck_assert_uint_eq(sc_track_reread_range(&track, info.range).address, BASE);
+    ck_assert_uint_eq(sc_track_reread_range(&track, info.range).size_bytes, 4096);
+    ck_assert_uint_eq(sc_track_reread_range(&track, info.range).origin, 77);
     LOCKED(&track, sc_inflight_remove_range_at(&track.inflight, BASE + 5));
     ck_assert_uint_eq(sc_track_find_range(&track, BASE).range, 0);
     ck_assert(!sc_track_may_be_host(&track, BASE));
-    ck_assert_uint_eq(sc_track_range_again(&track, info.range).size_bytes, 0);
+    ck_assert_uint_eq(sc_track_reread_range(&track, info.range).size_bytes, 0);
     LOCKED(&track, sc_inflight_remove_range_at(&track.inflight, BASE));
 }
 END_TEST
@@ -636,7 +637,7 @@ START_TEST(a_held_free_is_released_when_its_operations_are_complete)
     ck_assert_uint_eq(awaited[0].stream, one);
     ck_assert_uint_eq(awaited[0].number, ticket.number);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, 0);
-    sc_track_complete(&track, one, ticket.number);
+    sc_track_note_complete(&track, one, ticket.number);
     ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited(&track.holds)), 0);
     ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited_streams(&track.holds, 0, awaited, 2)), 0);
     struct sc_release release = sc_track_take_ready(&track, 0);
@@ -696,7 +697,7 @@ START_TEST(a_free_of_what_is_held_is_held_behind_it)
     struct sc_take_down freed = take_down(BASE, SC_HOLD_FREE, UINT64_MAX);
     ck_assert_uint_eq(freed.found.count, 0);
     ck_assert_uint_ne(freed.held, 0);
-    sc_track_complete(&track, one, ticket.number);
+    sc_track_note_complete(&track, one, ticket.number);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, unregister.held);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, 0);
     LOCKED(&track, sc_holds_end(&track.holds, unregister.held));
@@ -714,7 +715,7 @@ START_TEST(what_goes_back_is_not_tracked_any_more)
     struct sc_ticket beside = copy(one, BASE + 64);
     LOCKED(&track, sc_holds_wait_longer(&track.holds, BASE, 64, &complete));
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, 0);
-    sc_track_complete(&track, one, beside.number);
+    sc_track_note_complete(&track, one, beside.number);
     ck_assert_uint_eq(in_flight(BASE), 2);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, request.held);
     ck_assert_uint_eq(in_flight(BASE), 1);
@@ -729,7 +730,7 @@ static unsigned held_before(uint32_t stream, enum sc_direction direction, uintpt
     struct sc_ticket tickets[4];
     unsigned count = LOCKED(&track, sc_holds_before(&track.holds, &info, tickets, 4));
     for (unsigned i = 0; i < count; i++)
-        LOCKED(&track, sc_order_wait_for(&track.order, stream, &tickets[i]));
+        LOCKED(&track, sc_order_note_edge(&track.order, stream, &tickets[i]));
     return count;
 }
 
@@ -791,7 +792,7 @@ START_TEST(a_call_that_leaves_the_memory_waits_for_what_it_hurts)
     ck_assert_uint_ne(request.held, 0);
     ck_assert_uint_eq(in_flight(BASE), 2);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, 0);
-    sc_track_complete(&track, one, hurt.number);
+    sc_track_note_complete(&track, one, hurt.number);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, request.held);
     LOCKED(&track, sc_holds_end(&track.holds, request.held));
     request.hold = request.stays = false;
@@ -803,18 +804,18 @@ END_TEST
 
 START_TEST(operations_ranges_and_holds_are_met)
 {
-    ck_assert(!sc_track_meets(&track, BASE, 1 << 20));
+    ck_assert(!sc_track_overlaps(&track, BASE, 1 << 20));
     copy(one, BASE);
-    ck_assert(sc_track_meets(&track, BASE + 63, 1));
-    ck_assert(!sc_track_meets(&track, BASE + 64, 1 << 20));
+    ck_assert(sc_track_overlaps(&track, BASE + 63, 1));
+    ck_assert(!sc_track_overlaps(&track, BASE + 64, 1 << 20));
     struct sc_take_down request = take_down(BASE, SC_HOLD_FREE, 100);
     ck_assert_uint_eq(in_flight(BASE), 0);
-    ck_assert(sc_track_meets(&track, BASE, 64));
+    ck_assert(sc_track_overlaps(&track, BASE, 64));
     LOCKED(&track, sc_holds_end(&track.holds, request.held));
-    ck_assert(!sc_track_meets(&track, BASE, 64));
+    ck_assert(!sc_track_overlaps(&track, BASE, 64));
     sc_track_add_range(&track, BASE, 4096, SC_PINNED, legacy, 0);
-    ck_assert(sc_track_meets(&track, BASE + 4095, 1 << 20));
-    ck_assert(!sc_track_meets(&track, BASE + 4096, 1 << 20));
+    ck_assert(sc_track_overlaps(&track, BASE + 4095, 1 << 20));
+    ck_assert(!sc_track_overlaps(&track, BASE + 4096, 1 << 20));
 }
 END_TEST
 
@@ -857,9 +858,9 @@ START_TEST(each_awaited_stream_is_named_once_by_its_latest_operation)
     ck_assert_uint_eq(awaited[0].stream, three);
     ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited_streams(&track.holds, three, awaited, 2)), 0);
     ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited_streams(&track.holds, 0, awaited, 3)), 3);
-    sc_track_complete(&track, two, HOLDS - 1);
+    sc_track_note_complete(&track, two, HOLDS - 1);
     ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited_streams(&track.holds, one, awaited, 3)), 2);
-    sc_track_complete(&track, two, HOLDS);
+    sc_track_note_complete(&track, two, HOLDS);
     ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited_streams(&track.holds, one, awaited, 3)), 1);
 }
 END_TEST
@@ -923,8 +924,8 @@ END_TEST
 START_TEST(complete_is_not_known)
 {
     struct sc_ticket ticket = copy(one, BASE);
-    sc_track_complete(&track, one, ticket.number);
-    sc_track_complete(&track, one, 0); /* never goes back */
+    sc_track_note_complete(&track, one, ticket.number);
+    sc_track_note_complete(&track, one, 0); /* never goes back */
     ck_assert(sc_order_complete(&track.order, &ticket));
     ck_assert_uint_eq(in_flight(BASE), 1);
     ck_assert_uint_eq(take_down(BASE, SC_HOLD_FREE, UINT64_MAX).found.count, 1);
@@ -964,9 +965,9 @@ static void *run_program(void *argument)
         issue(&shared, &found);
         wrong |= found.count != 0;
         record(stream, EVENT + number);
-        LOCKED(&track,
-               sc_events_wait(&track.events, &track.order, stream, EVENT + (number + 1) % THREADS));
-        LOCKED(&track, sc_order_work(&track.order, stream));
+        LOCKED(&track, sc_events_note_wait(&track.events, &track.order, stream,
+                                           EVENT + (number + 1) % THREADS));
+        LOCKED(&track, sc_order_note_work(&track.order, stream));
         if (round % 3)
             synchronise(stream, SC_SCOPE_STREAM);
         struct sc_take_down request = {.address = own,
@@ -979,7 +980,7 @@ static void *run_program(void *argument)
         LOCKED(&track, sc_inflight_remove_range_at(&track.inflight, own));
         wrong |= sc_track_find_range(&track, own).range != 0;
         if (request.held) {
-            sc_track_complete(&track, stream, mine.ticket.number);
+            sc_track_note_complete(&track, stream, mine.ticket.number);
             while (LOCKED(&track, sc_holds_lives(&track.holds, request.held, request.held_age))) {
                 struct sc_release release = sc_track_take_ready(&track, 0);
                 if (release.hold) /* maybe another thread's */
@@ -1100,7 +1101,7 @@ START_TEST(guards_that_are_given_up_are_counted_and_gone)
     issue_guarded(SC_D2H, BASE + 10 * page_bytes);
     LOCKED(&track, sc_guarded_give_up(&track.inflight));
     ck_assert_unwatched(SC_NO_VERDICT_MAPPINGS, 2, 128);
-    LOCKED(&track, sc_guarded_touched(&track.inflight, BASE, 8, SC_TOUCH_READ, &ops));
+    LOCKED(&track, sc_guarded_find_touched(&track.inflight, BASE, 8, SC_TOUCH_READ, &ops));
     ck_assert_uint_eq(ops.count, 0);
 }
 END_TEST
@@ -1108,11 +1109,11 @@ END_TEST
 START_TEST(what_is_complete_stays_protected_and_may_be_touched)
 {
     issue_guarded(SC_D2H, BASE);
-    ck_assert(LOCKED(&track, sc_inflight_watches(&track.inflight, BASE, SC_TOUCH_READ)));
-    sc_track_complete(&track, one, 1);
+    ck_assert(LOCKED(&track, sc_inflight_watches_page(&track.inflight, BASE, SC_TOUCH_READ)));
+    sc_track_note_complete(&track, one, 1);
     ck_assert_int_eq(LOCKED(&track, sc_spans_access(&track.inflight.guards, BASE)), SC_ACCESS_NONE);
-    ck_assert(!LOCKED(&track, sc_inflight_watches(&track.inflight, BASE, SC_TOUCH_READ)));
-    LOCKED(&track, sc_guarded_touched(&track.inflight, BASE, 8, SC_TOUCH_READ, &ops));
+    ck_assert(!LOCKED(&track, sc_inflight_watches_page(&track.inflight, BASE, SC_TOUCH_READ)));
+    LOCKED(&track, sc_guarded_find_touched(&track.inflight, BASE, 8, SC_TOUCH_READ, &ops));
     ck_assert_uint_eq(ops.count, 0);
     LOCKED(&track, sc_guarded_let_go(&track.inflight, BASE, 8, SC_TOUCH_READ, true,
                                      SC_NO_VERDICT_NEIGHBOURS));
@@ -1126,20 +1127,20 @@ END_TEST
 START_TEST(a_source_is_watched_for_writes_alone)
 {
     issue_guarded(SC_D2H, BASE);
-    sc_track_complete(&track, one, 1);
+    sc_track_note_complete(&track, one, 1);
     issue_guarded(SC_H2D, BASE);
-    ck_assert(!LOCKED(&track, sc_inflight_watches(&track.inflight, BASE, SC_TOUCH_READ)));
-    ck_assert(LOCKED(&track, sc_inflight_watches(&track.inflight, BASE, SC_TOUCH_WRITE)));
+    ck_assert(!LOCKED(&track, sc_inflight_watches_page(&track.inflight, BASE, SC_TOUCH_READ)));
+    ck_assert(LOCKED(&track, sc_inflight_watches_page(&track.inflight, BASE, SC_TOUCH_WRITE)));
 }
 END_TEST
 
 START_TEST(what_is_issued_again_is_watched_again)
 {
     issue_guarded(SC_D2H, BASE);
-    sc_track_complete(&track, one, 1);
+    sc_track_note_complete(&track, one, 1);
     issue_guarded(SC_D2H, BASE);
-    ck_assert(LOCKED(&track, sc_inflight_watches(&track.inflight, BASE, SC_TOUCH_READ)));
-    LOCKED(&track, sc_guarded_touched(&track.inflight, BASE, 8, SC_TOUCH_READ, &ops));
+    ck_assert(LOCKED(&track, sc_inflight_watches_page(&track.inflight, BASE, SC_TOUCH_READ)));
+    LOCKED(&track, sc_guarded_find_touched(&track.inflight, BASE, 8, SC_TOUCH_READ, &ops));
     ck_assert_uint_eq(ops.count, 1);
 }
 END_TEST
@@ -1147,7 +1148,7 @@ END_TEST
 static unsigned beside(uintptr_t address, enum sc_touch touch, const struct sc_ticket *awaited)
 {
     LOCKED(&track, sc_guarded_note_awaited(&track.inflight, awaited));
-    LOCKED(&track, sc_guarded_touched_beside(&track.inflight, address, 1, touch, &ops));
+    LOCKED(&track, sc_guarded_find_beside_touch(&track.inflight, address, 1, touch, &ops));
     return ops.count;
 }
 
@@ -1159,7 +1160,7 @@ START_TEST(who_has_waited_for_one_result_meets_the_incomplete_ones_of_its_page)
     issue_guarded(SC_D2H, BASE + page_bytes);
     issue_guarded(SC_H2D, BASE + 256);
     const struct sc_ticket first = {one, 0, 1, 0};
-    sc_track_complete(&track, one, 2);
+    sc_track_note_complete(&track, one, 2);
     ck_assert_uint_eq(beside(BASE + 8, SC_TOUCH_READ, &first), 1);
     ck_assert_uint_eq(ops.ops[0].shape.address, BASE + 128);
     ck_assert_uint_eq(beside(BASE + 8, SC_TOUCH_WRITE, &first), 2);
@@ -1186,7 +1187,7 @@ START_TEST(of_the_complete_only_the_latest_stay_protected)
 {
     for (uintptr_t i = 0; i <= SC_RELEASED_MAX; i++) {
         issue_guarded(SC_D2H, BASE + i * page_bytes);
-        sc_track_complete(&track, one, i + 1);
+        sc_track_note_complete(&track, one, i + 1);
         ck_assert_int_eq(
             LOCKED(&track, sc_spans_access(&track.inflight.guards, BASE + i * page_bytes)),
             SC_ACCESS_NONE);

@@ -55,9 +55,9 @@ static void tear_down(void)
 static void await_host(uint32_t stream)
 {
     struct sc_order_call call;
-    sc_track_begin(&track, stream, &call);
+    sc_track_begin_call(&track, stream, &call);
     struct sc_ticket from = LOCKED(&track, sc_unseen_begin(&track.order, stream));
-    sc_track_end(&track, &call, true);
+    sc_track_end_call(&track, &call, true);
     LOCKED(&track, sc_unseen_end(&track.order, &from));
 }
 
@@ -72,17 +72,17 @@ static struct sc_point record(uint32_t stream)
 
 static void wait(uint32_t stream, const struct sc_point *point)
 {
-    sc_order_wait(&track.order, stream, point);
+    sc_order_note_wait(&track.order, stream, point);
 }
 
 static void know(struct sc_point point)
 {
-    sc_track_known(&track, &point, NULL, NULL);
+    sc_track_note_known(&track, &point, NULL, NULL);
 }
 
 static void synchronise(uint32_t stream)
 {
-    know(sc_track_point(&track, stream, SC_SCOPE_STREAM));
+    know(sc_track_sync_point(&track, stream, SC_SCOPE_STREAM));
 }
 
 static bool is_seen(uint32_t stream)
@@ -203,7 +203,7 @@ START_TEST(the_legacy_stream_hands_it_on)
     await_host(blocking);
     ck_assert(is_seen(other_blocking));
     ck_assert(!is_seen(legacy));
-    LOCKED(&track, sc_order_work(&track.order, legacy));
+    LOCKED(&track, sc_order_note_work(&track.order, legacy));
     ck_assert(!is_seen(other_blocking));
     synchronise(blocking);
     ck_assert(is_seen(other_blocking));
@@ -213,7 +213,7 @@ END_TEST
 
 START_TEST(legacy_work_before_the_wait_hands_nothing_on)
 {
-    LOCKED(&track, sc_order_work(&track.order, legacy));
+    LOCKED(&track, sc_order_note_work(&track.order, legacy));
     await_host(blocking);
     ck_assert(is_seen(other_blocking));
 }
@@ -224,7 +224,7 @@ START_TEST(all_streams_of_a_context_that_waits_are_behind_it)
     await_host(one);
     struct sc_point event = record(one);
     struct sc_point again = sc_order_copy_point(&event);
-    LOCKED(&track, sc_order_wait_context(&track.order, legacy, &event));
+    LOCKED(&track, sc_order_note_context_wait(&track.order, legacy, &event));
     sc_track_forget_point(&track, &event);
     uint32_t fresh = add(SC_STREAM_NONBLOCKING);
     ck_assert(!is_seen(two) && !is_seen(blocking) && !is_seen(fresh));
@@ -340,7 +340,7 @@ END_TEST
 
 static bool is_guarded(void)
 {
-    return sc_inflight_watches(&track.inflight, BUFFER + 8, SC_TOUCH_WRITE);
+    return sc_inflight_watches_page(&track.inflight, BUFFER + 8, SC_TOUCH_WRITE);
 }
 
 static struct sc_op_info guarded_upload(uint32_t stream)
@@ -382,7 +382,7 @@ START_TEST(what_is_complete_by_then_is_guarded_where_that_is_asked_for)
         await_host(one);
         struct sc_point before = record(one);
         issue(guarded_upload(one));
-        sc_track_complete(&track, one, sc_order_issued(&track.order, one));
+        sc_track_note_complete(&track, one, sc_order_issued(&track.order, one));
         know(before);
         ck_assert(is_guarded() == until_known);
         synchronise(one);

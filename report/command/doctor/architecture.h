@@ -1,4 +1,4 @@
-/* The architectures of programs, as ELF numbers them. */
+/* Names for the architectures of programs, which ELF numbers. */
 #ifndef SC_REPORT_COMMAND_DOCTOR_ARCHITECTURE_H
 #define SC_REPORT_COMMAND_DOCTOR_ARCHITECTURE_H
 

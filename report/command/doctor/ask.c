@@ -29,6 +29,7 @@ enum { SUCCESS = 0, NAME_BYTES = 256 };
 
 /* ---- answers ---- */
 
+/* Writes one fact as a line of JSON, at once: the next question may end the process. */
 static void answer(const char *key, json_t *value)
 {
     json_t *line = json_pack("{s:o}", key, value ? value : json_null());
@@ -67,6 +68,7 @@ static void answer_path(const char *key, void *handle)
 
 typedef void *open_function(const char *name, int flags);
 
+/* Loads a library and answers with its path. */
 static void *load(const char *key, const char *name, open_function *open_library)
 {
     begin(name);
@@ -75,7 +77,7 @@ static void *load(const char *key, const char *name, open_function *open_library
     return handle;
 }
 
-/* As the library looks for it (interpose/base/unwind_library.c). */
+/* Answers with the libunwind that the library would load (interpose/base/unwind_library.c). */
 static void ask_unwind(const char *library)
 {
     static const char *const names[] = {"libsafecopy-unwind.so.8", "libunwind.so.8"};
@@ -92,7 +94,7 @@ static void ask_unwind(const char *library)
     sc_scratch_free(&scratch);
 }
 
-/* As a program finds them. */
+/* Answers with the CUDA runtimes that a program would find. */
 static void ask_runtimes(void)
 {
     load("runtime-13", "libcudart.so.13", dlopen);
@@ -135,6 +137,7 @@ static long ask_for_pages(void)
                    1, &page);
 }
 
+/* Tries whether a pipe can be made. Negative: it cannot. */
 static long open_pipe(void)
 {
     int ends[2];
@@ -157,6 +160,7 @@ static const struct {
     {"pipe2", open_pipe},
 };
 
+/* Tries the system calls that the library needs; answers with the first that is refused. */
 static void ask_for_calls(void)
 {
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
@@ -176,7 +180,8 @@ static void ask_for_reads(void)
         answer_number("read-error", errno);
 }
 
-/* By the library's own code, which is one of a child's where a filter may kill. */
+/* Answers whether userfaultfd can be had, by the library's own code. That runs in a child where a
+ * filter may kill. */
 static void ask_for_userfaultfd(void)
 {
     enum sc_userfaultfd_state state;
@@ -202,6 +207,7 @@ static void *find_function(void *driver, const char *name)
     return is_stub ? NULL : found;
 }
 
+/* Asks the driver for a number, by the function of this name. */
 static void ask_number(void *driver, const char *key, const char *name)
 {
     number_function *function = (number_function *)find_function(driver, name);
@@ -211,6 +217,7 @@ static void ask_number(void *driver, const char *key, const char *name)
         answer_number(key, number);
 }
 
+/* Asks the driver for the first device's name. */
 static void ask_name(void *driver)
 {
     name_function *function = (name_function *)find_function(driver, "cuDeviceGetName");
@@ -220,6 +227,7 @@ static void ask_name(void *driver)
         answer_text("device", name);
 }
 
+/* Loads the driver, starts it, and asks it for its version and devices. */
 static void ask_driver(void)
 {
     begin("libcuda.so.1");
@@ -250,6 +258,8 @@ static void ask_library(const char *library)
         answer("loaded", json_true());
 }
 
+/* The child's side of `safecopy doctor`: asks one question after another of the machine, each of
+ * which may crash or hang it. */
 int sc_ask(const char *library)
 {
     ask_library(library);

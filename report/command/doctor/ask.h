@@ -1,8 +1,9 @@
-/* What a process of the command's own finds out that may end it: it loads the driver and asks it.
+/* The hidden command that `safecopy doctor` starts as a process of its own: it loads the driver and
+ * asks it, which may end the process.
  *
  * `safecopy doctor` starts itself for this, with and without the preload. The answers go to stdout
- * as soon as each is known, one JSON object a line, so that what a crash leaves is known as well.
- */
+ * as soon as each is known, one JSON object a line, so that what a crash leaves is known as
+ * well. */
 #ifndef SC_REPORT_COMMAND_DOCTOR_ASK_H
 #define SC_REPORT_COMMAND_DOCTOR_ASK_H
 

@@ -29,7 +29,7 @@ static bool is_left_out(const char *entry)
     return false;
 }
 
-/* With room for `more` entries and the NULL behind them. */
+/* Copies the environment, with room for `more` entries and the NULL behind them. */
 static char **make_environment(struct sc_scratch *scratch, size_t more, size_t *count)
 {
     size_t given = 0;
@@ -61,6 +61,7 @@ static void take_number(const json_t *line, const char *key, int *number)
         *number = (int)value;
 }
 
+/* Takes the facts from one line of the child's. */
 static void take_answer(struct sc_asked_facts *facts, struct sc_scratch *scratch,
                         const json_t *line)
 {
@@ -91,7 +92,8 @@ static void take_answer(struct sc_asked_facts *facts, struct sc_scratch *scratch
         facts->has_ended = true;
 }
 
-/* What libraries print between the answers is no JSON. */
+/* Takes all answers from the child's output. What libraries print between them is no JSON, and is
+ * skipped. */
 static void take_answers(struct sc_asked_facts *facts, struct sc_scratch *scratch,
                          const char *output)
 {
@@ -104,6 +106,8 @@ static void take_answers(struct sc_asked_facts *facts, struct sc_scratch *scratc
     }
 }
 
+/* Runs this command once more as a child that asks, and takes its answers, also those that came
+ * before a crash. */
 static void ask(struct sc_asked_facts *facts, struct sc_scratch *scratch, const char *library,
                 char *const *environment)
 {
@@ -127,7 +131,8 @@ void sc_asked_plainly(struct sc_asked_facts *facts, struct sc_scratch *scratch, 
     ask(facts, scratch, library, make_environment(scratch, 0, &count));
 }
 
-/* cupti=require has the library say what CUPTI answered. */
+/* Asks in a child with the library preloaded; cupti=require has the library say what CUPTI
+ * answered. */
 void sc_asked_preloaded(struct sc_asked_facts *facts, struct sc_scratch *scratch,
                         const char *library, const char *report_path)
 {

@@ -1,15 +1,15 @@
-/* Starts the process that asks (ask.h), and takes its answers. */
+/* Starts the process that asks the driver (ask.h), and reads its answers. */
 #ifndef SC_REPORT_COMMAND_DOCTOR_ASKED_H
 #define SC_REPORT_COMMAND_DOCTOR_ASKED_H
 
 #include "report/command/doctor/facts.h"
 #include "report/command/scratch.h"
 
-/* Without a preload; `library` is only looked beside, and may be NULL. */
+/* Asks without a preload. `library`: CUDA libraries are also looked for beside it; may be NULL. */
 void sc_asked_plainly(struct sc_asked_facts *facts, struct sc_scratch *scratch,
                       const char *library);
 
-/* With `library` preloaded, which writes its report to `report_path`. */
+/* Asks with `library` preloaded, which writes its report to `report_path`. */
 void sc_asked_preloaded(struct sc_asked_facts *facts, struct sc_scratch *scratch,
                         const char *library, const char *report_path);
 

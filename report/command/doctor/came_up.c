@@ -14,6 +14,7 @@ static const char *keep(struct sc_scratch *scratch, const json_t *text)
     return json_is_string(text) ? sc_scratch_print(scratch, "%s", json_string_value(text)) : NULL;
 }
 
+/* Takes what the report's first line says of the process. */
 static void take_run(struct sc_came_up_facts *facts, struct sc_scratch *scratch, const json_t *line)
 {
     facts->has_run = true;
@@ -30,6 +31,7 @@ static void take_cupti(struct sc_came_up_facts *facts, struct sc_scratch *scratc
     facts->cupti_detail = keep(scratch, json_object_get(cupti, "detail"));
 }
 
+/* Takes what the report's last line says. */
 static void take_summary(struct sc_came_up_facts *facts, struct sc_scratch *scratch,
                          const json_t *line)
 {
@@ -53,7 +55,7 @@ static void take_line(struct sc_came_up_facts *facts, struct sc_scratch *scratch
     json_decref(line);
 }
 
-/* Most lines are of no interest, and need not be parsed. */
+/* May the line be one that is looked for? Most are not, and need not be parsed. */
 static bool may_matter(const struct sc_input *input)
 {
     static const char *const starts[] = {"{\"type\":\"run\"", "{\"type\":\"cupti\"",
@@ -65,6 +67,7 @@ static bool may_matter(const struct sc_input *input)
     return false;
 }
 
+/* Reads the few lines that matter; all others are only skipped. */
 static void read_lines(struct sc_came_up_facts *facts, struct sc_scratch *scratch, FILE *stream)
 {
     struct sc_input input;
@@ -78,6 +81,7 @@ static void read_lines(struct sc_came_up_facts *facts, struct sc_scratch *scratc
     sc_input_free(&input);
 }
 
+/* Reads from a report whether the library has come up in its process. */
 void sc_came_up_read(struct sc_came_up_facts *facts, struct sc_scratch *scratch, const char *path)
 {
     int error;

@@ -28,6 +28,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* In the child: becomes the program, with its output into the pipes. */
 static __attribute__((noreturn)) void become(const char *path, char *const *argv,
                                              char *const *environment, const struct stream *streams)
 {
@@ -40,7 +41,8 @@ static __attribute__((noreturn)) void become(const char *path, char *const *argv
     _exit(127);
 }
 
-/* False at its end. What does not fit is thrown away, so that the writer need not wait. */
+/* Takes what has come of one stream. False at its end. What does not fit is thrown away, so that
+ * the writer need not wait. */
 static bool take(struct stream *stream)
 {
     char more[4096];
@@ -54,6 +56,7 @@ static bool take(struct stream *stream)
     return true;
 }
 
+/* Waits a while for output and takes it; a stream that has ended is not waited for again. */
 static void take_what_is_there(struct stream *streams, struct pollfd *waited, int wait_ms)
 {
     if (poll(waited, 2, wait_ms) <= 0)
@@ -69,8 +72,8 @@ static bool has_ended(pid_t child, int *status)
     return ended == child || (ended < 0 && errno != EINTR);
 }
 
-/* Until the child has ended: who else has its streams may go on. It is killed when its time is
- * over. */
+/* Takes the child's output until it has ended; others that have its streams may go on. The child is
+ * killed when its time is over. */
 static void attend(struct sc_captured *captured, struct stream *streams, pid_t child, int limit_ms)
 {
     enum { LOOK_MS = 20 };
@@ -89,7 +92,8 @@ static void attend(struct sc_captured *captured, struct stream *streams, pid_t c
     }
 }
 
-/* Both ends above the three files that the child gets, of which this process may have none. */
+/* Makes a pipe, with both ends above the three files that the child gets, of which this process may
+ * have none. */
 static bool make_pipe(int *fds)
 {
     if (pipe2(fds, O_CLOEXEC) != 0)
@@ -111,6 +115,7 @@ static void close_both(const int *fds)
             close(fds[i]);
 }
 
+/* Runs a program and takes its output, for a limited time. */
 static void run(struct sc_captured *captured, struct stream *streams, const char *path,
                 char *const *argv, char *const *environment, int limit_ms)
 {
@@ -126,7 +131,8 @@ static void run(struct sc_captured *captured, struct stream *streams, const char
     attend(captured, streams, child, limit_ms);
 }
 
-/* An ignored SIGCHLD would take the child's status away. */
+/* Runs a program and takes what it writes, for a limited time. An ignored SIGCHLD would take the
+ * child's status away. */
 void sc_captured_run(struct sc_captured *captured, struct sc_scratch *scratch, const char *path,
                      char *const *argv, char *const *environment, int limit_ms)
 {

@@ -12,7 +12,8 @@ struct sc_captured {
     int wait_status;             /* as wait(2) has it; -1: it was not started */
 };
 
-/* `environment` and `argv` end with a NULL. stdin is empty. To be called by the only thread. */
+/* Runs the program at `path` for at most `limit_ms`, with an empty stdin, and keeps what it writes.
+ * `environment` and `argv` end with a NULL. Pre: this is the only thread. */
 void sc_captured_run(struct sc_captured *captured, struct sc_scratch *scratch, const char *path,
                      char *const *argv, char *const *environment, int limit_ms);
 

@@ -10,7 +10,8 @@ static const char section[] = "guard";
 #define NOTE(id, remedy, ...)                                                                      \
     sc_diagnosis_add(diagnosis, SC_LEVEL_NOTE, section, id, remedy, __VA_ARGS__)
 
-/* The library serves pinned allocations where it has huge pages for the larger ones. */
+/* Does the library serve pinned memory here? The library serves pinned allocations where it has
+ * huge pages for the larger ones. */
 static bool has_huge_pages(const struct sc_diagnosis *diagnosis)
 {
     for (size_t i = 0; i < diagnosis->count; i++)
@@ -28,7 +29,7 @@ static const char *name_of(enum sc_guard_mode guard)
     return names[guard];
 }
 
-/* What another setting would be answered with. */
+/* Says why mprotect guards all memory, and whether userfaultfd could do some of it. */
 static void say_unchosen(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     bool is_for_swap = facts->settings.mechanism == SC_MECHANISM_MPROTECT_FOR_SWAP;
@@ -46,6 +47,7 @@ static void say_unchosen(struct sc_diagnosis *diagnosis, const struct sc_machine
              sc_userfaultfd_words(facts->plain.userfaultfd));
 }
 
+/* Says by which mechanism memory in flight is guarded here, and why not by the better one. */
 void sc_diagnosis_of_guard(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     enum sc_guard_mode guard = facts->settings.guard;

@@ -29,6 +29,7 @@ static void of_options(struct sc_diagnosis *diagnosis, const struct sc_settings_
                 "SAFECOPY_OPTIONS has mode=off: the library does nothing");
 }
 
+/* Says where reports cannot be written, or lie elsewhere than the user may think. */
 static void of_report(struct sc_diagnosis *diagnosis, const struct sc_settings_facts *facts)
 {
     static const char elsewhere[] = "ame another place: safecopy run --report-dir DIR, or "
@@ -66,7 +67,8 @@ static void of_suppressions(struct sc_diagnosis *diagnosis, const struct sc_sett
              *line);
 }
 
-/* A name without a slash is looked for in the loader's folders. */
+/* Does any entry of the preload name a file by a relative path? A name without a slash is looked
+ * for in the loader's folders. */
 static bool has_relative(const char *preload)
 {
     for (const char *at = preload; *at != '\0';) {
@@ -78,6 +80,7 @@ static bool has_relative(const char *preload)
     return false;
 }
 
+/* Says what else the environment preloads. */
 static void of_preload(struct sc_diagnosis *diagnosis, const struct sc_settings_facts *facts)
 {
     bool is_preloaded = facts->preload && facts->preload[0] != '\0';

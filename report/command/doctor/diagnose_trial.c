@@ -31,6 +31,7 @@ static void say_end(struct sc_diagnosis *diagnosis, const struct sc_trial_facts 
         OK("exit-status", "the program ended with status 0");
 }
 
+/* Says what reports the tried program has written. */
 static void say_reports(struct sc_diagnosis *diagnosis, const struct sc_trial_facts *facts)
 {
     size_t count = facts->report_count - facts->unreached_count;
@@ -46,6 +47,7 @@ static void say_reports(struct sc_diagnosis *diagnosis, const struct sc_trial_fa
              facts->unended_count, facts->unended_count == 1 ? " has" : "s have");
 }
 
+/* Says why the library was loaded and has reported nothing. */
 static void say_unseen(struct sc_diagnosis *diagnosis, const struct sc_trial_facts *facts)
 {
     if (facts->is_off)
@@ -60,7 +62,7 @@ static void say_unseen(struct sc_diagnosis *diagnosis, const struct sc_trial_fac
              "which it uses the GPU");
 }
 
-/* What the loaders say, where the library wrote nothing. */
+/* Where no report was written: says what the loaders' words show of the tried program. */
 static void say_loaded(struct sc_diagnosis *diagnosis, const struct sc_trial_facts *facts)
 {
     static const char remedy[] = "See what is said of the program above, and what the loader says "
@@ -76,6 +78,7 @@ static void say_loaded(struct sc_diagnosis *diagnosis, const struct sc_trial_fac
         say_unseen(diagnosis, facts);
 }
 
+/* Says which processes of the program ran without the library. */
 static void say_lost(struct sc_diagnosis *diagnosis, const struct sc_trial_facts *facts)
 {
     if (facts->passed_by)
@@ -89,6 +92,7 @@ static void say_lost(struct sc_diagnosis *diagnosis, const struct sc_trial_facts
              facts->missed);
 }
 
+/* Says what came of running the program with the library. */
 void sc_diagnosis_of_trial(struct sc_diagnosis *diagnosis, const struct sc_trial_facts *facts)
 {
     if (facts->error != 0) {

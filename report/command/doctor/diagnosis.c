@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Returns the place for one more finding. */
 static struct sc_finding *make_room(struct sc_diagnosis *diagnosis)
 {
     if (diagnosis->count == diagnosis->room) {

@@ -1,7 +1,5 @@
-/* What the facts mean: one finding a line, with a remedy for each problem.
- *
- * The functions that diagnose are pure: they ask nothing of the machine.
- */
+/* The judging half of `safecopy doctor`: turns the facts (facts.h) into findings, one a line, with
+ * a remedy for each problem. */
 #ifndef SC_REPORT_COMMAND_DOCTOR_DIAGNOSIS_H
 #define SC_REPORT_COMMAND_DOCTOR_DIAGNOSIS_H
 
@@ -17,7 +15,7 @@ enum sc_level {
     SC_LEVEL_PROBLEM, /* something hinders the library */
 };
 
-/* Text is not fit for a terminal: it has words of files and programs. */
+/* One finding. Its text has words of files and programs, and is not fit for a terminal as it is. */
 struct sc_finding {
     enum sc_level level;
     const char *section; /* "driver" */
@@ -34,7 +32,8 @@ struct sc_diagnosis {
     size_t problem_count;
 };
 
-/* Adds one. Only `format` and what it takes are copied. Pre: a problem has a remedy. */
+/* Adds a finding. `format` and what it takes are copied, the other texts are not. Pre: a problem
+ * has a remedy. */
 __attribute__((format(printf, 6, 7))) void
 sc_diagnosis_add(struct sc_diagnosis *diagnosis, enum sc_level level, const char *section,
                  const char *id, const char *remedy, const char *format, ...);
@@ -46,7 +45,7 @@ void sc_diagnosis_of_settings(struct sc_diagnosis *diagnosis,
 void sc_diagnosis_of_program(struct sc_diagnosis *diagnosis, const struct sc_program_facts *facts);
 void sc_diagnosis_of_trial(struct sc_diagnosis *diagnosis, const struct sc_trial_facts *facts);
 
-/* False where the program cannot be started, so that it is not tried. */
+/* Can the program be started at all? If not, no trial is made. */
 bool sc_diagnosis_is_startable(const struct sc_program_facts *facts);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the driver's refusals to start mean, and what helps. */
+/* Words and remedies for the errors with which the driver refuses to start. */
 #ifndef SC_REPORT_COMMAND_DOCTOR_DRIVER_ERRORS_H
 #define SC_REPORT_COMMAND_DOCTOR_DRIVER_ERRORS_H
 

@@ -35,7 +35,7 @@ struct file {
 
 /* ---- pieces of the file ---- */
 
-/* The part that the file really has. */
+/* How much of the part that headers name the file really has, and `most` at most. */
 static uint64_t within(const struct file *file, uint64_t offset, uint64_t count, uint64_t most)
 {
     uint64_t there = offset < file->size ? file->size - offset : 0;
@@ -57,6 +57,8 @@ static const char *take_text(const struct file *file, uint64_t offset, uint64_t 
     return sc_scratch_print(file->scratch, "%.*s", (int)data->d_size, (const char *)data->d_buf);
 }
 
+/* Does the word stand in this part of the file? Reads in pieces that overlap, and in all files
+ * together no more than a limit. */
 static bool has_bytes(const struct file *file, uint64_t offset, uint64_t count, const char *word)
 {
     char bytes[64 * 1024];
@@ -86,7 +88,7 @@ static bool has_bytes(const struct file *file, uint64_t offset, uint64_t count, 
 
 typedef bool segment_function(const struct file *file, const GElf_Phdr *segment, void *context);
 
-/* Until `visit` returns true. */
+/* Calls `visit` for each segment until it returns true, which is returned. */
 static bool any_segment(const struct file *file, segment_function *visit, void *context)
 {
     size_t count = 0;
@@ -104,6 +106,7 @@ struct place {
     uint64_t address, offset, room;
 };
 
+/* Finds the place in the file that is loaded at an address. False: it is not in this segment. */
 static bool is_at(const struct file *file, const GElf_Phdr *segment, void *context)
 {
     struct place *place = context;
@@ -122,6 +125,7 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
+/* Notes which library of CUDA the program is linked with. */
 static void note_needed(const struct file *file, const char *name)
 {
     if (starts_with(name, "libcudart.so"))
@@ -141,7 +145,7 @@ static void note_flag(const struct file *file, const GElf_Dyn *entry)
         file->facts->asks_to_interpose = true;
 }
 
-/* The names of the dynamic section. */
+/* Finds the strings to which the dynamic section refers. */
 static struct sc_elf_strings find_names(const struct file *file, Elf_Data *dynamic)
 {
     struct place place = {0};
@@ -155,6 +159,7 @@ static struct sc_elf_strings find_names(const struct file *file, Elf_Data *dynam
     return sc_elf_tables_ended(data ? data->d_buf : NULL, data ? data->d_size : 0);
 }
 
+/* Reads what the loader would read: libraries that are needed, and flags. */
 static void read_dynamic(const struct file *file, const GElf_Phdr *segment)
 {
     if (file->facts->has_dynamic)
@@ -175,6 +180,7 @@ static void read_dynamic(const struct file *file, const GElf_Phdr *segment)
     }
 }
 
+/* Notes what one segment of the file tells. False: the walk goes on. */
 static bool read_segment(const struct file *file, const GElf_Phdr *segment, void *context)
 {
     (void)context;
@@ -207,6 +213,8 @@ static void note_undefined(struct sc_elf_facts *facts, const char *name)
         facts->opens_namespaces = true;
 }
 
+/* Notes functions of the program that would pass the library by, or show a CUDA runtime within
+ * it. */
 static void note_defined(struct sc_elf_facts *facts, const char *name)
 {
     if (strcmp(name, "free") == 0)
@@ -230,6 +238,8 @@ struct found {
     bool constants;
 };
 
+/* Notes device code, and whether the constants name the driver, as where a program opens it
+ * itself. */
 static bool read_section(void *whom, Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
     struct found *found = whom;
@@ -245,7 +255,8 @@ static bool read_section(void *whom, Elf_Scn *section, const GElf_Shdr *header, 
     return false;
 }
 
-/* Where no section has the program's constants, they are sought in all of it. */
+/* Reads symbols and sections. Where no section has the program's constants, they are sought in all
+ * of the file. */
 static void read_sections(const struct file *file)
 {
     struct found found = {.file = file};

@@ -1,8 +1,7 @@
-/* What an ELF file says of how it is run and of what it calls, by libelf.
+/* Reads from an ELF file, by libelf, how it is run and which functions it calls.
  *
  * The file may be anybody's and malformed: what cannot be read is left out, and of what is large
- * only a part is looked at. Locks, threads: none.
- */
+ * only a part is looked at. Locks, threads: none. */
 #ifndef SC_REPORT_COMMAND_DOCTOR_ELF_FACTS_H
 #define SC_REPORT_COMMAND_DOCTOR_ELF_FACTS_H
 
@@ -33,8 +32,8 @@ struct sc_elf_facts {
     bool opens_namespaces;  /* it calls dlmopen */
 };
 
-/* Reads the file at `fd`, from its start. All of *facts is written, and its text is in the scratch.
- */
+/* Reads the file that `fd` has open, from its start. Sets all of *facts, whose text is in the
+ * scratch. */
 void sc_elf_facts_read(struct sc_elf_facts *facts, struct sc_scratch *scratch, int fd);
 
 #endif

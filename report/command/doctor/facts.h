@@ -50,7 +50,7 @@ struct sc_asked_facts {
 struct sc_came_up_facts {
     bool has_run; /* a run line */
     bool has_summary;
-    bool is_unreached;   /* the process used CUDA, and no call of it came through the library */
+    bool is_unreached;   /* the process used CUDA, but no call of it came through the library */
     const char *program; /* the process's argv[0] */
     const char *version; /* of the library */
     const char *cupti_state, *cupti_library, *cupti_detail; /* docs/report.md, summary */
@@ -70,14 +70,16 @@ struct sc_settings_facts {
     bool serves_pinned;          /* pinned lets the library serve pinned allocations */
     int strict_status; /* what strict=1 turns the exit status into; 0: it is not asked for */
 
-    const char *report;         /* where the report of a process goes; NULL: it has none */
-    int report_error;           /* of writing there: errno or one of report/place.h, or 0 */
-    bool is_fifo;               /* where it goes */
-    const char *report_kept;    /* why what is there stays (report/place.h) */
-    const char *unknown_letter; /* "%q" of report_path, which means nothing; NULL: there is none */
+    const char *report;      /* where the report of a process goes; NULL: it has none */
+    int report_error;        /* of writing there: errno or one of report/place.h, or 0 */
+    bool is_fifo;            /* where it goes */
+    const char *report_kept; /* why what is there stays (report/place.h) */
+    /* a sequence in report_path that means nothing, such as "%q"; NULL: there is none */
+    const char *unknown_letter;
 
     const char *const
-        *suppressions_mistakes; /* what keeps the file, or parts of it, out of force */
+        /* the mistakes that keep the file of suppressions, or parts of it, out of force */
+        *suppressions_mistakes;
     const char *const *suppressions_expired;
 
     const char *const *relative; /* "NAME=PATH": variables that the library passes over */

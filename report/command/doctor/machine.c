@@ -38,7 +38,7 @@ static long number_at(const char *text)
     return text && end != text ? number : SC_NOT_KNOWN;
 }
 
-/* The number behind a word that begins a line. */
+/* The number behind a word that begins a line; SC_NOT_KNOWN: it is not there. */
 static int number_after(const char *text, const char *word)
 {
     const char *found = text ? strstr(text, word) : NULL;
@@ -46,7 +46,7 @@ static int number_after(const char *text, const char *word)
     return number >= 0 && number <= INT_MAX ? (int)number : SC_NOT_KNOWN;
 }
 
-/* "always [madvise] never" has the choice in brackets. */
+/* The word in brackets, as of "always [madvise] never", by which /sys shows a choice. */
 static const char *choice_in(struct sc_scratch *scratch, const char *text)
 {
     const char *start = text ? strchr(text, '[') : NULL;
@@ -88,8 +88,9 @@ static void look_at_memory(struct sc_machine_facts *facts, struct sc_scratch *sc
         number_at(read_file(scratch, sc_scratch_print(scratch, "%s/hpage_pmd_size", folder)));
 }
 
-/* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue ...", or in the open one "...
- * Open Kernel Module for x86_64  550.54.15  Release Build ...". */
+/* Finds the version of NVIDIA's kernel module in "NVRM version: NVIDIA UNIX x86_64 Kernel Module
+ * 550.54.15 Tue ...", or of the open one in "... Open Kernel Module for x86_64 550.54.15 Release
+ * Build ...". */
 static const char *find_version(struct sc_scratch *scratch, const char *text)
 {
     const char *at = text ? strstr(text, "Kernel Module") : NULL;
@@ -138,6 +139,8 @@ static void look_at_library(struct sc_machine_facts *facts, struct sc_scratch *s
     close(fd);
 }
 
+/* Collects all facts about this machine. The driver and the library are tried in children, as they
+ * may crash. */
 void sc_machine_look(struct sc_machine_facts *facts, struct sc_scratch *scratch, const char *folder,
                      const char *program)
 {

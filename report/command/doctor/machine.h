@@ -1,13 +1,14 @@
-/* What there is on this machine. */
+/* The collecting half of `safecopy doctor` for the machine: its driver, CUDA libraries, GPUs, and
+ * what the system permits. */
 #ifndef SC_REPORT_COMMAND_DOCTOR_MACHINE_H
 #define SC_REPORT_COMMAND_DOCTOR_MACHINE_H
 
 #include "report/command/doctor/facts.h"
 #include "report/command/scratch.h"
 
-/* Finds it all out; `folder` is empty and the caller's, for a report. `program` is the one that is
- * to run, and may be NULL. Starts processes that load the driver, and waits for these a minute each
- * at most. To be called by the only thread. */
+/* Finds out all of *facts. `folder`: an empty one of the caller's, for a report. `program`: the one
+ * that is to run, or NULL. Starts processes that load the driver, and waits for each at most a
+ * minute. Pre: this is the only thread. */
 void sc_machine_look(struct sc_machine_facts *facts, struct sc_scratch *scratch, const char *folder,
                      const char *program);
 

@@ -49,7 +49,8 @@ static const char *find(struct sc_scratch *scratch, const char *program)
 
 /* ---- whether it gets other rights ---- */
 
-/* A program without rights of its own to gain may have an empty set. */
+/* Does the file give its process capabilities? A program without rights of its own to gain may have
+ * an empty set. */
 static bool has_capabilities(int fd)
 {
     struct vfs_ns_cap_data data = {0};
@@ -59,7 +60,8 @@ static bool has_capabilities(int fd)
     return data.data[0].permitted != 0 || data.data[1].permitted != 0;
 }
 
-/* The loader distrusts LD_PRELOAD where the program's rights are not its caller's. */
+/* Notes which rights the program's file gives its process. The loader distrusts LD_PRELOAD where
+ * the program's rights are not its caller's. */
 static void note_rights(struct sc_file_facts *file, int fd, const struct stat *status)
 {
     struct statvfs system;
@@ -77,6 +79,7 @@ static void note_rights(struct sc_file_facts *file, int fd, const struct stat *s
 /* What the kernel reads of the first line. */
 enum { LINE_BYTES = 256 };
 
+/* Cuts the next word off the text; NULL: there is none. */
 static char *take_word(char **text)
 {
     char *word = *text + strspn(*text, " \t");
@@ -86,7 +89,8 @@ static char *take_word(char **text)
     return word[0] != '\0' ? word : NULL;
 }
 
-/* "env python3", "env -S python3 -u", "env A=1 python3": what env then runs. */
+/* The program that env runs, in the first line of a script: "env python3", "env -S python3 -u",
+ * "env A=1 python3". */
 static const char *find_behind_env(struct sc_scratch *scratch, char *arguments)
 {
     char *word;
@@ -140,7 +144,8 @@ static const char *read_contents(struct sc_file_facts *file, struct sc_scratch *
     return NULL;
 }
 
-/* What a script's first line names may be anything. */
+/* Opens the file to look into it, if it is a regular one: what a script's first line names may be
+ * anything. */
 static int open_regular(struct sc_file_facts *file, struct stat *status)
 {
     int fd = sc_regular_file_open(file->path, 0);
@@ -152,7 +157,8 @@ static int open_regular(struct sc_file_facts *file, struct stat *status)
     return fd;
 }
 
-/* Only the rights are known of a file that may be run and not be read. */
+/* Looks at one file. Returns the interpreter to look at next if it is a script, else NULL. Of a
+ * file that may be run and not be read, only the rights are known. */
 static const char *look_at_file(struct sc_file_facts *file, struct sc_scratch *scratch)
 {
     struct stat status;
@@ -168,7 +174,8 @@ static const char *look_at_file(struct sc_file_facts *file, struct sc_scratch *s
     return interpreter;
 }
 
-/* It would not be found, but whoever has named it may mean it. */
+/* Notes whether a program that is not in PATH lies in this folder: it would not be found, but
+ * whoever has named it may mean it. */
 static void look_beside(struct sc_file_facts *file, struct sc_scratch *scratch, const char *name)
 {
     *file = (struct sc_file_facts){.path = name, .error = ENOENT};
@@ -181,6 +188,7 @@ static void look_beside(struct sc_file_facts *file, struct sc_scratch *scratch, 
     file->kind = beside.kind;
 }
 
+/* Looks at the program's file, and while it is a script at that of its interpreter. */
 void sc_program_file_look(struct sc_program_facts *facts, struct sc_scratch *scratch,
                           const char *program)
 {

@@ -37,7 +37,8 @@ static void add_line(void *context, const char *line)
 
 /* ---- where the report goes ---- */
 
-/* Up to its last '/', which stays where it is the root's. "" for a file of the working folder. */
+/* The folder of the path: up to its last '/', which stays where it is the root's. "" for a file of
+ * the working folder. */
 static char *folder_of(struct sc_scratch *scratch, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -78,7 +79,8 @@ static int try_new_file(struct sc_scratch *scratch, const char *path)
     return try_folder(scratch, folder[0] != '\0' ? folder : ".");
 }
 
-/* As a process of the program has it that starts here and now, but for its number. */
+/* Looks whether the report can be written where it is to go. As a process of the program has it
+ * that starts here and now, but for its number. */
 static void look_at_report(struct sc_settings_facts *facts, struct sc_scratch *scratch,
                            const char *pattern, const char *program)
 {
@@ -111,6 +113,7 @@ static void take_said(const char *text)
     add_line(&said, text);
 }
 
+/* Reads the file of suppressions, and keeps what is wrong or expired in it. */
 static void look_at_suppressions(struct sc_settings_facts *facts, struct sc_scratch *scratch,
                                  const char *path)
 {
@@ -130,8 +133,9 @@ static void look_at_suppressions(struct sc_settings_facts *facts, struct sc_scra
 
 /* ---- variables ---- */
 
-/* A program may change its folder, so the library opens nothing by a relative path
- * (docs/installing.md). A tool of NVTX may have a name alone. */
+/* Lists variables that name a library by a relative path. A program may change its folder, so the
+ * library opens nothing by a relative path (docs/installing.md). A tool of NVTX may have a name
+ * alone. */
 static void look_at_relative(struct sc_settings_facts *facts, struct sc_scratch *scratch)
 {
     static const char *const names[] = {"CUPTI_PATH", "CUPTI_HOME", "CUDA_HOME", "CUDA_PATH",
@@ -146,6 +150,7 @@ static void look_at_relative(struct sc_settings_facts *facts, struct sc_scratch 
     facts->relative = lines.lines;
 }
 
+/* Looks at the environment and the options as the library in the program would. */
 void sc_settings_look(struct sc_settings_facts *facts, struct sc_scratch *scratch,
                       const char *program)
 {

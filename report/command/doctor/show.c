@@ -65,6 +65,7 @@ static void put_finding(FILE *out, const struct sc_finding *finding, bool is_fir
     fputc('}', out);
 }
 
+/* Puts how the tried program has ended, as JSON. */
 static void put_trial(FILE *out, const struct sc_trial_facts *trial)
 {
     bool has_ended = trial->error == 0;

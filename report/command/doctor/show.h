@@ -1,4 +1,4 @@
-/* How a diagnosis is shown. */
+/* Shows a diagnosis (diagnosis.h), as text or as JSON. */
 #ifndef SC_REPORT_COMMAND_DOCTOR_SHOW_H
 #define SC_REPORT_COMMAND_DOCTOR_SHOW_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* For people: sections, a line for each finding, and a line for its remedy. */
+/* Writes it for people: sections, a line for each finding, and a line for its remedy. */
 void sc_show_text(FILE *out, const struct sc_diagnosis *diagnosis);
 
 /* As report/command/doctor/schema.json has it. `program` and `trial` are NULL where there is none.

@@ -18,8 +18,9 @@
 
 /* ---- what the loader is asked to write, and the library ---- */
 
-/* glibc's loader writes what it initialises into loader.PID, whoever the process becomes. What the
- * library would say at the end would name a report that is gone then. */
+/* Sets the environment of the tried program. glibc's loader writes what it initialises into
+ * loader.PID, whoever the process becomes. The library is told to say nothing at the end, since
+ * that would name a report that is gone then. */
 static bool set_environment(struct sc_scratch *scratch, const char *library, const char *folder)
 {
     const char *options = getenv("SAFECOPY_OPTIONS");
@@ -64,8 +65,8 @@ struct process {
     bool has_driver;
 };
 
-/* Whether that was by this program or, as it started, by the next one is not known: both would have
- * to be without the library. */
+/* Notes a program that has loaded the driver without the library. Whether that was by this program
+ * or, as it started, by the next one is not known: both would have to be without the library. */
 static void take_driver(struct process *process)
 {
     struct sc_trial_facts *facts = process->facts;
@@ -74,6 +75,7 @@ static void take_driver(struct process *process)
     process->has_driver = false;
 }
 
+/* The loader says that a program is about to run: takes whether it had the library. */
 static void take_program(struct process *process, const char *program)
 {
     struct sc_trial_facts *facts = process->facts;
@@ -90,6 +92,7 @@ static void take_program(struct process *process, const char *program)
         facts->missed = process->program;
 }
 
+/* Takes one line of what the loader says (LD_DEBUG) while the program is tried. */
 static void take_line(struct process *process, const char *line)
 {
     const char *library = behind(line, "calling init: ");
@@ -106,6 +109,7 @@ static void take_line(struct process *process, const char *line)
         take_program(process, program);
 }
 
+/* Reads all that the loader has said in one process. */
 static void read_loader(struct sc_trial_facts *facts, struct sc_scratch *scratch, FILE *stream)
 {
     struct process process = {.facts = facts, .scratch = scratch};
@@ -127,6 +131,7 @@ static void read_loader(struct sc_trial_facts *facts, struct sc_scratch *scratch
 
 /* ---- what the library wrote ---- */
 
+/* Counts one report that the tried program has written. */
 static void take_report(struct sc_trial_facts *facts, struct sc_scratch *scratch, const char *path)
 {
     struct sc_came_up_facts report;
@@ -143,7 +148,7 @@ static void take_report(struct sc_trial_facts *facts, struct sc_scratch *scratch
 
 /* ---- the folder ---- */
 
-/* The program may have put anything there. */
+/* Reads a file that the tried program has left in the folder; it may have put anything there. */
 static void take_file(struct sc_trial_facts *facts, struct sc_scratch *scratch, const char *path)
 {
     int error;
@@ -157,7 +162,7 @@ static void take_file(struct sc_trial_facts *facts, struct sc_scratch *scratch, 
     fclose(stream);
 }
 
-/* By the names that set_environment has given out. */
+/* Has the file one of the names that set_environment has given out? */
 static bool is_ours(int place, const char *name)
 {
     struct stat status;
@@ -179,7 +184,8 @@ static DIR *open_folder(const char *folder, const struct stat *made)
     return files;
 }
 
-/* What else is there is the program's. */
+/* Reads the reports and the loaders' words that lie in the folder, and removes them. What else is
+ * there is the program's. */
 static void take_folder(struct sc_trial_facts *facts, struct sc_scratch *scratch,
                         const char *folder, const struct stat *made)
 {
@@ -195,6 +201,8 @@ static void take_folder(struct sc_trial_facts *facts, struct sc_scratch *scratch
         closedir(files);
 }
 
+/* Runs the program with the library, its loader talking into files, and takes what they and the
+ * reports say. */
 void sc_trial_run(struct sc_trial_facts *facts, struct sc_scratch *scratch, char **argv,
                   const char *library, const char *folder)
 {

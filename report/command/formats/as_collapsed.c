@@ -16,6 +16,7 @@ static void put_frame(FILE *out, const char *name)
         fputc(*name == ';' ? ',' : *name, out);
 }
 
+/* Writes one account as a line of frames and a number, as flame graphs are made of. */
 static void put_line(FILE *out, struct sc_model *model, const char *title,
                      const struct sc_memory_account *account, uint64_t weight)
 {

@@ -28,6 +28,7 @@ struct places {
     struct seen *first;
 };
 
+/* Is this the first hazard of its code at the line? GitHub shows one note a line. */
 static bool is_first_at(struct places *places, const char *code, const char *path, json_int_t line)
 {
     struct sc_digester digester;
@@ -87,7 +88,7 @@ static void print_hazard(FILE *out, struct sc_model *model, const struct sc_show
     fprintf(out, "%%0AWhat to do: %s.\n", hazard->advice);
 }
 
-/* The first run that lost its context. */
+/* Notes the first run that lost its context. */
 static void print_lost(FILE *out, struct sc_model *model)
 {
     for (size_t i = 0; i < model->reader->run_count; i++) {

@@ -33,7 +33,8 @@ static void print_runs(FILE *out, struct sc_model *model)
     }
 }
 
-/* What says so without a reason does not suppress. */
+/* Puts why the hazard is suppressed into its record. A record that says so without a reason does
+ * not suppress. */
 static void put_suppression(const struct sc_shown *hazard)
 {
     if (sc_finding_suppression(hazard->record))
@@ -44,6 +45,7 @@ static void put_suppression(const struct sc_shown *hazard)
         json_object_del(hazard->record, "suppressed");
 }
 
+/* Writes all hazards, with their frames named and their fingerprints. */
 static void print_hazards(FILE *out, struct sc_model *model)
 {
     for (size_t i = 0; i < model->count; i++) {
@@ -98,7 +100,7 @@ static void print_grown(void *whom, const char *title, size_t now, size_t before
     json_decref(object);
 }
 
-/* What is at more places than in the baseline. */
+/* Writes which hazards are at more places than in the baseline. */
 static void print_all_grown(FILE *out, const struct sc_model *model)
 {
     struct list list = {.out = out};
@@ -124,7 +126,8 @@ static void print_build(struct list *list, const struct sc_naming *naming)
     json_decref(build);
 }
 
-/* By what fingerprints know functions: what a comparison has to know of the other side. */
+/* Writes the builds and whether their functions have names: a later comparison with this output has
+ * to know it. */
 static void print_builds(FILE *out, const struct sc_namings *namings)
 {
     struct list list = {.out = out};
@@ -137,7 +140,7 @@ static void print_builds(FILE *out, const struct sc_namings *namings)
     fputs(list.count > 0 ? "\n  ]" : "]", out);
 }
 
-/* Where the runs asked for memory, also for a comparison. */
+/* Writes where the runs asked for memory, also for a later comparison. */
 static void print_memory(FILE *out, struct sc_model *model)
 {
     struct list list = {.out = out};
@@ -154,6 +157,7 @@ static void print_memory(FILE *out, struct sc_model *model)
     sc_memory_sites_free(&own);
 }
 
+/* Writes a module whose hazards could not be compared with the baseline. */
 static void print_open(struct list *list, struct sc_model *model, size_t index)
 {
     const struct sc_open_module *open = &model->open[index];

@@ -38,6 +38,7 @@ struct junit {
     struct name *names;
 };
 
+/* How often the name was used until now: test cases must differ in their names. */
 static unsigned count_name(struct junit *junit, const char *name)
 {
     struct sc_digester digester;
@@ -56,7 +57,7 @@ static unsigned count_name(struct junit *junit, const char *name)
     return ++known->count;
 }
 
-/* The second case of a name is "... #2". */
+/* A name that no test case had before: the same one again gets a number. */
 static const char *distinct(struct junit *junit, const char *name)
 {
     unsigned count = count_name(junit, name);
@@ -73,7 +74,7 @@ static void forget_names(struct junit *junit)
     }
 }
 
-/* "cudaMemcpyAsync in upload_frame (frees)" */
+/* Names a call, as "cudaMemcpyAsync in upload_frame (frees)". */
 static const char *name_of_call(struct sc_scratch *scratch, const struct sc_call *call)
 {
     const struct sc_frame *user = sc_fingerprint_frame(call);
@@ -119,7 +120,7 @@ static void put_line(FILE *out, const char *indent, const char *words)
     fputc('\n', out);
 }
 
-/* What fails the test case of the run; NULL: nothing. */
+/* Why the test case of the run fails; NULL: it does not. */
 static const char *failure_of(const struct sc_run *run)
 {
     if (run->doubt)
@@ -169,7 +170,8 @@ static void print_unread_case(struct junit *junit, const struct sc_run *run, con
     fputs("    </testcase>\n", junit->out);
 }
 
-/* What such a line tells nobody knows: it may be a hazard. */
+/* Writes a failed test case for each line that could not be read: what it tells nobody knows, and
+ * it may be a hazard. */
 static void print_unread(struct junit *junit, const struct sc_run *run)
 {
     struct sc_scratch *scratch = &junit->model->scratch;
@@ -211,7 +213,7 @@ static void print_failure(FILE *out, const struct sc_shown *hazard)
     fputs("      </failure>\n", out);
 }
 
-/* What skips the test case; NULL: it fails. */
+/* Why the test case of the hazard is skipped; NULL: it fails. */
 static const char *excuse_of(struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
     if (hazard->suppression)
@@ -243,6 +245,7 @@ struct counts {
     size_t tests, failures, skipped;
 };
 
+/* Counts the test cases, which stand at the head of the file. */
 static struct counts count(struct sc_model *model)
 {
     struct counts counts = {.tests = model->reader->run_count + model->count};
@@ -260,6 +263,7 @@ static struct counts count(struct sc_model *model)
     return counts;
 }
 
+/* Writes what could not be compared with the baseline. */
 static void print_open(FILE *out, struct sc_model *model)
 {
     if (model->open_module_count == 0)

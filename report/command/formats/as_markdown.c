@@ -31,7 +31,8 @@ struct page {
     size_t written; /* bytes */
 };
 
-/* All that is written comes this way. False: it is too long, and nothing is written. */
+/* Puts text on the page, as all that is written comes this way. False: the page would be longer
+ * than `most`, and nothing is written. */
 static bool put(struct page *page, size_t most, const char *text, size_t size)
 {
     if (size > most || page->written > most - size)
@@ -40,7 +41,7 @@ static bool put(struct page *page, size_t most, const char *text, size_t size)
     return true;
 }
 
-/* One of the lines that room was kept for. */
+/* Puts one of the lines that room was kept for. */
 __attribute__((format(printf, 2, 3))) static void put_end(struct page *page, const char *format,
                                                           ...)
 {
@@ -55,7 +56,7 @@ __attribute__((format(printf, 2, 3))) static void put_end(struct page *page, con
 
 typedef void print_part(FILE *out, struct sc_model *model, size_t index);
 
-/* The whole part, or nothing and false. */
+/* Puts a whole part on the page, or nothing if it does not fit: then returns false. */
 static bool put_part(struct page *page, size_t most, print_part *print, struct sc_model *model,
                      size_t index)
 {
@@ -80,7 +81,7 @@ static void print_head(FILE *out, struct sc_model *model, size_t index)
     fprintf(out, "## %s\n\n", sc_model_headline(model));
 }
 
-/* A longer text is cut between two characters. */
+/* Writes text, of which too much is cut between two characters. */
 static void print_words(FILE *out, const char *words)
 {
     enum { LENGTH_MAX = 800 };
@@ -119,6 +120,7 @@ static size_t put_runs(struct page *page, struct sc_model *model, bool are_in_do
     return shown;
 }
 
+/* Writes the runs as far as there is room, those with something to be said first. */
 static void put_all_runs(struct page *page, struct sc_model *model)
 {
     bool has_doubts = sc_reader_is_partial(model->reader);
@@ -156,6 +158,7 @@ static void print_excerpt(FILE *out, struct sc_model *model, const struct sc_fra
     fputs(excerpt.count > 0 ? "\n" : "", out);
 }
 
+/* Writes one of the two calls of a hazard, with the lines of source around it. */
 static void print_side(FILE *out, struct sc_model *model, const struct sc_call *call,
                        const char *verb)
 {

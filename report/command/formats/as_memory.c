@@ -104,7 +104,7 @@ static const char *owner_of(const json_t *entry)
     return sc_field_string(entry, "owner", "?");
 }
 
-/* What an owner says of a pool of its own: it is part of what the owner has. */
+/* Prints what an owner has told of pools of its own: it is part of what the owner has. */
 static void print_own_pools(FILE *out, struct sc_model *model, const json_t *place,
                             const char *owner)
 {
@@ -130,7 +130,7 @@ static bool has_owner(const json_t *memory, const json_t *number, const char *na
     return false;
 }
 
-/* Told by a name that is no owner's. */
+/* Prints pools that were told of under a name that is no owner's. */
 static void print_lone_pools(FILE *out, struct sc_model *model, const json_t *memory,
                              const json_t *place, const json_t *number)
 {
@@ -174,7 +174,7 @@ static void print_calls(FILE *out, const struct sc_memory_call *calls, size_t co
     }
 }
 
-/* What the driver has for itself. */
+/* Prints what the driver has taken for itself on the device. */
 static void print_unaccounted(FILE *out, struct sc_model *model,
                               const struct sc_memory_place *place)
 {
@@ -186,7 +186,7 @@ static void print_unaccounted(FILE *out, struct sc_model *model,
     print_calls(out, place->steps, place->step_count);
 }
 
-/* ", 64 references not released" */
+/* How many references keep the block: ", 64 references not released". "": none. */
 static const char *references_of(struct sc_model *model, const struct sc_memory_account *account)
 {
     const json_int_t count = (json_int_t)account->references;
@@ -266,7 +266,7 @@ static const char *seconds(struct sc_model *model, json_int_t ns)
     return sc_scratch_print(&model->scratch, "%.3g s", (double)ns / 1e9);
 }
 
-/* What each place has more or less than in the line before, after the words. */
+/* Prints what each place has more or less than in the line before, behind the words. */
 static void print_growth_of_places(FILE *out, struct sc_model *model,
                                    const struct sc_memory *before, const struct sc_memory *now)
 {
@@ -283,6 +283,7 @@ static void print_growth_of_places(FILE *out, struct sc_model *model,
     fputc('\n', out);
 }
 
+/* Writes what has changed between two lines about memory. */
 static void print_growth(FILE *out, struct sc_model *model, const struct sc_memory *before,
                          const struct sc_memory *now)
 {
@@ -300,8 +301,8 @@ static void print_growth(FILE *out, struct sc_model *model, const struct sc_memo
     sc_memory_sites_free(&labels);
 }
 
-/* From the first line to the last one, and from the one in the middle: what a program needs once is
- * there by then. */
+/* Prints what has changed from the first line to the last one, and from the one in the middle: what
+ * a program needs once is there by then. */
 static void print_lines(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
     struct sc_memory moments[SC_MEMORY_LINES_SHOWN];
@@ -356,7 +357,8 @@ static void print_row(FILE *out, struct sc_model *model, const struct sc_memory_
             rank->stands_out ? "! " : "", PLAIN(sc_shown_memory_title(&model->scratch, run)));
 }
 
-/* What all of them have of each device, and of each host. What is imported is another's. */
+/* Prints what all processes hold together. What all of them have of each device, and of each host.
+ * What is imported is another's. */
 static void print_together(FILE *out, struct sc_model *model)
 {
     struct sc_scratch scratch = {0};
@@ -383,7 +385,8 @@ static void print_together(FILE *out, struct sc_model *model)
     sc_scratch_free(&scratch);
 }
 
-/* The accounts of a device that most processes have nothing of. */
+/* Prints what a process holds on a device that others do not use. The accounts of a device that
+ * most processes have nothing of. */
 static void print_stray(FILE *out, struct sc_model *model, const struct sc_memory *memory,
                         json_int_t device)
 {
@@ -397,6 +400,7 @@ static void print_stray(FILE *out, struct sc_model *model, const struct sc_memor
         }
 }
 
+/* Writes a process that holds much more than others, and what it holds more of. */
 static void print_outlier(FILE *out, struct sc_model *model,
                           const struct sc_memory_outlier *outlier)
 {
@@ -416,6 +420,7 @@ static void print_outlier(FILE *out, struct sc_model *model,
     sc_memory_sites_free(&sites);
 }
 
+/* Writes all processes of a job in a table, and those that stand out. */
 static void print_side_by_side(FILE *out, struct sc_model *model)
 {
     struct sc_memory_ranks ranks = sc_memory_ranks_make(model);
@@ -438,7 +443,7 @@ static bool is_by(const json_t *event, const char *author)
     return strcmp(sc_field_string(event, "by", ""), author) == 0;
 }
 
-/* "set to 256 MB by device_heap" */
+/* Prints a limit that was set, as "set to 256 MB by device_heap". */
 static void print_limit(FILE *out, struct sc_model *model, const json_t *event)
 {
     struct sc_frames stack;
@@ -462,7 +467,8 @@ static void print_limit(FILE *out, struct sc_model *model, const json_t *event)
     print_stack(out, &stack);
 }
 
-/* "    device 0: a module of 7 KB calls malloc: take" */
+/* Prints a module that uses the device's heap, as " device 0: a module of 7 KB calls malloc:
+ * take". */
 static void print_module(FILE *out, struct sc_model *model, const json_t *module)
 {
     struct sc_frames stack;
@@ -512,7 +518,8 @@ static void print_limits(FILE *out, struct sc_model *model, const struct sc_run 
 
 /* ---- the whole ---- */
 
-/* Of a run that left no summary its last line is shown, if there is one. */
+/* Prints that the numbers are those of a run's last line, as it left no summary, or that there are
+ * none. */
 static void print_doubt(FILE *out, const struct sc_memory *memory, const struct sc_run *run)
 {
     const char *why = run->ended      ? "memory=off"
@@ -523,7 +530,7 @@ static void print_doubt(FILE *out, const struct sc_memory *memory, const struct 
                 memory->record ? "as its last line says" : "it is not known what it holds", why);
 }
 
-/* Beside what the devices have. */
+/* Prints the limits of memory that the system sets the process, beside what the devices have. */
 static void print_memory_limits(FILE *out, const struct sc_run *run)
 {
     size_t index;
@@ -536,7 +543,8 @@ static void print_memory_limits(FILE *out, const struct sc_run *run)
     }
 }
 
-/* "  managed memory, as advised or prefetched: 768 MB to device 0, 768 MB to the host" */
+/* Prints where managed memory is to lie: " managed memory, as advised or prefetched: 768 MB to
+ * device 0, 768 MB to the host". */
 static void print_managed(FILE *out, struct sc_model *model, const json_t *memory)
 {
     size_t index;
@@ -555,6 +563,7 @@ static void print_managed(FILE *out, struct sc_model *model, const json_t *memor
         fputc('\n', out);
 }
 
+/* Writes how managed memory has moved. */
 static void print_moves(FILE *out, struct sc_model *model, const json_t *um)
 {
     size_t index;
@@ -574,7 +583,7 @@ static void print_moves(FILE *out, struct sc_model *model, const json_t *um)
                 size_of(model, um, "thrashing_bytes"));
 }
 
-/* What CUPTI told with um=1, or why it told nothing. */
+/* Prints what CUPTI told of managed memory with um=1, or why it told nothing. */
 static void print_um(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
     const json_t *um = json_object_get(json_object_get(run->record, "summary"), "um");

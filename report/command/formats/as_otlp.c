@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+/* Writes a message of one element as a line of JSON. */
 static void put_line(FILE *out, const char *member, json_t *element)
 {
     char *text = sc_otlp_message(member, json_pack("[o]", element));
@@ -19,7 +20,8 @@ static void put_line(FILE *out, const char *member, json_t *element)
 
 /* ---- logs ---- */
 
-/* A line for each hazard: those of a process need not follow each other. */
+/* Writes a hazard as a log record. A line for each hazard: those of a process need not follow each
+ * other. */
 static void put_hazard(FILE *out, struct sc_model *model, const struct sc_otlp_clock *clock,
                        size_t index)
 {
@@ -31,7 +33,7 @@ static void put_hazard(FILE *out, struct sc_model *model, const struct sc_otlp_c
     json_decref(run);
 }
 
-/* Why hazards of the run may not be known, and whether it lost its context. */
+/* Writes why hazards of the run may not be known, and whether it lost its context. */
 static void put_run(FILE *out, const struct sc_otlp_clock *clock, const struct sc_run *run)
 {
     json_t *records = json_array();

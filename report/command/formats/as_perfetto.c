@@ -73,7 +73,8 @@ static uint64_t number_of(const json_t *side, const char *key)
     return (uint64_t)sc_field_number(side, key);
 }
 
-/* From the line alone: all slices are needed before the first is written, and their frames not. */
+/* When the operation of a hazard was on its stream. From the line alone: all slices are needed
+ * before the first is written, and their frames are not. */
 static struct slice slice_of(const struct trace *trace, size_t index)
 {
     const struct sc_hazard_place *place = &trace->model->chosen[index];
@@ -122,6 +123,7 @@ static size_t find_lane(const uint64_t *ends, uint64_t begin)
     return lane;
 }
 
+/* Copies that run at the same time on one stream are drawn in different lanes. */
 static void assign_lanes(struct slice *slices, size_t count)
 {
     uint64_t ends[LANES_MAX] = {0};
@@ -160,7 +162,7 @@ static void write_packet(struct trace *trace, const struct sc_protobuf *packet)
     fwrite(framed.bytes, 1, framed.size, trace->out);
 }
 
-/* `parent` 0: none. */
+/* Writes the description of a track; `parent` 0: none. */
 static void describe_track(struct trace *trace, uint64_t uuid, uint64_t parent, const char *name,
                            bool is_counter)
 {
@@ -178,6 +180,7 @@ static void describe_track(struct trace *trace, uint64_t uuid, uint64_t parent, 
     write_packet(trace, &packet);
 }
 
+/* Is the track not described yet? Notes that it is now. */
 static bool is_new_track(struct trace *trace, const struct sc_digest *digest)
 {
     struct track *track = sc_table_find(&trace->tracks, digest) ? NULL : calloc(1, sizeof *track);
@@ -284,6 +287,7 @@ static void annotate_stack(const struct trace *trace, struct sc_protobuf *event,
 
 /* ---- hazards ---- */
 
+/* Writes a call as an instant on its thread's track, with an arrow to the copy. */
 static void write_call(struct trace *trace, const struct sc_shown *hazard,
                        const struct sc_call *call, unsigned flow_field, uint64_t flow)
 {
@@ -302,6 +306,7 @@ static void write_call(struct trace *trace, const struct sc_shown *hazard,
     write_event(trace, &event, (uint64_t)call->time_ns);
 }
 
+/* Writes the copy as a bar on its stream's track. */
 static void write_slice(struct trace *trace, const struct sc_shown *hazard,
                         const struct slice *slice, unsigned flow_field, uint64_t flow)
 {
@@ -319,7 +324,8 @@ static void write_slice(struct trace *trace, const struct sc_shown *hazard,
     write_event(trace, &end, slice->end);
 }
 
-/* Nothing belongs to a flow that is later than what has its last field. */
+/* Writes a hazard's calls and copy with an arrow between them. Nothing belongs to an arrow that is
+ * later than its end, so it ends at the copy or at the event, whichever is later. */
 static void write_hazard(struct trace *trace, size_t index)
 {
     const struct sc_shown *hazard = sc_model_hazard(trace->model, index);
@@ -337,7 +343,7 @@ static void write_hazard(struct trace *trace, size_t index)
 
 /* ---- post-mortems ---- */
 
-/* On the track of the process. */
+/* Writes, on the track of the process, that its context was lost. */
 static void write_lost(struct trace *trace, size_t index)
 {
     const struct sc_run *run = sc_model_run(trace->model, index);
@@ -351,6 +357,7 @@ static void write_lost(struct trace *trace, size_t index)
 
 /* ---- memory ---- */
 
+/* Writes one value of a counter. */
 static void write_count(struct trace *trace, uint64_t process, const char *name, json_int_t time_ns,
                         uint64_t bytes)
 {

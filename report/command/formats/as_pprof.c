@@ -89,7 +89,8 @@ static uint64_t number_of(struct profile *profile, struct sc_table *table,
 
 /* ---- what samples name ---- */
 
-/* The first string is the empty one. */
+/* The number of a string in the profile, in which each stands once. The first one is the empty
+ * string. */
 static uint64_t string(struct profile *profile, const char *text)
 {
     struct sc_digester digester;
@@ -106,7 +107,7 @@ static uint64_t string(struct profile *profile, const char *text)
     return number;
 }
 
-/* 0: the frame is in none. */
+/* The number of the frame's module in the profile; 0: it has none. */
 static uint64_t mapping(struct profile *profile, const struct sc_frame *frame)
 {
     struct sc_digester digester;
@@ -128,6 +129,7 @@ static uint64_t mapping(struct profile *profile, const struct sc_frame *frame)
     return number;
 }
 
+/* The number of the function in the profile; it is written when it comes first. */
 static uint64_t function(struct profile *profile, const char *name, const char *symbol,
                          const char *file)
 {
@@ -164,7 +166,8 @@ static void write_location(struct profile *profile, uint64_t number, uint64_t in
     write_field(profile, PROFILE_LOCATION, &message);
 }
 
-/* `frame` NULL: `name` stands for a stack that is not there. */
+/* The number of a frame in the profile. `frame` NULL: `name` stands for a stack that is not
+ * there. */
 static uint64_t location(struct profile *profile, const char *name, const struct sc_frame *frame)
 {
     struct sc_digester digester;
@@ -219,6 +222,7 @@ static const char *const types[][2] = {
 
 enum { TYPES = sizeof types / sizeof types[0], DEFAULT_TYPE = 3 };
 
+/* Writes an account as a sample: its stack, its bytes and its labels. */
 static void write_sample(struct profile *profile, struct sc_model *model, const struct sc_run *run,
                          const struct sc_memory_account *account)
 {
@@ -243,6 +247,7 @@ static void write_sample(struct profile *profile, struct sc_model *model, const 
     sc_scratch_reset(&profile->messages);
 }
 
+/* Writes what the values of samples mean. */
 static void write_types(struct profile *profile)
 {
     string(profile, "");

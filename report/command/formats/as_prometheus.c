@@ -76,8 +76,8 @@ static void put_label(FILE *out, const char *name, const char *value)
     fputc('"', out);
 }
 
-/* With labels in pairs of name and value, up to a NULL name; without a value a label is left out.
- */
+/* Writes a sample with its labels: pairs of name and value, up to a NULL name. A label without a
+ * value is left out. */
 static void put_sample(struct exposition *exposition, enum metric metric, const char *const *labels,
                        uint64_t value)
 {
@@ -96,6 +96,7 @@ static void put_sample(struct exposition *exposition, enum metric metric, const 
     fprintf(out, "} %" PRIu64 "\n", value);
 }
 
+/* Did nothing with this key come before? The same sample must not stand there twice. */
 static bool is_first(struct exposition *exposition, struct sc_digester *digester)
 {
     struct sc_digest digest = sc_digest_end(digester);
@@ -113,6 +114,7 @@ struct process {
     const char *pid, *host, *rank;
 };
 
+/* Writes one sample of a metric, with the labels of its process. */
 static void put(const struct process *process, enum metric metric,
                 const struct sc_memory_place *place, const char *key, const char *value,
                 uint64_t number)
@@ -139,6 +141,7 @@ static uint64_t unused_of(const struct sc_memory_place *place)
     return unused;
 }
 
+/* Writes how full a device is: once, however many processes tell of it. */
 static void put_device(const struct process *process, const struct sc_memory_place *place)
 {
     const char *const labels[] = {
@@ -173,7 +176,7 @@ static void put_place(const struct process *process, const struct sc_memory_plac
     put_device(process, place);
 }
 
-/* Equal owners of one place add up. */
+/* Writes who holds memory at the place; owners of the same name add up. */
 static void put_owners(const struct process *process, struct sc_scratch *scratch,
                        const struct sc_memory *memory, const struct sc_memory_place *place)
 {
@@ -215,6 +218,7 @@ static void put_memory(const struct process *process, struct sc_scratch *scratch
             sc_shown_memory_bytes(json_object_get(run, "oom"), "count"));
 }
 
+/* Writes all samples of one process, the newest where its id came again. */
 static void put_run(struct exposition *exposition, struct sc_model *model, size_t index)
 {
     const struct sc_run *run = sc_model_run(model, index);
@@ -239,6 +243,7 @@ static void put_run(struct exposition *exposition, struct sc_model *model, size_
 
 /* ---- the whole ---- */
 
+/* Writes the head of a metric and all its samples, which have to stand together. */
 static void end_metric(FILE *out, struct exposition *exposition, enum metric metric)
 {
     FILE *stream = exposition->streams[metric];

@@ -42,6 +42,7 @@ static void put_message(FILE *out, struct sc_scratch *scratch, const char *befor
     putc_unlocked('}', out);
 }
 
+/* Writes a path as a URI: other bytes than a path's usual ones are escaped. */
 static void put_uri(FILE *out, const char *path)
 {
     fputs_unlocked(path[0] == '/' ? "\"file://" : "\"", out);
@@ -57,6 +58,7 @@ static void put_uri(FILE *out, const char *path)
 
 /* ---- places ---- */
 
+/* Writes the place of a frame: its file and line, or its address if these are not known. */
 static void put_physical_location(FILE *out, struct sc_scratch *scratch,
                                   const struct sc_frame *frame)
 {
@@ -80,7 +82,7 @@ static void put_function(FILE *out, const char *before, const char *function)
     fputs_unlocked(",\"kind\":\"function\"}]", out);
 }
 
-/* Without the brace that ends it. */
+/* Writes a place with words about it, without the brace that ends it. */
 static void put_location(FILE *out, struct sc_scratch *scratch, const struct sc_frame *frame,
                          const char *words)
 {
@@ -106,6 +108,7 @@ static void put_locations(FILE *out, struct sc_scratch *scratch, const struct sc
     fputs_unlocked("}]", out);
 }
 
+/* Writes the user's frame of a call as a place that has to do with the hazard. */
 static void put_related(FILE *out, struct sc_scratch *scratch, const struct sc_call *call,
                         const char *words, unsigned *id)
 {
@@ -139,7 +142,7 @@ static const char *importance_of(const struct sc_frame *frame)
     return words[frame->kind];
 }
 
-/* From the outermost frame to the call. */
+/* Writes a call's stack as a path, from the outermost frame to the call. */
 static void put_thread_flow(FILE *out, struct sc_scratch *scratch, const struct sc_call *call,
                             const char *before)
 {
@@ -158,6 +161,7 @@ static void put_thread_flow(FILE *out, struct sc_scratch *scratch, const struct 
     fputs_unlocked("]}", out);
 }
 
+/* Writes the calls in the order in which they were made. */
 static void put_code_flows(FILE *out, struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
     put_thread_flow(out, scratch, &hazard->copy, "{\"id\":\"copy\",\"message\":");
@@ -182,6 +186,7 @@ static void put_properties(FILE *out, const struct sc_shown *hazard)
     putc_unlocked('}', out);
 }
 
+/* Writes one hazard with all its places. */
 static void put_result(FILE *out, struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
     const char *words =
@@ -212,6 +217,7 @@ static void put_result(FILE *out, struct sc_scratch *scratch, const struct sc_sh
 
 /* ---- the tool and its runs ---- */
 
+/* Writes what there is to know of each code. */
 static void put_tool(FILE *out)
 {
     static const char *const rows[][3] = {
@@ -248,7 +254,8 @@ static void put_bad_line(FILE *out, struct sc_scratch *scratch, const struct sc_
     fprintf(out, "},\"region\":{\"startLine\":%" JSON_INTEGER_FORMAT "}}}]}", line->number);
 }
 
-/* What all runs have open, told with the first one. */
+/* Writes what could not be compared with the baseline, with the first run though it concerns
+ * all. */
 static void put_open(FILE *out, struct sc_model *model, bool is_first)
 {
     for (size_t i = 0; i < model->open_module_count; i++) {
@@ -260,7 +267,8 @@ static void put_open(FILE *out, struct sc_model *model, bool is_first)
     }
 }
 
-/* What cannot be read is among the notes, so there is one before the bad lines. */
+/* Writes a run: its command, its notes, and the lines that could not be read. If there are such
+ * lines, there is a note about them before. */
 static void put_invocation(FILE *out, struct sc_model *model, size_t index)
 {
     struct sc_scratch *scratch = &model->scratch;

@@ -26,7 +26,7 @@ static size_t count_runtimes(const struct sc_frames *stack, size_t first)
     return at - first;
 }
 
-/* "#9-#12 4 frames of libpython3.11.so.1.0, libc.so.6" */
+/* Prints several frames as one line: "#9-#12 4 frames of libpython3.11.so.1.0, libc.so.6". */
 static void print_folded(FILE *out, const struct sc_frames *stack, size_t first, size_t count)
 {
     const char *before = NULL;
@@ -41,6 +41,7 @@ static void print_folded(FILE *out, const struct sc_frames *stack, size_t first,
     fputc('\n', out);
 }
 
+/* Prints a stack. Many frames of the runtime in a row are folded into one line. */
 static void print_frames(FILE *out, const struct sc_frames *stack)
 {
     size_t count;
@@ -64,7 +65,8 @@ static void print_run(FILE *out, const struct sc_run *run)
     }
 }
 
-/* The line of the user's, before all that the call did below it. */
+/* Prints the user's own line of a call first. The line of the user's, before all that the call did
+ * below it. */
 static void print_lead(FILE *out, struct sc_model *model, const struct sc_call *call)
 {
     const struct sc_frame *user = call->stack.user, *library = call->stack.library;
@@ -123,6 +125,7 @@ static void print_grown(void *out, const char *title, size_t now, size_t before)
             PLAIN(title));
 }
 
+/* Prints all for a person: the runs, the hazards, and how they differ from the baseline. */
 void sc_as_text(FILE *out, struct sc_model *model)
 {
     bool are_several = sc_rank_names_are_several(&model->ranks);

@@ -23,6 +23,7 @@ void sc_drawing_end(FILE *out)
     fputs("</svg>\n", out);
 }
 
+/* Cuts a label to what fits, and not within a character. */
 static const char *cut(struct sc_scratch *scratch, const char *text, size_t bytes_max)
 {
     char *label = sc_scratch_print(scratch, "%s", sc_say_plain(text));

@@ -1,4 +1,4 @@
-/* Pictures in SVG, which stand in the page itself. */
+/* Draws pictures in SVG, which stand within the HTML page. */
 #ifndef SC_REPORT_COMMAND_FORMATS_DRAWING_H
 #define SC_REPORT_COMMAND_FORMATS_DRAWING_H
 
@@ -7,13 +7,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Begins a picture of this size, which is read out as its title and what it shows. `id` is the
- * page's alone. */
+/* Begins a picture of this size. `title`, and `shows` (what it shows), are read out by screen
+ * readers. `id`: one that the page has once. */
 void sc_drawing_begin(FILE *out, int width, int height, const char *id, const char *title,
                       const char *shows);
 void sc_drawing_end(FILE *out);
 
-/* A text of at most so many bytes, cut between characters; `more`: attributes. */
+/* Writes a text, cut between characters to at most `bytes_max` bytes. `more`: further attributes of
+ * the element. */
 void sc_drawing_put_text(FILE *out, struct sc_scratch *scratch, int x, int y, const char *more,
                          const char *text, size_t bytes_max);
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What stands for a byte, or NULL. */
+/* What stands for a byte that markup gives a meaning; NULL: the byte itself. */
 static const char *entity_of(char byte)
 {
     switch (byte) {
@@ -31,6 +31,7 @@ static bool is_no_character(const char *text)
     return strncmp(text, "\xef\xbf\xbe", 3) == 0 || strncmp(text, "\xef\xbf\xbf", 3) == 0;
 }
 
+/* Writes text where HTML or XML stands. What is no character of XML is replaced. */
 void sc_escape_markup(FILE *out, const char *text)
 {
     text = sc_say_plain(text);
@@ -65,7 +66,8 @@ static void put_run(FILE *out, char byte, size_t count)
         fputc(byte, out);
 }
 
-/* A blank inside of each end is taken away again, if there is something between. */
+/* Writes text as code in Markdown, between as many backquotes as it needs. A blank inside of each
+ * end is taken away again, if there is something between. */
 void sc_escape_markdown(FILE *out, const char *text)
 {
     text = sc_say_plain(text[0] != '\0' ? text : "?");
@@ -78,6 +80,7 @@ void sc_escape_markdown(FILE *out, const char *text)
     put_run(out, '`', fence);
 }
 
+/* Writes text with the harmful characters as %XX, as GitHub's commands want it. */
 void sc_escape_percent(FILE *out, const char *text, const char *harmful)
 {
     for (text = sc_say_plain(text); *text != '\0'; text++) {

@@ -28,6 +28,7 @@ static double width_of(const struct graph *graph, const struct sc_memory_branch 
     return WIDTH * ((double)weight_of(graph, branch) / (double)graph->all);
 }
 
+/* How many rows the branch and what is drawn above it need. */
 static int depth_of(const struct graph *graph, const struct sc_memory_branch *branch, int depth)
 {
     int deepest = depth;
@@ -39,6 +40,7 @@ static int depth_of(const struct graph *graph, const struct sc_memory_branch *br
     return deepest;
 }
 
+/* Draws one function, as wide as its share of the memory. */
 static void draw_branch(const struct graph *graph, const struct sc_memory_branch *branch, double x,
                         int depth)
 {
@@ -59,6 +61,7 @@ static void draw_branch(const struct graph *graph, const struct sc_memory_branch
     fputs("</g>\n", graph->out);
 }
 
+/* Draws what the branch's function has called; what is too narrow is left out. */
 static void draw_below(const struct graph *graph, const struct sc_memory_branch *branch, double x,
                        int depth)
 {
@@ -73,6 +76,7 @@ static void draw_below(const struct graph *graph, const struct sc_memory_branch 
     }
 }
 
+/* Draws which functions have asked for the memory, as nested bars. */
 void sc_flame_graph_draw(FILE *out, struct sc_scratch *scratch, const struct sc_memory_tree *tree,
                          bool at_the_peak, const char *title, const char *id)
 {

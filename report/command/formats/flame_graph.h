@@ -1,4 +1,5 @@
-/* Who called whom to get memory, for HTML: the widest have most, and callers stand above. */
+/* Draws a flame graph for HTML: which functions called which to get memory. The widest have most
+ * memory, and callers stand above. */
 #ifndef SC_REPORT_COMMAND_FORMATS_FLAME_GRAPH_H
 #define SC_REPORT_COMMAND_FORMATS_FLAME_GRAPH_H
 
@@ -8,8 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Draws the tree by its bytes, or by those at the peak; nothing where there are none. `id` is the
- * page's alone. */
+/* Draws the tree by its bytes at the end or at the peak; nothing if it has none. `id`: one that the
+ * page has once. */
 void sc_flame_graph_draw(FILE *out, struct sc_scratch *scratch, const struct sc_memory_tree *tree,
                          bool at_the_peak, const char *title, const char *id);
 

@@ -14,6 +14,7 @@ static void put_header(FILE *out)
     fwrite(header, 1, sizeof header, out);
 }
 
+/* Writes what is collected as a block that is stored without compression. */
 static void put_block(struct sc_gzip *file, bool is_last)
 {
     if (file->size == 0)
@@ -26,6 +27,7 @@ static void put_block(struct sc_gzip *file, bool is_last)
     file->used = 0;
 }
 
+/* The check sum with one byte more. */
 static uint32_t crc_with(uint32_t crc, unsigned char byte)
 {
     crc ^= byte;
@@ -34,6 +36,7 @@ static uint32_t crc_with(uint32_t crc, unsigned char byte)
     return crc;
 }
 
+/* Appends bytes to the file. */
 void sc_gzip_put(struct sc_gzip *file, const void *bytes, size_t size)
 {
     const unsigned char *byte = bytes;

@@ -1,4 +1,5 @@
-/* A gzip file (RFC 1952) whose blocks are stored as they are: what must be one is small here. */
+/* Writes a gzip file (RFC 1952) without compressing: the formats that must be gzip are small
+ * here. */
 #ifndef SC_REPORT_COMMAND_FORMATS_GZIP_H
 #define SC_REPORT_COMMAND_FORMATS_GZIP_H
 
@@ -8,7 +9,7 @@
 
 enum { SC_GZIP_BLOCK_BYTES = 65535 };
 
-/* All zero but for `out` is a file of which nothing is written yet. */
+/* A file that is being written. At first all is zero except `out`. */
 struct sc_gzip {
     FILE *out;
     uint32_t crc;

@@ -21,7 +21,7 @@ static bool is_plain(char byte)
     return byte >= ' ' && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
-/* Where the first byte is that is not plain ASCII or is to be escaped. */
+/* Finds the first byte that is not plain ASCII or has to be escaped. */
 static const char *end_of_plain(const char *at, const char *end)
 {
     while (end - at >= 8 && are_eight_plain(at))
@@ -31,6 +31,7 @@ static const char *end_of_plain(const char *at, const char *end)
     return at;
 }
 
+/* Writes a character that JSON wants escaped. */
 static void put_ascii(FILE *out, char byte)
 {
     static const char letters[] = "\"\\\b\f\n\r\t", escapes[] = "\"\\bfnrt";
@@ -41,7 +42,7 @@ static void put_ascii(FILE *out, char byte)
         fprintf(out, "\\u%04x", (unsigned char)byte);
 }
 
-/* JSON has two for what is past U+FFFF. */
+/* Writes a character as \uXXXX; JSON has two of these for what is past U+FFFF. */
 static void put_code(FILE *out, uint32_t code)
 {
     if (code > 0xffff)
@@ -49,7 +50,7 @@ static void put_code(FILE *out, uint32_t code)
     fprintf(out, "\\u%04x", code > 0xffff ? 0xdc00 + ((code - 0x10000) & 0x3ff) : code);
 }
 
-/* What is not plain ASCII. Returns its length. */
+/* Writes a character that is not plain ASCII. Returns its length. */
 static size_t put_character(FILE *out, const char *text, size_t count)
 {
     uint32_t code;
@@ -81,6 +82,7 @@ void sc_json_writer_put_string(FILE *out, const char *text)
 
 /* ---- values ---- */
 
+/* Begins a line, indented as deep as its value lies. */
 static void begin_line(FILE *out, unsigned depth)
 {
     static const char blanks[] = "\n                              ";

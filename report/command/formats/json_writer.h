@@ -1,11 +1,11 @@
-/* JSON as it may be shown: characters that would steer a terminal are written as \u001b. */
+/* Writes JSON that is fit for a terminal: characters that would steer it are written as \u001b. */
 #ifndef SC_REPORT_COMMAND_FORMATS_JSON_WRITER_H
 #define SC_REPORT_COMMAND_FORMATS_JSON_WRITER_H
 
 #include <jansson.h>
 #include <stdio.h>
 
-/* A string with its quotes. Bytes that are not UTF-8 are shown as `\xff`. */
+/* Writes a string with its quotes. Bytes that are not UTF-8 are written as `\xff`. */
 void sc_json_writer_put_string(FILE *out, const char *text);
 
 /* A value over several lines, of which all but the first begin with `depth` indents of two blanks.

@@ -34,7 +34,7 @@ static int y_of(const struct chart *chart, uint64_t bytes)
     return BOTTOM - (int)((BOTTOM - TOP) * (share < 1 ? share : 1));
 }
 
-/* What is held stays held until the next moment. */
+/* Draws what the process held: what is held stays held until the next moment. */
 static void draw_own(const struct chart *chart)
 {
     fprintf(chart->out, "<path class=\"bar\" d=\"M%d %d", LEFT, BOTTOM);
@@ -46,7 +46,7 @@ static void draw_own(const struct chart *chart)
     fprintf(chart->out, "V%dZ\"/>", BOTTOM);
 }
 
-/* A moment at which the device was not asked is passed over. */
+/* Draws how full the device was. A moment at which the device was not asked is passed over. */
 static void draw_used(const struct chart *chart)
 {
     size_t drawn = 0;
@@ -105,7 +105,7 @@ static const char *words_of(const struct chart *chart, const struct sc_memory_pl
         sc_shown_memory_size(chart->scratch, chart->moments[chart->count - 1].bytes));
 }
 
-/* A picture of what stays the same would be a box. */
+/* Does the amount change over time? A picture of what stays the same would be a box. */
 static bool changes(const struct sc_memory_moment *moments, size_t count)
 {
     for (size_t i = 1; i < count; i++)
@@ -116,6 +116,7 @@ static bool changes(const struct sc_memory_moment *moments, size_t count)
     return false;
 }
 
+/* Draws how much memory the process held over time, unless it never changed. */
 void sc_memory_chart_draw(FILE *out, struct sc_scratch *scratch,
                           const struct sc_memory_place *place,
                           const struct sc_memory_moment *moments, size_t count, const char *id)

@@ -6,7 +6,7 @@
 
 struct sc_model;
 
-/* The section, and a link to it. Nothing is written where it is known of no run. */
+/* Write the section, and a link to it. Neither writes anything if no run has told of its memory. */
 void sc_memory_section_write(FILE *out, struct sc_model *model);
 void sc_memory_section_link(FILE *out, struct sc_model *model);
 

@@ -29,6 +29,7 @@ struct writing {
     struct shared frames, sources;
 };
 
+/* Ends the command if there is no memory: a page cannot be written in part. */
 static void *or_die(void *memory)
 {
     if (!memory) {
@@ -44,7 +45,7 @@ static void begin_shared(struct shared *shared)
     shared->out = or_die(open_memstream(&shared->text, &shared->size));
 }
 
-/* Whether it is still to be written. */
+/* Is the shared part with this number still to be written? Notes that it now is. */
 static bool is_first(struct shared *shared, uint64_t id)
 {
     if (id >= shared->capacity) {
@@ -65,6 +66,7 @@ static void put_shared(struct shared *shared, uint64_t id, json_t *value)
     json_decref(value);
 }
 
+/* Writes the frames or sources that several hazards share, which were collected meanwhile. */
 static void end_shared(FILE *out, const char *name, struct shared *shared)
 {
     or_die(fclose(shared->out) == 0 ? shared->text : NULL);
@@ -77,6 +79,7 @@ static void end_shared(FILE *out, const char *name, struct shared *shared)
 
 /* ---- sides ---- */
 
+/* The stack as the numbers of its frames; each frame is written once, among the shared ones. */
 static json_t *write_stack(struct writing *writing, const struct sc_frames *stack)
 {
     json_t *ids = json_array();
@@ -115,6 +118,7 @@ static json_t *write_mark(struct sc_scratch *scratch, const struct sc_mistake_si
     return value;
 }
 
+/* One of the hazard's calls, with the lines of source around it. */
 static json_t *write_side(struct writing *writing, const char *role,
                           const struct sc_mistake_side *side)
 {
@@ -171,6 +175,7 @@ static json_t *write_pieces(const struct sc_mistake *mistake)
     return pieces;
 }
 
+/* The lines of the sketch that would mend the hazard. */
 static json_t *write_hint(const struct sc_mistake *mistake)
 {
     json_t *lines = json_array();
@@ -185,8 +190,8 @@ static json_t *write_hint(const struct sc_mistake *mistake)
     return lines;
 }
 
-/* When what happened, in ns from the call that issued the operation; nothing where these are not in
- * an order. */
+/* Adds when what happened, in ns from the call that issued the operation; nothing where these are
+ * not in an order. */
 static void add_times(json_t *value, const struct sc_shown *hazard)
 {
     json_int_t issue = hazard->copy.time_ns, event = hazard->event.time_ns;
@@ -222,7 +227,7 @@ static void add_facts(json_t *value, const struct sc_shown *hazard)
     sc_page_json_add(value, "thread", hazard->event.thread_words);
 }
 
-/* The file under which the hazard is listed. */
+/* Adds the file under which the page lists the hazard. */
 static void add_file(json_t *value, struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
     const struct sc_frame *place = sc_source_place_of(hazard);
@@ -257,6 +262,7 @@ static json_t *write_hazard(struct writing *writing, size_t index)
     return value;
 }
 
+/* Writes the hazards for the page's script. */
 void sc_page_hazards_write(FILE *out, struct sc_model *model, size_t count)
 {
     struct writing writing = {.model = model};

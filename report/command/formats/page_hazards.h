@@ -1,6 +1,5 @@
-/* The hazards of the page, as its script wants them (page.js): an object each, and what they share
- * once for all.
- */
+/* Writes the hazards of the HTML page as JSON for its script (page.js): an object each, and what
+ * they share once for all. */
 #ifndef SC_REPORT_COMMAND_FORMATS_PAGE_HAZARDS_H
 #define SC_REPORT_COMMAND_FORMATS_PAGE_HAZARDS_H
 

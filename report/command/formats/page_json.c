@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Writes a string that may stand within a page: what could end its script is escaped. */
 static void put_string(FILE *out, const char *text)
 {
     static const char special[] = "\"\\<>&";

@@ -1,5 +1,5 @@
-/* JSON inside of a script element of a page: no text of it ends the element, or begins a comment.
- * Text is shown as everywhere (report/plain.h). */
+/* Writes JSON that stands within a script element of an HTML page: no text of it ends the element,
+ * or begins a comment. Text is shown as everywhere (report/plain.h). */
 #ifndef SC_REPORT_COMMAND_FORMATS_PAGE_JSON_H
 #define SC_REPORT_COMMAND_FORMATS_PAGE_JSON_H
 

@@ -27,6 +27,7 @@ struct total {
     json_int_t times;
 };
 
+/* The sums of a code; a new one is added. */
 static struct total *total_of(struct total *totals, size_t *count, const char *code)
 {
     for (size_t i = 0; i < *count; i++)
@@ -48,7 +49,7 @@ static json_t *write_total(const struct total *total)
     return value;
 }
 
-/* Of all places, also of those that are not in the page. */
+/* Sums the hazards by code, also those that have no room in the page. */
 static json_t *write_codes(struct sc_model *model)
 {
     struct total *totals = sc_scratch_take(&model->scratch, SC_FINDING_CODES * sizeof *totals);
@@ -68,7 +69,8 @@ static json_t *write_codes(struct sc_model *model)
 
 /* ---- runs ---- */
 
-/* When the report was written to last, which is when the run ended unless the file is a copy. */
+/* Adds when the report was written to last, which is when the run ended unless the file is a
+ * copy. */
 static void add_written(json_t *value, const char *path)
 {
     struct stat status;
@@ -76,7 +78,8 @@ static void add_written(json_t *value, const char *path)
         json_object_set_new(value, "written", json_integer(status.st_mtime));
 }
 
-/* Those that are not as they would be without SAFECOPY_OPTIONS. Each run has a path of its own. */
+/* The options that are not as they would be without SAFECOPY_OPTIONS. The report's path is left
+ * out: each run has its own. */
 static json_t *write_options(const json_t *options)
 {
     struct sc_options usual;
@@ -120,6 +123,7 @@ static bool is_in_columns(const struct sc_run *run, const char *words, const jso
            sc_field_number(summary, "suppressed") == 0;
 }
 
+/* The notes of a run that the page's table does not show already. */
 static json_t *write_notes(const struct sc_run *run, const json_t *summary)
 {
     json_t *notes = json_array();
@@ -199,6 +203,7 @@ static json_t *write_baseline(struct sc_model *model)
     return list;
 }
 
+/* Writes what the page shows above its hazards, for its script. */
 void sc_page_overview_write(FILE *out, struct sc_model *model, size_t shown)
 {
     put(out, "headline", json_string_nocheck(sc_model_headline(model)));

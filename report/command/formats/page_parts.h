@@ -1,4 +1,4 @@
-/* Parts of the page that several of its sections have. */
+/* Writes parts of the HTML page that stand in several of its sections. */
 #ifndef SC_REPORT_COMMAND_FORMATS_PAGE_PARTS_H
 #define SC_REPORT_COMMAND_FORMATS_PAGE_PARTS_H
 

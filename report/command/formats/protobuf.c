@@ -4,6 +4,7 @@
 
 enum { VARINT = 0, FIXED = 1, BYTES = 2 };
 
+/* Appends bytes; the message grows as needed. */
 static void put(struct sc_protobuf *message, const void *bytes, size_t size)
 {
     if (message->capacity - message->size < size) {
@@ -18,6 +19,7 @@ static void put(struct sc_protobuf *message, const void *bytes, size_t size)
     message->size += size;
 }
 
+/* Appends a number of as many bytes as it needs, seven bits in each. */
 static void put_varint(struct sc_protobuf *message, uint64_t value)
 {
     unsigned char bytes[10];
@@ -28,6 +30,7 @@ static void put_varint(struct sc_protobuf *message, uint64_t value)
     put(message, bytes, size);
 }
 
+/* Appends a field that is a string or a message. */
 static void put_bytes(struct sc_protobuf *message, unsigned field, const void *bytes, size_t size)
 {
     put_varint(message, field << 3 | BYTES);
@@ -42,6 +45,7 @@ void sc_protobuf_number(struct sc_protobuf *message, unsigned field, uint64_t va
     put_varint(message, value);
 }
 
+/* Appends a field that is a number of eight bytes. */
 void sc_protobuf_fixed(struct sc_protobuf *message, unsigned field, uint64_t value)
 {
     unsigned char bytes[8];

@@ -1,4 +1,4 @@
-/* Protocol buffers, written by hand: messages that grow in memory. */
+/* Writes messages of protocol buffers, in memory that grows with them. */
 #ifndef SC_REPORT_COMMAND_FORMATS_PROTOBUF_H
 #define SC_REPORT_COMMAND_FORMATS_PROTOBUF_H
 

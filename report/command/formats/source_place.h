@@ -1,11 +1,12 @@
-/* Where a hazard is in the source, as services that show a repository want it. */
+/* Finds the line of source to show for a hazard, for services that show a repository (GitHub,
+ * SARIF). */
 #ifndef SC_REPORT_COMMAND_FORMATS_SOURCE_PLACE_H
 #define SC_REPORT_COMMAND_FORMATS_SOURCE_PLACE_H
 
 #include "report/command/model.h"
 
-/* The frame to point at: the user's that came too early, else the user's that made the copy. NULL:
- * neither has a line. */
+/* The frame whose line is shown: the user's frame of the call that came too early, else of the call
+ * that made the copy. NULL: neither has a line. */
 const struct sc_frame *sc_source_place_of(const struct sc_shown *hazard);
 
 /* The path of a frame's file: relative where it is below the workspace ($GITHUB_WORKSPACE, else the

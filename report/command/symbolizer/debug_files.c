@@ -22,6 +22,7 @@ struct wanted {
     const struct sc_elf_file *module; /* in which it is not; may be NULL */
 };
 
+/* Is it the file that was sought, by its build id or check sum, and has what the module lacks? */
 static bool is_wanted(const struct sc_elf_file *file, const struct wanted *wanted)
 {
     if (wanted->build_id[0] != '\0' ? strcmp(file->build_id, wanted->build_id) != 0
@@ -31,6 +32,7 @@ static bool is_wanted(const struct sc_elf_file *file, const struct wanted *wante
                                (sc_elf_file_has_debug_info(file) || sc_elf_file_has_symbols(file)));
 }
 
+/* Opens the file if it is the wanted one. */
 static bool open_path(struct sc_elf_file *file, const struct wanted *wanted, const char *path)
 {
     if (sc_elf_file_open(file, path) && is_wanted(file, wanted))
@@ -63,6 +65,8 @@ static bool have_id(const char *build_id)
  * no such place, or its path is too long. */
 enum { BY_ID_WITH_NAMES, BY_ID, BY_PATH, BY_NAME, PLACES };
 
+/* One of the paths at which a folder of debug files may have the file. False: there is no such
+ * path. */
 static bool put_place(char *path, int place, const char *folder, const char *id, const char *module)
 {
     int length = -1;
@@ -75,6 +79,7 @@ static bool put_place(char *path, int place, const char *folder, const char *id,
     return length >= 0 && length < PATH_MAX;
 }
 
+/* Looks for the file in one folder, at all places that are usual. */
 static bool open_in(struct sc_elf_file *file, const struct wanted *wanted, const char *folder,
                     const char *module)
 {
@@ -86,7 +91,7 @@ static bool open_in(struct sc_elf_file *file, const struct wanted *wanted, const
     return false;
 }
 
-/* The same without opening. */
+/* Is the file in this folder? Looks without opening it. */
 static bool is_in(struct sc_elf_file *file, const struct wanted *wanted, const char *folder,
                   const char *module)
 {
@@ -101,6 +106,7 @@ static bool is_in(struct sc_elf_file *file, const struct wanted *wanted, const c
 typedef bool open_in_folder(struct sc_elf_file *file, const struct wanted *wanted,
                             const char *folder, const char *name);
 
+/* Looks in one folder after another. */
 static bool open_in_any(struct sc_elf_file *file, const struct wanted *wanted, const char *folders,
                         open_in_folder *open, const char *name)
 {
@@ -112,6 +118,7 @@ static bool open_in_any(struct sc_elf_file *file, const struct wanted *wanted, c
     return found;
 }
 
+/* May there be a file to read names from? Asked before a process is started for it. */
 bool sc_debug_files_may_be_there(const struct sc_module_sought *sought)
 {
     const struct wanted wanted = {.build_id = sought->build_id};
@@ -122,6 +129,7 @@ bool sc_debug_files_may_be_there(const struct sc_module_sought *sought)
             open_in_any(NULL, &wanted, sought->folders, is_in, sought->path));
 }
 
+/* Opens the module that ran: at its path if that is still the same build, else by its build id. */
 bool sc_debug_files_open_module(struct sc_elf_file *file, const struct sc_module_sought *sought)
 {
     const struct wanted wanted = {.build_id = sought->build_id};
@@ -145,6 +153,7 @@ struct link {
     uint32_t checksum;
 };
 
+/* Reads which debug file the module names, and its check sum. False: it names none. */
 static bool read_link(const struct sc_elf_file *module, struct link *link)
 {
     size_t size = 0, end;
@@ -158,7 +167,8 @@ static bool read_link(const struct sc_elf_file *module, struct link *link)
     return true;
 }
 
-/* Below the folder the module's own folders, of which the outer ones may be left out. */
+/* Opens the file in a folder of debug files that has the module's own folders below it, of which
+ * the outer ones may be left out. */
 static bool open_below(struct sc_elf_file *file, const struct wanted *wanted, const char *folder,
                        const char *name)
 {
@@ -171,6 +181,7 @@ static bool open_below(struct sc_elf_file *file, const struct wanted *wanted, co
     return false;
 }
 
+/* Opens the debug file that the module names. */
 static bool open_linked(struct sc_elf_file *file, const struct wanted *wanted, const char *folders,
                         const char *name)
 {
@@ -183,7 +194,8 @@ static bool open_linked(struct sc_elf_file *file, const struct wanted *wanted, c
            open_in_any(file, wanted, folders, open_below, name);
 }
 
-/* A name that nobody has written down is the module's with ".debug" behind it. */
+/* Opens the debug file that the module's link names. A name that nobody has written down is the
+ * module's with ".debug" behind it. */
 static bool open_by_link(struct sc_elf_file *file, const struct sc_elf_file *module,
                          const char *folders)
 {
@@ -199,7 +211,8 @@ static bool open_by_link(struct sc_elf_file *file, const struct sc_elf_file *mod
            open_linked(file, &wanted, folders, invented);
 }
 
-/* The link may have been made for the file that the module's path leads to. */
+/* Opens the debug file that the module names, sought beside the module, or beside the file that its
+ * path leads to. The link may have been made for the file that the module's path leads to. */
 static bool open_by_real_link(struct sc_elf_file *file, const struct sc_elf_file *module,
                               const char *folders)
 {
@@ -213,6 +226,7 @@ static bool open_by_real_link(struct sc_elf_file *file, const struct sc_elf_file
     return found;
 }
 
+/* Fetches the file from a server, if the user has named one. */
 static bool open_served(struct sc_elf_file *file, const struct wanted *wanted)
 {
     char *path = have_id(wanted->build_id) ? sc_debuginfod_fetch(wanted->build_id) : NULL;
@@ -221,6 +235,7 @@ static bool open_served(struct sc_elf_file *file, const struct wanted *wanted)
     return found;
 }
 
+/* Opens the file with the names or lines that the module itself lacks. */
 bool sc_debug_files_open_debug(struct sc_elf_file *file, const struct sc_elf_file *module,
                                const struct sc_module_sought *sought)
 {
@@ -241,7 +256,8 @@ static bool open_alternate_in(struct sc_elf_file *file, const struct wanted *wan
            open_at(file, wanted, "%s/.dwz/%s", folder, basename(name));
 }
 
-/* A relative name begins at the folder in which the debug file really is. */
+/* Opens the shared debug file by the name that this one has for it. A relative name begins at the
+ * folder in which the debug file really is. */
 static bool open_alternate_named(struct sc_elf_file *file, const struct wanted *wanted,
                                  const struct sc_elf_file *debug, const char *name)
 {
@@ -253,6 +269,7 @@ static bool open_alternate_named(struct sc_elf_file *file, const struct wanted *
     return found;
 }
 
+/* Opens the file that several debug files share, and this one refers to. */
 bool sc_debug_files_open_alternate(struct sc_elf_file *file, const struct sc_elf_file *debug,
                                    const struct sc_module_sought *sought)
 {

@@ -53,7 +53,7 @@ int64_t sc_debuginfod_time_max_ns(void)
     return number_in("DEBUGINFOD_MAXTIME", 1000000, TIME_MAX_S) * INT64_C(1000000000);
 }
 
-/* Where libdebuginfod keeps what it has fetched. */
+/* How much room there is where libdebuginfod keeps what it has fetched. */
 static int64_t room_in_cache(void)
 {
     static const char *const variables[] = {"DEBUGINFOD_CACHE_PATH", "XDG_CACHE_HOME", "HOME"};
@@ -73,8 +73,8 @@ static int64_t find_size_max(void)
     return most < room ? most : room;
 }
 
-/* The server is told how much is taken. Older ones, and older libraries, know nothing of that: then
- * the kernel ends the writing. */
+/* Limits how much a server may send. The server is told how much is taken. Older ones, and older
+ * libraries, know nothing of that: then the kernel ends the writing. */
 static void set_size_max(void)
 {
     char text[32];
@@ -99,8 +99,8 @@ static int64_t now_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Is called some times a second while libdebuginfod waits, so that a longer time between two calls
- * is not waiting. */
+/* Has fetching taken too long? Is called some times a second while libdebuginfod waits, so a longer
+ * time between two calls is not waiting. */
 static bool has_waited_enough(void)
 {
     static int64_t last_ns;
@@ -111,8 +111,8 @@ static bool has_waited_enough(void)
     return shared->waited_ns > sc_debuginfod_time_max_ns();
 }
 
-/* Anything but 0 ends the fetching, which is then tried again some times. Before the size is known
- * `total` is 0 or less. */
+/* libdebuginfod calls this while it fetches. Anything but 0 ends the fetching, which is then tried
+ * again some times. Before the size is known `total` is 0 or less. */
 static int watch(struct client *client, long done, long total)
 {
     (void)client;
@@ -136,6 +136,7 @@ static int watch(struct client *client, long done, long total)
 
 /* ---- fetching ---- */
 
+/* Loads the client's library. False: it is not installed. */
 static bool load(struct functions *functions)
 {
     void *library = sc_libraries_open("libdebuginfod.so.1", RTLD_LAZY);
@@ -148,7 +149,8 @@ static bool load(struct functions *functions)
     return functions->begin && functions->end && functions->set_progress && functions->find;
 }
 
-/* Without a length it takes hexadecimal digits. */
+/* Has libdebuginfod fetch the file. NULL: it cannot. Told no length, that takes the id as
+ * hexadecimal digits. */
 static char *find(const struct functions *functions, const char *build_id)
 {
     char *path = NULL;
@@ -167,6 +169,7 @@ static char *find(const struct functions *functions, const char *build_id)
     return fd >= 0 ? path : NULL;
 }
 
+/* Fetches the debug file with this build id. NULL: no server has it, or none is named. */
 char *sc_debuginfod_fetch(const char *build_id)
 {
     struct functions functions;

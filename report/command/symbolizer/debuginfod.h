@@ -1,10 +1,9 @@
-/* Debug files from the servers of $DEBUGINFOD_URLS, by build id. Without the variable, or without
- * libdebuginfod, nobody is asked.
+/* Fetches debug files by build id from the servers of $DEBUGINFOD_URLS. Without the variable, or
+ * without libdebuginfod, no server is asked.
  *
- * All modules together have $DEBUGINFOD_MAXTIME seconds, or a minute. An answer may have
- * $DEBUGINFOD_MAXSIZE bytes, or 2 GB, and no more than there is room for. Then the servers are
- * given up, and one line says so.
- */
+ * All modules together may take $DEBUGINFOD_MAXTIME seconds, or a minute. A file may have
+ * $DEBUGINFOD_MAXSIZE bytes, or 2 GB, and no more than there is room for. If one is exceeded no
+ * server is asked any more, and one line says so. */
 #ifndef SC_REPORT_COMMAND_SYMBOLIZER_DEBUGINFOD_H
 #define SC_REPORT_COMMAND_SYMBOLIZER_DEBUGINFOD_H
 
@@ -12,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What modules know of each other, which processes of their own read. All zero at first. */
+/* What the processes that read modules, one each, share about the servers. All zero at first. */
 struct sc_debuginfod_shared {
     _Atomic bool is_asking, was_told, is_given_up;
     _Atomic int64_t waited_ns;      /* for all that was asked for */

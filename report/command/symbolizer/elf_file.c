@@ -17,7 +17,8 @@ enum { SEGMENTS_MAX = 65536, NOTES_MAX_BYTES = 1024 * 1024, SPARSE_SHARE = 16 };
 
 /* ---- opening ---- */
 
-/* Where a file system says how much of a file is there, a linker's files are there whole. */
+/* Is most of the file not there? Where a file system says how much of a file is there, a linker's
+ * files are there whole. */
 static bool is_sparse(int fd)
 {
     struct stat status;
@@ -25,6 +26,7 @@ static bool is_sparse(int fd)
            (int64_t)status.st_blocks * 512 < status.st_size / SPARSE_SHARE;
 }
 
+/* Is the path one that may be opened at all, whether a file is there or not? */
 bool sc_elf_file_may_be_opened(const char *path)
 {
     int fd = sc_regular_file_open_named(path);
@@ -33,6 +35,8 @@ bool sc_elf_file_may_be_opened(const char *path)
     return fd != -EPERM && fd != -ENOTSUP && fd != -EISDIR;
 }
 
+/* Opens the file, unless it might be a trap: a device, a file of the kernel's, one that is nothing
+ * but holes. */
 static bool open_file(struct sc_elf_file *file, const char *path)
 {
     file->fd = path[0] == '/' ? sc_regular_file_open_named(path) : -ENOENT;
@@ -50,6 +54,7 @@ static bool open_file(struct sc_elf_file *file, const char *path)
 
 /* ---- headers ---- */
 
+/* Writes a build id as text. */
 void sc_elf_file_put_id(char *text, const void *bytes, size_t count)
 {
     const unsigned char *byte = bytes;
@@ -58,7 +63,7 @@ void sc_elf_file_put_id(char *text, const void *bytes, size_t count)
         sprintf(text + 2 * i, "%02x", byte[i]);
 }
 
-/* The build id among the notes of one segment, which are read as in the library
+/* Finds the build id. The build id among the notes of one segment, which are read as in the library
  * (report/modules.c): they are aligned to four, and the last one may end short of that. */
 static void find_id(struct sc_elf_file *file, const GElf_Phdr *header, uint64_t *left)
 {
@@ -77,6 +82,7 @@ static void find_id(struct sc_elf_file *file, const GElf_Phdr *header, uint64_t 
     }
 }
 
+/* Reads the build id and the lowest address that is loaded. */
 static void read_segments(struct sc_elf_file *file)
 {
     size_t count = 0;
@@ -97,6 +103,7 @@ static void read_segments(struct sc_elf_file *file)
     file->first_address = file->has_segments ? lowest & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1) : 0;
 }
 
+/* Opens an ELF file. False: it is none, or may not be read; it is to be closed all the same. */
 bool sc_elf_file_open(struct sc_elf_file *file, const char *path)
 {
     *file = (struct sc_elf_file){.fd = -1};
@@ -152,7 +159,8 @@ bool sc_elf_file_has_symbols(const struct sc_elf_file *file)
     return sc_elf_file_section(file, ".symtab");
 }
 
-/* "ZLIB", and the size in eight bytes, the highest first. */
+/* The size that a section compressed in the old way will have: it begins with "ZLIB", and the size
+ * in eight bytes, the highest first. */
 static uint64_t old_unpacked_size(Elf_Scn *section)
 {
     size_t size;
@@ -163,6 +171,7 @@ static uint64_t old_unpacked_size(Elf_Scn *section)
     return unpacked;
 }
 
+/* Adds how large a compressed section says that it will be: a damaged one may say anything. */
 static bool add_unpacked(void *whom, Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
     uint64_t *sum = whom, size = 0;
@@ -207,6 +216,7 @@ static void fill_table(uint32_t *table)
         table[i] = checksum_byte(0, (unsigned char)i);
 }
 
+/* Is this the check sum of the file's bytes? */
 bool sc_elf_file_has_checksum(const struct sc_elf_file *file, uint32_t checksum)
 {
     uint32_t table[256], found = UINT32_MAX;

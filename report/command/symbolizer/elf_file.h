@@ -1,7 +1,6 @@
-/* An ELF file that a report, or another ELF file, has named.
+/* Opens an ELF file that a report, or another ELF file, has named.
  *
- * Nothing of the file is copied into memory: what is read of it is a mapping of the file.
- */
+ * Nothing of the file is copied into memory: what is read of it is a mapping of the file. */
 #ifndef SC_REPORT_COMMAND_SYMBOLIZER_ELF_FILE_H
 #define SC_REPORT_COMMAND_SYMBOLIZER_ELF_FILE_H
 
@@ -20,20 +19,20 @@ struct sc_elf_file {
     char build_id[SC_ELF_FILE_ID_SIZE]; /* hexadecimal; "" if it has none */
 };
 
-/* Opens the file at `path`, which has to be absolute. False where there is no ELF file, and where
- * it is not to be opened: no regular file, one of the kernel's (kernels_files.h), or a sparse one.
- * Says so then. sc_elf_file_close is due either way. */
+/* Opens the file at `path`, which must be absolute. False: there is no ELF file, or it must not be
+ * opened (no regular file, one of the kernel's (kernels_files.h), or a sparse one), which stderr is
+ * told. sc_elf_file_close is due either way. */
 bool sc_elf_file_open(struct sc_elf_file *file, const char *path);
 void sc_elf_file_close(struct sc_elf_file *file);
 
-/* Whether somebody who does not ask first may open what is at `path`: a regular file that is not
- * the kernel's, or nothing. */
+/* May a library that opens files without asking be given this path: is there a regular file that is
+ * not the kernel's, or nothing? */
 bool sc_elf_file_may_be_opened(const char *path);
 
 /* The section of that name, NULL if there is none with bytes. */
 Elf_Scn *sc_elf_file_section(const struct sc_elf_file *file, const char *name);
 
-/* Whether there is debug information in it, and a table of all symbols. */
+/* Has the file debug information; has it a table of all symbols? */
 bool sc_elf_file_has_debug_info(const struct sc_elf_file *file);
 bool sc_elf_file_has_symbols(const struct sc_elf_file *file);
 
@@ -43,7 +42,7 @@ uint64_t sc_elf_file_unpacked_size(const struct sc_elf_file *file);
 /* Whether the two are one file under two names. */
 bool sc_elf_file_is_same(const struct sc_elf_file *file, const struct sc_elf_file *other);
 
-/* Where a debug link to the file has its checksum: as .gnu_debuglink computes it. */
+/* Has the file this checksum, as a debug link to it (.gnu_debuglink) has it? */
 bool sc_elf_file_has_checksum(const struct sc_elf_file *file, uint32_t checksum);
 
 /* Puts the hexadecimal digits of `count` bytes into `text`, of SC_ELF_FILE_ID_SIZE; "" for an id

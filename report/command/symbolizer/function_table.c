@@ -31,6 +31,7 @@ static bool make_room(struct sc_function_table *table)
     return true;
 }
 
+/* Adds a function's name and its place in the file. */
 static void add_symbol(void *whom, const GElf_Sym *symbol, const char *name)
 {
     struct adding *adding = whom;
@@ -46,6 +47,7 @@ static void add_symbol(void *whom, const GElf_Sym *symbol, const char *name)
     table->functions[table->count++] = (struct sc_function){start, end, name};
 }
 
+/* Adds all functions of a file, by their offsets from where it is loaded. */
 void sc_function_table_add(struct sc_function_table *table, const struct sc_elf_file *file,
                            uint64_t first_address)
 {
@@ -91,7 +93,7 @@ static const struct sc_function *find(const struct sc_function_table *table, uin
     return NULL;
 }
 
-/* The linker writes "name@@VERSION". */
+/* Keeps a function's name without its version: the linker writes "name@@VERSION". */
 static const char *keep_name(struct sc_function_table *table, const char *name)
 {
     size_t length = strnlen(name, SC_SYMBOL_NAME_MAX);
@@ -106,6 +108,7 @@ static const char *keep_name(struct sc_function_table *table, const char *name)
     return table->name;
 }
 
+/* The name of the function that a return address at the offset belongs to; NULL: none is known. */
 const char *sc_function_table_find(struct sc_function_table *table, uint64_t offset)
 {
     if (!table->is_sorted && table->count > 0)

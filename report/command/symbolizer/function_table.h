@@ -17,14 +17,15 @@ struct sc_function_table {
     bool is_sorted, told_of_name;
 };
 
-/* Adds those of the tables in `file`, which must stay open for as long as names are asked for. Its
- * first byte in memory is at `first_address`. Says which bound is met. */
+/* Adds the functions in the symbol tables of `file`, which must stay open for as long as names are
+ * asked for. `first_address`: the address, as the file numbers them, of the module's first byte in
+ * memory. Says on stderr which bound is met. */
 void sc_function_table_add(struct sc_function_table *table, const struct sc_elf_file *file,
                            uint64_t first_address);
 void sc_function_table_free(struct sc_function_table *table);
 
-/* The mangled name of the function that holds what is `offset` bytes behind the first byte. NULL:
- * none. Valid until the next question. */
+/* The mangled name of the function that contains the byte `offset` behind the module's first one.
+ * NULL: there is none. Valid until the next question. */
 const char *sc_function_table_find(struct sc_function_table *table, uint64_t offset);
 
 #endif

@@ -32,6 +32,7 @@ static uint64_t first_address(const struct sc_module_reader *reader, const struc
     return file->has_segments ? file->first_address : reader->module.first_address;
 }
 
+/* Adds the names of the debug file, where the module has not all itself. */
 static void read_debug_file(struct sc_module_reader *reader)
 {
     struct sc_elf_file *debug = &reader->debug;
@@ -41,6 +42,7 @@ static void read_debug_file(struct sc_module_reader *reader)
         sc_function_table_add(&reader->functions, debug, first_address(reader, debug));
 }
 
+/* Opens a module to read names and lines from. NULL: it has neither. */
 struct sc_module_reader *sc_module_reader_open(const struct sc_module_sought *sought)
 {
     struct sc_module_reader *reader = calloc(1, sizeof *reader);
@@ -75,7 +77,7 @@ const char *sc_module_reader_name(struct sc_module_reader *reader, uint64_t offs
 
 /* ---- lines ---- */
 
-/* libdw unpacks all sections at once. */
+/* Would reading lines take too much memory? libdw unpacks all sections at once. */
 static bool is_too_much(const struct sc_elf_file *file)
 {
     if (sc_elf_file_unpacked_size(file) <= UNPACKED_MAX_BYTES)
@@ -86,6 +88,7 @@ static bool is_too_much(const struct sc_elf_file *file)
     return true;
 }
 
+/* Opens the lines, unless they are too large to be read. */
 static void open_lines(struct sc_module_reader *reader)
 {
     struct sc_elf_file *file = file_with_lines(reader), *alternate = &reader->alternate;
@@ -97,6 +100,8 @@ static void open_lines(struct sc_module_reader *reader)
     reader->lines_begin = first_address(reader, file);
 }
 
+/* The places in the source of a return address: that of its function, and of those inlined there.
+ * 0: unknown. */
 size_t sc_module_reader_places(struct sc_module_reader *reader, uint64_t offset,
                                struct sc_source_place *places)
 {

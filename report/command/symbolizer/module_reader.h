@@ -9,8 +9,8 @@
 
 struct sc_module_reader;
 
-/* NULL if nothing is found that could name an address. `sought` must live until the close. Says
- * what is in the way. */
+/* Opens the files of the module. `sought` must live until the close. NULL: nothing is found that
+ * could name an address; stderr is told what is in the way. */
 struct sc_module_reader *sc_module_reader_open(const struct sc_module_sought *sought);
 void sc_module_reader_close(struct sc_module_reader *reader);
 

@@ -56,7 +56,7 @@ static Dwarf *begin_dwarf(Elf *elf)
     return dwarf;
 }
 
-/* A file without units. */
+/* Makes a file without units, to be given where libdw would open one itself. */
 static Elf *make_nothing(void)
 {
     static struct {
@@ -89,8 +89,8 @@ static Elf *make_nothing(void)
     return elf_memory((char *)&file, sizeof file);
 }
 
-/* libdw itself opens whatever the file names, and waits for it, where it has not been given an
- * alternate file. */
+/* Gives libdw the file that several debug files share. Without one it opens whatever the file
+ * names, and waits for it. */
 static bool give_alternate(struct sc_source_lines *lines, Elf *alternate)
 {
     lines->alternate = begin_dwarf(alternate);
@@ -137,6 +137,7 @@ static const char *string_of(Dwarf_Die *die, unsigned code)
     return die && dwarf_attr_integrate(die, code, &attribute) ? dwarf_formstring(&attribute) : NULL;
 }
 
+/* A number that debug information has of a function; 0: none. */
 static Dwarf_Word number_of(Dwarf_Die *die, unsigned code)
 {
     Dwarf_Attribute attribute;
@@ -146,6 +147,7 @@ static Dwarf_Word number_of(Dwarf_Die *die, unsigned code)
     return number;
 }
 
+/* The file in which an inlined function was called. */
 static const char *call_file(Dwarf_Die *unit, Dwarf_Die *inlined)
 {
     Dwarf_Files *files = NULL;
@@ -163,7 +165,8 @@ static const char *name_of_split(Dwarf_Die *unit)
     return name ? name : string_of(unit, DW_AT_GNU_dwo_name);
 }
 
-/* As libdw makes the path: an absolute part replaces those before it. */
+/* May libdw open this path? It is made as libdw makes it: an absolute part replaces those before
+ * it. */
 static bool may_be_opened(const char *folder, const char *below, const char *name)
 {
     char path[PATH_MAX];
@@ -178,7 +181,7 @@ static bool may_be_opened(const char *folder, const char *below, const char *nam
     return size >= 0 && size < (int)sizeof path && sc_elf_file_may_be_opened(path);
 }
 
-/* libdw opens what a unit names as its other half, and waits for it. */
+/* Is it harmless that libdw opens what the unit names as its other half, and waits for it? */
 static bool has_harmless_split(struct sc_source_lines *lines, Dwarf_Die *unit)
 {
     char package[PATH_MAX];
@@ -197,7 +200,7 @@ static bool has_harmless_split(struct sc_source_lines *lines, Dwarf_Die *unit)
     return false;
 }
 
-/* With -gsplit-dwarf the functions of a unit are in a file of their own. */
+/* The unit that has the functions: with -gsplit-dwarf they are in a file of their own. */
 static Dwarf_Die whole_unit(Dwarf_Die *unit)
 {
     Dwarf_Die split;
@@ -220,6 +223,7 @@ static bool add_range(struct sc_source_lines *lines, struct range range)
     return true;
 }
 
+/* Adds the addresses that belong to one unit. False: out of memory. */
 static bool add_ranges(struct sc_source_lines *lines, Dwarf_Die *unit)
 {
     struct range range = {.unit = dwarf_dieoffset(unit)};
@@ -231,6 +235,7 @@ static bool add_ranges(struct sc_source_lines *lines, Dwarf_Die *unit)
     return true;
 }
 
+/* Collects the addresses of all units, for files that have no index of them. */
 static void read_ranges(struct sc_source_lines *lines)
 {
     Dwarf_CU *unit = NULL;
@@ -313,6 +318,7 @@ static size_t add_inlined(Dwarf_Die *unit, Dwarf_Addr address, struct sc_source_
 
 /* ---- the whole ---- */
 
+/* The places in the source of an address, innermost first. 0: unknown. */
 size_t sc_source_lines_find(struct sc_source_lines *lines, uint64_t address,
                             struct sc_source_place *places)
 {

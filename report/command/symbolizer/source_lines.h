@@ -1,7 +1,6 @@
-/* Source lines for addresses in a file, from its DWARF, read by libdw (elfutils).
+/* Finds source lines for addresses in a file, from its DWARF, read by libdw (elfutils).
  *
- * A build without libdw has no lines, nor has a module that was built without -g.
- */
+ * A build without libdw has no lines, nor has a module that was built without -g. */
 #ifndef SC_REPORT_COMMAND_SYMBOLIZER_SOURCE_LINES_H
 #define SC_REPORT_COMMAND_SYMBOLIZER_SOURCE_LINES_H
 
@@ -31,9 +30,9 @@ bool sc_source_lines_are_known(void);
 struct sc_source_lines *sc_source_lines_open(const char *path, Elf *elf, Elf *alternate);
 void sc_source_lines_close(struct sc_source_lines *lines);
 
-/* The places of `address`, which is as the file numbers addresses: functions that are inlined there
- * first, the innermost foremost. Returns how many, at most SC_SOURCE_PLACES_MAX; 0 if nothing is
- * known. Their words are valid until the close. */
+/* Finds the places in the source of `address`, which counts as the file numbers addresses: inlined
+ * functions first, the innermost foremost. Returns how many there are, at most
+ * SC_SOURCE_PLACES_MAX; 0: not known. Their words are valid until the close. */
 size_t sc_source_lines_find(struct sc_source_lines *lines, uint64_t address,
                             struct sc_source_place *places);
 

@@ -6,6 +6,7 @@
 /* The name, and for each place the number of its line and three words. A word is 'w' and a string,
  * or 'n' for NULL. */
 
+/* Writes a word, or that there is none. */
 static void put_word(char **at, const char *word, size_t size_max)
 {
     size_t length = word ? strnlen(word, size_max) : size_max;
@@ -17,6 +18,7 @@ static void put_word(char **at, const char *word, size_t size_max)
     *at += length + 1;
 }
 
+/* Writes an answer as bytes that another process can read. Returns their number. */
 size_t sc_symbol_answer_put(char *bytes, const struct sc_symbol_answer *answer)
 {
     char *at = bytes;
@@ -32,6 +34,7 @@ size_t sc_symbol_answer_put(char *bytes, const struct sc_symbol_answer *answer)
     return (size_t)(at - bytes);
 }
 
+/* Reads such a word. False: the bytes are damaged. */
 static bool take_word(const char **at, const char *end, const char **word)
 {
     bool has_word = *at < end && **at == 'w';
@@ -53,6 +56,7 @@ static bool take_place(const char **at, const char *end, struct sc_source_place 
            take_word(at, end, &place->folder);
 }
 
+/* Reads an answer back, into words that lie in the bytes. False: they are damaged. */
 bool sc_symbol_answer_take(const char *bytes, size_t size, struct sc_symbol_answer *answer)
 {
     const char *at = bytes, *end = bytes + size;

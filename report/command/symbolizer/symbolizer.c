@@ -57,7 +57,8 @@ void sc_symbolizer_notes_free(struct sc_symbolizer_notes *notes)
         munmap(notes, sizeof *notes);
 }
 
-/* None of the standard three, which this process may have been started without. */
+/* Moves the descriptor above the standard three, which this process may have been started
+ * without. */
 static int move_up(int fd)
 {
     if (fd > STDERR_FILENO)
@@ -67,7 +68,8 @@ static int move_up(int fd)
     return moved;
 }
 
-/* The parent looks at the clock when nothing comes for a while. */
+/* Makes the connection between this process and the child. The parent looks at the clock when
+ * nothing comes for a while. */
 static bool make_sockets(int *fds)
 {
     const struct timeval look = {0, LOOK_EVERY_NS / 1000};
@@ -83,6 +85,8 @@ static bool make_sockets(int *fds)
     return false;
 }
 
+/* Starts a child that reads the module: a damaged one may crash or hang whoever reads it. NULL:
+ * there is no child. */
 struct sc_symbolizer *sc_symbolizer_start(const struct sc_module_sought *sought,
                                           struct sc_symbolizer_notes *notes)
 {
@@ -177,8 +181,8 @@ struct watch {
     const char *excess; /* the bound that was met; NULL: none */
 };
 
-/* Most answers come at once, and then nobody has looked. Time in which this process was stopped
- * itself does not count. */
+/* Looks how much time and memory the child has used. Most answers come at once, and then nobody has
+ * looked. Time in which this process was stopped itself does not count. */
 static void look(struct watch *watch, bool is_asking)
 {
     struct sc_symbolizer *symbolizer = watch->symbolizer;
@@ -195,7 +199,7 @@ static void look(struct watch *watch, bool is_asking)
     watch->seen_ns = now;
 }
 
-/* False once a bound is met. */
+/* May the child go on? False once a bound is met. */
 static bool may_go_on(struct watch *watch)
 {
     const struct sc_debuginfod_shared *servers = &watch->symbolizer->notes->servers;
@@ -252,7 +256,7 @@ static bool make_room(struct sc_symbolizer *symbolizer, size_t size)
     return true;
 }
 
-/* Has `size` bytes, and room for them, where the next message begins. */
+/* Receives until `size` bytes are there, where the next message begins. False: they do not come. */
 static bool receive(struct watch *watch, size_t size)
 {
     struct sc_symbolizer *symbolizer = watch->symbolizer;
@@ -279,6 +283,7 @@ static bool receive_message(struct watch *watch, struct sc_symbolizer_message *m
     return message->size <= SC_SYMBOL_ANSWER_MAX && receive(watch, sizeof *message + message->size);
 }
 
+/* Keeps the last name that came, to say where the child got stuck. */
 static void keep_name(struct sc_symbolizer *symbolizer, const char *bytes, size_t size)
 {
     struct sc_symbol_answer answer;
@@ -295,7 +300,7 @@ struct asked {
     void *whom;
 };
 
-/* False: this is no message. */
+/* Takes one message of the child's. False: it is none. */
 static bool take_message(struct watch *watch, const struct sc_symbolizer_message *message,
                          struct asked *asked)
 {
@@ -338,6 +343,7 @@ static int receive_all(struct watch *watch, struct asked *asked)
     return -1;
 }
 
+/* Sends the child what is asked. */
 static void begin_question(struct sc_symbolizer *symbolizer, const struct asked *asked,
                            bool with_lines)
 {
@@ -350,6 +356,8 @@ static void begin_question(struct sc_symbolizer *symbolizer, const struct asked 
     (void)!send(symbolizer->fd, &question, sizeof question, MSG_NOSIGNAL);
 }
 
+/* Asks the child about addresses, and hands each answer to `take`. A child that takes too long is
+ * lost. */
 enum sc_symbolizer_outcome sc_symbolizer_ask(struct sc_symbolizer *symbolizer,
                                              const uint64_t *offsets, size_t count, bool with_lines,
                                              sc_symbolizer_take *take, void *whom)

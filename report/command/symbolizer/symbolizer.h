@@ -1,4 +1,4 @@
-/* A process of the command's that reads the files of one module, and is asked what they say of
+/* Reads the files of one module in a process of its own, which is asked for the names of
  * addresses.
  *
  * The files may be damaged, or made to cost their reader memory and time. Whatever the reading
@@ -8,8 +8,7 @@
  * | --- | --- |
  * | 256 MB | memory; pages of the files themselves are none |
  * | 8 s | processor time, and 20 ms more for each address |
- * | 9 s | time in which nothing happens; servers of debug files have a time of their own |
- */
+ * | 9 s | time in which nothing happens; servers of debug files have a time of their own | */
 #ifndef SC_REPORT_COMMAND_SYMBOLIZER_SYMBOLIZER_H
 #define SC_REPORT_COMMAND_SYMBOLIZER_SYMBOLIZER_H
 
@@ -22,11 +21,12 @@
 
 struct sc_symbolizer;
 
-/* What all processes and their parent share. NULL when out of memory. */
+/* Memory that all such processes share with the command (symbolizer_child.h). NULL: out of
+ * memory. */
 struct sc_symbolizer_notes *sc_symbolizer_notes_new(void);
 void sc_symbolizer_notes_free(struct sc_symbolizer_notes *notes);
 
-/* Starts the process. It has a copy of all that `sought` names. NULL, with errno, if it cannot be
+/* Starts the process, which gets a copy of all that `sought` names. NULL, with errno: it cannot be
  * started. */
 struct sc_symbolizer *sc_symbolizer_start(const struct sc_module_sought *sought,
                                           struct sc_symbolizer_notes *notes);
@@ -40,24 +40,24 @@ enum sc_symbolizer_outcome {
     SC_SYMBOLIZER_LOST,          /* it has ended while it looked for the name */
 };
 
-/* Asks about the bytes before some addresses, which count from the start of the module's mapping,
- * and for their places in the source if `with_lines`. `take` gets the bytes of each answer
- * (symbol_answer.h). Those of the first address come unless the process ends; of the others some
- * may be left out. Says why a process has ended. */
+/* Asks for the function, and if `with_lines` the places in the source, of the byte before each
+ * address. Addresses count from the start of the module's mapping. Calls `take` with the bytes of
+ * each answer (symbol_answer.h). The first address is answered unless the process ends; others may
+ * be left out. If the process has ended, stderr is told why. */
 enum { SC_SYMBOLIZER_OFFSETS_MAX = 64 };
 typedef void sc_symbolizer_take(void *whom, uint64_t offset, const char *bytes, size_t size);
 enum sc_symbolizer_outcome sc_symbolizer_ask(struct sc_symbolizer *symbolizer,
                                              const uint64_t *offsets, size_t count, bool with_lines,
                                              sc_symbolizer_take *take, void *whom);
 
-/* The name for the first address, where it was found before the process ended. It lives until the
- * next question, or sc_symbolizer_end. */
+/* The name for the first address, if it was found before the process ended. Valid until the next
+ * question, or sc_symbolizer_end. */
 const char *sc_symbolizer_name_alone(const struct sc_symbolizer *symbolizer);
 
 /* What all questions have cost: processor time, and time in which nothing happened. */
 int64_t sc_symbolizer_cost_ns(const struct sc_symbolizer *symbolizer);
 
-/* The memory that the process has taken, when it was asked last. */
+/* How much memory the process had taken when it was last asked. */
 uint64_t sc_symbolizer_taken_bytes(const struct sc_symbolizer *symbolizer);
 
 #endif

@@ -27,7 +27,7 @@ static _Atomic uint64_t taken_bytes; /* since, when it was looked at last */
 
 /* ---- the bound of memory ---- */
 
-/* A number, and the blank behind it. */
+/* Reads a number, and the blank behind it. */
 static uint64_t take_number(const char **text)
 {
     uint64_t number = 0;
@@ -37,7 +37,8 @@ static uint64_t take_number(const char **text)
     return number;
 }
 
-/* Memory that is no page of a file: what is resident, less what is a file's. Async-signal-safe. */
+/* How much memory this process has taken that is no page of a file: what is resident, less what is
+ * a file's. Async-signal-safe. */
 static uint64_t memory_taken(void)
 {
     char line[128] = "";
@@ -49,7 +50,8 @@ static uint64_t memory_taken(void)
     return resident > of_files ? (resident - of_files) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
-/* The process has a copy of its parent's memory, which it did not take. */
+/* Ends this process if it has taken too much memory. The process has a copy of its parent's memory,
+ * which it did not take. */
 static void end_if_full(int signal)
 {
     uint64_t now = memory_taken();
@@ -61,8 +63,9 @@ static void end_if_full(int signal)
     _exit(1);
 }
 
-/* By processor time, since it takes that to fill memory. Without /proc the kernel refuses more
- * memory, and nobody knows why names are missing then. */
+/* Has the process end when it takes too much memory. That is looked at by processor time, since it
+ * takes that to fill memory. Without /proc the kernel refuses more memory, and nobody knows why
+ * names are missing then. */
 static void bound_memory(void)
 {
     struct sigaction action = {.sa_handler = end_if_full, .sa_flags = SA_RESTART};
@@ -85,8 +88,9 @@ static void bound_memory(void)
 
 /* ---- the process ---- */
 
-/* A limit of one byte also keeps the kernel from handing a core to a program, as a limit of none
- * does not. */
+/* Makes this process one that can do no harm: it ends with its parent and leaves no core. A limit
+ * of one byte also keeps the kernel from handing a core to a program, as a limit of none does
+ * not. */
 static void become(pid_t parent)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -142,6 +146,7 @@ static void add_message(uint32_t kind, const char *bytes, size_t size)
         add_bytes(bytes, size);
 }
 
+/* Sends the parent what is to be said, and not too much of it. */
 static void send_saying(const char *text)
 {
     static int count;
@@ -160,7 +165,8 @@ static void add_answer(uint32_t kind, const struct sc_symbol_answer *answer)
 
 /* ---- questions ---- */
 
-/* The first time is the one that takes memory. */
+/* Finds the lines of an address. The first time takes the memory, perhaps too much, so the name
+ * alone is sent before. */
 static void find_places(struct sc_module_reader *reader, uint64_t offset,
                         struct sc_symbol_answer *answer)
 {
@@ -183,6 +189,8 @@ static int64_t now_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+/* Answers one question after another. The first answer goes at once; the others only as far as
+ * there is time. */
 static void answer_all(struct sc_module_reader *reader,
                        const struct sc_symbolizer_question *question)
 {
@@ -200,6 +208,7 @@ static void answer_all(struct sc_module_reader *reader,
     flush_messages();
 }
 
+/* The child: reads the module and answers what is asked, until the parent hangs up. */
 void sc_symbolizer_child_run(const struct sc_module_sought *sought,
                              struct sc_symbolizer_notes *shared, int fd, pid_t parent)
 {

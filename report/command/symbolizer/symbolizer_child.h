@@ -1,4 +1,4 @@
-/* The inside of the process that reads the files of a module (symbolizer.h). */
+/* The code that runs in the process which reads the files of a module (symbolizer.h). */
 #ifndef SC_REPORT_COMMAND_SYMBOLIZER_SYMBOLIZER_CHILD_H
 #define SC_REPORT_COMMAND_SYMBOLIZER_SYMBOLIZER_CHILD_H
 
@@ -18,7 +18,8 @@ enum { SC_SYMBOLIZER_SAYINGS_MAX = 16 };
 
 #define SC_SYMBOLIZER_MEMORY_MAX (UINT64_C(256) << 20)
 
-/* One page that parent and processes share. One process at a time is asked, and writes to it. */
+/* A page of memory that the command shares with all such processes. One process at a time is asked,
+ * and writes to it. */
 struct sc_symbolizer_notes {
     _Atomic enum sc_symbolizer_stage stage;
     _Atomic bool is_full; /* it has taken too much memory, and ends for that */
@@ -31,10 +32,10 @@ struct sc_symbolizer_question {
     uint64_t offsets[SC_SYMBOLIZER_OFFSETS_MAX];
 };
 
-/* What the process sends to a question: any number of words to say, an answer to each address, in
- * their order, and that it is done. It may be done before all are answered, but not before the
- * first. Before lines are looked for the first time the answer without them goes ahead. Nothing is
- * the last that it sends. */
+/* The messages that the process sends for a question: any number of lines to show, an answer to
+ * each address, in their order, and that it is done. It may be done before all are answered, but
+ * not before the first. Before it looks for source lines for the first time, it sends the answer
+ * without them. */
 enum sc_symbolizer_message_kind {
     SC_MESSAGE_SAY,
     SC_MESSAGE_NAME_ALONE,

@@ -18,7 +18,7 @@ enum { BLOCK = 64 * 1024, OPEN_LEFT = 64 };
 
 /* ---- what is there ---- */
 
-/* "a.jsonl", "a.jsonl.4711" */
+/* Is it a name that reports have: "a.jsonl", "a.jsonl.4711"? */
 static bool is_name_of_report(const char *name)
 {
     const char *end = strstr(name, ".jsonl");
@@ -29,6 +29,7 @@ static bool is_name_of_report(const char *name)
            (*end == '.' && end[1] != '\0' && strspn(end + 1, "0123456789") == strlen(end + 1));
 }
 
+/* The key of a file, whatever its name. */
 static struct sc_digest digest_of(const struct stat *status)
 {
     struct sc_digester digester;
@@ -71,7 +72,7 @@ static struct sc_followed *add(struct sc_follow *follow, const char *path,
     return file;
 }
 
-/* A removed file is read on by what is open. */
+/* Keeps the file open, so that it can be read on when it is removed. */
 static void hold_open(struct sc_follow *follow, struct sc_followed *file)
 {
     struct stat status;
@@ -88,6 +89,7 @@ static void hold_open(struct sc_follow *follow, struct sc_followed *file)
     follow->open_count++;
 }
 
+/* Notes the file's size. If it has shrunk it was begun anew. */
 static void note_size(struct sc_followed *file, const struct stat *status)
 {
     if ((uint64_t)status->st_size < file->size)
@@ -96,6 +98,7 @@ static void note_size(struct sc_followed *file, const struct stat *status)
     file->changed_s = status->st_mtime;
 }
 
+/* Follows the file from now on, or notes what has changed of it: its name may have. */
 static void take_file(struct sc_follow *follow, const char *path, const struct stat *status)
 {
     struct sc_followed *file = S_ISREG(status->st_mode) ? find(follow, status) : NULL;
@@ -113,6 +116,7 @@ static void take_file(struct sc_follow *follow, const char *path, const struct s
     hold_open(follow, file);
 }
 
+/* Takes all files of a folder that are named as reports are. */
 static void look_into(struct sc_follow *follow, const char *folder)
 {
     DIR *stream = opendir(folder);
@@ -131,7 +135,7 @@ static void look_into(struct sc_follow *follow, const char *folder)
         closedir(stream);
 }
 
-/* One that has no name, and is open, may still grow. */
+/* Notes how large a file has become that has no name any more, but is open: it may still grow. */
 static void look_at_open(struct sc_followed *file)
 {
     struct stat status;
@@ -139,6 +143,7 @@ static void look_at_open(struct sc_followed *file)
         note_size(file, &status);
 }
 
+/* Looks what reports there are now, and how large they are. */
 void sc_follow_look(struct sc_follow *follow)
 {
     struct stat status;
@@ -156,6 +161,7 @@ void sc_follow_look(struct sc_follow *follow)
         look_at_open(file);
 }
 
+/* How many files may be kept open, as a file that is removed can then still be read to its end. */
 static size_t find_open_max(void)
 {
     struct rlimit limit;
@@ -166,6 +172,7 @@ static size_t find_open_max(void)
     return limit.rlim_cur > OPEN_LEFT ? (size_t)(limit.rlim_cur - OPEN_LEFT) : 0;
 }
 
+/* Begins to follow. False: a path cannot be, which was said. */
 bool sc_follow_begin(struct sc_follow *follow, char *const *paths)
 {
     struct stat status;
@@ -251,7 +258,7 @@ static size_t fill(struct sc_follow *follow, int fd, uint64_t at, size_t size)
     return filled;
 }
 
-/* The bytes up to the last newline. */
+/* Takes all whole lines of the block. Returns how many bytes they have. */
 static size_t take_lines(const struct sc_follow *follow, size_t filled,
                          struct sc_follow_cursor *cursor, sc_follow_take *take, void *context)
 {
@@ -267,7 +274,7 @@ static size_t take_lines(const struct sc_follow *follow, size_t filled,
     return begin;
 }
 
-/* What is longer than a line of a report may be is passed over. */
+/* Passes over a line that is longer than one of a report may be. */
 static size_t skip(struct sc_follow_cursor *cursor, size_t filled, sc_follow_take *take,
                    void *context)
 {
@@ -283,6 +290,8 @@ static size_t larger(size_t size, size_t most)
     return size < most && 2 * size > most ? most : 2 * size;
 }
 
+/* Reads a block and takes its whole lines. A longer line needs a larger block, up to a limit.
+ * Returns the bytes taken. */
 static size_t read_block(struct sc_follow *follow, int fd, struct sc_follow_cursor *cursor,
                          size_t most, sc_follow_take *take, void *context)
 {
@@ -299,6 +308,8 @@ static size_t read_block(struct sc_follow *follow, int fd, struct sc_follow_curs
     }
 }
 
+/* Takes the lines that came since the cursor, up to `most` bytes. Returns how many bytes that
+ * were. */
 size_t sc_follow_read(struct sc_follow *follow, struct sc_followed *file,
                       struct sc_follow_cursor *cursor, size_t most, sc_follow_take *take,
                       void *context)

@@ -1,10 +1,9 @@
-/* The reports in some folders while processes write them. They are opened for reading, and never
- * locked: the processes notice nothing.
+/* Follows the reports in some folders while processes write them. They are opened for reading, and
+ * never locked: the processes notice nothing.
  *
  * A report is known by its file and not by its name: one that is renamed goes on, one that takes
  * the name of another is new, and what a removed one still had is read as long as it is held open.
- * A file that is cut is read from its beginning.
- */
+ * A file that is cut is read from its beginning. */
 #ifndef SC_REPORT_COMMAND_WATCH_FOLLOW_H
 #define SC_REPORT_COMMAND_WATCH_FOLLOW_H
 
@@ -51,19 +50,19 @@ struct sc_follow_cursor {
 /* The paths stay the caller's. False after it has said that one is neither folder nor file. */
 bool sc_follow_begin(struct sc_follow *follow, char *const *paths);
 
-/* Looks what is there now. Files that are found are added at the end of the list. */
+/* Looks which files are there now. New ones are added at the end of the list. */
 void sc_follow_look(struct sc_follow *follow);
 
 /* Takes a whole line without its newline; NULL: one that was longer than a report's. */
 typedef void sc_follow_take(void *context, const char *line, size_t size);
 
-/* Reads on in a file, as many whole lines as `most` bytes have and at least one. Returns how many
- * bytes these were: 0 where there is no whole line. */
+/* Reads on in a file: as many whole lines as fit into `most` bytes, and at least one. Returns how
+ * many bytes these were; 0: there is no whole line. */
 size_t sc_follow_read(struct sc_follow *follow, struct sc_followed *file,
                       struct sc_follow_cursor *cursor, size_t most, sc_follow_take *take,
                       void *context);
 
-/* Whether there may be more behind the cursor, if only a line that is not whole yet. */
+/* May there be more behind the cursor, even if only a line that is not whole yet? */
 bool sc_follow_has_more(const struct sc_followed *file, const struct sc_follow_cursor *cursor);
 
 /* It has no name in the folders any more. One that is just renamed may be missed once. */

@@ -29,6 +29,7 @@ static bool is_program(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
+/* Finds the program that sends. NULL: there is none. To be freed. */
 char *sc_post_find_curl(void)
 {
     const char *folders = getenv("PATH");
@@ -47,7 +48,8 @@ char *sc_post_find_curl(void)
 
 /* ---- what it is told ---- */
 
-/* A value of curl's configuration. No newline comes into it. */
+/* Writes a line of curl's configuration. A value of curl's configuration. No newline comes into
+ * it. */
 static void put_setting(FILE *out, const char *name, const char *value, size_t size)
 {
     fprintf(out, "%s = \"", name);
@@ -67,7 +69,7 @@ static int digit_of(char letter)
     return found ? (int)(found - digits) : -1;
 }
 
-/* "NAME=VALUE", where %XX stands for a byte, as "NAME: VALUE". */
+/* Writes a header given as "NAME=VALUE", where %XX stands for a byte, as "NAME: VALUE". */
 static void put_header(FILE *out, const char *pair, size_t size)
 {
     char *header = calloc(1, size + 2), *to = header;
@@ -91,6 +93,7 @@ static void put_header(FILE *out, const char *pair, size_t size)
     free(header);
 }
 
+/* Writes the headers that the environment asks for, as keys for the server. */
 static void put_headers(FILE *out)
 {
     const char *pairs = getenv("OTEL_EXPORTER_OTLP_HEADERS");
@@ -109,6 +112,8 @@ static void put_file(FILE *out, const char *name, const char *variable)
         put_setting(out, name, path, strlen(path));
 }
 
+/* Writes what curl is to do into a file without a name: its arguments could be seen by all
+ * users. */
 static bool write_config(int fd, const char *url)
 {
     int own = fcntl(fd, F_DUPFD_CLOEXEC, SCRATCH);
@@ -155,7 +160,7 @@ static _Noreturn void be_curl(const char *curl, const int *files, int alive)
     _exit(127);
 }
 
-/* In memory, above all places of the child. */
+/* Makes a file in memory, its descriptor above all that the child uses. */
 static int make_file(void)
 {
     int fd = memfd_create("safecopy", MFD_CLOEXEC);
@@ -177,6 +182,7 @@ static bool write_all(int fd, const char *text)
     return lseek(fd, 0, SEEK_SET) == 0;
 }
 
+/* Starts curl. `alive` ends when it does, which can be waited for. */
 static bool start(struct sc_post *post, const char *curl, const int *files)
 {
     int ends[2];
@@ -197,6 +203,7 @@ static bool start(struct sc_post *post, const char *curl, const int *files)
     return false;
 }
 
+/* Begins to send a message. False: it cannot be. */
 bool sc_post_begin(struct sc_post *post, const char *curl, const char *url, const char *body)
 {
     int files[4];
@@ -241,7 +248,7 @@ static int seconds_of(const char *text)
     return end == text || seconds < 0 ? -1 : seconds < RETRY_MAX_S ? (int)seconds : RETRY_MAX_S;
 }
 
-/* Where the last header ends; "100 Continue" and answers of proxies come before. */
+/* Finds where the last header ends; "100 Continue" and answers of proxies come before. */
 static const char *body_of(const char *text, int *retry_after_s)
 {
     static const char name[] = "retry-after:";
@@ -258,6 +265,7 @@ static const char *body_of(const char *text, int *retry_after_s)
     return text;
 }
 
+/* Reads what curl has written: the server's answer, and its status in the last line. */
 struct sc_post_answer sc_post_read_answer(const char *text, size_t size)
 {
     struct sc_post_answer answer = {.retry_after_s = -1};
@@ -271,6 +279,7 @@ struct sc_post_answer sc_post_read_answer(const char *text, size_t size)
     return answer;
 }
 
+/* Takes the answer when curl has ended. Status 0: there was no answer, and `words` say why. */
 struct sc_post_answer sc_post_take(struct sc_post *post)
 {
     struct sc_post_answer answer = {.retry_after_s = -1};

@@ -1,6 +1,6 @@
-/* A POST by the program curl, in a child: it knows TLS, proxies and names of hosts, and the command
- * goes on meanwhile. The body and the headers, which may be secret, are no arguments.
- */
+/* Sends a POST by the program curl, in a child process: curl knows TLS, proxies and names of hosts,
+ * and the command goes on meanwhile. The body and the headers, which may be secret, are not among
+ * its arguments. */
 #ifndef SC_REPORT_COMMAND_WATCH_POST_H
 #define SC_REPORT_COMMAND_WATCH_POST_H
 
@@ -21,7 +21,7 @@ struct sc_post_answer {
     char *words;       /* the body, or why there was none; the caller frees it */
 };
 
-/* Where curl is; NULL where there is none. The caller frees it. */
+/* The path of curl; NULL: there is none. The caller frees it. */
 char *sc_post_find_curl(void);
 
 /* Begins to send `body` to the URL. What OTEL_EXPORTER_OTLP_HEADERS, _CERTIFICATE,

@@ -42,6 +42,7 @@ struct rows {
 
 /* ---- words ---- */
 
+/* How the process is, or has ended. */
 const char *sc_screen_end(const struct sc_watch_report *report, struct sc_scratch *scratch)
 {
     const struct sc_watched *shown = &report->shown;
@@ -73,6 +74,7 @@ struct sums {
     uint64_t device_bytes;
 };
 
+/* Adds a process's hazards by code to those of all. */
 static void add_tallies(struct sc_watched *all, const struct sc_watched *one)
 {
     for (size_t i = 0; i < one->tally_count; i++) {
@@ -93,6 +95,7 @@ static void add_tallies(struct sc_watched *all, const struct sc_watched *one)
     }
 }
 
+/* Adds a process to the sums of the headline. */
 static void add_report(struct sums *sums, const struct sc_watch_report *report)
 {
     const struct sc_watched *shown = &report->shown;
@@ -143,7 +146,7 @@ static long rank_of(const struct sc_watch_report *report)
     return rank ? strtol(rank, NULL, 10) : -1;
 }
 
-/* Those with the newest hazards come first where not all are shown. */
+/* Reports with the newest hazards first, for where not all are shown. */
 static int by_news(const void *a, const void *b)
 {
     const struct row *left = a, *right = b;
@@ -154,6 +157,7 @@ static int by_news(const void *a, const void *b)
     return ranks[0] < ranks[1] ? -1 : ranks[0] > ranks[1];
 }
 
+/* By rank; those without one by their name. */
 static int by_rank(const void *a, const void *b)
 {
     const struct row *left = a, *right = b;
@@ -163,6 +167,7 @@ static int by_rank(const void *a, const void *b)
     return strcmp(left->cells[0], right->cells[0]);
 }
 
+/* Fills the row of a process. */
 static void fill(struct row *row, struct sc_scratch *scratch)
 {
     const struct sc_watch_report *report = row->report;
@@ -183,6 +188,7 @@ static size_t width_of(const char *text)
     return width;
 }
 
+/* Finds how wide each column has to be. */
 static void measure(struct rows *rows)
 {
     for (size_t column = 0; column < COLUMNS; column++) {
@@ -194,7 +200,7 @@ static void measure(struct rows *rows)
     }
 }
 
-/* Of at most `most` reports. */
+/* Makes the rows of at most `most` reports. */
 static struct rows make_rows(const struct sc_follow *follow, struct sc_scratch *scratch,
                              size_t most)
 {
@@ -228,7 +234,8 @@ static const char *line_of(const struct rows *rows, const char *const *cells,
     return line;
 }
 
-/* The newest hazard is told below as well: there is no column of its first letters. */
+/* Narrows the table to the terminal. The newest hazard is told below as well: there is no column of
+ * its first letters. */
 static void fit(struct rows *rows, size_t width)
 {
     size_t before = 0;
@@ -238,7 +245,7 @@ static void fit(struct rows *rows, size_t width)
         rows->columns = NEWEST;
 }
 
-/* Cut between characters. */
+/* Writes a line cut to the width, between characters. */
 static void put_cut(FILE *out, const char *line, size_t width)
 {
     const char *end = line;
@@ -254,7 +261,7 @@ static void put_cut(FILE *out, const char *line, size_t width)
 
 static bool is_open;
 
-/* Its other screen, no cursor, no line that goes on in the next. */
+/* Opens the terminal's other screen, without cursor and without lines that go on in the next. */
 void sc_screen_open(void)
 {
     static bool is_registered;
@@ -289,7 +296,7 @@ static const struct sc_watch_report *find_newest(const struct sc_follow *follow)
     return newest;
 }
 
-/* In two lines where one is too short for it. Advice is ASCII. */
+/* Writes what to do about a code, in two lines where one is too short for it. Advice is ASCII. */
 static void put_advice(const char *code, struct sc_scratch *scratch, size_t width)
 {
     const char *line =
@@ -303,8 +310,9 @@ static void put_advice(const char *code, struct sc_scratch *scratch, size_t widt
         put_line(sc_scratch_print(scratch, "    %s", line + first), width);
 }
 
-/* "SC101 source-freed-in-flight: free at a.c:3 in f; cudaMemcpyAsync at b.c:4 in g": each of the
- * three on a line of its own, and below them what to do. */
+/* Writes the newest hazard, whose title is "SC101 source-freed-in-flight: free at a.c:3 in f;
+ * cudaMemcpyAsync at b.c:4 in g": each of the three parts on a line of its own, and below them what
+ * to do. */
 static void put_newest(const struct sc_watch_report *newest, struct sc_scratch *scratch,
                        size_t width)
 {
@@ -324,6 +332,7 @@ static void put_newest(const struct sc_watch_report *newest, struct sc_scratch *
     put_advice(sc_scratch_print(scratch, "%.5s", newest->shown.newest), scratch, width);
 }
 
+/* Puts as many rows as the terminal has room for. */
 static void put_table(const struct sc_follow *follow, struct sc_scratch *scratch,
                       const struct winsize *size)
 {
@@ -346,6 +355,7 @@ static struct winsize find_size(void)
     return size;
 }
 
+/* Paints the screen anew, from its top. */
 void sc_screen_paint(const struct sc_follow *follow, const char *footer)
 {
     struct sc_scratch scratch = {0};
@@ -364,6 +374,7 @@ void sc_screen_paint(const struct sc_follow *follow, const char *footer)
     sc_say_forget();
 }
 
+/* Prints the table once, with all rows. */
 void sc_screen_print(FILE *out, const struct sc_follow *follow)
 {
     struct sc_scratch scratch = {0};

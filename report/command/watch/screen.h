@@ -1,6 +1,5 @@
-/* What is shown of the reports: a table that is painted anew on a terminal, and printed at the end.
- * No word of a report steers the terminal.
- */
+/* The table of `safecopy watch`: painted anew on a terminal, and printed at the end. No word of a
+ * report steers the terminal. */
 #ifndef SC_REPORT_COMMAND_WATCH_SCREEN_H
 #define SC_REPORT_COMMAND_WATCH_SCREEN_H
 
@@ -9,17 +8,17 @@
 
 #include <stdio.h>
 
-/* Takes the terminal's other screen, and gives it back, at the latest when the process ends. */
+/* Switch the terminal to its other screen, and back, at the latest when the process ends. */
 void sc_screen_open(void);
 void sc_screen_close(void);
 
-/* The reports in a table, cut to the terminal, with `footer` (NULL: none) below. */
+/* Paints the reports as a table, cut to the terminal, with `footer` (NULL: none) below. */
 void sc_screen_paint(const struct sc_follow *follow, const char *footer);
 
 /* All of it, as lines. */
 void sc_screen_print(FILE *out, const struct sc_follow *follow);
 
-/* "2 processes: 1 runs, 1 ended; 3 hazards: SC101 2, SC201 1; 1.2 GB held" */
+/* The headline: "2 processes: 1 runs, 1 ended; 3 hazards: SC101 2, SC201 1; 1.2 GB held". */
 const char *sc_screen_headline(const struct sc_follow *follow, struct sc_scratch *scratch);
 
 /* How the process of a report is: "runs", "status 0", "ended", "died". */

@@ -35,6 +35,8 @@ static bool is_url(const char *url)
     return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
 }
 
+/* Checks where to send, and reads what an earlier run has sent. False: it cannot be, which was
+ * said. */
 bool sc_sender_begin(struct sc_sender *sender)
 {
     if (!sender->url)
@@ -123,6 +125,7 @@ static void add_end(struct making *making, const json_t *record)
     sc_otlp_put_memory(&making->metrics, &making->clock, json_object_get(record, "memory"));
 }
 
+/* Adds to the batch what a line of a report tells. */
 static void add_news(struct making *making, enum sc_watch_news news, json_t *record)
 {
     switch (news) {
@@ -150,6 +153,7 @@ static void add_news(struct making *making, enum sc_watch_news news, json_t *rec
     }
 }
 
+/* Takes a line that has to be sent, or one that was sent by an earlier run and is only counted. */
 static void take_line(void *context, const char *line, size_t size)
 {
     struct making *making = context;
@@ -176,6 +180,7 @@ static void put_counts(struct making *making)
                             sc_watched_sum(&sent->tallies[i]));
 }
 
+/* Puts what was collected of one process into the lists of the batch. */
 static void put_messages(struct making *making, json_t **lists)
 {
     const json_t *run = making->report->sent.run;
@@ -189,6 +194,7 @@ static void put_messages(struct making *making, json_t **lists)
                               sc_otlp_resource_metrics(sc_otlp_resource(run), &making->metrics));
 }
 
+/* Adds, once, that the process has died. */
 static void note_death(struct making *making)
 {
     struct sc_watch_report *report = making->report;
@@ -240,6 +246,7 @@ static size_t add_report(struct sc_sender *sender, struct sc_follow *follow,
     return taken;
 }
 
+/* Makes the next messages, of as many reports as a batch has room for. */
 static void make_batch(struct sc_sender *sender, struct sc_follow *follow)
 {
     json_t *lists[2] = {json_array(), json_array()};
@@ -280,7 +287,8 @@ static void save(struct sc_sender *sender, const struct sc_follow *follow)
         sender->is_saved = sc_watch_state_write(sender->state, follow);
 }
 
-/* All messages of the batch are taken, or refused for good. */
+/* Notes how far the reports are sent, when all messages of a batch were taken, or refused for
+ * good. */
 static void end_batch(struct sc_sender *sender, const struct sc_follow *follow, int64_t now_ms)
 {
     for (const struct sc_followed *file = follow->first; file; file = file->next)
@@ -295,7 +303,7 @@ static void end_batch(struct sc_sender *sender, const struct sc_follow *follow, 
     }
 }
 
-/* What it did not take of a message that it took. */
+/* Keeps what the collector says of the part of a message that it did not take. */
 static void take_partial(struct sc_sender *sender, const char *words)
 {
     json_t *answer = words ? json_loads(words, 0, NULL) : NULL;
@@ -346,8 +354,8 @@ static void try_later(struct sc_sender *sender, const struct sc_post_answer *ans
     sender->due_ms = now_ms + wait_ms;
 }
 
-/* Some collectors are for logs or for metrics alone. True: for the other kind it may still be one.
- */
+/* Does the collector take no such messages at all? Some are for logs or for metrics alone: then
+ * only the other kind is sent. */
 static bool is_without(struct sc_sender *sender, const struct sc_post_answer *answer, int message)
 {
     bool is_absent = answer->status == 404 || answer->status == 405 || answer->status == 501;
@@ -362,8 +370,8 @@ static bool is_without(struct sc_sender *sender, const struct sc_post_answer *an
     return true;
 }
 
-/* A batch that is no good for the collector is given up; one that it does not want from us stays.
- */
+/* Notes that the collector has refused a message. A batch that is no good for the collector is
+ * given up; one that it does not want from us stays. */
 static void refuse(struct sc_sender *sender, const struct sc_post_answer *answer, int message)
 {
     if (answer->status == 400 || answer->status == 413) {
@@ -452,6 +460,7 @@ int sc_sender_descriptor(const struct sc_sender *sender)
     return sender->post.child != 0 ? sender->post.alive : -1;
 }
 
+/* Was everything of the file sent that was shown? */
 bool sc_sender_has_all_of(const struct sc_sender *sender, const struct sc_followed *file)
 {
     const struct sc_watch_report *report = file->report;
@@ -476,6 +485,7 @@ bool sc_sender_is_done(const struct sc_sender *sender, const struct sc_follow *f
     return true;
 }
 
+/* What was sent, and what is wrong, as the screen shows it. */
 const char *sc_sender_words(const struct sc_sender *sender, struct sc_scratch *scratch,
                             int64_t now_ms)
 {
@@ -493,6 +503,7 @@ const char *sc_sender_words(const struct sc_sender *sender, struct sc_scratch *s
                                           : "");
 }
 
+/* Ends sending. False: not all was taken, which was said. */
 bool sc_sender_end(struct sc_sender *sender, struct sc_follow *follow)
 {
     bool is_done = !sender->url || (sc_sender_is_done(sender, follow) && !sender->has_stopped);

@@ -1,11 +1,10 @@
-/* What is sent to a collector of OpenTelemetry as it happens: hazards as logs, counts and memory as
- * metrics.
+/* Sends hazards as logs, and counts and memory as metrics, to a collector of OpenTelemetry as they
+ * happen.
  *
  * The reports are the queue. A batch is made of what lies behind the last one that was taken, is
  * kept until the collector takes it, and only then the next one is made. So nothing is lost while
  * the collector is down, and what is kept in memory is one batch. What is lost is what a removed
- * report still had when no descriptor could be kept for it, and what the collector refuses.
- */
+ * report still had when no descriptor could be kept for it, and what the collector refuses. */
 #ifndef SC_REPORT_COMMAND_WATCH_SENDER_H
 #define SC_REPORT_COMMAND_WATCH_SENDER_H
 
@@ -17,13 +16,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* All zero, but for what the flags say, is one that has sent nothing. */
+/* The sender. All zero, except for what the flags say, is one that has sent nothing. */
 struct sc_sender {
     const char *url;   /* NULL: nothing is sent */
     const char *state; /* the file that says what was taken; NULL: none */
     struct sc_watch_makers *makers;
     char *curl;
-    json_t *known; /* by the beginning of a report, how far it was taken in a run before */
+    /* for each report, known by its beginning: how far it was taken in a run before */
+    json_t *known;
     struct sc_post post;
     char
         *messages[2]; /* logs and metrics that are to be taken; NULL: there are none, or they are */
@@ -56,12 +56,12 @@ bool sc_sender_is_done(const struct sc_sender *sender, const struct sc_follow *f
 bool sc_sender_has_all_of(const struct sc_sender *sender, const struct sc_followed *file);
 bool sc_sender_has_lost_of(const struct sc_sender *sender, const struct sc_followed *file);
 
-/* "120 sent; the collector does not answer: ...; again in 8 s" */
+/* The sender's state in words: "120 sent; the collector does not answer: ...; again in 8 s". */
 const char *sc_sender_words(const struct sc_sender *sender, struct sc_scratch *scratch,
                             int64_t now_ms);
 
-/* Ends what is under way, saves the state, and says what is left. False: something is, or was
- * refused. */
+/* Ends a POST that is under way, saves the state, and says on stderr what was not sent. False:
+ * something was not, or was refused. */
 bool sc_sender_end(struct sc_sender *sender, struct sc_follow *follow);
 
 void sc_sender_free(struct sc_sender *sender);

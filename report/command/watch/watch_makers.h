@@ -1,4 +1,4 @@
-/* What lines of all reports are shown with. */
+/* What is needed to show lines of all followed reports: symbols, rules for frames, and caches. */
 #ifndef SC_REPORT_COMMAND_WATCH_WATCH_MAKERS_H
 #define SC_REPORT_COMMAND_WATCH_WATCH_MAKERS_H
 
@@ -17,7 +17,8 @@ struct sc_watch_makers {
     struct sc_scratch scratch; /* until sc_watch_makers_forget */
 };
 
-/* False when out of memory, or rules for frames have a mistake. Free is due either way. */
+/* Prepares the makers. False: out of memory, or rules for frames have a mistake.
+ * sc_watch_makers_free is due either way. */
 bool sc_watch_makers_begin(struct sc_watch_makers *makers);
 void sc_watch_makers_forget(struct sc_watch_makers *makers);
 void sc_watch_makers_free(struct sc_watch_makers *makers);

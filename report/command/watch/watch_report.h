@@ -1,4 +1,4 @@
-/* A report that is followed: what has been shown of it, and what has been sent. */
+/* A followed report: what has been shown of it, and what has been sent. */
 #ifndef SC_REPORT_COMMAND_WATCH_WATCH_REPORT_H
 #define SC_REPORT_COMMAND_WATCH_WATCH_REPORT_H
 

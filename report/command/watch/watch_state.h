@@ -1,6 +1,5 @@
-/* The file of --state: how far a collector has taken each report. A report is known by its first
- * line, which names its process.
- */
+/* Reads and writes the file of --state: how far a collector has taken each report. A report is
+ * known by its first line, which names its process. */
 #ifndef SC_REPORT_COMMAND_WATCH_WATCH_STATE_H
 #define SC_REPORT_COMMAND_WATCH_WATCH_STATE_H
 
@@ -11,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What it says; of NULL, and where there is no file yet, that nothing was taken. NULL after it has
- * said that the file is none of these. */
+/* Reads the file. If `path` is NULL, or there is no file yet, nothing was taken. NULL: the file is
+ * no such file, and stderr was told. */
 json_t *sc_watch_state_read(const char *path);
 
 /* Of a report's first line. */

@@ -49,7 +49,7 @@ void sc_watched_free(struct sc_watched *watched)
     *watched = (struct sc_watched){0};
 }
 
-/* NULL: there are too many, or memory is out. */
+/* Finds, or adds, the count of a code. NULL: there are too many, or memory is out. */
 static struct sc_watch_tally *find_tally(struct sc_watched *watched, const char *code)
 {
     for (size_t i = 0; i < watched->tally_count; i++)
@@ -68,6 +68,7 @@ static struct sc_watch_tally *find_tally(struct sc_watched *watched, const char 
     return more;
 }
 
+/* Adds a stack as its text is, since only equal ones of one report are compared. */
 static void digest_stack(struct sc_digester *digester, const json_t *side)
 {
     char *text = json_dumps(json_object_get(side, "stack"), JSON_COMPACT | JSON_ENCODE_ANY);
@@ -76,6 +77,7 @@ static void digest_stack(struct sc_digester *digester, const json_t *side)
     free(text);
 }
 
+/* Finds, or adds, the count of a hazard, whose later lines tell how often it came until then. */
 static struct sc_watch_counted *find_counted(struct sc_watched *watched, const json_t *hazard)
 {
     struct sc_digester digester;
@@ -137,7 +139,8 @@ static void note_program(struct sc_watched *watched, const json_t *line)
     watched->program_build = path ? strdup(sc_field_string(module, "build_id", "")) : NULL;
 }
 
-/* Of the program that comes first, later modules are known to be. */
+/* Notes the modules of the process. Those that a line lists later belong to the program that runs
+ * then. */
 static void take_modules(struct sc_watched *watched, struct sc_watch_makers *makers,
                          const json_t *line)
 {
@@ -149,7 +152,7 @@ static void take_modules(struct sc_watched *watched, struct sc_watch_makers *mak
         watched->builds = builds;
 }
 
-/* What was counted belongs to the program before, which exec has replaced. */
+/* Begins to count anew: what was counted belongs to the program before, which exec has replaced. */
 static void begin_program(struct sc_watched *watched)
 {
     for (size_t i = 0; i < watched->tally_count; i++) {
@@ -160,6 +163,7 @@ static void begin_program(struct sc_watched *watched)
     watched->has_ended = watched->has_status = watched->has_lost = false;
 }
 
+/* A program begins, perhaps in the same process as the one before. */
 static void take_run(struct sc_watched *watched, struct sc_watch_makers *makers, json_t *line)
 {
     begin_program(watched);
@@ -192,6 +196,7 @@ static void take_memory(struct sc_watched *watched, const json_t *memory)
     watched->host_bytes = sc_shown_memory_bytes(json_object_get(memory, "host"), "bytes");
 }
 
+/* The process has ended: takes its last counts. */
 static void take_summary(struct sc_watched *watched, const json_t *summary)
 {
     const json_t *status = json_object_get(summary, "exit_status");
@@ -212,6 +217,7 @@ static void take_summary(struct sc_watched *watched, const json_t *summary)
 
 /* ---- lines ---- */
 
+/* Was the report written by a later version? */
 static bool is_later(const struct sc_watched *watched)
 {
     unsigned major, minor, patch;
@@ -220,6 +226,7 @@ static bool is_later(const struct sc_watched *watched)
            10000 * major + 100 * minor + patch > SAFECOPY_VERSION;
 }
 
+/* Takes a line by its type. Returns what it is news of. */
 static enum sc_watch_news take_type(struct sc_watched *watched, struct sc_watch_makers *makers,
                                     const char *type, json_t *line)
 {
@@ -265,6 +272,7 @@ static json_t *parse(struct sc_watch_makers *makers, const char *line, size_t si
     return is_hazard ? sc_parse_line(line, size, &makers->pieces) : sc_parse(line, size);
 }
 
+/* Takes a line of a report. Returns what it is news of; `record` is to be released. */
 enum sc_watch_news sc_watched_take(struct sc_watched *watched, struct sc_watch_makers *makers,
                                    const char *line, size_t size, json_t **record)
 {

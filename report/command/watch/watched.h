@@ -1,4 +1,5 @@
-/* What is known of one report so far, line by line. It grows with the hazards that differ. */
+/* What the lines of one followed report have told so far. Memory grows with the hazards that
+ * differ. */
 #ifndef SC_REPORT_COMMAND_WATCH_WATCHED_H
 #define SC_REPORT_COMMAND_WATCH_WATCHED_H
 
@@ -46,8 +47,8 @@ enum sc_watch_news {
     SC_WATCH_BAD
 };
 
-/* Takes a line (NULL: one that is too long). The caller decrefs *record, which is NULL of a line
- * that could not be read. */
+/* Takes the next line; NULL: one that was too long. *record: the line parsed, which the caller
+ * decrefs; NULL: it could not be read. */
 enum sc_watch_news sc_watched_take(struct sc_watched *watched, struct sc_watch_makers *makers,
                                    const char *line, size_t size, json_t **record);
 

@@ -11,16 +11,16 @@ int main(void)
     driver_start();
     CUevent set = driver_new_event();
     CUstream setter = driver_new_stream();
-    CUstream teller = driver_new_stream();
+    CUstream notifier = driver_new_stream();
     CUdeviceptr device = driver_device_block(SMALL, FOREIGN);
     volatile uint32_t *word = new_words();
 
-    write_word(word, 1, teller);
+    write_word(word, 1, notifier);
     driver_busy(setter);
     CHECK(cuMemsetD8Async(device, 5, SMALL, setter));
     CHECK(cuEventRecord(set, setter));
-    CHECK(cuStreamWaitEvent(teller, set, 0));
-    write_word(word, 2, teller);
+    CHECK(cuStreamWaitEvent(notifier, set, 0));
+    write_word(word, 2, notifier);
     if (fixed)
         await_word(word, 2);
     const unsigned char *to = download(device);

@@ -24,7 +24,7 @@ static bool by_word(CUstream stream, bool batch)
 static bool by_word_elsewhere(void)
 {
     CUevent set = driver_new_event();
-    CUstream setter = driver_new_stream(), teller = driver_new_stream();
+    CUstream setter = driver_new_stream(), notifier = driver_new_stream();
     CUdeviceptr device = driver_device_block(SMALL, FOREIGN);
     CUdeviceptr other = driver_device_block(SMALL, FOREIGN);
     volatile uint32_t *word = new_words();
@@ -32,8 +32,8 @@ static bool by_word_elsewhere(void)
     CHECK(cuMemsetD8Async(other, 5, SMALL, setter));
     CHECK(cuEventRecord(set, setter));
     spin_behind(setter);
-    CHECK(cuStreamWaitEvent(teller, set, 0));
-    write_word(word, 1, teller);
+    CHECK(cuStreamWaitEvent(notifier, set, 0));
+    write_word(word, 1, notifier);
     await_word(word, 1);
     return download_is(device, 5) && download_is(other, 5);
 }

@@ -1,12 +1,12 @@
-/* links: interpose/graph/tellers.c interpose/graph/driver_nodes.c
+/* links: interpose/graph/notifiers.c interpose/graph/driver_nodes.c
  *
  * Of what nodes of a graph tell, on graphs made at random and in orders made at random: nobody is
  * judged of whom the host may have heard, and no event stands for what is not before its node.
  */
 #include "interpose/driver/driver.h"
-#include "interpose/graph/tellers.h"
+#include "interpose/graph/notifiers.h"
 #include "tests/unit/rounds.h"
-#include "track/told.h"
+#include "track/stages.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static struct node {
     bool is_before[NODES_MAX]; /* the node, by an edge */
     bool comes_before[NODES_MAX];
     /* what was found of it */
-    unsigned step, told;
+    unsigned stage, notified;
     bool has_told, is_unjudged;
 } nodes[NODES_MAX];
 
@@ -91,27 +91,27 @@ static CUresult get_dependencies(CUgraphNode node, CUgraphNode *room, CUgraphEdg
 
 /* ---- what is found ---- */
 
-static bool is_teller(void *context, CUgraphNode node)
+static bool is_notifier(void *context, CUgraphNode node)
 {
     ck_assert_ptr_eq(context, nodes);
     return node_of(node)->tells;
 }
 
-static bool tell_of(void *context, CUgraphNode node, unsigned step)
+static bool tell_of(void *context, CUgraphNode node, unsigned stage)
 {
     ck_assert_ptr_eq(context, nodes);
-    ck_assert_uint_le(step, SC_TOLD_MAX);
-    ck_assert(!node_of(node)->step == (step != 0)); /* it gets one, or loses it */
-    node_of(node)->step = step;
+    ck_assert_uint_le(stage, SC_STAGES_MAX);
+    ck_assert(!node_of(node)->stage == (stage != 0)); /* it gets one, or loses it */
+    node_of(node)->stage = stage;
     return node_of(node)->names_memory;
 }
 
-static void let_tell(void *context, CUgraphNode node, unsigned step)
+static void let_tell(void *context, CUgraphNode node, unsigned stage)
 {
     ck_assert_ptr_eq(context, nodes);
     ck_assert(node_of(node)->tells && !node_of(node)->has_told);
     node_of(node)->has_told = true;
-    node_of(node)->told = step;
+    node_of(node)->notified = stage;
 }
 
 static void unjudge(void *context, CUgraphNode node)
@@ -123,17 +123,17 @@ static void unjudge(void *context, CUgraphNode node)
 
 static bool find(void)
 {
-    const struct sc_tellers tellers = {nodes, is_teller, tell_of, let_tell, unjudge};
+    const struct sc_notifiers notifiers = {nodes, is_notifier, tell_of, let_tell, unjudge};
     sc_real.cuGraphNodeGetDependencies_v2 = get_dependencies;
-    return sc_tellers_each(listed, count, &tellers);
+    return sc_notifiers_find_stages(listed, count, &notifiers);
 }
 
 /* The launch ends before a node that tells of nothing else does. */
-static void expect_of_pair(const struct node *teller, const struct node *node)
+static void expect_of_pair(const struct node *notifier, const struct node *node)
 {
-    bool before = teller->comes_before[node - nodes];
-    bool stands = node->step >= 1 && node->step <= teller->told;
-    if (!teller->tells || !node->names_memory)
+    bool before = notifier->comes_before[node - nodes];
+    bool stands = node->stage >= 1 && node->stage <= notifier->notified;
+    if (!notifier->tells || !node->names_memory)
         return;
     ck_assert(!before || stands || node->is_unjudged); /* or a correct program would be accused */
     ck_assert(before || !stands);                      /* or the memory would go too early */
@@ -148,7 +148,7 @@ static void expect_sound(void)
             expect_of_pair(&nodes[k], &nodes[i]);
             is_told |= nodes[k].tells && nodes[k].comes_before[i];
         }
-        ck_assert(is_told || (!nodes[i].is_unjudged && !nodes[i].step));
+        ck_assert(is_told || (!nodes[i].is_unjudged && !nodes[i].stage));
     }
 }
 
@@ -197,42 +197,42 @@ static void make_chain(unsigned pairs)
     }
 }
 
-START_TEST(of_a_chain_each_node_tells_of_one_step_more)
+START_TEST(of_a_chain_each_node_tells_of_one_stage_more)
 {
     for (unsigned turn = 0; turn < 20; turn++) {
-        make_chain(SC_TOLD_MAX);
+        make_chain(SC_STAGES_MAX);
         if (turn)
             shuffle();
         ck_assert(find());
         expect_sound();
         ck_assert_uint_eq(unjudged_count, 0);
         for (unsigned i = 0; i < count; i += 2) {
-            ck_assert_uint_eq(nodes[i].step, i / 2 + 1);
-            ck_assert_uint_eq(nodes[i + 1].told, i / 2 + 1);
+            ck_assert_uint_eq(nodes[i].stage, i / 2 + 1);
+            ck_assert_uint_eq(nodes[i + 1].notified, i / 2 + 1);
         }
     }
 }
 END_TEST
 
-START_TEST(what_is_beyond_the_last_step_is_not_judged)
+START_TEST(what_is_beyond_the_last_stage_is_not_judged)
 {
-    make_chain(SC_TOLD_MAX + 5);
+    make_chain(SC_STAGES_MAX + 5);
     ck_assert(find());
     expect_sound();
     ck_assert_uint_eq(unjudged_count, 5);
 }
 END_TEST
 
-START_TEST(nodes_without_memory_take_no_step)
+START_TEST(nodes_without_memory_take_no_stage)
 {
     make_chain(40);
     for (unsigned i = 0; i < count; i++)
         nodes[i].names_memory = i == 60;
     ck_assert(find());
     expect_sound();
-    ck_assert_uint_eq(nodes[60].step, 1);
-    ck_assert_uint_eq(nodes[59].told, 0);
-    ck_assert_uint_eq(nodes[61].told, 1);
+    ck_assert_uint_eq(nodes[60].stage, 1);
+    ck_assert_uint_eq(nodes[59].notified, 0);
+    ck_assert_uint_eq(nodes[61].notified, 1);
     ck_assert_uint_eq(unjudged_count, 0);
 }
 END_TEST
@@ -246,14 +246,14 @@ START_TEST(two_records_behind_one_copy_tell_the_same)
     add_edge(0, 2);
     ck_assert(find());
     expect_sound();
-    ck_assert_uint_eq(nodes[0].step, 1);
-    ck_assert(nodes[1].told == 1 && nodes[2].told == 1);
-    ck_assert_uint_eq(nodes[3].told, 0); /* behind nothing */
+    ck_assert_uint_eq(nodes[0].stage, 1);
+    ck_assert(nodes[1].notified == 1 && nodes[2].notified == 1);
+    ck_assert_uint_eq(nodes[3].notified, 0); /* behind nothing */
 }
 END_TEST
 
 /* Each of two branches tells of its own copy, and a last node of both. */
-START_TEST(of_two_branches_one_gets_a_step)
+START_TEST(of_two_branches_one_gets_a_stage)
 {
     begin(6);
     nodes[0].names_memory = nodes[1].names_memory = nodes[4].names_memory = true;
@@ -267,12 +267,12 @@ START_TEST(of_two_branches_one_gets_a_step)
     expect_sound();
     ck_assert_uint_eq(unjudged_count, 1);
     ck_assert(!nodes[4].is_unjudged);
-    ck_assert_uint_eq(nodes[5].told, 2);
+    ck_assert_uint_eq(nodes[5].notified, 2);
 }
 END_TEST
 
-/* A teller may use memory itself, as a child graph: that is of the next one's step. */
-START_TEST(what_a_teller_uses_is_behind_what_it_tells_of)
+/* A notifier may use memory itself, as a child graph: that is of the next one's stage. */
+START_TEST(what_a_notifier_uses_is_behind_what_it_tells_of)
 {
     begin(3);
     nodes[0].names_memory = nodes[1].names_memory = true;
@@ -281,25 +281,25 @@ START_TEST(what_a_teller_uses_is_behind_what_it_tells_of)
     add_edge(1, 2);
     ck_assert(find());
     expect_sound();
-    ck_assert_uint_eq(nodes[1].told, 1);
-    ck_assert_uint_eq(nodes[1].step, 2);
-    ck_assert_uint_eq(nodes[2].told, 2);
+    ck_assert_uint_eq(nodes[1].notified, 1);
+    ck_assert_uint_eq(nodes[1].stage, 2);
+    ck_assert_uint_eq(nodes[2].notified, 2);
     ck_assert_uint_eq(unjudged_count, 0);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("tellers");
-    TCase *group = tcase_create("tellers");
+    Suite *suite = suite_create("notifiers");
+    TCase *group = tcase_create("notifiers");
     tcase_set_timeout(group, 60);
     tcase_add_test(group, nobody_is_judged_or_let_go_too_early);
-    tcase_add_test(group, of_a_chain_each_node_tells_of_one_step_more);
-    tcase_add_test(group, what_is_beyond_the_last_step_is_not_judged);
-    tcase_add_test(group, nodes_without_memory_take_no_step);
+    tcase_add_test(group, of_a_chain_each_node_tells_of_one_stage_more);
+    tcase_add_test(group, what_is_beyond_the_last_stage_is_not_judged);
+    tcase_add_test(group, nodes_without_memory_take_no_stage);
     tcase_add_test(group, two_records_behind_one_copy_tell_the_same);
-    tcase_add_test(group, of_two_branches_one_gets_a_step);
-    tcase_add_test(group, what_a_teller_uses_is_behind_what_it_tells_of);
+    tcase_add_test(group, of_two_branches_one_gets_a_stage);
+    tcase_add_test(group, what_a_notifier_uses_is_behind_what_it_tells_of);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -1,0 +1,253 @@
+#include "interpose/graph/notifiers.h"
+
+#include <stdint.h>
+
+#include "common/handles.h"
+#include "common/own_pages.h"
+#include "interpose/graph/driver_nodes.h"
+#include "track/stages.h"
+
+#include "common/poison.h"
+
+/* WHOLE_WALKS_MAX: more walks over whole graphs would take too long. */
+enum {
+    NO_STAGE = SC_STAGES_MAX + 1, /* the stage of a node that has been looked at and is in none */
+    WHOLE_WALKS_MAX = 64,
+    NOWHERE = UINT32_MAX,
+};
+
+/* What is known of a node, by its index in the list. */
+struct place {
+    uint32_t walk;    /* the number of the latest walk that met the node */
+    uint8_t stage;    /* 0: not looked at yet */
+    bool is_notifier; /* the node tells */
+    bool has_told;    /* what the node tells of is known */
+    bool is_passed;   /* what stands before the node is known */
+};
+
+/* The search for the stages of one graph. A place is a node's index in `nodes`. */
+struct search {
+    const CUgraphNode *nodes;
+    uint32_t count;
+    const struct sc_notifiers *notifiers;
+    struct sc_handles by_node; /* nodes -> place + 1 */
+    struct place *places;
+    CUgraphNode *found; /* what one question to the driver has found */
+    uint32_t *queue; /* the places that a walk has met, in that order; the first is its notifier */
+    uint32_t *open;  /* notifiers that wait until notifiers before them are done */
+    uint32_t walks, whole_walks;
+    unsigned stages;
+    uint32_t last; /* the last notifier that tells of all stages; NOWHERE: there is no stage yet */
+    uint32_t counts[SC_STAGES_MAX + 1]; /* how many nodes each stage has */
+};
+
+/* ---- a walk to all that stands before a notifier ---- */
+
+/* What a walk has found. */
+struct walked {
+    uint32_t length;   /* of the queue */
+    uint32_t before;   /* a notifier to be walked first, or NOWHERE */
+    bool meets_last;   /* `last` is before the notifier */
+    bool meets_others; /* other known nodes are before the notifier */
+};
+
+/* Does the node have its final stage? A notifier does not have one until what it tells of is known:
+ * nodes of its child graph may use memory. */
+static bool has_stage(const struct place *place)
+{
+    return place->is_passed && place->stage;
+}
+
+/* Adds a node to the walk. False: the node is a notifier that has to be walked first. */
+static bool meet_node(struct search *search, struct walked *walked, uint32_t at, bool is_whole)
+{
+    struct place *place = &search->places[at];
+    if (place->walk == search->walks)
+        return true;
+    place->walk = search->walks;
+    if (place->is_notifier && !place->has_told) {
+        walked->before = at;
+        return false;
+    }
+    walked->meets_last |= at == search->last;
+    walked->meets_others |= place->is_passed && at != search->last;
+    if (is_whole || !has_stage(place))
+        search->queue[walked->length++] = at;
+    return true;
+}
+
+/* Adds all nodes that have an edge to the node. False: a notifier has to be walked first. */
+static bool meet_before(struct search *search, struct walked *walked, uint32_t at, bool is_whole)
+{
+    size_t count =
+        sc_driver_nodes_next_to(search->nodes[at], SC_WAY_BEFORE, search->found, search->count);
+    bool goes_on = true;
+    for (size_t i = 0; goes_on && i < count && i < search->count; i++) {
+        uint64_t place = sc_handles_get(&search->by_node, (uintptr_t)search->found[i]);
+        goes_on = !place || meet_node(search, walked, (uint32_t)place - 1, is_whole);
+    }
+    return goes_on;
+}
+
+/* Walks from the notifier to all nodes before it. Without `is_whole` the walk stops at nodes of
+ * which it is known already what is before them. */
+static struct walked walk_before(struct search *search, uint32_t notifier, bool is_whole)
+{
+    struct walked walked = {.length = 1, .before = NOWHERE};
+    bool goes_on = true;
+    search->places[notifier].walk = ++search->walks;
+    search->queue[0] = notifier;
+    for (uint32_t i = 0; goes_on && i < walked.length; i++) {
+        uint32_t at = search->queue[i];
+        if (i == 0 || is_whole || !search->places[at].is_passed)
+            goes_on = meet_before(search, &walked, at, is_whole);
+    }
+    return walked;
+}
+
+/* ---- what it tells of ---- */
+
+/* How many of the first stages are wholly before the notifier, by a whole walk. */
+static unsigned whole_stages(const struct search *search, const struct walked *walked)
+{
+    uint32_t met[NO_STAGE + 1] = {0};
+    unsigned stages = 0;
+    for (uint32_t i = 1; i < walked->length; i++)
+        met[search->places[search->queue[i]].stage]++;
+    while (stages < search->stages && met[stages + 1] == search->counts[stages + 1])
+        stages++;
+    return stages;
+}
+
+/* Takes the node out of its stage: it is not judged. */
+static void unjudge(struct search *search, uint32_t at)
+{
+    struct place *place = &search->places[at];
+    const struct sc_notifiers *notifiers = search->notifiers;
+    if (has_stage(place) && place->stage != NO_STAGE) {
+        search->counts[place->stage]--;
+        notifiers->put_in_stage(notifiers->context, search->nodes[at], 0);
+    }
+    place->stage = NO_STAGE;
+    notifiers->unjudge(notifiers->context, search->nodes[at]);
+}
+
+/* Puts a node that is before the notifier into a stage. The notifier tells of the first `stages`
+ * stages. A node of a later stage is not judged any more. */
+static void tell_node(struct search *search, uint32_t at, unsigned stages)
+{
+    const struct sc_notifiers *notifiers = search->notifiers;
+    struct place *place = &search->places[at];
+    unsigned next = search->stages + 1;
+    if (has_stage(place)) {
+        if (place->stage > stages && place->stage != NO_STAGE)
+            unjudge(search, at);
+    } else if (stages < search->stages || next > SC_STAGES_MAX) {
+        unjudge(search, at);
+    } else {
+        bool names_memory = notifiers->put_in_stage(notifiers->context, search->nodes[at], next);
+        place->stage = (uint8_t)(names_memory ? next : NO_STAGE);
+        search->counts[next] += names_memory;
+    }
+    place->is_passed = true;
+}
+
+/* Finds how many of the first stages the notifier tells of wholly. False: it would take too long.
+ */
+static bool find_stages(struct search *search, uint32_t notifier, struct walked *walked,
+                        unsigned *stages)
+{
+    *stages = walked->meets_last ? search->stages : 0;
+    if (walked->meets_last || !walked->meets_others || !search->stages)
+        return true;
+    if (++search->whole_walks > WHOLE_WALKS_MAX)
+        return false;
+    *walked = walk_before(search, notifier, /*is_whole=*/true);
+    *stages = whole_stages(search, walked);
+    return true;
+}
+
+/* Notes what the notifier tells of, by its walk. If it tells of all stages, the nodes of no stage
+ * yet become a new stage. */
+static bool note_told(struct search *search, uint32_t notifier, struct walked walked)
+{
+    struct place *place = &search->places[notifier];
+    unsigned stages = 0;
+    if (!find_stages(search, notifier, &walked, &stages))
+        return false;
+    bool tells_all = stages == search->stages;
+    for (uint32_t i = 1; i < walked.length; i++)
+        tell_node(search, search->queue[i], stages);
+    if (tells_all) {
+        search->last = notifier;
+        if (search->stages < SC_STAGES_MAX && search->counts[search->stages + 1])
+            search->stages++;
+        stages = search->stages;
+    }
+    place->has_told = place->is_passed = true;
+    search->notifiers->tells(search->notifiers->context, search->nodes[notifier], stages);
+    return true;
+}
+
+/* Finds what the notifier tells of, after all notifiers before it. */
+static bool tell_with_earlier(struct search *search, uint32_t notifier)
+{
+    uint32_t count = 0;
+    search->open[count++] = notifier;
+    while (count) {
+        struct walked walked = walk_before(search, search->open[count - 1], /*is_whole=*/false);
+        if (walked.before != NOWHERE && count < search->count)
+            search->open[count++] = walked.before;
+        else if (!note_told(search, search->open[--count], walked))
+            return false;
+    }
+    return true;
+}
+
+/* ---- a graph ---- */
+
+/* Fills in the places, and finds the notifiers. */
+static bool note_places(struct search *search)
+{
+    const struct sc_notifiers *notifiers = search->notifiers;
+    bool noted = true;
+    for (uint32_t i = 0; noted && i < search->count; i++) {
+        search->places[i].is_notifier =
+            notifiers->is_notifier(notifiers->context, search->nodes[i]);
+        noted = sc_handles_put(&search->by_node, (uintptr_t)search->nodes[i], i + 1) == 0;
+    }
+    return noted;
+}
+
+/* Finds what each notifier tells of. False: it takes too long, or there is no memory. */
+static bool find_all(struct search *search)
+{
+    bool found = note_places(search);
+    for (uint32_t i = 0; found && i < search->count; i++)
+        if (search->places[i].is_notifier && !search->places[i].has_told)
+            found = tell_with_earlier(search, i);
+    return found;
+}
+
+/* Divides the nodes of a new exec into stages: those that stand before the first node which tells
+ * the host, those before the next one, and so on. */
+bool sc_notifiers_find_stages(const CUgraphNode *nodes, size_t count,
+                              const struct sc_notifiers *notifiers)
+{
+    struct search search = {
+        .nodes = nodes, .count = (uint32_t)count, .notifiers = notifiers, .last = NOWHERE};
+    size_t size_bytes = count * (sizeof *search.found + sizeof *search.places +
+                                 sizeof *search.queue + sizeof *search.open);
+    char *room = sc_pages_map(size_bytes);
+    bool found = false;
+    if (room && sc_handles_init(&search.by_node) == 0) {
+        search.found = (CUgraphNode *)(void *)room;
+        search.places = (struct place *)(void *)(search.found + count);
+        search.queue = (uint32_t *)(void *)(search.places + count);
+        search.open = search.queue + count;
+        found = find_all(&search);
+        sc_handles_destroy(&search.by_node);
+    }
+    sc_pages_unmap(room, size_bytes);
+    return found;
+}

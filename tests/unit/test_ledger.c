@@ -258,15 +258,15 @@ START_TEST(a_pool_that_is_told_of_has_the_place_of_one_that_is_over)
     struct sc_ledger_suballocator told = {.owner = "a"};
     for (unsigned i = 0; i < 2 * SC_LEDGER_SUBALLOCATORS; i++, told.owner[0]++) {
         told.reserved_bytes = 1 * MB;
-        sc_ledger_tell(ledger, &told);
+        sc_ledger_note_suballocator(ledger, &told);
         ck_assert_uint_eq(ledger->suballocators[0].reserved_bytes, 1 * MB);
         told.reserved_bytes = 0;
-        sc_ledger_tell(ledger, &told);
+        sc_ledger_note_suballocator(ledger, &told);
         ck_assert_uint_eq(ledger->suballocators[0].reserved_bytes, 0);
     }
     for (unsigned i = 0; i < 2; i++, told.owner[0]++) {
         told.reserved_bytes = (i + 1) * MB;
-        sc_ledger_tell(ledger, &told);
+        sc_ledger_note_suballocator(ledger, &told);
     }
     ck_assert_uint_eq(ledger->suballocators[0].reserved_bytes, 1 * MB);
     ck_assert_uint_eq(ledger->suballocators[1].reserved_bytes, 2 * MB);

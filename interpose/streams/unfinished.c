@@ -56,7 +56,6 @@ void sc_unfinished_renew(struct sc_stream_record *stream)
         .own_host_ticks = no_host_work_ever() ? 0 : gate_ticks,
         .since_ticks = now,
         .asked_ticks = now + 1,
-
     };
     if (stream->kind == SC_STREAM_LEGACY)
         stream->context->unfinished.family = stream->unfinished;

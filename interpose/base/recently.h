@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/ticks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "track/history.h"
@@ -29,7 +28,6 @@ SC_INLINED void sc_recently_issued(const char *api, void *site, uint32_t stream,
     use.ticks = ticks;
     use.number = number;
     sc_history_note_issued(&sc_history, &use);
-    sc_ticks_tell(ticks);
 }
 
 /* Notes that the program gives memory back, by a call that returns to `site`. `site` not NULL: the

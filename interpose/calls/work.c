@@ -156,19 +156,11 @@ SC_INLINED struct sc_stream_record *find_simple(enum sc_simplicity least, CUstre
                : find_simple_legacy(least, handle, per_thread);
 }
 
-static __attribute__((noinline)) uint64_t note_legacy_work(struct sc_stream_record *stream,
-                                                           uint64_t at_least)
-{
-    uint64_t ticks = sc_unfinished_work(stream, at_least);
-    sc_unfinished_queued(stream, ticks);
-    return ticks;
-}
-
 SC_INLINED uint64_t note_simple_work(struct sc_stream_record *stream, uint64_t at_least)
 {
     return sc_likely(stream->kind == SC_STREAM_NONBLOCKING)
                ? sc_unfinished_simple_work(stream, at_least)
-               : note_legacy_work(stream, at_least);
+               : sc_unfinished_queued_work(stream, at_least);
 }
 
 /* Returns NULL also where a mark is needed before the work, or where managed sources are in flight

@@ -81,8 +81,8 @@ uint64_t sc_unfinished_gate_ticks(struct sc_context *context)
     return context->primary ? later(own, get(&context->primary->unfinished.waits_ticks)) : own;
 }
 
-/* A time that has come, and behind all waits of the host for the stream that have begun: their
- * threads have told of them before they called the driver. */
+/* A time that has come, and behind all waits of the host for the stream that have begun, and what
+ * its context waits for: their threads have told of them before they called the driver. */
 SC_INLINED uint64_t behind_waits(const struct sc_stream_record *stream)
 {
     struct sc_context *context = stream->context;
@@ -91,7 +91,7 @@ SC_INLINED uint64_t behind_waits(const struct sc_stream_record *stream)
         later(get(&stream->unfinished.asked_ticks), get(&context->unfinished.asked_ticks));
     if (sc_unlikely(context->primary != NULL))
         asked = later(asked, get(&context->primary->unfinished.asked_ticks));
-    return later(later(asked, sc_unfinished_gate_ticks(context)), sc_ticks_lately());
+    return asked;
 }
 
 /* A time of its own: behind all that the family has. */
@@ -166,6 +166,14 @@ uint64_t sc_unfinished_work(struct sc_stream_record *stream, uint64_t at_least)
                : sc_unfinished_simple_work(stream, at_least);
 }
 
+/* The legacy stream's, which is simple where no blocking stream has ever been. */
+uint64_t sc_unfinished_queued_work(struct sc_stream_record *stream, uint64_t at_least)
+{
+    uint64_t now = note_work_at(stream, next_of_family(stream, at_least), /*is_own=*/true);
+    set(&stream->unfinished.queued_ticks, now);
+    return now;
+}
+
 uint64_t sc_unfinished_host_work(struct sc_stream_record *stream)
 {
     uint64_t now = note_work_at(stream, read_clock(stream), /*is_own=*/true);
@@ -220,6 +228,7 @@ void sc_unfinished_context_waits(struct sc_context *context)
 {
     sc_ticks_barrier(); /* the time is also one of work (note_work): neither may be early */
     context->unfinished.waits_ticks = sc_ticks_not_late();
+    raise_to(&context->unfinished.asked_ticks, context->unfinished.waits_ticks);
     sc_streams_each_ever(context, note_context_wait, NULL);
 }
 

@@ -64,7 +64,8 @@ struct sc_context_unfinished {
     _Atomic uint64_t legacy_ticks;  /* the last work on the legacy stream */
     _Atomic uint64_t written_ticks; /* the last copy to the host that a blocking stream awaits */
     _Atomic uint64_t done_ticks;    /* what was issued by then is done, on all its streams */
-    _Atomic uint64_t asked_ticks;   /* as a stream's, of waits for the context */
+    _Atomic uint64_t asked_ticks;   /* as a stream's, of waits for the context; and no earlier than
+                                       waits_ticks */
     _Atomic uint64_t waits_ticks;   /* when all its streams, and streams to come, were last told to
                                        wait for an event */
 };
@@ -80,6 +81,9 @@ uint64_t sc_unfinished_work(struct sc_stream_record *stream, uint64_t at_least);
 
 /* The same for work of the device on a simple stream (sc_streams_find_simple). */
 uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream, uint64_t at_least);
+
+/* The same on the stream of a family, and the work is in the stream's own queue. */
+uint64_t sc_unfinished_queued_work(struct sc_stream_record *stream, uint64_t at_least);
 
 /* The same for work that may run host functions. These write pageable memory; kernels do so only if
  * the device uses it in place. A wait for the host counts as such work. */

@@ -1,5 +1,5 @@
 /* Recognises stores by which threads, or a thread and a kernel of the device, talk with each other.
- * Such a store to guarded memory is no mistake.
+ * Such a store to memory that a kernel may use is no mistake.
  *
  * It is an exchange, a locked instruction, a store with release or an exclusive one, which is what
  * compilers make of operations on atomics. On x86-64 a store to an atomic with a weaker order than

@@ -54,9 +54,9 @@ static uintptr_t area_of(uintptr_t address)
     return address - (address - sc_areas.start) % SC_AREAS_BYTES;
 }
 
-/* Would userfaultfd serve the area better? With guard=uffd, if threads wait for each other in
- * mprotect, or if small pieces were guarded there OFTEN times. `before`: how often a part of it was
- * guarded before. */
+/* Would userfaultfd serve the area better? So it does with guard=uffd, if threads wait for each
+ * other in mprotect, or if the pages are few and parts of the area are guarded for the OFTEN-th
+ * time. `before`: how often parts of it were guarded before. */
 static bool is_wanted(const struct sc_pages *pages, unsigned before)
 {
     return sc_options.guard == SC_GUARD_UFFD || sc_map_waits_are_long() ||

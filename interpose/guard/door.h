@@ -13,8 +13,7 @@
  *                 (sc_guard_apply).
  *     unprotect   which memory (sc_guard_unprotect); or that a call has just been refused, and may
  *                 be made again (sc_guard_makes_room). A hook that has much to do first asks
- * whether it has to (sc_guard_has).
- *
+ *                 whether it has to (sc_guard_has).
  *     pin         which memory (sc_guard_pin). By whom it is served decides where it is mapped
  *                 (sc_guard_serves_areas), and whether a copy of its bytes is cheaper
  *                 (sc_guard_uses_userfault).
@@ -79,11 +78,10 @@ static inline void sc_guard_attend(uint64_t lanes)
 #define SC_GUARD_OWN UINT64_C(0)
 void sc_guard_apply(uint64_t stream_bits);
 
-/* Unprotects every page of the interval, without a report and without a wait: the kernel or the
- * driver is about to read memory there that belongs to no operation. Signal-safe. */
+/* ---- unprotect ---- */
 
-/* Lets go of every page of the interval, and neither reports nor waits: the kernel or the driver is
- * about to look at memory there that is none of an operation's. Signal safe. */
+/* Unprotects every page of the interval, without a report and without a wait: the kernel or the
+ * driver is about to use memory there that belongs to no operation. Signal-safe. */
 void sc_guard_unprotect(const void *address, size_t size_bytes);
 
 /* For a system call of the program's that has just failed (errno). True: it failed since the
@@ -92,12 +90,13 @@ void sc_guard_unprotect(const void *address, size_t size_bytes);
 bool sc_guard_makes_room(void);
 
 /* May the interval overlap an operation in flight, or a page that is protected for one? SIZE_MAX
- * bytes: is anything guarded at all? False is certain. Lock-free. */
+ * bytes: is anything guarded at all? False: it does not, or nothing at all is protected or about to
+ * be unprotected. Lock-free. */
 bool sc_guard_has(const void *address, size_t size_bytes);
 
 /* ---- pin ---- */
 
-/* A range has become known, and the program does not have its address yet. Forgets what was noted
+/* A range has become known, and the program has not been told so yet. Forgets what was noted
  * of its pages, and registers memory of sc_areas_map with userfaultfd. Notes what parts of
  * registered memory must never be guarded, as the kernel may touch them at any time. Not
  * signal-safe. */

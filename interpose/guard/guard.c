@@ -354,8 +354,8 @@ static void note_stack_range(void *argument)
                                   SC_GUARDING_WHOLE_PAGES));
 }
 
-/* The calling thread's stack lies at `place`. On a spare stack, since its own may have little
- * room. */
+/* A stack lies at `place`: the calling thread's, or one on which a thread or context is about to
+ * run. The range is marked on a spare stack, since the thread's own may have little room. */
 void sc_guard_note_stack(uintptr_t place)
 {
     struct stack_range of = {.place = place};
@@ -500,8 +500,8 @@ static void take_sources(const struct sc_range_info *range, const struct sc_page
     }
 }
 
-/* Is an operation with many pages better guarded by mprotect? Yes, unless threads wait for each
- * other for that, or SIGSEGV, which it needs, cannot be had. */
+/* Is an operation with many pages better guarded by mprotect? Not with guard=uffd, not if threads
+ * wait for each other for that, and not if SIGSEGV, which it needs, cannot be had. */
 static bool is_mprotects(void)
 {
     return sc_options.guard != SC_GUARD_UFFD && !sc_map_waits_are_long() &&

@@ -1,6 +1,6 @@
 /* Counts how many ranges of pages were protected by each mechanism, for the summary.
  *
- * The counters only grow. Each lies in a cache line of its own, for a part of memory, since
+ * The counters only grow. Those of a part of memory lie in a cache line of their own, since
  * different threads count at the same time. Lock-free; thread-safe and signal-safe. */
 #ifndef SC_INTERPOSE_GUARD_GUARDED_RANGES_H
 #define SC_INTERPOSE_GUARD_GUARDED_RANGES_H

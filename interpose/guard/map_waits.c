@@ -14,9 +14,9 @@ static _Atomic uint64_t waiters; /* threads; those whose numbers are alike count
 
 static __thread unsigned balance __attribute__((tls_model("initial-exec")));
 
-/* Notes that a call of mmap or munmap had to wait for another thread's. Each wait outweighs CALLS
- * calls without one. A thread whose balance has come so far that it has waited TIMES times counts
- * as one that waits. */
+/* Notes that the thread had to wait for another one before its call of mprotect. Each wait
+ * outweighs CALLS calls without one. A thread whose balance has come so far that it has waited
+ * TIMES times counts as one that waits. */
 static __attribute__((noinline)) void note_wait(void)
 {
     balance += CALLS;

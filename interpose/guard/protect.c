@@ -59,8 +59,9 @@ static void may_not_leave(void)
     sc_spare_stack_undo_by(NULL, NULL);
 }
 
-/* Takes lane 0, which has all pages that mprotect guards. Threads wait here for each other, and not
- * in the kernel; that is noted for the choice of the mechanism. */
+/* Takes lane 0, which has all pages but those of areas with a lane of their own: mprotect guards
+ * them. Threads wait here for each other, and not in the kernel; that is noted for the choice of
+ * the mechanism. */
 static void lock_shared(void) SC_UNFOLLOWED
 {
     bool waits = !sc_brief_lock_try(&lanes[0].lock);
@@ -124,8 +125,9 @@ static int tell(struct sc_access_change change)
     return refused ? refused : result;
 }
 
-/* The kernel has refused to protect pages: the tracker ends their guard, and counts them as not
- * watched. */
+/* The kernel has refused the change. If it was to protect pages for an operation, the tracker ends
+ * the operation's guard, and counts it as not watched. Pages that it was to unprotect stay covered,
+ * and are tried again (retry). */
 static void refuse(unsigned lane, const struct sc_access_change *change, int refused)
 {
     if (refused == -ENOMEM && lane == 0)
@@ -298,8 +300,8 @@ static size_t laned_part(const struct sc_pages *pages)
     return (next < pages->end ? next : pages->end) - pages->start;
 }
 
-/* Notes that the pages are left to the program unguarded, or are not any more. Lane by lane, and
- * only where that differs from what is noted. */
+/* Notes whether the latest operation on the pages is left to mprotect. Lane by lane, and only where
+ * that differs from what is noted. */
 void sc_protect_note_left(const struct sc_pages *pages, bool left)
 {
     SC_KEEP_ERRNO();

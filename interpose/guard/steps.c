@@ -37,8 +37,8 @@ static unsigned count(uintptr_t address)
     return (unsigned)number;
 }
 
-/* Called behind the instruction that was let through. If the instruction faulted once more
- * meanwhile (`is_repeated`), the page is unprotected instead of opened again and again. */
+/* Called behind the instruction that was let through. If that has done only a part of its work, and
+ * will go on (`is_repeated`), the page is unprotected instead of opened again and again. */
 static void close_page(uintptr_t page, bool is_repeated)
 {
     if (is_repeated) {

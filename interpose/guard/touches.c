@@ -357,7 +357,8 @@ static bool must_wait_unsure(struct touch *touch)
     return found.count > 0 && await(&found, touch);
 }
 
-/* Ends the guard of the touched bytes' pages. Returns whether results were still to come there. */
+/* Ends the guard of the touched bytes' pages. Returns whether an operation still forbade such a
+ * touch of the page. */
 static bool end_watch(const struct touch *touch, bool in_order)
 {
     enum sc_no_verdict_reason why = touch->fault ? SC_NO_VERDICT_NEIGHBOURS : SC_NO_VERDICT_KERNEL;
@@ -627,8 +628,9 @@ static bool keeps_coming(const struct sc_fault *fault)
     return true;
 }
 
-/* A driver's thread has come to copy pageable memory, one page after another. The pages that follow
- * in the operation are opened with the first, so that it faults once for a block. */
+/* The driver's code, on whatever thread, has come to copy pageable memory, one page after another.
+ * The pages that follow in the operation are opened with the first, so that it faults once for a
+ * block. */
 static void let_driver_in(struct touch *touch)
 {
     const size_t block_bytes = (size_t)2 << 20;

@@ -430,7 +430,8 @@ static long let_readers_in(uintptr_t start, size_t size_bytes)
     return result ? result : write_protect(start, size_bytes, true);
 }
 
-/* Takes pages away from the host: all access, or only stores. */
+/* Takes pages away from the host: all access, or only stores. Pages that were inaccessible become
+ * readable if `access` says so. */
 static long keep_off(uintptr_t start, size_t size_bytes, enum sc_access from, enum sc_access access)
 {
     if (access != SC_ACCESS_READ)
@@ -543,8 +544,8 @@ static bool read_event(struct uffd_msg *message)
     }
 }
 
-/* Waits for the next fault that the kernel reports. False: a touch of the bell has ended the
- * events. */
+/* Waits for the next fault that the kernel reports. False: a touch of the bell or a failed read has
+ * ended the events. */
 bool sc_userfaults_await(struct sc_userfaults_event *event)
 {
     struct uffd_msg message;

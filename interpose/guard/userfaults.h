@@ -75,7 +75,7 @@ void sc_userfaults_leave(uintptr_t start, size_t size_bytes, bool left);
  * and mprotect if the kernel refuses. The caller has the lock under which the kernel is told of the
  * pages. */
 void sc_userfaults_take_sources(uintptr_t start, size_t size_bytes);
-/* Puts pages of a kept-off area, which nobody keeps off any more, back into the page tables,
+/* Puts those of the pages that are adopted, and that nobody keeps off, back into the page tables,
  * whoever has taken them out. */
 void sc_userfaults_restore(uintptr_t start, size_t size_bytes);
 
@@ -101,8 +101,8 @@ bool sc_userfaults_enter_reader(void);
 /* Waits for the next one. False: there will be none any more. */
 bool sc_userfaults_await(struct sc_userfaults_event *event);
 
-/* Is the page taken away from the host by userfaultfd? If not, a thread that waits for it need only
- * be woken. */
+/* Is the page noted as taken away from the host by userfaultfd? If not, it is put back for a thread
+ * that waits for it, without more ado. */
 bool sc_userfaults_is_off(uintptr_t address);
 
 /* Takes a page that is noted as off out of the page tables once more. */

@@ -101,7 +101,8 @@ void sc_losses_forbid_guarding(const void *address, size_t size_bytes)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* The pages are gone or replaced: they are not guarded any more, nor compared. */
+/* The pages are about to be lost or replaced: they are not guarded any more, and compared only as
+ * far as `snapshots` says. */
 void sc_losses_leave_alone(const void *address, size_t size_bytes, enum sc_snapshots snapshots)
 {
     bool may_be_of_range = sc_losses_limit_snapshots(address, size_bytes, snapshots);

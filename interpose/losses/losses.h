@@ -30,7 +30,7 @@ size_t sc_losses_whole_pages(size_t size_bytes);
 /* Does the interval start on a page, and lie where a process has memory? It may be empty. */
 bool sc_losses_are_pages(const void *address, size_t size_bytes);
 
-/* Can any loss matter: is anything in flight, held or guarded? Some relaxed loads. */
+/* Can any loss matter: must libc's calls be watched, or is there any range? Some relaxed loads. */
 static inline bool sc_losses_are_watched(void)
 {
     return __builtin_expect(

@@ -54,8 +54,8 @@ struct frames {
     char bytes[FRAMES_MAX];
 };
 
-/* Keeps the bytes of the frames that lie above `start`, which the end of the thread would
- * change. */
+/* Copies the frames of the thread's end, from `start` on: while we wait the device may write over
+ * them. */
 static void save_frames(struct frames *frames, uintptr_t start)
 {
     uintptr_t end = start + FRAMES_MAX;
@@ -124,8 +124,8 @@ static __attribute__((noinline)) void want_end_called(void)
         pthread_setspecific(end_key, &end_key);
 }
 
-/* An operation uses the stack of this thread: its end is to be seen, for the operation loses its
- * memory then. */
+/* If the operation uses this thread's stack, the end of the thread is to be seen: the operation
+ * loses its memory then. The main thread's stack stays. */
 void sc_thread_stacks_note_heap(const struct sc_op_info *op)
 {
     if (sc_likely(!sc_own_stack_holds(op->shape.address)))

@@ -91,7 +91,7 @@ static struct sc_report_cupti describe_cupti(const struct sc_cupti_status *statu
     };
 }
 
-/* Says that a libcupti was found by a relative path, which may be anybody's. */
+/* Says that libcupti was not looked for on a relative path, which may lead to anybody's. */
 static void warn_passed_over(const struct sc_cupti_status *status)
 {
     if (status->passed_over[0])

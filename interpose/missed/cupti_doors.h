@@ -22,8 +22,8 @@ static inline bool sc_cupti_doors_is_cupti(const char *name)
 }
 
 /* What our dlsym is to return for a function of libcupti that it has found through a handle, as
- * `found`: our wrapper, or `found` itself. Not for RTLD_DEFAULT and RTLD_NEXT, whose answers depend
- * on the caller. */
+ * `found`: our wrapper, or `found` itself. NULL: `found` is our wrapper, and no libcupti is in the
+ * handle's sight. Not for RTLD_DEFAULT and RTLD_NEXT, whose answers depend on the caller. */
 void *sc_cupti_doors_found(void *handle, const char *name, void *found);
 
 /* Is our wrapper the only function of this name that RTLD_DEFAULT would find for the code at

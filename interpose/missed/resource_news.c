@@ -50,8 +50,8 @@ static void context_waited(CUcontext handle)
     end_unwrapped_wait(&point, "cuCtxSynchronize");
 }
 
-/* CUPTI tells that a stream, context, graph or module came or went, for which no call may have been
- * seen. */
+/* CUPTI tells that a stream, context, graph or module came or went, or that a stream or context was
+ * waited for. No wrapper may have seen the call. */
 static void act_on_news(const struct sc_news *news)
 {
     switch (news->kind) {

@@ -163,8 +163,8 @@ static bool take_one_to_end(struct open *due, bool *is_overdue, uint64_t *next_n
     return found;
 }
 
-/* Ends waits that the device has been given: those whose operation is complete, and those that took
- * too long. */
+/* Ends waits that the device has been given: those that are overdue, which is said, and those
+ * behind a host function that waits for the program. *next_ns: as for take_one_to_end. */
 static void end_due_edges(uint64_t *next_ns)
 {
     struct open over;

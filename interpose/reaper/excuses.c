@@ -71,8 +71,8 @@ static void add_order(struct sc_excuse *excuse, const struct sc_ticket *first,
     excuse->has_no_room = !excuse->order;
 }
 
-/* Has the program made the order between the two operations after all, before the later one could
- * run? */
+/* Has a host function made the order of the two, or may it have? Taken to be so where there was no
+ * room to note them. */
 static bool is_order_made(const struct sc_excuse *excuse)
 {
     bool is_made = excuse->is_made || excuse->has_no_room;

@@ -166,7 +166,8 @@ void sc_hazards_judge(struct sc_judged *judged)
             sc_reaper_finds_hazard(&judged->ops.ops[i].ticket, &judged->certainty[i]);
 }
 
-/* Reports hazards whose certainty is already known. */
+/* Reports hazards whose certainty is already known. Those that do not count are counted as not
+ * judged. */
 void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
                               const struct sc_judged *judged, const struct sc_buffer *buffer,
                               const struct sc_culprit *culprit)
@@ -275,8 +276,8 @@ static uint64_t lanes_to_attend(const struct sc_point *point)
     return __builtin_popcountll(lanes) <= ATTENDED_MAX ? lanes : 0;
 }
 
-/* The host has waited for the point: ends all operations before it, and reports sources among them
- * that have changed. */
+/* The host knows by a wait or a question that all before the point is done. Ends the operations
+ * before it, and reports sources among them that have changed. */
 void sc_hazards_note_known(struct sc_point *point, const struct sc_culprit *where)
 {
     SC_OPS(overwritten);

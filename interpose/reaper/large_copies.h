@@ -19,8 +19,8 @@ void *sc_large_copies_make(uintptr_t address, size_t size_bytes);
  * done; beyond max_held the call waits for that. */
 void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read);
 
-/* For a call that passed the library by, so that the device reads the source itself: records the
- * operation `read`, and waits until it is done, at most stall_limit. */
+/* For a call of whose source there is no copy, so that the device reads the source itself: records
+ * the operation `read`, and waits until it is done, at most stall_limit. */
 void sc_large_copies_await(struct sc_op_info *read);
 
 /* Counts a source that the driver would have read late, against its contract. */

@@ -391,7 +391,7 @@ bool sc_reaper_give_back_pinned(const struct sc_context *context)
     return any;
 }
 
-/* Gives back all held memory whose operations are done. */
+/* Gives back all held memory whose operations are done, but for what goes back to the driver. */
 static void give_back_ready(void)
 {
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
@@ -706,8 +706,8 @@ struct patience {
     bool has_lock;
 };
 
-/* Takes the lock at the end of the process, where a thread that has it may never give it back.
- * False: it is not to be had. */
+/* Takes the lock, and waits for it STOP_WAIT_NS at most: at the end of the process a thread that
+ * has it may never give it back. False: it is not to be had. */
 static bool lock_patiently(struct patience *patience) SC_UNFOLLOWED
 {
     struct timespec until = sc_deadline_in(STOP_WAIT_NS);
@@ -718,7 +718,7 @@ static bool lock_patiently(struct patience *patience) SC_UNFOLLOWED
     return patience->has_lock;
 }
 
-/* Begins a wait that ends at the latest when the process must go on ending. */
+/* Begins a wait of limited time for the reaper, and takes the lock for it. */
 static struct patience begin_patience(void)
 {
     uint64_t now_ns = sc_now_ns();
@@ -749,7 +749,7 @@ static bool wait_patiently_locked(struct patience *patience) SC_UNFOLLOWED
     return lock_patiently(patience);
 }
 
-/* At the end of the process: waits until all that was queued is judged. */
+/* Waits until all that was queued is judged, for a limited time. */
 void sc_reaper_await_judged(void)
 {
     struct patience patience = begin_patience();
@@ -759,8 +759,8 @@ void sc_reaper_await_judged(void)
     end_patience(&patience);
 }
 
-/* The same, and lets the reaper decide all verdicts that were put off, as nothing can excuse them
- * any more. */
+/* The same, and has the reaper decide all verdicts that were put off, as there is no more time for
+ * excuses. */
 void sc_reaper_await_verdicts(void) SC_UNFOLLOWED
 {
     struct patience patience = begin_patience();

@@ -68,9 +68,8 @@ bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *c
 void sc_reaper_judge_now(void);
 
 /* Gives back the context's pinned memory whose operations are complete, and returns whether there
- * was any. Called where the program
- * itself has just waited for the context: a wait here is one that the program has chosen. One load
- * when nothing is held. */
+ * was any. Called where the program itself has just waited for the context: a wait here is one that
+ * the program has chosen. One load when nothing is held. */
 bool sc_reaper_give_back_pinned(const struct sc_context *context);
 
 /* Starts the reaper if it does not run. False: it cannot be started. One load if it runs. */

@@ -93,7 +93,7 @@ void sc_blocked_threads_leave_out(void)
         atomic_store(&drivers[place], sc_thread_id());
 }
 
-/* Is it a thread of the driver's, which touches no memory of the program? */
+/* Is it a thread that sc_blocked_threads_leave_out was called on? */
 static bool is_driver_thread(int32_t thread)
 {
     unsigned count = atomic_load(&driver_count);
@@ -103,7 +103,7 @@ static bool is_driver_thread(int32_t thread)
     return false;
 }
 
-/* Does the thread block the fault signal, and for how long, by /proc/self/task? */
+/* How the thread blocks SIGSEGV, by /proc. One of the driver's, or one that has ended, does not. */
 static enum way way_of_thread(const char *name)
 {
     char status[STATUS_BYTES];
@@ -115,7 +115,8 @@ static enum way way_of_thread(const char *name)
     return way == PERHAPS_FOR_A_MOMENT && thread == sc_thread_id() ? SURELY : way;
 }
 
-/* Does the thread block the fault signal now? False: the kernel does not tell. */
+/* Reads the thread's mask, whatever thread of the process it is. False: the kernel does not tell,
+ * and *blocks is not set. */
 bool sc_blocked_threads_find(int32_t thread, bool *blocks)
 {
     char name[16], status[STATUS_BYTES];

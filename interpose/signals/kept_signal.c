@@ -48,7 +48,7 @@ void sc_kept_signal_put(const siginfo_t *info)
     sc_signal_mask.keeps_one = true;
 }
 
-/* Takes the kept signal, as a program that waits for signals would. */
+/* Hands the kept signal out: to a call that waits for it, or to be sent again. */
 bool sc_kept_signal_take(siginfo_t *info)
 {
     if (!has_kept())
@@ -63,7 +63,8 @@ static void send_to_self(const siginfo_t *info)
     sc_kernel_call(SYS_rt_tgsigqueueinfo, getpid(), sc_kernel_call(SYS_gettid), SIGSEGV, info);
 }
 
-/* The program has unblocked the signal: sends it to the thread again. */
+/* Sends the kept signal to the thread again, if there is one: the program has unblocked SIGSEGV, or
+ * the thread really blocks it so that the next program inherits it as pending. */
 void sc_kept_signal_deliver(void)
 {
     siginfo_t info;
@@ -77,7 +78,7 @@ void sc_kept_signal_forget(void)
     atomic_fetch_add(&age, 1);
 }
 
-/* Delivers the kept signal if the mask that is about to be set lets it in. The assembly of
+/* The caller has seen that the mask which is about to be set lets SIGSEGV in. The assembly of
  * sigreturn.c calls this as well. */
 void sc_kept_signal_come_with_mask(void)
 {

@@ -12,8 +12,8 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* In the handler of SIGSEGV: keeps the signal for the thread, which believes SIGSEGV blocked. A
- * second one is lost, as with the kernel. */
+/* In the handler of SIGSEGV: keeps the signal for the thread, which believes SIGSEGV blocked or is
+ * about to enter a handler that blocks it. A second one is lost, as with the kernel. */
 void sc_kept_signal_put(const siginfo_t *info);
 
 /* Takes the kept signal of the calling thread. False: there is none. */

@@ -24,10 +24,10 @@ void sc_main_thread_keep(const ucontext_t *context);
 /* Notes that the library blocks them no longer, or is about to return. */
 void sc_main_thread_let_go(void);
 
-/* In the handler of a signal, on any thread: sends the signal on to the main thread if the kernel
- * would have given it to that one. True: it was sent on, and the handler must return at once. If
- * the main thread is just entering or leaving the library, that is waited for, 200 ms at most, but
- * not by a thread that has a lock. */
+/* In the handler of a signal, on any thread: sends the signal on to the main thread if that would
+ * take it. True: it was sent on, and the handler must return at once. If the main thread is just
+ * entering or leaving the library, that is waited for, 200 ms at most. Not to be called by a thread
+ * that has a lock. */
 bool sc_main_thread_takes(int number, const siginfo_t *info);
 
 /* Sends the signal on to the main thread. False: the kernel refuses. */

@@ -35,8 +35,8 @@ bool sc_postponed_signal_put(int number, const siginfo_t *info, ucontext_t *cont
 extern __thread int sc_postponed_signal_ahead
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* In the handler of a signal that was sent again: swaps it for the earlier postponed one, which is
- * to be handled first. */
+/* In the handler of a signal of that number: swaps it for the earlier postponed one, which is to be
+ * handled first. */
 void sc_postponed_signal_take_turn(siginfo_t *info);
 
 /* In a forked child: nothing is pending for it. */

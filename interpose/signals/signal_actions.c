@@ -359,7 +359,7 @@ static void adopt_locked(int number)
         change_other_locked(number, &found, NULL);
 }
 
-/* Follows from now on the handlers that the program has set before. */
+/* Sets the handlers again that the kernel has by now. That of SIGSEGV is left alone. */
 void sc_signals_adopt_handlers(void)
 {
     SC_ASSERT(sc_signals_are_locked_here());

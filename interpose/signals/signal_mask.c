@@ -143,8 +143,8 @@ void sc_signal_mask_note_kernels(uint64_t kernels)
     sc_signal_mask.kernels = kernels;
 }
 
-/* Notes a change of other signals that was made past the wrappers, so that it is not taken for the
- * program's. */
+/* Notes a change of other signals that the program makes by a hook, so that it is not taken for one
+ * that was made past the hooks. */
 void sc_signal_mask_note_others(int how, uint64_t signals)
 {
     if (how == SIG_BLOCK)
@@ -188,7 +188,8 @@ static bool is_real_in_child(void)
     return atomic_load_explicit(&real_in_child, memory_order_relaxed) == getpid();
 }
 
-/* A child that has forked has no guarded pages: what its program believes is made true. */
+/* In the child of a vfork, before its first change: makes its real mask the one that it
+ * believes. */
 static void make_real_in_child(void)
 {
     if (is_real_in_child())
@@ -221,8 +222,8 @@ void sc_signal_mask_begin_blocked(void)
     sc_signal_mask_believe_blocked(sc_kernel_mask_block(0));
 }
 
-/* In a thread that begins: if it has inherited a mask that blocks the fault signal, the program
- * believes so. */
+/* Unblocks SIGSEGV and notes the belief, if the kernel says that the thread really blocks it. If
+ * not, the belief stays as it is. */
 void sc_signal_mask_begin(void)
 {
     sigset_t now;

@@ -60,8 +60,8 @@ bool sc_signals_are_locked_here(void)
 }
 #endif
 
-/* Takes the lock that all changes of actions take, in handlers too: it spins, with all signals
- * blocked. */
+/* Takes the lock under which actions are changed. It spins, with all signals blocked but those of
+ * faults. */
 struct sc_signals_lock sc_signals_lock(void)
 {
     struct sc_signals_lock lock = {sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS)};
@@ -365,7 +365,8 @@ static bool is_or_becomes_ours(void)
     return ours;
 }
 
-/* Follows the program's handlers of other signals too, if that is wanted and not done yet. */
+/* Enters the program's handlers by way of the library from now on. Does nothing if that is so
+ * already, or if the program does not reach our hooks. */
 void sc_signals_enter_handlers(void)
 {
     if (sc_sharing_has_handlers() || !sc_sharing_is_possible())

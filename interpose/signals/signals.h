@@ -71,7 +71,7 @@ void sc_signals_tell_as_set(struct sigaction *found);
  * pending signals come at once. */
 bool sc_signals_is_about_to_enter(const ucontext_t *context);
 
-/* Is it at the first instruction of the handler of a signal whose action masks SIGSEGV? */
+/* The same, of a handler for a signal whose action masks SIGSEGV. */
 bool sc_signals_is_about_to_block(const ucontext_t *context);
 
 /* A handler begins that interrupted `context`: looks whether the program has changed its mask past

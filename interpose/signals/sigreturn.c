@@ -107,8 +107,8 @@ static bool is_handler(const struct kernel_action *action)
 
 static _Atomic(void *) librarys_way_back; /* the C library's way back (sa_restorer) */
 
-/* Lets a handler that the program has set return by way of our code, which restores the mask that
- * the program believes in. */
+/* Puts the address of our code for the return into the action that the kernel has, and notes the
+ * address that the C library had put there. */
 void sc_sigreturn_adopt(int number)
 {
     struct kernel_action action;

@@ -29,8 +29,8 @@ void sc_sigreturn_adopt(int number);
 /* Does a handler with this return address return to the library's code? */
 bool sc_sigreturn_leads_back(uintptr_t caller);
 
-/* Learns the address of the C library's own code for the return from handlers. Takes the loader's
- * lock. */
+/* Learns where the C library lies, and so its own code for the return from handlers. Takes the
+ * loader's lock. */
 void sc_sigreturn_learn_librarys(void);
 
 /* Was the action that the kernel has set by the C library, and not by a system call of the

@@ -103,7 +103,7 @@ static void end_step(void)
     atomic_store(&stepped, 0);
 }
 
-/* The instruction has run: calls what was to be done behind it. */
+/* Calls what was to be done behind the instruction, and ends the step. */
 static void finish_step(bool is_repeated)
 {
     step.is_repeated = is_repeated;
@@ -218,8 +218,8 @@ static bool does_trap(void)
     return atomic_load(&machine_traps) == TRAPS;
 }
 
-/* Lets the faulting thread run one instruction, and calls `done` behind it. False: that cannot be
- * done here. */
+/* Has the fault's frame trap after one instruction. False: that cannot be done here, or another
+ * thread is being stepped. */
 bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_single_step_done *done)
 {
     ucontext_t *context = (ucontext_t *)(uintptr_t)fault->context;
@@ -242,7 +242,7 @@ bool sc_single_step_is_begun(const void *context)
     return is_stepped_here() && has_flag(context);
 }
 
-/* Another signal came before the instruction ran: ends the step as if it had run. */
+/* If the frame has a step, ends it as if the instruction had run. */
 void sc_single_step_cancel(void *context)
 {
     SC_KEEP_ERRNO();
@@ -252,7 +252,7 @@ void sc_single_step_cancel(void *context)
     }
 }
 
-/* The instruction has faulted again: ends the step, and calls nothing. */
+/* The instruction is not to be stepped after all: ends the step, and calls nothing. */
 void sc_single_step_forget(const struct sc_fault *fault)
 {
     ucontext_t *context = (ucontext_t *)(uintptr_t)fault->context;

@@ -93,8 +93,8 @@ static bool begins_blocked(const pthread_attr_t *attributes)
     return sc_signal_mask_really_blocks_fault();
 }
 
-/* Notes how a thread is to begin. NULL: there is nothing to note, and the thread begins as it would
- * without us. */
+/* Notes how a thread is to begin. NULL: there is nothing to note, or no place for it. The thread
+ * then begins as it would without us. */
 static struct start *note_start(const pthread_attr_t *attributes, uintptr_t function,
                                 void *argument)
 {

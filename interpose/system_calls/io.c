@@ -33,8 +33,7 @@
 #include "interpose/system_calls/raw_calls.def"
 #undef SC_RAW_AS
 
-/* The function that looks at the memory which the system call will use; NULL: it uses none that
- * matters. */
+/* The function that looks at the memory of the system call; NULL: the table has no row of it. */
 sc_io_look *sc_io_look_of(long number)
 {
 #define SC_RAW_AS(name, hook)                                                                      \

@@ -72,8 +72,8 @@ static bool may_be_guarded(const struct sc_look *look)
     return sc_unlikely(sc_guard_busy() || !look->loans);
 }
 
-/* The kernel is about to read or write memory of the program: ends guards there, at which it would
- * fail, and judges the access as the program's. */
+/* The kernel is about to read or write memory of the program, and would fail at a guarded page.
+ * Lends the memory, judges the access as the program's, and ends guards there. */
 void sc_look_at(struct sc_look *look, const void *address, size_t size_bytes, enum sc_touch touch)
 {
     if (!is_interval(address, size_bytes))
@@ -132,8 +132,8 @@ static bool copy_if_there(void *into, const void *address, size_t size_bytes)
     return true;
 }
 
-/* Reads memory of the program, guarded or not. False: it cannot be read. Most of what programs hand
- * to the kernel by its address are locals. The calls for what is not are our own. */
+/* Reads memory of the program. False: it cannot be read, as when its page is guarded. Most of what
+ * programs hand to the kernel by its address are locals. The calls for what is not are our own. */
 bool sc_look_peek(void *into, const void *address, size_t size_bytes)
 {
     if (sc_likely(sc_own_stack_copy(into, (uintptr_t)address, size_bytes)))
@@ -194,7 +194,7 @@ void sc_look_at_strings(struct sc_look *look, char *const *strings)
     }
 }
 
-/* The same for each piece of a list, as of readv. */
+/* Looks at a list of pieces, as of readv, and at each of the pieces. */
 void sc_look_at_each(struct sc_look *look, const struct iovec *pieces, size_t given,
                      enum sc_touch touch)
 {
@@ -295,7 +295,8 @@ static bool has_timeout(int command)
            command == LOCK_PI2 || command == FUTEX_WAIT_REQUEUE_PI;
 }
 
-/* The same for futex. The words that threads wait at are used also while the call does not run. */
+/* Keeps off the words of a futex, which are used also while the call does not run. Looks at the
+ * timeout. */
 void sc_look_at_futex(struct sc_look *look, const void *word, int operation, const void *timeout,
                       const void *second)
 {
@@ -307,7 +308,7 @@ void sc_look_at_futex(struct sc_look *look, const void *word, int operation, con
         sc_look_at(look, timeout, sizeof(struct timespec), SC_TOUCH_READ);
 }
 
-/* The same for futex_waitv. */
+/* Looks at the array of futex_waitv, and keeps off the words that it names. */
 void sc_look_at_futexes(struct sc_look *look, const void *waiters, size_t count)
 {
     const struct waiter {
@@ -323,8 +324,8 @@ void sc_look_at_futexes(struct sc_look *look, const void *waiters, size_t count)
         sc_keep_off_always((const void *)(uintptr_t)one.address, sizeof(uint32_t));
 }
 
-/* Looks at the buffer of a request for asynchronous input or output. The request itself may be read
- * directly: the C library, which performs it, does that as well. */
+/* Keeps off a request for asynchronous input or output, and its buffer. The request itself may be
+ * read directly: the C library, which performs it, does that as well. */
 void sc_look_at_request(struct sc_look *look, const struct aiocb *request)
 {
     (void)look;

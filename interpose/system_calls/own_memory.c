@@ -36,7 +36,8 @@ static bool has_failed_with_eio(const struct sc_look *look)
     return !look->loans && errno == EIO;
 }
 
-/* The same for a write into /proc/self/mem, which is memory of the process at the file's offset. */
+/* If the write has failed with EIO and went to /proc/self/mem, looks at the memory that it was for:
+ * that at the address `at`, or at the descriptor's position. */
 void sc_own_memory_look(struct sc_look *look, int fd, off64_t at, size_t size_bytes)
 {
     if (!has_failed_with_eio(look) || !is_own_memory(fd))

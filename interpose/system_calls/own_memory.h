@@ -1,5 +1,5 @@
-/* Repeats writes into the process's own memory through a descriptor of /proc/self/mem that a
- * guarded page has made fail.
+/* Looks at writes into the process's own memory through a descriptor of /proc/self/mem that a
+ * guarded page has made fail, so that they are repeated.
  *
  * The kernel writes there even where private memory is protected. But it refuses pages of shared
  * memory that may not be written, as pinned memory can be: the call fails with EIO, and has written

@@ -3,9 +3,9 @@
  *
  * When the owner of such a mutex ends, the kernel marks the mutex, without a call that a hook could
  * see. The kernel finds it by a list that each thread has. These lists are walked when memory is
- * registered (sc_guard_range_begins), in processes that ever asked for a robust mutex. That takes
- * opening a file, and a system call for each thread and each locked mutex. Mutexes in a range are
- * kept off (keep_off.h).
+ * registered (sc_guard_pin), in processes that ever asked for a robust mutex. That takes opening a
+ * file, and a system call for each thread and each locked mutex. Mutexes in a range are kept off
+ * (keep_off.h).
  *
  * Not found: a mutex that another process initialised, if this process never asked for one; a mutex
  * that is locked in the moment of the registration.

@@ -178,8 +178,8 @@ void sc_annotations_label_thread(const char *label)
 
 /* ---- ignoring ---- */
 
-/* Begins a part of the program in which hazards are suppressed. The text is copied before the lock
- * is taken, as for a label. Only the outermost pair's reason counts. */
+/* Hazards of the calling thread are ignored until the matching end. The text is copied before the
+ * lock is taken, as for a label. Only the outermost pair's reason counts. */
 void sc_annotations_ignore_begin(const char *reason)
 {
     char copy[SC_LABEL_SIZE];

@@ -2,8 +2,9 @@
  * (a test, a request, a step), and that hazards of some calls are to be ignored. Hazards are marked
  * with both.
  *
- * Thread-safe. Locks: one of the module's own, a leaf, held while text is copied, with asynchronous
- * signals blocked. A thread that sets a label or ignores hazards has a record until it ends. */
+ * Thread-safe. Locks: one of the module's own, a leaf, held with asynchronous signals blocked. The
+ * program's text is copied before it is taken. A thread that sets a label or ignores hazards has a
+ * record until it ends. */
 #ifndef SC_REPORT_ANNOTATIONS_H
 #define SC_REPORT_ANNOTATIONS_H
 

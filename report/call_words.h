@@ -1,6 +1,6 @@
 /* Words for people that say which call the program made, and from which of the user's frames:
- * "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2) at load_batch (train.py:12)". The summary, warnings and
- * NVTX use them.
+ * "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2) at load_batch (train.py:12)". The summary on stderr, and
+ * what is said before halt_on_error, use them.
  *
  * Frames are named from the innermost one on, only as many as are needed. Each may take a search in
  * a module's file (report/symtab.h), so these functions are for few calls. Locks: all take the

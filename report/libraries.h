@@ -1,4 +1,4 @@
-/* Opens libraries that the project itself needs (CUPTI, NVML, the driver), mostly in the user's
+/* Opens libraries that the project itself needs (CUPTI, NVML, libunwind), mostly in the user's
  * process, without letting a relative folder decide which file is loaded.
  *
  * The loader looks for a library in the folders of LD_LIBRARY_PATH and of run paths. A relative one

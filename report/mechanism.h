@@ -7,8 +7,9 @@
 
 enum sc_guard_mode;
 
-/* USERFAULTFD: userfaultfd for the memory that it can protect, and mprotect for all other. If a
- * process can have no descriptor for it (report/userfaultfd.h), the mechanism is MPROTECT. */
+/* USERFAULTFD: userfaultfd for the memory that it can protect, and mprotect for all other. Whether
+ * the process can have a descriptor for it (report/userfaultfd.h) is not asked here. If it can have
+ * none, mprotect protects all. */
 enum sc_mechanism {
     SC_MECHANISM_NONE,
     SC_MECHANISM_MPROTECT,

@@ -364,7 +364,8 @@ void sc_place_withdraw(const char *path, const struct sc_file_identity *identity
     sc_file_close(fd);
 }
 
-/* Only the very file that was the report before is opened. */
+/* By its path only the very file that was the report before is opened. A descriptor that
+ * report_path names is opened as at first: whether it still leads there the caller has to see. */
 int sc_place_open_again(const char *path, const struct sc_file_identity *identity)
 {
     int number = descriptor_of(path);

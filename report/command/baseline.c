@@ -132,8 +132,8 @@ static bool take_run(struct sc_baseline *baseline, const json_t *run)
     return true;
 }
 
-/* Adds a hazard that an earlier report printed as JSON. False: it cannot be compared, for its
- * fingerprint is of another version. */
+/* Adds a hazard that an earlier report printed as JSON. False: it cannot be compared, for it has no
+ * fingerprint or one of another version. */
 static bool take_hazard(struct sc_baseline *baseline, const json_t *hazard)
 {
     const char *fingerprint = sc_field_string(hazard, "fingerprint", NULL);

@@ -9,7 +9,8 @@
 #include <jansson.h>
 
 /* The function that the program called. `side`: a call in a report, with `api`. CUPTI has told the
- * runtime's function, or the stack tells it. "?": neither does. */
+ * runtime's function, or the stack tells it. If neither does, it is `api`; "?": there is no
+ * `api`. */
 const char *sc_called_function(const json_t *side, const struct sc_frames *stack);
 
 /* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", or the driver's function alone where the program called

@@ -85,7 +85,9 @@ static bool write_all(struct work *work)
     return sc_outfile_close(&file) && append_summary(work);
 }
 
-/* The exit status by what was found: with a baseline only what is new counts, else what is open. */
+/* The exit status by what was found: with a baseline only what is new counts, with suppressions
+ * only what is open, with a filter only what it takes, and else every hazard that is no
+ * advisory. */
 static int found_status(const struct work *work)
 {
     if (work->baseline)
@@ -163,7 +165,8 @@ static const char *doubt_of(const struct work *work)
     return is_open ? "" : NULL;
 }
 
-/* The exit status. Where nothing was found but much could not be read, that is no success. */
+/* The exit status. Where nothing was found but something may be missing, as by lines that could not
+ * be read, that is no success. */
 static int status_of(const struct work *work)
 {
     int found = found_status(work);

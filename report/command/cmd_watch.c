@@ -73,8 +73,8 @@ static void note_signal(int number)
     *(number == SIGTSTP ? &stopping : &ending) = number;
 }
 
-/* Blocks the signals that end the command, except while it waits, so that it ends between two
- * steps. */
+/* Blocks the signals that end or stop the command, except while it waits, so that it ends between
+ * two steps. */
 static void heed_signals(sigset_t *before)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP};
@@ -194,8 +194,8 @@ static void take_line(void *context, const char *line, size_t size)
 
 /* ---- a report ---- */
 
-/* Has the process died without an end in its report? Only of one on this machine that can be
- * known. */
+/* Is the process no more, whatever its report says of its end? Only of one on this machine that can
+ * be known. */
 static bool is_dead(const struct watch *watch, const struct sc_watched *shown)
 {
     json_int_t pid = sc_field_number(shown->run, "pid");

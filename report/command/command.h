@@ -9,8 +9,9 @@ struct sc_source_roots;
 
 enum { SC_COMMAND_FOUND = 1, SC_COMMAND_USAGE = 2, SC_COMMAND_NEW = 66 };
 
-/* safecopy run: replaces itself by a program under the library or, if a format is asked for, runs
- * the program, shows what it reported and ends as it did. Returns the program's status; 2 for bad
+/* safecopy run: replaces itself by a program under the library or, if --format or strict asks for
+ * more, runs the program, shows or judges what was reported and ends. Returns the program's status,
+ * or `exitcode` if the program ended with 0 and strict fails the run or cannot judge it; 2 for bad
  * options or a missing library, and as a shell 126 for a program that cannot be run and 127 for one
  * that is not found. */
 int sc_command_run(int argc, char **argv);

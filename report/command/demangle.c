@@ -33,8 +33,8 @@ static void append(const char *text, size_t length, void *whom)
     readable->length += length;
 }
 
-/* Makes the symbol readable as one of Rust or C++. False: it is neither. Old names of Rust are C++
- * names too, with a hash for a last part. */
+/* Makes the symbol readable as one of Rust or C++. False: it is neither, or its name gets too long.
+ * Old names of Rust are C++ names too, with a hash for a last part. */
 static bool try_languages(const char *symbol, struct readable *readable)
 {
     bool may_be_rust = symbol[1] == 'R' || strstr(symbol, "17h");

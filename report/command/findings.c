@@ -202,8 +202,8 @@ static void add_count(struct sc_finding *finding, json_int_t count)
         finding->run_count = finding->run_told;
 }
 
-/* Takes a line of a hazard: adds a finding, or counts it with those that are alike. False: it is no
- * hazard's line. */
+/* Takes a line of a hazard: adds a finding, or counts it with those that are alike. False: a frame
+ * of its stacks is damaged. */
 bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard, const char *line,
                              size_t size)
 {
@@ -295,8 +295,8 @@ static void add_to_all(struct sc_findings *findings, struct sc_finding *of_run)
         free_finding(of_run);
 }
 
-/* A run has ended: its findings join those of earlier runs. False: its summary does not tell its
- * counts. */
+/* A run has ended: its findings join those of earlier runs. False: there were, or may have been,
+ * hazards of which no line tells. */
 bool sc_findings_end_run(struct sc_findings *findings, json_t *by_code)
 {
     bool are_told = sc_tallies_read_summary(findings, by_code);
@@ -335,7 +335,8 @@ static json_t *read_timing(const struct sc_timing *timing)
     return line;
 }
 
-/* The finding as the record of a hazard, with what all its runs have in common. To be released. */
+/* The finding as the record of a hazard, with what all its runs together tell: the sum of the
+ * counts, the strongest certainty, the longest timing. To be released. */
 json_t *sc_finding_read(const struct sc_finding *finding)
 {
     json_t *hazard = finding->line ? sc_parse_packed(finding->line, finding->size) : NULL;

@@ -7,8 +7,8 @@
 enum { SC_FLAGS_WRONG = '?' };
 
 /* Returns the letter of the next flag of the command argv[0], or -1 behind the last, as getopt_long
- * does. SC_FLAGS_WRONG: there is no such flag, its value is missing, or it was given before; stderr
- * was told. */
+ * does. SC_FLAGS_WRONG: there is no such flag, its value is missing, or it was given before with
+ * another value; stderr was told. */
 int sc_flags_next(int argc, char **argv);
 
 /* Is it a flag of the command, with or without a value? */

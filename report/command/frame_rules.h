@@ -20,9 +20,9 @@ int sc_frame_rules_read(struct sc_frame_rules *rules, const char *path);
 /* The same with the user's own file. It is no error if there is none. */
 int sc_frame_rules_read_own(struct sc_frame_rules *rules);
 
-/* The kind of the frame with this module, file and function, each of which may be NULL. A frame
- * with neither module nor file is unknown, and counts as the run-time's. Answers for paths are
- * remembered. */
+/* The kind of the frame with this module, file and function, each of which may be NULL. A rule for
+ * the function goes first. Without one, a frame with neither module nor file is unknown, and counts
+ * as the run-time's. Answers for paths are remembered. */
 enum sc_frame_kind sc_frame_rules_of_frame(struct sc_frame_rules *rules, const char *module,
                                            const char *file, const char *function);
 

@@ -230,7 +230,8 @@ static void add_native(struct making *making, json_t *record)
     name_record(making, record);
 }
 
-/* Announces that the address will be looked up, for each build of the module that any run had. */
+/* Announces that the address is likely to be looked up, in the builds of the module that the last
+ * runs had. */
 static void announce(struct sc_symbols *symbols, const struct sc_builds_list *list,
                      const char *module, uint64_t offset)
 {
@@ -244,7 +245,8 @@ static void announce(struct sc_symbols *symbols, const struct sc_builds_list *li
     }
 }
 
-/* Announces all frames of all hazards, so that their look-ups can be made many at once. */
+/* Announces all frames that are kept once for many lines, so that their look-ups can be made many
+ * at once. */
 void sc_frames_shown_announce(const struct sc_frame_makers *makers, const struct sc_pieces *pieces,
                               const struct sc_builds_list *list)
 {

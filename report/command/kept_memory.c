@@ -80,8 +80,8 @@ static void keep_ends(const struct sc_kept_memory *kept, const struct sc_memory_
         json_object_set(record, "memory_to", memory);
 }
 
-/* Takes a line about memory: a point of each is kept, some are kept as a whole, and the last one in
- * any case. */
+/* Takes a line about memory: points, and fewer lines as a whole, are kept, both thinned out when
+ * they get too many. The last line is kept in any case. */
 void sc_kept_memory_take(struct sc_kept_memory *kept, const struct sc_memory_between *between,
                          json_t *record, json_t *line)
 {

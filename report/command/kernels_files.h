@@ -21,8 +21,8 @@ bool sc_kernels_files_has(const char *path);
 /* As open(2). Returns a descriptor or -errno; -EPERM for such a name or link. */
 int sc_kernels_files_open(const char *path, int flags);
 
-/* Is the open file one of the kernel's, by its file system and by its path behind all links?
- * Without /proc the path is not known. */
+/* Is the open file one of the kernel's, by its file system or by its path behind all links? Without
+ * /proc the path is not known. */
 bool sc_kernels_files_is_one(int fd);
 
 /* Writes what /proc calls the descriptor into `name`. */

@@ -15,7 +15,8 @@ enum { LOOKS = 20, BETWEEN_LOOKS_NS = 10 * 1000 * 1000 };
 
 enum { NAMED_MAX = 8, ENVIRONMENT_MAX = 1024 * 1024, NAME_SIZE = 32 };
 
-/* Reads /proc/PID/`file`, with a NUL behind it. NULL: nobody may read it. */
+/* Reads /proc/PID/`file`, with a NUL behind it. NULL: it is not there, this process may not read
+ * it, or out of memory. */
 static char *read_file(const char *pid, const char *file, size_t most, size_t *size)
 {
     char path[64];

@@ -21,7 +21,8 @@ static inline bool sc_memory_between_is_given(const struct sc_memory_between *be
     return between->from.value > 0;
 }
 
-/* Reads "3,7", "90s,10m" or "3". False: it is none of these, or the second is before the first. */
+/* Reads "3,7", "90s,10m" or "3". False: it is none of these, or the second is not behind the
+ * first. */
 bool sc_memory_between_read(struct sc_memory_between *between, const char *text);
 
 /* Is the line, or a later one, the end that is meant? */

@@ -144,7 +144,7 @@ static void find_by(struct sc_memory_ranks *ranks, const struct group *group,
     }
 }
 
-/* Finds processes that use one device more than most, as by an allocation before the device was
+/* Finds processes that use more devices than most, as by an allocation before the device was
  * chosen. */
 static void find_strays(struct sc_memory_ranks *ranks, const struct group *group)
 {

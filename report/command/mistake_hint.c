@@ -187,7 +187,8 @@ static void sketch_order(struct sketch *sketch)
                                               prefix, event->stream));
 }
 
-/* Sketches a capture with another mode. A capture that keeps other threads from such calls. */
+/* Sketches the begin of the capture with a mode that does not keep other threads from such
+ * calls. */
 static void sketch_thread_local(struct sketch *sketch)
 {
     static const char mode[] = "CaptureModeGlobal", other[] = "CaptureModeThreadLocal";

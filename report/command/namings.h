@@ -54,12 +54,12 @@ struct sc_open_module {
 };
 
 /* The modules because of which it is not known which hazards are new or fixed; the caller frees the
- * array. NULL: there are none, or out of memory. */
+ * array. *count is 0 if there are none. NULL: out of memory. */
 struct sc_open_module *sc_namings_compare(const struct sc_namings *old,
                                           const struct sc_namings *new, size_t *count);
 
-/* Is it unknown whether both sides are one build, since one has no build id? Then a hazard that
- * counts as unchanged may be another one. */
+/* Is it unknown whether both sides are one build, since neither has a build id that is known? Then
+ * a hazard that counts as unchanged may be another one. */
 bool sc_namings_lack_id(const struct sc_open_module *open);
 
 /* What is open, and what helps. */

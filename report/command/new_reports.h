@@ -25,7 +25,7 @@ void sc_new_reports_begin(struct sc_new_reports *reports, struct sc_scratch *scr
                           const char *report_path);
 
 /* The paths of the reports that the run has written, up to a NULL. They live until
- * sc_new_reports_free, and no longer than the roll. To be called once. */
+ * sc_new_reports_free, and no longer than the memory of `scratch`. To be called once. */
 char **sc_new_reports_find(struct sc_new_reports *reports, struct sc_scratch *scratch,
                            const struct sc_run_roll *roll);
 

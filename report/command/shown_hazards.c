@@ -167,7 +167,8 @@ static void describe_held(struct sc_scratch *scratch, struct sc_shown *hazard)
         sc_scratch_print(scratch, "%s%s by %s", words, room ? "" : ",", hazard->copy.api);
 }
 
-/* Words a limit that was set too late: "64 MB was asked for", and which launch came before. */
+/* Words a limit that was set too late: "of CU_LIMIT_MALLOC_HEAP_SIZE: 67108864 was asked for, and
+ * 8388608 stays in force since", and which launch came before. */
 static void describe_limit(struct sc_scratch *scratch, struct sc_shown *hazard)
 {
     const json_t *limit = json_object_get(hazard->record, "limit");

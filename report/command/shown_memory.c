@@ -275,7 +275,8 @@ static void add_accounts(struct making *making, const json_t *member)
 
 /* ---- the rest ---- */
 
-/* Adds what the accounts that were left out have in common. */
+/* Adds an account for those that were left out, with what they have together; none if that is
+ * nothing. */
 static void add_rest(struct making *making, struct sc_memory_account rest)
 {
     if (rest.bytes == 0 && rest.blocks == 0 && rest.peak_bytes == 0)

@@ -85,7 +85,8 @@ static void share(struct sc_findings *findings, const struct tally *tally, const
 }
 
 /* Takes from the summary how often each hazard came, where the lines tell only the first times.
- * False: the summary counts more than its lines can tell. */
+ * False: the summary counts more than its lines can tell, or there are so many hazards that further
+ * ones got no line. */
 bool sc_tallies_read_summary(struct sc_findings *findings, json_t *by_code)
 {
     struct tally tallies[SC_FINDING_CODES] = {0};

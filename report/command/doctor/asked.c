@@ -29,7 +29,8 @@ static bool is_left_out(const char *entry)
     return false;
 }
 
-/* Copies the environment, with room for `more` entries and the NULL behind them. */
+/* Copies the environment without preloads, tools and settings of the library. There is room for
+ * `more` entries and the NULL behind them. */
 static char **make_environment(struct sc_scratch *scratch, size_t more, size_t *count)
 {
     size_t given = 0;

@@ -5,7 +5,7 @@
 #include "report/command/doctor/facts.h"
 #include "report/command/scratch.h"
 
-/* Asks without a preload. `library`: CUDA libraries are also looked for beside it; may be NULL. */
+/* Asks without a preload. `library`: libunwind is looked for beside it first; may be NULL. */
 void sc_asked_plainly(struct sc_asked_facts *facts, struct sc_scratch *scratch,
                       const char *library);
 

@@ -10,8 +10,8 @@ static const char section[] = "guard";
 #define NOTE(id, remedy, ...)                                                                      \
     sc_diagnosis_add(diagnosis, SC_LEVEL_NOTE, section, id, remedy, __VA_ARGS__)
 
-/* Does the library serve pinned memory here? The library serves pinned allocations where it has
- * huge pages for the larger ones. */
+/* Was found before that there are huge pages in which the library can serve pinned memory? Whether
+ * it is asked to is not looked at. */
 static bool has_huge_pages(const struct sc_diagnosis *diagnosis)
 {
     for (size_t i = 0; i < diagnosis->count; i++)

@@ -67,8 +67,8 @@ static void of_suppressions(struct sc_diagnosis *diagnosis, const struct sc_sett
              *line);
 }
 
-/* Does any entry of the preload name a file by a relative path? A name without a slash is looked
- * for in the loader's folders. */
+/* Does any entry of the preload name the library by a relative path? A name without a slash is
+ * none: the loader looks for it in its folders. */
 static bool has_relative(const char *preload)
 {
     for (const char *at = preload; *at != '\0';) {

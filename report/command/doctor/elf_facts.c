@@ -57,8 +57,8 @@ static const char *take_text(const struct file *file, uint64_t offset, uint64_t 
     return sc_scratch_print(file->scratch, "%.*s", (int)data->d_size, (const char *)data->d_buf);
 }
 
-/* Does the word stand in this part of the file? Reads in pieces that overlap, and in all files
- * together no more than a limit. */
+/* Does the word stand in this part of the file? Reads in pieces that overlap, no more than a limit
+ * of one part, and no more than another of all parts of the file together. */
 static bool has_bytes(const struct file *file, uint64_t offset, uint64_t count, const char *word)
 {
     char bytes[64 * 1024];
@@ -256,7 +256,7 @@ static bool read_section(void *whom, Elf_Scn *section, const GElf_Shdr *header, 
 }
 
 /* Reads symbols and sections. Where no section has the program's constants, they are sought in all
- * of the file. */
+ * segments that are loaded and not written to. */
 static void read_sections(const struct file *file)
 {
     struct found found = {.file = file};

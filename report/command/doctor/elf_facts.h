@@ -1,4 +1,4 @@
-/* Reads from an ELF file, by libelf, how it is run and which functions it calls.
+/* Reads from an ELF file, by libelf, how it is run and how it may come to call CUDA.
  *
  * The file may be anybody's and malformed: what cannot be read is left out, and of what is large
  * only a part is looked at. Locks, threads: none. */

@@ -158,7 +158,7 @@ static int open_regular(struct sc_file_facts *file, struct stat *status)
 }
 
 /* Looks at one file. Returns the interpreter to look at next if it is a script, else NULL. Of a
- * file that may be run and not be read, only the rights are known. */
+ * file that may be run and not be read, only that it may be run is known. */
 static const char *look_at_file(struct sc_file_facts *file, struct sc_scratch *scratch)
 {
     struct stat status;

@@ -162,7 +162,7 @@ static void take_file(struct sc_trial_facts *facts, struct sc_scratch *scratch, 
     fclose(stream);
 }
 
-/* Has the file one of the names that set_environment has given out? */
+/* Is it a regular file with one of the names that set_environment has given out? */
 static bool is_ours(int place, const char *name)
 {
     struct stat status;

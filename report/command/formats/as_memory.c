@@ -186,7 +186,8 @@ static void print_unaccounted(FILE *out, struct sc_model *model,
     print_calls(out, place->steps, place->step_count);
 }
 
-/* How many references keep the block: ", 64 references not released". "": none. */
+/* How many references keep the block: ", 64 references not released". None: "", or ", released, and
+ * mapped still" of physical memory that is there. */
 static const char *references_of(struct sc_model *model, const struct sc_memory_account *account)
 {
     const json_int_t count = (json_int_t)account->references;
@@ -400,7 +401,8 @@ static void print_stray(FILE *out, struct sc_model *model, const struct sc_memor
         }
 }
 
-/* Writes a process that holds much more than others, and what it holds more of. */
+/* Writes a process that holds much more or less than others, or memory of a device that they do not
+ * use, and of what. */
 static void print_outlier(FILE *out, struct sc_model *model,
                           const struct sc_memory_outlier *outlier)
 {
@@ -443,7 +445,8 @@ static bool is_by(const json_t *event, const char *author)
     return strcmp(sc_field_string(event, "by", ""), author) == 0;
 }
 
-/* Prints a limit that was set, as "set to 256 MB by device_heap". */
+/* Prints who set or fixed a limit, as "device 0: CU_LIMIT_MALLOC_HEAP_SIZE: the program set it to
+ * 256 MB; 256 MB in force", with the stack. */
 static void print_limit(FILE *out, struct sc_model *model, const json_t *event)
 {
     struct sc_frames stack;

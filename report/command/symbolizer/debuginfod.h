@@ -2,8 +2,9 @@
  * without libdebuginfod, no server is asked.
  *
  * All modules together may take $DEBUGINFOD_MAXTIME seconds, or a minute. A file may have
- * $DEBUGINFOD_MAXSIZE bytes, or 2 GB, and no more than there is room for. If one is exceeded no
- * server is asked any more, and one line says so. */
+ * $DEBUGINFOD_MAXSIZE bytes, or 2 GB, and no more than there is room for. If one is exceeded while
+ * a file comes, no server is asked any more, and one line says so. A file that libdebuginfod
+ * refuses for its size is left out alone, which is said as well. */
 #ifndef SC_REPORT_COMMAND_SYMBOLIZER_DEBUGINFOD_H
 #define SC_REPORT_COMMAND_SYMBOLIZER_DEBUGINFOD_H
 

@@ -283,7 +283,8 @@ static bool receive_message(struct watch *watch, struct sc_symbolizer_message *m
     return message->size <= SC_SYMBOL_ANSWER_MAX && receive(watch, sizeof *message + message->size);
 }
 
-/* Keeps the last name that came, to say where the child got stuck. */
+/* Keeps the name that came before source lines were looked for: it is the answer if the child ends
+ * in that. */
 static void keep_name(struct sc_symbolizer *symbolizer, const char *bytes, size_t size)
 {
     struct sc_symbol_answer answer;

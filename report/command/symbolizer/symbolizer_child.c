@@ -189,8 +189,8 @@ static int64_t now_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Answers one question after another. The first answer goes at once; the others only as far as
- * there is time. */
+/* Answers for one address after another. The first answer goes at once; for the others there may be
+ * no time. */
 static void answer_all(struct sc_module_reader *reader,
                        const struct sc_symbolizer_question *question)
 {

@@ -18,7 +18,7 @@ void sc_screen_paint(const struct sc_follow *follow, const char *footer);
 /* All of it, as lines. */
 void sc_screen_print(FILE *out, const struct sc_follow *follow);
 
-/* The headline: "2 processes: 1 runs, 1 ended; 3 hazards: SC101 2, SC201 1; 1.2 GB held". */
+/* The headline: "2 processes: 1 run, 1 ended; 3 hazards: SC101 2, SC201 1; 1.2 GB held". */
 const char *sc_screen_headline(const struct sc_follow *follow, struct sc_scratch *scratch);
 
 /* How the process of a report is: "runs", "status 0", "ended", "died". */

@@ -303,7 +303,7 @@ static void end_batch(struct sc_sender *sender, const struct sc_follow *follow, 
     }
 }
 
-/* Keeps what the collector says of the part of a message that it did not take. */
+/* Counts, and says on stderr, what the collector did not take of a message that it took else. */
 static void take_partial(struct sc_sender *sender, const char *words)
 {
     json_t *answer = words ? json_loads(words, 0, NULL) : NULL;

@@ -56,7 +56,7 @@ bool sc_sender_is_done(const struct sc_sender *sender, const struct sc_follow *f
 bool sc_sender_has_all_of(const struct sc_sender *sender, const struct sc_followed *file);
 bool sc_sender_has_lost_of(const struct sc_sender *sender, const struct sc_followed *file);
 
-/* The sender's state in words: "120 sent; the collector does not answer: ...; again in 8 s". */
+/* The sender's state in words: "120 sent to http://...; not taken: PROBLEM; again in 8 s". */
 const char *sc_sender_words(const struct sc_sender *sender, struct sc_scratch *scratch,
                             int64_t now_ms);
 

@@ -43,8 +43,8 @@ int sc_ledger_place_of(struct sc_ledger *ledger, enum sc_ledger_space space, uin
 
 /* The program is about to give the block back, or one reference to it: the block leaves the ledger
  * with the last reference. Stores what left in `leaving`, for sc_ledger_refused. False: no block is
- * known by that name. Then `leaving` is set to zeros, unless the block of that name has left into
- * it before, as in a call that is replayed. */
+ * known by that name. Then the name in `leaving` is set to 0, unless the block of that name has
+ * left into it before, as in a call that is replayed. */
 bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                       struct sc_ledger_leaving *leaving);
 

@@ -124,8 +124,8 @@ static struct sc_op_info *next_behind(struct sc_inflight *inflight, uint32_t str
     return info && info->ticket.number > number ? info : NULL;
 }
 
-/* Notes that from this number on the operations stand behind a wait whose end is not seen, so their
- * order is unknown. */
+/* Notes that the stream's operations behind this number stand behind a wait whose end is not seen,
+ * so their order is unknown. */
 void sc_device_mark_unseen(struct sc_inflight *inflight, uint32_t stream, uint64_t number)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -134,7 +134,8 @@ void sc_device_mark_unseen(struct sc_inflight *inflight, uint32_t stream, uint64
         info->unsure |= SC_UNSURE_WAITS;
 }
 
-/* The end of the wait was seen after all: operations behind this number have their order again. */
+/* Takes that back for those of the operations behind this number that were issued at this time:
+ * they do not stand behind the wait. */
 void sc_device_clear_unseen(struct sc_inflight *inflight, uint32_t stream, uint64_t number,
                             uint64_t ticks)
 {

@@ -31,8 +31,8 @@ void sc_device_add(struct sc_inflight *inflight, const struct sc_op_info *info);
 /* Marks the stream's operations behind the number as standing behind an unseen wait
  * (SC_UNSURE_WAITS). */
 void sc_device_mark_unseen(struct sc_inflight *inflight, uint32_t stream, uint64_t number);
-/* Takes the mark of sc_device_mark_unseen away from the operations of this stream and number that
- * were issued at this time. */
+/* Takes the mark of sc_device_mark_unseen away from those of the stream's operations behind the
+ * number that were issued at this time. */
 void sc_device_clear_unseen(struct sc_inflight *inflight, uint32_t stream, uint64_t number,
                             uint64_t ticks);
 

@@ -27,7 +27,7 @@ static struct sc_graph *exec_of(struct sc_graphs *graphs, uintptr_t handle)
 
 /* ---- memory that nodes allocate or free ---- */
 
-/* Notes memory that a node of the exec allocates and that only the graph uses. */
+/* Notes memory that a node of the exec allocates or frees. False: no room is left. */
 bool sc_graphs_note_own_memory(struct sc_graphs *graphs, uintptr_t handle,
                                const struct sc_graph_own *own)
 {

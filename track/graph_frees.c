@@ -37,7 +37,8 @@ static void look_for_former(struct former_search *search, uint32_t id)
     }
 }
 
-/* Drops the use that is like this one, of a node whose name is not known, if there is only one. */
+/* Drops a use that is like this one, of a node whose name is not known, if only one graph has such
+ * a use. */
 void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *former)
 {
     SC_ASSERT_GUARDED(&graphs->pool);

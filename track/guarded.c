@@ -45,7 +45,7 @@ static struct sc_op *find_op(struct sc_inflight *inflight, const struct sc_op_in
     return id ? sc_inflight_op(inflight, id) : NULL;
 }
 
-/* Finds those operations of which this thread's touch was not reported yet. */
+/* Finds those operations for which this thread was not the last to be accused. */
 void sc_guarded_find_unaccused(struct sc_inflight *inflight, const struct sc_ops *ops,
                                int32_t thread, struct sc_ops *fresh)
 {

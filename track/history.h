@@ -1,6 +1,5 @@
-/* Keeps what a process did last, for the post-mortem, the line of the report that says so when a
- * context is lost: the latest operations of its streams, and the latest memory that it gave
- * back.
+/* Keeps what a process did last: the latest operations of its streams, and the latest memory that
+ * it gave back. The post-mortem, a line of the report, shows it when a context is lost.
  *
  * A ring holds SC_HISTORY_LENGTH entries of a fixed size; the next entry replaces the oldest. A
  * stream has the ring that its id leads to; if there are more streams than rings, they share rings.

@@ -813,7 +813,8 @@ uint32_t sc_inflight_put(struct sc_inflight *inflight, const struct sc_op_info *
     return put_op(inflight, info);
 }
 
-/* Takes an operation out of all lists, without judging it. The reverse of put_op. */
+/* Takes an operation out of the lists that put_op has put it into, without judging it, and frees
+ * its record. The reverse of put_op. */
 static inline __attribute__((always_inline)) void take_out_op(struct sc_inflight *inflight,
                                                               uint32_t id)
 {
@@ -910,7 +911,8 @@ bool sc_inflight_may_have_alike(struct sc_inflight *inflight, const struct sc_si
     return get(key_head(inflight, copy->host, copy->size_bytes, copy->stream)) != 0;
 }
 
-/* Does the source still hold what the snapshot has? Most often the source can be read directly. */
+/* Is it known that the source still holds what the snapshot has? False also if it cannot be read
+ * directly, or is large and was not compared yet. */
 static inline bool is_unchanged(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;

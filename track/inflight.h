@@ -61,8 +61,8 @@ struct sc_op {
     bool awaits_guard;
     bool retained; /* complete, kept for latent hazards */
     bool cut;      /* some of its pages were let go */
-    bool looked;   /* its source was compared just now: `differs` says whether it differs from the
-      bool looked;  * copies */
+    /* its source was compared just now: `differs` says whether it differs from the copies */
+    bool looked;
     bool differs;
     _Atomic bool comparing; /* track/comparisons.h */
     uint64_t chosen_ticks;  /* when its pages were chosen, or looked at once more */

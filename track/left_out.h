@@ -79,8 +79,8 @@ void sc_left_out_note_captured(struct sc_left_out *left_out, const struct sc_haz
                                const struct sc_left_out_op *op);
 
 /* Notes an operation that ran beside the capture. `what`: a hazard whose event, and what belongs to
- * it, are filled in, in case the operation was left out. Of several with the same stack, and
- * ignored for the same reason, only the first is noted. */
+ * it, are filled in, in case the operation was left out. Of several operations with the same stack,
+ * and ignored for the same reason, only the first one's `what` is kept. */
 void sc_left_out_note_beside(struct sc_left_out *left_out, const struct sc_hazard *what,
                              const struct sc_left_out_op *op);
 

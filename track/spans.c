@@ -224,8 +224,9 @@ uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintpt
     return next;
 }
 
-/* Ends a span: its pages are to be accessible again. A span is made unapplied before it leaves the
- * grid, so that a reader without the lock always finds one of the two. */
+/* Ends a span and those behind it in its operation's list: their pages are to be accessible again.
+ * A span is made unapplied before it leaves the grid, so that a reader without the lock always
+ * finds one of the two. */
 void sc_spans_end(struct sc_spans *spans, uint32_t id)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -350,7 +351,7 @@ bool sc_spans_may_hide_some(struct sc_spans *spans, uintptr_t address, size_t si
             sc_spans_least(spans, address, size_bytes) == SC_ACCESS_NONE);
 }
 
-/* Does any span lie over the address? */
+/* Does any span lie over the address, live or ended without the kernel having been told? */
 bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&spans->pool);

@@ -3,8 +3,8 @@
  * a one (a simple copy). Then little is asked before the call, and little noted behind it.
  *
  * For a small one to the device, the device reads a snapshot: that of an equal earlier copy, if the
- * source has not changed since. One to the host is simple only once an equal one is in flight,
- * whose pages are guarded already and stay so.
+ * source has not changed since, or else a new one. One to the host is simple only once an equal one
+ * is in flight, whose pages are guarded already and stay so.
  *
  * A simple copy is an operation like others (track/inflight.h), and is found, compared and
  * forgotten as they are. */

@@ -82,8 +82,8 @@ static bool is_still(struct sc_inflight *inflight, const struct sc_range *range)
              atomic_load_explicit(&inflight->nowhere->writer_count, memory_order_relaxed));
 }
 
-/* Can nothing in flight on the range conflict with the copy, but for what its own stream has?
- * Neither does anything with what is written on the stream. */
+/* Can nothing in flight, on the range or on no range, conflict with a copy to the host there, but
+ * for what the copy's own stream has? */
 static bool is_of_stream(struct sc_inflight *inflight, const struct sc_range *range,
                          uint32_t stream)
 {
@@ -121,8 +121,9 @@ static __attribute__((noinline)) void take_large(struct sc_track *track,
     sc_track_compare_equal(track, &info, copy);
 }
 
-/* Takes a snapshot of the small source of a simple copy, if the lock is free. Where threads wait
- * for the lock, the source is copied rather than to wait here, too. */
+/* Takes the snapshot of an equal earlier copy over for the small source of a simple copy, if the
+ * lock is free. Where threads wait for the lock, the source is copied anew rather than to wait
+ * here, too. */
 static void take_small(struct sc_track *track, struct sc_simple_copy *copy,
                        const struct sc_range *range)
 {

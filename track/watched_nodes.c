@@ -173,8 +173,8 @@ static unsigned give_up_oldest(struct sc_order *order, struct sc_watched_nodes *
     return place;
 }
 
-/* Begins to follow a launch of an exec whose host nodes are watched, until all of them have run it.
- * NULL: it cannot be followed. Gives up the oldest launches if too many are open. */
+/* Begins to follow a launch of an exec whose host nodes are watched, until all of them have run.
+ * NULL: it cannot be followed. Gives up the oldest launch if too many are open. */
 struct sc_watched_launch *sc_watched_nodes_begin_launch(struct sc_order *order,
                                                         struct sc_watched_nodes *watched,
                                                         const struct sc_point *before,

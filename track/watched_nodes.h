@@ -92,9 +92,9 @@ struct sc_watched_node *sc_watched_nodes_find(const struct sc_watched_nodes *wat
  * NULL. */
 void sc_watched_nodes_abandon(struct sc_order *order, struct sc_watched_nodes **watched);
 
-/* Begins a launch, before the driver is stages; copies the point `before`. NULL: the exec has no
+/* Begins a launch, before the driver is called; copies the point `before`. NULL: the exec has no
  * current host node, or is lost; without memory it becomes lost. Beyond SC_WATCHED_WAITING_MAX
- * launches the oldest is given up: the host may hear of its end unseen (sc_order_note_signal).
+ * launches the oldest is given up: the host may hear of its end unseen (sc_order_note_past_signal).
  * *given_up: the `open` of that launch, or 0. */
 struct sc_watched_launch *sc_watched_nodes_begin_launch(struct sc_order *order,
                                                         struct sc_watched_nodes *watched,

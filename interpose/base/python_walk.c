@@ -253,8 +253,8 @@ static uintptr_t innermost_frame(const struct sc_python_layout *layout, uintptr_
     return cframe ? peek_word(cframe + layout->cframe_frame) : 0;
 }
 
-/* Lists the Python frames of a thread, innermost first: two words for a frame, and NULL where a
- * native call stands between. */
+/* Lists the Python frames of a thread, innermost first: a word for a frame, and NULL where a native
+ * call stands between. */
 unsigned sc_python_walk_words(struct sc_python_layout *layout, uintptr_t state, void **words,
                               unsigned frames_max)
 {

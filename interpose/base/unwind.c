@@ -129,7 +129,7 @@ static void say_what_is_missing(const struct sc_options *options, bool no_libunw
     dlerror();
 }
 
-/* Chooses once how stacks are collected: in full if libunwind is found, else only the calling
+/* Chooses once how stacks are collected: as the option says, but without libunwind only the calling
  * frame. */
 void sc_unwind_start(const struct sc_options *options)
 {

@@ -73,7 +73,7 @@ static struct sc_slot_source slot_source(const struct sc_op_info *op)
     return (struct sc_slot_source){op->ticket.stream, op->range, op->kind, &op->shape, &op->fold};
 }
 
-/* Takes a snapshot of the bytes that share a page with a guarded source but are not guarded. */
+/* Takes a snapshot of an end of the source: bytes before or behind its guarded pages. */
 static struct sc_slot *take_edge_snapshot(const struct sc_batch *batch, const struct sc_op_info *op,
                                           uintptr_t address, size_t size_bytes)
 {
@@ -134,7 +134,7 @@ static void protect_source(struct sc_batch *batch, size_t index, const struct sc
         guard_and_split(batch, index, issue, op);
 }
 
-/* By the source's access order: which of the driver's ways to copy (graph/copy_manner.h) the copy
+/* By the source's access order: which of the driver's ways to copy (track/copy_manner.h) the copy
  * goes. */
 enum sc_copy_call sc_batch_sources_call(const struct sc_batch_copy *copy)
 {

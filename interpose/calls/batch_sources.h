@@ -75,7 +75,8 @@ void sc_batch_sources_replace(struct sc_batch *batch, size_t index, const struct
 void sc_batch_sources_read(struct sc_batch_gathered *gathered);
 
 /* Splits a copy of `size_bytes` into the pieces that the device is to make, in order, by what
- * replaces parts of its source. SIZE_MAX: one piece, not split. Returns the number of pieces. */
+ * replaces parts of its source. If the batch is not to be split (batch->splits) there is one piece,
+ * and `size_bytes` may be any number. Returns the number of pieces. */
 unsigned sc_batch_sources_pieces(const struct sc_batch *batch, size_t index, size_t size_bytes,
                                  struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX]);
 

@@ -86,8 +86,8 @@ static void end_work(const struct sc_context *context)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* A call has shown that the driver has ended the context on its own. What it had is ended now; the
- * rest is buried by a later call that may take more locks. */
+/* CUPTI tells that the driver is about to end the context. The context's work is ended now. The
+ * rest is buried by a later call, which may take more locks and call the driver. */
 void sc_context_calls_note_end(CUcontext handle)
 {
     struct sc_context *context = sc_contexts_known(handle);

@@ -167,8 +167,8 @@ void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_cal
     sc_device_uses_judge_all(uses->of, uses->count, call, stream, healing, NULL);
 }
 
-/* Before a call is made: judges each of its uses of device memory against what is in flight, and
- * makes its stream wait for what it would race with. */
+/* Before a call is made: judges each of its uses of device memory against what is in flight. In
+ * mode=fix its stream also waits for what it would race with, unless `healing` says otherwise. */
 void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
                               const struct sc_call *call, struct sc_stream_record *stream,
                               enum sc_device_healing healing, const struct sc_point *after)

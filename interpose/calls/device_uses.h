@@ -41,8 +41,8 @@ void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
                               const struct sc_call *call, struct sc_stream_record *stream,
                               enum sc_device_healing healing, const struct sc_point *after);
 
-/* Judges a call that frees memory of a pool at once, and makes it wait for what uses the memory,
- * since the driver would wait for nothing. */
+/* Judges a call that frees memory of a pool, or unmaps memory, at once. In mode=fix the call waits
+ * for what uses the memory, since the driver would wait for nothing. */
 void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_allocation *allocation);
 
 /* Judges a call that is about to free memory in the stream's order. */

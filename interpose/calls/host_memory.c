@@ -561,8 +561,8 @@ CUresult cuMemFreeHost(void *address)
     return give_back_now(&giving, &range, sc_pinned_free);
 }
 
-/* Before pinned or managed memory is given back, where the driver waits for nothing: reports and
- * awaits what is in flight there, and ends the range. */
+/* Before pinned memory is freed, or memory is unregistered: reports and awaits what is in flight
+ * there, and ends the range. */
 void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
 {
     struct giving_back giving = describe_giving(address, kind, call);

@@ -926,8 +926,9 @@ SC_INLINED void record_issue(struct sc_issue *issue)
                                 &ops.of[0]);
 }
 
-/* Notes a call in the history of its stream. Work without a recorded operation has the number of
- * the stream's next operation: it is done before that one. */
+/* Does what is needed once for a call behind its operations: an entry in the history, the pages,
+ * the stream's queue, and a mark. Work without a recorded operation has the number of the stream's
+ * next operation: it is done before that one. */
 void sc_issue_recorded(const struct sc_issued_call *issued)
 {
     struct sc_stream_record *stream = issued->stream;

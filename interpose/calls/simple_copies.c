@@ -79,9 +79,9 @@ SC_INLINED CUresult make(const struct sc_simple_copy *copy, CUstream handle)
                                                         copy->size_bytes, handle);
 }
 
-/* The quick way for a copy between pageable or pinned host memory and the device: makes it with
- * fewer look-ups, where the stream and all else in flight is simple. False: the general way must be
- * gone, and nothing was done. */
+/* The quick way for a copy between pinned host memory and the device: makes it with fewer look-ups,
+ * where the stream and all else in flight is simple. False: the copy has to go the general way, and
+ * nothing was done. */
 bool sc_simple_copies_make(enum sc_simplicity least, const char *api, void *site, bool per_thread,
                            CUresult *result, bool to_host, const void *host, CUdeviceptr device,
                            size_t size_bytes, CUstream handle)

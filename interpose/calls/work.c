@@ -189,8 +189,8 @@ void sc_work_end_simply(const char *api, void *site, bool per_thread,
                            (struct sc_history_entry){.direction = SC_NO_DIRECTION});
 }
 
-/* The quick way for cuMemFree, which works like a kernel on the legacy stream. NULL: it is not
- * open. */
+/* The quick way for cuMemFreeAsync in the order of the legacy stream. NULL: the stream or the
+ * process is not simple, or an operation on host memory lacks its mark. */
 struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream handle,
                                                    bool per_thread)
 {

@@ -507,7 +507,8 @@ static bool take_hazard(struct sc_hazard *hazard)
     return found;
 }
 
-/* Reports what the launch makes a hazard of: work beside it that the graph reads only once. */
+/* Reports work that ran beside a capture and is missing in the graph, when a launch reads once more
+ * what that work left. */
 void sc_beside_graph_launched(uintptr_t exec)
 {
     SC_KEEP_ERRNO();

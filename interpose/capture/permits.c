@@ -17,8 +17,8 @@ static bool find_in_context(struct sc_capture *capture)
     return context != NULL;
 }
 
-/* Before a call that a capture of the thread may forbid: relaxes the thread's mode, so that the
- * call goes through and the capture lives. */
+/* Before a call that a capture may forbid, of this thread or another: relaxes the thread's mode, so
+ * that the call goes through and the capture lives. */
 void sc_permit_prepare(struct sc_permit *permit, const struct sc_call *call)
 {
     permit->call = call;

@@ -63,8 +63,8 @@ static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult res
 #define real(...) sc_wrap_answered(call, real(__VA_ARGS__))
 
 /* Makes the wrappers of a function and of its per-thread-stream variant from one body, which
- * follows. `arguments`: the names of the parameters. The body is inlined into both, as it is of
- * functions that programs call most. */
+ * follows. `arguments`: the names of the parameters. SC_HOT_PAIR, for functions that programs call
+ * most, has the body inlined into both. */
 #define SC_PAIR(symbol, variant, parameters, arguments)                                            \
     SC_TWO(static, symbol, symbol##variant, true, parameters, arguments)
 

@@ -229,7 +229,8 @@ static void come_up_once(void)
         sc_memory_lines_start();
 }
 
-/* Every wrapper calls this when the driver is initialised; it does its work once. */
+/* Called when cuInit has succeeded, or, without wrappers, at calls that CUPTI tells of. Does its
+ * work once. */
 void sc_life_cuda_is_up(void)
 {
     if (sc_likely(atomic_load_explicit(&up, memory_order_acquire)) || !sc_process_wants_wrappers())
@@ -248,7 +249,7 @@ void sc_life_cuda_is_up(void)
 /* In a child that has forked: makes the library inert. CUDA does not work in the child of a process
  * that used it, so neither do we. A child forked before that is a process like any other. Only the
  * calling thread lives on, and a lock of another thread's is never released: no hook of an inactive
- * process takes one.  Nor do we hold our locks over fork, to have the child find everything in
+ * process takes one. Nor do we hold our locks over fork, to have the child find everything in
  * order. Between our handler and the fork come those of other libraries and of the allocator, which
  * wait for their own locks. Whoever has those may be waiting for ours. */
 static void prepare_child(void)

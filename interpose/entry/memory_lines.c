@@ -48,8 +48,8 @@ bool sc_memory_lines_may_ask(void)
            !sc_host_functions_is_here() && !has_blocked_signals();
 }
 
-/* Draws a statement of memory, with what the driver says if `asks`. NULL: no memory, or the thread
- * is within a lock of ours and may hold the ledger's. */
+/* Draws a statement of memory, with what the driver says if `asks`. NULL: memory=off, there is no
+ * memory, or the thread is within a lock of ours and may hold the ledger's. */
 struct sc_statement *sc_memory_lines_draw(bool asks)
 {
     bool is_on = sc_options.memory && (!sc_own_lock_depth || sc_own_lock_is_own_thread());
@@ -109,8 +109,8 @@ static bool look_once(uint64_t *line_ns)
     return is_restless;
 }
 
-/* The thread that writes a line of memory to the report at intervals, on a signal, and when the
- * driver holds more than it was asked for. */
+/* The thread that writes a line of memory to the report at intervals and on a signal. It also
+ * looks, when a call was noted, what the driver has taken for itself. */
 static void *run_thread(void *unused)
 {
     SC_CARRY();

@@ -375,7 +375,7 @@ static bool tells_seen(void *context, CUgraphNode node)
 }
 
 /* Finds what the notifiers tell (graph/notifiers.h). Only nodes of the outermost graph tell. False:
- * nothing was found. */
+ * that is not known, and what stands before a notifier is not judged. */
 static bool note_notifiers(struct level *level, const CUgraphNode *nodes, size_t count)
 {
     const struct sc_notifiers notifiers = {level, is_notifier, set_stage, set_notifies,

@@ -31,9 +31,9 @@ struct sc_notifiers {
     void (*unjudge)(void *context, CUgraphNode node);
 };
 
-/* Finds the stages of a graph. `nodes` are all its nodes; the driver is asked for the edges. If
- * that takes too long, no node that a notifier tells of is judged. False: there is no memory, and
- * the functions were called for no node, or for some only. */
+/* Finds the stages of a graph. `nodes` are all its nodes; the driver is asked for the edges. False:
+ * that takes too long, or there is no memory. Then the functions were called for no node, or for
+ * some only, and the caller leaves all nodes unjudged that a notifier tells of. */
 bool sc_notifiers_find_stages(const CUgraphNode *nodes, size_t count,
                               const struct sc_notifiers *notifiers);
 

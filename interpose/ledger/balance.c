@@ -38,7 +38,7 @@ static bool ask_uuid(CUuuid *uuid, CUdevice device)
     return sc_real.cuDeviceGetUuid && sc_real.cuDeviceGetUuid(uuid, device) == CUDA_SUCCESS;
 }
 
-/* Asks at the start for the devices' names, which a report of memory shows. */
+/* Asks at the start for the devices' UUIDs, by which a report of memory names them. */
 void sc_balance_start(void)
 {
     int count = 0;

@@ -235,7 +235,8 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
         book(call, memory);
 }
 
-/* The same by the quick way, for what cuMemAllocAsync gives. */
+/* Books what cuMemAllocAsync gives where the quick way (sc_booking_given_in_order) lacks the pool
+ * or the stack. */
 __attribute__((noinline)) void sc_booking_given_otherwise(const char *api, void *site,
                                                           uintptr_t address, size_t size_bytes,
                                                           int device, uintptr_t pool,
@@ -317,7 +318,7 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
     own_leaving.was.name = looked_for = 0;
 }
 
-/* The same by the quick way, with what was found before the call. */
+/* The same behind a free that went the quick way, with what was found before the call. */
 void sc_booking_left_otherwise(uintptr_t address, const struct sc_ledger_leaving *leaving,
                                bool taken)
 {

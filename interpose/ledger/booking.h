@@ -87,7 +87,7 @@ SC_INLINED void sc_booking_given_in_order(const char *api, void *site, uintptr_t
 }
 
 /* Called after the driver has answered a free of a pool's memory. `leaving`: what left the ledger
- * before the call; NULL: nothing was known of the memory. */
+ * before the call; if its name is 0, nothing was known of the memory. */
 void sc_booking_left_otherwise(uintptr_t address, const struct sc_ledger_leaving *leaving,
                                bool taken);
 

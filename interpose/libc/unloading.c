@@ -217,8 +217,8 @@ static void let_go_of_pages(const struct modules *modules)
     }
 }
 
-/* Before dlclose: waits for what is in flight in the library, unless its destructors may still do
- * so themselves. */
+/* Before dlclose, in mode=fix: waits for what is in flight in the library, unless its destructors
+ * may still do so themselves. */
 static void wait_for_closed(struct modules *modules, const void *handle)
 {
     for (unsigned i = 0; i < modules->count; i++)

@@ -78,8 +78,9 @@ bool sc_huge_pages_fit(void)
     return sc_huge_pages_remember(&fit, ask_fit);
 }
 
-/* Has the machine so much free memory? The driver would refuse more than the machine has. To find
- * that out by taking it would hurt other processes. */
+/* Has the machine at least twice as much free memory? False also if huge pages have failed too
+ * often, or if the NUMA policy interleaves memory. The driver would refuse more than the machine
+ * has. To find that out by taking it would hurt other processes. */
 bool sc_huge_pages_are_plenty(size_t size_bytes)
 {
     struct sysinfo info;

@@ -206,7 +206,8 @@ void sc_doubts_look(unsigned doubt)
     sc_own_lock_give(&doubts_lock);
 }
 
-/* May one of the doubt's functions still wait for the program? */
+/* May one of the doubt's functions still wait for the program? Doubt 0, for which there was no
+ * room, remains for good. */
 bool sc_doubts_remain(unsigned doubt)
 {
     if (!doubt)

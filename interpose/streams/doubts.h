@@ -2,12 +2,12 @@
  * waited for the toucher's thread. If it may have, the touch is not reported.
  *
  * In mode=report such a touch is not held up. So nothing shows at once whether the function would
- * have gone on without the touch's thread. It may be a gate that polls, until which is open the
- * program may touch what is behind it, or may have found its gate open. So a touch counts only if
- * each of these functions is seen to go on while the thread that has touched could open no gate any
- * more: while it waits for the very operation, or has ended. A function that polls would not go on
- * then. And a function that returns before the call that touches has not waited for what the thread
- * does after that call.
+ * have gone on without the touch's thread. The function may be a gate that polls, or may have found
+ * its gate open. Until a gate is open the program may touch what is behind it. So a touch counts
+ * only if each of these functions is seen to go on while the thread that has touched could open no
+ * gate any more: while it waits for the very operation, or has ended. A function that polls would
+ * not go on then. And a function that returns before the call that touches has not waited for what
+ * the thread does after that call.
  *
  * Locks: a leaf's own. */
 #ifndef SC_INTERPOSE_STREAMS_DOUBTS_H

@@ -81,8 +81,9 @@ static struct call *call_of(unsigned call)
     return call && call < UNLISTED ? &calls[call - 1] : NULL;
 }
 
-/* A host function is about to be launched. Returns the number of its record; a number past the
- * records stands for one that is only counted. */
+/* A host function is about to be launched. Returns the number of its record. If no record is free,
+ * the function is only counted, and gets a number past the records; 0: it is plain, and need not be
+ * counted. */
 unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t function)
 {
     for (unsigned i = 0; i < CALLS_MAX; i++) {

@@ -27,8 +27,9 @@
 struct sc_op_info;
 
 /* Notes a host function that is about to be launched, at sc_ticks() `ticks`. Returns a number for
- * the functions below; 0: too many are open, and this one is only counted. `function`: the address
- * by which it is known again, or 0. */
+ * the functions below. If too many are open, this one is only counted for its stream; 0: it is not
+ * even counted, since it can wait for nobody (plain_functions.h). `function`: the address by which
+ * it is known again, or 0. */
 unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t function);
 
 /* The function was not launched after all. */

@@ -525,8 +525,8 @@ static uint64_t mark_interval(const struct sc_stream_record *stream, bool snapsh
 }
 
 /* An operation was issued that must be seen to complete. A mark, which is an event of ours, is
- * recorded behind it now if the operation is large or the last mark is old; else a later mark
- * serves. */
+ * recorded behind it now if the operation is large, the last mark is old, or the stream is a
+ * thread's default stream; else a later mark serves. */
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool snapshotted,
                      uint64_t now_ticks)
 {

@@ -52,8 +52,9 @@ void sc_marks_issued_on_device(struct sc_stream_record *stream, uint64_t number)
 enum sc_before { SC_BEFORE_DEVICE_WORK, SC_BEFORE_WORK, SC_BEFORE_SIGNAL };
 void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what);
 
-/* Adds a mark if one is needed before work of the device on a simple stream. False: one is needed,
- * and the caller has to take the slow way; nothing was done. */
+/* Called before work of the device on a simple stream. False: a mark is needed before the work,
+ * which only the slow way adds, and nothing was done. True: none is needed. Operations without a
+ * mark are noted as followed by other work. */
 SC_INLINED bool sc_marks_before_simple_work(struct sc_stream_record *stream)
 {
     struct sc_stream_marks *marks = &stream->marks;

@@ -46,8 +46,9 @@ static bool no_host_work_ever(void)
     return !atomic_load_explicit(&host_work_was_ever, memory_order_relaxed);
 }
 
-/* The record serves a new stream. Work that waits for all others may stand before it. Events of the
- * stream that had the record may still tell of its work: what the new one has is later. */
+/* The record serves a new stream. What the context was told to wait for may stand before its work.
+ * Events of the stream that had the record may still tell of its work: what the new one has is
+ * later. */
 void sc_unfinished_renew(struct sc_stream_record *stream)
 {
     uint64_t gate_ticks = sc_unfinished_gate_ticks(stream->context), now = sc_ticks_not_early();
@@ -449,7 +450,8 @@ void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_rec
 
 /* ---- is anything at work? ---- */
 
-/* Is all work done that was issued in the stream itself, and all that it has waited for? */
+/* Is all work done that was issued in the stream itself, and all that it has waited for?
+ * `host_only`: only host functions are asked about. */
 static inline bool own_work_is_done(struct sc_stream_record *stream, bool host_only)
 {
     const struct sc_unfinished *work = &stream->unfinished;
@@ -500,7 +502,8 @@ void sc_unfinished_written(struct sc_stream_record *stream)
         raise_to(&stream->context->unfinished.written_ticks, next_of_family(stream, 0));
 }
 
-/* May work stand before the stream's next operation that the stream's own notes do not show? */
+/* Does the stream's next operation come after work of other streams, with nothing in its own queue
+ * behind that work? */
 bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;

@@ -57,7 +57,8 @@ class Ranks(Runs):
         process = self.hold(rank)
         self.assertEqual(process.stdout.readline(), "ready\n")
         until_s = time.monotonic() + PATIENCE_S
-        while not any("SC101" in path.read_text() for path in self.folder.glob(f"*.{rank}.*.jsonl")):
+        while not any("SC101" in path.read_text().rpartition("\n")[0]  # in whole lines
+                      for path in self.folder.glob(f"*.{rank}.*.jsonl")):
             self.assertLess(time.monotonic(), until_s)
             time.sleep(0.01)
         process.kill()

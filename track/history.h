@@ -25,7 +25,7 @@ struct sc_history_entry {
     uint32_t stream; /* the tracker's id; for memory given back: the stream that frees it, or 0 */
     int32_t thread;  /* of the thread that made the call */
     enum sc_direction direction; /* SC_NO_DIRECTION: no copy and no memset */
-    uint64_t ticks;              /* sc_ticks(), or sc_ticks_lately() */
+    uint64_t ticks;              /* sc_ticks(), or a time before that */
     uint64_t number;   /* the operation is done when the host knows so many operations of the stream
                           to be done */
     uintptr_t address; /* of the memory that is written or given back; 0: not known */

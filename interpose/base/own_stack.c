@@ -149,14 +149,21 @@ static enum sc_stack_read read_other(void *into, uintptr_t address, size_t size_
     return sc_peek_anyhow(&byte, (uintptr_t)&here, 1) ? SC_STACK_IS_GONE : SC_STACK_UNKNOWN;
 }
 
+/* Does the interval lie on the calling thread's own stack, and not below the frame at `here`? */
+static bool is_above(uintptr_t here, uintptr_t address, size_t size_bytes)
+{
+    return sc_own_stack_holds(here) && address >= here && sc_own_stack_holds(address) &&
+           size_bytes <= own.end - address;
+}
+
 /* Copies bytes that lie on the calling thread's own stack, above this function. False: they do not,
  * and nothing was copied. */
 bool sc_own_stack_copy(void *into, uintptr_t address, size_t size_bytes)
 {
     enum { NEAR_BYTES = 4096 };
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    if (!sc_own_stack_holds(here) || address < here || address - here >= NEAR_BYTES ||
-        size_bytes > NEAR_BYTES || size_bytes > own.end - address)
+    if (!is_above(here, address, size_bytes) || address - here >= NEAR_BYTES ||
+        size_bytes > NEAR_BYTES)
         return false;
     memcpy(into, (const void *)address, size_bytes);
     return true;
@@ -172,8 +179,7 @@ enum sc_stack_read sc_own_stack_read(void *into, uintptr_t address, size_t size_
         return SC_STACK_READ;
     if (sc_peek(&word, (uintptr_t)&here, sizeof here))
         return SC_STACK_IS_GONE;
-    if (!sc_own_stack_holds(here) || address < here || !sc_own_stack_holds(address) ||
-        size_bytes > own.end - address)
+    if (!is_above(here, address, size_bytes))
         return read_other(into, address, size_bytes);
     memcpy(into, (const void *)address, size_bytes);
     return SC_STACK_READ;

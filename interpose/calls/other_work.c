@@ -133,18 +133,23 @@ SC_SIMPLE_PAIR(cuLaunchKernel, _ptsz,
     return end_launch(&launching, &launch, result);
 }
 
+/* The event that the launch records by the attribute; NULL: none. */
+static CUevent recorded_by(const CUlaunchAttribute *attribute)
+{
+    if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
+        return attribute->value.programmaticEvent.event;
+    if (attribute->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+        return attribute->value.launchCompletionEvent.event;
+    return NULL;
+}
+
 /* Notes the events that the launch itself records. They may be reached while blocks of the launch
  * still run, so they stand only for work before the launch. */
 static void note_events(const struct sc_call *call, const CUlaunchConfig *config)
 {
     struct sc_stream_record *stream = NULL;
     for (unsigned i = 0; i < config->numAttrs; i++) {
-        const CUlaunchAttribute *attribute = &config->attrs[i];
-        CUevent event = NULL;
-        if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
-            event = attribute->value.programmaticEvent.event;
-        else if (attribute->id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
-            event = attribute->value.launchCompletionEvent.event;
+        CUevent event = recorded_by(&config->attrs[i]);
         if (event && !stream && sc_active())
             stream = sc_streams_find(config->hStream, call->per_thread);
         if (event && stream)
@@ -157,8 +162,7 @@ static void note_events(const struct sc_call *call, const CUlaunchConfig *config
 static bool records_events(const CUlaunchConfig *config)
 {
     for (unsigned i = 0; config->attrs && i < config->numAttrs; i++)
-        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT ||
-            config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT)
+        if (recorded_by(&config->attrs[i]))
             return true;
     return false;
 }
@@ -196,7 +200,7 @@ SC_SIMPLE_PAIR(cuLaunchKernelEx, _ptsz,
         config = &moved;
     }
     CUresult result = end_launch(&launching, &launch, real(config, f, parameters, extra));
-    if (result == CUDA_SUCCESS && sc_unlikely(records_events(config)))
+    if (sc_unlikely(config->numAttrs) && result == CUDA_SUCCESS)
         note_events(call, config);
     return result;
 }

@@ -80,7 +80,7 @@ __attribute__((weak)) bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_UNFO
 __attribute__((weak)) void sc_brief_lock_release(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     SC_ASSERT_HELD(lock);
-    if (__builtin_expect(sc_brief_lock_let_go(lock) == SC_BRIEF_LOCK_AWAITED, 0))
+    if (__builtin_expect(sc_brief_lock_let_go(lock), 0))
         sc_brief_lock_wake(lock);
     sc_own_lock_leave();
 }

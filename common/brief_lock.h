@@ -1,6 +1,6 @@
 /* Brief locks: the library's locks that every copy takes, each held for some tens of nanoseconds. A
  * mutex of the C library does the same, in seven times as many instructions. If nobody else wants
- * the lock, to take it and to give it back is one atomic exchange each.
+ * the lock, to take it is one atomic exchange, and to give it back a load and a store.
  *
  * A thread that finds the lock taken spins for a moment, and then sleeps. The owner counts as
  * within a lock of the library's (common/own_lock.h). Thread-safe; no cancellation point; errno is
@@ -49,13 +49,17 @@ static inline bool sc_brief_lock_grab(struct sc_brief_lock *lock)
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
-/* Gives the lock back. Returns its former state: if that is AWAITED, sc_brief_lock_wake is to be
- * called next. */
-static inline uint32_t sc_brief_lock_let_go(struct sc_brief_lock *lock)
+/* Gives the lock back. True: other threads may sleep for it, and sc_brief_lock_wake is to be called
+ * next. A thread that marks the lock as awaited between the load and the store goes unseen. It
+ * finds the lock free when it asks Linux to sleep, or else within the millisecond for which it
+ * sleeps. */
+static inline bool sc_brief_lock_let_go(struct sc_brief_lock *lock)
 {
     SC_ASSERT_HELD(lock);
     sc_brief_lock_note(lock, false);
-    return atomic_exchange_explicit(&lock->state, SC_BRIEF_LOCK_FREE, memory_order_release);
+    uint32_t state = atomic_load_explicit(&lock->state, memory_order_relaxed);
+    atomic_store_explicit(&lock->state, SC_BRIEF_LOCK_FREE, memory_order_release);
+    return state == SC_BRIEF_LOCK_AWAITED;
 }
 
 void sc_brief_lock_wake(struct sc_brief_lock *lock);

@@ -43,7 +43,7 @@ static __attribute__((noinline, unused)) void sc_brief_lock_here_wake(struct sc_
 static inline void sc_brief_lock_here_release(struct sc_brief_lock *lock)
     SC_RELEASES(*lock) SC_UNFOLLOWED
 {
-    if (__builtin_expect(sc_brief_lock_let_go(lock) == SC_BRIEF_LOCK_AWAITED, 0))
+    if (__builtin_expect(sc_brief_lock_let_go(lock), 0))
         sc_brief_lock_here_wake(lock);
     else
         sc_own_lock_leave();

@@ -24,8 +24,8 @@ static bool is_to_look_again(unsigned slept_ms)
 bool sc_own_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slept_ms)
 {
     const struct timespec moment = {.tv_nsec = MILLISECOND_NS};
-    return sc_kernel_call(SYS_futex, word, FUTEX_WAIT_PRIVATE, value,
-                          is_to_look_again(slept_ms) ? &moment : NULL) == -ETIMEDOUT;
+    is_to_look_again(slept_ms);
+    return sc_kernel_call(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &moment) == -ETIMEDOUT;
 }
 
 /* Waits for a lock, and looks from time to time whether the thread has to give up. A mutex cannot

@@ -72,7 +72,8 @@ typedef bool sc_own_lock_look(unsigned slept_ms);
 /* The function of this type that threads call; NULL: none. */
 extern _Atomic(sc_own_lock_look *) sc_own_lock_looks;
 
-/* Sleeps while the futex has the value. True: a millisecond has passed, in vain. */
+/* Sleeps while the futex has the value, for a millisecond at most. True: the millisecond has
+ * passed. */
 bool sc_own_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slept_ms);
 
 /* Waits for a lock that was found taken, and takes it. */

@@ -403,6 +403,7 @@ static __attribute__((noinline)) bool leave_of_pool(struct sc_ledger *ledger, ui
     SC_RELEASES(ledger->lock)
 {
     leaving->was.name = 0;
+    leaving->number = ++ledger->frees;
     return leave(ledger, SC_LEDGER_ADDRESS, name, leaving);
 }
 
@@ -429,11 +430,20 @@ bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
     uint64_t size_bytes = entry->size_bytes;
     leaving->was = *entry;
     leaving->pool = pool->handle;
+    leaving->number = ++ledger->frees;
     entry->kind = SC_LEDGER_RESTS;
     sc_accounts_debit(accounts, SC_LEDGER_POOLED, account_of(accounts, entry), size_bytes);
     sc_accounts_uncount(&pool->used, size_bytes);
     give(ledger);
     return true;
+}
+
+uint64_t sc_ledger_number_free(struct sc_ledger *ledger)
+{
+    take(ledger);
+    uint64_t number = ++ledger->frees;
+    give(ledger);
+    return number;
 }
 
 uint64_t sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what)

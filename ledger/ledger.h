@@ -48,13 +48,18 @@ int sc_ledger_place_of(struct sc_ledger *ledger, enum sc_ledger_space space, uin
 bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                       struct sc_ledger_leaving *leaving);
 
-/* The same for an address that is mostly a pool's. `leaving` need not be initialised. */
+/* The same for an address that is mostly a pool's. `leaving` need not be initialised; it gets a
+ * number, also if no block is known. */
 bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
                               struct sc_ledger_leaving *leaving);
 
 /* The driver has refused to take back what has left into `leaving`: enters it again, unless another
  * block has the name by now or the block's context has ended. */
 void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving);
+
+/* Returns the next number of a free, from 1: the frees of a process in one order, for the history
+ * (track/history.h). */
+uint64_t sc_ledger_number_free(struct sc_ledger *ledger);
 
 /* Raises a count of the whole process by one. Returns the new count. */
 uint64_t sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what);

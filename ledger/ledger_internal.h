@@ -24,6 +24,7 @@ struct sc_ledger {
     uint32_t ended[SC_LEDGER_ENDS];
     unsigned ends; /* of contexts */
     uint64_t sums[SC_LEDGER_SUMS];
+    uint64_t frees; /* numbers that frees were given */
 };
 
 /* Is the exported block still in the ledger? */

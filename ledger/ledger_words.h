@@ -121,6 +121,8 @@ struct sc_ledger_entry {
 struct sc_ledger_leaving {
     struct sc_ledger_entry was; /* name 0: nothing; with references or mappings it is there still */
     uint64_t pool;              /* the handle of its pool */
+    uint64_t number;            /* of the free, as of sc_ledger_number_free; by
+                                   sc_ledger_leaves_of_pool alone */
     unsigned ends;              /* how many contexts had ended */
 };
 

@@ -160,7 +160,7 @@ bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t st
     if (__builtin_expect(sc_brief_lock_grab(&record->lock), 1)) {
         sc_brief_lock_note(&record->lock, true);
         is_set = set_number(record, event, stream, number, work_ticks);
-        if (sc_brief_lock_let_go(&record->lock) == SC_BRIEF_LOCK_AWAITED)
+        if (sc_brief_lock_let_go(&record->lock))
             return wake_and_leave(record, is_set);
     }
     return sc_own_lock_leaves() ? have_left(is_set) : is_set;

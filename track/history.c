@@ -34,18 +34,29 @@ static struct sc_history_entry unpack_entry(_Atomic uint64_t *words)
  * written. */
 static bool read_one(struct sc_history_ring *ring, uint64_t number, struct sc_history_entry *entry)
 {
-    __typeof__(&ring->entries[0]) place = &ring->entries[(number - 1) % SC_HISTORY_LENGTH];
+    __typeof__(&ring->entries[0]) place = &ring->entries[number % SC_HISTORY_LENGTH];
     if (atomic_load_explicit(&place->number, memory_order_acquire) != number)
         return false;
     *entry = unpack_entry(place->words);
     return atomic_load_explicit(&place->number, memory_order_relaxed) == number;
 }
 
+/* The greatest number in the ring; 0: it is empty. */
+static uint64_t last_number(struct sc_history_ring *ring)
+{
+    uint64_t last = 0;
+    for (unsigned i = 0; i < SC_HISTORY_LENGTH; i++) {
+        uint64_t number = atomic_load_explicit(&ring->entries[i].number, memory_order_acquire);
+        last = number > last ? number : last;
+    }
+    return last;
+}
+
 unsigned sc_history_read(struct sc_history_ring *ring,
                          struct sc_history_entry entries[SC_HISTORY_LENGTH])
 {
     unsigned count = 0;
-    uint64_t last = atomic_load_explicit(&ring->next, memory_order_acquire);
+    uint64_t last = last_number(ring);
     uint64_t first = last > SC_HISTORY_LENGTH ? last - SC_HISTORY_LENGTH + 1 : 1;
     for (uint64_t number = last; number >= first; number--)
         count += read_one(ring, number, &entries[count]);

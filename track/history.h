@@ -3,7 +3,8 @@
  *
  * A ring holds SC_HISTORY_LENGTH entries of a fixed size; the next entry replaces the oldest. A
  * stream has the ring that its id leads to; if there are more streams than rings, they share rings.
- * Nothing allocates, locks or calls: an entry costs one atomic addition and plain stores.
+ * Nothing allocates, locks or calls: an entry costs plain stores, and one atomic addition unless
+ * its number was drawn elsewhere.
  *
  * Lock-free, thread-safe, and safe in a signal handler. A reader leaves out entries that are being
  * written. */
@@ -48,7 +49,7 @@ enum sc_history_word {
 };
 
 struct sc_history_ring {
-    _Atomic uint64_t next; /* how many entries were ever begun */
+    _Atomic uint64_t begun; /* numbers that sc_history_draw has drawn */
     struct {
         /* Number of the entry, from 1; 0: there is none, or it is being written. */
         _Atomic uint64_t number;
@@ -58,7 +59,7 @@ struct sc_history_ring {
 
 struct sc_history {
     struct sc_history_ring streams[SC_HISTORY_RINGS];
-    struct sc_history_ring frees;
+    struct sc_history_ring frees; /* numbered by the ledger (ledger/ledger.h), if there is one */
 };
 
 /* The process's history, all zero at first. Tests make others. */
@@ -75,14 +76,14 @@ static inline uint64_t sc_history_pair(uint32_t high, uint32_t low)
     return (uint64_t)high << 32 | low;
 }
 
-/* Writes the entry into the ring. The place's number is 0 while its words belong partly to the
- * former entry. Inline, since it is on the path of every copy. Returns how many entries were begun
- * before. */
-static inline __attribute__((always_inline)) uint64_t
-sc_history_note(struct sc_history_ring *ring, const struct sc_history_entry *entry)
+/* Writes the entry with that number (from 1, and no other entry's) into the ring. The place's
+ * number is 0 while its words belong partly to the former entry. Inline, since it is on the path of
+ * every copy. */
+static inline __attribute__((always_inline)) void
+sc_history_note_numbered(struct sc_history_ring *ring, uint64_t number,
+                         const struct sc_history_entry *entry)
 {
-    uint64_t before = atomic_fetch_add_explicit(&ring->next, 1, memory_order_relaxed);
-    __typeof__(&ring->entries[0]) place = &ring->entries[before % SC_HISTORY_LENGTH];
+    __typeof__(&ring->entries[0]) place = &ring->entries[number % SC_HISTORY_LENGTH];
     atomic_store_explicit(&place->number, 0, memory_order_relaxed);
     sc_history_put(place->words, SC_HISTORY_API, (uintptr_t)entry->api);
     sc_history_put(place->words, SC_HISTORY_SITE, entry->site);
@@ -95,8 +96,19 @@ sc_history_note(struct sc_history_ring *ring, const struct sc_history_entry *ent
     sc_history_put(place->words, SC_HISTORY_ADDRESS, entry->address);
     sc_history_put(place->words, SC_HISTORY_SOURCE, entry->source);
     sc_history_put(place->words, SC_HISTORY_SIZE, entry->size_bytes);
-    atomic_store_explicit(&place->number, before + 1, memory_order_release);
-    return before;
+    atomic_store_explicit(&place->number, number, memory_order_release);
+}
+
+/* Draws the next number of a ring that nobody else numbers. */
+static inline uint64_t sc_history_draw(struct sc_history_ring *ring)
+{
+    return atomic_fetch_add_explicit(&ring->begun, 1, memory_order_relaxed) + 1;
+}
+
+static inline __attribute__((always_inline)) void
+sc_history_note(struct sc_history_ring *ring, const struct sc_history_entry *entry)
+{
+    sc_history_note_numbered(ring, sc_history_draw(ring), entry);
 }
 
 /* Writes the entry into the ring of its stream. */

@@ -1,8 +1,8 @@
 /* Hooks and wrappers note here what the process did last (track/history.h), for the line that says
  * so when the context is lost (interpose/postmortem/postmortem.h).
  *
- * Thread safe, not signal safe. No lock; errno is kept. With postmortem=0 each function takes one
- * load.
+ * Thread safe, not signal safe. errno is kept. sc_recently_freed takes the ledger's lock, the
+ * others none. With postmortem=0 each function takes one load.
  */
 #ifndef SC_INTERPOSE_BASE_RECENTLY_H
 #define SC_INTERPOSE_BASE_RECENTLY_H
@@ -12,6 +12,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
+#include "ledger/ledger.h"
 #include "track/history.h"
 
 /* Notes in the history an operation that the driver has accepted. The caller has set the stack,
@@ -28,6 +29,14 @@ SC_INLINED void sc_recently_issued(const char *api, void *site, uint32_t stream,
     use.ticks = ticks;
     use.number = number;
     sc_history_note_issued(&sc_history, &use);
+}
+
+/* The number of the next free. The ledger draws it, whose lock a free takes anyway; with memory=off
+ * the history does. */
+static inline uint64_t sc_recently_number_free(void)
+{
+    return sc_likely(sc_options.memory) ? sc_ledger_number_free(&sc_ledger)
+                                        : sc_history_draw(&sc_history.frees);
 }
 
 /* Notes that the program gives memory back, by a call that returns to `site`. `site` not NULL: the

@@ -1,7 +1,9 @@
 /* Work that uses no host memory that could be guarded, but that orders operations that do: a kernel
  * on the legacy stream joins every blocking stream. On other streams there is little to do: a mark
  * is recorded behind recent copies, and other work than copies is noted to be unfinished. */
+#include "common/op_kinds.h"
 #include "common/points.h"
+#include "common/ticks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
@@ -37,6 +39,7 @@
 #include "ledger/ledger.h"
 #include "ledger/ledger_words.h"
 #include "track/allocations.h"
+#include "track/history.h"
 #include "track/stream_front.h"
 #include "track/track_front.h"
 #include "track/track_ops.h"
@@ -366,16 +369,36 @@ static void end_free(const struct freeing *freeing, const struct sc_call *call, 
         sc_device_memory_left(&freeing->allocation, result == CUDA_SUCCESS);
 }
 
-/* Notes a simple free in the history, for the post-mortem line. */
-SC_INLINED void note_simple_free(const char *api, void *site, struct sc_stream_record *stream,
-                                 uintptr_t address)
+/* The id of the call's stack. Must be inlined into the wrapper, whose frame it uses. */
+SC_INLINED uint32_t stack_of_simple_free(void *site)
 {
     uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
     const struct sc_stack_known *known = sc_unwind_known(site, depth);
     if (sc_unlikely(!known)) /* the thread may have made no other call yet */
         sc_own_stack_learn();
-    uint32_t stack = sc_likely(known != NULL) ? known->id : site ? sc_unwind_at(site, depth) : 0;
-    sc_work_note_free(api, site, stream, address, stack, sc_thread_id());
+    return sc_likely(known != NULL) ? known->id : site ? sc_unwind_at(site, depth) : 0;
+}
+
+/* Notes a simple free in the history, for the post-mortem line. `number`: the free's
+ * (sc_recently_number_free). */
+SC_INLINED void note_simple_free(const char *api, void *site, struct sc_stream_record *stream,
+                                 uintptr_t address, uint64_t number)
+{
+    enum { EVERY = 32 };
+    if (sc_unlikely(number % EVERY == 0))
+        sc_ticks_tell(sc_ticks());
+    const struct sc_history_entry entry = {
+        .api = api,
+        .site = (uintptr_t)site,
+        .stack = stack_of_simple_free(site),
+        .stream = stream->id,
+        .thread = sc_thread_id(),
+        .direction = SC_FREE,
+        .ticks = sc_unfinished_now(stream),
+        .number = sc_stream_front_issued(stream->front) + 1,
+        .address = address,
+    };
+    sc_history_note_numbered(&sc_history.frees, number, &entry);
 }
 
 SC_INLINED struct sc_stream_record *find_freeing(enum sc_simplicity least, CUstream handle,
@@ -418,7 +441,9 @@ SC_INLINED bool cuMemFreeAsync_simply(enum sc_simplicity least, const char *api,
     if (sc_unlikely(*result != CUDA_SUCCESS || !is_known))
         freed_otherwise(&(const struct sc_call){api, site, per_thread}, address, &leaving, *result);
     if (sc_likely(*result == CUDA_SUCCESS && sc_options.postmortem))
-        note_simple_free(api, site, stream, address);
+        note_simple_free(api, site, stream, address,
+                         sc_likely(sc_options.memory) ? leaving.number
+                                                      : sc_history_draw(&sc_history.frees));
     return true;
 }
 

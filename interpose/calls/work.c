@@ -200,25 +200,3 @@ struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUs
     sc_unfinished_legacy(stream);
     return stream;
 }
-
-/* Puts the free into the history, which a report of a fault or a leak shows. */
-__attribute__((noinline)) void sc_work_note_free(const char *api, void *site,
-                                                 struct sc_stream_record *stream, uintptr_t address,
-                                                 uint32_t stack, int32_t thread)
-{
-    enum { EVERY = 8 };
-    uint64_t before =
-        sc_history_note(&sc_history.frees, &(const struct sc_history_entry){
-                                               .api = api,
-                                               .site = (uintptr_t)site,
-                                               .stack = stack,
-                                               .stream = stream->id,
-                                               .thread = thread,
-                                               .direction = SC_FREE,
-                                               .ticks = sc_unfinished_now(stream),
-                                               .number = sc_stream_front_issued(stream->front) + 1,
-                                               .address = address,
-                                           });
-    if (sc_unlikely(before % EVERY == 0))
-        sc_ticks_tell(sc_ticks());
-}

@@ -57,10 +57,6 @@ void sc_work_end_simply(const char *api, void *site, bool per_thread,
 struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream stream,
                                                    bool per_thread);
 
-/* Notes in the history that the memory is freed. `stack`: the call's; `thread`: the calling one. */
-void sc_work_note_free(const char *api, void *site, struct sc_stream_record *stream,
-                       uintptr_t address, uint32_t stack, int32_t thread);
-
 /* Called before work of the stream that may write anywhere, also to managed memory. Managed sources
  * that the work comes after are compared for the last time; those that have changed are reported
  * (SC201). `after`: what the work comes after besides the stream's earlier work, or NULL.

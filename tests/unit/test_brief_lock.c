@@ -73,6 +73,25 @@ START_TEST(all_who_sleep_are_woken_one_after_the_other)
 }
 END_TEST
 
+/* As if the mark of a thread that goes to sleep had come between the owner's load and its store. */
+START_TEST(who_sleeps_unseen_finds_a_lock_that_is_free)
+{
+    pthread_t thread;
+    counted = 0;
+    sc_brief_lock_acquire(&lock);
+    ck_assert_int_eq(pthread_create(&thread, NULL, take_and_give, NULL), 0);
+    await_sleepers();
+    sc_brief_lock_note(&lock, false);
+    atomic_store(&lock.state, 0); /* and nobody is woken */
+    pthread_join(thread, NULL);
+    ck_assert_uint_eq(counted, 1);
+    sc_brief_lock_acquire(&lock);
+    sc_brief_lock_release(&lock);
+    sc_own_lock_leave(); /* of the first */
+    ck_assert_uint_eq(atomic_load(&lock.state), 0);
+}
+END_TEST
+
 START_TEST(its_owner_is_within_a_lock_of_ours_and_errno_is_kept)
 {
     errno = ENOTTY;
@@ -91,6 +110,7 @@ int main(void)
     TCase *group = tcase_create("brief_lock");
     tcase_add_test(group, one_thread_at_a_time_has_it);
     tcase_add_test(group, all_who_sleep_are_woken_one_after_the_other);
+    tcase_add_test(group, who_sleeps_unseen_finds_a_lock_that_is_free);
     tcase_add_test(group, its_owner_is_within_a_lock_of_ours_and_errno_is_kept);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

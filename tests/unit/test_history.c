@@ -62,14 +62,14 @@ START_TEST(the_latest_entries_stay_and_come_first)
     struct sc_history *history = fresh();
     for (uint64_t i = 1; i <= 3; i++) {
         struct sc_history_entry entry = numbered(0, i);
-        sc_history_note(&history->frees, &entry);
+        sc_history_note_numbered(&history->frees, i, &entry);
     }
     ck_assert_uint_eq(sc_history_read(&history->frees, entries), 3);
     for (unsigned i = 0; i < 3; i++)
         check_numbered(&entries[i], 0, 3 - i);
     for (uint64_t i = 4; i <= 1000; i++) {
         struct sc_history_entry entry = numbered(0, i);
-        sc_history_note(&history->frees, &entry);
+        sc_history_note_numbered(&history->frees, i, &entry);
     }
     ck_assert_uint_eq(sc_history_read(&history->frees, entries), SC_HISTORY_LENGTH);
     for (unsigned i = 0; i < SC_HISTORY_LENGTH; i++)

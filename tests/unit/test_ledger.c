@@ -226,6 +226,23 @@ START_TEST(a_pools_block_comes_back_if_the_driver_refuses_its_free)
 }
 END_TEST
 
+/* Blocks that rest, blocks that do not, and addresses that nobody knows. */
+START_TEST(each_free_has_a_number_of_its_own)
+{
+    sc_ledger_pool_met(ledger, 99, &(unsigned){0}, 0, false);
+    ck_assert_uint_eq(sc_ledger_number_free(ledger), 1);
+    sc_ledger_given_of_pool(ledger, 1, 5 * MB, 1, 0, ONE);
+    give(SC_LEDGER_DEVICE, 2, 3 * MB, TWO);
+    ck_assert(leaves_pool(1));
+    ck_assert_uint_eq(leaving.number, 2);
+    ck_assert(leaves_pool(2));
+    ck_assert_uint_eq(leaving.number, 3);
+    ck_assert(!leaves_pool(3));
+    ck_assert_uint_eq(leaving.number, 4);
+    ck_assert_uint_eq(sc_ledger_number_free(ledger), 5);
+}
+END_TEST
+
 START_TEST(what_leaves_meanwhile_loses_no_block_whose_free_the_driver_refuses)
 {
     sc_ledger_given_of_pool(ledger, 1, 5 * MB, 0, 0, ONE);
@@ -674,6 +691,7 @@ int main(void)
     tcase_add_test(test, what_is_given_is_held_until_it_is_taken);
     tcase_add_test(test, who_held_what_at_the_peak_is_kept_when_it_is_over);
     tcase_add_test(test, a_free_that_the_driver_refuses_changes_nothing);
+    tcase_add_test(test, each_free_has_a_number_of_its_own);
     tcase_add_test(test, a_block_that_is_handed_out_during_a_free_is_another_one);
     tcase_add_test(test, who_frees_what_another_thread_was_handed_meanwhile_knows_its_own);
     tcase_add_test(test, a_block_whose_context_ends_meanwhile_does_not_come_back);

@@ -148,7 +148,7 @@ static inline bool set_number(struct record *record, uintptr_t event, uint32_t s
 }
 
 /* Sets what the event stands for. False: not by this quick way. The inlined quick way of a record:
- * one atomic exchange to lock and one to unlock, if nobody else wants the lock. */
+ * one atomic exchange, if nobody else wants the lock. */
 bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t stream,
                           uint64_t number, uint64_t work_ticks) SC_UNFOLLOWED
 {

@@ -80,8 +80,7 @@ static inline uint64_t sc_history_pair(uint32_t high, uint32_t low)
  * number is 0 while its words belong partly to the former entry. Inline, since it is on the path of
  * every copy. */
 static inline __attribute__((always_inline)) void
-sc_history_note_numbered(struct sc_history_ring *ring, uint64_t number,
-                         const struct sc_history_entry *entry)
+sc_history_note(struct sc_history_ring *ring, uint64_t number, const struct sc_history_entry *entry)
 {
     __typeof__(&ring->entries[0]) place = &ring->entries[number % SC_HISTORY_LENGTH];
     atomic_store_explicit(&place->number, 0, memory_order_relaxed);
@@ -105,17 +104,12 @@ static inline uint64_t sc_history_draw(struct sc_history_ring *ring)
     return atomic_fetch_add_explicit(&ring->begun, 1, memory_order_relaxed) + 1;
 }
 
-static inline __attribute__((always_inline)) void
-sc_history_note(struct sc_history_ring *ring, const struct sc_history_entry *entry)
-{
-    sc_history_note_numbered(ring, sc_history_draw(ring), entry);
-}
-
 /* Writes the entry into the ring of its stream. */
 static inline __attribute__((always_inline)) void
 sc_history_note_issued(struct sc_history *history, const struct sc_history_entry *entry)
 {
-    sc_history_note(&history->streams[entry->stream % SC_HISTORY_RINGS], entry);
+    struct sc_history_ring *ring = &history->streams[entry->stream % SC_HISTORY_RINGS];
+    sc_history_note(ring, sc_history_draw(ring), entry);
 }
 
 /* Copies the ring's entries, the latest first. Returns how many there are. */

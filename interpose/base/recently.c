@@ -19,5 +19,5 @@ void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size
         .address = address,
         .size_bytes = size_bytes,
     };
-    sc_history_note_numbered(&sc_history.frees, sc_recently_number_free(), &entry);
+    sc_history_note(&sc_history.frees, sc_recently_number_free(), &entry);
 }

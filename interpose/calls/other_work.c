@@ -398,7 +398,7 @@ SC_INLINED void note_simple_free(const char *api, void *site, struct sc_stream_r
         .number = sc_stream_front_issued(stream->front) + 1,
         .address = address,
     };
-    sc_history_note_numbered(&sc_history.frees, number, &entry);
+    sc_history_note(&sc_history.frees, number, &entry);
 }
 
 SC_INLINED struct sc_stream_record *find_freeing(enum sc_simplicity least, CUstream handle,

@@ -62,14 +62,14 @@ START_TEST(the_latest_entries_stay_and_come_first)
     struct sc_history *history = fresh();
     for (uint64_t i = 1; i <= 3; i++) {
         struct sc_history_entry entry = numbered(0, i);
-        sc_history_note_numbered(&history->frees, i, &entry);
+        sc_history_note(&history->frees, i, &entry);
     }
     ck_assert_uint_eq(sc_history_read(&history->frees, entries), 3);
     for (unsigned i = 0; i < 3; i++)
         check_numbered(&entries[i], 0, 3 - i);
     for (uint64_t i = 4; i <= 1000; i++) {
         struct sc_history_entry entry = numbered(0, i);
-        sc_history_note_numbered(&history->frees, i, &entry);
+        sc_history_note(&history->frees, i, &entry);
     }
     ck_assert_uint_eq(sc_history_read(&history->frees, entries), SC_HISTORY_LENGTH);
     for (unsigned i = 0; i < SC_HISTORY_LENGTH; i++)
@@ -95,11 +95,12 @@ END_TEST
 
 enum { WRITERS = 2, WRITTEN = 20000 };
 
-static void *write_many(void *ring)
+static void *write_many(void *of_stream)
 {
+    struct sc_history_ring *ring = of_stream;
     for (uint64_t i = 1; i <= WRITTEN; i++) {
         struct sc_history_entry entry = numbered(7, i);
-        sc_history_note(ring, &entry);
+        sc_history_note(ring, sc_history_draw(ring), &entry);
     }
     return NULL;
 }

@@ -49,7 +49,7 @@ enum sc_history_word {
 };
 
 struct sc_history_ring {
-    _Atomic uint64_t begun; /* numbers that sc_history_draw has drawn */
+    _Atomic uint64_t begun; /* entries that sc_history_note has numbered */
     struct {
         /* Number of the entry, from 1; 0: there is none, or it is being written. */
         _Atomic uint64_t number;
@@ -58,7 +58,7 @@ struct sc_history_ring {
 };
 
 struct sc_history {
-    struct sc_history_ring streams[SC_HISTORY_RINGS];
+    struct sc_history_ring streams[SC_HISTORY_RINGS]; /* of the ids with this remainder */
     struct sc_history_ring frees; /* numbered by the ledger (ledger/ledger.h), if there is one */
 };
 
@@ -76,12 +76,15 @@ static inline uint64_t sc_history_pair(uint32_t high, uint32_t low)
     return (uint64_t)high << 32 | low;
 }
 
-/* Writes the entry with that number (from 1, and no other entry's) into the ring. The place's
- * number is 0 while its words belong partly to the former entry. Inline, since it is on the path of
- * every copy. */
-static inline __attribute__((always_inline)) void
+/* Writes the entry into the ring, with this number (from 1, and no other entry's) or with 0 with
+ * the next one, if nobody else numbers the ring. The place's number is 0 while its words belong
+ * partly to the former entry. Inline, since it is on the path of every copy.
+ * Returns the number. */
+static inline __attribute__((always_inline)) uint64_t
 sc_history_note(struct sc_history_ring *ring, uint64_t number, const struct sc_history_entry *entry)
 {
+    if (!number)
+        number = atomic_fetch_add_explicit(&ring->begun, 1, memory_order_relaxed) + 1;
     __typeof__(&ring->entries[0]) place = &ring->entries[number % SC_HISTORY_LENGTH];
     atomic_store_explicit(&place->number, 0, memory_order_relaxed);
     sc_history_put(place->words, SC_HISTORY_API, (uintptr_t)entry->api);
@@ -96,20 +99,7 @@ sc_history_note(struct sc_history_ring *ring, uint64_t number, const struct sc_h
     sc_history_put(place->words, SC_HISTORY_SOURCE, entry->source);
     sc_history_put(place->words, SC_HISTORY_SIZE, entry->size_bytes);
     atomic_store_explicit(&place->number, number, memory_order_release);
-}
-
-/* Draws the next number of a ring that nobody else numbers. */
-static inline uint64_t sc_history_draw(struct sc_history_ring *ring)
-{
-    return atomic_fetch_add_explicit(&ring->begun, 1, memory_order_relaxed) + 1;
-}
-
-/* Writes the entry into the ring of its stream. */
-static inline __attribute__((always_inline)) void
-sc_history_note_issued(struct sc_history *history, const struct sc_history_entry *entry)
-{
-    struct sc_history_ring *ring = &history->streams[entry->stream % SC_HISTORY_RINGS];
-    sc_history_note(ring, sc_history_draw(ring), entry);
+    return number;
 }
 
 /* Copies the ring's entries, the latest first. Returns how many there are. */

@@ -4,6 +4,7 @@
 #include "common/ticks.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
+#include "ledger/ledger.h"
 
 #include "common/poison.h"
 
@@ -19,5 +20,6 @@ void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size
         .address = address,
         .size_bytes = size_bytes,
     };
-    sc_history_note(&sc_history.frees, sc_recently_number_free(), &entry);
+    sc_history_note(&sc_history.frees, sc_options.memory ? sc_ledger_number_free(&sc_ledger) : 0,
+                    &entry);
 }

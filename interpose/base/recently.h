@@ -12,7 +12,6 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "ledger/ledger.h"
 #include "track/history.h"
 
 /* Notes in the history an operation that the driver has accepted. The caller has set the stack,
@@ -28,15 +27,7 @@ SC_INLINED void sc_recently_issued(const char *api, void *site, uint32_t stream,
     use.thread = sc_thread_id();
     use.ticks = ticks;
     use.number = number;
-    sc_history_note_issued(&sc_history, &use);
-}
-
-/* The number of the next free. The ledger draws it, whose lock a free takes anyway; with memory=off
- * the history does. */
-static inline uint64_t sc_recently_number_free(void)
-{
-    return sc_likely(sc_options.memory) ? sc_ledger_number_free(&sc_ledger)
-                                        : sc_history_draw(&sc_history.frees);
+    sc_history_note(&sc_history.streams[stream % SC_HISTORY_RINGS], 0, &use);
 }
 
 /* Notes that the program gives memory back, by a call that returns to `site`. `site` not NULL: the

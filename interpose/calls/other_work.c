@@ -380,13 +380,11 @@ SC_INLINED uint32_t stack_of_simple_free(void *site)
 }
 
 /* Notes a simple free in the history, for the post-mortem line. `number`: the free's
- * (sc_recently_number_free). */
+ * (sc_ledger_number_free), 0 with memory=off. */
 SC_INLINED void note_simple_free(const char *api, void *site, struct sc_stream_record *stream,
                                  uintptr_t address, uint64_t number)
 {
     enum { EVERY = 32 };
-    if (sc_unlikely(number % EVERY == 0))
-        sc_ticks_tell(sc_ticks());
     const struct sc_history_entry entry = {
         .api = api,
         .site = (uintptr_t)site,
@@ -398,7 +396,8 @@ SC_INLINED void note_simple_free(const char *api, void *site, struct sc_stream_r
         .number = sc_stream_front_issued(stream->front) + 1,
         .address = address,
     };
-    sc_history_note(&sc_history.frees, number, &entry);
+    if (sc_unlikely(sc_history_note(&sc_history.frees, number, &entry) % EVERY == 0))
+        sc_ticks_tell(sc_ticks());
 }
 
 SC_INLINED struct sc_stream_record *find_freeing(enum sc_simplicity least, CUstream handle,
@@ -442,8 +441,7 @@ SC_INLINED bool cuMemFreeAsync_simply(enum sc_simplicity least, const char *api,
         freed_otherwise(&(const struct sc_call){api, site, per_thread}, address, &leaving, *result);
     if (sc_likely(*result == CUDA_SUCCESS && sc_options.postmortem))
         note_simple_free(api, site, stream, address,
-                         sc_likely(sc_options.memory) ? leaving.number
-                                                      : sc_history_draw(&sc_history.frees));
+                         sc_likely(sc_options.memory) ? leaving.number : 0);
     return true;
 }
 

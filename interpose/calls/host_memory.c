@@ -201,6 +201,9 @@ static bool give_up_ours(struct sc_context *context, bool *gave)
     return !is_busy;
 }
 
+/* How often that has given anything back to the driver. */
+static _Atomic uint64_t gave_ours;
+
 /* The same, and waits for that until the time, for a twentieth of the program's time. */
 static bool gave_up_ours(struct sc_context *context, uint64_t until_ns)
 {
@@ -214,34 +217,54 @@ static bool gave_up_ours(struct sc_context *context, uint64_t until_ns)
            sc_now_ns() < until_ns)
         sc_kernel_call(SYS_nanosleep, &pause, NULL);
     sc_contexts_pop();
+    atomic_fetch_add(&gave_ours, gave);
     if (!is_idle && since_ns >= atomic_load(&not_before_ns))
         atomic_store(&not_before_ns, until_ns + 20 * (until_ns - since_ns));
     return gave;
 }
 
+static uint64_t gave_back_so_far(void)
+{
+    return sc_reaper_gave_back() + atomic_load(&gave_ours);
+}
+
+/* An allocation that may fail because of the library. */
+struct sc_host_memory_room sc_host_memory_room(void)
+{
+    return (struct sc_host_memory_room){0, gave_back_so_far()};
+}
+
 /* Makes room if the call has failed for want of memory. Returns whether the caller should make the
  * call once more. Without the library a free in flight would have waited, and the memory would be
- * the driver's by now; and nothing of ours would be page-locked. */
-static bool made_room(CUresult result)
+ * the driver's by now; and nothing of ours would be page-locked. What other threads free meanwhile
+ * may be held in its turn, so the caller asks again. */
+static bool made_room(struct sc_host_memory_room *room, CUresult result)
 {
     if (sc_likely(result != CUDA_ERROR_OUT_OF_MEMORY) || !sc_active())
         return false;
     SC_KEEP_ERRNO();
     struct sc_context *context = sc_contexts_of_memory();
-    const uint64_t until_ns =
-        sc_now_ns() +
-        (sc_options.stall_limit_ns < HELD_WAIT_NS ? sc_options.stall_limit_ns : HELD_WAIT_NS);
-    const bool was_held = is_any_held();
-    if (!context)
+    const uint64_t now_ns = sc_now_ns();
+    if (!room->until_ns)
+        room->until_ns =
+            now_ns +
+            (sc_options.stall_limit_ns < HELD_WAIT_NS ? sc_options.stall_limit_ns : HELD_WAIT_NS);
+    else if (now_ns >= room->until_ns)
         return false;
-    if (was_held && gave_held_back(context, until_ns))
+    const bool was_held = is_any_held();
+    const uint64_t gave_back = gave_back_so_far(); /* by others, since the call failed or before */
+    const bool is_more = gave_back != room->gave_back;
+    room->gave_back = gave_back;
+    if (!context)
+        return is_more;
+    if (was_held && gave_held_back(context, room->until_ns))
         sc_ledger_count(&sc_ledger, SC_LEDGER_SETTLED);
-    return gave_up_ours(context, until_ns) || was_held;
+    return gave_up_ours(context, room->until_ns) || was_held || is_more;
 }
 
-bool sc_host_memory_made_room(const struct sc_memory *memory)
+bool sc_host_memory_made_room(struct sc_host_memory_room *room, const struct sc_memory *memory)
 {
-    return sc_booking_place(memory) == SC_LEDGER_HOST && made_room(CUDA_ERROR_OUT_OF_MEMORY);
+    return sc_booking_place(memory) == SC_LEDGER_HOST && made_room(room, CUDA_ERROR_OUT_OF_MEMORY);
 }
 
 /* Serves the allocation from huge pages of ours, where these are as good as the driver's memory.
@@ -267,8 +290,9 @@ static bool serve_pinned(void **address, size_t bytes, unsigned flags, const str
         SC_WRAPPER(symbol);                                                                        \
         if (served)                                                                                \
             return CUDA_SUCCESS;                                                                   \
+        struct sc_host_memory_room room = sc_host_memory_room();                                   \
         CUresult result = SC_PERMITTED(real arguments);                                            \
-        if (made_room(result))                                                                     \
+        while (made_room(&room, result))                                                           \
             result = SC_PERMITTED(real arguments);                                                 \
         if (result == CUDA_SUCCESS)                                                                \
             sc_host_memory_pinned(*address, bytes, flags, call);                                   \
@@ -320,8 +344,9 @@ SC_VERSIONS(cuMemHostRegister, cuMemHostRegister_v2, (void *address, size_t byte
 {
     if (!may_be_registered(address, bytes))
         return CUDA_ERROR_INVALID_VALUE;
+    struct sc_host_memory_room room = sc_host_memory_room();
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
-    if (made_room(result))
+    while (made_room(&room, result))
         result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
         sc_host_memory_registered(address, bytes, flags, call);

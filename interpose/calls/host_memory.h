@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "interpose/driver/driver.h"
 
@@ -23,9 +24,19 @@ void sc_host_memory_registered(const void *address, size_t size_bytes, unsigned 
                                const struct sc_call *call);
 void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes, const struct sc_call *call);
 
-/* A call has failed for want of this memory: makes room, if the memory is the host's. Returns
- * whether the call is to be made once more. Waits for 100 ms at most. */
-bool sc_host_memory_made_room(const struct sc_memory *memory);
+/* An allocation of page-locked memory, which may fail because of the library. */
+struct sc_host_memory_room {
+    uint64_t until_ns;  /* how long it may wait; 0: it has not failed yet */
+    uint64_t gave_back; /* how often memory had been given back to the driver before the call */
+};
+
+/* Called before such an allocation. */
+struct sc_host_memory_room sc_host_memory_room(void);
+
+/* Makes room behind an allocation of the memory that has failed for want of it, if the memory is
+ * the host's. Returns whether the call is to be made once more: as long as it fails and that may be
+ * because of the library, for 100 ms or stall_limit at most. */
+bool sc_host_memory_made_room(struct sc_host_memory_room *room, const struct sc_memory *memory);
 
 /* Pinned memory is about to be freed, or registered memory to be unregistered: reports what is in
  * flight there, and in mode=fix waits for it. */

@@ -81,10 +81,13 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
     CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
     {                                                                                              \
         SC_WRAPPER(name##suffix);                                                                  \
+        const bool may_be_hosts = SC_MEMORY_##kind == SC_MEMORY_PHYSICAL;                          \
+        struct sc_host_memory_room room = {0};                                                     \
+        if (may_be_hosts)                                                                          \
+            room = sc_host_memory_room();                                                          \
         CUresult result = CALL_##capture(real arguments);                                          \
-        if (sc_unlikely(result == CUDA_ERROR_OUT_OF_MEMORY) &&                                     \
-            SC_MEMORY_##kind == SC_MEMORY_PHYSICAL &&                                              \
-            sc_host_memory_made_room(MEMORY(kind, 0, bytes, of)))                                  \
+        while (sc_unlikely(result == CUDA_ERROR_OUT_OF_MEMORY) && may_be_hosts &&                  \
+               sc_host_memory_made_room(&room, MEMORY(kind, 0, bytes, of)))                        \
             result = CALL_##capture(real arguments);                                               \
         if (result == CUDA_SUCCESS)                                                                \
             sc_memory_given(call, MEMORY(kind, memory, bytes, of));                                \

@@ -359,10 +359,19 @@ static bool give_back_pinned(const struct sc_release *release, const struct sc_c
     return true;
 }
 
+static _Atomic uint64_t gave_back;
+
+uint64_t sc_reaper_gave_back(void)
+{
+    return atomic_load(&gave_back);
+}
+
 /* Ends the hold if its memory was given back; else puts it back for another try. */
 static void end_or_put_back(const struct sc_release *release, bool ended)
 {
     if (ended) {
+        if (sc_hold_is_drivers(release->kind))
+            atomic_fetch_add(&gave_back, 1);
         SC_TRACKED(sc_holds_end(track.holds, release->hold));
         if (release->kind == SC_HOLD_FREE_PINNED)
             sc_ledger_let_go(&sc_ledger, release->age, sc_now_ns() - release->since_ns);

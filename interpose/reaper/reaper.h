@@ -72,6 +72,9 @@ void sc_reaper_judge_now(void);
  * the program has chosen. One load when nothing is held. */
 bool sc_reaper_give_back_pinned(const struct sc_context *context);
 
+/* How often pinned memory was given back so, by any thread. */
+uint64_t sc_reaper_gave_back(void);
+
 /* Starts the reaper if it does not run. False: it cannot be started. One load if it runs. */
 bool sc_reaper_start(void);
 

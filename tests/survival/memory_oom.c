@@ -8,10 +8,12 @@
 // process's (others), there never was so much (large), page-locked memory is limited (host), is so
 // in very many registrations (registrations), is freed under a copy and wanted again (held), beside
 // a graph and a capture (copies), or is all wanted behind small copies (ours), or beside work
-// (busy), or other memory of the host is wanted behind such a free (others_of_host):
+// (busy), or other memory of the host is wanted behind such a free (others_of_host), or threads
+// free under copies what together is all that may be page-locked (threads):
 // tests/unit/test_memory.py looks at what is said of it.
 #include <cuda.h>
 
+#include <pthread.h>
 #include <semaphore.h>
 
 #include "graph_memory.h"
@@ -25,7 +27,10 @@ enum {
     ALL_BUT_A_BIT = 120 * MB,
     OF_A_GRAPH = 304 * MB,
     FAILURES = 1000,
-    POOLS = 20
+    POOLS = 20,
+    THREADS = 4,
+    ROUNDS = 300,
+    OF_A_THREAD = 10000
 };
 
 static CUstream stream;
@@ -278,6 +283,33 @@ static void free_for_others(void)
     CHECK(cuMemFreeAsync(block, stream));
 }
 
+/* Together the threads never have more than may be page-locked. */
+static void *free_again_and_again(void *context)
+{
+    CUstream own = NULL;
+    CUdeviceptr to = 0;
+    void *block = NULL;
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(cuStreamCreate(&own, CU_STREAM_NON_BLOCKING));
+    CHECK(cuMemAlloc(&to, OF_A_THREAD));
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        CHECK(cuMemAllocHost(&block, OF_A_THREAD));
+        CHECK(cuMemcpyHtoDAsync(to, block, OF_A_THREAD, own));
+        CHECK(cuMemFreeHost(block));
+    }
+    CHECK(cuStreamSynchronize(own));
+    return NULL;
+}
+
+static void free_in_threads(CUcontext context)
+{
+    pthread_t threads[THREADS];
+    for (unsigned i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, free_again_and_again, context));
+    for (unsigned i = 0; i < THREADS; i++)
+        CHECK(pthread_join(threads[i], NULL));
+}
+
 static bool is_asked(int argc, char **argv, const char *what)
 {
     return argc < 2 || strcmp(argv[1], what) == 0;
@@ -318,5 +350,7 @@ int main(int argc, char **argv)
         free_under_copies();
     if (argc > 1 && strcmp(argv[1], "others_of_host") == 0)
         free_for_others();
+    if (argc > 1 && strcmp(argv[1], "threads") == 0)
+        free_in_threads(context);
     return 0;
 }

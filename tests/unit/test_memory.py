@@ -614,6 +614,11 @@ class Held(unittest.TestCase):
         self.assertEqual((held["settled"], held["peak_bytes"]), (4, 40 * MB + 4 * KB))
 
     @simulated
+    def test_what_other_threads_free_under_copies_is_waited_for_as_often_as_it_takes(self):
+        lines = self.lines("threads", name="memory_oom", SIM_GPU="host_memory=40000")
+        self.assertEqual([line["type"] for line in lines].count("oom"), 0)
+
+    @simulated
     def test_what_is_held_is_no_want_of_other_memory_of_the_host(self):
         for options in "", ":memory=off":
             self.lines("others_of_host", name="memory_oom", SIM_GPU="late=1:host_memory=64M",

@@ -149,7 +149,10 @@ static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enu
 struct sc_point sc_track_sync_point(struct sc_track *track, uint32_t stream, enum sc_scope scope)
 {
     struct sc_point point;
-    if (scope != SC_SCOPE_CONTEXT && sc_order_plain_point(&track->order, stream, &point))
+    bool is_of_stream = scope == SC_SCOPE_STREAM ||
+                        (scope == SC_SCOPE_LEGACY &&
+                         sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY);
+    if (is_of_stream && sc_order_plain_point(&track->order, stream, &point))
         return point;
     lock(track);
     point = point_locked(track, stream, scope);

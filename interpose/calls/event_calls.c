@@ -137,9 +137,13 @@ SC_INLINED struct sc_event_number begin_simple_record(enum sc_simplicity least, 
 {
     struct sc_stream_record *stream = sc_streams_find_any_simple(
         least, handle, per_thread, SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED | SC_TIE_SIGNALS);
-    return stream ? (struct sc_event_number){stream->id, sc_stream_front_issued(stream->front),
-                                             sc_unfinished_simple_record(stream)}
-                  : (struct sc_event_number){0};
+    if (!stream)
+        return (struct sc_event_number){0};
+    uint64_t number = sc_stream_front_issued(stream->front);
+    return (struct sc_event_number){stream->id, number,
+                                    sc_streams_has_handle(handle)
+                                        ? sc_unfinished_before_simple_event(stream)
+                                        : sc_unfinished_lone_record(stream)};
 }
 
 SC_INLINED void end_simple_record(const struct sc_call *call, CUevent event,

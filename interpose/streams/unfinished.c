@@ -268,12 +268,9 @@ uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream
     return later(get(&stream->unfinished.own_ticks), get(&stream->unfinished.joined_ticks));
 }
 
-/* A legacy stream is simple only where there is no blocking stream to come after the record. */
-uint64_t sc_unfinished_simple_record(struct sc_stream_record *stream)
+uint64_t sc_unfinished_lone_record(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
-    if (sc_likely(stream->kind == SC_STREAM_NONBLOCKING))
-        return sc_unfinished_before_simple_event(stream);
     uint64_t before = later(get(&all->family.own_ticks), get(&all->legacy_ticks));
     set(&stream->unfinished.queued_ticks, before);
     return before;

@@ -135,9 +135,9 @@ uint64_t sc_unfinished_before_event(struct sc_stream_record *stream);
 /* The same on a non-blocking stream. */
 uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream);
 
-/* Notes that an event is about to be recorded on a simple stream. Returns the time of the latest
- * work before the event. */
-uint64_t sc_unfinished_simple_record(struct sc_stream_record *stream);
+/* The same on a legacy stream that has no blocking stream beside it, to come after the record.
+ * Notes that the event is in the stream's own queue. */
+uint64_t sc_unfinished_lone_record(struct sc_stream_record *stream);
 
 /* Notes that a wait of the host has succeeded. `since_ticks`: what sc_unfinished_before_event, or
  * the like, had returned. */

@@ -174,7 +174,7 @@ CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
 {
     SC_WRAPPER(cuKernelGetFunction);
     CUresult result = real(function, kernel);
-    if (result == CUDA_SUCCESS && !sc_limits_has_attended(*function))
+    if (result == CUDA_SUCCESS && !sc_limits_has_asked(*function))
         sc_memory_reserved(call, SC_MEMORY_FUNCTION);
     return result;
 }

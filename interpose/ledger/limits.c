@@ -527,7 +527,6 @@ void sc_limits_changed(const struct sc_call *call, CUlimit limit, size_t value, 
 static _Atomic int attended_left;
 static _Atomic int attended_in_all;
 static _Atomic uintptr_t asked[ASKED_SLOTS]; /* functions of contexts behind whose launch it was */
-static _Atomic uintptr_t attended[ASKED_SLOTS]; /* the same since a module came or went */
 
 /* The program has looked up a function: launches are looked at again for a while, to see whether it
  * uses the device's heap. A handle may be another function's once more. */
@@ -544,36 +543,27 @@ void sc_limits_function_met(const struct sc_call *call)
     sc_process_attend_launches(true);
 }
 
-/* What stands for the function in this context. A kernel of a library belongs to none. */
-static uintptr_t function_in(const struct sc_context *context, CUfunction function)
-{
-    return (uintptr_t)function ^ (uintptr_t)(context->primary ? context->primary : context);
-}
-
-static _Atomic uintptr_t *slot_of(_Atomic uintptr_t *slots, uintptr_t both)
-{
-    return &slots[both / 32 % ASKED_SLOTS];
-}
-
-/* Was the function asked about in this context? */
+/* Was the function asked about in this context? A kernel of a library belongs to none. */
 static bool was_asked(const struct sc_context *context, CUfunction function)
 {
-    uintptr_t both = function_in(context, function);
-    return function &&
-           atomic_exchange_explicit(slot_of(asked, both), both, memory_order_relaxed) == both;
+    uintptr_t both = (uintptr_t)function ^ (uintptr_t)context;
+    _Atomic uintptr_t *slot = &asked[both / 32 % ASKED_SLOTS];
+    return function && atomic_exchange_explicit(slot, both, memory_order_relaxed) == both;
 }
 
-bool sc_limits_has_attended(CUfunction function)
+bool sc_limits_has_asked(CUfunction function)
 {
     const struct sc_context *context = sc_contexts_current();
-    uintptr_t both = context ? function_in(context, function) : 0;
-    return context && atomic_load_explicit(slot_of(attended, both), memory_order_relaxed) == both;
+    const struct sc_context *owner = context && context->primary ? context->primary : context;
+    uintptr_t both = (uintptr_t)function ^ (uintptr_t)owner;
+    return owner &&
+           (atomic_load(&owner->heap_user) || atomic_load(&asked[both / 32 % ASKED_SLOTS]) == both);
 }
 
 void sc_limits_modules_changed(void)
 {
     for (unsigned i = 0; i < ASKED_SLOTS; i++)
-        atomic_store_explicit(&attended[i], 0, memory_order_relaxed);
+        atomic_store_explicit(&asked[i], 0, memory_order_relaxed);
 }
 
 /* A launch names a kernel by a handle of either kind. */
@@ -619,9 +609,7 @@ void sc_limits_launched(const struct sc_call *call, struct sc_context *context, 
 {
     SC_KEEP_ERRNO();
     struct sc_context *owner = context->primary ? context->primary : context;
-    uintptr_t both = function_in(owner, function);
     claim_modules(call);
-    atomic_store_explicit(slot_of(attended, both), both, memory_order_relaxed);
     atomic_fetch_add_explicit(&attended_in_all, 1, memory_order_relaxed);
     if (atomic_fetch_sub_explicit(&attended_left, 1, memory_order_relaxed) <= 1)
         sc_process_attend_launches(false);

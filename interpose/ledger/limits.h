@@ -58,10 +58,9 @@ void sc_limits_errors_are_logged(void);
 void sc_limits_module_loaded(const struct sc_context *context, const void *image,
                              size_t image_bytes);
 
-/* Was a launch of the function attended in the current context, and has no module come or gone
- * since? Then the handle still means this function, and to look the function up again is no news.
- */
-bool sc_limits_has_attended(CUfunction function);
+/* Is nothing to be learnt of launches of the function in the current context? It was asked about
+ * there, and its handle still means it, since no module has come or gone; or the heap is fixed. */
+bool sc_limits_has_asked(CUfunction function);
 
 /* A module was loaded, or is about to be unloaded: a handle may be another function's from now on.
  */

@@ -16,7 +16,6 @@
 #include "interpose/streams/capturing.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/marks.h"
-#include "interpose/streams/simple_streams.h"
 #include "track/order_calls.h"
 #include "track/stream_front.h"
 #include "track/track.h"
@@ -466,16 +465,6 @@ struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
                   !atomic_load_explicit(&stream->gone, memory_order_relaxed)))
         return stream;
     return find_less_common(handle, per_thread);
-}
-
-struct sc_stream_record *sc_streams_find_simple_legacy(enum sc_simplicity least, CUstream handle,
-                                                       bool per_thread, unsigned ties)
-{
-    if (sc_process_simplicity() < least || (handle ? handle != CU_STREAM_LEGACY : per_thread))
-        return NULL;
-    struct sc_context *context = sc_contexts_current();
-    struct sc_stream_record *stream = context ? context->legacy_stream : NULL;
-    return stream && !sc_stream_front_has_ties(stream->front, ties) ? stream : NULL;
 }
 
 bool sc_streams_is_captured_legacy(struct sc_stream_record *stream)

@@ -86,7 +86,6 @@
 #include "interpose/system_calls/look.h"
 #include "interpose/system_calls/own_memory.h"
 #include "interpose/system_calls/parameters.h"
-#include "track/track_front.h"
 
 #include "common/poison.h"
 

@@ -42,6 +42,12 @@ static inline bool sc_order_is_of_one_stream(const struct sc_point *point)
     return point->stream && !point->joined && point->call == 0 && point->legacy_number == 0;
 }
 
+/* What an event stands for that was recorded on a stream without ties. */
+struct sc_event_number {
+    uint32_t stream;
+    uint64_t number, work_ticks; /* as a point's */
+};
+
 /* A call on a stream, from before it is made until the driver has accepted or refused it. */
 struct sc_order_call {
     uint32_t stream; /* 0: the call did not begin, and need not be ended */

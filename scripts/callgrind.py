@@ -21,7 +21,7 @@ static CUstream stream, other;
 static CUdeviceptr device;
 static CUmodule module;
 static CUfunction kernel;
-static CUevent event;
+static CUevent event, done;
 static void *pinned, *heap, *blocks[BLOCKS], *source, *target;
 static void upload(int i)
 {
@@ -69,6 +69,51 @@ static void record_wait_query(int i)
     cuStreamWaitEvent(other, event, 0);
     cuEventQuery(event);
 }
+static void record_legacy(int i)
+{
+    (void)i;
+    cuEventRecord(event, NULL);
+}
+static void record_new(int i)
+{
+    CUevent made;
+    (void)i;
+    cuEventCreate(&made, CU_EVENT_DISABLE_TIMING);
+    cuEventRecord(made, NULL);
+    cuEventDestroy_v2(made);
+}
+static void sync_context(int i)
+{
+    (void)i;
+    cuCtxSynchronize_v2(context);
+}
+/* The steps of PyTorch's and NCCL's all-reduce: `other` is NCCL's own stream, which is ordered with the
+ * stream of the kernel. */
+static void reduce_on(CUstream on)
+{
+    unsigned long long ns = 0;
+    void *parameters[] = {&ns};
+    const CUlaunchConfig config = {1, 1, 1, 1, 1, 1, 0, on, NULL, 0};
+    cuEventRecord(event, other);
+    cuStreamWaitEvent(on, event, 0);
+    cuLaunchKernelEx(&config, kernel, parameters, NULL);
+    cuEventRecord(event, on);
+    cuStreamWaitEvent(other, event, 0);
+    cuEventRecordWithFlags(done, on, 0);
+    cuStreamWaitEvent(NULL, done, 0);
+}
+static void all_reduce(int i)
+{
+    reduce_on(NULL);
+    sync_context(i);
+}
+static void all_reduce_beside(int i)
+{
+    cuEventRecord(done, NULL);
+    cuStreamWaitEvent(stream, done, 0);
+    reduce_on(stream);
+    sync_context(i);
+}
 static void launch(int i)
 {
     unsigned long long ns = 0;
@@ -115,7 +160,9 @@ static const struct {
     void (*round)(int);
 } cases[] = {{"upload", upload}, {"upload-wait", upload_wait}, {"download", download},
              {"download-wait", download_wait}, {"pipeline", pipeline}, {"record", record},
-             {"record-wait-query", record_wait_query}, {"launch", launch}, {"launch-legacy", launch_legacy},
+             {"record-wait-query", record_wait_query}, {"record-legacy", record_legacy},
+             {"record-new", record_new}, {"sync-context", sync_context}, {"all-reduce", all_reduce},
+             {"all-reduce-beside", all_reduce_beside}, {"launch", launch}, {"launch-legacy", launch_legacy},
              {"free", free_beside},
              {"sync-idle", sync_idle}, {"allocate", allocate}, {"allocate-new", allocate_new}};
 int main(int argc, char **argv)
@@ -126,7 +173,8 @@ int main(int argc, char **argv)
         cuStreamCreate(&other, CU_STREAM_NON_BLOCKING) || cuMemAlloc_v2(&device, LARGE) ||
         cuMemAllocHost_v2(&pinned, BYTES) || cuMemAllocHost_v2(&source, LARGE) ||
         cuMemAllocHost_v2(&target, LARGE) || cuModuleLoadData(&module, spinning_kernel_text) ||
-        cuModuleGetFunction(&kernel, module, "spin") || cuEventCreate(&event, 0))
+        cuModuleGetFunction(&kernel, module, "spin") || cuEventCreate(&event, 0) ||
+        cuEventCreate(&done, CU_EVENT_DISABLE_TIMING))
         return 1;
     memset(pinned, 1, BYTES);
     if (!strcmp(argv[1], "free")) {

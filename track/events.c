@@ -115,55 +115,77 @@ bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
     return is_plain;
 }
 
-/* Ends sc_events_set_simple where another thread waits for the record's lock. Rare endings of
- * sc_events_set_simple are functions of their own, so that its usual way saves no registers for
- * them. */
-static __attribute__((noinline)) bool wake_and_leave(struct record *record, bool is_set)
+/* Ends access_simple where another thread waits for the record's lock. Its rare endings are
+ * functions of their own, so that its usual way saves no registers for them. */
+static __attribute__((noinline)) bool wake_and_leave(struct record *record, bool is_done)
 {
     sc_brief_lock_wake(&record->lock);
     sc_own_lock_leave();
-    return is_set;
+    return is_done;
 }
 
-static __attribute__((noinline)) bool have_left(bool is_set)
+static __attribute__((noinline)) bool have_left(bool is_done)
 {
     sc_own_lock_have_left();
-    return is_set;
+    return is_done;
 }
 
-/* Sets the number of a point that says nothing else, and so stays plain. False: the record is
- * another event's, or its point is wide. */
-static inline bool set_number(struct record *record, uintptr_t event, uint32_t stream,
-                              uint64_t number, uint64_t work_ticks)
+/* Sets the number of a point that says nothing else, and so stays plain. */
+static inline void set_number(struct sc_point *point, const struct sc_event_number *number)
 {
-    struct sc_point *point = &record->point;
+    point->work_ticks = later_work(point, number->stream, number->work_ticks);
+    if (point->stream == number->stream && point->number > number->number)
+        return;
+    point->stream = number->stream;
+    point->number = number->number;
+}
+
+/* Gets or sets the number that the event stands for. False: the record is another event's, or its
+ * point is wide. */
+static inline bool access_number(struct record *record, uintptr_t event,
+                                 struct sc_event_number *number, bool sets)
+{
+    const struct sc_point *point = &record->point;
     if (atomic_load_explicit(&record->handle, memory_order_relaxed) != event)
         return false;
-    point->work_ticks = later_work(point, stream, work_ticks);
-    if (point->stream == stream && point->number > number)
-        return true;
-    point->stream = stream;
-    point->number = number;
+    if (sets)
+        set_number(&record->point, number);
+    else
+        *number = (struct sc_event_number){point->stream, point->number, point->work_ticks};
     return true;
 }
 
-/* Sets what the event stands for. False: not by this quick way. The inlined quick way of a record:
- * one atomic exchange, if nobody else wants the lock. */
-bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t stream,
-                          uint64_t number, uint64_t work_ticks) SC_UNFOLLOWED
+/* The inlined quick way to an event's number: one atomic exchange, if nobody else wants the
+ * lock. False: not by this way. */
+static inline __attribute__((always_inline)) bool access_simple(struct sc_events *events,
+                                                                uintptr_t event,
+                                                                struct sc_event_number *number,
+                                                                bool sets) SC_UNFOLLOWED
 {
     struct record *record = sc_handle_pointer(sc_handles_guess(&events->records_of, event));
     if (!record)
         return false;
     sc_own_lock_enter();
-    bool is_set = false;
+    bool is_done = false;
     if (__builtin_expect(sc_brief_lock_grab(&record->lock), 1)) {
         sc_brief_lock_note(&record->lock, true);
-        is_set = set_number(record, event, stream, number, work_ticks);
+        is_done = access_number(record, event, number, sets);
         if (sc_brief_lock_let_go(&record->lock))
-            return wake_and_leave(record, is_set);
+            return wake_and_leave(record, is_done);
     }
-    return sc_own_lock_leaves() ? have_left(is_set) : is_set;
+    return sc_own_lock_leaves() ? have_left(is_done) : is_done;
+}
+
+bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t stream,
+                          uint64_t number, uint64_t work_ticks)
+{
+    struct sc_event_number as = {stream, number, work_ticks};
+    return access_simple(events, event, &as, /*sets=*/true);
+}
+
+bool sc_events_get_simple(struct sc_events *events, uintptr_t event, struct sc_event_number *number)
+{
+    return access_simple(events, event, number, /*sets=*/false) && number->stream;
 }
 
 /* Gives the record to the event, or with 0 to none, and stores the point, which it ends. */

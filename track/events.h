@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct sc_event_number;
 struct sc_events;
 struct sc_order;
 struct sc_point;
@@ -38,6 +39,11 @@ bool sc_events_set_plain(struct sc_events *events, uintptr_t event, const struct
  * sc_events_set_plain. */
 bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t stream,
                           uint64_t number, uint64_t work_ticks);
+
+/* Stores what sc_events_set_simple has noted. False: the event stands for something else, or is not
+ * found at once. */
+bool sc_events_get_simple(struct sc_events *events, uintptr_t event,
+                          struct sc_event_number *number);
 
 /* ---- under the tracker's lock ---- */
 

@@ -89,6 +89,15 @@ static bool is_known(struct sc_order *order, const struct entry *entry)
            entry->call <= read_relaxed(&stream->done_calls);
 }
 
+/* Does the host know everything in the clock to be done? */
+static bool is_clock_known(struct sc_order *order, const struct sc_clock *clock)
+{
+    for (uint32_t i = 0; clock && i < clock->count; i++)
+        if (!is_known(order, &clock->entries[i]))
+            return false;
+    return true;
+}
+
 /* Adds an entry behind the last one of a clock that is being made, unless the host knows it to be
  * done. */
 static void append(struct sc_order *order, struct sc_clock *clock, struct entry entry)
@@ -197,12 +206,19 @@ static void join_into(struct sc_order *order, struct sc_clock **clock, struct sc
         *clock = retain_clock(addition);
 }
 
+/* Notes that the point of a whole context may say more from now on. */
+static void note_any_change(struct sc_order *order)
+{
+    atomic_store_explicit(&order->changes, read_relaxed(&order->changes) + 1, memory_order_release);
+}
+
 static void make_due(struct sc_order *order, struct sc_stream *stream, struct sc_clock *addition)
 {
     struct sc_clock *due = stream->due;
     join_into(order, &due, addition);
     set_due(stream, due);
     be_live(order, stream);
+    note_any_change(order);
 }
 
 static void drop_due(struct sc_order *order, struct sc_stream *stream)
@@ -302,6 +318,7 @@ uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t
     stream->id = id;
     stream->kind = kind;
     be_live(order, stream);
+    note_any_change(order);
     set_tie(stream, SC_TIE_SIGNALS, sc_order_attends(order, SC_ATTENDS_SIGNALS));
     stream->context = kind == SC_STREAM_LEGACY ? id : context;
     set_tie(stream, SC_TIE_KIND, kind == SC_STREAM_BLOCKING);
@@ -368,6 +385,7 @@ void sc_order_unreference(struct sc_order *order, uint32_t id)
 static void note_change(struct sc_order *order, struct sc_stream *stream)
 {
     be_live(order, stream);
+    note_any_change(order);
     atomic_store_explicit(&stream->changes, read_relaxed(&stream->changes) + 1,
                           memory_order_release);
 }
@@ -392,11 +410,17 @@ static bool join_clock(struct sc_order *order, struct sc_stream *stream,
         return true;
     set_tie(stream, SC_TIE_JOINED, true);
     note_change(order, stream);
-    if (stream->kind == SC_STREAM_LEGACY) {
+    if (stream->kind == SC_STREAM_LEGACY)
         stream->joined_version++;
-        set_tie(stream, SC_TIE_KIND, true);
-    }
     return true;
+}
+
+/* What the host knows to be done orders nothing: the stream is as if it had never joined that. */
+static void forget_joined(struct sc_order *order, struct sc_stream *stream)
+{
+    drop_clock(order, stream->joined);
+    stream->joined = NULL;
+    set_tie(stream, SC_TIE_JOINED, false);
 }
 
 /* The legacy stream's next call comes after what its blocking streams have waited for. */
@@ -414,10 +438,10 @@ static void join_awaited(struct sc_order *order, struct sc_stream *legacy)
 bool sc_order_must_begin_call(struct sc_order *order, uint32_t id)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
+    if (sc_order_is_by_itself(order, id))
+        return false;
     if (stream->kind == SC_STREAM_LEGACY || sc_order_is_due(order, id))
         return true;
-    if (stream->kind == SC_STREAM_NONBLOCKING)
-        return false;
     struct sc_stream *legacy = legacy_of(order, stream);
     return read_relaxed(&stream->touched) != read_relaxed(&legacy->front.issued) ||
            read_relaxed(&stream->touched_calls) != read_relaxed(&legacy->ended) ||
@@ -452,7 +476,7 @@ void sc_order_begin_call(struct sc_order *order, uint32_t id, struct sc_order_ca
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_stream *stream = sc_order_stream(order, id);
     *call = (struct sc_order_call){.stream = id, .due = retain_clock(stream->due)};
-    if (stream->kind == SC_STREAM_LEGACY)
+    if (sc_order_is_among_blocking(stream))
         begin_legacy(order, stream, call);
     else if (stream->kind == SC_STREAM_BLOCKING)
         begin_blocking(order, stream, call);
@@ -506,6 +530,7 @@ static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct 
     leave_behind(order, stream, call->due);
     leave_behind(order, stream, call->waited);
     raise_to(&stream->ended, call->place);
+    note_any_change(order);
 }
 
 /* The stream has joined the legacy calls that had ended when the call began. */
@@ -684,6 +709,8 @@ static void visit(const struct walk *walk, struct sc_stream *stream, struct foun
     struct sc_order *order = walk->order;
     if (!is_walked(walk, stream))
         return;
+    if (stream->joined && is_clock_known(order, stream->joined))
+        forget_joined(order, stream);
     append(order, found->clock,
            (struct entry){stream->id, read_relaxed(&stream->front.issued),
                           read_relaxed(&stream->ended)});
@@ -736,7 +763,18 @@ struct sc_point sc_order_legacy_point(struct sc_order *order, uint32_t legacy)
 struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context)
 {
     SC_ASSERT_GUARDED(&order->streams);
-    return walk_context(&(struct walk){order, context, .whole = true});
+    struct sc_point point = walk_context(&(struct walk){order, context, .whole = true});
+    if (!point.joined)
+        atomic_store_explicit(&sc_order_stream(order, context)->known_changes,
+                              read_relaxed(&order->changes), memory_order_release);
+    return point;
+}
+
+bool sc_order_is_context_known(struct sc_order *order, uint32_t context)
+{
+    return atomic_load_explicit(&sc_order_stream(order, context)->known_changes,
+                                memory_order_acquire) ==
+           atomic_load_explicit(&order->changes, memory_order_acquire);
 }
 
 struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context)
@@ -839,11 +877,13 @@ void sc_order_note_all_known(struct sc_order *order, const struct sc_point *poin
     struct sc_stream *stream = sc_order_stream(order, point->stream);
     struct sc_point now = {0};
     number_point(stream, &now);
-    if (stream->kind != SC_STREAM_LEGACY && stream->joined == point->joined &&
-        now.number == point->number && now.legacy_number == point->legacy_number &&
-        now.call == point->call)
-        atomic_store_explicit(&stream->known_changes, read_relaxed(&stream->changes),
-                              memory_order_release);
+    if (stream->kind == SC_STREAM_LEGACY || stream->joined != point->joined ||
+        now.number != point->number || now.legacy_number != point->legacy_number ||
+        now.call != point->call)
+        return;
+    forget_joined(order, stream);
+    atomic_store_explicit(&stream->known_changes, read_relaxed(&stream->changes),
+                          memory_order_release);
 }
 
 bool sc_order_is_all_known(struct sc_order *order, uint32_t id)
@@ -852,15 +892,6 @@ bool sc_order_is_all_known(struct sc_order *order, uint32_t id)
     uint64_t known_changes = atomic_load_explicit(&stream->known_changes, memory_order_acquire);
     return stream->kind != SC_STREAM_LEGACY &&
            known_changes == atomic_load_explicit(&stream->changes, memory_order_acquire);
-}
-
-/* Does the host know everything in the clock to be done? */
-static bool is_clock_known(struct sc_order *order, const struct sc_clock *clock)
-{
-    for (uint32_t i = 0; clock && i < clock->count; i++)
-        if (!is_known(order, &clock->entries[i]))
-            return false;
-    return true;
 }
 
 bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *point)

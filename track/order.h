@@ -67,9 +67,10 @@ struct sc_stream {
      * call, that the stream's last work came after; and the behind_version that the stream has
      * joined. */
     _Atomic uint64_t touched, touched_calls, seen_version;
-    _Atomic uint64_t changes;       /* counts changes of what the stream's point says */
-    _Atomic uint64_t known_changes; /* the value of `changes` when the host last knew all work of
-                                       the stream to be done */
+    _Atomic uint64_t changes; /* counts changes of what the stream's point says */
+    /* The value of `changes` when the host last knew all work of the stream to be done; legacy:
+     * that of sc_order.changes for all work of the context. */
+    _Atomic uint64_t known_changes;
     uint32_t id;
     bool is_live;         /* a walk visits it (sc_order.live) */
     struct sc_clock *due; /* what its context was told to wait for and the stream's next operation
@@ -121,6 +122,7 @@ struct sc_order {
     _Atomic uint32_t attends; /* enum sc_attends */
     /* A stream may have sources that are compared without the lock. */
     _Atomic bool has_large_sources;
+    _Atomic uint64_t changes; /* counts changes of what the point of any context says */
 };
 
 void sc_order_init(struct sc_order *order);
@@ -203,6 +205,9 @@ void sc_order_note_all_known(struct sc_order *order, const struct sc_point *poin
  * stream, which stands for other streams as well. */
 bool sc_order_is_all_known(struct sc_order *order, uint32_t stream);
 
+/* Lock-free: would the host learn nothing new from a wait for the context? */
+bool sc_order_is_context_known(struct sc_order *order, uint32_t context);
+
 /* Does the host know everything in the point to be done, so that a wait for it orders nothing?
  * Lock-free if the point has no clock. */
 bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *point);
@@ -254,6 +259,14 @@ static inline void sc_order_reference(struct sc_order *order, uint32_t stream)
 static inline bool sc_order_is_by_itself(struct sc_order *order, uint32_t id)
 {
     return !sc_stream_front_has_ties(&sc_order_stream(order, id)->front, SC_TIE_KIND | SC_TIE_DUE);
+}
+
+/* Lock-free: is it a legacy stream that has blocking streams beside it? If it has none, its calls
+ * are those of a non-blocking stream, and are not counted. */
+static inline bool sc_order_is_among_blocking(const struct sc_stream *stream)
+{
+    return stream->kind == SC_STREAM_LEGACY &&
+           sc_stream_front_has_ties(&stream->front, SC_TIE_KIND);
 }
 
 /* Lock-free: the number of the stream's last operation. */

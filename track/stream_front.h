@@ -19,8 +19,8 @@ enum sc_attends {
 /* Ties: what the stream's next call may come after besides the stream's own work. */
 enum sc_ties {
     /* The next call may come after work on the legacy stream, or on all blocking streams: the
-     * stream is a blocking one, or the legacy stream of a context that has or had a blocking one,
-     * or a legacy stream that has waited. */
+     * stream is a blocking one, or the legacy stream of a context that has or had a blocking
+     * one. */
     SC_TIE_KIND = 1,
     SC_TIE_DUE = 2,    /* what its context was told to wait for */
     SC_TIE_JOINED = 4, /* what the stream itself has waited for */

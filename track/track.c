@@ -149,7 +149,10 @@ static struct sc_point point_locked(struct sc_track *track, uint32_t stream, enu
 struct sc_point sc_track_sync_point(struct sc_track *track, uint32_t stream, enum sc_scope scope)
 {
     struct sc_point point;
-    if (scope == SC_SCOPE_STREAM && sc_order_plain_point(&track->order, stream, &point))
+    bool is_of_stream = scope == SC_SCOPE_STREAM ||
+                        (scope == SC_SCOPE_LEGACY &&
+                         sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY);
+    if (is_of_stream && sc_order_plain_point(&track->order, stream, &point))
         return point;
     lock(track);
     point = point_locked(track, stream, scope);
@@ -202,6 +205,14 @@ void sc_track_event_work(struct sc_track *track, uintptr_t event, struct sc_poin
     *behind = (struct sc_behind){point->stream, point->work_ticks};
     if (is_all_known(track, point))
         *point = (struct sc_point){0};
+}
+
+bool sc_track_known_event(struct sc_track *track, uintptr_t event, struct sc_event_number *number)
+{
+    return sc_events_get_simple(&track->events, event, number) &&
+           number->number <=
+               atomic_load_explicit(&sc_order_stream(&track->order, number->stream)->done,
+                                    memory_order_acquire);
 }
 
 /* Retires what is known done, of the stream or with 0 of all. It does so in batches, so that no
@@ -288,7 +299,7 @@ void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
 }
 
 /* Begins the record of an event on a stream that may have joined others. Unless the stream is a
- * legacy one, the record is no work, and its call ends at once. */
+ * legacy one among blocking ones, the record is no work, and its call ends at once. */
 static __attribute__((noinline)) void begin_joined_record(struct sc_track *track, uint32_t stream,
                                                           struct sc_order_call *call,
                                                           struct sc_point *point)
@@ -296,7 +307,7 @@ static __attribute__((noinline)) void begin_joined_record(struct sc_track *track
     lock(track);
     sc_order_begin_call(&track->order, stream, call);
     *point = sc_order_call_point(&track->order, call);
-    if (sc_order_stream(&track->order, stream)->kind != SC_STREAM_LEGACY)
+    if (!sc_order_is_among_blocking(sc_order_stream(&track->order, stream)))
         sc_order_end_record(&track->order, call, /*issued*/ true);
     unlock(track);
 }
@@ -333,11 +344,11 @@ void sc_track_set_event(struct sc_track *track, uintptr_t event, struct sc_point
 }
 
 /* Does a wait for the event order nothing? That can be told without the lock if its point has no
- * clock, and the stream is no legacy stream, where a wait is work. */
+ * clock, and the stream is no legacy stream among blocking ones, where a wait is work. */
 static bool is_plainly_known(struct sc_track *track, uint32_t stream, uintptr_t event)
 {
     struct sc_point point;
-    return sc_order_stream(&track->order, stream)->kind != SC_STREAM_LEGACY &&
+    return !sc_order_is_among_blocking(sc_order_stream(&track->order, stream)) &&
            sc_events_plain_point(&track->events, event, &point) &&
            sc_order_point_is_known(&track->order, &point);
 }
@@ -355,7 +366,7 @@ void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t even
     if (is_plainly_known(track, stream, event))
         return;
     lock(track);
-    bool is_work = sc_order_stream(&track->order, stream)->kind == SC_STREAM_LEGACY;
+    bool is_work = sc_order_is_among_blocking(sc_order_stream(&track->order, stream));
     if (sc_events_point(&track->events, event, &point) &&
         (is_work || !sc_order_point_is_known(&track->order, &point))) {
         wait->recorded_on = point.stream;
@@ -433,6 +444,11 @@ bool sc_track_is_due(struct sc_track *track, uint32_t stream)
 bool sc_track_is_all_known(struct sc_track *track, uint32_t stream)
 {
     return sc_order_is_all_known(&track->order, stream);
+}
+
+bool sc_track_is_context_known(struct sc_track *track, uint32_t legacy)
+{
+    return sc_unseen_none(&track->order.unseen) && sc_order_is_context_known(&track->order, legacy);
 }
 
 bool sc_track_guards_until_known(struct sc_track *track)

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/checks.h"
@@ -16,6 +17,8 @@ extern struct sc_track sc_track; /* the process's own */
 struct sc_track_front {
     _Atomic uint32_t libc_watch; /* not 0: free and munmap must look closer */
     bool watches_device; /* device memory is watched; set before the first stream is added */
+    /* The bounds of the blocks in which ranges are or were (track/blocks.h). */
+    _Atomic uintptr_t ranges_highest, ranges_not_lowest;
 };
 
 /* Must free and munmap look closer? One load. */
@@ -23,6 +26,17 @@ static inline bool sc_track_watches_libc(struct sc_track *track)
 {
     const struct sc_track_front *front = (const struct sc_track_front *)track;
     return atomic_load_explicit(&front->libc_watch, memory_order_relaxed) != 0;
+}
+
+/* Does the interval, which is not empty, lie between the lowest and the highest memory that was
+ * ever a range? Most memory does not. Two loads, which share a cache line with those of free(). */
+static inline bool sc_track_is_among_ranges(struct sc_track *track, uintptr_t address,
+                                            size_t size_bytes)
+{
+    const struct sc_track_front *front = (const struct sc_track_front *)track;
+    return address <= atomic_load_explicit(&front->ranges_highest, memory_order_relaxed) &&
+           ~(address + size_bytes - 1) <=
+               atomic_load_explicit(&front->ranges_not_lowest, memory_order_relaxed);
 }
 
 /* Is device memory watched (option device=1)? If so, also while all streams of the process are

@@ -13,6 +13,7 @@
 #include "common/points.h"
 
 struct sc_comparisons;
+struct sc_event_number;
 struct sc_ops;
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
@@ -55,6 +56,10 @@ struct sc_behind {
 };
 void sc_track_event_work(struct sc_track *track, uintptr_t event, struct sc_point *point,
                          struct sc_behind *behind) SC_EXCLUDES(*track);
+
+/* Does the event stand for a number of one stream alone, which the host knows to be done, so that a
+ * wait for it orders no operations? Stores that number. Takes only the event's lock. */
+bool sc_track_known_event(struct sc_track *track, uintptr_t event, struct sc_event_number *number);
 
 /* For a point that the host has just seen done: compares large sources, without the lock.
  * sc_track_note_known follows at once, with the results. The caller has no lock of the

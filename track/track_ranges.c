@@ -5,6 +5,19 @@
 
 #include "common/poison.h"
 
+/* Needs the lock, under which the bounds rise. */
+static void publish_bounds(struct sc_track *track) SC_REQUIRES(*track)
+{
+    SC_ASSERT_HELD(&track->lock);
+    const struct sc_blocks *blocks = &track->inflight.range_blocks;
+    atomic_store_explicit(&track->front.ranges_highest,
+                          atomic_load_explicit(&blocks->highest, memory_order_relaxed),
+                          memory_order_relaxed);
+    atomic_store_explicit(&track->front.ranges_not_lowest,
+                          atomic_load_explicit(&blocks->not_lowest, memory_order_relaxed),
+                          memory_order_relaxed);
+}
+
 void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_bytes,
                         enum sc_buffer_kind kind, uint32_t context, uint32_t origin)
 {
@@ -13,6 +26,7 @@ void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_b
     if (id)
         atomic_store_explicit(&sc_inflight_range(&track->inflight, id)->origin, origin,
                               memory_order_release);
+    publish_bounds(track);
     unlock(track);
 }
 

@@ -130,23 +130,24 @@ static __attribute__((noinline)) void set_composed_event(CUevent event, uint32_t
     set_event(CUDA_SUCCESS, event, /*known=*/true, &point);
 }
 
-/* A record on a simple stream: the event then stands for one number of that stream. */
-struct simple_record {
-    uint32_t stream; /* 0: the stream is not simple */
-    uint64_t number, work_ticks;
-};
-
-SC_INLINED struct simple_record begin_simple_record(enum sc_simplicity least, CUstream handle)
+/* Begins a record on a simple stream: the event then stands for one number of that stream. Stream
+ * 0: the stream is not simple. */
+SC_INLINED struct sc_event_number begin_simple_record(enum sc_simplicity least, CUstream handle,
+                                                      bool per_thread)
 {
-    const struct sc_stream_record *stream = sc_streams_find_simple(
-        least, handle, SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED | SC_TIE_SIGNALS);
-    return stream ? (struct simple_record){stream->id, sc_stream_front_issued(stream->front),
-                                           sc_unfinished_before_simple_event(stream)}
-                  : (struct simple_record){0};
+    struct sc_stream_record *stream = sc_streams_find_any_simple(
+        least, handle, per_thread, SC_TIE_KIND | SC_TIE_DUE | SC_TIE_JOINED | SC_TIE_SIGNALS);
+    if (!stream)
+        return (struct sc_event_number){0};
+    uint64_t number = sc_stream_front_issued(stream->front);
+    return (struct sc_event_number){stream->id, number,
+                                    sc_streams_has_handle(handle)
+                                        ? sc_unfinished_before_simple_event(stream)
+                                        : sc_unfinished_lone_record(stream)};
 }
 
 SC_INLINED void end_simple_record(const struct sc_call *call, CUevent event,
-                                  const struct simple_record *record, CUresult result)
+                                  const struct sc_event_number *record, CUresult result)
 {
     if (sc_unlikely(result != CUDA_SUCCESS))
         sc_detour_refused(call->api, call->site, call->per_thread, result);
@@ -159,7 +160,7 @@ SC_INLINED bool cuEventRecord_simply(enum sc_simplicity least, const char *api, 
                                      bool per_thread, CUresult *result, CUevent event,
                                      CUstream handle)
 {
-    const struct simple_record record = begin_simple_record(least, handle);
+    const struct sc_event_number record = begin_simple_record(least, handle, per_thread);
     if (!record.stream)
         return false;
     *result = sc_real.cuEventRecord(event, handle);
@@ -171,9 +172,9 @@ SC_INLINED bool cuEventRecordWithFlags_simply(enum sc_simplicity least, const ch
                                               bool per_thread, CUresult *result, CUevent event,
                                               CUstream handle, unsigned flags)
 {
-    const struct simple_record record = flags || !SC_HAVE(cuEventRecordWithFlags)
-                                            ? (struct simple_record){0}
-                                            : begin_simple_record(least, handle);
+    const struct sc_event_number record = flags || !SC_HAVE(cuEventRecordWithFlags)
+                                              ? (struct sc_event_number){0}
+                                              : begin_simple_record(least, handle, per_thread);
     if (!record.stream)
         return false;
     *result = sc_real.cuEventRecordWithFlags(event, handle, flags);
@@ -305,9 +306,52 @@ static CUresult end_joining(CUresult result, struct sc_stream_record *stream, CU
     return result;
 }
 
-SC_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsigned flags),
-        (handle, event, flags))
+/* A wait on a simple stream. */
+struct simple_wait {
+    struct sc_stream_record *stream; /* NULL: the wait is not simple */
+    uint64_t noted_ticks;            /* 0: it brings no work */
+};
+
+/* Begins a wait on a simple stream for an event whose operations the host knows to be done: it may
+ * bring other work, and orders no operation. */
+SC_INLINED struct simple_wait begin_simple_wait(enum sc_simplicity least, CUstream handle,
+                                                bool per_thread, CUevent event)
 {
+    struct sc_event_number number;
+    struct sc_stream_record *stream =
+        sc_streams_find_any_simple(least, handle, per_thread, SC_TIE_KIND | SC_TIE_DUE);
+    if (!stream || !sc_marks_cover_simple(stream) ||
+        !sc_track_known_event(&sc_track, (uintptr_t)event, &number))
+        return (struct simple_wait){0};
+    struct sc_stream_record *before =
+        number.stream == stream->id ? stream : sc_streams_of_id(number.stream);
+    if (!before || before->gone || number.number < before->since_number)
+        return (struct simple_wait){0};
+    bool may_bring_work = before != stream && !sc_unfinished_is_clear(before);
+    return (struct simple_wait){
+        stream, may_bring_work ? sc_unfinished_join_of(stream, before, number.work_ticks) : 0};
+}
+
+SC_INLINED bool cuStreamWaitEvent_simply(enum sc_simplicity least, const char *api, void *site,
+                                         bool per_thread, CUresult *result, CUstream handle,
+                                         CUevent event, unsigned flags)
+{
+    const struct simple_wait wait =
+        flags ? (struct simple_wait){0} : begin_simple_wait(least, handle, per_thread, event);
+    if (!wait.stream)
+        return false;
+    *result = sc_real.cuStreamWaitEvent(handle, event, flags);
+    if (sc_unlikely(*result != CUDA_SUCCESS))
+        sc_detour_refused(api, site, per_thread, *result);
+    else if (wait.noted_ticks && sc_unfinished_wait_began_since(wait.stream, wait.noted_ticks))
+        sc_event_calls_join(wait.stream, event);
+    return true;
+}
+
+SC_SIMPLE_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsigned flags),
+               (handle, event, flags))
+{
+    SC_SIMPLY_BUT_HEARD(cuStreamWaitEvent, (handle, event, flags));
     struct sc_detour detour;
     if (sc_detour_begin_wait(&detour, call, &handle, event))
         return sc_detour_end(&detour, CUDA_SUCCESS);

@@ -69,6 +69,8 @@ static inline void sc_memory_leaves(const struct sc_call *call, const struct sc_
 {
     if (sc_booking_has(memory->kind) && sc_likely(sc_booking_is_on()))
         sc_booking_leaves(memory);
+    if (memory->kind == SC_MEMORY_MODULE)
+        sc_limits_modules_changed();
     if (memory->kind == SC_MEMORY_MAPPING && sc_unlikely(sc_track_watches_device(&sc_track)))
         sc_memory_note_leaving(call, memory);
 }
@@ -105,6 +107,8 @@ static inline void sc_memory_exported(const struct sc_call *call, const struct s
 static inline void sc_memory_reserved(const struct sc_call *call, enum sc_memory_kind kind)
 {
     sc_unaccounted_note(call, kind);
+    if (kind == SC_MEMORY_MODULE)
+        sc_limits_modules_changed();
     if (kind == SC_MEMORY_FUNCTION || kind == SC_MEMORY_MODULE)
         sc_limits_function_met(call);
     if (kind == SC_MEMORY_POOL && sc_booking_is_on())

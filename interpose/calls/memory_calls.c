@@ -172,6 +172,16 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
     return result;
 }
 
+/* NCCL calls this before each launch. */
+CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel)
+{
+    SC_WRAPPER(cuKernelGetFunction);
+    CUresult result = real(function, kernel);
+    if (result == CUDA_SUCCESS && !sc_limits_has_asked(*function))
+        sc_memory_reserved(call, SC_MEMORY_FUNCTION);
+    return result;
+}
+
 CUresult cuLogsRegisterCallback(CUlogsCallback callbackFunc, void *userData,
                                 CUlogsCallbackHandle *callback)
 {

@@ -107,6 +107,9 @@ static void begin_context_wait(struct sc_sync *sync, const struct sc_call *call,
         return;
     sync->on = true;
     sync->since_ticks = sc_unfinished_context_since(context);
+    sync->all_known = sc_track_is_context_known(&sc_track, context->legacy);
+    if (sync->all_known)
+        return;
     sync->point = sc_track_sync_point(&sc_track, context->legacy, SC_SCOPE_CONTEXT);
     sc_doubts_wait_begins(&sync->point);
 }

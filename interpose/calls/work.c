@@ -137,25 +137,6 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     return result;
 }
 
-/* The legacy stream has no simple handle, so it is found by its context. NULL: it is not simple. */
-static __attribute__((noinline)) struct sc_stream_record *
-find_simple_legacy(enum sc_simplicity least, CUstream handle, bool per_thread)
-{
-    if (sc_process_simplicity() < least || !sc_detour_is_legacy(handle, per_thread))
-        return NULL;
-    struct sc_stream_record *stream = sc_streams_find(handle, per_thread);
-    return stream && !sc_stream_front_has_ties(stream->front, SC_TIE_KIND | SC_TIE_DUE) ? stream
-                                                                                        : NULL;
-}
-
-SC_INLINED struct sc_stream_record *find_simple(enum sc_simplicity least, CUstream handle,
-                                                bool per_thread)
-{
-    return sc_likely((uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD)
-               ? sc_streams_find_simple(least, handle, SC_TIE_KIND | SC_TIE_DUE)
-               : find_simple_legacy(least, handle, per_thread);
-}
-
 SC_INLINED uint64_t note_simple_work(struct sc_stream_record *stream, uint64_t at_least)
 {
     return sc_likely(stream->kind == SC_STREAM_NONBLOCKING)
@@ -169,7 +150,8 @@ struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream
                                               bool per_thread)
 {
     sc_own_stack_learn();
-    struct sc_stream_record *stream = find_simple(least, handle, per_thread);
+    struct sc_stream_record *stream =
+        sc_streams_find_any_simple(least, handle, per_thread, SC_TIE_KIND | SC_TIE_DUE);
     if (!stream || sc_unlikely(sc_track_attends(SC_ATTENDS_MANAGED_SOURCES)) ||
         !sc_marks_before_simple_work(stream))
         return NULL;
@@ -194,7 +176,8 @@ void sc_work_end_simply(const char *api, void *site, bool per_thread,
 struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream handle,
                                                    bool per_thread)
 {
-    struct sc_stream_record *stream = find_simple_legacy(least, handle, per_thread);
+    struct sc_stream_record *stream =
+        sc_streams_find_simple_legacy(least, handle, per_thread, SC_TIE_KIND | SC_TIE_DUE);
     if (!stream || !sc_marks_cover_simple(stream))
         return NULL;
     sc_unfinished_legacy(stream);

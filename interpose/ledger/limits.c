@@ -551,6 +551,21 @@ static bool was_asked(const struct sc_context *context, CUfunction function)
     return function && atomic_exchange_explicit(slot, both, memory_order_relaxed) == both;
 }
 
+bool sc_limits_has_asked(CUfunction function)
+{
+    const struct sc_context *context = sc_contexts_current();
+    const struct sc_context *owner = context && context->primary ? context->primary : context;
+    uintptr_t both = (uintptr_t)function ^ (uintptr_t)owner;
+    return owner &&
+           (atomic_load(&owner->heap_user) || atomic_load(&asked[both / 32 % ASKED_SLOTS]) == both);
+}
+
+void sc_limits_modules_changed(void)
+{
+    for (unsigned i = 0; i < ASKED_SLOTS; i++)
+        atomic_store_explicit(&asked[i], 0, memory_order_relaxed);
+}
+
 /* A launch names a kernel by a handle of either kind. */
 static const char *name_of(CUfunction function)
 {

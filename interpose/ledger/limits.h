@@ -58,6 +58,14 @@ void sc_limits_errors_are_logged(void);
 void sc_limits_module_loaded(const struct sc_context *context, const void *image,
                              size_t image_bytes);
 
+/* Is nothing to be learnt of launches of the function in the current context? It was asked about
+ * there, and its handle still means it, since no module has come or gone; or the heap is fixed. */
+bool sc_limits_has_asked(CUfunction function);
+
+/* A module was loaded, or is about to be unloaded: a handle may be another function's from now on.
+ */
+void sc_limits_modules_changed(void);
+
 /* Called after a launch in the context, not captured, while launches are attended: asks whether it
  * has fixed the size of the heap. `function` NULL: a graph's. */
 void sc_limits_launched(const struct sc_call *call, struct sc_context *context,

@@ -123,13 +123,11 @@ static struct sc_context *add_locked(CUcontext handle, const struct facts *facts
     return sc_handles_put(&by_handle, (uintptr_t)handle, (uintptr_t)context) ? NULL : context;
 }
 
-/* The record of the context `handle`, which is current on this thread. */
-static struct sc_context *find_context(CUcontext handle)
+/* Makes a record of the context `handle`, which is current on this thread. */
+static __attribute__((noinline)) struct sc_context *meet_context(CUcontext handle)
 {
-    struct sc_context *context = sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    struct sc_context *context;
     struct facts facts = {.primary = NULL};
-    if (sc_likely(context && !atomic_load_explicit(&context->gone, memory_order_relaxed)))
-        return context;
     sc_context_calls_bury_ended();
     if (sc_real.cuCtxGetDevice(&facts.device) != CUDA_SUCCESS)
         return NULL;
@@ -142,6 +140,15 @@ static struct sc_context *find_context(CUcontext handle)
         context = add_locked(handle, &facts);
     pthread_mutex_unlock(&contexts_lock);
     return context;
+}
+
+/* The record of the context `handle`, which is current on this thread. */
+static struct sc_context *find_context(CUcontext handle)
+{
+    struct sc_context *context = sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
+    return sc_likely(context && !atomic_load_explicit(&context->gone, memory_order_relaxed))
+               ? context
+               : meet_context(handle);
 }
 
 /* The calling thread's current context; NULL: it has none, or no room is left for its record. */

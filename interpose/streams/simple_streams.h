@@ -31,4 +31,25 @@ SC_INLINED struct sc_stream_record *sc_streams_find_simple(enum sc_simplicity le
                : NULL;
 }
 
+/* Is it the handle of a stream that was created, and of no default stream? */
+SC_INLINED bool sc_streams_has_handle(CUstream handle)
+{
+    return sc_likely((uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD);
+}
+
+/* The same for the legacy stream, which is found by the current context. NULL also if the handle
+ * names another stream. */
+struct sc_stream_record *sc_streams_find_simple_legacy(enum sc_simplicity least, CUstream handle,
+                                                       bool per_thread, unsigned ties);
+
+/* The same for any stream. `per_thread`: the call is a _ptsz variant. */
+SC_INLINED struct sc_stream_record *sc_streams_find_any_simple(enum sc_simplicity least,
+                                                               CUstream handle, bool per_thread,
+                                                               unsigned ties)
+{
+    return sc_streams_has_handle(handle)
+               ? sc_streams_find_simple(least, handle, ties)
+               : sc_streams_find_simple_legacy(least, handle, per_thread, ties);
+}
+
 #endif

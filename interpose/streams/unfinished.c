@@ -182,16 +182,29 @@ uint64_t sc_unfinished_host_work(struct sc_stream_record *stream)
     return now;
 }
 
-static void note_join(struct sc_stream_record *stream, bool is_own)
+/* A time for what the stream is told to wait for: behind all that the stream has. */
+static uint64_t time_of_join(struct sc_stream_record *stream)
 {
-    uint64_t now = note_work_at(stream, read_clock(stream), is_own);
+    return is_family(stream)
+               ? next_of_family(stream, 0)
+               : later(behind_waits(stream), sc_unfinished_before_simple_event(stream) + 1);
+}
+
+static void note_join(struct sc_stream_record *stream, uint64_t now, bool is_own)
+{
+    note_work_at(stream, now, is_own);
     if (!no_host_work_ever())
         note_host_work(stream, now, is_own);
 }
 
 void sc_unfinished_join(struct sc_stream_record *stream)
 {
-    note_join(stream, /*is_own=*/true);
+    note_join(stream, time_of_join(stream), /*is_own=*/true);
+}
+
+bool sc_unfinished_wait_began_since(const struct sc_stream_record *stream, uint64_t ticks)
+{
+    return behind_waits(stream) > ticks;
 }
 
 void sc_unfinished_legacy(struct sc_stream_record *stream)
@@ -253,6 +266,14 @@ uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream)
 uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream)
 {
     return later(get(&stream->unfinished.own_ticks), get(&stream->unfinished.joined_ticks));
+}
+
+uint64_t sc_unfinished_lone_record(struct sc_stream_record *stream)
+{
+    struct sc_context_unfinished *all = &stream->context->unfinished;
+    uint64_t before = later(get(&all->family.own_ticks), get(&all->legacy_ticks));
+    set(&stream->unfinished.queued_ticks, before);
+    return before;
 }
 
 uint64_t sc_unfinished_now(struct sc_stream_record *stream)
@@ -372,11 +393,12 @@ static struct sc_joined_work *find_joined_place(struct sc_stream_record *stream,
     return place;
 }
 
-/* Adds work of the stream `id` to what is joined. An entry has UINT64_MAX while it is changed,
- * since readers take no lock. False: there is no room. */
-static bool add_joined(struct sc_stream_record *stream, uint32_t id, uint64_t work_ticks,
-                       bool of_host)
+/* Adds work of the stream `of` to what is joined, as of now. An entry has UINT64_MAX while it is
+ * changed, since readers take no lock. False: there is no room. */
+static bool add_joined(struct sc_stream_record *stream, uint64_t now,
+                       const struct sc_stream_record *of, uint64_t work_ticks, bool of_host)
 {
+    uint32_t id = of->id;
     struct sc_joined_work *place = find_joined_place(stream, id);
     if (!place)
         return false;
@@ -387,20 +409,21 @@ static bool add_joined(struct sc_stream_record *stream, uint32_t id, uint64_t wo
     atomic_thread_fence(memory_order_release);
     atomic_store_explicit(&place->stream, id, memory_order_relaxed);
     atomic_store_explicit(&place->is_of_host, of_host, memory_order_relaxed);
-    set(&place->at_ticks, sc_ticks_not_early());
+    set(&place->at_ticks, later(now, get(&of->unfinished.since_ticks)));
     atomic_store_explicit(&place->work_ticks, later(former, work_ticks), memory_order_release);
     return true;
 }
 
 /* Joins to `stream` what `of` has joined. False: there is no room, or it will not be known when
  * such work is done, as its stream is gone. */
-static bool join_what_it_joined(struct sc_stream_record *stream, struct sc_stream_record *of)
+static bool join_what_it_joined(struct sc_stream_record *stream, uint64_t now,
+                                struct sc_stream_record *of)
 {
     for (unsigned i = 0; i < SC_JOINED_MAX; i++) {
         const struct sc_joined_work *joined = &of->unfinished.joined[i];
         const struct sc_stream_record *in = joined_record(joined);
         if (!is_joined_done(of, joined) && in != stream &&
-            !(in && add_joined(stream, in->id, get(&joined->work_ticks), is_of_host(joined))))
+            !(in && add_joined(stream, now, in, get(&joined->work_ticks), is_of_host(joined))))
             return false;
     }
     return true;
@@ -423,29 +446,31 @@ static bool is_by_itself(struct sc_stream_record *stream)
 }
 
 /* Joins the work of another stream before an event. False: there is no room. */
-static bool add_joined_work(struct sc_stream_record *stream, struct sc_stream_record *of,
-                            uint64_t work_ticks)
+static bool add_joined_work(struct sc_stream_record *stream, uint64_t now,
+                            struct sc_stream_record *of, uint64_t work_ticks)
 {
     uint64_t own_ticks = get(&of->unfinished.own_ticks);
     uint64_t ticks = own_ticks < work_ticks ? own_ticks : work_ticks;
     bool of_host = !sc_unfinished_is_done(of, get(&of->unfinished.own_host_ticks));
-    return (sc_unfinished_is_done(of, ticks) || add_joined(stream, of->id, ticks, of_host)) &&
-           join_what_it_joined(stream, of);
+    return (sc_unfinished_is_done(of, ticks) || add_joined(stream, now, of, ticks, of_host)) &&
+           join_what_it_joined(stream, now, of);
 }
 
 /* The stream waits for work of the stream `of` up to this time. Kept by stream if there is room,
  * else as a wait for anything. */
-void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
-                           uint64_t work_ticks)
+uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
+                               uint64_t work_ticks)
 {
     _Atomic bool *is_joining = &stream->unfinished.is_joining;
+    uint64_t now = time_of_join(stream);
     bool is_kept = false;
     if (of && of != stream && work_ticks && is_by_itself(of) &&
         !atomic_exchange_explicit(is_joining, true, memory_order_acquire)) {
-        is_kept = add_joined_work(stream, of, work_ticks);
+        is_kept = add_joined_work(stream, now, of, work_ticks);
         atomic_store_explicit(is_joining, false, memory_order_release);
     }
-    note_join(stream, !is_kept);
+    note_join(stream, now, !is_kept);
+    return now;
 }
 
 /* ---- is anything at work? ---- */

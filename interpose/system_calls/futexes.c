@@ -23,16 +23,10 @@
 #include "interpose/system_calls/parameters.h"
 #include "interpose/system_calls/robust_mutexes.h"
 #include "track/blocks.h"
+#include "track/track_front.h"
 #include "track/track_parts.h"
 
 #include "common/poison.h"
-
-/* Does the object lie between the lowest and the highest range? Most objects do not. */
-static inline bool is_among_ranges(const void *object, size_t size_bytes)
-{
-    uintptr_t first = (uintptr_t)object;
-    return !sc_blocks_are_beyond(sc_track_parts.range_blocks, first, first + size_bytes - 1);
-}
 
 /* May the object lie near a range? The first and the last byte are looked at, as an object may lie
  * in two blocks. */
@@ -69,13 +63,16 @@ static inline void see_again_and_again(const void *object, size_t size_bytes)
 
 /* Makes the hook of a row. Without pinned memory it is two loads and a jump, without a frame.
  * `may_matter`: whether the objects are to be seen. For functions with one object it depends on
- * that object, since the driver itself locks a dozen mutexes for each copy. */
-#define HOOK(version, find, may_matter, type, name, parameters, ...)                               \
+ * that object, since the driver itself locks a dozen mutexes for each copy. `need_not`: they need
+ * not be, on a closer look. */
+#define HOOK(version, find, may_matter, need_not, type, name, parameters, ...)                     \
     SC_EXPORT type name(SC_PARAMETERS_OF(parameters));                                             \
     NEXT_RECORD(next_##name, #name, version);                                                      \
     static __attribute__((noinline)) type see_##name(SC_PARAMETERS_OF(parameters))                 \
     {                                                                                              \
         __typeof__(&name) next = sc_loader_found(&next_##name);                                    \
+        if (sc_likely(next != NULL) && sc_likely(need_not))                                        \
+            return next(SC_ARGUMENTS_OF(parameters));                                              \
         __VA_ARGS__;                                                                               \
         return (sc_likely(next != NULL) ? next : (__typeof__(&name))find(&next_##name))(           \
             SC_ARGUMENTS_OF(parameters));                                                          \
@@ -89,15 +86,19 @@ static inline void see_again_and_again(const void *object, size_t size_bytes)
     }
 
 #define WAITS sc_host_functions_waits()
-#define MATTERS(object)                                                                            \
-    (is_among_ranges(object, sizeof *(object)) && !sc_keep_off_is_known_far(object))
-#define SC_FUTEX(...) HOOK(NULL, sc_loader_find, sc_keep_off_may_be_needed(), __VA_ARGS__)
-#define SC_FUTEX_SINCE(version, ...)                                                               \
-    HOOK(SC_GLIBC_SINCE(version), sc_loader_find, sc_keep_off_may_be_needed(), __VA_ARGS__)
-#define SC_FUTEX_ONE(name, parameters, object)                                                     \
-    HOOK(NULL, sc_loader_find, MATTERS(object), int, name, parameters, SEEN_AGAIN(object))
+#define MATTERS(object) sc_track_is_among_ranges(&sc_track, (uintptr_t)(object), sizeof *(object))
+#define ONE(version, find, name, parameters, object)                                               \
+    HOOK(version, find, MATTERS(object), sc_keep_off_is_known_far(object), int, name, parameters,  \
+         SEEN_AGAIN(object))
+#define SEVERAL(version, ...)                                                                      \
+    HOOK(version, sc_loader_find, sc_keep_off_may_be_needed(), false, __VA_ARGS__)
+#define SC_FUTEX(...) SEVERAL(NULL, __VA_ARGS__)
+#define SC_FUTEX_SINCE(version, ...) SEVERAL(SC_GLIBC_SINCE(version), __VA_ARGS__)
+#define SC_FUTEX_ONE(name, parameters, object) ONE(NULL, sc_loader_find, name, parameters, object)
+#define SC_FUTEX_ONE_SINCE(version, name, parameters, object)                                      \
+    ONE(SC_GLIBC_SINCE(version), sc_loader_find, name, parameters, object)
 #define SC_FUTEX_OR(libc_name, name, parameters, object)                                           \
-    HOOK(NULL, find_or_##libc_name, MATTERS(object), int, name, parameters, SEEN_AGAIN(object))
+    ONE(NULL, find_or_##libc_name, name, parameters, object)
 
 /* ---- mutexes, which allocators lock ---- */
 

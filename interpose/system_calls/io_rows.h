@@ -262,9 +262,8 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
 #define NO_REPEAT(type, call, hook, parameters)
 #define NO_MATTER(hook, parameters)
 
-/* Makes the hook, and lend_HOOK, which lends the call's memory and is called if `needed`. If
- * nothing can be guarded the hook is a load, a branch and the call. */
-#define HOOK(version, call, repeat, if_failed, needed, type, hook, symbol, parameters, ...)        \
+/* Makes lend_HOOK, which lends the call's memory. */
+#define LEND(version, call, repeat, if_failed, type, hook, symbol, parameters, ...)                \
     NEXT_RECORD(next_##hook, symbol, version);                                                     \
     LOOK(hook, symbol, parameters, __VA_ARGS__)                                                    \
     repeat(type, call, hook, parameters) static __attribute__((noinline))                          \
@@ -275,7 +274,12 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
         type result = call(hook)(SC_ARGUMENTS_OF(parameters));                                     \
         if_failed(hook, parameters) sc_loans_end(&loans);                                          \
         return result;                                                                             \
-    }                                                                                              \
+    }
+
+/* Makes the hook, which lends the call's memory if `needed`. If nothing can be guarded the hook is
+ * a load, a branch and the call. */
+#define HOOK(version, call, repeat, if_failed, needed, type, hook, symbol, parameters, ...)        \
+    LEND(version, call, repeat, if_failed, type, hook, symbol, parameters, __VA_ARGS__)            \
     type hook(SC_PARAMETERS_OF(parameters))                                                        \
     {                                                                                              \
         if (sc_unlikely(needed))                                                                   \
@@ -302,9 +306,24 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
 #define SC_IO_SINCE(version, ...)                                                                  \
     IO(SC_GLIBC_SINCE(version), NEXT, sc_look_is_needed(), __VA_ARGS__)
 #define SC_IO_LIMIT(...) IO(NULL, NEXT, which == RLIMIT_DATA || sc_look_is_needed(), __VA_ARGS__)
+/* Mostly `into` is far from all memory that can be guarded: then the hook is three loads and a
+ * jump, without a frame. */
 #define SC_IO_QUICK(type, name, parameters, into)                                                  \
-    IO(NULL, NEXT, sc_track_range_may_be_near(&sc_track, into) && sc_look_is_needed(), type, name, \
-       parameters, OUT(into))
+    DECLARE(type, name, parameters)                                                                \
+    LEND(NULL, NEXT, REPEAT, IF_FAILED, type, name, #name, parameters, OUT(into))                  \
+    static __attribute__((noinline)) type see_##name(SC_PARAMETERS_OF(parameters))                 \
+    {                                                                                              \
+        return sc_track_range_may_be_near(&sc_track, into) && sc_look_is_needed()                  \
+                   ? lend_##name(SC_SITE(), SC_ARGUMENTS_OF(parameters))                           \
+                   : NEXT(name)(SC_ARGUMENTS_OF(parameters));                                      \
+    }                                                                                              \
+    type name(SC_PARAMETERS_OF(parameters))                                                        \
+    {                                                                                              \
+        __typeof__(&name) next = sc_loader_found(&next_##name);                                    \
+        return sc_unlikely(!next || sc_track_is_among_ranges(&sc_track, (uintptr_t)into, 1))       \
+                   ? see_##name(SC_ARGUMENTS_OF(parameters))                                       \
+                   : next(SC_ARGUMENTS_OF(parameters));                                            \
+    }
 #define SC_IO_AS(type, hook, symbol, parameters, ...)                                              \
     DECLARE_AS(type, hook, symbol, parameters)                                                     \
     HOOK(NULL, NEXT, REPEAT, IF_FAILED, sc_look_is_needed(), type, hook, symbol, parameters,       \

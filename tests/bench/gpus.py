@@ -5,10 +5,16 @@ preloaded. tests/bench/run.py --suite gpus runs it.
 
     gpus.py [--list] [--quick] [PROGRAM]...
 
+A processor's clock may move by 1.8 between two runs and within one. So a spin loop is timed beside
+the steps, and `@ NAME SPEED:VALUE:STEPS ...` says what the median step took, in us, and of how many,
+by what the loop took: steps of two runs are compared where their loops took as long (tables.py).
+
 NCCL's multicast stays off: a program that uses it can put GPUs that others share out of service.
 """
 
+import collections
 import importlib.util
+import math
 import multiprocessing
 import os
 import pathlib
@@ -20,32 +26,59 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WARM_UP = 20
+SPIN_EVERY, SPINS, SPEEDS_PER_E = 10, 1000, 25  # a speed is 4 % of what the loop takes
 WITHOUT_MULTICAST = {"NCCL_NVLS_ENABLE": "0", "TORCH_SYMM_MEM_DISABLE_MULTICAST": "1",
                      "NVSHMEM_DISABLE_NVLS": "1"}
 
 
+def spin():
+    total = 0
+    for i in range(SPINS):
+        total += i
+
+
+def us_of(call):
+    begin = time.perf_counter_ns()
+    call()
+    return (time.perf_counter_ns() - begin) / 1e3
+
+
 def measured(step, steps):
-    """In us; step() ends when its result is there."""
-    times = []
-    for _ in range(WARM_UP + steps):
-        begin = time.perf_counter_ns()
-        step()
-        times.append((time.perf_counter_ns() - begin) / 1e3)
-    return statistics.quantiles(times[WARM_UP:], n=10)[0]
+    """Pairs of what the spin loop and the step took, in us; step() ends when its result is there."""
+    pairs = []
+    for i in range(WARM_UP + steps):
+        if i % SPIN_EVERY == 0:
+            beside = us_of(spin)
+        pairs.append((beside, us_of(step)))
+    return pairs[WARM_UP:]
 
 
-# --- PyTorch: each program is run by every rank, and returns ((figure, us, remark), ...) ----------
+def by_speed(pairs):
+    """{speed of the spin loop: (the median step, how many)}."""
+    found = collections.defaultdict(list)
+    for beside, us in pairs:
+        found[round(SPEEDS_PER_E * math.log(beside))].append(us)
+    return {speed: (statistics.median(steps), len(steps)) for speed, steps in sorted(found.items())}
+
+
+def tell(figure, pairs, remark):
+    decile = statistics.quantiles([us for _, us in pairs], n=10)[0]
+    speeds = " ".join(f"{speed}:{us:.2f}:{steps}" for speed, (us, steps) in by_speed(pairs).items())
+    print(f"{figure} {decile:.2f} us\n@ {figure} {speeds}\n# {figure}: {remark}", flush=True)
+
+
+# --- PyTorch: each program is run by every rank, and returns ((figure, pairs, remark), ...) -------
 
 
 def all_reduce(torch, steps):
     found = []
-    for name, count in (("4k", 1 << 10), ("1m", 1 << 18), ("64m", 1 << 24)):
+    for name, count, times in (("4k", 1 << 10, 30), ("1m", 1 << 18, 30), ("64m", 1 << 24, 3)):
         ones = torch.ones(count, device="cuda")
 
         def step():
             torch.distributed.all_reduce(ones, torch.distributed.ReduceOp.AVG)
             torch.cuda.synchronize()
-        found.append((f"all_reduce_{name}", measured(step, steps), f"mean {ones.mean().item():g}"))
+        found.append((f"all_reduce_{name}", measured(step, steps * times), f"mean {ones.mean().item():g}"))
     return found
 
 
@@ -72,8 +105,8 @@ def train(torch, name, model, width, steps):
         optimizer.step()
         last[:] = [loss.item()]
         torch.cuda.synchronize()
-    us = measured(step, steps)
-    return [(name, us, f"loss {last[0]:.3f}")]
+    pairs = measured(step, steps)
+    return [(name, pairs, f"loss {last[0]:.3f}")]
 
 
 def ddp(torch, steps):
@@ -102,9 +135,9 @@ def rank_main(rank, ranks, names, steps, folder):
     torch.distributed.init_process_group("nccl", init_method=f"file://{folder}/meet", rank=rank,
                                          world_size=ranks, device_id=torch.device("cuda", rank))
     for name in names:
-        for figure, us, remark in TORCH[name](torch, steps):
+        for figure, pairs, remark in TORCH[name](torch, steps):
             if rank == 0:
-                print(f"{figure} {us:.2f} us\n# {figure}: {remark}", flush=True)
+                tell(figure, pairs, remark)
     torch.distributed.barrier()
     torch.distributed.destroy_process_group()
 
@@ -156,8 +189,8 @@ def of_jax(_, steps):
         raise ImportError("several GPUs")
     for name, used in (("jax_sharded", devices), ("jax_alone", devices[:1])):
         step, last = jax_step(jax, used)
-        us = measured(step, steps)
-        print(f"{name} {us:.2f} us\n# {name}: sum {last[0]:g}", flush=True)
+        pairs = measured(step, steps)
+        tell(name, pairs, f"sum {last[0]:g}")
     return 0
 
 

@@ -26,16 +26,20 @@ enum { CALLS = 100, PAIRS_MOST = 4000, QUICK_PAIRS = 400, WARM_UP_PAIRS = 100, B
     X(cuMemcpyHtoDAsync)                                                                           \
     X(cuMemcpyDtoHAsync)                                                                           \
     X(cuEventRecord)                                                                               \
+    X(cuEventRecordWithFlags)                                                                      \
+    X(cuStreamWaitEvent)                                                                           \
     X(cuLaunchKernel)                                                                              \
-    X(cuStreamSynchronize)
+    X(cuLaunchKernelEx)                                                                            \
+    X(cuStreamSynchronize)                                                                         \
+    X(cuCtxSynchronize)
 
 #define CALLED_MEMBER(name) __typeof__(name) *name;
 static struct calls {
     CALLED(CALLED_MEMBER)
 } own, seen; /* the driver's own, and those that a program gets */
 
-static CUstream stream;
-static CUevent event;
+static CUstream stream, other;
+static CUevent event, done;
 static CUfunction kernel;
 static CUdeviceptr device;
 static void *pinned;
@@ -141,6 +145,58 @@ static void record(const struct calls *calls)
     MUST(calls->cuEventRecord(event, stream));
 }
 
+static void record_legacy(const struct calls *calls)
+{
+    MUST(calls->cuEventRecord(event, NULL));
+}
+
+static void wait_between(const struct calls *calls, CUstream from, CUstream to)
+{
+    MUST(calls->cuEventRecord(event, from));
+    MUST(calls->cuStreamWaitEvent(to, event, 0));
+}
+
+static void wait_other(const struct calls *calls)
+{
+    wait_between(calls, other, stream);
+}
+
+static void wait_legacy(const struct calls *calls)
+{
+    wait_between(calls, other, NULL);
+}
+
+static void sync_context(const struct calls *calls)
+{
+    MUST(calls->cuCtxSynchronize());
+}
+
+/* What PyTorch and NCCL call for an all-reduce. `other` is NCCL's own stream, which is ordered with
+ * the kernel's stream `on`. */
+static void reduce_on(const struct calls *calls, CUstream on)
+{
+    const CUlaunchConfig config = {1, 1, 1, 32, 1, 1, 0, on, NULL, 0};
+    wait_between(calls, other, on);
+    MUST(calls->cuLaunchKernelEx(&config, kernel, NULL, NULL));
+    wait_between(calls, on, other);
+    MUST(calls->cuEventRecordWithFlags(done, on, 0));
+    MUST(calls->cuStreamWaitEvent(NULL, done, 0));
+}
+
+static void all_reduce(const struct calls *calls)
+{
+    reduce_on(calls, NULL);
+    MUST(calls->cuCtxSynchronize());
+}
+
+static void all_reduce_beside(const struct calls *calls)
+{
+    MUST(calls->cuEventRecord(done, NULL));
+    MUST(calls->cuStreamWaitEvent(stream, done, 0));
+    reduce_on(calls, stream);
+    MUST(calls->cuCtxSynchronize());
+}
+
 static void launch(const struct calls *calls)
 {
     MUST(calls->cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
@@ -154,10 +210,21 @@ static void sync_idle(const struct calls *calls)
 static const struct pattern {
     const char *name;
     void (*step)(const struct calls *calls);
+    bool has_kernel;
 } patterns[] = {
-    {"alloc_async", alloc_async}, {"memset_4k", memset_4k}, {"h2d_4k", h2d_4k},
-    {"d2h_4k", d2h_4k},           {"record", record},       {"launch", launch},
-    {"sync_idle", sync_idle},
+    {"alloc_async", alloc_async, false},
+    {"memset_4k", memset_4k, false},
+    {"h2d_4k", h2d_4k, false},
+    {"d2h_4k", d2h_4k, false},
+    {"record", record, false},
+    {"record_legacy", record_legacy, false},
+    {"wait_other", wait_other, false},
+    {"wait_legacy", wait_legacy, false},
+    {"launch", launch, true},
+    {"sync_idle", sync_idle, false},
+    {"sync_context", sync_context, false},
+    {"all_reduce", all_reduce, true},
+    {"all_reduce_beside", all_reduce_beside, true},
 };
 
 static const char *name_of(size_t i)
@@ -165,10 +232,10 @@ static const char *name_of(size_t i)
     return i < sizeof patterns / sizeof *patterns ? patterns[i].name : NULL;
 }
 
-/* Of one call, in ns. The stream is empty before the slice. */
+/* Of one call, in ns. All streams are empty before the slice. */
 static double slice_ns(const struct pattern *pattern, const struct calls *calls)
 {
-    MUST(own.cuStreamSynchronize(stream));
+    MUST(own.cuCtxSynchronize());
     uint64_t begin = now_ns();
     for (int i = 0; i < CALLS; i++)
         pattern->step(calls);
@@ -200,12 +267,14 @@ int main(int argc, char **argv)
     driver_start();
     find_functions();
     stream = driver_stream();
+    other = driver_stream();
     kernel = driver_empty_kernel();
     pinned = driver_pinned(BYTES);
     MUST(driver.cuMemAlloc(&device, BYTES));
     MUST(driver.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    MUST(driver.cuEventCreate(&done, CU_EVENT_DISABLE_TIMING));
     for (size_t i = 0; name_of(i); i++)
-        if (is_chosen(&choice, patterns[i].name) && (kernel || patterns[i].step != launch))
+        if (is_chosen(&choice, patterns[i].name) && (kernel || !patterns[i].has_kernel))
             compare(&patterns[i], quick ? QUICK_PAIRS : PAIRS_MOST);
     return 0;
 }

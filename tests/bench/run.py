@@ -46,6 +46,7 @@ STRICT_EXIT = 66   # two benchmarks free memory in flight: under strict=1 that i
 
 FIGURE = re.compile(r"([a-z]\w*) (-?[0-9.]+) (\w+)$")
 REMARK = re.compile(r"# (\w+): (.*)$")
+SPEEDS = re.compile(r"@ (\w+) (.*)$")
 
 # Registering 100,000 ranges takes seconds, so two rounds of it must do.
 SLOW, SLOW_ROUNDS = {"copy_ranges"}, 2
@@ -104,7 +105,7 @@ class Bench:
         return listing.stdout.split() + more
 
     def run_once(self, way, names, more_environment):
-        """({figure: (value, unit)}, {figure: remark}) of one run."""
+        """({figure: (value, unit)}, {figure: remark}, {figure: {speed: (value, steps)}}) of one run."""
         with tempfile.TemporaryDirectory(prefix="safecopy-bench-") as folder:
             try:
                 run = subprocess.run(self.command(way, names), text=True, capture_output=True,
@@ -113,7 +114,7 @@ class Bench:
             except subprocess.TimeoutExpired:
                 raise RunFailed(f"{way}: still running after {RUN_LIMIT_S} s") from None
         if names == [TRAINING] and run.returncode == NOT_HERE:
-            return {}, {}
+            return {}, {}, {}
         if run.returncode not in ((0, STRICT_EXIT) if way == "strict" else (0,)):
             raise RunFailed(f"{way}: {status_in_words(run.returncode)}\n{run.stderr[-2000:]}")
         return figures_of(run.stdout)
@@ -164,29 +165,35 @@ def status_in_words(status):
 
 
 def figures_of(output):
-    figures, remarks = {}, {}
+    figures, remarks, speeds = {}, {}, {}
     for line in output.splitlines():
         if match := FIGURE.match(line):
             figures[match[1]] = (float(match[2]), match[3])
         elif match := REMARK.match(line):
             remarks[match[1]] = match[2]
-    return figures, remarks
+        elif match := SPEEDS.match(line):
+            each = (word.split(":") for word in match[2].split())
+            speeds[match[1]] = {int(speed): (float(value), int(steps)) for speed, value, steps in each}
+    return figures, remarks, speeds
 
 
 class Results:
     def __init__(self):
         self.values = {}    # {figure: {way: [value]}}
         self.units = {}     # {figure: unit}
+        self.speeds = {}    # {figure: {way: [{speed: (value, steps)}]}}
         self.remarks = {}   # {(figure, remark): the ways that made it, in order}
         self.failures = []
         self.rounds = 0
 
-    def add(self, way, figures, remarks):
+    def add(self, way, figures, remarks, speeds=None):
         for figure, (value, unit) in figures.items():
             self.values.setdefault(figure, {}).setdefault(way, []).append(value)
             self.units[figure] = unit
         for remark in remarks.items():
             self.remarks.setdefault(remark, {})[way] = True
+        for figure, by_speed in (speeds or {}).items():
+            self.speeds.setdefault(figure, {}).setdefault(way, []).append(by_speed)
 
     def median(self, figure, way):
         values = self.values.get(figure, {}).get(way)

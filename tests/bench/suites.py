@@ -34,7 +34,7 @@ PYTHON_WAYS = {
 
 GROWTH_WAYS = {way: CALL_WAYS[way][:2] + (("--fine",),) for way in ("none", "fix", "report")}
 PROGRAM_WAYS = {way: CALL_WAYS[way] for way in ("none", "fix", "strict", "report")}
-GPU_WAYS = {way: CALL_WAYS[way] for way in ("none", "fix")}
+GPU_WAYS = {"none": CALL_WAYS["none"], "again": CALL_WAYS["none"], "fix": CALL_WAYS["fix"]}
 PATTERN_WAYS = {way: CALL_WAYS[way] for way in ("none", "fix", "strict", "report")}
 WORKER_WAYS = {
     "none": (None, "", ()),

@@ -1,5 +1,6 @@
 """The tables of a suite's figures, in Markdown."""
 
+import math
 import statistics
 
 TARGETS_LEGEND = """Medians over interleaved runs; `ratio` is fix/none. Targets hold for fix: a plain
@@ -16,10 +17,11 @@ largest of them), against the target. 1.18 times as long is 0.85 times as many t
 PROGRAMS_LEGEND = """Medians over interleaved runs of what a step takes when nothing disturbs it (the
 lower decile of a run), in us. Then the ratio to `none`, the median over the rounds (and the least
 and the largest of them), against the target."""
-GPUS_LEGEND = """Medians over interleaved runs of what a step of all GPUs takes when nothing disturbs
-it (the lower decile of a run), in us. `spread` is the least and the largest run without the library,
-against the median one. Then the ratio to `none`, the median over the rounds (and the least and the
-largest of them), and whether it lies within that spread."""
+GPUS_LEGEND = """`none`: what a step of all GPUs takes when nothing disturbs it (the lower decile of a
+run, the median of the runs), in us. Then ratios of the median steps of two runs where a spin loop
+beside them took as long: the median over the rounds (and the least and the largest of them). `again`
+is a second run without the library against the first one. `fix` is the library against both of its
+round, and whether that lies within what two runs without the library differ by."""
 CURVES_LEGEND = """Medians over interleaved runs. `grew by` is the figure against the first of its
 family, divided by the growth without the library where that is above 1; ten marks are 1."""
 PARTS_LEGEND = """Medians over interleaved runs, in ns of a processor of constant clock: `none` in
@@ -155,17 +157,40 @@ def ratio_rows(suite, results, simulated):
 # --- against the spread of the runs without the library -------------------------------------------
 
 
+LEAST_SHARED = 0.1  # of a run's steps: with fewer at speeds that both runs had there is no ratio
+
+
+def matched_ratio(above, below):
+    """How much longer steps take in one run than in the other, where the spin loop beside them took
+    as long. None: too few of them are such steps."""
+    shared = {speed: min(above[speed][1], below[speed][1]) for speed in above.keys() & below.keys()}
+    steps = min(sum(count for _, count in run.values()) for run in (above, below))
+    if sum(shared.values()) < max(1, LEAST_SHARED * steps):
+        return None
+    return math.exp(sum(count * math.log(above[speed][0] / below[speed][0])
+                        for speed, count in shared.items()) / sum(shared.values()))
+
+
+def matched_ratios(results, figure, way, to):
+    """By round; to each of the ways `to`."""
+    of = results.speeds.get(figure, {})
+    found = [matched_ratio(above, below) for other in to
+             for above, below in zip(of.get(way, []), of.get(other, []))]
+    return [one for one in found if one]
+
+
+def of_all(ratios):
+    return (f"{statistics.median(ratios):.3f} ({min(ratios):.3f}-{max(ratios):.3f})"
+            if ratios else "")
+
+
 def spread_rows(_, results, _simulated):
-    yield ["step", "none", "spread", "fix", ""]
-    for figure, ways in results.values.items():
-        middle, found = results.median(figure, "none"), median_ratio(results, figure, "fix")
-        if not middle or not found:
-            continue
-        least, largest = (end(ways["none"]) / middle for end in (min, max))
-        ratios = ratios_by_round(results, figure, "fix")
-        yield [figure, number(middle), f"{least:.2f}-{largest:.2f}",
-               f"{found:.2f} ({min(ratios):.2f}-{max(ratios):.2f})",
-               "within" if found <= largest else "above"]
+    yield ["step", "none", "again", "fix", ""]
+    for figure in results.values:
+        again = matched_ratios(results, figure, "again", ["none"])
+        fix = matched_ratios(results, figure, "fix", ["none", "again"])
+        verdict = ("within" if statistics.median(fix) <= max(again) else "above") if again and fix else ""
+        yield [figure, number(results.median(figure, "none")), of_all(again), of_all(fix), verdict]
 
 
 # --- what each part adds --------------------------------------------------------------------------

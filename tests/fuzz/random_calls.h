@@ -201,7 +201,8 @@ static void do_wait(int slot, int event)
 
 static bool can_name(int slot)
 {
-    bool own = world.slots[slot].owner == NOBODY || world.slots[slot].owner == world.thread;
+    bool own = world.slots[slot].owner == NOBODY ||
+               (world.slots[slot].owner == world.thread && !(world.kinds & ALONE));
     return own && !is_in_the_way(slot);
 }
 
@@ -241,7 +242,7 @@ static int pick_buffer(int kind)
 
 static void make_stream(int slot)
 {
-    bool blocking = one_in(world.kinds & SIMPLE ? 6 : 2);
+    bool blocking = one_in(world.kinds & SIMPLE ? 6 : 2) && !(world.kinds & ALONE);
     struct slot *made = &world.slots[slot];
     CHECK(cuStreamCreate(&made->handle, blocking ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING));
     made->stream =

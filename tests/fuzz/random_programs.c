@@ -44,6 +44,8 @@ static const struct setting settings[] = {
     DEVICES("device=1:guard=uffd", 0, ""),
     DEVICES(NULL, SIMPLE, ""),
     DEVICES("device=0:pinned=driver", SIMPLE, ""),
+    DEVICES(NULL, SIMPLE | ALONE, ""),
+    DEVICES("device=1", ALONE, ""),
 };
 
 static bool is_asked_for(const char *option)

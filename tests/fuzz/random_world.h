@@ -55,7 +55,16 @@ static const char *const direction_names[] = {"H2D", "D2H", "memset", "kernel"};
 
 /* Kinds of programs, beside what all of them do: what they do as well. The others draw as if there
  * were none of it. */
-enum { POOLS = 1, NODES = 2, PEERS = 4, OF_MANAGED = 8, ROWS = 16, TOLD = 32, SIMPLE = 64 };
+enum {
+    POOLS = 1,
+    NODES = 2,
+    PEERS = 4,
+    OF_MANAGED = 8,
+    ROWS = 16,
+    TOLD = 32,
+    SIMPLE = 64,
+    ALONE = 128 /* no stream is a blocking one, so that the legacy stream is by itself */
+};
 
 enum surely { NO, MAYBE, YES };
 enum kernels { KERNELS_OFF, KERNELS_REPORTED, KERNELS_ORDERED }; /* the option */

@@ -7,6 +7,7 @@ import unittest
 
 BENCH = pathlib.Path(__file__).resolve().parents[1] / "bench"
 sys.path.insert(0, str(BENCH))
+import gpus  # noqa: E402
 import run  # noqa: E402
 import suites  # noqa: E402
 import tables  # noqa: E402
@@ -46,6 +47,43 @@ class Limits(unittest.TestCase):
         for name, suite in suites.SUITES.items():
             for figure, limits in suite.limits.items():
                 self.assertLessEqual(set(limits), set(suite.ways), f"{name}: {figure}")
+
+
+class Matched(unittest.TestCase):
+    """Steps of several GPUs, by the speed of the spin loop beside them."""
+
+    def results(self, **ways):
+        """Each way's rounds, as gpus.py prints them."""
+        results = run.Results()
+        for way, rounds in ways.items():
+            for speeds in rounds:
+                results.add(way, *run.figures_of(f"step 26.0 us\n@ step {speeds}\n# step: sum 1\n"))
+        return results
+
+    def row(self, **ways):
+        return list(tables.spread_rows(None, self.results(**ways), False))[1]
+
+    def test_a_clock_that_moves_changes_no_ratio(self):
+        slow, fast, both = "90:46.0:500", "75:26.0:500", "75:26.0:250 90:46.0:250"
+        self.assertEqual(self.row(none=[both, slow], again=[slow, both], fix=[fast, both]),
+                         ["step", "26", "1.000 (1.000-1.000)", "1.000 (1.000-1.000)", "within"])
+
+    def test_the_library_is_held_against_both_runs_without_it(self):
+        row = self.row(none=["75:10.0:100"] * 2, again=["75:10.2:100", "75:9.9:100"],
+                       fix=["75:11.0:100"] * 2)
+        self.assertEqual(row[2:], ["1.005 (0.990-1.020)", "1.100 (1.078-1.111)", "above"])
+
+    def test_runs_that_have_no_speed_in_common_are_not_compared(self):
+        self.assertEqual(self.row(none=["75:10.0:100"], again=["76:10.0:100"],
+                                  fix=["75:99.0:5 77:10.0:95"])[2:], ["", "", ""])
+
+    def test_speeds_count_by_the_steps_that_both_runs_have(self):
+        above, below = {1: (20, 30), 2: (10, 70)}, {1: (10, 90), 2: (10, 10)}
+        self.assertAlmostEqual(tables.matched_ratio(above, below), 2 ** (30 / 40))
+
+    def test_a_run_says_what_its_steps_took_at_each_speed(self):
+        speeds = gpus.by_speed([(20, 5), (20.1, 7), (20.2, 6), (36, 9)])
+        self.assertEqual(list(speeds.values()), [(6, 3), (9, 1)])
 
 
 if __name__ == "__main__":

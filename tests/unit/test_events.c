@@ -259,6 +259,37 @@ START_TEST(a_number_does_not_replace_what_has_more_to_it)
 }
 END_TEST
 
+/* Who asks for a number alone gets none where that is not all, or the operations are unknown. */
+START_TEST(a_wait_is_simple_for_a_number_that_the_host_knows_to_be_done)
+{
+    struct sc_event_number number = {0};
+    ck_assert(!sc_track_known_event(&track, EVENT, &number)); /* never recorded */
+    set(EVENT, (struct sc_point){0});
+    ck_assert(!sc_track_known_event(&track, EVENT, &number)); /* stands for nothing */
+    uint64_t issued = sc_order_issue(&track.order, plain).number;
+    set(EVENT, (struct sc_point){.stream = plain, .number = issued, .work_ticks = 5});
+    ck_assert(sc_events_get_simple(events, EVENT, &number));
+    ck_assert_uint_eq(number.stream, plain);
+    ck_assert_uint_eq(number.number, issued);
+    ck_assert_uint_eq(number.work_ticks, 5);
+    ck_assert(!sc_track_known_event(&track, EVENT, &number)); /* in flight */
+    struct sc_point point = sc_order_point(&track.order, plain);
+    sc_order_note_known(&track.order, &point);
+    ck_assert(sc_track_known_event(&track, EVENT, &number));
+    set(OTHER, numbered(issued + 1));
+    ck_assert(!sc_track_known_event(&track, OTHER, &number));
+    set(OTHER, with_clock());
+    ck_assert(!sc_events_get_simple(events, OTHER, &number));
+    set(OTHER, (struct sc_point){.stream = plain, .number = issued, .call = 1});
+    ck_assert(!sc_events_get_simple(events, OTHER, &number));
+    set(OTHER, (struct sc_point){.stream = plain, .number = issued, .legacy = legacy});
+    ck_assert(!sc_events_get_simple(events, OTHER, &number));
+    sc_events_forget(events, &track.order, EVENT);
+    ck_assert(!sc_track_known_event(&track, EVENT, &number));
+    sc_events_forget(events, &track.order, OTHER);
+}
+END_TEST
+
 START_TEST(an_event_that_is_forgotten_is_unknown)
 {
     set(EVENT, with_clock());
@@ -395,6 +426,7 @@ int main(void)
     tcase_add_test(group, a_number_is_set_where_the_event_stood_for_one);
     tcase_add_test(group, the_later_work_is_before_the_event_whoever_comes_last);
     tcase_add_test(group, a_number_does_not_replace_what_has_more_to_it);
+    tcase_add_test(group, a_wait_is_simple_for_a_number_that_the_host_knows_to_be_done);
     tcase_add_test(group, an_event_that_is_forgotten_is_unknown);
     tcase_add_test(group, many_events_come_and_go);
     tcase_add_test(group, plain_events_are_recorded_and_waited_for_beside_the_trackers_lock);

@@ -37,7 +37,7 @@ BY_HAND = {
     "cuMemAdvise": "managed_calls",
     "cuCtxDestroy": "context_calls", "cuDevicePrimaryCtxRelease": "context_calls",
     "cuDevicePrimaryCtxReset": "context_calls", "cuGreenCtxDestroy": "context_calls",
-    "cuCtxSetLimit": "memory_calls",
+    "cuCtxSetLimit": "memory_calls", "cuKernelGetFunction": "memory_calls",
     "cuGraphInstantiate": "graph_execs", "cuGraphInstantiateWithFlags": "graph_execs",
     "cuGraphInstantiateWithParams": "graph_execs", "cuGraphExecDestroy": "graph_execs",
 }

@@ -841,7 +841,7 @@ START_TEST(a_stream_has_the_ties_that_it_was_given)
 END_TEST
 
 /* What calls there come after, and before, is asked for only where somebody may ask. */
-START_TEST(a_legacy_stream_is_tied_to_blocking_streams_and_by_what_it_waits_for)
+START_TEST(a_legacy_stream_is_tied_to_blocking_streams_and_not_by_what_it_waits_for)
 {
     uint32_t first = sc_order_add(&order, SC_STREAM_LEGACY, 0);
     uint32_t second = sc_order_add(&order, SC_STREAM_LEGACY, 0);
@@ -854,9 +854,127 @@ START_TEST(a_legacy_stream_is_tied_to_blocking_streams_and_by_what_it_waits_for)
     ck_assert_uint_eq(ties(second), 0);
     sc_order_remove(&order, of_first);
     ck_assert_uint_eq(ties(first), SC_TIE_KIND);
-    issue(beside);
+    struct sc_ticket waited_for = issue(beside);
     wait_for(second, point_of(beside));
-    ck_assert_uint_eq(ties(second), SC_TIE_KIND | SC_TIE_JOINED);
+    ck_assert_uint_eq(ties(second), SC_TIE_JOINED);
+    ck_assert(sc_order_is_by_itself(&order, second));
+    ck_assert(covers(second, waited_for));
+    ck_assert(!sc_order_must_begin_call(&order, second));
+    issue(second);
+    ck_assert_uint_eq(point_of(second).call, 0);
+    uint32_t late = sc_order_add(&order, SC_STREAM_BLOCKING, second);
+    ck_assert(sc_order_must_begin_call(&order, second));
+    issue(late);
+    ck_assert(covers(late, waited_for));
+    issue(second);
+    ck_assert_uint_eq(point_of(second).call, 1);
+}
+END_TEST
+
+/* Then the stream's next record is a plain one again. */
+START_TEST(what_the_host_knows_is_joined_no_more)
+{
+    uint32_t first = add(SC_STREAM_NONBLOCKING), second = add(SC_STREAM_NONBLOCKING);
+    struct sc_ticket ticket = issue(first);
+    wait_for(second, point_of(first));
+    know(sc_order_context_point(&order, other_legacy)); /* of another context */
+    ck_assert_uint_eq(ties(second), SC_TIE_JOINED);
+    know(sc_order_context_point(&order, legacy));
+    know(sc_order_context_point(&order, legacy));
+    ck_assert(done(ticket));
+    ck_assert_uint_eq(ties(second), 0);
+
+    struct sc_ticket later = issue(first);
+    wait_for(second, point_of(first));
+    ck_assert_uint_eq(ties(second), SC_TIE_JOINED);
+    ck_assert(covers(second, later));
+    struct sc_point point = point_of(second);
+    sc_order_note_known(&order, &point);
+    sc_order_note_all_known(&order, &point);
+    sc_order_release_point(&order, &point);
+    ck_assert(done(later));
+    ck_assert_uint_eq(ties(second), 0);
+}
+END_TEST
+
+static void change_by_operation(uint32_t stream)
+{
+    issue(stream);
+}
+
+static void change_by_record(uint32_t stream)
+{
+    struct sc_order_call call;
+    add(SC_STREAM_BLOCKING);
+    issue(stream);
+    synchronise(stream);
+    know(sc_order_context_point(&order, legacy));
+    know(sc_order_context_point(&order, legacy));
+    sc_order_begin_call(&order, legacy, &call);
+    sc_order_end_record(&order, &call, /*issued=*/true);
+}
+
+static void change_by_wait(uint32_t stream)
+{
+    issue(add(SC_STREAM_NONBLOCKING));
+    know(sc_order_context_point(&order, legacy));
+    know(sc_order_context_point(&order, legacy));
+    uint32_t other = sc_order_add(&order, SC_STREAM_NONBLOCKING, other_legacy);
+    issue(other);
+    know(sc_order_context_point(&order, legacy));
+    wait_for(stream, point_of(other));
+}
+
+static void change_by_context_wait(uint32_t stream)
+{
+    uint32_t other = sc_order_add(&order, SC_STREAM_NONBLOCKING, other_legacy);
+    issue(other);
+    know(sc_order_context_point(&order, legacy));
+    struct sc_point point = point_of(other);
+    sc_order_note_context_wait(&order, legacy, &point);
+    sc_order_release_point(&order, &point);
+    (void)stream;
+}
+
+static void change_by_green_context(uint32_t stream)
+{
+    uint32_t green = sc_order_add(&order, SC_STREAM_LEGACY, 0);
+    issue(sc_order_add(&order, SC_STREAM_NONBLOCKING, green));
+    know(sc_order_context_point(&order, legacy));
+    sc_order_set_primary(&order, green, legacy);
+    (void)stream;
+}
+
+static void (*const changes[])(uint32_t stream) = {
+    change_by_operation,    change_by_record,        change_by_wait,
+    change_by_context_wait, change_by_green_context,
+};
+enum { CHANGES = sizeof changes / sizeof *changes };
+
+START_TEST(a_context_is_known_until_something_changes)
+{
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    ck_assert(!sc_order_is_context_known(&order, legacy));
+    know(sc_order_context_point(&order, legacy));
+    ck_assert(sc_order_is_context_known(&order, legacy));
+    changes[_i](stream);
+    ck_assert(!sc_order_is_context_known(&order, legacy));
+    struct sc_point point = sc_order_context_point(&order, legacy);
+    ck_assert_ptr_nonnull(point.joined);
+    ck_assert(!sc_order_is_context_known(&order, legacy)); /* the host has not waited yet */
+    know(point);
+    know(sc_order_context_point(&order, legacy));
+    ck_assert(sc_order_is_context_known(&order, legacy));
+}
+END_TEST
+
+START_TEST(a_context_is_not_known_by_another_one)
+{
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    issue(stream);
+    know(sc_order_context_point(&order, other_legacy));
+    ck_assert(sc_order_is_context_known(&order, other_legacy));
+    ck_assert(!sc_order_is_context_known(&order, legacy));
 }
 END_TEST
 
@@ -1194,7 +1312,10 @@ int main(void)
     tcase_add_test(group, a_stream_is_settled_until_its_point_says_more);
     tcase_add_test(group, a_blocking_stream_is_settled_until_it_comes_after_legacy_work);
     tcase_add_test(group, a_stream_has_the_ties_that_it_was_given);
-    tcase_add_test(group, a_legacy_stream_is_tied_to_blocking_streams_and_by_what_it_waits_for);
+    tcase_add_test(group, a_legacy_stream_is_tied_to_blocking_streams_and_not_by_what_it_waits_for);
+    tcase_add_test(group, what_the_host_knows_is_joined_no_more);
+    tcase_add_loop_test(group, a_context_is_known_until_something_changes, 0, CHANGES);
+    tcase_add_test(group, a_context_is_not_known_by_another_one);
     tcase_add_test(group, a_blocking_stream_comes_after_what_a_lone_legacy_stream_had);
     tcase_add_test(group, the_ties_of_a_stream_are_not_those_of_the_one_before);
     tcase_add_test(group, an_older_point_settles_nothing);

@@ -265,6 +265,43 @@ START_TEST(a_wait_covers_what_came_before_it_and_nothing_else)
 }
 END_TEST
 
+/* The driver has had what was noted only when its call has returned. */
+START_TEST(a_wait_that_begins_behind_a_join_asks_for_another_note)
+{
+    work_on(two);
+    uint64_t noted = sc_unfinished_join_of(one, two, sc_unfinished_before_event(two));
+    ck_assert(!sc_unfinished_wait_began_since(one, noted));
+    sc_unfinished_stream_since(two);
+    ck_assert(!sc_unfinished_wait_began_since(one, noted));
+    uint64_t since = sc_unfinished_stream_since(one);
+    ck_assert(sc_unfinished_wait_began_since(one, noted));
+    noted = sc_unfinished_join_of(one, two, sc_unfinished_before_event(two));
+    ck_assert(!sc_unfinished_wait_began_since(one, noted));
+    sc_unfinished_stream_done(one, since);
+    ck_assert(!sc_unfinished_is_clear(one));
+    since = sc_unfinished_context_since(&context);
+    ck_assert(sc_unfinished_wait_began_since(one, noted));
+    sc_unfinished_context_done(&context, since);
+    ck_assert(sc_unfinished_is_clear(one));
+}
+END_TEST
+
+START_TEST(a_record_on_a_lone_legacy_stream_has_what_came_before_it)
+{
+    work_on(one);
+    joins(legacy, one);
+    ck_assert(sc_unfinished_is_hidden(legacy, false));
+    uint64_t before = sc_unfinished_lone_record(legacy);
+    ck_assert(!sc_unfinished_is_hidden(legacy, false));
+    work_on(legacy);
+    uint64_t behind = sc_unfinished_lone_record(legacy);
+    sc_unfinished_stream_done(legacy, before);
+    ck_assert(!sc_unfinished_is_clear(legacy));
+    sc_unfinished_stream_done(legacy, behind);
+    ck_assert(sc_unfinished_is_clear(legacy));
+}
+END_TEST
+
 START_TEST(an_event_covers_what_came_before_it_and_nothing_else)
 {
     work_on(one);
@@ -410,6 +447,8 @@ int main(void)
     tcase_add_loop_test(group, a_blocking_one_behind_the_legacy_stream_is_not_by_itself, 0, 2);
     tcase_add_loop_test(group, kernels_do_not_write_pageable_memory_and_functions_may, 0, 2);
     tcase_add_loop_test(group, a_wait_covers_what_came_before_it_and_nothing_else, 0, 2);
+    tcase_add_loop_test(group, a_wait_that_begins_behind_a_join_asks_for_another_note, 0, 2);
+    tcase_add_loop_test(group, a_record_on_a_lone_legacy_stream_has_what_came_before_it, 0, 2);
     tcase_add_loop_test(group, an_event_covers_what_came_before_it_and_nothing_else, 0, 2);
     tcase_add_loop_test(group, work_behind_what_its_context_waits_for_is_no_earlier, 0, 2);
     tcase_add_test(group,

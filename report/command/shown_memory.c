@@ -281,6 +281,8 @@ static void add_rest(struct making *making, struct sc_memory_account rest)
 {
     if (rest.bytes == 0 && rest.blocks == 0 && rest.peak_bytes == 0)
         return;
+    rest.ever_bytes = rest.bytes; /* at least */
+    rest.ever_blocks = rest.blocks;
     rest.owner = "others";
     rest.api = "others";
     rest.is_rest = true;

@@ -66,7 +66,7 @@ def memory(accounts, time_ns=5_000_000_000, most=48, **more):
             "devices": [{"device": device, "uuid": UUID.format(device), **of(device),
                          "free_bytes": 60 * GB, "total_bytes": 80 * GB, **more}
                         for device in devices],
-            "host": of(None), "owners": owners(shown), "accounts": shown,
+            "host": of(None), "owners": owners(accounts), "accounts": shown,
             "accounts_left_out": len(rest), "failures": 0, "unknown_frees": 0, "unrecorded": 0}
 
 

@@ -446,9 +446,12 @@ class Stacks(Reports):
             self.assertEqual(sum(values[type_] for values, _, _ in samples), self.sum_of(key))
         shown = [one for one in self.member["accounts"] if one["kind"] in
                  ("device", "pooled", "array", "physical", "pinned")]
-        for type_, key in ("alloc_space", "ever_bytes"), ("alloc_objects", "ever_blocks"):
+        for type_, key, now in (("alloc_space", "ever_bytes", "bytes"),
+                                ("alloc_objects", "ever_blocks", "blocks")):
+            left_out = self.sum_of(now) - sum(one[now] for one in shown)
+            self.assertGreater(left_out, 0)
             self.assertEqual(sum(values[type_] for values, _, _ in samples),
-                             sum(one[key] for one in shown))
+                             sum(one[key] for one in shown) + left_out)
         of_kind = {}
         for values, names, labels in samples:
             self.assertGreater(len(names), 0)

@@ -176,7 +176,30 @@ static void put_place(const struct process *process, const struct sc_memory_plac
     put_device(process, place);
 }
 
-/* Writes who holds memory at the place; owners of the same name add up. */
+static bool is_of_place(const json_t *entry, const struct sc_memory_place *place)
+{
+    const json_t *device = json_object_get(entry, "device");
+    return json_is_integer(device) ? json_integer_value(device) == place->device
+                                   : place->device == SC_MEMORY_HOST;
+}
+
+/* Writes who holds memory at the place, as the run has added it up. False: it has not. */
+static bool put_told_owners(const struct process *process, const struct sc_memory *memory,
+                            const struct sc_memory_place *place)
+{
+    const json_t *owners = json_object_get(memory->record, "owners");
+    size_t index;
+    json_t *owner;
+    json_array_foreach(owners, index, owner)
+    {
+        if (is_of_place(owner, place))
+            put(process, OWNER, place, "owner", sc_field_string(owner, "owner", "?"),
+                sc_shown_memory_bytes(owner, "bytes"));
+    }
+    return json_array_size(owners) > 0;
+}
+
+/* The same by the accounts that the run has listed. */
 static void put_owners(const struct process *process, struct sc_scratch *scratch,
                        const struct sc_memory *memory, const struct sc_memory_place *place)
 {
@@ -211,7 +234,8 @@ static void put_memory(const struct process *process, struct sc_scratch *scratch
 {
     for (size_t i = 0; memory->record && i < memory->place_count; i++) {
         put_place(process, &memory->places[i]);
-        put_owners(process, scratch, memory, &memory->places[i]);
+        if (!put_told_owners(process, memory, &memory->places[i]))
+            put_owners(process, scratch, memory, &memory->places[i]);
     }
     if (memory->record)
         put(process, FAILURES, NULL, NULL, NULL,

@@ -54,7 +54,7 @@ static bool has_many_registrations(const struct sc_statement_place *host)
 static void look_at_host(const struct sc_statement *statement, struct sc_oom *oom)
 {
     const struct sc_statement_place *host = &statement->places[SC_LEDGER_HOST];
-    const uint64_t ours = host->kinds[SC_LEDGER_OURS].bytes;
+    const uint64_t ours = host->kinds[SC_LEDGER_OURS].bytes + host->kinds[SC_LEDGER_HELD].bytes;
     oom->own_bytes = host->all.bytes + ours;
     oom->free_bytes = sc_file_number("/proc/meminfo", "MemAvailable:") * 1024;
     oom->total_bytes = sc_file_number("/proc/meminfo", "MemTotal:") * 1024;

@@ -40,6 +40,7 @@ static void add_device(struct sc_memory_rank *rank, const struct sc_memory_place
     sc_shown_memory_add(&rank->values[SC_MEMORY_HELD], place->bytes);
     sc_shown_memory_add(&rank->values[SC_MEMORY_PEAK], place->peak_bytes);
     sc_shown_memory_add(&rank->values[SC_MEMORY_UNACCOUNTED], place->unaccounted_bytes);
+    rank->lacks_unaccounted |= !place->knows_unaccounted;
     if (rank->devices++ == 0 || place->peak_bytes < rank->least_bytes) {
         rank->least_bytes = place->peak_bytes;
         rank->least = place->device;
@@ -64,7 +65,7 @@ static struct sc_memory_rank rank_of(const struct sc_run *run, size_t index,
 
 /* The processes of one program, and room for numbers of theirs. */
 struct group {
-    struct sc_memory_rank *const *ranks;
+    struct sc_memory_rank **ranks;
     size_t count;
     uint64_t *numbers;
 };
@@ -169,14 +170,31 @@ static int by_program(const void *a, const void *b)
     return (*left)->run < (*right)->run ? -1 : (*left)->run > (*right)->run;
 }
 
+/* Those of the group of which it is known what they have unaccounted: they become its first. */
+static struct group knowing(const struct group *group)
+{
+    struct group known = {.ranks = group->ranks, .numbers = group->numbers};
+    for (size_t i = 0; i < group->count; i++) {
+        struct sc_memory_rank *rank = group->ranks[i];
+        if (rank->lacks_unaccounted)
+            continue;
+        group->ranks[i] = known.ranks[known.count];
+        known.ranks[known.count++] = rank;
+    }
+    return known;
+}
+
 /* Finds outliers among processes of one program; few processes have none. */
 static void find_in_group(struct sc_memory_ranks *ranks, const struct group *group)
 {
     if (group->count < GROUP_MIN)
         return;
     find_strays(ranks, group);
-    for (int quantity = 0; quantity < SC_MEMORY_QUANTITIES; quantity++)
+    for (int quantity = 0; quantity < SC_MEMORY_UNACCOUNTED; quantity++)
         find_by(ranks, group, quantity);
+    const struct group known = knowing(group);
+    if (known.count >= GROUP_MIN)
+        find_by(ranks, &known, SC_MEMORY_UNACCOUNTED);
 }
 
 /* Groups the processes by their program, and looks in each group. */

@@ -31,6 +31,7 @@ struct sc_memory_rank {
     uint64_t devices; /* of which it has memory, or a context */
     json_int_t least; /* of these the one of which it has least */
     uint64_t least_bytes;
+    bool lacks_unaccounted; /* of a device */
     bool stands_out;
 };
 

@@ -614,6 +614,13 @@ class Held(unittest.TestCase):
         self.assertEqual((held["settled"], held["peak_bytes"]), (4, 40 * MB + 4 * KB))
 
     @simulated
+    def test_what_is_held_for_longer_is_named_as_the_cause(self):
+        failure, = self.failures("held", gpu="late=1:late_limit=500ms:host_memory=1G",
+                                 options=":pinned=driver:stall_limit=1ms")
+        self.assertEqual((failure["verdict"], failure["unused_bytes"], failure["given_back_by"]),
+                         ("library_keeps", 600 * MB, "cuCtxSynchronize"))
+
+    @simulated
     def test_what_other_threads_free_under_copies_is_waited_for_as_often_as_it_takes(self):
         lines = self.lines("threads", name="memory_oom", SIM_GPU="host_memory=40000")
         self.assertEqual([line["type"] for line in lines].count("oom"), 0)

@@ -114,6 +114,21 @@ class Ranks(Reports):
         self.assertEqual(self.shown(*files, name="prometheus").count(
             "\nsafecopy_memory_unaccounted_bytes{"), 9)
 
+    def test_what_is_not_known_of_some_sets_none_apart(self):
+        """Of two ranks nobody has asked NVML, or it did not list them."""
+        def files(**more):
+            for rank in range(8):
+                bytes_ = more.get(f"r{rank}", 500 * MB)
+                known = {"bytes": bytes_, "peak_bytes": bytes_, "driver_bytes": 5 * GB, "steps": []}
+                member = memory([account(4 * GB, device=rank)], **(
+                    {2: {"unaccounted": None}, 5: {}}.get(rank, {"unaccounted": known})))
+                yield self.write(f"{rank}.jsonl", run_line(rank=str(rank), pid=1 + rank),
+                                 summary(member))
+        self.assertEqual(self.standing_out(self.shown(*files())), [])
+        text = self.shown(*files(r6=2 * GB))
+        self.assertEqual(self.standing_out(text), ["rank 6"])
+        self.assertIn(" more unaccounted than most", text)
+
     def test_what_is_shared_counts_once(self):
         """The importer has it in no sum; and two hosts may have a device 0 each."""
         files = [self.of_run("a", [account(256 * MB), account(MB, kind="pinned", device=None)]),

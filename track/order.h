@@ -114,6 +114,9 @@ struct sc_order {
     /* By id, the streams that may have something that the host does not know to be done: those that
      * changed since a walk last found them idle. */
     uint64_t live[SC_ORDER_LIVE_MAX / 64];
+    /* Counts changes of what the point of any context says. Calls that read what lies below have no
+     * use for its cache line, which operations write. */
+    _Atomic uint64_t changes;
     struct sc_arena arena;
     /* a list, by next_spare, of removed streams whose records can be used again, since nothing
      * refers to them */
@@ -122,7 +125,6 @@ struct sc_order {
     _Atomic uint32_t attends; /* enum sc_attends */
     /* A stream may have sources that are compared without the lock. */
     _Atomic bool has_large_sources;
-    _Atomic uint64_t changes; /* counts changes of what the point of any context says */
 };
 
 void sc_order_init(struct sc_order *order);

@@ -74,18 +74,20 @@ struct sc_stream_record {
     /* The next in the context's list, and the pointer that points here; NULL: none does. */
     struct sc_stream_record *next_of_context, **link_of_context;
     /* The stream that the record is for. */
+    /* points with a smaller number are of a former stream with this record */
+    _Atomic uint64_t since_number;
+    /* From here on lies what each call looks at, to the first of what is unfinished: on x86-64 in
+     * one cache line, as blocks of an arena begin in the midst of one. */
+    const struct sc_stream_front *front; /* the tracker's part of the stream */
+    CUstream handle;
+    struct sc_context *context;
     uint32_t id;
     enum sc_stream_kind kind;
-    const struct sc_stream_front *front; /* the tracker's part of the stream */
     int32_t owner;     /* the only thread that can name a per-thread default stream; 0 on others */
     _Atomic bool gone; /* the handle names no stream, or another one */
     /* Must it wait, once its capture has ended, for the event behind the context's last detour? A
      * blocking stream that is first met while the legacy stream owes this wait owes it as well. */
     _Atomic bool owes_wait;
-    CUstream handle;
-    struct sc_context *context;
-    /* points with a smaller number are of a former stream with this record */
-    _Atomic uint64_t since_number;
     struct sc_unfinished unfinished;
     struct sc_capturing capturing;
     struct sc_stream_marks marks;

@@ -45,12 +45,13 @@ enum { SC_JOINED_MAX = 4 };
 /* The times of one stream; or of the legacy stream and all blocking streams of a context together.
  */
 struct sc_unfinished {
-    _Atomic uint64_t own_ticks;      /* when the last work was issued that may write host memory */
-    _Atomic uint64_t own_host_ticks; /* the last of it that may be a host function */
-    _Atomic uint64_t joined_ticks, joined_host_ticks; /* the same for work in `joined` */
-    _Atomic uint64_t done_ticks;   /* the host has waited for what was issued by then */
+    _Atomic uint64_t own_ticks;    /* when the last work was issued that may write host memory */
+    _Atomic uint64_t joined_ticks; /* the same for work in `joined` */
     _Atomic uint64_t asked_ticks;  /* what is issued from now on is no earlier: not before any wait
                                       of the host for the stream that has begun */
+    _Atomic uint64_t done_ticks;   /* the host has waited for what was issued by then */
+    /* The last of such work that may be a host function. */
+    _Atomic uint64_t own_host_ticks, joined_host_ticks;
     _Atomic uint64_t queued_ticks; /* the last work that surely was in the stream's own queue */
     _Atomic uint64_t since_ticks;  /* when the record became this stream's */
     _Atomic bool is_joining;       /* a thread is changing `joined` */
@@ -59,15 +60,15 @@ struct sc_unfinished {
 
 /* The times of a context. */
 struct sc_context_unfinished {
+    _Atomic uint64_t done_ticks;   /* what was issued by then is done, on all its streams */
+    _Atomic uint64_t asked_ticks;  /* as a stream's, of waits for the context; and no earlier than
+                                      waits_ticks */
+    _Atomic uint64_t waits_ticks;  /* when all its streams, and streams to come, were last told to
+                                      wait for an event */
+    _Atomic uint64_t latest_ticks; /* the latest time that the family has */
+    _Atomic uint64_t legacy_ticks; /* the last work on the legacy stream */
     struct sc_unfinished family;
-    _Atomic uint64_t latest_ticks;  /* the latest time that the family has */
-    _Atomic uint64_t legacy_ticks;  /* the last work on the legacy stream */
     _Atomic uint64_t written_ticks; /* the last copy to the host that a blocking stream awaits */
-    _Atomic uint64_t done_ticks;    /* what was issued by then is done, on all its streams */
-    _Atomic uint64_t asked_ticks;   /* as a stream's, of waits for the context; and no earlier than
-                                       waits_ticks */
-    _Atomic uint64_t waits_ticks;   /* when all its streams, and streams to come, were last told to
-                                       wait for an event */
 };
 
 /* Prepares the record for a new stream, or for the legacy stream of a new context: what the context

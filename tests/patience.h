@@ -98,8 +98,8 @@ static inline double clock_us(clockid_t clock)
  * host functions. */
 static inline void sleep_patiently(unsigned us)
 {
-    const double slowest = 60, most_us = 10000;
-    enum { STEP_US = 5000 }; /* more than the kernel takes to add up */
+    const double slowest = 60, most_us = 20000;
+    enum { STEP_US = 10000 }; /* more than the kernel takes to add up */
     struct other_threads before = look_at_other_threads();
     for (double had_us = 0; had_us < us;) {
         double took_us = -clock_us(CLOCK_MONOTONIC);

@@ -45,11 +45,10 @@ tests/hazard/README.md has an example of each.
     inject: 1         those runs without a preload: the driver loads the library
 
 Checks return None or raise Failure or Skip. Everything here works on a real GPU too: a Machine says
-which it is. Only the standard library is needed; a report is held against its schema where
-jsonschema is installed.
+which it is. Only the standard library is needed; where jsonschema is installed it names what of a
+line is not as the schema has it.
 """
 
-import bisect
 import ctypes
 import difflib
 import fnmatch
@@ -64,6 +63,8 @@ import subprocess
 import sys
 import tempfile
 
+import schema
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 STRICT_EXIT = 66
 
@@ -71,10 +72,6 @@ DIRECTIVES = frozenset(re.findall(r"^    ([a-z-]+): ", __doc__, re.M))
 
 # The packages of Debian's Python are there even when another Python comes first in PATH.
 sys.path.append("/usr/lib/python3/dist-packages")
-try:
-    import jsonschema
-except ImportError:
-    jsonschema = None
 
 
 def joined(*options):
@@ -338,92 +335,27 @@ class Report:
         return [line for line in lines if line["type"] == "hazard"]
 
 
-def make_validators():
-    """The schema's validator by the type of a line, that of None for other lines. Each knows one of
-    the schema's alternatives: to try all takes longer than the program. Empty without jsonschema."""
-    if jsonschema is None:
-        return {}
-    described = json.loads((ROOT / "report" / "schema.json").read_text())
-    kind = jsonschema.validators.validator_for(described)
-    kind.check_schema(described)
-    found = {None: kind(described)}
-    for alternative in described["oneOf"]:
-        meant = described["definitions"][alternative["$ref"].rpartition("/")[2]]
-        found[meant["properties"]["type"]["const"]] = kind({**described, "oneOf": [alternative]})
-    return found
-
-
-VALIDATORS = make_validators()
-
-
-class Shapes:
-    """What of a line the schema can tell apart: lines of one shape are valid alike. To validate a line
-    takes longer than the program that writes it, and most lines have the shape of an earlier one."""
-
-    KEYWORDS = {"$id", "$ref", "$schema", "additionalProperties", "const", "definitions", "description",
-                "enum", "items", "maxItems", "minItems", "minLength", "minimum", "oneOf", "pattern",
-                "properties", "propertyNames", "required", "title", "type"}
-
-    def __init__(self, schema):
-        self.patterns, self.words, self.bounds, self.sizes = [], set(), set(), set()
-        self.keywords = set()
-        self.read(schema)
-        self.bounds = sorted(self.bounds)
-        self.largest = max(self.sizes, default=0) + 1
-        self.of_text = functools.lru_cache(maxsize=None)(self.of_text)
-
-    def read(self, schema):
-        for keyword, value in schema.items() if isinstance(schema, dict) else ():
-            self.keywords.add(keyword)
-            if keyword == "pattern":
-                self.patterns.append(re.compile(value))
-            elif keyword in ("const", "enum"):
-                values = value if keyword == "enum" else [value]
-                self.words.update(one for one in values if isinstance(one, str))
-                self.bounds.update(one for one in values if not isinstance(one, str))
-            elif keyword == "minimum":
-                self.bounds.add(value)
-            elif keyword in ("minItems", "maxItems", "minLength"):
-                self.sizes.add(value)
-            for part in (value.values() if keyword in ("properties", "definitions") else
-                         value if keyword == "oneOf" else [value]):
-                self.read(part)
-
-    def of_text(self, text):
-        return text if text in self.words else (
-            min(len(text), self.largest), *(bool(pattern.search(text)) for pattern in self.patterns))
-
-    def of(self, value):
-        if isinstance(value, dict):
-            return frozenset((key, self.of(part)) for key, part in value.items())
-        if isinstance(value, list):
-            return min(len(value), self.largest), frozenset(map(self.of, value))
-        if isinstance(value, str):
-            return self.of_text(value)
-        if value is None or isinstance(value, bool):
-            return value
-        return (type(value), float(value).is_integer(), bisect.bisect_left(self.bounds, value),
-                bisect.bisect_right(self.bounds, value))
-
-
-SHAPES = Shapes(json.loads((ROOT / "report" / "schema.json").read_text()))
-VALID_SHAPES = set()
+SCHEMA = json.loads((ROOT / "report" / "schema.json").read_text())
+FITS = schema.Schema(SCHEMA).fits
 
 
 def schema_problem(lines):
-    if not VALIDATORS:
-        return None
+    """Why the first line that is not as report/schema.json says is not, or None."""
     for number, line in enumerate(lines, 1):
-        shape = SHAPES.of(line)
-        if shape in VALID_SHAPES:
-            continue
-        kind = line.get("type") if isinstance(line, dict) else None
-        validator = VALIDATORS.get(kind if isinstance(kind, str) else None, VALIDATORS[None])
-        for error in validator.iter_errors(line):
-            cause = cause_of(error)
-            return f"line {number}: {cause.json_path}: {cause.message}"
-        VALID_SHAPES.add(shape)
+        if not FITS(line):
+            return f"line {number}: {why_not(line)}"
     return None
+
+
+def why_not(line):
+    try:
+        import jsonschema  # takes as long to load as four programs to run
+    except ImportError:
+        return f"not as the schema has it: {json.dumps(line)}"
+    for error in jsonschema.Draft7Validator(SCHEMA).iter_errors(line):
+        cause = cause_of(error)
+        return f"{cause.json_path}: {cause.message}"
+    return f"jsonschema and tests/schema.py disagree: {json.dumps(line)}"
 
 
 def cause_of(error):

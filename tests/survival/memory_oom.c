@@ -173,8 +173,8 @@ static void ask_for_too_much(void)
 static void fill_the_host(void)
 {
     void *first = NULL, *second = NULL;
-    SHOW(cuMemHostAlloc(&first, 700 * MB, 0));
-    SHOW(cuMemHostAlloc(&second, 700 * MB, 0));
+    SHOW(cuMemHostAlloc(&first, 70 * MB, 0));
+    SHOW(cuMemHostAlloc(&second, 70 * MB, 0));
     CHECK(cuMemFreeHost(first));
 }
 
@@ -192,8 +192,8 @@ static void free_under_a_copy_of(size_t bytes)
 static void free_under_a_copy(void)
 {
     void *second = NULL;
-    free_under_a_copy_of(600 * MB);
-    SHOW(cuMemHostAlloc(&second, 600 * MB, 0));
+    free_under_a_copy_of(60 * MB);
+    SHOW(cuMemHostAlloc(&second, 60 * MB, 0));
     CHECK(cuMemFreeHost(second));
 }
 

@@ -508,7 +508,7 @@ class Held(unittest.TestCase):
         memory, _ = self.kept("graphs", "destroyed")
         self.assertEqual([device for device in memory["devices"] if device["kinds"]], [])
 
-    def failures(self, *what, gpu="device_memory=1G:host_memory=1G", **rest):
+    def failures(self, *what, gpu="device_memory=1G:host_memory=100M", **rest):
         lines = self.lines(*what, name="memory_oom", SIM_GPU=gpu, **rest)
         return [line for line in lines if line["type"] == "oom"]
 
@@ -590,21 +590,21 @@ class Held(unittest.TestCase):
     def test_page_locked_memory_that_is_limited(self):
         failure, = self.failures("host")
         self.assertEqual((failure["verdict"], failure["device"], failure["own_bytes"]),
-                         ("limit", None, 700 * MB))
+                         ("limit", None, 70 * MB))
 
     @simulated
     def test_what_is_held_is_settled_before_it_is_a_failure(self):
-        lines = self.lines("held", name="memory_oom", SIM_GPU="late=1:host_memory=1G")
-        self.assertEqual(self.run.stdout, "cuMemHostAlloc(&second, 600 * MB, 0) -> 0\n")
+        lines = self.lines("held", name="memory_oom", SIM_GPU="late=1:host_memory=100M")
+        self.assertEqual(self.run.stdout, "cuMemHostAlloc(&second, 60 * MB, 0) -> 0\n")
         self.assertEqual([line["type"] for line in lines].count("oom"), 0)
         memory = lines[-1]["memory"]
         held = memory["host"]["kinds"]["held"]
-        self.assertEqual((held["bytes"], held["peak_bytes"], held["settled"]), (0, 600 * MB, 1))
+        self.assertEqual((held["bytes"], held["peak_bytes"], held["settled"]), (0, 60 * MB, 1))
         self.assertGreater(held["longest_ns"], 0)
-        self.assertEqual(memory["host"]["peak_bytes"], 600 * MB)  # it is in no sum
+        self.assertEqual(memory["host"]["peak_bytes"], 60 * MB)  # it is in no sum
         account, = [account for account in memory["accounts"] if account["kind"] == "held"]
         self.assertEqual((account["owner"], account["api"], account["ever_bytes"]),
-                         ("memory_oom", "cuMemHostAlloc", 600 * MB))
+                         ("memory_oom", "cuMemHostAlloc", 60 * MB))
 
     @simulated
     def test_what_is_held_is_waited_for_each_time_and_beside_captures(self):

@@ -13,6 +13,7 @@ import jsonschema
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import programs  # noqa: E402
+import schema  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OUT = pathlib.Path(os.environ.get("SAFECOPY_OUT", ROOT / "out"))
@@ -88,16 +89,40 @@ class Schema(unittest.TestCase):
                 self.assertFalse(self.accepts({k: v for k, v in line.items() if k != key}), key)
             self.assertFalse(self.accepts({**line, "extra": 1}))
 
-    def test_lines_of_one_shape_are_valid_alike(self):
-        """The runner of the tests validates the first line of a shape alone (tests/programs.py)."""
-        self.assertLessEqual(programs.SHAPES.keywords, programs.Shapes.KEYWORDS)
-        of_shape = {}
+    def test_the_runner_says_what_jsonschema_says(self):
+        """What tests/schema.py makes of the schema is what the runner holds lines against."""
+        answers, valid = {True: 0, False: 0}, jsonschema.Draft7Validator(self.schema)
         for line in {line["type"]: line for line in self.lines}.values():
             for changed in self.changed(line):
-                of_shape.setdefault(programs.SHAPES.of(changed), []).append(changed)
-        answers = {(self.accepts(lines[0]), self.accepts(lines[-1]))
-                   for lines in of_shape.values() if len(lines) > 1}
-        self.assertEqual(answers, {(True, True), (False, False)})
+                self.assertEqual(programs.FITS(changed), valid.is_valid(changed), changed)
+                answers[programs.FITS(changed)] += 1
+        self.assertGreater(min(answers.values()), 100)
+
+    def test_each_keyword_means_what_it_means_to_jsonschema(self):
+        small = [{"type": name} for name in schema.TYPES] + [
+            {"type": ["integer", "null"]}, {"const": 1}, {"enum": ["ab", False]}, {"minimum": 1},
+            {"pattern": "^a"}, {"minLength": 2}, {"minItems": 2}, {"maxItems": 1},
+            {"items": {"type": "string"}}, {"required": ["a"]}, {"properties": {"a": {"minimum": 1}}},
+            {"properties": {"a": True}, "additionalProperties": False},
+            {"additionalProperties": {"type": "string"}}, {"propertyNames": {"pattern": "a"}},
+            {"oneOf": [{"minimum": 1}, {"type": "integer"}]},
+            {"$ref": "#/definitions/it", "definitions": {"it": {"type": "null"}}}]
+        self.assertEqual({word for one in small for word in one} | schema.REMARKS,
+                         {*schema.Schema.RULES, "$ref", "additionalProperties"} | schema.REMARKS)
+        values = [None, True, False, 0, 1, 1.0, 1.5, -1, "", "a", "ab", "ba", [], ["a"], [1, "a"],
+                  ["a", "b", "c"], {}, {"a": 1}, {"a": 0}, {"b": "a"}, {"a": "a", "ba": 1}]
+        for one in small:
+            fits, valid = schema.Schema(one).fits, jsonschema.Draft7Validator(one)
+            for value in values:
+                self.assertEqual(fits(value), valid.is_valid(value), (one, value))
+        with self.assertRaises(KeyError):
+            schema.Schema({"format": "date"})
+
+    def test_the_runner_says_why_a_line_is_not_valid(self):
+        line = {**self.lines[0], "pid": "x"}
+        self.assertEqual(programs.schema_problem([self.lines[0], line]),
+                         "line 2: $.pid: 'x' is not of type 'integer'")
+        self.assertIsNone(programs.schema_problem(self.lines))
 
     def changed(self, value):
         """The value with one part of it changed or left out, in each way that there is."""

@@ -1,12 +1,12 @@
 // expect: SC105 action=deferred
-// sim: host_memory=1G
+// sim: host_memory=100M
 // needs: sim
 //
-// cudaFreeHost of 600 MB under a copy, and 600 MB more: of a gigabyte that may be page-locked the
+// cudaFreeHost of 60 MB under a copy, and 60 MB more: of 100 MB that may be page-locked the
 // driver has given back the first when it hands out the second, since its cudaFreeHost waits.
 #include "twin.h"
 
-enum { ROOMY = 600 << 20 };
+enum { ROOMY = 60 << 20 };
 
 int main(void)
 {

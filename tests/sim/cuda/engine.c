@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 #define BATCH 16
-#define POLL_NS 20000
+#define LEAST_POLL_NS 20000
+#define MOST_POLL_NS 500000
 #define IDLE_SPINS 400
 
 static struct {
@@ -225,6 +226,18 @@ static void run_batch_locked(CUstream stream, uint64_t now)
     sim_engine_advance_locked(stream);
 }
 
+/* Nobody says when a value is written that a stream waits for, so it is looked at again and again:
+ * an eighth of the time that it has waited later than before. */
+static void look_later_locked(CUstream stream, struct sim_op *op)
+{
+    uint64_t now = sim_now_ns();
+    if (!op->waiting_ns)
+        op->waiting_ns = now;
+    uint64_t step_ns = (now - op->waiting_ns) / 8;
+    step_ns = step_ns < LEAST_POLL_NS ? LEAST_POLL_NS : step_ns;
+    schedule_locked(stream, now + (step_ns < MOST_POLL_NS ? step_ns : MOST_POLL_NS));
+}
+
 static void run_locked(CUstream stream, uint64_t now)
 {
     struct sim_op *op = stream->head;
@@ -233,7 +246,7 @@ static void run_locked(CUstream stream, uint64_t now)
         sim_hostfn_submit_locked(stream);
     } else if ((op->work.kind == WORK_WAIT_VALUE && !sim_work_value_reached(&op->work.value)) ||
                (op->work.kind == WORK_KERNEL_SERVE && !sim_work_served(&op->work.serve))) {
-        schedule_locked(stream, sim_now_ns() + POLL_NS);
+        look_later_locked(stream, op);
     } else if (op->busy_ns > 0 && !op->started) {
         op->started = true;
         sim_activity_started(op);

@@ -15,9 +15,10 @@
 struct sim_op {
     struct sim_op *next;
     uint64_t seq;
-    uint64_t due_ns;   /* not before this */
-    uint64_t limit_ns; /* late=1: not after this, forced or not */
-    uint64_t busy_ns;  /* how long it occupies its stream; its effect comes at the end */
+    uint64_t due_ns;     /* not before this */
+    uint64_t limit_ns;   /* late=1: not after this, forced or not */
+    uint64_t busy_ns;    /* how long it occupies its stream; its effect comes at the end */
+    uint64_t waiting_ns; /* since when it waits for a value; 0: it does not */
     bool started;
     uint64_t start_ns; /* where an activity record is wanted */
     void *activity;    /* of activity.c; NULL: no record is wanted */

@@ -615,10 +615,10 @@ class Held(unittest.TestCase):
 
     @simulated
     def test_what_is_held_for_longer_is_named_as_the_cause(self):
-        failure, = self.failures("held", gpu="late=1:late_limit=500ms:host_memory=1G",
+        failure, = self.failures("held", gpu="late=1:late_limit=500ms:host_memory=100M",
                                  options=":pinned=driver:stall_limit=1ms")
         self.assertEqual((failure["verdict"], failure["unused_bytes"], failure["given_back_by"]),
-                         ("library_keeps", 600 * MB, "cuCtxSynchronize"))
+                         ("library_keeps", 60 * MB, "cuCtxSynchronize"))
 
     @simulated
     def test_what_other_threads_free_under_copies_is_waited_for_as_often_as_it_takes(self):

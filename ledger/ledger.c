@@ -231,7 +231,7 @@ static void credit(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
     entry->context = block->context;
     entry->kind = (uint8_t)block->kind;
     entry->place = (uint8_t)block->place;
-    entry->is_exported = false;
+    entry->is_exported = entry->came_back = false;
     struct sc_account *account = sc_accounts_find(accounts, block->kind, block->origin);
     entry->account = account->id;
     sc_accounts_credit(accounts, block->kind, account, block->size_bytes);
@@ -295,6 +295,7 @@ static bool let_go(struct sc_ledger *ledger, struct sc_ledger_found found,
         refer(ledger, entry, -1);
     leaving->was = *entry;
     leaving->ends = ledger->ends;
+    leaving->strays = ledger->strays_ever;
     leaving->pool = pool_of(ledger, entry);
     if (!shared || !(entry->references || entry->mappings))
         drop(ledger, found);
@@ -431,6 +432,7 @@ bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
     leaving->was = *entry;
     leaving->pool = pool->handle;
     leaving->number = ++ledger->frees;
+    leaving->strays = ledger->strays_ever;
     entry->kind = SC_LEDGER_RESTS;
     sc_accounts_debit(accounts, SC_LEDGER_POOLED, account_of(accounts, entry), size_bytes);
     sc_accounts_uncount(&pool->used, size_bytes);
@@ -478,6 +480,7 @@ static void put_back(struct sc_ledger *ledger, uint32_t *link,
     uint32_t next = entry->next;
     *entry = *was;
     entry->next = next;
+    entry->came_back = true;
     if (is_shared(was->space, was->kind))
         refer(ledger, entry, 1);
     if (was->kind == SC_LEDGER_POOLED && was->of && !ledger->pools[was->of - 1].handle)
@@ -487,6 +490,35 @@ static void put_back(struct sc_ledger *ledger, uint32_t *link,
     sc_accounts_restore(accounts, was->kind, account_of(accounts, was), was->size_bytes);
     if (was->kind == SC_LEDGER_POOLED)
         count_in_pool(ledger, entry);
+}
+
+void sc_ledger_freed_unknown(struct sc_ledger *ledger, uint64_t name)
+{
+    take(ledger);
+    struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, SC_LEDGER_ADDRESS, name);
+    if (found.entry && found.entry->came_back) {
+        drop(ledger, found);
+    } else {
+        ledger->sums[SC_LEDGER_UNKNOWN_FREES]++;
+        ledger->strays[ledger->strays_ever++ % SC_LEDGER_STRAYS] = name;
+    }
+    give(ledger);
+}
+
+/* Has another thread freed the block since it left? Its free was of no known name, and is now. */
+static bool was_freed(struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving)
+    SC_REQUIRES(ledger->lock)
+{
+    uint64_t count = ledger->strays_ever - leaving->strays;
+    for (uint64_t i = 1; i <= count && i <= SC_LEDGER_STRAYS; i++) {
+        uint64_t *stray = &ledger->strays[(ledger->strays_ever - i) % SC_LEDGER_STRAYS];
+        if (leaving->was.space == SC_LEDGER_ADDRESS && *stray == leaving->was.name) {
+            *stray = 0;
+            ledger->sums[SC_LEDGER_UNKNOWN_FREES]--;
+            return true;
+        }
+    }
+    return false;
 }
 
 void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving)
@@ -499,7 +531,7 @@ void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving 
     struct sc_ledger_found found = sc_ledger_index_seek(&ledger->index, was->space, was->name);
     if (found.entry)
         refer(ledger, found.entry, is_there);
-    else if (!is_there && found.link && !is_over(ledger, leaving))
+    else if (!is_there && found.link && !is_over(ledger, leaving) && !was_freed(ledger, leaving))
         put_back(ledger, found.link, leaving);
     give(ledger);
 }

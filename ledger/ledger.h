@@ -54,12 +54,18 @@ bool sc_ledger_leaves_of_pool(struct sc_ledger *ledger, uint64_t name,
                               struct sc_ledger_leaving *leaving);
 
 /* The driver has refused to take back what has left into `leaving`: enters it again, unless another
- * block has the name by now or the block's context has ended. */
+ * block has the name by now, another thread has freed it meanwhile, or the block's context has
+ * ended. */
 void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving);
 
 /* Returns the next number of a free, from 1: the frees of a process in one order, for the history
  * (track/history.h). */
 uint64_t sc_ledger_number_free(struct sc_ledger *ledger);
+
+/* The driver has taken back the memory of an address that was not in the ledger before the call. If
+ * it had left for the same free of another thread, which the driver has refused or will refuse, its
+ * block leaves now or does not come back; else the free counts as SC_LEDGER_UNKNOWN_FREES. */
+void sc_ledger_freed_unknown(struct sc_ledger *ledger, uint64_t name);
 
 /* Raises a count of the whole process by one. Returns the new count. */
 uint64_t sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what);

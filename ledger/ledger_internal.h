@@ -10,8 +10,9 @@
 #include "ledger/accounts.h"
 #include "ledger/ledger_index.h"
 
-/* How many ended contexts are remembered, the latest ones (`ended`). */
-enum { SC_LEDGER_ENDS = 8 };
+/* How many ended contexts are remembered, the latest ones (`ended`), and how many frees of names
+ * that were not in the ledger (`strays`). */
+enum { SC_LEDGER_ENDS = 8, SC_LEDGER_STRAYS = 8 };
 
 struct sc_ledger {
     struct sc_brief_lock lock; /* over all of it */
@@ -22,7 +23,9 @@ struct sc_ledger {
     struct sc_ledger_export exports[SC_LEDGER_EXPORTS]; /* those whose entry says so */
     struct sc_ledger_suballocator suballocators[SC_LEDGER_SUBALLOCATORS]; /* the first ones */
     uint32_t ended[SC_LEDGER_ENDS];
-    unsigned ends; /* of contexts */
+    unsigned ends;                     /* of contexts */
+    uint64_t strays[SC_LEDGER_STRAYS]; /* names of the latest such frees */
+    uint64_t strays_ever;
     uint64_t sums[SC_LEDGER_SUMS];
     uint64_t frees; /* numbers that frees were given */
 };

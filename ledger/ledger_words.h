@@ -113,7 +113,8 @@ struct sc_ledger_entry {
     uint32_t account; /* accounts.h */
     uint32_t context;
     uint8_t space, kind, place;
-    bool is_exported;
+    bool is_exported : 1;
+    bool came_back : 1; /* it had left, and the driver has refused that free */
 };
 
 /* What a call gives back, from before the call until the driver has answered: enough to enter it
@@ -124,6 +125,7 @@ struct sc_ledger_leaving {
     uint64_t number;            /* of the free, as of sc_ledger_number_free; by
                                    sc_ledger_leaves_of_pool alone */
     unsigned ends;              /* how many contexts had ended */
+    uint64_t strays;            /* and how many frees of names that were not known there had been */
 };
 
 /* What a library has told (include/safecopy.h) of a pool of its own, which hands out memory that

@@ -314,7 +314,7 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
     else if (!taken && is_known)
         sc_ledger_refused(&sc_ledger, &own_leaving);
     else if (taken && !is_known && rows[memory->kind].space == SC_LEDGER_ADDRESS)
-        sc_ledger_count(&sc_ledger, SC_LEDGER_UNKNOWN_FREES);
+        sc_ledger_freed_unknown(&sc_ledger, memory->name);
     own_leaving.was.name = looked_for = 0;
 }
 

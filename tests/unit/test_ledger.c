@@ -226,6 +226,37 @@ START_TEST(a_pools_block_comes_back_if_the_driver_refuses_its_free)
 }
 END_TEST
 
+/* Two threads free a block at once: the one that finds no block in the ledger is the one whose free
+ * the driver grants. */
+START_TEST(a_block_that_another_thread_has_freed_meanwhile_does_not_come_back)
+{
+    struct sc_ledger_leaving other = {.was.name = 0};
+    give(SC_LEDGER_PINNED, 1, 5 * MB, ONE);
+    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
+    ck_assert(!sc_ledger_leaves(ledger, SC_LEDGER_ADDRESS, 1, &other));
+    sc_ledger_freed_unknown(ledger, 1);
+    refuse();
+    ck_assert_uint_eq(held(SC_LEDGER_PINNED), 0);
+    ck_assert_uint_eq(ledger->sums[SC_LEDGER_UNKNOWN_FREES], 0);
+    give(SC_LEDGER_PINNED, 1, 4 * MB, ONE);
+    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
+    refuse(); /* before the other thread has its answer */
+    sc_ledger_freed_unknown(ledger, 1);
+    ck_assert_uint_eq(held(SC_LEDGER_PINNED), 0);
+    ck_assert_uint_eq(ledger->sums[SC_LEDGER_UNKNOWN_FREES], 0);
+    give(SC_LEDGER_PINNED, 1, 3 * MB, ONE); /* a later block */
+    ck_assert(leaves(SC_LEDGER_ADDRESS, 1));
+    refuse();
+    ck_assert_uint_eq(held(SC_LEDGER_PINNED), 3 * MB);
+    sc_ledger_freed_unknown(ledger, 2); /* before the block had the address */
+    give(SC_LEDGER_PINNED, 2, 2 * MB, ONE);
+    ck_assert(leaves(SC_LEDGER_ADDRESS, 2));
+    refuse();
+    ck_assert_uint_eq(held(SC_LEDGER_PINNED), 5 * MB);
+    ck_assert_uint_eq(ledger->sums[SC_LEDGER_UNKNOWN_FREES], 1);
+}
+END_TEST
+
 /* Blocks that rest, blocks that do not, and addresses that nobody knows. */
 START_TEST(each_free_has_a_number_of_its_own)
 {
@@ -691,6 +722,7 @@ int main(void)
     tcase_add_test(test, what_is_given_is_held_until_it_is_taken);
     tcase_add_test(test, who_held_what_at_the_peak_is_kept_when_it_is_over);
     tcase_add_test(test, a_free_that_the_driver_refuses_changes_nothing);
+    tcase_add_test(test, a_block_that_another_thread_has_freed_meanwhile_does_not_come_back);
     tcase_add_test(test, each_free_has_a_number_of_its_own);
     tcase_add_test(test, a_block_that_is_handed_out_during_a_free_is_another_one);
     tcase_add_test(test, who_frees_what_another_thread_was_handed_meanwhile_knows_its_own);

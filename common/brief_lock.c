@@ -6,7 +6,7 @@
 
 #include "common/checks.h"
 #include "common/kernel.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 
 #include "common/poison.h"
 
@@ -48,7 +48,7 @@ static __attribute__((noinline, cold)) void await_lock(struct sc_brief_lock *loc
     unsigned slept_ms = 0;
     while (atomic_exchange_explicit(&lock->state, SC_BRIEF_LOCK_AWAITED, memory_order_acquire) !=
            SC_BRIEF_LOCK_FREE)
-        slept_ms += sc_own_lock_sleep(&lock->state, SC_BRIEF_LOCK_AWAITED, slept_ms);
+        slept_ms += sc_library_lock_sleep(&lock->state, SC_BRIEF_LOCK_AWAITED, slept_ms);
 }
 
 __attribute__((noinline, cold)) void sc_brief_lock_wake(struct sc_brief_lock *lock)
@@ -60,7 +60,7 @@ __attribute__((noinline, cold)) void sc_brief_lock_wake(struct sc_brief_lock *lo
 __attribute__((weak)) void sc_brief_lock_acquire(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     SC_ASSERT_NOT_HELD(lock);
-    sc_own_lock_enter();
+    sc_library_lock_enter();
     if (__builtin_expect(!sc_brief_lock_grab(lock), 0))
         await_lock(lock);
     sc_brief_lock_note(lock, true);
@@ -68,19 +68,19 @@ __attribute__((weak)) void sc_brief_lock_acquire(struct sc_brief_lock *lock) SC_
 
 __attribute__((weak)) bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
-    sc_own_lock_enter();
+    sc_library_lock_enter();
     if (sc_brief_lock_grab(lock)) {
         sc_brief_lock_note(lock, true);
         return true;
     }
-    sc_own_lock_leave();
+    sc_library_lock_leave();
     return false;
 }
 
 __attribute__((weak)) void sc_brief_lock_release(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     SC_ASSERT_HELD(lock);
-    if (__builtin_expect(sc_brief_lock_let_go(lock), 0))
+    if (__builtin_expect(sc_brief_lock_unlock(lock), 0))
         sc_brief_lock_wake(lock);
-    sc_own_lock_leave();
+    sc_library_lock_leave();
 }

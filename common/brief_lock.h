@@ -3,8 +3,9 @@
  * the lock, to take it is one atomic exchange, and to give it back a load and a store.
  *
  * A thread that finds the lock taken spins for a moment, and then sleeps. The owner counts as
- * within a lock of the library's (common/own_lock.h). Thread-safe; no cancellation point; errno is
- * kept. In a signal handler only while sc_own_lock_depth is 0. All zero is a lock that is free. */
+ * within a lock of the library's (common/library_lock.h). Thread-safe; no cancellation point; errno
+ * is kept. In a signal handler only while sc_library_lock_depth is 0. All zero is a lock that is
+ * free. */
 #ifndef SC_TOOLS_BRIEF_LOCK_H
 #define SC_TOOLS_BRIEF_LOCK_H
 
@@ -40,8 +41,8 @@ static inline void sc_brief_lock_note(struct sc_brief_lock *lock, bool taken)
         atomic_store_explicit(&lock->owner, taken ? sc_checks_thread() : 0, memory_order_relaxed));
 }
 
-/* The steps of take and give without a function call, for use between sc_own_lock_enter and
- * sc_own_lock_leave. Grab takes the lock if it is free. False: it is taken. */
+/* The steps of take and give without a function call, for use between sc_library_lock_enter and
+ * sc_library_lock_leave. Grab takes the lock if it is free. False: it is taken. */
 static inline bool sc_brief_lock_grab(struct sc_brief_lock *lock)
 {
     uint32_t expected = SC_BRIEF_LOCK_FREE;
@@ -53,7 +54,7 @@ static inline bool sc_brief_lock_grab(struct sc_brief_lock *lock)
  * next. A thread that marks the lock as awaited between the load and the store goes unseen. It
  * finds the lock free when it asks Linux to sleep, or else within the millisecond for which it
  * sleeps. */
-static inline bool sc_brief_lock_let_go(struct sc_brief_lock *lock)
+static inline bool sc_brief_lock_unlock(struct sc_brief_lock *lock)
 {
     SC_ASSERT_HELD(lock);
     sc_brief_lock_note(lock, false);

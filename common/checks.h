@@ -27,16 +27,16 @@
 #include <stdint.h>
 
 #ifdef SC_CHECK_LOCKS /* scripts/check-locks includes this header first */
-#define SC_TOLD_(attribute) __attribute__((attribute))
-#define SC_TRY_ACQUIRES(result, ...) SC_TOLD_(try_acquire_capability(result, __VA_ARGS__))
-#define SC_ACQUIRES(...) SC_TOLD_(acquire_capability(__VA_ARGS__))
-#define SC_RELEASES(...) SC_TOLD_(release_capability(__VA_ARGS__))
-#define SC_REQUIRES(...) SC_TOLD_(requires_capability(__VA_ARGS__))
-#define SC_EXCLUDES(...) SC_TOLD_(locks_excluded(__VA_ARGS__))
-#define SC_ENTERS(...) SC_TOLD_(assert_capability(__VA_ARGS__))
-#define SC_LOCK SC_TOLD_(capability("mutex"))
-#define SC_GUARDED_BY(lock) SC_TOLD_(guarded_by(lock))
-#define SC_UNFOLLOWED SC_TOLD_(no_thread_safety_analysis)
+#define SC_CLANG_(attribute) __attribute__((attribute))
+#define SC_TRY_ACQUIRES(result, ...) SC_CLANG_(try_acquire_capability(result, __VA_ARGS__))
+#define SC_ACQUIRES(...) SC_CLANG_(acquire_capability(__VA_ARGS__))
+#define SC_RELEASES(...) SC_CLANG_(release_capability(__VA_ARGS__))
+#define SC_REQUIRES(...) SC_CLANG_(requires_capability(__VA_ARGS__))
+#define SC_EXCLUDES(...) SC_CLANG_(locks_excluded(__VA_ARGS__))
+#define SC_ENTERS(...) SC_CLANG_(assert_capability(__VA_ARGS__))
+#define SC_LOCK SC_CLANG_(capability("mutex"))
+#define SC_GUARDED_BY(lock) SC_CLANG_(guarded_by(lock))
+#define SC_UNFOLLOWED SC_CLANG_(no_thread_safety_analysis)
 
 typedef pthread_mutex_t sc_checks_mutex SC_LOCK;
 int sc_checks_mutex_lock(sc_checks_mutex *mutex) SC_ACQUIRES(*mutex);

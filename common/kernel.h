@@ -54,7 +54,7 @@ static inline long sc_kernel_call6(long number, long a, long b, long c, long d, 
  * so later it sleeps for a millisecond each time. */
 enum { SC_KERNEL_YIELDS = 20 };
 
-static inline void sc_kernel_give_way(unsigned times)
+static inline void sc_kernel_back_off(unsigned times)
 {
     const struct timespec moment = {.tv_nsec = 1000 * 1000};
     if (times < SC_KERNEL_YIELDS)

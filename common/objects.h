@@ -2,8 +2,9 @@
  *
  * The loader has a lock for its list of objects, and unwinding a stack takes it. libunwind unwinds
  * with all signals blocked, so that a thread waits for the lock where no handler can stop it. While
- * a thread of the program has the lock for us, the lock counts as one of ours (own_lock.h). So a
- * handler that stops the thread, as a garbage collector's does, runs after the lock was given back.
+ * a thread of the program has the lock for us, the lock counts as one of ours (library_lock.h). So
+ * a handler that stops the thread, as a garbage collector's does, runs after the lock was given
+ * back.
  *
  * Thread-safe. In a signal handler only if all signals are blocked. Locks: the loader's for its
  * list. */
@@ -13,15 +14,15 @@
 #include <link.h>
 #include <stddef.h>
 
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 
 typedef int sc_objects_visitor(struct dl_phdr_info *object, size_t size, void *context);
 
 static inline int sc_objects_visit(sc_objects_visitor *visit, void *context)
 {
-    sc_own_lock_enter();
+    sc_library_lock_enter();
     int result = dl_iterate_phdr(visit, context);
-    sc_own_lock_leave();
+    sc_library_lock_leave();
     return result;
 }
 

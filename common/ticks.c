@@ -40,7 +40,7 @@ void sc_ticks_start(void)
     do
         learnt = moment_now();
     while (learnt.ns - first.ns < LEARN_NS || learnt.ticks == first.ticks);
-    sc_ticks_tell(learnt.ticks);
+    sc_ticks_note_read(learnt.ticks);
 }
 
 uint64_t sc_ticks_in_ns(uint64_t ns)

@@ -66,7 +66,7 @@ static inline uint64_t sc_ticks_lately(void)
 /* Who has read the counter tells of it here. The word is written seldom, since all threads read it:
  * sc_ticks_lately is late by up to SC_TICKS_LATELY, and by as much as nobody tells. */
 enum { SC_TICKS_LATELY = 1 << 20 };
-static inline void sc_ticks_tell(uint64_t now_ticks)
+static inline void sc_ticks_note_read(uint64_t now_ticks)
 {
     if (__builtin_expect(now_ticks - sc_ticks_lately() > SC_TICKS_LATELY, 0))
         atomic_store_explicit(&sc_ticks_read_lately, now_ticks, memory_order_relaxed);

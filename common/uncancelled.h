@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 
 static inline int sc_uncancelled_begin(void)
 {
@@ -40,7 +40,7 @@ static inline int sc_uncancelled_at_points_begin(void)
     if (__builtin_expect(type == PTHREAD_CANCEL_ASYNCHRONOUS, 0)) {
         pthread_setcanceltype(type, NULL);
         pthread_setcancelstate(former, NULL);
-        if (sc_own_lock_depth == 0)
+        if (sc_library_lock_depth == 0)
             pthread_testcancel(); /* a cancellation may have come just now */
     }
     return former;

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "cupti_hooks/resources.h"
 #include "cupti_hooks/subscription.h"
 
@@ -12,8 +12,8 @@
 
 enum { SHARDS = 64, PAGE_BITS = 12 };
 
-__thread struct sc_ear sc_ear;
-_Atomic bool sc_ear_open;
+__thread struct sc_current_call sc_current_call;
+_Atomic bool sc_current_call_is_traced;
 
 static void (*missed_handler)(const struct sc_missed_call *call, bool entering);
 static _Atomic unsigned char audited[SC_CBID_MAX];
@@ -99,7 +99,7 @@ static bool is_audited(uint32_t id)
 
 static unsigned shard_of_thread(void)
 {
-    return ((uintptr_t)&sc_ear >> PAGE_BITS) % SHARDS;
+    return ((uintptr_t)&sc_current_call >> PAGE_BITS) % SHARDS;
 }
 
 /* Counts and reports a driver call that no wrapper carries. Driver calls that the handler makes are
@@ -116,7 +116,7 @@ static void tell_missed(uint32_t id, const CUpti_CallbackData *data, bool enteri
     };
     if (entering && call.audited)
         atomic_fetch_add_explicit(&counts[shard_of_thread()].tell_missed, 1, memory_order_relaxed);
-    sc_ear.followed = entering;
+    sc_current_call.followed = entering;
     SC_CARRY();
     missed_handler(&call, entering);
 }
@@ -128,8 +128,8 @@ static void hear_driver(uint32_t id, const CUpti_CallbackData *data)
     bool entering = data->callbackSite == CUPTI_API_ENTER;
     bool counts_here = entering && is_audited(id);
     if (counts_here)
-        sc_ear.correlation_id = data->correlationId;
-    if (__builtin_expect(!sc_ear_is_carried(), 0))
+        sc_current_call.correlation_id = data->correlationId;
+    if (__builtin_expect(!sc_current_call_is_carried(), 0))
         tell_missed(id, data, entering);
     else if (counts_here)
         atomic_fetch_add_explicit(&counts[shard_of_thread()].wrapped, 1, memory_order_relaxed);
@@ -141,12 +141,13 @@ static void hear_driver(uint32_t id, const CUpti_CallbackData *data)
 static void hear_runtime(const CUpti_CallbackData *data)
 {
     const char *name = data->functionName;
-    const char *now = sc_ear.runtime_api;
+    const char *now = sc_current_call.runtime_api;
     if (data->callbackSite == CUPTI_API_ENTER) {
         *data->correlationData = (uintptr_t)(now == name ? NULL : now); /* a siglongjmp left it */
-        sc_ear.runtime_api = name;
+        sc_current_call.runtime_api = name;
     } else {
-        sc_ear.runtime_api = now == name ? (const char *)(uintptr_t)*data->correlationData : NULL;
+        sc_current_call.runtime_api =
+            now == name ? (const char *)(uintptr_t)*data->correlationData : NULL;
     }
 }
 
@@ -155,7 +156,7 @@ void CUPTIAPI sc_callbacks_receive(void *user, CUpti_CallbackDomain domain, CUpt
 {
     const CUpti_CallbackData *data = about;
     (void)user;
-    if (!sc_ear_is_open())
+    if (!sc_current_call_may_be_known())
         return;
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
         hear_driver(id, data);

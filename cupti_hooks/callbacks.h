@@ -1,8 +1,8 @@
 /* CUPTI's callbacks. They run on the threads of the program, on its hottest paths.
  *
  * The callbacks take no lock and allocate nothing. A driver call within a wrapper is counted and
- * leaves its correlation id (ear.h). A driver call outside of every wrapper is handed to `missed`.
- * A runtime call leaves its name until it returns. Not for a signal handler. */
+ * leaves its correlation id (current_call.h). A driver call outside of every wrapper is handed to
+ * `missed`. A runtime call leaves its name until it returns. Not for a signal handler. */
 #ifndef SC_CUPTI_HOOKS_CALLBACKS_H
 #define SC_CUPTI_HOOKS_CALLBACKS_H
 

@@ -1,6 +1,6 @@
 #include "cupti_hooks/resources.h"
 
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 
 #include "common/poison.h"
 
@@ -84,7 +84,8 @@ static bool is_due(enum sc_news_kind kind)
 {
     if (kind == SC_NEWS_GRAPH_ENDS || kind == SC_NEWS_MODULE_LOADED)
         return true;
-    return !sc_ear_is_carried() && (!sc_ear.followed || kind == SC_NEWS_CONTEXT_ENDS);
+    return !sc_current_call_is_carried() &&
+           (!sc_current_call.followed || kind == SC_NEWS_CONTEXT_ENDS);
 }
 
 /* Tells the news. Driver calls that the receiver makes are the library's own, and so are carried.
@@ -92,7 +93,7 @@ static bool is_due(enum sc_news_kind kind)
  */
 static void pass_on(const struct sc_news *news)
 {
-    if (sc_ear_is_carried()) {
+    if (sc_current_call_is_carried()) {
         tell_news(news);
     } else {
         SC_CARRY();

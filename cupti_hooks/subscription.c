@@ -9,7 +9,7 @@
 #include "common/text.h"
 #include "common/trace.h"
 #include "cupti_hooks/callbacks.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "cupti_hooks/libcupti.h"
 #include "cupti_hooks/resources.h"
 #include "cupti_hooks/timeline.h"
@@ -48,7 +48,7 @@ bool sc_cupti_is_asking(void)
 
 bool sc_cupti_is_ours(void)
 {
-    return sc_ear_is_open() && !atomic_load(&tool_came);
+    return sc_current_call_may_be_known() && !atomic_load(&tool_came);
 }
 
 const char *sc_cupti_state_string(enum sc_cupti_state state)
@@ -161,7 +161,7 @@ static void start_locked(void) SC_REQUIRES(lock)
     sc_resources_each(enable_callback);
     if (request->records)
         sc_timeline_start(library.handle, request->symbol, request->records);
-    atomic_store(&sc_ear_open, true);
+    atomic_store(&sc_current_call_is_traced, true);
 }
 
 void sc_cupti_start(const struct sc_cupti_request *what)
@@ -191,7 +191,7 @@ static void unsubscribe_locked(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
     SC_TRACE("cupti-leave");
-    atomic_store(&sc_ear_open, false);
+    atomic_store(&sc_current_call_is_traced, false);
     SC_ASSERT(!subscribed || cupti.unsubscribe != NULL);
     if (!subscribed)
         return;
@@ -217,7 +217,7 @@ bool sc_cupti_yield(void)
     atomic_fetch_add(&tools_coming, 1);
     if (!lock_in_time())
         return false;
-    bool leaves = current.state == SC_CUPTI_LISTENING && sc_ear_is_open();
+    bool leaves = current.state == SC_CUPTI_LISTENING && sc_current_call_may_be_known();
     unsubscribe_locked();
     sc_cupti_yield_records();
     if (leaves)
@@ -246,7 +246,7 @@ void sc_cupti_tool_came(void)
 
 void sc_cupti_stop(bool unsubscribe)
 {
-    atomic_store(&sc_ear_open, false);
+    atomic_store(&sc_current_call_is_traced, false);
     if (!unsubscribe || pthread_mutex_trylock(&lock) != 0)
         return;
     unsubscribe_locked();
@@ -255,7 +255,7 @@ void sc_cupti_stop(bool unsubscribe)
 
 void sc_cupti_child(void)
 {
-    atomic_store(&sc_ear_open, false);
+    atomic_store(&sc_current_call_is_traced, false);
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     calling_cupti = false;
     atomic_store(&tools_coming, 0);

@@ -5,7 +5,7 @@
 #include "common/poison.h"
 
 /* Times, as seconds or as parts of a second. */
-enum { BURSTS_PER_SECOND = 1, DEBT_SECONDS = 10, PATIENCES_PER_SECOND = 4, PROBES_MAX = 16 };
+enum { BURSTS_PER_SECOND = 1, DEBT_SECONDS = 10, REFUSED_MAXES_PER_SECOND = 4, PROBES_MAX = 16 };
 
 void sc_budget_start(struct sc_budget *budget, uint32_t share, uint64_t ticks_per_second,
                      uint64_t now)
@@ -13,7 +13,7 @@ void sc_budget_start(struct sc_budget *budget, uint32_t share, uint64_t ticks_pe
     budget->share = share;
     budget->burst = (int64_t)(share * ticks_per_second / BURSTS_PER_SECOND);
     budget->debt = -(int64_t)(share * ticks_per_second * DEBT_SECONDS);
-    budget->patience = ticks_per_second / PATIENCES_PER_SECOND;
+    budget->refused_max_ticks = ticks_per_second / REFUSED_MAXES_PER_SECOND;
     budget->now = budget->round_began = now;
     budget->round = 1;
 }
@@ -65,21 +65,21 @@ static void earn_locked(struct sc_budget *budget, uint64_t now) SC_REQUIRES(budg
 
 /* Notes that a site's operation was not guarded. The site has asked in vain: others that were
  * guarded in this round wait for it. */
-static void note_vain_locked(struct sc_budget *budget, struct sc_budget_site *site)
+static void count_refusal_locked(struct sc_budget *budget, struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
     SC_ASSERT_HELD(&budget->lock);
-    if (!site->vain_since)
-        site->vain_since = budget->now;
-    if (site->round == budget->round || site->waits_in == budget->round)
+    if (!site->refused_since)
+        site->refused_since = budget->now;
+    if (site->round == budget->round || site->refused_in == budget->round)
         return;
-    site->waits_in = budget->round;
-    budget->waiting++;
+    site->refused_in = budget->round;
+    budget->refused_sites++;
 }
 
 static bool is_overdue(const struct sc_budget *budget, const struct sc_budget_site *site)
 {
-    return site->vain_since && budget->now - site->vain_since > budget->patience;
+    return site->refused_since && budget->now - site->refused_since > budget->refused_max_ticks;
 }
 
 /* Is it the site's turn, now that there is time? If no site waits, or the round has lasted long
@@ -90,22 +90,23 @@ static bool has_turn_locked(struct sc_budget *budget, const struct sc_budget_sit
     SC_ASSERT_HELD(&budget->lock);
     if (site->round != budget->round)
         return true;
-    if (budget->waiting && budget->now - budget->round_began <= budget->patience)
+    if (budget->refused_sites && budget->now - budget->round_began <= budget->refused_max_ticks)
         return false;
     budget->round++;
     budget->round_began = budget->now;
-    budget->waiting = 0;
+    budget->refused_sites = 0;
     return true;
 }
 
 /* Draws a lot: true in half of the cases for a site that has asked in vain, which then lets this
  * chance pass. */
-static bool draws_lot_locked(struct sc_budget *budget, const struct sc_budget_site *site)
+static bool skips_at_random_locked(struct sc_budget *budget, const struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
     SC_ASSERT_HELD(&budget->lock);
-    budget->lot = budget->lot * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return site->vain_since && budget->lot >> 63;
+    budget->random_state =
+        budget->random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return site->refused_since && budget->random_state >> 63;
 }
 
 /* May an operation of this site be guarded? A site's first operations are guarded in any case, then
@@ -117,7 +118,8 @@ static bool allows_locked(struct sc_budget *budget, struct sc_budget_site *site)
     bool is_new = site->guarded < SC_BUDGET_FIRST;
     bool on_credit = budget->left > -budget->burst && is_overdue(budget, site);
     return is_new || on_credit ||
-           (budget->left > 0 && !draws_lot_locked(budget, site) && has_turn_locked(budget, site));
+           (budget->left > 0 && !skips_at_random_locked(budget, site) &&
+            has_turn_locked(budget, site));
 }
 
 bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, uint64_t now)
@@ -129,12 +131,12 @@ bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, ui
     site->operations++;
     site->guarded += allowed;
     if (!allowed) {
-        note_vain_locked(budget, site);
+        count_refusal_locked(budget, site);
     } else {
         /* a site that had asked in vain in this round waits no more */
-        budget->waiting -= site->waits_in == budget->round && site->round != budget->round;
+        budget->refused_sites -= site->refused_in == budget->round && site->round != budget->round;
         site->round = budget->round;
-        site->vain_since = 0;
+        site->refused_since = 0;
     }
     sc_brief_lock_release(&budget->lock);
     return allowed;
@@ -164,7 +166,7 @@ static unsigned insert_site(struct sc_budget_site *sites, unsigned count, unsign
 }
 
 /* Copies what was guarded and left out, in all and at the call sites where most was left out. */
-unsigned sc_budget_look(const struct sc_budget *budget, struct sc_budget_site *totals,
+unsigned sc_budget_read(const struct sc_budget *budget, struct sc_budget_site *totals,
                         struct sc_budget_site *sites, unsigned room)
 {
     unsigned count = 0;

@@ -11,7 +11,7 @@
  *
  * Sites beyond SC_BUDGET_SITES share one entry. The time is the caller's, in ticks of any length.
  * Plain data, static or zeroed. Locks: one of its own, a leaf. sc_budget_charge is lock-free.
- * Thread-safe; signal-safe while sc_own_lock_depth is 0. */
+ * Thread-safe; signal-safe while sc_library_lock_depth is 0. */
 #ifndef SC_TRACK_BUDGET_H
 #define SC_TRACK_BUDGET_H
 
@@ -24,25 +24,26 @@
 enum { SC_BUDGET_FIRST = 32, SC_BUDGET_SITES = 1024, SC_BUDGET_WHOLE = 10000 };
 
 struct sc_budget_site {
-    uint64_t key;        /* 0: the entry is free */
-    uint32_t stack;      /* 0: not known */
-    uint32_t round;      /* the round in which it was guarded last */
-    uint32_t waits_in;   /* the last round in which it asked in vain */
-    uint64_t vain_since; /* since when it asks in vain; 0: it does not */
+    uint64_t key;           /* 0: the entry is free */
+    uint32_t stack;         /* 0: not known */
+    uint32_t round;         /* the round in which it was guarded last */
+    uint32_t refused_in;    /* the last round in which it asked in vain */
+    uint64_t refused_since; /* since when it asks in vain; 0: it does not */
     uint64_t operations, guarded;
 };
 
 struct sc_budget {
     struct sc_brief_lock lock;
-    _Atomic uint64_t unpaid; /* ticks that guards took and that `left` does not count yet */
-    uint32_t share;          /* the share of the time, in parts of SC_BUDGET_WHOLE */
-    int64_t left;            /* ticks times SC_BUDGET_WHOLE */
-    int64_t burst, debt;     /* the most and the least that `left` may be */
-    uint64_t patience;       /* ticks that a site asks in vain at most */
-    uint64_t now;            /* the time until which `left` was earned */
-    uint32_t round, waiting; /* the present round, and how many sites have asked in vain in it */
+    _Atomic uint64_t unpaid;    /* ticks that guards took and that `left` does not count yet */
+    uint32_t share;             /* the share of the time, in parts of SC_BUDGET_WHOLE */
+    int64_t left;               /* ticks times SC_BUDGET_WHOLE */
+    int64_t burst, debt;        /* the most and the least that `left` may be */
+    uint64_t refused_max_ticks; /* ticks that a site asks in vain at most */
+    uint64_t now;               /* the time until which `left` was earned */
+    uint32_t round,
+        refused_sites; /* the present round, and how many sites have asked in vain in it */
     uint64_t round_began;
-    uint64_t lot; /* of a random generator */
+    uint64_t random_state; /* of a random generator */
     struct sc_budget_site sites[SC_BUDGET_SITES], others;
 };
 
@@ -63,7 +64,7 @@ static inline void sc_budget_charge(struct sc_budget *budget, uint64_t ticks)
 /* Reads the counts of all sites, without the lock; another thread may be counting. `sites` gets up
  * to `room` of the sites that have operations, those with most unguarded operations first. `totals`
  * gets the sums. Returns how many sites were stored. */
-unsigned sc_budget_look(const struct sc_budget *budget, struct sc_budget_site *totals,
+unsigned sc_budget_read(const struct sc_budget *budget, struct sc_budget_site *totals,
                         struct sc_budget_site *sites, unsigned room);
 
 #endif

@@ -30,11 +30,11 @@ void sc_guarded_find_beside_touch(struct sc_inflight *inflight, uintptr_t addres
         sc_inflight_find_beside_touch(inflight, address, size_bytes, touch, found);
 }
 
-void sc_guarded_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                       enum sc_touch touch, bool keep_copies, enum sc_no_verdict_reason reason)
+void sc_guarded_unprotect(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                          enum sc_touch touch, bool keep_copies, enum sc_no_verdict_reason reason)
 {
     struct sc_unwatched unwatched = {0, 0};
-    sc_inflight_let_go(inflight, address, size_bytes, touch, keep_copies, &unwatched);
+    sc_inflight_unprotect(inflight, address, size_bytes, touch, keep_copies, &unwatched);
     sc_no_verdicts_add_unwatched(inflight->no_verdicts, reason, unwatched.operations,
                                  unwatched.bytes);
 }
@@ -100,7 +100,7 @@ static uintptr_t whole_pages_end(const struct sc_inflight *inflight)
 void sc_guarded_end_all(struct sc_inflight *inflight)
 {
     struct sc_unwatched unused = {0, 0};
-    sc_inflight_let_go(inflight, 0, whole_pages_end(inflight), SC_TOUCH_WRITE, false, &unused);
+    sc_inflight_unprotect(inflight, 0, whole_pages_end(inflight), SC_TOUCH_WRITE, false, &unused);
 }
 
 /* Counts each guarded operation once, by its first span. */
@@ -116,11 +116,12 @@ void sc_guarded_give_up(struct sc_inflight *inflight)
     sc_guarded_end_all(inflight);
 }
 
-bool sc_guarded_apply(struct sc_inflight *inflight, unsigned lane, struct sc_access_change *change)
+bool sc_guarded_apply(struct sc_inflight *inflight, unsigned stripe,
+                      struct sc_access_change *change)
 {
     bool more;
     do
-        more = sc_spans_apply(&inflight->guards, lane, change);
+        more = sc_spans_apply(&inflight->guards, stripe, change);
     while (more && !change->size_bytes);
     return more;
 }
@@ -154,7 +155,7 @@ void sc_guarded_set(struct sc_inflight *inflight, uintptr_t address, size_t size
     SC_GRID_EACH (walk, &inflight->range_grid, address, size_bytes)
         set_guarding(sc_inflight_range(inflight, walk.id), guarding);
     if (guarding == SC_GUARDING_FORBIDDEN)
-        sc_inflight_let_go(inflight, address, size_bytes, SC_TOUCH_WRITE, false, &unwatched);
+        sc_inflight_unprotect(inflight, address, size_bytes, SC_TOUCH_WRITE, false, &unwatched);
     sc_no_verdicts_add_unwatched(inflight->no_verdicts, SC_NO_VERDICT_MEMORY, unwatched.operations,
                                  unwatched.bytes);
 }

@@ -37,10 +37,10 @@ void sc_guarded_note_awaited(struct sc_inflight *inflight, const struct sc_ticke
 void sc_guarded_find_beside_touch(struct sc_inflight *inflight, uintptr_t address,
                                   size_t size_bytes, enum sc_touch touch, struct sc_ops *found);
 
-/* Ends the guard of the pages (sc_inflight_let_go). Operations that are no longer watched because
- * of that are counted for the reason. */
-void sc_guarded_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                       enum sc_touch touch, bool keep_copies, enum sc_no_verdict_reason reason);
+/* Ends the guard of the pages (sc_inflight_unprotect). Operations that are no longer watched
+ * because of that are counted for the reason. */
+void sc_guarded_unprotect(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                          enum sc_touch touch, bool keep_copies, enum sc_no_verdict_reason reason);
 
 /* Stores in `fresh` the operations for which this thread was not the last to be accused, so that a
  * repeated touch is not reported again. */
@@ -68,9 +68,10 @@ void sc_guarded_set(struct sc_inflight *inflight, uintptr_t address, size_t size
 void sc_guarded_limit_snapshots(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                 enum sc_snapshots snapshots);
 
-/* Applies the lane's changes (sc_spans_apply) up to the next one that the kernel is to be told of,
- * and stores it. False: nothing is left to apply. */
-bool sc_guarded_apply(struct sc_inflight *inflight, unsigned lane, struct sc_access_change *change);
+/* Applies the stripe's changes (sc_spans_apply) up to the next one that the kernel is to be told
+ * of, and stores it. False: nothing is left to apply. */
+bool sc_guarded_apply(struct sc_inflight *inflight, unsigned stripe,
+                      struct sc_access_change *change);
 /* The kernel has refused the change (sc_spans_refuse). An operation whose pages were to be
  * protected is no longer guarded, and is counted for the reason. */
 void sc_guarded_refuse(struct sc_inflight *inflight, const struct sc_access_change *change,

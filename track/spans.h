@@ -9,15 +9,15 @@
  * Deciding and telling the kernel are apart, so that the kernel is told without the tracker's lock.
  * The caller takes each step under a lock of its own, and tells the kernel before the next step.
  *
- * Pages lie in lanes. What is unapplied in one lane is applied without regard to the others, under
- * a lock of that lane. No span reaches from one lane into another: an interval has a span for each
- * lane that it lies in. Pages change their lane only while no span is there.
+ * Pages lie in stripes. What is unapplied in one stripe is applied without regard to the others,
+ * under a lock of that stripe. No span reaches from one stripe into another: an interval has a span
+ * for each stripe that it lies in. Pages change their stripe only while no span is there.
  *
- * A thread may take the locks of some lanes before it takes the owner's lock: it attends these
- * lanes. A simple span that begins or ends there is then due instead of unapplied. The thread tells
- * the kernel of what is due after it has given back the owner's lock, and before it gives back the
- * lanes' locks. So it takes the owner's lock once, and not three times. Whoever has a lane's lock
- * finds that the kernel was told of everything that is applied, as ever.
+ * A thread may take the locks of some stripes before it takes the owner's lock: it attends these
+ * stripes. A simple span that begins or ends there is then due instead of unapplied. The thread
+ * tells the kernel of what is due after it has given back the owner's lock, and before it gives
+ * back the stripes' locks. So it takes the owner's lock once, and not three times. Whoever has a
+ * stripe's lock finds that the kernel was told of everything that is applied, as ever.
  *
  * Locks: every function needs the owner's lock, except those that say "lock-free". */
 #ifndef SC_TRACK_SPANS_H
@@ -44,7 +44,7 @@ struct sc_span {
     /* in this span's time its pages may be protected: from its beginning until its end is
      * applied */
     _Atomic bool used;
-    _Atomic uint32_t told_next;
+    _Atomic uint32_t applied_next;
     uintptr_t applied_to; /* the kernel was told of the pages before this one */
 };
 
@@ -52,41 +52,42 @@ struct sc_span {
  * threads only read. */
 struct sc_spans {
     struct sc_pool pool;
-    struct sc_grid grid;                           /* live spans */
-    _Alignas(64) _Atomic uint64_t unapplied_lanes; /* a bit for each lane with any of `unapplied` */
-    /* A bit for each lane with unapplied spans of which some may have ended. */
-    _Atomic uint64_t ending_lanes;
-    _Atomic uint64_t due_lanes;       /* a bit for each lane with any of `due_ended` */
+    struct sc_grid grid; /* live spans */
+    _Alignas(64) _Atomic uint64_t
+        unapplied_stripes; /* a bit for each stripe with any of `unapplied` */
+    /* A bit for each stripe with unapplied spans of which some may have ended. */
+    _Atomic uint64_t ending_stripes;
+    _Atomic uint64_t due_stripes;     /* a bit for each stripe with any of `due_ended` */
     _Atomic uint32_t unapplied_count; /* also of spans that were set aside (refused) */
     _Atomic uint32_t due;             /* how many changes are due */
-    _Atomic uint32_t told; /* a list of ended spans of which the kernel was told; their records go
-                              back to the pool */
+    _Atomic uint32_t applied; /* a list of ended spans of which the kernel was told; their records
+                              go back to the pool */
     /* Operations whose pages were chosen before this time choose them once more when they are
      * issued again: SIGSEGV was in doubt since. */
     _Atomic uint64_t doubted_ticks;
-    _Atomic uint32_t busy;     /* how many spans are live, or ended and unapplied */
-    _Atomic uint32_t begun;    /* how many spans ever began; wraps round */
-    uint32_t live;             /* how many spans are live */
-    uint32_t hiding;           /* spans that forbid to read, until their end is applied */
-    uint32_t hiding_unapplied; /* how many of these are unapplied */
-    _Alignas(64) uint32_t unapplied[SC_SPANS_LANES]; /* lists of unapplied spans */
-    /* For each lane: a list of ended spans whose pages the kernel has refused to unprotect. */
-    _Atomic uint32_t refused[SC_SPANS_LANES];
+    _Atomic uint32_t busy;         /* how many spans are live, or ended and unapplied */
+    _Atomic uint32_t begun;        /* how many spans ever began; wraps round */
+    uint32_t live;                 /* how many spans are live */
+    uint32_t unreadable;           /* spans that forbid to read, until their end is applied */
+    uint32_t unreadable_unapplied; /* how many of these are unapplied */
+    _Alignas(64) uint32_t unapplied[SC_SPANS_STRIPES]; /* lists of unapplied spans */
+    /* For each stripe: a list of ended spans whose pages the kernel has refused to unprotect. */
+    _Atomic uint32_t refused[SC_SPANS_STRIPES];
     /* Streams of unapplied spans that have ended (sc_spans_stream_bit). */
-    _Atomic uint64_t ending_streams[SC_SPANS_LANES];
-    /* for each lane: the change that is due because a span began; of no bytes: none */
-    struct sc_access_change due_begun[SC_SPANS_LANES];
-    _Atomic uint32_t due_ended[SC_SPANS_LANES]; /* lists of ended spans that are due */
+    _Atomic uint64_t ending_streams[SC_SPANS_STRIPES];
+    /* for each stripe: the change that is due because a span began; of no bytes: none */
+    struct sc_access_change due_begun[SC_SPANS_STRIPES];
+    _Atomic uint32_t due_ended[SC_SPANS_STRIPES]; /* lists of ended spans that are due */
     /* Streams of spans in due_ended (sc_spans_stream_bit). */
-    _Atomic uint64_t due_streams[SC_SPANS_LANES];
-    /* The lanes where spans of streams with this bit live; a hint. */
-    _Atomic uint64_t stream_lanes[64];
+    _Atomic uint64_t due_streams[SC_SPANS_STRIPES];
+    /* The stripes where spans of streams with this bit live; a hint. */
+    _Atomic uint64_t stream_stripes[64];
     struct sc_blocks ever;            /* blocks of pages that were ever protected */
     _Alignas(64) uintptr_t page_mask; /* page size - 1 */
-    /* where the memory starts whose areas may have other lanes than 0 */
-    _Atomic uintptr_t laned_start;
-    _Atomic size_t laned_bytes;
-    _Atomic uint8_t lanes[SC_SPANS_AREAS_MAX];
+    /* where the memory starts whose areas may have other stripes than 0 */
+    _Atomic uintptr_t striped_start;
+    _Atomic size_t striped_bytes;
+    _Atomic uint8_t stripes[SC_SPANS_AREAS_MAX];
 };
 
 /* The pages that the interval touches; for an empty interval within a page: that page. Needs no
@@ -97,37 +98,37 @@ static inline struct sc_pages sc_spans_pages(const struct sc_spans *spans, uintp
     return sc_pages_around(address, size_bytes, spans->page_mask);
 }
 
-/* The lane that the page is in. Needs no lock. */
-static inline unsigned sc_spans_lane(const struct sc_spans *spans, uintptr_t address)
+/* The stripe that the page is in. Needs no lock. */
+static inline unsigned sc_spans_stripe(const struct sc_spans *spans, uintptr_t address)
 {
-    size_t bytes = atomic_load_explicit(&spans->laned_bytes, memory_order_acquire);
-    uintptr_t offset = address - atomic_load_explicit(&spans->laned_start, memory_order_relaxed);
-    return offset < bytes ? atomic_load_explicit(&spans->lanes[offset / SC_SPANS_LANE_BYTES],
+    size_t bytes = atomic_load_explicit(&spans->striped_bytes, memory_order_acquire);
+    uintptr_t offset = address - atomic_load_explicit(&spans->striped_start, memory_order_relaxed);
+    return offset < bytes ? atomic_load_explicit(&spans->stripes[offset / SC_SPANS_AREA_BYTES],
                                                  memory_order_acquire)
                           : 0;
 }
 
-/* The lanes (a bit each) in which the calling thread has left spans unapplied. */
-extern __thread uint64_t sc_spans_own_lanes
+/* The stripes (a bit each) in which the calling thread has left spans unapplied. */
+extern __thread uint64_t sc_spans_changed_stripes
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* A bit for each lane that the calling thread attends. */
-extern __thread uint64_t sc_spans_attended
+/* A bit for each stripe that the calling thread attends. */
+extern __thread uint64_t sc_spans_locked_stripes
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 int sc_spans_init(struct sc_spans *spans); /* 0 or -ENOMEM */
 
-/* The lane that belongs to the area of the address, whether the area has it yet or not. Needs no
+/* The stripe that belongs to the area of the address, whether the area has it yet or not. Needs no
  * lock. */
-unsigned sc_spans_own_lane(const struct sc_spans *spans, uintptr_t address);
+unsigned sc_spans_home_stripe(const struct sc_spans *spans, uintptr_t address);
 
-/* Moves the area of the address into its own lane. False: there is a span in the area, and nothing
- * was changed. The caller has the locks of the area's old and new lane. */
+/* Moves the area of the address into its own stripe. False: there is a span in the area, and
+ * nothing was changed. The caller has the locks of the area's old and new stripe. */
 bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address);
 
-/* A bit for each lane in which spans of these streams have ended that are still unapplied or due.
+/* A bit for each stripe in which spans of these streams have ended that are still unapplied or due.
  * Lock-free. */
-uint64_t sc_spans_lanes_ending(const struct sc_spans *spans, uint64_t stream_bits);
+uint64_t sc_spans_stripes_ending(const struct sc_spans *spans, uint64_t stream_bits);
 
 /* Who a span is for. */
 struct sc_span_owner {
@@ -135,7 +136,7 @@ struct sc_span_owner {
     uint32_t stream;
 };
 
-/* Adds live spans over all pages that the interval touches, one for each lane, in front of the
+/* Adds live spans over all pages that the interval touches, one for each stripe, in front of the
  * operation's span `next` (0: none). Returns the first of its spans. Without memory spans are left
  * out. */
 uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
@@ -148,10 +149,10 @@ void sc_spans_end(struct sc_spans *spans, uint32_t span);
  * protected. `first`: the operation's first span. Returns its first span afterwards. */
 uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address, size_t size_bytes);
 
-/* Applies the next of the lane's unapplied spans. *change: what the kernel is to be told before the
- * next call of this; of no bytes: nothing. False: no span is unapplied. A span stays counted in
+/* Applies the next of the stripe's unapplied spans. *change: what the kernel is to be told before
+ * the next call of this; of no bytes: nothing. False: no span is unapplied. A span stays counted in
  * unapplied_count until the call after its last change. */
-bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_change *change);
+bool sc_spans_apply(struct sc_spans *spans, unsigned stripe, struct sc_access_change *change);
 
 /* The kernel has refused the change; to be said before the next step. If pages were to be
  * protected, returns the operation, whose spans have to end. If pages were to be let go, returns 0:
@@ -159,24 +160,24 @@ bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_chan
 uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change);
 /* Makes the spans unapplied once more whose pages the kernel has refused to unprotect. Returns
  * whether there were any. */
-bool sc_spans_retry(struct sc_spans *spans, unsigned lane);
+bool sc_spans_retry(struct sc_spans *spans, unsigned stripe);
 
 /* Are there spans that were set aside? Lock-free, and exact for the thread that tells the kernel of
- * the lane's pages. */
-static inline bool sc_spans_has_refused(const struct sc_spans *spans, unsigned lane)
+ * the stripe's pages. */
+static inline bool sc_spans_has_refused(const struct sc_spans *spans, unsigned stripe)
 {
-    return atomic_load_explicit(&spans->refused[lane], memory_order_relaxed) != 0;
+    return atomic_load_explicit(&spans->refused[stripe], memory_order_relaxed) != 0;
 }
 
-/* Stores the next change that is due in the lane. The caller attends the lane, and still has its
- * lock. False: nothing is due. Lock-free. */
-bool sc_spans_next_due(struct sc_spans *spans, unsigned lane, struct sc_access_change *change);
+/* Stores the next change that is due in the stripe. The caller attends the stripe, and still has
+ * its lock. False: nothing is due. Lock-free. */
+bool sc_spans_next_due(struct sc_spans *spans, unsigned stripe, struct sc_access_change *change);
 /* The kernel was told of the change, which is no longer due. Lock-free. */
-void sc_spans_note_told(struct sc_spans *spans, unsigned lane,
-                        const struct sc_access_change *change);
+void sc_spans_note_applied(struct sc_spans *spans, unsigned stripe,
+                           const struct sc_access_change *change);
 /* The kernel has refused the change. True: pages were to be let go, and the spans are now unapplied
  * like others. False: pages were to be protected, and sc_spans_refuse is to be called. */
-bool sc_spans_postpone(struct sc_spans *spans, unsigned lane,
+bool sc_spans_postpone(struct sc_spans *spans, unsigned stripe,
                        const struct sc_access_change *change);
 
 /* Is anything due? Lock-free. */
@@ -199,8 +200,9 @@ enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t 
 /* May a page of the interval be unreadable because of a span, live or ended without the kernel
  * having been told? The inline function answers most questions, and calls the other one for the
  * rest. */
-bool sc_spans_may_hide_some(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
-static inline bool sc_spans_may_hide(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
+bool sc_spans_may_forbid_reading_some(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
+static inline bool sc_spans_may_forbid_reading(struct sc_spans *spans, uintptr_t address,
+                                               size_t size_bytes);
 
 /* May the page be protected because of a span, live or ended without the kernel having been told?
  * While nobody applies changes, a page for which this is false has the access that the program gave
@@ -225,14 +227,15 @@ static inline uint32_t sc_spans_begun(const struct sc_spans *spans)
  * from before mprotect protects it until after mprotect has let it go. */
 bool sc_spans_inherited(struct sc_spans *spans, uint32_t *span, struct sc_access_change *change);
 /* The pages of the span were let go in the child. */
-void sc_spans_let_go_inherited(struct sc_spans *spans, uint32_t span);
+void sc_spans_note_inherited_unprotected(struct sc_spans *spans, uint32_t span);
 /* After all were let go in the child: forgets all spans. */
 void sc_spans_forget(struct sc_spans *spans);
 
-static inline bool sc_spans_may_hide(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
+static inline bool sc_spans_may_forbid_reading(struct sc_spans *spans, uintptr_t address,
+                                               size_t size_bytes)
 {
-    return (spans->hiding != 0 || sc_spans_any_due(spans)) &&
-           sc_spans_may_hide_some(spans, address, size_bytes);
+    return (spans->unreadable != 0 || sc_spans_any_due(spans)) &&
+           sc_spans_may_forbid_reading_some(spans, address, size_bytes);
 }
 
 static inline struct sc_span *sc_spans_at(struct sc_spans *spans, uint32_t span)

@@ -10,24 +10,24 @@
 
 struct sc_spans;
 
-/* The number of lanes. Lane 0 has all pages except those of areas that were given another lane; an
- * area has SC_SPANS_LANE_BYTES. */
-enum { SC_SPANS_LANES = 64, SC_SPANS_LANE_BYTES = 2 << 20, SC_SPANS_AREAS_MAX = 8190 };
+/* The number of stripes. Stripe 0 has all pages except those of areas that were given another
+ * stripe; an area has SC_SPANS_AREA_BYTES. */
+enum { SC_SPANS_STRIPES = 64, SC_SPANS_AREA_BYTES = 2 << 20, SC_SPANS_AREAS_MAX = 8190 };
 
-/* Names the memory whose areas may have lanes of their own; areas begin at multiples of
- * SC_SPANS_LANE_BYTES from its start. The areas of its first `laned_bytes` have their own lanes
+/* Names the memory whose areas may have stripes of their own; areas begin at multiples of
+ * SC_SPANS_AREA_BYTES from its start. The areas of its first `striped_bytes` have their own stripes
  * from now on. Called once, before there is a span. */
-void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_bytes,
-                        size_t laned_bytes);
+void sc_spans_set_stripes(struct sc_spans *spans, uintptr_t start, size_t size_bytes,
+                          size_t striped_bytes);
 
-/* Is the page in another lane than 0? */
-bool sc_spans_have_lane(const struct sc_spans *spans, uintptr_t address);
+/* Is the page in another stripe than 0? */
+bool sc_spans_have_stripe(const struct sc_spans *spans, uintptr_t address);
 
-/* The lanes of the first and of the last page of an interval as bits. */
-uint64_t sc_spans_lane_bits(const struct sc_spans *spans, uintptr_t address, size_t size_bytes);
+/* The stripes of the first and of the last page of an interval as bits. */
+uint64_t sc_spans_stripe_bits(const struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 
-/* The lanes in which spans of the stream live; about: some may be missing. */
-uint64_t sc_spans_lanes_of(const struct sc_spans *spans, uint32_t stream);
+/* The stripes in which spans of the stream live; about: some may be missing. */
+uint64_t sc_spans_stripes_of_stream(const struct sc_spans *spans, uint32_t stream);
 
 /* The bit of the stream in words of 64 bits. Several streams share a bit. */
 static inline uint64_t sc_spans_stream_bit(uint32_t stream)

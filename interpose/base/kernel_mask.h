@@ -27,7 +27,7 @@
 #define SC_KERNEL_MASK_SETXID SC_SIGNAL_BIT(33)
 
 /* The signals that the C library keeps to itself. */
-#define SC_KERNEL_MASK_LIBRARYS (SC_SIGNAL_BIT(32) | SC_KERNEL_MASK_SETXID)
+#define SC_KERNEL_MASK_LIBC (SC_SIGNAL_BIT(32) | SC_KERNEL_MASK_SETXID)
 
 /* The kernel's mask in a set of the C library's: the 64 bits that lie first in it. */
 static inline uint64_t sc_kernel_mask_of(const sigset_t *set)

@@ -182,7 +182,7 @@ bool sc_loader_is_absent(const char *name)
 
 /* What a program finds behind our wrapper when it asks for the next function of this name. NULL:
  * nothing. */
-void *sc_loader_behind(const char *name)
+void *sc_loader_real(const char *name)
 {
     struct sc_next *next = look_up_named(name);
     if (next)

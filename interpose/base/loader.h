@@ -27,7 +27,7 @@ void *sc_loader_next(const char *name);
 
 /* The function that our hook of this name calls; NULL if nothing behind this object has the name.
  */
-void *sc_loader_behind(const char *name);
+void *sc_loader_real(const char *name);
 
 /* Has a hook of ours this name, while libc lacks the function? */
 bool sc_loader_is_absent(const char *name);

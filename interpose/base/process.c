@@ -65,30 +65,31 @@ static void set_simplicity(unsigned simplicity)
 
 /* The program has begun to use CUDA: from now on wrappers do their work in this process, and not in
  * its children. */
-void sc_process_uses_cuda(bool is_heard)
+void sc_process_uses_cuda(bool is_cupti_traced)
 {
     atomic_store(&owner, getpid());
     wipe_in_children();
     atomic_store(&sc_process.is_active, true);
     if (sc_options.kernels == SC_KERNELS_OFF)
-        set_simplicity((is_heard ? SC_SIMPLE_BUT_HEARD : SC_SIMPLE) | SC_UNATTENDED);
+        set_simplicity((is_cupti_traced ? SC_SIMPLE_BUT_TRACED : SC_SIMPLE) |
+                       SC_LAUNCHES_UNWATCHED);
     if (sc_options.kernels != SC_KERNELS_OFF || atomic_load(&captured)) /* or noted just now */
-        set_simplicity(SC_UNATTENDED);
+        set_simplicity(SC_LAUNCHES_UNWATCHED);
 }
 
 void sc_process_note_capture(void)
 {
     atomic_store(&captured, true);
-    atomic_fetch_and(&sc_process.simplicity, (unsigned char)SC_UNATTENDED);
+    atomic_fetch_and(&sc_process.simplicity, (unsigned char)SC_LAUNCHES_UNWATCHED);
 }
 
 /* Switches on, or off, that launches go the way on which they are looked at one by one. */
-void sc_process_attend_launches(bool attends)
+void sc_process_watch_launches(bool attends)
 {
     if (attends)
-        atomic_fetch_and(&sc_process.simplicity, (unsigned char)~SC_UNATTENDED);
+        atomic_fetch_and(&sc_process.simplicity, (unsigned char)~SC_LAUNCHES_UNWATCHED);
     else
-        atomic_fetch_or(&sc_process.simplicity, SC_UNATTENDED);
+        atomic_fetch_or(&sc_process.simplicity, SC_LAUNCHES_UNWATCHED);
 }
 
 void sc_process_stops(void)

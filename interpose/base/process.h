@@ -39,11 +39,16 @@ static inline bool sc_active(void)
 /* Which calls of the process may take the quick way of simple calls (interpose/calls/README.md): a
  * simple call is nothing but work on its own stream. That holds on a stream without ties to others,
  * while wrappers are active, as long as nothing has ever captured and no option asks what kernels
- * use. SC_SIMPLE_BUT_HEARD: the same, but CUPTI tells of calls, so a simple call must say that a
- * wrapper makes it (cupti_hooks/ear.h). Which of the two it is, is known before the process uses
- * CUDA. SC_UNATTENDED is a bit besides: nobody looks at launches, so these are simple even without
- * the others. */
-enum sc_simplicity { SC_NOT_SIMPLE = 0, SC_UNATTENDED = 1, SC_SIMPLE_BUT_HEARD = 2, SC_SIMPLE = 4 };
+ * use. SC_SIMPLE_BUT_TRACED: the same, but CUPTI tells of calls, so a simple call must say that a
+ * wrapper makes it (cupti_hooks/current_call.h). Which of the two it is, is known before the
+ * process uses CUDA. SC_LAUNCHES_UNWATCHED is a bit besides: nobody looks at launches, so these are
+ * simple even without the others. */
+enum sc_simplicity {
+    SC_NOT_SIMPLE = 0,
+    SC_LAUNCHES_UNWATCHED = 1,
+    SC_SIMPLE_BUT_TRACED = 2,
+    SC_SIMPLE = 4
+};
 
 static inline enum sc_simplicity sc_process_simplicity(void)
 {
@@ -54,11 +59,11 @@ static inline enum sc_simplicity sc_process_simplicity(void)
 void sc_process_note_capture(void);
 
 /* Sets whether launches are attended. */
-void sc_process_attend_launches(bool attends);
+void sc_process_watch_launches(bool attends);
 
-static inline bool sc_process_attends_launches(void)
+static inline bool sc_process_watches_launches(void)
 {
-    return __builtin_expect(!(sc_process_simplicity() & SC_UNATTENDED), 0);
+    return __builtin_expect(!(sc_process_simplicity() & SC_LAUNCHES_UNWATCHED), 0);
 }
 
 /* Are we in a forked child of a process that used CUDA? Async-signal-safe. */
@@ -77,9 +82,9 @@ static inline bool sc_process_is_alone(void)
     return __builtin_expect(sc_process_alone, 0);
 }
 
-/* Makes wrappers and hooks work, as the process uses CUDA from now on. `is_heard`: CUPTI tells of
- * calls. */
-void sc_process_uses_cuda(bool is_heard);
+/* Makes wrappers and hooks work, as the process uses CUDA from now on. `is_cupti_traced`: CUPTI
+ * tells of calls. */
+void sc_process_uses_cuda(bool is_cupti_traced);
 
 /* Makes wrappers and hooks inert. */
 void sc_process_stops(void);

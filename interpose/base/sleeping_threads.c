@@ -270,7 +270,7 @@ static bool is_under_valgrind(void)
     return answer != 0;
 }
 
-enum sc_sleep sc_sleeping_threads_look(int32_t thread, int32_t waiter)
+enum sc_sleep sc_sleeping_threads_check(int32_t thread, int32_t waiter)
 {
     struct sleep sleep;
     enum sc_sleep seen = read_sleep(thread, &sleep) ? kind_of_call(&sleep, waiter) : SC_AWAKE;

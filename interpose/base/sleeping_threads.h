@@ -18,6 +18,6 @@ enum sc_sleep {
  * a signal; where it waits in a mutex or the like that `waiter` holds; and where it reads, or waits
  * for, what only this process writes: an eventfd, or a pipe or socket whose other end the process
  * has. A sleep with a time limit never counts. */
-enum sc_sleep sc_sleeping_threads_look(int32_t thread, int32_t waiter);
+enum sc_sleep sc_sleeping_threads_check(int32_t thread, int32_t waiter);
 
 #endif

@@ -7,13 +7,13 @@
 
 #include "common/frames.h"
 #include "common/kernel.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/own_pages.h"
 #include "common/uncancelled.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
+#include "interpose/base/thread_stack.h"
 
 #include "common/poison.h"
 
@@ -60,7 +60,7 @@ static bool look_for_way_out(unsigned slept_ms);
 void sc_spare_stack_start(void)
 {
     SC_KEEP_ERRNO();
-    atomic_store_explicit(&sc_own_lock_looks, look_for_way_out, memory_order_release);
+    atomic_store_explicit(&sc_library_lock_on_contended, look_for_way_out, memory_order_release);
     find_stacks();
 }
 
@@ -71,7 +71,7 @@ static unsigned take_stack(void)
     uint32_t now = atomic_load_explicit(&taken, memory_order_relaxed);
     for (unsigned times = 0;;) {
         if (~now == 0) {
-            sc_kernel_give_way(times++);
+            sc_kernel_back_off(times++);
             now = atomic_load_explicit(&taken, memory_order_relaxed);
             continue;
         }
@@ -253,13 +253,15 @@ static struct way_out ways[SHARED]; /* of the call on each shared stack */
 
 static struct way_out begin_way(bool leavable, uint64_t outside)
 {
-    return (struct way_out){
-        .outside = outside, .inside = sc_inside, .depth = sc_own_lock_depth, .leavable = leavable};
+    return (struct way_out){.outside = outside,
+                            .inside = sc_inside,
+                            .depth = sc_library_lock_depth,
+                            .leavable = leavable};
 }
 
 static void end_way(const struct way_out *way)
 {
-    sc_own_lock_depth = way->depth;
+    sc_library_lock_depth = way->depth;
     sc_inside = way->inside;
 }
 
@@ -283,11 +285,11 @@ static struct way_out *way_of_shared(void)
     return all && from < SHARED_BYTES ? &ways[from / STACK_BYTES] : NULL;
 }
 
-/* May the call be left at the lock that it waits for? That lock counts in sc_own_lock_depth
+/* May the call be left at the lock that it waits for? That lock counts in sc_library_lock_depth
  * already. A call that holds another lock may not, unless `undo` gives that one back. */
 static bool may_leave(const struct way_out *way)
 {
-    int held = sc_own_lock_depth - way->depth - 1;
+    int held = sc_library_lock_depth - way->depth - 1;
     return way->leavable && held == (way->undo ? 1 : 0);
 }
 
@@ -301,9 +303,9 @@ void sc_spare_stack_undo_by(void (*undo)(void *lock), void *lock)
     way->lock = lock;
 }
 
-/* Called in waits for our locks (sc_own_lock_looks): leaves the call if that may and must be.
- * Returns whether the wait is to ask again. At the end of the process even held locks do not keep
- * the thread. */
+/* Called in waits for our locks (sc_library_lock_on_contended): leaves the call if that may and
+ * must be. Returns whether the wait is to ask again. At the end of the process even held locks do
+ * not keep the thread. */
 static bool look_for_way_out(unsigned slept_ms)
 {
     struct way_out *way = way_of_shared();
@@ -460,7 +462,7 @@ bool sc_spare_stack_is_current(void)
 /* Calls the function on the thread's own stack if that has room for it, else on the spare stack. */
 void sc_spare_stack_make_room(sc_spare_function *function, void *argument)
 {
-    if (sc_likely(sc_own_stack_has(SC_ROOM_BYTES)))
+    if (sc_likely(sc_thread_stack_has_room(SC_ROOM_BYTES)))
         function(argument);
     else
         sc_spare_stack_call(function, argument);

@@ -60,7 +60,7 @@ bool sc_spare_stack_is_current(void);
 bool sc_spare_stack_holds(uintptr_t address);
 
 /* Calls function(argument) on a spare stack if less than SC_ROOM_BYTES may be left on the current
- * one (interpose/base/own_stack.h). Else calls it plainly. */
+ * one (interpose/base/thread_stack.h). Else calls it plainly. */
 enum { SC_ROOM_BYTES = 32 << 10 };
 void sc_spare_stack_make_room(sc_spare_function *function, void *argument);
 

@@ -11,7 +11,7 @@
 #include "common/arena.h"
 #include "common/checks.h"
 #include "common/peek.h"
-#include "interpose/base/own_stack.h"
+#include "interpose/base/thread_stack.h"
 #include "track/stacks.h"
 
 #include "common/poison.h"
@@ -245,9 +245,9 @@ static bool set_places(struct sc_stack_cache_entry *entry, uintptr_t depth, void
  * runs. */
 static bool is_all_own(const struct sc_stack_cache_entry *entry, uintptr_t depth)
 {
-    bool is_own = sc_own_stack_holds(depth);
+    bool is_own = sc_thread_stack_holds(depth);
     for (unsigned i = 0; i < entry->count; i++)
-        is_own &= sc_own_stack_holds(depth + entry->places[i] * sizeof(uintptr_t));
+        is_own &= sc_thread_stack_holds(depth + entry->places[i] * sizeof(uintptr_t));
     return is_own;
 }
 

@@ -12,12 +12,12 @@
 #include "common/uncancelled.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/python_stacks.h"
 #include "interpose/base/sanitizers.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/stack_cache.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/base/unwind_library.h"
 #include "interpose/base/unwinder_pipe.h"
 #include "report/options.h"
@@ -442,7 +442,7 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
 /* An origin is kept with the stack only where the recognised stack is complete. */
 uint32_t sc_unwind_origin_at(const char *api, void *site, uint32_t label, uintptr_t depth)
 {
-    sc_own_stack_learn();
+    sc_thread_stack_learn();
     struct sc_stack_known *known = sc_unwind_is_whole() ? sc_stack_cache_find(site, depth) : NULL;
     if (known && known->api == api && known->label == label)
         return known->origin;

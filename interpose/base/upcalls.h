@@ -37,7 +37,7 @@ void sc_nvtx_name_stream(const void *stream, const char *name);
 
 /* reaper/copy_times.c: with um=1, waits until what CUPTI has recorded so far is known, for 0.1 s at
  * most. No lock of the library's may be held. */
-void sc_copy_times_settle(void);
+void sc_copy_times_flush(void);
 
 /* reaper/copy_times.c: wakes the thread that reads CUPTI's records. Does not wait; also for
  * callbacks of CUPTI's. */
@@ -48,11 +48,11 @@ void sc_copy_times_wake(void);
  * returns. No lock of the library should be held. errno is kept. */
 void sc_postmortem_failed(const struct sc_call *call, int result);
 
-/* reaper/own_threads.c: calls function(argument). Where the calling thread may have less stack left
- * than the driver needs to make streams and to pin memory, the call is made on a thread of the
+/* reaper/library_threads.c: calls function(argument). Where the calling thread may have less stack
+ * left than the driver needs to make streams and to pin memory, the call is made on a thread of the
  * library's, with the caller's context, and waited for. The caller's signals come meanwhile, on the
  * caller's own stack. False: the system gives no thread, and no call was made. No lock of the
  * library's that a handler may want should be held. errno is kept. */
-bool sc_own_threads_make_room(void (*function)(void *argument), void *argument);
+bool sc_library_threads_call(void (*function)(void *argument), void *argument);
 
 #endif

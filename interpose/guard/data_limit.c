@@ -27,7 +27,7 @@ static bool ask(void)
     return limit.soft != UINT64_MAX;
 }
 
-void sc_data_limit_changes(void)
+void sc_data_limit_note_change(void)
 {
     atomic_store(&asked_ns, sc_coarse_now_ns());
     atomic_store(&is_set, true);

@@ -16,6 +16,6 @@
 bool sc_data_limit_is_set(void);
 
 /* The program is about to set the limit: it counts as set until the kernel is asked again. */
-void sc_data_limit_changes(void);
+void sc_data_limit_note_change(void);
 
 #endif

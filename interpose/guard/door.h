@@ -9,7 +9,7 @@
  * three take more than a function each, for what only the caller knows:
  *
  *     protect     which operation (sc_guard_protect), which step of the tracker's it is part of
- *                 (sc_guard_attend), and where the call may be without tracker and locks
+ *                 (sc_guard_lock_stripes), and where the call may be without tracker and locks
  *                 (sc_guard_apply).
  *     unprotect   which memory (sc_guard_unprotect); or that a call has just been refused, and may
  *                 be made again (sc_guard_makes_room). A hook that has much to do first asks
@@ -54,15 +54,15 @@ struct sc_report_guard;
  * returns to. Takes SIGSEGV over and starts the reaper if that is needed. */
 void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, const void *site);
 
-/* Prepares for the tracker's next step, which will issue or end operations in these lanes
+/* Prepares for the tracker's next step, which will issue or end operations in these stripes
  * (track/spans.h). sc_guard_apply, right after the step, then tells the kernel of the changes
- * without the tracker's lock. The lanes are only a hint. Nothing is done if there are none. */
-void sc_guard_attend_some(uint64_t lanes);
+ * without the tracker's lock. The stripes are only a hint. Nothing is done if there are none. */
+void sc_guard_lock_some_stripes(uint64_t stripes);
 
-static inline void sc_guard_attend(uint64_t lanes)
+static inline void sc_guard_lock_stripes(uint64_t stripes)
 {
-    if (sc_unlikely(lanes))
-        sc_guard_attend_some(lanes);
+    if (sc_unlikely(stripes))
+        sc_guard_lock_some_stripes(stripes);
 }
 
 /* Makes the protection of pages what the tracker's records ask for. On return pages of operations
@@ -131,7 +131,7 @@ void sc_guard_process(enum sc_guard_moment moment);
  * run a function of the program's, and may have SIGSEGV blocked: then it is unblocked here. Or for
  * one of the library's (`is_own`), which is about to set its signal mask. One load before SIGSEGV
  * is shared, else a system call. Signal-safe; lock-free. */
-bool sc_guard_lets_faults_in(bool is_own);
+bool sc_guard_unblock_faults(bool is_own);
 
 /* What the summary says of the guard. Lock-free, and signal safe. */
 struct sc_report_guard sc_guard_totals(void);

@@ -3,17 +3,17 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "common/library_lock.h"
 #include "common/op_kinds.h"
-#include "common/own_lock.h"
 #include "common/pages.h"
 #include "common/peek.h"
 #include "common/pool.h"
 #include "common/shape.h"
 #include "interpose/base/compiler.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/plain_memory.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/guard/apart.h"
 #include "interpose/guard/block_areas.h"
 #include "interpose/guard/data_limit.h"
@@ -74,31 +74,31 @@ bool sc_guard_busy(void)
     return sc_unlikely(atomic_load_explicit(&guards()->busy, memory_order_relaxed) != 0);
 }
 
-/* Tells the kernel of all changes of guards that are due. If lanes were attended, their locks are
+/* Tells the kernel of all changes of guards that are due. If stripes were attended, their locks are
  * held and their changes are told first; then whatever is left is applied. */
 void sc_guard_apply(uint64_t stream_bits)
 {
-    bool attends = sc_unlikely(sc_spans_attended != 0);
-    if (sc_likely(!attends && !sc_spans_may_be_unapplied(guards(), stream_bits != 0)))
+    bool has_locked = sc_unlikely(sc_spans_locked_stripes != 0);
+    if (sc_likely(!has_locked && !sc_spans_may_be_unapplied(guards(), stream_bits != 0)))
         return;
     uint64_t before = sc_guard_budget_begin();
-    if (attends)
-        sc_protect_tell_kernel();
+    if (has_locked)
+        sc_protect_apply_and_unlock();
     if (sc_spans_may_be_unapplied(guards(), stream_bits != 0))
         sc_protect_apply(stream_bits);
     sc_guard_budget_end(before);
 }
 
-void sc_guard_attend_some(uint64_t lanes)
+void sc_guard_lock_some_stripes(uint64_t stripes)
 {
     uint64_t before = sc_guard_budget_begin();
-    sc_protect_attend_lanes(lanes);
+    sc_protect_lock_stripes(stripes);
     sc_guard_budget_end(before);
 }
 
 /* May there be changes to these pages that the kernel has not been told of? Yes if there are too
  * many records to look through. */
-static bool may_be_untold(uintptr_t start, size_t size_bytes)
+static bool may_be_unapplied(uintptr_t start, size_t size_bytes)
 {
     return sc_spans_may_be_unapplied(guards(), true) &&
            (sc_pool_first_unused(&guards()->pool) > LOOKED_AT_MAX ||
@@ -112,7 +112,7 @@ bool sc_guard_overlaps(const void *address, size_t size_bytes)
     size_t whole = size_bytes + ((uintptr_t)address - start);
     return sc_grid_may_overlap(&guards()->grid, start, whole) ||
            sc_track_may_have(&sc_track, SC_NEAR_OPERATIONS, (uintptr_t)address, size_bytes) ||
-           may_be_untold(start, whole);
+           may_be_unapplied(start, whole);
 }
 
 bool sc_guard_has(const void *address, size_t size_bytes)
@@ -123,20 +123,20 @@ bool sc_guard_has(const void *address, size_t size_bytes)
 /* ---- fork ---- */
 
 /* In a forked child: its copies of guarded pages are made accessible. */
-static void let_inherited_go(void)
+static void unprotect_inherited(void)
 {
     SC_KEEP_ERRNO();
-    sc_protect_let_go_inherited(0);
+    sc_protect_unprotect_inherited(0);
     sc_apart_forget();
 }
 
 /* In a forked child, which guards nothing: makes inherited pages accessible. True: it is a child,
  * and the caller has nothing more to do. */
-bool sc_guard_is_done_by_child(void)
+bool sc_guard_unprotect_in_child(void)
 {
     if (sc_likely(!sc_process_is_child()))
         return false;
-    let_inherited_go();
+    unprotect_inherited();
     return true;
 }
 
@@ -144,22 +144,22 @@ bool sc_guard_is_done_by_child(void)
 
 /* Ends the guard of the pages, and tells the kernel. On a spare stack, since the thread's own may
  * be guarded. */
-static void let_go(void *argument)
+static void unprotect(void *argument)
 {
     const struct sc_pages *of = argument;
-    SC_TRACKED(sc_guarded_let_go(track.inflight, of->start, of->end - of->start, SC_TOUCH_WRITE,
-                                 true, SC_NO_VERDICT_KERNEL));
+    SC_TRACKED(sc_guarded_unprotect(track.inflight, of->start, of->end - of->start, SC_TOUCH_WRITE,
+                                    true, SC_NO_VERDICT_KERNEL));
     sc_guard_apply(SC_GUARD_ALL);
 }
 
 void sc_guard_unprotect(const void *address, size_t size_bytes)
 {
     struct sc_pages of = {(uintptr_t)address, (uintptr_t)address + (size_bytes ? size_bytes : 1)};
-    if (sc_guard_has(address, size_bytes) && !sc_guard_is_done_by_child())
-        sc_spare_stack_repeat(let_go, &of);
+    if (sc_guard_has(address, size_bytes) && !sc_guard_unprotect_in_child())
+        sc_spare_stack_repeat(unprotect, &of);
 }
 
-static void let_all_go(void *unused)
+static void unprotect_all(void *unused)
 {
     (void)unused;
     SC_TRACKED(sc_guarded_end_all(track.inflight));
@@ -168,12 +168,12 @@ static void let_all_go(void *unused)
 
 static void repeat_all(void *unused)
 {
-    sc_spare_stack_repeat(let_all_go, unused);
+    sc_spare_stack_repeat(unprotect_all, unused);
 }
 
 void sc_guard_unprotect_all(bool is_last)
 {
-    if (sc_guard_is_done_by_child())
+    if (sc_guard_unprotect_in_child())
         return;
     if (is_last)
         sc_spare_stack_call_last(repeat_all, NULL);
@@ -182,7 +182,7 @@ void sc_guard_unprotect_all(bool is_last)
 }
 
 /* Ends all guards, and gives up all mappings that were made for them. */
-static void give_all_up(void *unused)
+static void unprotect_all_and_join(void *unused)
 {
     (void)unused;
     SC_TRACKED(sc_guarded_give_up(track.inflight));
@@ -194,10 +194,10 @@ static void give_all_up(void *unused)
  * failed for want of one: ENOMEM may have other causes. */
 bool sc_guard_makes_room(void)
 {
-    if (errno != ENOMEM || (!sc_guard_busy() && !sc_apart_any()) || sc_own_lock_depth ||
+    if (errno != ENOMEM || (!sc_guard_busy() && !sc_apart_any()) || sc_library_lock_depth ||
         !sc_map_budget_is_spent())
         return false;
-    sc_spare_stack_repeat(give_all_up, NULL);
+    sc_spare_stack_repeat(unprotect_all_and_join, NULL);
     return true;
 }
 
@@ -216,12 +216,12 @@ void sc_guard_process(enum sc_guard_moment moment)
         sc_signals_enter_handlers();
         break;
     case SC_GUARD_LOADS_CODE:
-        sc_signals_doubt();
+        sc_signals_recheck_soon();
         break;
     case SC_GUARD_FORKED:
         sc_signals_child();
         if (uses_cuda)
-            let_inherited_go();
+            unprotect_inherited();
         break;
     case SC_GUARD_ENDS:
         sc_guard_unprotect_all(true);
@@ -237,7 +237,8 @@ static bool is_pageable_allowed(const struct sc_range_info *range)
 {
     uintptr_t start = range->address & ~guards()->page_mask;
     size_t size_bytes = range->address - start + range->size_bytes;
-    return !sc_own_stack_is_mains(start, size_bytes) && sc_plain_memory_is_heap(start, size_bytes);
+    return !sc_thread_stack_overlaps_main(start, size_bytes) &&
+           sc_plain_memory_is_heap(start, size_bytes);
 }
 
 /* May pages of the range be protected at all? Memory that the driver allocated may be; a
@@ -360,7 +361,7 @@ void sc_guard_note_stack(uintptr_t place)
 {
     struct stack_range of = {.place = place};
     if (sc_likely(!sc_track_range_may_be_near(&sc_track, (const void *)place)) ||
-        sc_own_lock_depth || sc_guard_is_done_by_child())
+        sc_library_lock_depth || sc_guard_unprotect_in_child())
         return;
     sc_spare_stack_call(note_stack_range, &of);
     if (of.range.size_bytes)
@@ -460,7 +461,7 @@ static bool can_guard(const struct sc_pages *pages, bool by_userfault,
                       enum sc_no_verdict_reason *reason)
 {
     *reason = SC_NO_VERDICT_STACK;
-    if (sc_own_stack_touches(pages->start, pages->end - pages->start))
+    if (sc_thread_stack_overlaps(pages->start, pages->end - pages->start))
         return false;
     *reason = SC_NO_VERDICT_HANDLER;
     if (!sc_reaper_start())
@@ -490,19 +491,19 @@ static struct sc_pages in_area(const struct sc_range_info *range, uintptr_t addr
 }
 
 /* Puts sources under userfaultfd before they are guarded. A huge page may end behind the range. */
-static void take_sources(const struct sc_range_info *range, const struct sc_pages *pages)
+static void adopt_sources(const struct sc_range_info *range, const struct sc_pages *pages)
 {
     uintptr_t end = sc_spans_pages(guards(), range->address, range->size_bytes).end;
     for (uintptr_t at = pages->start; at < pages->end && at < end;) {
         struct sc_pages all = in_area(range, at);
-        sc_protect_take_sources(&all);
+        sc_protect_adopt_sources(&all);
         at = all.end;
     }
 }
 
 /* Is an operation with many pages better guarded by mprotect? Not with guard=uffd, not if threads
  * wait for each other for that, and not if SIGSEGV, which it needs, cannot be had. */
-static bool is_mprotects(void)
+static bool is_better_by_mprotect(void)
 {
     return sc_options.guard != SC_GUARD_UFFD && !sc_map_waits_are_long() &&
            sc_signals_take_over() == SC_TAKEOVER_DONE;
@@ -516,18 +517,19 @@ static __attribute__((noinline)) bool choose_mechanism(const struct sc_range_inf
     size_t size_bytes = pages->end - pages->start;
     if (!sc_userfaults_have_adopted(pages->start, 1))
         return false;
-    sc_protect_note_left(pages, size_bytes >= SC_USERFAULTS_LONG_BYTES ||
-                                    (size_bytes > SC_USERFAULTS_BRIEF_BYTES && is_mprotects()));
+    sc_protect_note_mechanism(
+        pages, size_bytes >= SC_USERFAULTS_LONG_BYTES ||
+                   (size_bytes > SC_USERFAULTS_BRIEF_BYTES && is_better_by_mprotect()));
     if (is_source && sc_guard_uses_userfault(pages->start, size_bytes, false) &&
         !sc_guard_uses_userfault(pages->start, size_bytes, true))
-        take_sources(range, pages);
+        adopt_sources(range, pages);
     return sc_guard_uses_userfault(pages->start, size_bytes, is_source);
 }
 
 /* Does userfaultfd guard all pages of the operation, and mprotect none? The choice is kept with the
  * pages. */
-static bool is_userfaults(const struct sc_range_info *range, const struct sc_pages *pages,
-                          bool is_source)
+static bool is_by_userfault(const struct sc_range_info *range, const struct sc_pages *pages,
+                            bool is_source)
 {
     size_t size_bytes = pages->end - pages->start;
     if (!sc_areas_have(pages->start))
@@ -559,10 +561,10 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
         return;
     }
     bool is_source = !sc_direction_writes_host(op->direction);
-    bool by_userfault = is_userfaults(range, &pages, is_source);
+    bool by_userfault = is_by_userfault(range, &pages, is_source);
     if (!can_guard(&pages, by_userfault, &reason)) {
         if (!by_userfault && sc_areas_have(pages.start))
-            sc_protect_note_left(&pages, false);
+            sc_protect_note_mechanism(&pages, false);
         note_unguarded(reason, hull_bytes);
         return;
     }

@@ -9,7 +9,7 @@
 #include "common/now.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "track/kept_off.h"
+#include "track/exempt_pages.h"
 #include "track/track_parts.h"
 
 #include "common/poison.h"
@@ -44,7 +44,7 @@ static bool take(struct loan *loan, int32_t from, int32_t self)
                                                    memory_order_relaxed);
 }
 
-static void give_back(struct loan *loan)
+static void end_loan(struct loan *loan)
 {
     SC_ASSERT(atomic_load_explicit(&loan->owner, memory_order_relaxed) == -sc_thread_id());
     atomic_store_explicit(&loan->end, 0, memory_order_relaxed);
@@ -53,17 +53,17 @@ static void give_back(struct loan *loan)
 
 /* Ends a loan of this thread. A loan that was thought to be left behind may have been ended
  * already, by its own call or by a handler that came in between, and be another call's. */
-static void give_back_own(struct loan *loan, int32_t self, uintptr_t place)
+static void end_loans_of_thread(struct loan *loan, int32_t self, uintptr_t place)
 {
     if (atomic_load_explicit(&loan->owner, memory_order_relaxed) == self &&
         loan->frame.place == place && take(loan, self, self))
-        give_back(loan);
+        end_loan(loan);
 }
 
 /* Ends those loans of this thread whose calls were left (siglongjmp). `place`: the frame of the
  * call that lends now. Another loan with the same place is of a call that is over, since no two
  * calls under way have the same frame. */
-static void give_back_left_ones(int32_t self, uintptr_t place)
+static void end_left_loans(int32_t self, uintptr_t place)
 {
     unsigned kept = 0;
     unsigned count = atomic_load_explicit(&used_to, memory_order_acquire);
@@ -73,25 +73,25 @@ static void give_back_left_ones(int32_t self, uintptr_t place)
         if (loan->frame.place != place && sc_frame_lives(&loan->frame))
             kept++;
         else
-            give_back_own(loan, self, loan->frame.place);
+            end_loans_of_thread(loan, self, loan->frame.place);
     }
     own_live = kept;
 }
 
 /* Ends the loan if its owner's thread does not exist any more. A system call. */
-static bool give_back_if_gone(struct loan *loan)
+static bool end_loan_if_gone(struct loan *loan)
 {
     int32_t owner = atomic_load_explicit(&loan->owner, memory_order_relaxed);
     bool gone = owner != 0 && sc_kernel_call(SYS_tkill, owner < 0 ? -owner : owner) == -ESRCH;
     if (!gone || !take(loan, owner, sc_thread_id()))
         return false;
-    give_back(loan);
+    end_loan(loan);
     return true;
 }
 
 /* Ends the loans of all threads that are gone, when the table is full. Each loan costs a system
  * call, so this is done once in SEARCH_NS at most. */
-static bool give_back_of_gone_threads(void)
+static bool end_loans_of_gone_threads(void)
 {
     static _Atomic uint64_t last_ns;
     uint64_t now_ns = sc_coarse_now_ns();
@@ -100,7 +100,7 @@ static bool give_back_of_gone_threads(void)
         return false;
     atomic_store_explicit(&last_ns, now_ns, memory_order_relaxed);
     for (struct loan *loan = loans_made; loan < loans_made + LOANS; loan++)
-        any |= give_back_if_gone(loan);
+        any |= end_loan_if_gone(loan);
     return any;
 }
 
@@ -131,7 +131,7 @@ static unsigned take_free(int32_t self)
 static unsigned take_any(int32_t self)
 {
     unsigned id = take_free(self);
-    return id == LOANS && give_back_of_gone_threads() ? take_free(self) : id;
+    return id == LOANS && end_loans_of_gone_threads() ? take_free(self) : id;
 }
 
 void sc_loans_order(void)
@@ -144,7 +144,7 @@ static void lend(struct sc_loans *loans, uintptr_t address, uintptr_t end, enum 
 {
     int32_t self = sc_thread_id();
     if (sc_unlikely(own_live > loans->count))
-        give_back_left_ones(self, loans->count ? 0 : loans->frame.place);
+        end_left_loans(self, loans->count ? 0 : loans->frame.place);
     own_live++;
     unsigned id = take_any(self);
     if (id == LOANS) {
@@ -188,7 +188,8 @@ void sc_loans_add(struct sc_loans *loans, const void *address, size_t size_bytes
 void sc_loans_end(struct sc_loans *loans)
 {
     for (; loans->count; own_live--)
-        give_back_own(&loans_made[loans->ids[--loans->count]], sc_thread_id(), loans->frame.place);
+        end_loans_of_thread(&loans_made[loans->ids[--loans->count]], sc_thread_id(),
+                            loans->frame.place);
 }
 
 /* ---- the guard's look ---- */
@@ -209,12 +210,13 @@ static bool meets(struct loan *loan, const struct sc_access_change *change, stru
     return start < end && (change->access == SC_ACCESS_NONE || lent->touch == SC_TOUCH_WRITE);
 }
 
-/* The first pages kept off (keep_off.h) that the change would protect. */
-static bool meets_kept_off(const struct sc_access_change *change, struct sc_lent *met)
+/* The first pages kept off (exempt_objects.h) that the change would protect. */
+static bool meets_exempt_page(const struct sc_access_change *change, struct sc_lent *met)
 {
-    struct sc_kept_pages found;
-    if (!sc_kept_off_find(sc_track_parts.kept_off, change->address,
-                          change->address + change->size_bytes, *sc_track_parts.page_mask, &found))
+    struct sc_exempt_run found;
+    if (!sc_exempt_pages_find(sc_track_parts.exempt_pages, change->address,
+                              change->address + change->size_bytes, *sc_track_parts.page_mask,
+                              &found))
         return false;
     *met = (struct sc_lent){found.start, found.end - found.start, SC_TOUCH_WRITE};
     return true;
@@ -229,16 +231,16 @@ bool sc_loans_find(const struct sc_access_change *change, struct sc_lent *lent)
         return false;
     sc_loans_order();
     if (sc_unlikely(own_live != 0))
-        give_back_left_ones(sc_thread_id(), 0);
+        end_left_loans(sc_thread_id(), 0);
     unsigned count = atomic_load_explicit(&used_to, memory_order_relaxed);
     for (struct loan *loan = loans_made; loan < loans_made + count; loan++) {
-        if (!meets(loan, change, &met) || give_back_if_gone(loan))
+        if (!meets(loan, change, &met) || end_loan_if_gone(loan))
             continue;
         if (!found || met.address < lent->address)
             *lent = met;
         found = true;
     }
-    if (meets_kept_off(change, &met) && (!found || met.address < lent->address)) {
+    if (meets_exempt_page(change, &met) && (!found || met.address < lent->address)) {
         *lent = met;
         found = true;
     }

@@ -50,8 +50,8 @@ struct sc_lent {
 };
 
 /* Is a page of the change on loan, for a touch that the change would forbid, or never to be guarded
- * (interpose/system_calls/keep_off.h)? Stores the part of the first such interval that lies in the
- * change. */
+ * (interpose/system_calls/exempt_objects.h)? Stores the part of the first such interval that lies
+ * in the change. */
 bool sc_loans_find(const struct sc_access_change *change, struct sc_lent *lent);
 
 #endif

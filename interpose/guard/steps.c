@@ -42,8 +42,8 @@ static unsigned count(uintptr_t address)
 static void close_page(uintptr_t page, bool is_repeated)
 {
     if (is_repeated) {
-        SC_TRACKED(sc_guarded_let_go(track.inflight, page, page_bytes(), SC_TOUCH_WRITE, true,
-                                     SC_NO_VERDICT_NEIGHBOURS));
+        SC_TRACKED(sc_guarded_unprotect(track.inflight, page, page_bytes(), SC_TOUCH_WRITE, true,
+                                        SC_NO_VERDICT_NEIGHBOURS));
         sc_guard_apply(SC_GUARD_ALL);
     }
     sc_protect_close_page(page);

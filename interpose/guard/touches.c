@@ -1,8 +1,8 @@
 #include "interpose/guard/touches.h"
 
 #include "common/hazard_words.h"
+#include "common/library_lock.h"
 #include "common/now.h"
-#include "common/own_lock.h"
 #include "common/pages.h"
 #include "common/shape.h"
 #include "common/ticks.h"
@@ -34,12 +34,12 @@
 #include "interpose/streams/streams.h"
 #include "report/options.h"
 #include "track/blocks.h"
+#include "track/exempt_pages.h"
 #include "track/grid.h"
 #include "track/guarded.h"
 #include "track/hold.h"
 #include "track/hold_kind.h"
 #include "track/inflight_calls.h"
-#include "track/kept_off.h"
 #include "track/no_verdicts.h"
 #include "track/op_info.h"
 #include "track/ops.h"
@@ -50,7 +50,7 @@
 
 #include "common/poison.h"
 
-enum { SLICE_NS = 1000 * 1000, FAULTS_BEFORE_MENDING = 4, LOOKS_MAX = 1000 };
+enum { SLICE_NS = 1000 * 1000, FAULTS_BEFORE_MENDING = 4, ATTEMPTS_MAX = 1000 };
 
 static struct sc_spans *guards(void)
 {
@@ -71,14 +71,14 @@ struct touch {
     enum sc_touch kind;
     const struct sc_culprit *culprit;
     const struct sc_fault *fault; /* NULL: a call's */
-    bool is_programs;             /* result: the fault is the program's own */
+    bool is_program_fault;        /* result: the fault is the program's own */
     bool is_unjudged;             /* since it is not known how far it goes */
     bool is_stepped;              /* result: the page is closed again behind the instruction */
     bool gives_up;                /* stall_limit has passed */
-    bool may_not_wait;            /* the reaper waits for what the interrupted call has locked */
+    bool must_not_wait;           /* the reaper waits for what the interrupted call has locked */
     bool is_excused;              /* what forbids it is behind a function that waits for us */
     bool is_behind_function;      /* or may be */
-    bool lets_kernels_go_on;      /* one that forbids it is found to wait for the program */
+    bool releases_kernels;        /* one that forbids it is found to wait for the program */
     bool is_stuck;                /* result: a kernel that forbids it may be such a one */
     uint32_t kernel_stream;       /* of a kernel that forbids it; 0: none does */
     struct sc_excuses_stand kernel_stand;
@@ -222,7 +222,7 @@ static bool has_kernel(const struct sc_ops *ops)
 /* Removes possible uses (of kernels, or in bodies of graphs) that the touch need not wait for:
  * those that the options do not heal, and those of kernels that wait for this very touch. For the
  * latter the page is never guarded again, since host and kernel talk by it. */
-static void leave_kernels(struct sc_ops *ops, struct touch *touch)
+static void drop_unawaited_kernels(struct sc_ops *ops, struct touch *touch)
 {
     touch->kernel_stream = 0;
     ops->count = sc_ops_kept(ops);
@@ -230,11 +230,12 @@ static void leave_kernels(struct sc_ops *ops, struct touch *touch)
         const struct sc_op_info *op = &ops->ops[i];
         if (!sc_ops_is_possible(op))
             continue;
-        if (touch->lets_kernels_go_on) {
+        if (touch->releases_kernels) {
             sc_excuses_kernel_waits(&op->ticket);
-            sc_kept_off_add(sc_track_parts.kept_off, op->shape.address & ~guards()->page_mask);
+            sc_exempt_pages_add(sc_track_parts.exempt_pages,
+                                op->shape.address & ~guards()->page_mask);
         }
-        if (touch->lets_kernels_go_on || !sc_hazards_heals(op))
+        if (touch->releases_kernels || !sc_hazards_heals(op))
             drop_op(ops, i);
         else
             touch->kernel_stream = op->ticket.stream;
@@ -243,7 +244,7 @@ static void leave_kernels(struct sc_ops *ops, struct touch *touch)
 
 /* Removes the kernels that the program talks with by this touch: it is an atomic instruction, or
  * the kernel is known to wait for the host. True: there were some. */
-static bool leave_those_talked_with(struct sc_ops *ops, const struct touch *touch)
+static bool drop_synchronising_kernels(struct sc_ops *ops, const struct touch *touch)
 {
     unsigned before = ops->count = sc_ops_kept(ops);
     if (!has_kernel(ops))
@@ -258,7 +259,7 @@ static bool leave_those_talked_with(struct sc_ops *ops, const struct touch *touc
 
 /* Has the kernel that forbids the touch made no progress for so long that it may wait for the
  * touch? */
-static void look_whether_stuck(struct touch *touch)
+static void check_stuck(struct touch *touch)
 {
     if (touch->is_behind_function)
         touch->kernel_stand.since_ns = 0;
@@ -271,7 +272,7 @@ static void look_whether_stuck(struct touch *touch)
 /* Must this touch go on at once, with the data as they are? */
 static bool never_waits(const struct touch *touch)
 {
-    return sc_options.mode != SC_MODE_FIX || touch->gives_up || touch->may_not_wait ||
+    return sc_options.mode != SC_MODE_FIX || touch->gives_up || touch->must_not_wait ||
            sc_reaper_has_stopped();
 }
 
@@ -279,7 +280,7 @@ static bool never_waits(const struct touch *touch)
  * operations done; the touch waits for that. False: they are done. */
 static bool await(const struct sc_ops *ops, struct touch *touch)
 {
-    SC_TAKE_DOWN request = {
+    SC_DEALLOCATION request = {
         .address = ops->ops[0].shape.address,
         .size_bytes = sc_shape_hull_bytes(&ops->ops[0].shape),
         .kind = SC_HOLD_WAIT,
@@ -308,7 +309,7 @@ static bool must_wait_for(struct sc_ops *ops, struct touch *touch)
         return false;
     }
     SC_TRACKED(sc_guarded_end_complete(track.inflight, ops));
-    leave_kernels(ops, touch);
+    drop_unawaited_kernels(ops, touch);
     if (ops->count == 0)
         return false;
     bool waits = await(ops, touch);
@@ -364,13 +365,13 @@ static bool end_watch(const struct touch *touch, bool in_order)
     enum sc_no_verdict_reason why = touch->fault ? SC_NO_VERDICT_NEIGHBOURS : SC_NO_VERDICT_KERNEL;
     SC_TRACK_SCOPE(track);
     bool was_watched = sc_inflight_watches_page(track.inflight, touch->address, touch->kind);
-    sc_guarded_let_go(track.inflight, touch->address, touch->size_bytes, touch->kind, !in_order,
-                      why);
+    sc_guarded_unprotect(track.inflight, touch->address, touch->size_bytes, touch->kind, !in_order,
+                         why);
     return was_watched;
 }
 
 /* Unprotects the page, and counts a touch beside what is in flight (neighbours.h). */
-static void let_page_go(const struct touch *touch, bool in_order, bool beside)
+static void unprotect_page(const struct touch *touch, bool in_order, bool beside)
 {
     SC_TRACE("let-go address", touch->address);
     if (end_watch(touch, in_order) && beside)
@@ -400,7 +401,7 @@ static void handle(struct touch *touch)
             in_order = true;
             break;
         }
-        if (leave_those_talked_with(&found, touch))
+        if (drop_synchronising_kernels(&found, touch))
             continue;
         if (are_excused(&found, touch)) {
             leave_unwatched(&found);
@@ -419,7 +420,7 @@ static void handle(struct touch *touch)
     bool is_beside = beside && !in_order && touch->fault;
     touch->is_stepped = is_beside && sc_steps_open_page(touch->fault, touch->kind);
     if (!touch->is_stepped)
-        let_page_go(touch, in_order, is_beside);
+        unprotect_page(touch, in_order, is_beside);
 }
 
 /* Ends the hold that the touch waited for. A hold that is left behind would last as long as a
@@ -440,7 +441,7 @@ static void take_step(void *argument)
 
 /* While the touch waits: is it excused by now? If the page was unprotected meanwhile, as for a copy
  * by the driver, the operation that the thread waits for still counts. */
-static void look_for_excuse(struct touch *touch)
+static void check_excuse(struct touch *touch)
 {
     SC_OPS(found);
     sc_host_functions_poll(stalled.since_ns ? stalled.since_ns : sc_now_ns());
@@ -454,16 +455,16 @@ static void look_for_excuse(struct touch *touch)
 }
 
 /* While the touch waits: looks whether a host function or a kernel waits for it. */
-static void look_around(void *argument)
+static void check_waiters(void *argument)
 {
     struct touch *touch = argument;
     touch->is_excused = false;
     if (touch->is_behind_function)
-        look_for_excuse(touch);
-    look_whether_stuck(touch);
+        check_excuse(touch);
+    check_stuck(touch);
 }
 
-static void look_whether_ended(void *argument)
+static void check_hold(void *argument)
 {
     struct touch *touch = argument;
     if (!SC_TRACKED(sc_holds_lives(track.holds, touch->hold, touch->hold_age)))
@@ -485,39 +486,39 @@ enum wait { WAIT_OVER, WAIT_LEFT, WAIT_GOES_ON };
 
 /* Looks once whether the wait is over. WAIT_LEFT: a signal is pending that the handler of the fault
  * keeps from the program, so the instruction is to be repeated. */
-static enum wait look_once(struct touch *touch, uint64_t now_ns, uint64_t until_ns)
+static enum wait check_wait(struct touch *touch, uint64_t now_ns, uint64_t until_ns)
 {
-    if (!call(touch, look_whether_ended))
+    if (!call(touch, check_hold))
         return WAIT_LEFT;
     if (!touch->hold || sc_reaper_has_stopped())
         return WAIT_OVER;
     touch->gives_up |= now_ns >= until_ns;
-    touch->may_not_wait |= sc_streams_are_locked_here() || sc_contexts_are_locked_here();
-    if (touch->gives_up || touch->may_not_wait)
+    touch->must_not_wait |= sc_streams_are_locked_here() || sc_contexts_are_locked_here();
+    if (touch->gives_up || touch->must_not_wait)
         return WAIT_OVER;
     if (touch->fault && sc_kernel_mask_holds_back(touch->fault->mask))
         return WAIT_LEFT;
     if (!touch->is_behind_function && !touch->kernel_stream)
         return WAIT_GOES_ON;
-    if (!call(touch, look_around))
+    if (!call(touch, check_waiters))
         return WAIT_LEFT;
-    touch->lets_kernels_go_on |= touch->is_stuck;
+    touch->releases_kernels |= touch->is_stuck;
     return touch->is_excused || touch->is_stuck ? WAIT_OVER : WAIT_GOES_ON;
 }
 
 /* Waits for touch->hold, without a lock and with nothing to clean up. False: a signal is pending,
- * as for look_once. */
+ * as for check_wait. */
 static bool wait_for_hold(struct touch *touch, uint64_t until_ns)
 {
     while (touch->hold) {
-        uint32_t round = sc_reaper_round();
+        uint32_t pass = sc_reaper_pass_number();
         uint64_t now_ns = sc_now_ns();
-        enum wait wait = look_once(touch, now_ns, until_ns);
+        enum wait wait = check_wait(touch, now_ns, until_ns);
         if (wait != WAIT_GOES_ON)
             return wait == WAIT_OVER;
         bool looks = touch->fault || touch->is_behind_function || touch->kernel_stream;
         uint64_t slice_ns = looks ? now_ns + SLICE_NS : until_ns;
-        sc_reaper_sleep(round, slice_ns < until_ns ? slice_ns : until_ns);
+        sc_reaper_sleep(pass, slice_ns < until_ns ? slice_ns : until_ns);
     }
     return true;
 }
@@ -574,20 +575,20 @@ static bool take_steps(struct touch *touch, sc_spare_function *step)
 /* ---- what our own locks are held over ---- */
 
 /* Opens the page if the guard has it, or was about to unprotect it when we interrupted it. */
-static bool is_let_through(uintptr_t page)
+static bool is_unprotected_at_once(uintptr_t page)
 {
     return (is_covered(page) || sc_spans_may_protect(guards(), page, 1)) &&
-           sc_protect_let_through(page);
+           sc_protect_unprotect_at_once(page);
 }
 
 /* Opens the pages at once: a handler that interrupted the library must not wait for locks that its
  * own thread holds. */
-static void let_pages_through(uintptr_t address, size_t size_bytes)
+static void unprotect_pages_at_once(uintptr_t address, size_t size_bytes)
 {
     uintptr_t page_bytes = guards()->page_mask + 1;
     uintptr_t first = address & ~guards()->page_mask;
     for (uintptr_t page = first; page - first < size_bytes + (address - first); page += page_bytes)
-        is_let_through(page);
+        is_unprotected_at_once(page);
 }
 
 /* ---- calls ---- */
@@ -601,8 +602,8 @@ void sc_touches_by_kernel(const void *address, size_t size_bytes, enum sc_touch 
     SC_KEEP_ERRNO();
     struct touch touch = {
         .address = (uintptr_t)address, .size_bytes = size_bytes, .kind = kind, .culprit = culprit};
-    if (sc_own_lock_depth)
-        let_pages_through(touch.address, size_bytes);
+    if (sc_library_lock_depth)
+        unprotect_pages_at_once(touch.address, size_bytes);
     else if (size_bytes)
         take_steps(&touch, take_step);
 }
@@ -631,7 +632,7 @@ static bool keeps_coming(const struct sc_fault *fault)
 /* The driver's code, on whatever thread, has come to copy pageable memory, one page after another.
  * The pages that follow in the operation are opened with the first, so that it faults once for a
  * block. */
-static void let_driver_in(struct touch *touch)
+static void unprotect_for_driver(struct touch *touch)
 {
     const size_t block_bytes = (size_t)2 << 20;
     SC_OPS(found);
@@ -642,7 +643,7 @@ static void let_driver_in(struct touch *touch)
         if (!op->range && left > touch->size_bytes)
             touch->size_bytes = left < block_bytes ? left : block_bytes;
     }
-    let_page_go(touch, false, false);
+    unprotect_page(touch, false, false);
 }
 
 /* Sets how many bytes the faulting instruction touches on its page, as far as that is known. */
@@ -666,14 +667,14 @@ static void take_step_of_fault(void *argument)
     const struct sc_fault *fault = touch->fault;
     end_wait(touch);
     if (!is_covered(touch->address)) {
-        touch->is_programs = sc_protect_is_programs(touch->address, touch->kind);
+        touch->is_program_fault = sc_protect_is_program_fault(touch->address, touch->kind);
     } else if (sc_driver_code_runs(fault->pc, fault->context)) {
-        let_driver_in(touch);
+        unprotect_for_driver(touch);
     } else {
         measure(touch);
         handle(touch);
         if (!touch->hold && !touch->is_stepped && keeps_coming(fault))
-            sc_protect_mend_page(touch->address);
+            sc_protect_repair_page(touch->address);
     }
 }
 
@@ -693,7 +694,7 @@ static bool handle_fault(const struct sc_fault *fault)
         .fault = fault,
     };
     take_steps(&touch, take_step_of_fault);
-    return !touch.is_programs;
+    return !touch.is_program_fault;
 }
 
 /* A fault while the thread is within a lock of the library's: only opens the page. Other threads
@@ -702,9 +703,9 @@ static bool handle_fault(const struct sc_fault *fault)
 static bool handle_within_lock(const struct sc_fault *fault)
 {
     enum sc_touch kind = fault->write ? SC_TOUCH_WRITE : SC_TOUCH_READ;
-    for (unsigned attempt = 0; attempt < LOOKS_MAX; attempt++) {
+    for (unsigned attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         uint32_t begun = sc_spans_begun(guards());
-        if (is_let_through(fault->address & ~guards()->page_mask) ||
+        if (is_unprotected_at_once(fault->address & ~guards()->page_mask) ||
             !sc_page_access_denies(fault->address, kind))
             return true;
         if (sc_spans_begun(guards()) == begun)
@@ -721,9 +722,9 @@ bool sc_guard_fault(const struct sc_fault *fault)
     SC_KEEP_ERRNO();
     bool ours = false;
     if (sc_unlikely(sc_process_is_child()))
-        ours = sc_guard_busy() && sc_protect_let_go_inherited(fault->address);
+        ours = sc_guard_busy() && sc_protect_unprotect_inherited(fault->address);
     else if (fault->denied && !fault->executes &&
              sc_blocks_may_hold(&guards()->ever, fault->address, 1))
-        ours = sc_own_lock_depth ? handle_within_lock(fault) : handle_fault(fault);
+        ours = sc_library_lock_depth ? handle_within_lock(fault) : handle_fault(fault);
     return ours;
 }

@@ -11,11 +11,11 @@
 #include <time.h>
 
 #include "common/kernel.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/guard/door.h"
 #include "interpose/guard/protect.h"
 #include "interpose/guard/userfaults.h"
-#include "interpose/reaper/own_threads.h"
+#include "interpose/reaper/library_threads.h"
 #include "interpose/signals/blocked_threads.h"
 #include "interpose/signals/signals.h"
 #include "track/no_verdicts.h"
@@ -32,7 +32,7 @@ static bool may_deny(int32_t thread, enum sc_no_verdict_reason *reason)
     *reason = SC_NO_VERDICT_HANDLER;
     if (!sc_blocked_threads_find(thread, &blocks))
         return false;
-    sc_signals_doubt();
+    sc_signals_recheck_soon();
     enum sc_takeover takeover = blocks ? SC_TAKEOVER_BLOCKED : sc_signals_take_over();
     if (takeover == SC_TAKEOVER_BLOCKED)
         *reason = SC_NO_VERDICT_BLOCKED;
@@ -43,7 +43,7 @@ static bool may_deny(int32_t thread, enum sc_no_verdict_reason *reason)
 static void answer(const struct sc_userfaults_event *event)
 {
     enum sc_no_verdict_reason reason = SC_NO_VERDICT_HANDLER;
-    bool denies = sc_userfaults_is_off(event->address) && may_deny(event->thread, &reason);
+    bool denies = sc_userfaults_is_protected(event->address) && may_deny(event->thread, &reason);
     if (!sc_protect_answer_touch(event->address, denies))
         sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, 1);
 }
@@ -103,10 +103,10 @@ static void *run(void *unused)
 {
     struct sc_userfaults_event event;
     SC_CARRY();
-    sc_own_threads_enter("safecopy-touch");
-    sc_own_threads_block_signals();
+    sc_library_threads_enter("safecopy-touch");
+    sc_library_threads_block_signals();
     outrank_others();
-    bool serves = sc_userfaults_enter_reader();
+    bool serves = sc_userfaults_start_reader();
     tell_begun();
     if (!serves)
         return unused;
@@ -117,7 +117,7 @@ static void *run(void *unused)
 
 static void start(void)
 {
-    if (sc_own_threads_start(run, SC_OWN_THREADS_SMALL))
+    if (sc_library_threads_start(run, SC_LIBRARY_THREADS_SMALL))
         await_begun();
     else
         sc_userfaults_give_up();

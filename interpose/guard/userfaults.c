@@ -32,13 +32,13 @@
 #define REGISTER_WP (UINT64_C(1) << 1)
 #define REGISTER_MINOR (UINT64_C(1) << 2)
 
-struct put_back {
+struct continue_request {
     struct uffdio_range range;
     uint64_t mode;
     int64_t mapped;
 };
-#define PUT_BACK _IOWR(UFFDIO, 0x07, struct put_back) /* UFFDIO_CONTINUE */
-#define PUT_BACK_WP (UINT64_C(1) << 1)                /* UFFDIO_CONTINUE_MODE_WP */
+#define CONTINUE_REQUEST _IOWR(UFFDIO, 0x07, struct continue_request) /* UFFDIO_CONTINUE */
+#define CONTINUE_MODE_WP (UINT64_C(1) << 1)                           /* UFFDIO_CONTINUE_MODE_WP */
 
 enum {
     PAGE_BYTES = SC_SMALL_PAGE_BYTES,
@@ -55,7 +55,7 @@ enum {
     BY_MPROTECT = 0x10, /* kept off, or read-only, by mprotect */
     ADOPTED = 0x20,     /* registered */
     SOURCES = 0x40,     /* ... for write-protection as well */
-    LEFT = 0x80,        /* the latest operation there was left to mprotect */
+    TO_MPROTECT = 0x80, /* the latest operation there was left to mprotect */
 };
 
 static _Atomic int descriptor = -1;
@@ -66,7 +66,7 @@ static uintptr_t
 
 static _Atomic uint8_t *page_at(uintptr_t address)
 {
-    return &sc_areas.marks[(address - sc_areas.start) / PAGE_BYTES];
+    return &sc_areas.page_states[(address - sc_areas.start) / PAGE_BYTES];
 }
 
 static uint8_t known_of(uintptr_t address)
@@ -86,7 +86,7 @@ static bool is_usable(void)
 
 /* ---- the kernel ---- */
 
-static long ask(unsigned long request, void *argument)
+static long call_ioctl(unsigned long request, void *argument)
 {
     return sc_kernel_call(SYS_ioctl, atomic_load_explicit(&descriptor, memory_order_relaxed),
                           request, argument);
@@ -95,25 +95,25 @@ static long ask(unsigned long request, void *argument)
 static long write_protect(uintptr_t start, size_t size_bytes, bool on)
 {
     struct uffdio_writeprotect request = {.range = {start, size_bytes}, .mode = on};
-    return ask(UFFDIO_WRITEPROTECT, &request);
+    return call_ioctl(UFFDIO_WRITEPROTECT, &request);
 }
 
 static void wake(uintptr_t start, size_t size_bytes)
 {
     struct uffdio_range range = {start, size_bytes};
-    ask(UFFDIO_WAKE, &range);
+    call_ioctl(UFFDIO_WAKE, &range);
 }
 
 /* Puts pages back into the page tables (UFFDIO_CONTINUE), for reading alone if `access` says so
  * (Linux 6.4). Pages that are there already, or for which the kernel has no page, are passed over
  * and their waiters woken, which touch them again. */
-static long put_all_back(uintptr_t start, size_t size_bytes, enum sc_access access)
+static long map_pages_again(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     long refused = 0;
     for (uintptr_t end = start + size_bytes; start < end;) {
-        uint64_t mode = access == SC_ACCESS_READ ? PUT_BACK_WP : 0;
-        struct put_back request = {.range = {start, end - start}, .mode = mode};
-        long result = ask(PUT_BACK, &request);
+        uint64_t mode = access == SC_ACCESS_READ ? CONTINUE_MODE_WP : 0;
+        struct continue_request request = {.range = {start, end - start}, .mode = mode};
+        long result = call_ioctl(CONTINUE_REQUEST, &request);
         if (result == 0)
             break;
         if (result == -EAGAIN && request.mapped > 0) {
@@ -136,7 +136,7 @@ static long put_all_back(uintptr_t start, size_t size_bytes, enum sc_access acce
 static bool register_for(uint64_t mode, uintptr_t start, size_t size_bytes)
 {
     struct uffdio_register request = {.range = {start, size_bytes}, .mode = mode};
-    return ask(UFFDIO_REGISTER, &request) == 0;
+    return call_ioctl(UFFDIO_REGISTER, &request) == 0;
 }
 
 static bool register_pages(uint64_t mode, uintptr_t start, size_t size_bytes)
@@ -148,12 +148,12 @@ static bool register_pages(uint64_t mode, uintptr_t start, size_t size_bytes)
 static void unregister_pages(uintptr_t start, size_t size_bytes)
 {
     struct uffdio_range range = {start, size_bytes};
-    ask(UFFDIO_UNREGISTER, &range);
+    call_ioctl(UFFDIO_UNREGISTER, &range);
 }
 
 /* Makes the bell: a registered page that stays out of the page tables, so that reading it wakes the
  * reader. */
-static bool hang_bell(void)
+static bool make_bell(void)
 {
     bell = sc_areas_map(PAGE_BYTES);
     return bell && register_pages(REGISTER_WP | REGISTER_MINOR, bell, PAGE_BYTES) &&
@@ -164,7 +164,7 @@ static enum sc_userfaultfd_state open_and_try(void)
 {
     enum sc_userfaultfd_state opened;
     atomic_store(&descriptor, sc_userfaultfd_open(&opened));
-    if (opened == SC_USERFAULTFD_OPENED && !hang_bell())
+    if (opened == SC_USERFAULTFD_OPENED && !make_bell())
         opened = SC_USERFAULTFD_NO_DESCRIPTOR;
     return opened;
 }
@@ -195,7 +195,7 @@ enum sc_userfaultfd_state sc_userfaults_state(void)
 
 static bool is_adopted(uintptr_t page)
 {
-    return sc_areas_have_lane(page) && known_of(page) & ADOPTED;
+    return sc_areas_have_stripe(page) && known_of(page) & ADOPTED;
 }
 
 static bool is_touched(uint8_t known)
@@ -207,34 +207,34 @@ static bool is_touched(uint8_t known)
 static bool serves(uint8_t known, bool is_source)
 {
     uint8_t wanted = ADOPTED | (is_source ? SOURCES : 0);
-    return (known & (wanted | BY_MPROTECT | LEFT)) == wanted && !is_touched(known);
+    return (known & (wanted | BY_MPROTECT | TO_MPROTECT)) == wanted && !is_touched(known);
 }
 
 bool sc_guard_uses_userfault(uintptr_t address, size_t size_bytes, bool is_source)
 {
     uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1), end = address + size_bytes;
-    if (!is_usable() || size_bytes >= SC_USERFAULTS_LONG_BYTES || !sc_areas_have_lane(address) ||
-        !sc_areas_have_lane(end - 1))
+    if (!is_usable() || size_bytes >= SC_USERFAULTS_LONG_BYTES || !sc_areas_have_stripe(address) ||
+        !sc_areas_have_stripe(end - 1))
         return false;
     while (page < end && serves(known_of(page), is_source))
         page += PAGE_BYTES;
     return page >= end;
 }
 
-bool sc_userfaults_are_left(uintptr_t start, size_t size_bytes, bool left)
+bool sc_userfaults_mechanism_is_noted(uintptr_t start, size_t size_bytes, bool left)
 {
     uintptr_t page = start;
     left |= !is_usable();
-    while (page - start < size_bytes && !(known_of(page) & LEFT) == !left)
+    while (page - start < size_bytes && !(known_of(page) & TO_MPROTECT) == !left)
         page += PAGE_BYTES;
     return page - start >= size_bytes;
 }
 
-void sc_userfaults_leave(uintptr_t start, size_t size_bytes, bool left)
+void sc_userfaults_note_mechanism(uintptr_t start, size_t size_bytes, bool left)
 {
-    uint8_t noted = left || !is_usable() ? LEFT : 0;
+    uint8_t noted = left || !is_usable() ? TO_MPROTECT : 0;
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
-        set_known(page, (uint8_t)((known_of(page) & ~LEFT) | noted));
+        set_known(page, (uint8_t)((known_of(page) & ~TO_MPROTECT) | noted));
 }
 
 static void set_all_known(uintptr_t start, size_t size_bytes, uint8_t known)
@@ -294,7 +294,7 @@ bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes)
 }
 
 /* Pages that mprotect guards at this moment are unprotected by mprotect later. */
-void sc_userfaults_take_sources(uintptr_t start, size_t size_bytes)
+void sc_userfaults_adopt_sources(uintptr_t start, size_t size_bytes)
 {
     if (!is_usable() || !sc_userfaults_have_adopted(start, size_bytes) ||
         !register_for(REGISTER_WP | REGISTER_MINOR, start, size_bytes))
@@ -309,7 +309,7 @@ void sc_userfaults_restore(uintptr_t start, size_t size_bytes)
         return;
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
         if (is_adopted(page) && (known_of(page) & ACCESS) == SC_ACCESS_ALL)
-            put_all_back(page, PAGE_BYTES, SC_ACCESS_ALL);
+            map_pages_again(page, PAGE_BYTES, SC_ACCESS_ALL);
 }
 
 /* ---- the end ---- */
@@ -342,13 +342,13 @@ void sc_userfaults_give_up(void)
 }
 
 /* The reader's last act: no page is kept off any more, and all waiting threads go on. */
-static void let_all_through(void)
+static void end_reading(void)
 {
     atomic_store(&has_reader, false);
     atomic_store(&state, SC_USERFAULTFD_LOST);
     for (unsigned page = 0; page < PAGES_MAX; page++)
-        if (sc_areas.marks[page])
-            atomic_fetch_and_explicit(&sc_areas.marks[page], BY_MPROTECT | ACCESS,
+        if (sc_areas.page_states[page])
+            atomic_fetch_and_explicit(&sc_areas.page_states[page], BY_MPROTECT | ACCESS,
                                       memory_order_relaxed);
     unregister_pages(sc_areas.start, sc_areas.size_bytes);
     wake(sc_areas.start, sc_areas.size_bytes);
@@ -371,10 +371,11 @@ static enum way way_of(uintptr_t page, enum sc_access access, bool usable)
         return NOTHING;
     if (access == SC_ACCESS_ALL)
         return BY_USERFAULT;
-    if (!usable && !(known & LEFT))
+    if (!usable && !(known & TO_MPROTECT))
         return BY_NOTHING_NOW;
     bool is_registered = access == SC_ACCESS_NONE || known & SOURCES;
-    return !(known & LEFT) && !is_touched(known) && is_registered ? BY_USERFAULT : BY_MAPPING;
+    return !(known & TO_MPROTECT) && !is_touched(known) && is_registered ? BY_USERFAULT
+                                                                         : BY_MAPPING;
 }
 
 /* Notes what the host may do with the pages, and whether mprotect sees to that. */
@@ -382,8 +383,8 @@ static void note(uintptr_t start, size_t size_bytes, enum sc_access access, bool
 {
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES) {
         uint8_t known = known_of(page) & (uint8_t) ~(ACCESS | BY_MPROTECT);
-        bool is_closed = by_mprotect && access != SC_ACCESS_ALL;
-        set_known(page, (uint8_t)(known | access | (is_closed ? BY_MPROTECT : 0)));
+        bool is_denied = by_mprotect && access != SC_ACCESS_ALL;
+        set_known(page, (uint8_t)(known | access | (is_denied ? BY_MPROTECT : 0)));
     }
 }
 
@@ -391,12 +392,12 @@ static void note(uintptr_t start, size_t size_bytes, enum sc_access access, bool
  * protection. */
 static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
-    bool was_off = sc_userfaults_is_off(start);
+    bool was_protected = sc_userfaults_is_protected(start);
     long result = sc_page_protection_set(start, size_bytes, access);
-    if (result == 0 && was_off)
+    if (result == 0 && was_protected)
         result = (known_of(start) & ACCESS) == SC_ACCESS_READ
                      ? write_protect(start, size_bytes, false)
-                     : put_all_back(start, size_bytes, SC_ACCESS_ALL);
+                     : map_pages_again(start, size_bytes, SC_ACCESS_ALL);
     if (result == 0)
         note(start, size_bytes, access, true);
     if (result == 0 && access != SC_ACCESS_ALL)
@@ -408,10 +409,10 @@ static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access acces
  * fault at its next store, so all are made ready for stores together (POPULATE_WRITE). If the
  * program has taken pages out of the page tables itself, that waits for nobody: they are noted as
  * accessible before. */
-static long let_go(uintptr_t start, size_t size_bytes, enum sc_access from)
+static long unprotect(uintptr_t start, size_t size_bytes, enum sc_access from)
 {
     if (from == SC_ACCESS_NONE)
-        return put_all_back(start, size_bytes, SC_ACCESS_ALL);
+        return map_pages_again(start, size_bytes, SC_ACCESS_ALL);
     long result = write_protect(start, size_bytes, false);
     if (result == 0) {
         note(start, size_bytes, SC_ACCESS_ALL, false);
@@ -422,21 +423,21 @@ static long let_go(uintptr_t start, size_t size_bytes, enum sc_access from)
 
 /* Makes pages readable that were inaccessible. Before Linux 6.4 they may be written for a moment in
  * between. */
-static long let_readers_in(uintptr_t start, size_t size_bytes)
+static long make_readable(uintptr_t start, size_t size_bytes)
 {
-    long result = put_all_back(start, size_bytes, SC_ACCESS_READ);
+    long result = map_pages_again(start, size_bytes, SC_ACCESS_READ);
     if (result == -EINVAL)
-        result = put_all_back(start, size_bytes, SC_ACCESS_ALL);
+        result = map_pages_again(start, size_bytes, SC_ACCESS_ALL);
     return result ? result : write_protect(start, size_bytes, true);
 }
 
 /* Takes pages away from the host: all access, or only stores. Pages that were inaccessible become
  * readable if `access` says so. */
-static long keep_off(uintptr_t start, size_t size_bytes, enum sc_access from, enum sc_access access)
+static long protect(uintptr_t start, size_t size_bytes, enum sc_access from, enum sc_access access)
 {
     if (access != SC_ACCESS_READ)
         return sc_kernel_call(SYS_madvise, start, size_bytes, DONTNEED_LOCKED);
-    return from == SC_ACCESS_NONE ? let_readers_in(start, size_bytes)
+    return from == SC_ACCESS_NONE ? make_readable(start, size_bytes)
                                   : write_protect(start, size_bytes, true);
 }
 
@@ -456,7 +457,7 @@ static long set_by_userfault(uintptr_t start, size_t size_bytes, enum sc_access 
     long result = 0;
     if (access != SC_ACCESS_ALL) {
         note(start, size_bytes, access, false);
-        result = keep_off(start, size_bytes, from, access);
+        result = protect(start, size_bytes, from, access);
         if (result == 0) {
             sc_guarded_ranges_note(start, true);
             return 0;
@@ -465,7 +466,7 @@ static long set_by_userfault(uintptr_t start, size_t size_bytes, enum sc_access 
         forget_sources(start, size_bytes);
         from = from == SC_ACCESS_ALL ? access : from;
     }
-    long let = let_go(start, size_bytes, from);
+    long let = unprotect(start, size_bytes, from);
     if (let != 0)
         lose(let);
     note(start, size_bytes, SC_ACCESS_ALL, false);
@@ -504,10 +505,10 @@ int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access acces
     return (int)refused;
 }
 
-void sc_userfaults_keep_off_again(uintptr_t address)
+void sc_userfaults_protect_again(uintptr_t address)
 {
-    if (sc_userfaults_is_off(address))
-        keep_off(address, PAGE_BYTES, SC_ACCESS_ALL, (enum sc_access)(known_of(address) & ACCESS));
+    if (sc_userfaults_is_protected(address))
+        protect(address, PAGE_BYTES, SC_ACCESS_ALL, (enum sc_access)(known_of(address) & ACCESS));
 }
 
 /* ---- the reader ---- */
@@ -516,7 +517,7 @@ void sc_userfaults_keep_off_again(uintptr_t address)
  * its own the reader keeps no file of the program's open, and the program cannot close its
  * descriptor. The program may have done that before, and have another file of the same number: only
  * ours can write-protect the bell. */
-bool sc_userfaults_enter_reader(void)
+bool sc_userfaults_start_reader(void)
 {
     unsigned own = (unsigned)atomic_load(&descriptor);
     bool entered = sc_kernel_call(SYS_close_range, own + 1, ~0U, CLOSE_UNSHARED) == 0 &&
@@ -559,11 +560,11 @@ bool sc_userfaults_await(struct sc_userfaults_event *event)
         event->thread = (int32_t)message.arg.pagefault.feat.ptid;
         return true;
     }
-    let_all_through();
+    end_reading();
     return false;
 }
 
-bool sc_userfaults_is_off(uintptr_t address)
+bool sc_userfaults_is_protected(uintptr_t address)
 {
     uint8_t known = known_of(address);
     return known & ADOPTED && !(known & BY_MPROTECT) && (known & ACCESS) != SC_ACCESS_ALL;
@@ -571,14 +572,14 @@ bool sc_userfaults_is_off(uintptr_t address)
 
 /* Puts a page back that a thread waits for. A page that was touched a few times stays mprotect's
  * afterwards (TOUCHES_MAX). */
-void sc_userfaults_put_back(uintptr_t address, bool denied)
+void sc_userfaults_resume_touch(uintptr_t address, bool denied)
 {
     uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1);
     uint8_t known = known_of(page);
     enum sc_access access = known & ACCESS;
     if (denied && sc_page_protection_set(page, PAGE_BYTES, access) == 0)
         set_known(page, (uint8_t)((known | BY_MPROTECT) + (is_touched(known) ? 0 : ONE_TOUCH)));
-    put_all_back(page, PAGE_BYTES, SC_ACCESS_ALL);
+    map_pages_again(page, PAGE_BYTES, SC_ACCESS_ALL);
     write_protect(page, PAGE_BYTES, false);
     wake(page, PAGE_BYTES);
 }

@@ -65,21 +65,22 @@ bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes);
  * those of which sc_guard_uses_userfault says no, and all pages before the reader runs need
  * SIGSEGV.
  *
- * sc_userfaults_are_left asks whether all pages have been noted with this choice already. If not,
- * sc_userfaults_leave notes it, under the lock under which the kernel is told of the pages. */
+ * sc_userfaults_mechanism_is_noted asks whether all pages have been noted with this choice already.
+ * If not, sc_userfaults_note_mechanism notes it, under the lock under which the kernel is told of
+ * the pages. */
 enum { SC_USERFAULTS_BRIEF_BYTES = 128 << 10, SC_USERFAULTS_LONG_BYTES = 1 << 20 };
-bool sc_userfaults_are_left(uintptr_t start, size_t size_bytes, bool left);
-void sc_userfaults_leave(uintptr_t start, size_t size_bytes, bool left);
+bool sc_userfaults_mechanism_is_noted(uintptr_t start, size_t size_bytes, bool left);
+void sc_userfaults_note_mechanism(uintptr_t start, size_t size_bytes, bool left);
 
 /* Has userfaultfd write-protect these pages from now on whenever a copy to the device reads them,
  * and mprotect if the kernel refuses. The caller has the lock under which the kernel is told of the
  * pages. */
-void sc_userfaults_take_sources(uintptr_t start, size_t size_bytes);
+void sc_userfaults_adopt_sources(uintptr_t start, size_t size_bytes);
 /* Puts those of the pages that are adopted, and that nobody keeps off, back into the page tables,
  * whoever has taken them out. */
 void sc_userfaults_restore(uintptr_t start, size_t size_bytes);
 
-/* Sets what the host may do with whole pages of areas that have lanes, by the mechanism of each
+/* Sets what the host may do with whole pages of areas that have stripes, by the mechanism of each
  * page. 0 or -errno, as sc_page_access_set. If the descriptor has just been lost, an operation that
  * was meant for userfaultfd is not guarded by mprotect instead: SIGSEGV may not be shared for
  * it. */
@@ -96,20 +97,20 @@ struct sc_userfaults_event {
 /* Is the first call on the reader's thread: gives it a table of descriptors of its own, which has
  * only the one of userfaultfd. Before this, and after events have ended, mprotect guards all pages.
  * False: the kernel gives no table, or the program has closed the descriptor. */
-bool sc_userfaults_enter_reader(void);
+bool sc_userfaults_start_reader(void);
 
 /* Waits for the next one. False: there will be none any more. */
 bool sc_userfaults_await(struct sc_userfaults_event *event);
 
 /* Is the page noted as taken away from the host by userfaultfd? If not, it is put back for a thread
  * that waits for it, without more ado. */
-bool sc_userfaults_is_off(uintptr_t address);
+bool sc_userfaults_is_protected(uintptr_t address);
 
 /* Takes a page that is noted as off out of the page tables once more. */
-void sc_userfaults_keep_off_again(uintptr_t address);
+void sc_userfaults_protect_again(uintptr_t address);
 
 /* Puts the page back and wakes the threads that wait for it. `denied`: mprotect guards the page
  * from now on, so that the touch becomes a SIGSEGV, which tells who touches. */
-void sc_userfaults_put_back(uintptr_t address, bool denied);
+void sc_userfaults_resume_touch(uintptr_t address, bool denied);
 
 #endif

@@ -100,8 +100,8 @@ void sc_advice_before(const void *address, size_t size_bytes, int advice,
         !sc_track_overlaps(&sc_track, (uintptr_t)address, whole) || !is_lost(address, whole, loss))
         return;
     if (sc_losses_may_matter(address, whole))
-        sc_losses_settle(address, whole, culprit);
-    sc_losses_leave_alone(address, whole, SC_SNAPSHOTS_NONE);
+        sc_losses_report_and_wait(address, whole, culprit);
+    sc_losses_stop_watching(address, whole, SC_SNAPSHOTS_NONE);
 }
 
 /* ---- process_madvise ---- */

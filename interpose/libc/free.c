@@ -16,9 +16,9 @@
 #include "interpose/base/process.h"
 #include "interpose/base/real_libc.h"
 #include "interpose/reaper/culprit.h"
+#include "interpose/reaper/deallocation.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
-#include "interpose/reaper/take_down.h"
 #include "report/options.h"
 #include "track/graph_frees.h"
 #include "track/hold_kind.h"
@@ -49,7 +49,7 @@ static inline size_t block_bytes(void *block)
 static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
                                                  const struct sc_culprit *culprit)
 {
-    SC_TAKE_DOWN request = {
+    SC_DEALLOCATION request = {
         .address = (uintptr_t)block,
         .size_bytes = size_bytes,
         .hold = true,
@@ -57,10 +57,10 @@ static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
     };
     if (sc_track_is_held(&sc_track, request.address, 1, SC_HOLDS_FREED | SC_HOLDS_STARTING)) {
         /* A second free. Once the first one is made, glibc reports it. */
-        sc_reaper_settle(request.address, 1, culprit->api);
+        sc_reaper_await_no_hold(request.address, 1, culprit->api);
         return false;
     }
-    return sc_take_down_make(&request, SC_HAZARD_CODE_COUNT, culprit);
+    return sc_deallocation_handle(&request, SC_HAZARD_CODE_COUNT, culprit);
 }
 
 static inline bool is_watching(void)
@@ -96,13 +96,13 @@ SC_EXPORT void free(void *block)
 /* Waits for what is in flight on the memory, as part of the culprit's call. */
 static void stall_for(uintptr_t address, size_t size_bytes, const struct sc_culprit *culprit)
 {
-    SC_TAKE_DOWN request = {
+    SC_DEALLOCATION request = {
         .address = address,
         .size_bytes = size_bytes,
         .hold = true,
         .kind = SC_HOLD_WAIT,
     };
-    sc_take_down_make(&request, SC_HAZARD_CODE_COUNT, culprit);
+    sc_deallocation_handle(&request, SC_HAZARD_CODE_COUNT, culprit);
 }
 
 /* Is the memory in use: in flight, or named by a graph? */
@@ -133,14 +133,14 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
         return false;
     }
     memcpy(fresh, block, old_bytes < new_bytes ? old_bytes : new_bytes);
-    SC_TAKE_DOWN request = {
+    SC_DEALLOCATION request = {
         .address = address,
         .size_bytes = old_bytes,
         .hold = true,
         .kind = SC_HOLD_FREE,
         .max_held_bytes = UINT64_MAX, /* not limited: the new block exists already */
     };
-    if (!sc_take_down_make(&request, SC_HAZARD_CODE_COUNT, culprit))
+    if (!sc_deallocation_handle(&request, SC_HAZARD_CODE_COUNT, culprit))
         sc_real_libc_free(block); /* the operations have become complete meanwhile */
     *moved = fresh;
     return true;

@@ -21,7 +21,7 @@
 #include "interpose/libc/mmap.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
-#include "interpose/reaper/take_down.h"
+#include "interpose/reaper/deallocation.h"
 #include "track/hold_kind.h"
 #include "track/op_info.h"
 #include "track/track_holds.h"
@@ -63,14 +63,14 @@ static bool is_idle(void)
  * them. */
 static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_culprit *culprit)
 {
-    SC_TAKE_DOWN request = {
+    SC_DEALLOCATION request = {
         .address = (uintptr_t)address,
         .size_bytes = size_bytes,
         .hold = true,
         .kind = SC_HOLD_UNMAP,
         .settles = true,
     };
-    return sc_take_down_make(&request, SC104, culprit);
+    return sc_deallocation_handle(&request, SC104, culprit);
 }
 
 /* Before munmap. True: the call must not be made now, and counts as done. */
@@ -124,11 +124,12 @@ static bool is_valid(const struct remapping *remapping)
 }
 
 /* The mapping's memory goes: settles it, and has it guarded and compared no more. */
-static void settle_and_leave(void *address, size_t size_bytes, const struct sc_culprit *culprit)
+static void report_and_stop_watching(void *address, size_t size_bytes,
+                                     const struct sc_culprit *culprit)
 {
     if (size_bytes && sc_losses_may_matter(address, size_bytes))
-        sc_losses_settle(address, size_bytes, culprit);
-    sc_losses_leave_alone(address, size_bytes, SC_SNAPSHOTS_NONE);
+        sc_losses_report_and_wait(address, size_bytes, culprit);
+    sc_losses_stop_watching(address, size_bytes, SC_SNAPSHOTS_NONE);
 }
 
 /* Does what must happen before mremap. Whether a growing mapping moves is the kernel's choice, so
@@ -142,13 +143,13 @@ static void before_mremap(const struct remapping *remapping, const struct sc_cul
     bool moves = (remapping->flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) ||
                  (new_bytes > old_bytes && (remapping->flags & MREMAP_MAYMOVE));
     if (moves)
-        settle_and_leave(address, old_bytes, culprit);
+        report_and_stop_watching(address, old_bytes, culprit);
     else if (new_bytes < old_bytes)
-        settle_and_leave(address + new_bytes, old_bytes - new_bytes, culprit);
+        report_and_stop_watching(address + new_bytes, old_bytes - new_bytes, culprit);
     else if (new_bytes > old_bytes)
-        sc_losses_leave_alone(address, old_bytes, SC_SNAPSHOTS_PLAIN);
+        sc_losses_stop_watching(address, old_bytes, SC_SNAPSHOTS_PLAIN);
     if (remapping->flags & MREMAP_FIXED)
-        settle_and_leave(remapping->target, new_bytes, culprit);
+        report_and_stop_watching(remapping->target, new_bytes, culprit);
 }
 
 /* Before mremap, which takes pages away at both ends. */
@@ -184,7 +185,7 @@ void sc_mmap_map(void *address, size_t size_bytes, int flags, void *site)
     if (!(flags & MAP_FIXED) || (flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE ||
         whole == 0 || !sc_losses_are_pages(address, whole))
         return;
-    settle_and_leave(address, whole, &(struct sc_culprit){"mmap", site, NULL});
+    report_and_stop_watching(address, whole, &(struct sc_culprit){"mmap", site, NULL});
 }
 
 static void *map(void *address, size_t size_bytes, int protection, int flags, int fd,
@@ -229,10 +230,10 @@ void sc_mmap_protect(const char *api, void *address, size_t size_bytes, int prot
     if (whole == 0 || !sc_losses_are_pages(address, whole))
         return;
     if (!(protection & PROT_WRITE) && sc_losses_may_matter(address, whole))
-        sc_losses_settle_some(address, whole,
-                              protection & PROT_READ ? is_written_pageable : is_pageable,
-                              &(struct sc_culprit){api, site, NULL});
-    sc_losses_leave_alone(address, whole, SC_SNAPSHOTS_PEEKED);
+        sc_losses_report_and_wait_for(address, whole,
+                                      protection & PROT_READ ? is_written_pageable : is_pageable,
+                                      &(struct sc_culprit){api, site, NULL});
+    sc_losses_stop_watching(address, whole, SC_SNAPSHOTS_PEEKED);
 }
 
 /* Before mseal: unguards the pages, and guards them no more. A sealed mapping keeps its access for
@@ -241,7 +242,7 @@ void sc_mmap_seal(void *address, size_t size_bytes)
 {
     size_t whole = sc_losses_whole_pages(size_bytes);
     if (whole && sc_losses_are_pages(address, whole))
-        sc_losses_leave_alone(address, whole, SC_SNAPSHOTS_PLAIN);
+        sc_losses_stop_watching(address, whole, SC_SNAPSHOTS_PLAIN);
 }
 
 SC_EXPORT int mprotect(void *address, size_t size_bytes, int protection)

@@ -17,7 +17,7 @@
 #include "interpose/guard/door.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
-#include "interpose/reaper/take_down.h"
+#include "interpose/reaper/deallocation.h"
 #include "track/track_ranges.h"
 
 #include "common/poison.h"
@@ -91,11 +91,11 @@ static void before_detaching(const void *address, const struct sc_culprit *culpr
     if (size_bytes == 0)
         return;
     if (sc_losses_may_matter(start, size_bytes)) {
-        sc_losses_settle(start, size_bytes, culprit);
+        sc_losses_report_and_wait(start, size_bytes, culprit);
         /* Launches of graphs are told, unless something is attached there again by then. */
-        sc_take_down_tell_graphs(attached.start, size_bytes, /*unregistered*/ true, culprit);
+        sc_deallocation_note_for_graphs(attached.start, size_bytes, /*unregistered*/ true, culprit);
     }
-    sc_losses_leave_alone(start, size_bytes, SC_SNAPSHOTS_NONE);
+    sc_losses_stop_watching(start, size_bytes, SC_SNAPSHOTS_NONE);
 }
 
 SC_EXPORT int shmdt(const void *address)
@@ -130,8 +130,8 @@ static void before_attaching(int segment, const void *address, int flags,
     if (size_bytes == 0 || !sc_losses_are_pages(start, size_bytes))
         return;
     if (sc_losses_may_matter(start, size_bytes))
-        sc_losses_settle(start, size_bytes, culprit);
-    sc_losses_leave_alone(start, size_bytes, SC_SNAPSHOTS_NONE);
+        sc_losses_report_and_wait(start, size_bytes, culprit);
+    sc_losses_stop_watching(start, size_bytes, SC_SNAPSHOTS_NONE);
 }
 
 /* The kernel has attached the segment at a place that was free. Memory still known to be in flight
@@ -145,7 +145,7 @@ static void after_attaching(int segment, const void *place)
         sc_track_note_allocated(&sc_track, start, size_bytes, /*again*/ true);
         sc_guard_apply(SC_GUARD_ALL);
     }
-    sc_losses_leave_alone(place, size_bytes, SC_SNAPSHOTS_NONE);
+    sc_losses_stop_watching(place, size_bytes, SC_SNAPSHOTS_NONE);
 }
 
 SC_EXPORT void *shmat(int segment, const void *address, int flags)

@@ -21,7 +21,7 @@
 #include "common/own_pages.h"
 #include "common/pages.h"
 #include "common/peek.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
@@ -29,10 +29,10 @@
 #include "interpose/guard/door.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
+#include "interpose/reaper/deallocation.h"
+#include "interpose/reaper/decided.h"
 #include "interpose/reaper/hazards.h"
-#include "interpose/reaper/judged.h"
 #include "interpose/reaper/nvtx.h"
-#include "interpose/reaper/take_down.h"
 #include "interpose/streams/marks.h"
 #include "report/options.h"
 #include "track/closed_modules.h"
@@ -52,7 +52,7 @@ struct module {
     uintptr_t start, end; /* of its pages */
     uintptr_t dynamic;    /* the address of its dynamic section, as in the loader's record */
     bool waited;          /* what was in flight there was judged, and then waited for */
-    struct sc_judged judged;
+    struct sc_decided judged;
 };
 
 /* Modules in which something is in flight or registered, as many as there is room for. */
@@ -126,9 +126,9 @@ static bool is_of_handle(const struct module *module, const void *handle)
 }
 
 /* The request to find what is in flight in the library's memory. */
-static struct sc_take_down take_down_of(const struct module *module)
+static struct sc_deallocation deallocation_of(const struct module *module)
 {
-    return (struct sc_take_down){
+    return (struct sc_deallocation){
         .address = module->start,
         .size_bytes = module->end - module->start,
         .kind = SC_HOLD_WAIT,
@@ -149,11 +149,11 @@ static bool has_destructors(const struct module *module)
  * operations: the reaper waits for the rest. */
 static void wait_for_rest(const struct module *module)
 {
-    SC_TAKE_DOWN request = take_down_of(module);
+    SC_DEALLOCATION request = deallocation_of(module);
     request.hold = true;
     request.stays = true;
-    sc_take_down_search(&request, NULL);
-    sc_take_down_finish(&request, "dlclose");
+    sc_deallocation_search(&request, NULL);
+    sc_deallocation_finish(&request, "dlclose");
 }
 
 /* Waits for the operations. Returns whether any was incomplete. This thread asks the device itself:
@@ -179,15 +179,15 @@ static bool await_all(const struct sc_ops *ops)
 static __attribute__((noinline)) void judge_and_wait(struct module *module)
 {
     SC_CARRY();
-    SC_TAKE_DOWN request = take_down_of(module);
+    SC_DEALLOCATION request = deallocation_of(module);
     request.stays = true;
-    sc_take_down_search(&request, NULL);
+    sc_deallocation_search(&request, NULL);
     if (module->waited || request.found.count == 0)
         return;
     sc_ops_end(&module->judged.ops);
     module->judged.ops = request.found;
     request.found = (struct sc_ops){0, NULL};
-    sc_hazards_judge(&module->judged);
+    sc_hazards_decide(&module->judged);
     module->waited = await_all(&module->judged.ops);
     if (module->waited && module->judged.ops.count > SC_TRACK_OPS_MAX)
         wait_for_rest(module);
@@ -196,15 +196,15 @@ static __attribute__((noinline)) void judge_and_wait(struct module *module)
 /* The module is gone: reports what was in flight on it. */
 static void after_unmapping(const struct module *module, const struct sc_culprit *culprit)
 {
-    SC_TAKE_DOWN request = take_down_of(module);
+    SC_DEALLOCATION request = deallocation_of(module);
     struct sc_buffer buffer = {request.address, request.size_bytes};
-    sc_take_down_search(&request, culprit);
+    sc_deallocation_search(&request, culprit);
     if (module->waited)
-        sc_hazards_report_judged(SC104, SC_ACTION_STALLED, &module->judged, &buffer, culprit);
+        sc_hazards_report_decided(SC104, SC_ACTION_STALLED, &module->judged, &buffer, culprit);
     else
-        sc_take_down_report(&request, SC104, culprit);
-    sc_take_down_tell_graphs(request.address, request.size_bytes, false, culprit);
-    sc_losses_leave_alone((const void *)module->start, buffer.size_bytes, SC_SNAPSHOTS_NONE);
+        sc_deallocation_report(&request, SC104, culprit);
+    sc_deallocation_note_for_graphs(request.address, request.size_bytes, false, culprit);
+    sc_losses_stop_watching((const void *)module->start, buffer.size_bytes, SC_SNAPSHOTS_NONE);
 }
 
 /* Lets go of guarded pages of the modules: pages that the loader unmaps may be somebody else's when

@@ -49,12 +49,13 @@ bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes);
 
 /* Reports what is in flight in the interval (SC104). In mode=fix waits for that, and for what is
  * held there, at most stall_limit. */
-void sc_losses_settle(const void *address, size_t size_bytes, const struct sc_culprit *culprit);
+void sc_losses_report_and_wait(const void *address, size_t size_bytes,
+                               const struct sc_culprit *culprit);
 
 /* The same for the operations of which `hurts` is true; the memory stays the program's. */
-void sc_losses_settle_some(const void *address, size_t size_bytes,
-                           bool (*hurts)(const struct sc_op_info *op),
-                           const struct sc_culprit *culprit);
+void sc_losses_report_and_wait_for(const void *address, size_t size_bytes,
+                                   bool (*hurts)(const struct sc_op_info *op),
+                                   const struct sc_culprit *culprit);
 
 /* Limits how sources in the interval are read for snapshots from now on, since its pages become
  * others while the driver goes on reading registered ones. True: ranges may lie there. */
@@ -66,6 +67,6 @@ void sc_losses_forbid_guarding(const void *address, size_t size_bytes);
 
 /* Limits snapshots and forbids guarding in the interval, if ranges or guarded pages may lie
  * there. */
-void sc_losses_leave_alone(const void *address, size_t size_bytes, enum sc_snapshots snapshots);
+void sc_losses_stop_watching(const void *address, size_t size_bytes, enum sc_snapshots snapshots);
 
 #endif

@@ -32,7 +32,7 @@ void sc_returned_frames_report(void);
 
 /* Called by a wrapper before the thread waits: looks for locals in flight whose function has
  * returned. One load if the thread has no local in flight. */
-static inline void sc_returned_frames_look(void)
+static inline void sc_returned_frames_check(void)
 {
     if (sc_unlikely(sc_returned_frames.high != 0))
         sc_returned_frames_report();

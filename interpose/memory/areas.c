@@ -14,8 +14,8 @@
 
 #include "common/poison.h"
 
-_Static_assert((int)SC_AREAS_BYTES == (int)SC_SPANS_LANE_BYTES, "a lane has whole areas");
-_Static_assert((int)SC_AREAS_COUNT == (int)SC_SPANS_AREAS_MAX, "each area may have a lane");
+_Static_assert((int)SC_AREAS_BYTES == (int)SC_SPANS_AREA_BYTES, "a stripe has whole areas");
+_Static_assert((int)SC_AREAS_COUNT == (int)SC_SPANS_AREAS_MAX, "each area may have a stripe");
 
 enum { PAGE_BYTES = 4 << 10, AREA_PAGES = SC_AREAS_BYTES / PAGE_BYTES, WORD_PAGES = 64 };
 
@@ -68,20 +68,20 @@ static bool is_reserved_locked(void) SC_REQUIRES(lock)
     SC_ASSERT_HELD(&lock);
     const size_t size_bytes = (size_t)SC_AREAS_COUNT * SC_AREAS_BYTES;
     if (state == UNTRIED && !has_limit(RLIMIT_AS)) {
-        sc_areas.marks = sc_pages_map(size_bytes / PAGE_BYTES);
-        sc_areas.start = sc_areas.marks ? sc_areas_reserve(size_bytes) : 0;
+        sc_areas.page_states = sc_pages_map(size_bytes / PAGE_BYTES);
+        sc_areas.start = sc_areas.page_states ? sc_areas_reserve(size_bytes) : 0;
         sc_areas.size_bytes = sc_areas.start ? size_bytes : 0;
-        sc_spans_set_lanes(sc_track_parts.guards, sc_areas.start, sc_areas.size_bytes,
-                           sc_areas.start ? (size_t)SC_AREAS_SHARED * SC_AREAS_BYTES : 0);
+        sc_spans_set_stripes(sc_track_parts.guards, sc_areas.start, sc_areas.size_bytes,
+                             sc_areas.start ? (size_t)SC_AREAS_SHARED * SC_AREAS_BYTES : 0);
     }
     if (state == UNTRIED)
         state = sc_areas.start ? RESERVED : REFUSED;
     return state == RESERVED;
 }
 
-bool sc_areas_have_lane(uintptr_t address)
+bool sc_areas_have_stripe(uintptr_t address)
 {
-    return sc_areas_have(address) && sc_spans_have_lane(sc_track_parts.guards, address);
+    return sc_areas_have(address) && sc_spans_have_stripe(sc_track_parts.guards, address);
 }
 
 /* ---- pages of an area ---- */
@@ -155,7 +155,7 @@ static void set_block_locked(unsigned first, unsigned count, bool taken) SC_REQU
         is_in_block[i] = taken;
 }
 
-/* Takes `count` areas in a row. Areas that never had a lane are tried first. */
+/* Takes `count` areas in a row. Areas that never had a stripe are tried first. */
 static unsigned take_block_locked(unsigned count) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -216,19 +216,20 @@ uintptr_t sc_areas_map(size_t size_bytes)
 }
 
 /* Clears the marks of pages, since what is mapped there next has no marks yet. */
-static void clear_marks(uintptr_t start, size_t size_bytes)
+static void clear_page_states(uintptr_t start, size_t size_bytes)
 {
-    _Atomic uint8_t *mark = &sc_areas.marks[(start - sc_areas.start) / PAGE_BYTES];
-    for (_Atomic uint8_t *end = mark + size_bytes / PAGE_BYTES; mark < end; mark++)
-        if (atomic_load_explicit(mark, memory_order_relaxed))
-            atomic_store_explicit(mark, 0, memory_order_relaxed);
+    _Atomic uint8_t *page_state = &sc_areas.page_states[(start - sc_areas.start) / PAGE_BYTES];
+    for (_Atomic uint8_t *end = page_state + size_bytes / PAGE_BYTES; page_state < end;
+         page_state++)
+        if (atomic_load_explicit(page_state, memory_order_relaxed))
+            atomic_store_explicit(page_state, 0, memory_order_relaxed);
 }
 
 /* Gives pages back. If the space cannot be reserved again the pages stay taken: somebody else may
  * map memory there. */
 void sc_areas_unmap(uintptr_t start, size_t size_bytes)
 {
-    clear_marks(start, size_bytes);
+    clear_page_states(start, size_bytes);
     if (map(start, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED))
         give_pages(start, size_bytes);
     else

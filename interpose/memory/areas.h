@@ -3,8 +3,8 @@
  * An area has 2 MB, and so a page table of its own, for which the kernel has one lock: threads that
  * work in different areas do not wait for each other in the kernel. Allocations of up to
  * SC_AREAS_MAX_BYTES share the first areas, which they take in turn; none reaches from one area
- * into another. These areas have lanes (track/spans.h) from the beginning. A larger allocation, a
- * block, has whole areas of its own, each of which gets a lane when one is wanted
+ * into another. These areas have stripes (track/spans.h) from the beginning. A larger allocation, a
+ * block, has whole areas of its own, each of which gets a stripe when one is wanted
  * (sc_protect_move_area).
  *
  * The space is reserved once, without memory. A process whose address space is limited has none.
@@ -30,7 +30,7 @@ enum {
 extern struct sc_areas {
     uintptr_t start;
     size_t size_bytes;
-    _Atomic uint8_t *marks;
+    _Atomic uint8_t *page_states;
 } sc_areas __attribute__((visibility("hidden")));
 
 /* Does the address lie in an area? Two loads; signal safe. */
@@ -46,8 +46,8 @@ static inline bool sc_areas_are_shared(uintptr_t address)
            address - sc_areas.start < (uintptr_t)SC_AREAS_SHARED * SC_AREAS_BYTES;
 }
 
-/* Does the address lie in an area that has a lane? Signal safe. */
-bool sc_areas_have_lane(uintptr_t address);
+/* Does the address lie in an area that has a stripe? Signal safe. */
+bool sc_areas_have_stripe(uintptr_t address);
 
 /* Maps zeroed shared memory of whole pages in a shared area. 0: there is no room, or the kernel
  * gives none. */

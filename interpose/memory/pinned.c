@@ -240,7 +240,7 @@ static uint32_t *spare_slot_locked(uint32_t id) SC_REQUIRES(lock)
 }
 
 /* Maps the huge pages of a block. With userfaultfd they lie in areas of their own, if there are any
- * left: there the block's parts can get lanes, and be guarded apart. */
+ * left: there the block's parts can get stripes, and be guarded apart. */
 static uintptr_t map_block(size_t pages_bytes)
 {
     uintptr_t start = chooses_userfaultfd() ? sc_areas_take_block(pages_bytes) : 0;
@@ -339,7 +339,7 @@ static uintptr_t make_within_budget(const struct request *request)
     struct making making = {request, 0};
     if (!charge(request))
         return 0;
-    sc_own_threads_make_room(make_block, &making);
+    sc_library_threads_call(make_block, &making);
     if (!making.start)
         uncharge(request);
     return making.start;

@@ -136,7 +136,7 @@ SC_INLINED struct sc_staging_of_context *staging_of(struct sc_context *context)
 }
 
 /* Adds a block. Its record lies before those of its slots. The lock is the calling thread's, or
- * that of the thread that waits for this one (sc_own_threads_make_room). */
+ * that of the thread that waits for this one (sc_library_threads_call). */
 static bool add_block_locked(struct sc_context *context, struct sc_staging_of_context *own,
                              const struct sc_staging_block *wanted) SC_REQUIRES(grow_lock)
 {
@@ -179,7 +179,7 @@ static __attribute__((noinline)) bool grow(struct sc_context *context,
     if (missing->bytes == 0 || pthread_mutex_trylock(&grow_lock) != 0)
         return false;
     if (!own->refused)
-        sc_own_threads_make_room(add_missing_block, &growth);
+        sc_library_threads_call(add_missing_block, &growth);
     own->refused = !growth.grown;
     pthread_mutex_unlock(&grow_lock);
     return growth.grown;

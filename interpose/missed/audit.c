@@ -2,9 +2,9 @@
 
 #include <string.h>
 
+#include "common/library_lock.h"
 #include "common/now.h"
-#include "common/own_lock.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "cupti_hooks/subscription.h"
 #include "cupti_hooks/timeline.h"
 #include "interpose/base/compiler.h"
@@ -46,12 +46,12 @@ static void on_missed_call(const struct sc_missed_call *call, bool entering)
     } else if (entering && call->audited) {
         struct sc_report_miss miss = {
             .api = call->name,
-            .runtime_api = sc_ear.runtime_api,
+            .runtime_api = sc_current_call.runtime_api,
             .thread = sc_thread_id(),
             .time_ns = sc_now_ns(),
             .stack = sc_unwind_here(SC_SITE()),
         };
-        if (sc_report_missed(&miss) && !sc_own_lock_depth)
+        if (sc_report_missed(&miss) && !sc_library_lock_depth)
             sc_report_modules();
         sc_cupti_follow_more();
     }

@@ -10,18 +10,18 @@
 #include "common/deadlines.h"
 #include "common/hazard.h"
 #include "common/now.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "cupti_hooks/timeline.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
-#include "interpose/reaper/own_threads.h"
+#include "interpose/reaper/library_threads.h"
 #include "interpose/streams/marks.h"
 #include "report/report.h"
 
 #include "common/poison.h"
 
 enum {
-    AWAITED_MAX = 256,
+    ENTRIES_MAX = 256,
     NS_PER_MS = 1000 * 1000,
     POLL_MIN_NS = NS_PER_MS / 2,
     POLL_MAX_NS = 20 * NS_PER_MS,
@@ -41,10 +41,10 @@ struct awaited {
 
 /* Hazards that have just come, under the lock, a leaf. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct awaited arrived[AWAITED_MAX];
-static unsigned arrived_count SC_GUARDED_BY(lock);
+static struct awaited new_entries[ENTRIES_MAX];
+static unsigned new_count SC_GUARDED_BY(lock);
 
-static struct awaited awaited[AWAITED_MAX]; /* taken over by the thread, which alone uses them */
+static struct awaited awaited[ENTRIES_MAX]; /* taken over by the thread, which alone uses them */
 static unsigned awaited_count;
 
 static sem_t work;
@@ -109,10 +109,10 @@ static void flush(bool all)
 static void look_once(void)
 {
     pthread_mutex_lock(&lock);
-    for (unsigned i = 0; i < arrived_count && awaited_count < AWAITED_MAX; i++)
-        awaited[awaited_count++] = arrived[i];
-    SC_ASSERT(arrived_count <= AWAITED_MAX && awaited_count <= AWAITED_MAX);
-    arrived_count = 0;
+    for (unsigned i = 0; i < new_count && awaited_count < ENTRIES_MAX; i++)
+        awaited[awaited_count++] = new_entries[i];
+    SC_ASSERT(new_count <= ENTRIES_MAX && awaited_count <= ENTRIES_MAX);
+    new_count = 0;
     pthread_mutex_unlock(&lock);
     if (ask_device() || sc_timeline_lacks_buffers() || (managed.flushed && managed.has_any()))
         flush(/*all*/ false);
@@ -124,12 +124,12 @@ static bool wait_for_work(uint64_t poll_ns)
 {
     struct timespec at = sc_deadline_in(poll_ns);
     int result;
-    sc_own_threads_block_signals();
+    sc_library_threads_block_signals();
     do
         result = poll_ns ? sc_sem_wait_until(&work, &at) : sem_wait(&work);
     while (result != 0 && errno == EINTR);
     bool fresh = result == 0;
-    sc_own_threads_unblock_signals();
+    sc_library_threads_unblock_signals();
     return fresh;
 }
 
@@ -156,7 +156,7 @@ static void *run_thread(void *unused)
     uint64_t poll_ns = 0;
     (void)unused;
     wait_for_work(0); /* the first work: before it, the driver is still within cuInit */
-    sc_own_threads_enter_driver("safecopy-times");
+    sc_library_threads_enter_driver("safecopy-times");
     SC_CARRY();
     for (bool fresh = true; !atomic_load(&stopping); fresh = wait_for_work(poll_ns)) {
         look_once();
@@ -179,7 +179,7 @@ bool sc_copy_times_start(struct sc_copy_times_managed who)
     sem_init(&work, 0, 0);
     sem_init(&stopped, 0, 0);
     sem_init(&settled, 0, 0);
-    atomic_store(&runs, sc_own_threads_start(run_thread, SC_OWN_THREADS_SMALL));
+    atomic_store(&runs, sc_library_threads_start(run_thread, SC_LIBRARY_THREADS_SMALL));
     return atomic_load(&runs);
 }
 
@@ -191,7 +191,7 @@ void sc_copy_times_wake(void)
 
 /* Waits a limited time until CUPTI has handed over its records. A thread that has given up leaves a
  * post behind, which ends another thread's wait early. That does no harm. */
-void sc_copy_times_settle(void)
+void sc_copy_times_flush(void)
 {
     if (!atomic_load_explicit(&runs, memory_order_acquire) || !managed.flushed)
         return;
@@ -204,14 +204,14 @@ void sc_copy_times_settle(void)
 }
 
 /* Lets the thread look for the times of a hazard's copy, and report them. */
-void sc_copy_times_await(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
+void sc_copy_times_enqueue(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
 {
     if (!atomic_load_explicit(&runs, memory_order_acquire) || !hazard->copy.correlation_id)
         return;
     pthread_mutex_lock(&lock);
-    SC_ASSERT(arrived_count <= AWAITED_MAX);
-    if (arrived_count < AWAITED_MAX)
-        arrived[arrived_count++] = (struct awaited){.hazard = *hazard, .ticket = *ticket};
+    SC_ASSERT(new_count <= ENTRIES_MAX);
+    if (new_count < ENTRIES_MAX)
+        new_entries[new_count++] = (struct awaited){.hazard = *hazard, .ticket = *ticket};
     pthread_mutex_unlock(&lock);
     sc_copy_times_wake();
 }

@@ -30,7 +30,7 @@ bool sc_copy_times_start(struct sc_copy_times_managed who);
 /* Has the times of a hazard's copy written; the hazard is on disk, and `ticket` is that of its
  * operation. Does nothing without timeline=1, or if too many hazards are awaited already. Does not
  * wait. */
-void sc_copy_times_await(const struct sc_hazard *hazard, const struct sc_ticket *ticket);
+void sc_copy_times_enqueue(const struct sc_hazard *hazard, const struct sc_ticket *ticket);
 
 /* The process ends: waits until the awaited times are written, 0.4 s at most. */
 void sc_copy_times_stop(void);

@@ -11,12 +11,12 @@
 #include "common/own_pages.h"
 #include "common/ticks.h"
 #include "common/trace.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/process.h"
 #include "interpose/base/warning.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
-#include "interpose/reaper/own_threads.h"
+#include "interpose/reaper/library_threads.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
@@ -90,7 +90,7 @@ static bool end_by_host(const struct open *edge)
     return atomic_compare_exchange_strong(edge->value, &before, released(edge->turn));
 }
 
-void sc_edges_say_goes_on(const char *api, const char *earlier_api)
+void sc_edges_warn_timeout(const char *api, const char *earlier_api)
 {
     sc_warning_say("%s goes on after stall_limit, though %s is not complete: its data may be wrong",
                    api, earlier_api);
@@ -171,7 +171,7 @@ static void end_due_edges(uint64_t *next_ns)
     bool is_overdue = false;
     while (take_one_to_end(&over, &is_overdue, next_ns))
         if (end_by_host(&over) && is_overdue)
-            sc_edges_say_goes_on(over.api, over.earlier_api);
+            sc_edges_warn_timeout(over.api, over.earlier_api);
 }
 
 /* The thread that ends waits of the device (edges), by writing the words that it waits for. */
@@ -179,7 +179,7 @@ static void *run_thread(void *unused)
 {
     uint64_t next_ns;
     (void)unused;
-    sc_own_threads_enter_driver("safecopy-edges");
+    sc_library_threads_enter_driver("safecopy-edges");
     SC_CARRY();
     for (;;) {
         bool looks = look_at_functions();
@@ -188,12 +188,12 @@ static void *run_thread(void *unused)
         if (looks && next_ns)
             next_ns = earlier_time(next_ns, now_ns + LOOK_NS);
         struct timespec at = sc_deadline_in(next_ns > now_ns ? next_ns - now_ns : 0);
-        sc_own_threads_block_signals();
+        sc_library_threads_block_signals();
         if (next_ns)
             sc_sem_wait_until(&fresh, &at);
         else
             sem_wait(&fresh);
-        sc_own_threads_unblock_signals();
+        sc_library_threads_unblock_signals();
     }
     return NULL;
 }
@@ -204,7 +204,8 @@ static bool start_locked(void) SC_REQUIRES(lock)
     SC_ASSERT_HELD(&lock);
     if (thread_state == UNSTARTED) {
         sem_init(&fresh, 0, 0);
-        thread_state = sc_own_threads_start(run_thread, SC_OWN_THREADS_SMALL) ? RUNS : REFUSED;
+        thread_state =
+            sc_library_threads_start(run_thread, SC_LIBRARY_THREADS_SMALL) ? RUNS : REFUSED;
     }
     return thread_state == RUNS;
 }

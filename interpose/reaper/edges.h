@@ -29,6 +29,6 @@ bool sc_edges_order_after(struct sc_stream_record *stream, const struct sc_op_in
                           const char *api);
 
 /* Warns that `api` goes on after stall_limit, though `earlier_api` is not complete. */
-void sc_edges_say_goes_on(const char *api, const char *earlier_api);
+void sc_edges_warn_timeout(const char *api, const char *earlier_api);
 
 #endif

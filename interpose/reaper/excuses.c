@@ -4,9 +4,9 @@
 #include <stdatomic.h>
 
 #include "common/checks.h"
+#include "common/library_lock.h"
 #include "common/now.h"
 #include "common/op_kinds.h"
-#include "common/own_lock.h"
 #include "common/ticks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
@@ -32,13 +32,13 @@ static _Atomic unsigned order_count;
 
 static struct sc_op_info earlier_operation(const struct sc_excuse *excuse)
 {
-    return (struct sc_op_info){.ticket = {.stream = excuse->behind_stream},
+    return (struct sc_op_info){.ticket = {.stream = excuse->first_op_stream},
                                .ticks = excuse->issued_ticks};
 }
 
 static struct sc_op_info later_operation(const struct sc_excuse *excuse)
 {
-    return (struct sc_op_info){.ticket = {.stream = excuse->later_stream},
+    return (struct sc_op_info){.ticket = {.stream = excuse->later_op_stream},
                                .ticks = excuse->touched_ticks};
 }
 
@@ -55,7 +55,7 @@ static bool is_done(const struct sc_ticket *ticket)
 static void add_order(struct sc_excuse *excuse, const struct sc_ticket *first,
                       const struct sc_ticket *second)
 {
-    sc_own_lock_take(&lock);
+    sc_library_lock_acquire(&lock);
     for (unsigned i = 0; i < ORDERS_MAX && !excuse->order; i++)
         if (!orders[i].is_used) {
             orders[i] = (struct order){.is_used = true,
@@ -67,7 +67,7 @@ static void add_order(struct sc_excuse *excuse, const struct sc_ticket *first,
             atomic_fetch_add(&order_count, 1);
             SC_ASSERT(atomic_load(&order_count) <= 2 * ORDERS_MAX); /* one counts a little longer */
         }
-    sc_own_lock_give(&lock);
+    sc_library_lock_release(&lock);
     excuse->has_no_room = !excuse->order;
 }
 
@@ -78,10 +78,10 @@ static bool is_order_made(const struct sc_excuse *excuse)
     bool is_made = excuse->is_made || excuse->has_no_room;
     if (!excuse->order)
         return is_made;
-    sc_own_lock_take(&lock);
+    sc_library_lock_acquire(&lock);
     SC_ASSERT(excuse->order <= ORDERS_MAX && orders[excuse->order - 1].is_used);
     is_made |= orders[excuse->order - 1].is_made;
-    sc_own_lock_give(&lock);
+    sc_library_lock_release(&lock);
     return is_made;
 }
 
@@ -94,12 +94,12 @@ void sc_excuses_function_returned(unsigned call)
     sc_doubts_function_returned(call, is_plain);
     if (sc_likely(atomic_load_explicit(&order_count, memory_order_relaxed) == 0) || is_plain)
         return;
-    sc_own_lock_take(&lock);
+    sc_library_lock_acquire(&lock);
     for (unsigned i = 0; i < ORDERS_MAX; i++)
         if (orders[i].is_used && (sc_host_functions_precede(call, &orders[i].earlier) ||
                                   sc_host_functions_precede(call, &orders[i].later)))
             orders[i].is_made |= is_done(&orders[i].first) || is_done(&orders[i].second);
-    sc_own_lock_give(&lock);
+    sc_library_lock_release(&lock);
 }
 
 /* ---- kernels that wait for the program ---- */
@@ -110,9 +110,9 @@ static _Atomic unsigned kernel_count;
 
 void sc_excuses_kernel_waits(const struct sc_ticket *kernel)
 {
-    sc_own_lock_take(&lock);
+    sc_library_lock_acquire(&lock);
     kernels[atomic_fetch_add(&kernel_count, 1) % KERNELS_MAX] = *kernel;
-    sc_own_lock_give(&lock);
+    sc_library_lock_release(&lock);
 }
 
 /* Was the kernel seen to wait for the program? */
@@ -121,10 +121,10 @@ bool sc_excuses_kernel_is_waiting(const struct sc_ticket *kernel)
     bool is = false;
     if (kernel->stream == 0 || atomic_load(&kernel_count) == 0)
         return false;
-    sc_own_lock_take(&lock);
+    sc_library_lock_acquire(&lock);
     for (unsigned i = 0; i < KERNELS_MAX; i++)
         is |= kernels[i].stream == kernel->stream && kernels[i].number == kernel->number;
-    sc_own_lock_give(&lock);
+    sc_library_lock_release(&lock);
     return is;
 }
 
@@ -154,7 +154,7 @@ static void begin(struct sc_excuse *excuse, const struct sc_op_info *op, uint64_
         .issued_ticks = op->ticks,
         .touched_ticks = touched_ticks,
         .since_ns = sc_now_ns(),
-        .behind_stream = sc_host_functions_stream_now(op->ticket.stream),
+        .first_op_stream = sc_host_functions_stream_now(op->ticket.stream),
     };
 }
 
@@ -198,7 +198,7 @@ void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,
     const struct sc_ticket *ticket = &later->ticket;
     begin(excuse, op, later->ticks ? later->ticks : sc_ticks());
     excuse->has_later = ticket->stream != 0;
-    excuse->later_stream = ticket->stream ? sc_host_functions_stream_now(ticket->stream) : 0;
+    excuse->later_op_stream = ticket->stream ? sc_host_functions_stream_now(ticket->stream) : 0;
     if (!ticket->number) {
         begin_kernel(excuse, op);
         begin_doubt(excuse, &op->ticket);
@@ -217,10 +217,10 @@ void sc_excuses_end(struct sc_excuse *excuse)
     excuse->is_doubted = false;
     if (!excuse->order)
         return;
-    sc_own_lock_take(&lock);
+    sc_library_lock_acquire(&lock);
     SC_ASSERT(excuse->order <= ORDERS_MAX && orders[excuse->order - 1].is_used);
     orders[excuse->order - 1].is_used = false;
-    sc_own_lock_give(&lock);
+    sc_library_lock_release(&lock);
     atomic_fetch_sub(&order_count, 1);
     excuse->order = 0;
 }
@@ -260,11 +260,11 @@ static bool may_order_be_made(const struct sc_excuse *excuse)
     bool may_be = false;
     if (!excuse->order || !sc_excuses_are_awaited(excuse))
         return false;
-    sc_own_lock_take(&lock);
+    sc_library_lock_acquire(&lock);
     const struct order *order = &orders[excuse->order - 1];
     SC_ASSERT(order->is_used);
     may_be = is_done(&order->first) || is_done(&order->second);
-    sc_own_lock_give(&lock);
+    sc_library_lock_release(&lock);
     return may_be;
 }
 

@@ -35,9 +35,9 @@ struct sc_excuse {
     uint64_t issued_ticks; /* of the first operation; 0: nothing excuses the hazard */
     uint64_t touched_ticks;
     uint64_t since_ns;
-    uint32_t behind_stream, later_stream; /* of the two (sc_host_functions_stream_now) */
-    bool has_later;                       /* the second is work in a stream */
-    bool is_made;                         /* the order was made, or may have been, at first */
+    uint32_t first_op_stream, later_op_stream; /* of the two (sc_host_functions_stream_now) */
+    bool has_later;                            /* the second is work in a stream */
+    bool is_made;                              /* the order was made, or may have been, at first */
     struct sc_ticket kernel; /* the kernel for whose end the touch waits; stream 0: none */
     bool is_doubted;         /* the touch is in doubt, and `doubt` is its name there */
     unsigned doubt;

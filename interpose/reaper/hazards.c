@@ -13,14 +13,14 @@
 #include "common/points.h"
 #include "common/shape.h"
 #include "common/ticks.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/guard/door.h"
 #include "interpose/reaper/culprit.h"
+#include "interpose/reaper/decided.h"
 #include "interpose/reaper/excuses.h"
-#include "interpose/reaper/judged.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
 #include "report/annotations.h"
@@ -40,7 +40,7 @@
 
 #include "common/poison.h"
 
-enum { ATTENDED_MAX = 8 };
+enum { LOCKED_MAX = 8 };
 
 enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction)
 {
@@ -93,7 +93,7 @@ struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit)
         .api = culprit->api,
         .thread = sc_thread_id(),
         .time_ns = sc_now_ns(),
-        .runtime_api = sc_ear_runtime_api(),
+        .runtime_api = sc_current_call_runtime_api(),
         .stack = stack_of(culprit),
     };
     sc_kernel_call(SYS_prctl, PR_GET_NAME, event.thread_name);
@@ -155,11 +155,11 @@ static void report(enum sc_hazard_code code, enum sc_action action, const struct
             continue;
         struct sc_hazard hazard =
             hazard_of(code, action, &ops->ops[i], buffer, &event, finding == SC_LATER);
-        sc_reaper_judge(&hazard, &ops->ops[i], finding, later);
+        sc_reaper_enqueue(&hazard, &ops->ops[i], finding, later);
     }
 }
 
-void sc_hazards_judge(struct sc_judged *judged)
+void sc_hazards_decide(struct sc_decided *judged)
 {
     for (unsigned i = 0; i < sc_ops_kept(&judged->ops); i++)
         judged->counts[i] =
@@ -168,9 +168,9 @@ void sc_hazards_judge(struct sc_judged *judged)
 
 /* Reports hazards whose certainty is already known. Those that do not count are counted as not
  * judged. */
-void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
-                              const struct sc_judged *judged, const struct sc_buffer *buffer,
-                              const struct sc_culprit *culprit)
+void sc_hazards_report_decided(enum sc_hazard_code code, enum sc_action action,
+                               const struct sc_decided *judged, const struct sc_buffer *buffer,
+                               const struct sc_culprit *culprit)
 {
     const struct sc_ops *ops = &judged->ops;
     if (ops->count == 0)
@@ -237,7 +237,7 @@ static void report_returned(const struct sc_op_info *op)
         hazard_of(sc_direction_writes_host(op->direction) ? SC203 : SC201,
                   sc_ops_is_copied(op) ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, op, &buffer,
                   &event, false);
-    sc_reaper_judge(&hazard, op, SC_BY_CALL, NULL);
+    sc_reaper_enqueue(&hazard, op, SC_BY_CALL, NULL);
 }
 
 void sc_hazards_report_returned(const struct sc_ops *ops)
@@ -264,16 +264,16 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
     }
 }
 
-/* The lanes of the point's stream that this thread is to attend to. 0 if these are many: then other
- * threads have work in them at the same time. */
-static uint64_t lanes_to_attend(const struct sc_point *point)
+/* The stripes of the point's stream that this thread is to attend to. 0 if these are many: then
+ * other threads have work in them at the same time. */
+static uint64_t stripes_to_lock(const struct sc_point *point)
 {
     if (!sc_order_is_of_one_stream(point))
         return 0;
-    uint64_t lanes = sc_spans_lanes_of(sc_track_parts.guards, point->stream);
-    if (!lanes)
+    uint64_t stripes = sc_spans_stripes_of_stream(sc_track_parts.guards, point->stream);
+    if (!stripes)
         return 0;
-    return __builtin_popcountll(lanes) <= ATTENDED_MAX ? lanes : 0;
+    return __builtin_popcountll(stripes) <= LOCKED_MAX ? stripes : 0;
 }
 
 /* The host knows by a wait or a question that all before the point is done. Ends the operations
@@ -281,10 +281,10 @@ static uint64_t lanes_to_attend(const struct sc_point *point)
 void sc_hazards_note_known(struct sc_point *point, const struct sc_culprit *where)
 {
     SC_OPS(overwritten);
-    uint64_t lanes = lanes_to_attend(point);
+    uint64_t stripes = stripes_to_lock(point);
     struct sc_comparisons comparisons;
     sc_track_compare_sources(&sc_track, point, &comparisons);
-    sc_guard_attend(lanes);
+    sc_guard_lock_stripes(stripes);
     sc_track_note_known(&sc_track, point, &comparisons, &overwritten);
     sc_guard_apply(SC_GUARD_OWN);
     if (sc_unlikely(overwritten.count))

@@ -21,7 +21,7 @@ struct sc_graph_race;
 struct sc_graph_use;
 struct sc_hazard_copy;
 struct sc_hazard_event;
-struct sc_judged;
+struct sc_decided;
 struct sc_later;
 struct sc_op_info;
 struct sc_ops;
@@ -73,14 +73,14 @@ void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, const struct sc_buffer *buffer,
                              const struct sc_culprit *culprit);
 
-/* Judges operations before it is known what becomes of the call (judged.h). Calls the driver: not
+/* Judges operations before it is known what becomes of the call (decided.h). Calls the driver: not
  * for a libc hook that the driver may call. */
-void sc_hazards_judge(struct sc_judged *judged);
+void sc_hazards_decide(struct sc_decided *judged);
 
 /* Reports such operations afterwards. */
-void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
-                              const struct sc_judged *judged, const struct sc_buffer *buffer,
-                              const struct sc_culprit *culprit);
+void sc_hazards_report_decided(enum sc_hazard_code code, enum sc_action action,
+                               const struct sc_decided *judged, const struct sc_buffer *buffer,
+                               const struct sc_culprit *culprit);
 
 /* Reports a call that breaks a capture, or would without the library. `begin` is the call that
  * began the capture. */

@@ -9,7 +9,7 @@
 #include "common/unsure.h"
 #include "interpose/base/process.h"
 #include "interpose/reaper/culprit.h"
-#include "interpose/reaper/take_down.h"
+#include "interpose/reaper/deallocation.h"
 #include "interpose/streams/marks.h"
 #include "track/hold_kind.h"
 #include "track/op_info.h"
@@ -69,14 +69,14 @@ void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read
     SC_KEEP_ERRNO();
     read->shape = (struct sc_shape){(uintptr_t)copy, size_bytes, size_bytes, 1};
     record_read(read);
-    SC_TAKE_DOWN request = {
+    SC_DEALLOCATION request = {
         .address = (uintptr_t)copy,
         .size_bytes = size_bytes,
         .hold = true,
         .kind = SC_HOLD_UNMAP,
     };
-    sc_take_down_search(&request, &reader);
-    if (!sc_take_down_finish(&request, read->api)) {
+    sc_deallocation_search(&request, &reader);
+    if (!sc_deallocation_finish(&request, read->api)) {
         /* No hold was made, or it has been waited for. If the read does not end the copy is never
          * given back. */
         if (sc_marks_await(&read->ticket, sc_now_ns() + sc_options.stall_limit_ns))

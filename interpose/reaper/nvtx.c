@@ -22,13 +22,13 @@
 #include "common/deadlines.h"
 #include "common/hazard.h"
 #include "common/hazard_words.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/text.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/base/warning.h"
-#include "interpose/reaper/own_threads.h"
+#include "interpose/reaper/library_threads.h"
 #include "report/options.h"
 #include "report/plain.h"
 
@@ -195,10 +195,10 @@ static bool await_work_locked(void) SC_REQUIRES(shown.lock)
     shown.showing = false;
     if (shown.count == 0)
         pthread_cond_broadcast(&shown.done);
-    sc_own_threads_block_signals();
+    sc_library_threads_block_signals();
     while (shown.count == 0 && !shown.stopping)
         pthread_cond_wait(&shown.work, &shown.lock);
-    sc_own_threads_unblock_signals();
+    sc_library_threads_unblock_signals();
     shown.showing = shown.count != 0;
     return shown.showing;
 }
@@ -206,16 +206,16 @@ static bool await_work_locked(void) SC_REQUIRES(shown.lock)
 /* Waits until the queue has an entry. False: the process ends. */
 static bool await_work(void)
 {
-    sc_own_lock_take(&shown.lock);
+    sc_library_lock_acquire(&shown.lock);
     bool any = await_work_locked();
-    sc_own_lock_give(&shown.lock);
+    sc_library_lock_release(&shown.lock);
     return any;
 }
 
 /* Waits for an entry and takes it. False: the process ends. */
 static bool take_entry(struct entry *entry, unsigned *lost)
 {
-    sc_own_lock_take(&shown.lock);
+    sc_library_lock_acquire(&shown.lock);
     bool any = await_work_locked();
     if (any) {
         SC_ASSERT(shown.first < QUEUE_MAX && shown.count > 0 && shown.count <= QUEUE_MAX);
@@ -225,7 +225,7 @@ static bool take_entry(struct entry *entry, unsigned *lost)
     }
     *lost = shown.lost;
     shown.lost = 0;
-    sc_own_lock_give(&shown.lock);
+    sc_library_lock_release(&shown.lock);
     return any;
 }
 
@@ -265,14 +265,14 @@ static void *run_thread(void *unused)
 {
     (void)unused;
     if (await_work()) { /* the first work: the driver is no longer within cuInit */
-        sc_own_threads_enter_driver("safecopy-nvtx");
+        sc_library_threads_enter_driver("safecopy-nvtx");
         load_and_show();
     }
     atomic_store(&is_on, false);
-    sc_own_lock_take(&shown.lock);
+    sc_library_lock_acquire(&shown.lock);
     shown.stopped = true;
     pthread_cond_broadcast(&shown.done);
-    sc_own_lock_give(&shown.lock);
+    sc_library_lock_release(&shown.lock);
     return NULL;
 }
 
@@ -293,7 +293,7 @@ void sc_nvtx_start(void)
                        "NVTX_INJECTION64_PATH=%s; name the whole path, from / on",
                        tool);
     else
-        atomic_store(&is_on, sc_own_threads_start(run_thread, 0));
+        atomic_store(&is_on, sc_library_threads_start(run_thread, 0));
 }
 
 /* ---- handing over ---- */
@@ -304,7 +304,7 @@ static struct entry *claim_entry(enum kind kind) SC_TRY_ACQUIRES(true, shown.loc
 {
     if (!atomic_load_explicit(&is_on, memory_order_relaxed))
         return NULL;
-    sc_own_lock_take(&shown.lock);
+    sc_library_lock_acquire(&shown.lock);
     if (shown.count < QUEUE_MAX && !shown.stopping) {
         struct entry *entry = &shown.queue[(shown.first + shown.count) % QUEUE_MAX];
         entry->kind = kind;
@@ -312,7 +312,7 @@ static struct entry *claim_entry(enum kind kind) SC_TRY_ACQUIRES(true, shown.loc
         return entry;
     }
     shown.lost += kind == MARK;
-    sc_own_lock_give(&shown.lock);
+    sc_library_lock_release(&shown.lock);
     return NULL;
 }
 
@@ -323,7 +323,7 @@ static void hand_over(void) SC_RELEASES(shown.lock)
     SC_ASSERT(shown.count < QUEUE_MAX);
     shown.count++;
     pthread_cond_signal(&shown.work);
-    sc_own_lock_give(&shown.lock);
+    sc_library_lock_release(&shown.lock);
 }
 
 void sc_nvtx_mark(const struct sc_hazard *hazard)
@@ -367,7 +367,7 @@ static void await_shown(bool stops)
 {
     struct timespec at = sc_deadline_in(AWAIT_MAX_NS);
     int result = 0;
-    sc_own_lock_enter();
+    sc_library_lock_enter();
     if (sc_lock_until(&shown.lock, &at) == 0) {
         shown.stopping |= stops;
         pthread_cond_signal(&shown.work);
@@ -375,7 +375,7 @@ static void await_shown(bool stops)
             result = sc_cond_wait_until(&shown.done, &shown.lock, &at);
         pthread_mutex_unlock(&shown.lock);
     }
-    sc_own_lock_leave();
+    sc_library_lock_leave();
 }
 
 void sc_nvtx_await(void)

@@ -13,11 +13,11 @@
 #include "common/hazard.h"
 #include "common/hazard_words.h"
 #include "common/kernel.h"
+#include "common/library_lock.h"
 #include "common/now.h"
-#include "common/own_lock.h"
 #include "common/trace.h"
 #include "common/uncancelled.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/real_libc.h"
@@ -27,8 +27,8 @@
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/copy_times.h"
 #include "interpose/reaper/excuses.h"
+#include "interpose/reaper/library_threads.h"
 #include "interpose/reaper/nvtx.h"
-#include "interpose/reaper/own_threads.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
@@ -105,7 +105,7 @@ static SC_CHECKER void check_queue(void)
 
 static void lock_reaper(void) SC_ACQUIRES(reaper.lock)
 {
-    sc_own_lock_take(&reaper.lock);
+    sc_library_lock_acquire(&reaper.lock);
 }
 
 static void start_thread(void);
@@ -116,7 +116,7 @@ static void unlock_reaper(void) SC_RELEASES(reaper.lock)
 {
     bool starts = reaper.is_wanted && !reaper.started && !reaper.stopping;
     reaper.started = reaper.started || starts;
-    sc_own_lock_give(&reaper.lock);
+    sc_library_lock_release(&reaper.lock);
     if (sc_unlikely(starts))
         start_thread();
 }
@@ -164,7 +164,7 @@ static bool report_verdict(const struct verdict *verdict)
         return false;
     sc_nvtx_mark(&verdict->hazard);
     if (sc_report_hazard(&verdict->hazard))
-        sc_copy_times_await(&verdict->hazard, &verdict->ticket);
+        sc_copy_times_enqueue(&verdict->hazard, &verdict->ticket);
     return true;
 }
 
@@ -312,7 +312,7 @@ static bool judge_next_locked(void) SC_REQUIRES(reaper.lock)
 
 /* Judges all that is queued in the calling thread, before it waits for the device: afterwards
  * everything looks complete. */
-void sc_reaper_judge_now(void)
+void sc_reaper_decide_now(void)
 {
     if (sc_likely(atomic_load_explicit(&reaper.unjudged, memory_order_relaxed) == 0))
         return;
@@ -436,12 +436,12 @@ static void wait_for_work_locked(uint64_t poll_ns) SC_REQUIRES(reaper.lock)
     if (reaper.woken || reaper.stopping)
         return;
     struct timespec at = sc_deadline_in(poll_ns);
-    sc_own_threads_block_signals();
+    sc_library_threads_block_signals();
     if (poll_ns == 0)
         pthread_cond_wait(&reaper.work, &reaper.lock);
     else
         sc_cond_wait_until(&reaper.work, &reaper.lock, &at);
-    sc_own_threads_unblock_signals();
+    sc_library_threads_unblock_signals();
 }
 
 /* Counts a round, and wakes the threads that wait for it. */
@@ -458,7 +458,7 @@ static void *run_thread(void *argument)
 {
     uint64_t poll_ns = 0;
     (void)argument;
-    sc_own_threads_enter_driver("safecopy-reaper");
+    sc_library_threads_enter_driver("safecopy-reaper");
     SC_CARRY();
     lock_reaper();
     while (!reaper.stopping) {
@@ -497,7 +497,7 @@ static void *run_thread(void *argument)
 /* Starts the thread. If there can be none, those who wait for it are told. */
 static void start_thread(void)
 {
-    if (sc_own_threads_start(run_thread, SC_OWN_THREADS_SMALL))
+    if (sc_library_threads_start(run_thread, SC_LIBRARY_THREADS_SMALL))
         return;
     lock_reaper();
     reaper.stopped = true;
@@ -578,8 +578,8 @@ static void begin_excuse(struct sc_excuse *excuse, const struct sc_op_info *op,
 
 /* Queues a conflict for its verdict: whether it counts as a hazard depends on what the marks of its
  * operation show. Without room it is reported at once, or counted as not judged. */
-void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
-                     enum sc_finding finding, const struct sc_later *later)
+void sc_reaper_enqueue(const struct sc_hazard *hazard, const struct sc_op_info *op,
+                       enum sc_finding finding, const struct sc_later *later)
 {
     SC_KEEP_ERRNO();
     struct verdict verdict = verdict_on(hazard, &op->ticket);
@@ -615,7 +615,7 @@ void sc_reaper_report(const struct sc_hazard *hazard)
     if (sc_report_suppresses(hazard))
         return;
     sc_nvtx_mark(hazard);
-    if (sc_report_hazard(hazard) && !sc_own_lock_depth)
+    if (sc_report_hazard(hazard) && !sc_library_lock_depth)
         sc_report_modules();
     if (sc_options.halt_on_error)
         abort();
@@ -623,8 +623,8 @@ void sc_reaper_report(const struct sc_hazard *hazard)
 
 /* Holds whose end a call waits for. */
 struct awaited {
-    const char *api;                  /* the call that waits */
-    const struct sc_take_down *taken; /* its hold; NULL: all holds on the interval */
+    const char *api;                     /* the call that waits */
+    const struct sc_deallocation *taken; /* its hold; NULL: all holds on the interval */
     uintptr_t address;
     size_t size_bytes;
 };
@@ -638,7 +638,7 @@ static bool has_ended(const struct awaited *awaited)
                                               SC_HOLDS_REAPERS);
 }
 
-uint32_t sc_reaper_round(void)
+uint32_t sc_reaper_pass_number(void)
 {
     return atomic_load(&reaper.rounds);
 }
@@ -667,7 +667,7 @@ static bool wait_until_ended(const struct awaited *awaited)
     bool shown = false;
     sc_reaper_wake();
     while (!sc_reaper_has_stopped() && sc_now_ns() < until_ns) {
-        uint32_t round = sc_reaper_round();
+        uint32_t round = sc_reaper_pass_number();
         if (has_ended(awaited))
             break;
         if (!shown)
@@ -680,12 +680,12 @@ static bool wait_until_ended(const struct awaited *awaited)
     return has_ended(awaited);
 }
 
-bool sc_reaper_await_hold(const struct sc_take_down *taken, const char *api)
+bool sc_reaper_await_hold(const struct sc_deallocation *taken, const char *api)
 {
     return wait_until_ended(&(struct awaited){.api = api, .taken = taken});
 }
 
-bool sc_reaper_settle(uintptr_t address, size_t size_bytes, const char *api)
+bool sc_reaper_await_no_hold(uintptr_t address, size_t size_bytes, const char *api)
 {
     SC_TRACKED(sc_holds_forget_graphs(track.holds, address, size_bytes));
     return wait_until_ended(
@@ -697,10 +697,10 @@ void sc_reaper_collect(void)
 {
     SC_KEEP_ERRNO();
     uint64_t until_ns = sc_now_ns() + STOP_WAIT_NS;
-    uint32_t first = sc_reaper_round();
+    uint32_t first = sc_reaper_pass_number();
     /* The round that is under way may have looked already, so it does not count. */
     while (atomic_load_explicit(&runs, memory_order_acquire) && sc_now_ns() < until_ns) {
-        uint32_t round = sc_reaper_round();
+        uint32_t round = sc_reaper_pass_number();
         if (round - first >= 2)
             break;
         sc_reaper_wake();
@@ -720,10 +720,10 @@ struct patience {
 static bool lock_patiently(struct patience *patience) SC_UNFOLLOWED
 {
     struct timespec until = sc_deadline_in(STOP_WAIT_NS);
-    sc_own_lock_enter();
+    sc_library_lock_enter();
     patience->has_lock = sc_lock_until(&reaper.lock, &until) == 0;
     if (!patience->has_lock)
-        sc_own_lock_leave();
+        sc_library_lock_leave();
     return patience->has_lock;
 }
 
@@ -740,7 +740,7 @@ static struct patience begin_patience(void)
 static void end_patience(const struct patience *patience) SC_UNFOLLOWED
 {
     if (patience->has_lock)
-        sc_own_lock_give(&reaper.lock);
+        sc_library_lock_release(&reaper.lock);
 }
 
 /* Waits a moment. False: no longer. Finding the names of a hazard's functions may take a second in
@@ -752,14 +752,14 @@ static bool wait_patiently_locked(struct patience *patience) SC_UNFOLLOWED
     uint64_t now_ns = sc_now_ns();
     if (now_ns > patience->until_ns && (!reaper.judging || now_ns > patience->last_ns))
         return false;
-    uint32_t round = sc_reaper_round();
-    sc_own_lock_give(&reaper.lock);
+    uint32_t round = sc_reaper_pass_number();
+    sc_library_lock_release(&reaper.lock);
     sc_reaper_sleep(round, now_ns + LOOK_NS);
     return lock_patiently(patience);
 }
 
 /* Waits until all that was queued is judged, for a limited time. */
-void sc_reaper_await_judged(void)
+void sc_reaper_await_decided(void)
 {
     struct patience patience = begin_patience();
     while (patience.has_lock && (reaper.count || reaper.judging) && !reaper.stopped &&
@@ -770,7 +770,7 @@ void sc_reaper_await_judged(void)
 
 /* The same, and has the reaper decide all verdicts that were put off, as there is no more time for
  * excuses. */
-void sc_reaper_await_verdicts(void) SC_UNFOLLOWED
+void sc_reaper_await_all(void) SC_UNFOLLOWED
 {
     struct patience patience = begin_patience();
     if (patience.has_lock && reaper.suspended_count) {

@@ -27,7 +27,7 @@ struct sc_context;
 struct sc_hazard;
 struct sc_later;
 struct sc_op_info;
-struct sc_take_down;
+struct sc_deallocation;
 struct sc_ticket;
 
 /* How a hazard was found. */
@@ -50,8 +50,8 @@ enum sc_finding {
  * has returned, unless that is found to have waited for the program (interpose/reaper/excuses.h).
  *
  * `later` is what came second in an order (SC_BY_ORDER); NULL for the other findings. */
-void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
-                     enum sc_finding finding, const struct sc_later *later);
+void sc_reaper_enqueue(const struct sc_hazard *hazard, const struct sc_op_info *op,
+                       enum sc_finding finding, const struct sc_later *later);
 
 /* Writes a hazard that is certain, unless it is suppressed. It is on disk on return; with
  * halt_on_error=1 the process ends. Not in a libc hook. */
@@ -65,7 +65,7 @@ bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *c
  * be called before a call that waits for the device: afterwards an operation that was running would
  * look as if it had been complete. One load if there are none. Calls the driver: never in a libc
  * hook. */
-void sc_reaper_judge_now(void);
+void sc_reaper_decide_now(void);
 
 /* Gives back the context's pinned memory whose operations are complete, and returns whether there
  * was any. Called where the program itself has just waited for the context: a wait here is one that
@@ -83,12 +83,12 @@ void sc_reaper_wake(void);
 
 /* Waits until the hold that a take-down made has ended, at most stall_limit, on behalf of the call
  * `api`. False: the hold has not ended. */
-bool sc_reaper_await_hold(const struct sc_take_down *taken, const char *api);
+bool sc_reaper_await_hold(const struct sc_deallocation *taken, const char *api);
 
 /* The parts of such a wait, for a caller that may hold no lock meanwhile: takes the number of the
  * round. The caller then looks whether what it awaits has ended, and otherwise sleeps. No lock;
  * signal safe; no cancellation point. */
-uint32_t sc_reaper_round(void);
+uint32_t sc_reaper_pass_number(void);
 
 /* Sleeps until the reaper has ended the round, or until `until_ns` (CLOCK_MONOTONIC). */
 void sc_reaper_sleep(uint32_t round, uint64_t until_ns);
@@ -98,7 +98,7 @@ bool sc_reaper_has_stopped(void);
 /* Waits until no hold that the reaper ends overlaps the interval, at most stall_limit, on behalf of
  * the call `api`. Memory there that is held for a graph is not held any longer. False: something is
  * still held. */
-bool sc_reaper_settle(uintptr_t address, size_t size_bytes, const char *api);
+bool sc_reaper_await_no_hold(uintptr_t address, size_t size_bytes, const char *api);
 
 /* Wakes the thread if memory may have been held for a graph, since a graph names less than before.
  */
@@ -114,7 +114,7 @@ void sc_reaper_forget_graph(uintptr_t graph);
 /* Called before an exec or the end of the program: waits until all hazards that were found are on
  * disk, as long as at exit; verdicts that are kept back are given now. Calls no driver and waits
  * for no lock without a limit, so it does not matter where the program dies. */
-void sc_reaper_await_verdicts(void);
+void sc_reaper_await_all(void);
 
 /* Has the reaper give back what is complete: waits until it has looked at all holds, 0.5 s at most.
  */
@@ -122,7 +122,7 @@ void sc_reaper_collect(void);
 
 /* Waits until all hazards that were found before are on disk, as long as at exit, except touches
  * that a host function may still excuse. Calls no driver. */
-void sc_reaper_await_judged(void);
+void sc_reaper_await_decided(void);
 
 /* The process ends: reports what is still to be judged, and stops the thread. That takes at most
  * 0.5 s, or 5 s while hazards are being told. Later hazards are reported at once, as latent. */

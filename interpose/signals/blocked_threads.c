@@ -70,16 +70,16 @@ enum way { NOT_AT_ALL, PERHAPS_FOR_A_MOMENT, SURELY };
  * thread does not sleep, though it may wait for a processor. */
 static enum way way_in_status(const char *status)
 {
-    static const char kernels[] = "Name:\tiou-";
+    static const char worker[] = "Name:\tiou-";
     static const char ours[] = "Name:\tsafecopy-";
     uint64_t mask = mask_in(status);
-    uint64_t glibcs = mask & SC_KERNEL_MASK_LIBRARYS;
+    uint64_t glibcs = mask & SC_KERNEL_MASK_LIBC;
     if (!(mask & SC_SIGNAL_BIT(SIGSEGV)) || glibcs == SC_SIGNAL_BIT(32) ||
-        strncmp(status, kernels, sizeof kernels - 1) == 0 ||
+        strncmp(status, worker, sizeof worker - 1) == 0 ||
         strncmp(status, ours, sizeof ours - 1) == 0)
         return NOT_AT_ALL;
     bool sleeps = text_behind(status, "\nState:\t")[0] == 'S';
-    return glibcs == SC_KERNEL_MASK_LIBRARYS && !sleeps ? PERHAPS_FOR_A_MOMENT : SURELY;
+    return glibcs == SC_KERNEL_MASK_LIBC && !sleeps ? PERHAPS_FOR_A_MOMENT : SURELY;
 }
 
 /* Threads of the driver. An entry is taken for good, since the driver has few threads. */
@@ -245,7 +245,7 @@ static int32_t find_blocked(int32_t known, uint64_t *took_ticks)
     return seen.thread;
 }
 
-bool sc_blocked_threads_look_again(void)
+bool sc_blocked_threads_check_now(void)
 {
     uint64_t took_ticks;
     return find_blocked(0, &took_ticks) != 0;

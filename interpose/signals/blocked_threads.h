@@ -4,9 +4,9 @@
  * While SIGSEGV is shared no mask call of the C library really blocks it (signal_mask.h). A thread
  * that is found here blocked it before, or by a system call of the program's own. Threads that run
  * no code of the program's do not count: the kernel's io_uring workers, the C library's helper of
- * timers, our own (interpose/reaper/own_threads.h), and the driver's, which inherit the mask of the
- * thread that initialised the driver. (Before one of these runs a host function its mask is seen
- * to.) Without /proc nothing is found.
+ * timers, our own (interpose/reaper/library_threads.h), and the driver's, which inherit the mask of
+ * the thread that initialised the driver. (Before one of these runs a host function its mask is
+ * seen to.) Without /proc nothing is found.
  *
  * Thread-safe. No lock; errno is kept. Not for a signal handler.
  */
@@ -27,7 +27,7 @@ bool sc_blocked_threads_any(void);
 bool sc_blocked_threads_were_found(void);
 
 /* Is there such a thread, by a look made now? */
-bool sc_blocked_threads_look_again(void);
+bool sc_blocked_threads_check_now(void);
 
 /* Sets *blocks: does the thread, of whatever kind, really block SIGSEGV now? False: it is no thread
  * of this process (another process may share its memory), or it has ended. Some microseconds. */

@@ -50,13 +50,13 @@ static bool is_main_thread(void)
     return sc_thread_id() == main_thread();
 }
 
-void sc_main_thread_keep(const ucontext_t *context)
+void sc_main_thread_note_blocked(const ucontext_t *context)
 {
     if (is_main_thread())
         atomic_store(&would_let_in, ~sc_kernel_mask_of(&context->uc_sigmask) | IS_KEPT);
 }
 
-void sc_main_thread_let_go(void)
+void sc_main_thread_note_unblocked(void)
 {
     if (is_main_thread())
         atomic_store(&would_let_in, 0);
@@ -139,7 +139,7 @@ bool sc_main_thread_send(int number, const siginfo_t *info)
     return sc_kernel_call(SYS_rt_tgsigqueueinfo, thread, thread, number, &sent) == 0;
 }
 
-bool sc_main_thread_takes(int number, const siginfo_t *info)
+bool sc_main_thread_forward(int number, const siginfo_t *info)
 {
     return is_sent_to_process(number, info) && !is_main_thread() &&
            lets_in(SC_SIGNAL_BIT(number)) && sc_main_thread_send(number, info);

@@ -20,15 +20,15 @@
 
 /* Notes that the library blocks signals on the calling thread, which was interrupted with
  * `context`. Both functions do nothing on another thread than the main one. */
-void sc_main_thread_keep(const ucontext_t *context);
+void sc_main_thread_note_blocked(const ucontext_t *context);
 /* Notes that the library blocks them no longer, or is about to return. */
-void sc_main_thread_let_go(void);
+void sc_main_thread_note_unblocked(void);
 
 /* In the handler of a signal, on any thread: sends the signal on to the main thread if that would
  * take it. True: it was sent on, and the handler must return at once. If the main thread is just
  * entering or leaving the library, that is waited for, 200 ms at most. Not to be called by a thread
  * that has a lock. */
-bool sc_main_thread_takes(int number, const siginfo_t *info);
+bool sc_main_thread_forward(int number, const siginfo_t *info);
 
 /* Sends the signal on to the main thread. False: the kernel refuses. */
 bool sc_main_thread_send(int number, const siginfo_t *info);

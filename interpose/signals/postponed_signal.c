@@ -10,7 +10,7 @@
 #include "common/poison.h"
 
 /* The signals that are postponed. The handlers of the C library's own return soon. */
-#define POSTPONED (SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_LIBRARYS)
+#define POSTPONED (SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_LIBC)
 
 /* FIRST_REAL_TIME: the first real-time signal. PLACE marks, in si_errno, which Linux does not use,
  * the signal that stands for the one in postponed.ahead. */
@@ -27,8 +27,8 @@ static __thread struct {
  * in its order, before the system call returns. */
 static void unblock_postponed(void)
 {
-    sc_own_lock_left = NULL;
-    sc_signal_mask_note_kernels(postponed.mask_outside);
+    sc_library_lock_on_leave = NULL;
+    sc_signal_mask_note_kernel_mask(postponed.mask_outside);
     sc_kernel_mask_set(postponed.mask_outside);
 }
 
@@ -87,6 +87,6 @@ bool sc_postponed_signal_put(int number, const siginfo_t *info, ucontext_t *cont
     uint64_t inside = outside | POSTPONED;
     postponed.mask_outside = outside;
     memcpy(&context->uc_sigmask, &inside, sizeof inside);
-    sc_own_lock_left = unblock_postponed;
+    sc_library_lock_on_leave = unblock_postponed;
     return true;
 }

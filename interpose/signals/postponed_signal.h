@@ -18,12 +18,12 @@
 #include <stdbool.h>
 #include <ucontext.h>
 
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 
 /* Does the thread hold a lock, so that signals are postponed? */
 static inline bool sc_postponed_signal_is_due(void)
 {
-    return __builtin_expect(sc_own_lock_depth != 0, 0);
+    return __builtin_expect(sc_library_lock_depth != 0, 0);
 }
 
 /* In the handler of a signal, which interrupted `context`: postpones the signal. True: the handler

@@ -1,6 +1,6 @@
 /* The system call that waits for signals, which a signal handler can send back to its beginning.
  *
- * A thread looks whether a signal is kept for it (kept_signal.h), and then waits for the next one.
+ * A thread looks whether a signal is kept for it (pending_segv.h), and then waits for the next one.
  * A signal that comes between the two would be kept, and the thread would wait for ever. So every
  * handler of the library's that interrupts the look, or the instruction of the call, has the thread
  * look again.

@@ -127,13 +127,13 @@ bool sc_signals_is_about_to_block(const ucontext_t *context)
 static void show_belief(int number, ucontext_t *context, struct sc_frame frame)
 {
     bool blocked = sc_signal_mask_blocks_fault_above(frame.place);
-    sc_signal_mask_say_in_frame(context, blocked, sc_signals_is_about_to_enter(context));
+    sc_signal_mask_write_to_frame(context, blocked, sc_signals_is_about_to_enter(context));
     if (blocked)
-        sc_signal_mask_note_kernels(sc_kernel_mask_block(0));
+        sc_signal_mask_note_kernel_mask(sc_kernel_mask_block(0));
     else if (is_in(&masks_fault, number))
         sc_signal_mask_block_fault(frame, sc_kernel_mask_block(0));
-    sc_signal_mask.keeps_one |= sc_signal_mask.keeps_for_handler;
-    sc_signal_mask.keeps_for_handler = false;
+    sc_signal_mask.has_pending_segv |= sc_signal_mask.pends_for_handler;
+    sc_signal_mask.pends_for_handler = false;
 }
 
 /* Gets the thread ready for the program's handler, and returns that. Right after sigaction a
@@ -142,7 +142,7 @@ static void show_belief(int number, ucontext_t *context, struct sc_frame frame)
  * signal really blocked, at once or within a later call, and restores the mask when they return. */
 static handler_function *prepare_handler(int number, ucontext_t *context, struct sc_frame frame)
 {
-    if (sc_sigreturn_leads_back(frame.caller)) {
+    if (sc_sigreturn_is_return_to_us(frame.caller)) {
         if (sc_sharing_is_on())
             show_belief(number, context, frame);
         sc_inside_interrupt(frame);
@@ -157,9 +157,9 @@ static handler_function *prepare_handler(int number, ucontext_t *context, struct
  * there. */
 static bool send_on(int number, siginfo_t *info, ucontext_t *context, struct sc_frame frame)
 {
-    if (!sc_sigreturn_leads_back(frame.caller) || is_in(&resets, number) ||
+    if (!sc_sigreturn_is_return_to_us(frame.caller) || is_in(&resets, number) ||
         !(sc_postponed_signal_is_due() ? sc_postponed_signal_put(number, info, context)
-                                       : sc_main_thread_takes(number, info)))
+                                       : sc_main_thread_forward(number, info)))
         return false;
     if (SC_SIGRETURN_IS_OURS && sc_signal_mask_blocks_fault())
         sigaddset(&context->uc_sigmask, SIGSEGV);
@@ -192,14 +192,14 @@ static inline __attribute__((always_inline)) void call_handler(int number, sigin
     handler(number, info, context);
 #if !SC_SIGRETURN_IS_OURS
     sc_inside_resume(frame);
-    sc_signal_mask_take_from(context);
+    sc_signal_mask_restore_from(context);
 #endif
 }
 
 /* The handler that the kernel has for signals other than SIGSEGV. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-    if (sc_sigreturn_leads_back(SC_FRAME().caller))
+    if (sc_sigreturn_is_return_to_us(SC_FRAME().caller))
         sc_signals_compare_mask(context);
     call_handler(number, info, context, SC_FRAME());
 }
@@ -233,7 +233,7 @@ static void tell_as_set(int number, struct sigaction *found, handler_function *h
                         bool masked_fault, bool wanted_no_info)
 {
     if (number == SIGSEGV) {
-        sc_signals_tell_as_set(found);
+        sc_signals_restore_program_action(found);
     } else if (is_of_ours(found)) {
         if (found->sa_handler != SIG_DFL)
             found->sa_sigaction = handler;
@@ -242,7 +242,7 @@ static void tell_as_set(int number, struct sigaction *found, handler_function *h
         if (masked_fault)
             sigaddset(&found->sa_mask, SIGSEGV);
     }
-    sc_sigreturn_tell_librarys(found);
+    sc_sigreturn_put_libc_restorer(found);
 }
 
 /* sigaction for a signal other than SIGSEGV: the kernel gets our handler, and the program's is
@@ -307,7 +307,7 @@ static int change_action(int number, const struct sigaction *action, struct siga
 static int change_in_child(int number, const struct sigaction *action, struct sigaction *old)
 {
     if (number == SIGSEGV && action)
-        sc_guard_is_done_by_child();
+        sc_guard_unprotect_in_child();
     int result = real_sigaction(number, action, old);
     if (result == 0 && old)
         tell_as_set(number, old, atomic_load(&handlers[number]), is_in(&masks_fault, number),
@@ -355,7 +355,7 @@ static void adopt_locked(int number)
     if (is_ours)
         tell_as_set(number, &found, atomic_load(&handlers[number]), is_in(&masks_fault, number),
                     is_in(&wants_no_info, number));
-    if (is_ours || sc_sigreturn_is_librarys(&found))
+    if (is_ours || sc_sigreturn_was_set_by_libc(&found))
         change_other_locked(number, &found, NULL);
 }
 
@@ -363,7 +363,7 @@ static void adopt_locked(int number)
 void sc_signals_adopt_handlers(void)
 {
     SC_ASSERT(sc_signals_are_locked_here());
-    const uint64_t others = ~(SC_KERNEL_MASK_LIBRARYS | SC_SIGNAL_BIT(SIGSEGV));
+    const uint64_t others = ~(SC_KERNEL_MASK_LIBC | SC_SIGNAL_BIT(SIGSEGV));
     for (uint64_t left = signals_with_handlers() & others; left; left &= left - 1)
         adopt_locked(__builtin_ctzll(left) + 1);
 }
@@ -394,7 +394,7 @@ SC_EXPORT int sigaction(int number, const struct sigaction *action, struct sigac
 {
     struct sigaction next;
     struct sigaction before;
-    if (!is_shared(number) || (bit_of(number) & ~SC_KERNEL_MASK_LIBRARYS) == 0)
+    if (!is_shared(number) || (bit_of(number) & ~SC_KERNEL_MASK_LIBC) == 0)
         return pass_on(number, action, old);
     if (action)
         next = *action;

@@ -10,14 +10,14 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
 #include "interpose/guard/door.h"
 #include "interpose/signals/blocked_threads.h"
-#include "interpose/signals/kept_signal.h"
+#include "interpose/signals/pending_segv.h"
 #include "interpose/signals/saved_masks.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/upwards.h"
@@ -60,17 +60,17 @@ bool sc_signal_mask_blocks_fault_above(uintptr_t place)
 /* Signals that are not compared: the C library's own two, the two that no mask can have, and the
  * last two, which qemu-user keeps out of masks. */
 #define NOT_COMPARED                                                                               \
-    (SC_KERNEL_MASK_LIBRARYS | SC_SIGNAL_BIT(SIGKILL) | SC_SIGNAL_BIT(SIGSTOP) |                   \
-     SC_SIGNAL_BIT(63) | SC_SIGNAL_BIT(64))
+    (SC_KERNEL_MASK_LIBC | SC_SIGNAL_BIT(SIGKILL) | SC_SIGNAL_BIT(SIGSTOP) | SC_SIGNAL_BIT(63) |   \
+     SC_SIGNAL_BIT(64))
 
 /* The program may have changed its mask past our wrappers. If the kernel's mask shows that, the
  * fault signal counts as unblocked again. */
-void sc_signal_mask_compare(uint64_t kernels)
+void sc_signal_mask_compare(uint64_t kernel_mask)
 {
     struct sc_signal_mask *mask = &sc_signal_mask;
-    uint64_t differing = (kernels ^ mask->kernels) & ~NOT_COMPARED;
-    bool may_be_ours = (mask->kernels & differing) == 0 &&
-                       (SC_KERNEL_MASK_ALL_BUT_FAULTS & ~kernels & ~NOT_COMPARED) == 0;
+    uint64_t differing = (kernel_mask ^ mask->kernel_mask) & ~NOT_COMPARED;
+    bool may_be_ours = (mask->kernel_mask & differing) == 0 &&
+                       (SC_KERNEL_MASK_ALL_BUT_FAULTS & ~kernel_mask & ~NOT_COMPARED) == 0;
     if (sc_likely(!mask->blocks_fault || differing == 0) || may_be_ours ||
         sc_signal_mask_is_other())
         return;
@@ -89,10 +89,10 @@ bool sc_signal_mask_really_blocks_fault(void)
 
 /* The program blocks the fault signal. Really it stays open, so that faults at guarded pages
  * come. */
-void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernels)
+void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernel_mask)
 {
-    sc_signals_keep_blocked();
-    sc_signal_mask.kernels = kernels;
+    sc_signals_prepare_pending();
+    sc_signal_mask.kernel_mask = kernel_mask;
     sc_signal_mask.handler = handler;
     sc_signal_mask.blocks_fault = true;
 }
@@ -102,13 +102,13 @@ static const struct sc_frame for_good; /* no handler: the belief has no end of i
 /* Notes that the program believes the fault signal blocked from now on. A program that reads a mask
  * left behind by a handler and sets it again does not show that it wants SIGSEGV blocked:
  * is_left_behind stays. */
-void sc_signal_mask_believe_blocked(uint64_t kernels)
+void sc_signal_mask_believe_blocked(uint64_t kernel_mask)
 {
     if (sc_sharing_is_vfork_child())
         return;
     if (!sc_signal_mask_blocks_fault())
         sc_signal_mask.is_left_behind = false;
-    sc_signal_mask_block_fault(for_good, kernels);
+    sc_signal_mask_block_fault(for_good, kernel_mask);
 }
 
 /* The program has unblocked the fault signal; one that came meanwhile is delivered now. */
@@ -119,41 +119,41 @@ void sc_signal_mask_believe_unblocked(void)
         return;
     mask->blocks_fault = false;
     mask->handler = for_good;
-    if (mask->keeps_one)
-        sc_kept_signal_deliver();
+    if (mask->has_pending_segv)
+        sc_pending_segv_deliver();
 }
 
-void sc_signal_mask_doubt(void)
+void sc_signal_mask_drop_stale_belief(void)
 {
     const struct sc_signal_mask *mask = &sc_signal_mask;
     if (sc_unlikely(mask->is_left_behind) && mask->handler.place == 0)
         sc_signal_mask_believe_unblocked();
 }
 
-static void set_belief(bool blocked, uint64_t kernels)
+static void set_belief(bool blocked, uint64_t kernel_mask)
 {
     if (blocked)
-        sc_signal_mask_believe_blocked(kernels & ~SC_SIGNAL_BIT(SIGSEGV));
+        sc_signal_mask_believe_blocked(kernel_mask & ~SC_SIGNAL_BIT(SIGSEGV));
     else
         sc_signal_mask_believe_unblocked();
 }
 
-void sc_signal_mask_note_kernels(uint64_t kernels)
+void sc_signal_mask_note_kernel_mask(uint64_t kernel_mask)
 {
-    sc_signal_mask.kernels = kernels;
+    sc_signal_mask.kernel_mask = kernel_mask;
 }
 
 /* Notes a change of other signals that the program makes by a hook, so that it is not taken for one
  * that was made past the hooks. */
-void sc_signal_mask_note_others(int how, uint64_t signals)
+void sc_signal_mask_note_other_signals(int how, uint64_t signals)
 {
     if (how == SIG_BLOCK)
-        sc_signal_mask.kernels |= signals;
+        sc_signal_mask.kernel_mask |= signals;
     else
-        sc_signal_mask.kernels &= ~signals;
+        sc_signal_mask.kernel_mask &= ~signals;
 }
 
-void sc_signal_mask_take_from(ucontext_t *context)
+void sc_signal_mask_restore_from(ucontext_t *context)
 {
     bool blocked = sigismember(&context->uc_sigmask, SIGSEGV) == 1;
     sigdelset(&context->uc_sigmask, SIGSEGV);
@@ -201,16 +201,16 @@ static void make_real_in_child(void)
 
 /* Really blocks SIGSEGV if the thread believes it blocked. A kept signal becomes pending, and comes
  * back to the library's handler if no program is started. */
-void sc_signal_mask_hand_over(void)
+void sc_signal_mask_begin_exec(void)
 {
     if (!sc_signal_mask_really_blocks_fault() || is_real_in_child())
         return;
     block_really();
-    if (sc_signal_mask.keeps_one && !sc_sharing_is_vfork_child())
-        sc_kept_signal_deliver();
+    if (sc_signal_mask.has_pending_segv && !sc_sharing_is_vfork_child())
+        sc_pending_segv_deliver();
 }
 
-void sc_signal_mask_take_back(void)
+void sc_signal_mask_end_failed_exec(void)
 {
     if (sc_signal_mask_blocks_fault() && !is_real_in_child())
         unblock_really();
@@ -233,7 +233,7 @@ void sc_signal_mask_begin(void)
     sc_signal_mask_begin_blocked();
 }
 
-bool sc_guard_lets_faults_in(bool is_own)
+bool sc_guard_unblock_faults(bool is_own)
 {
     if (is_own)
         sc_signal_mask_believe_unblocked();
@@ -262,7 +262,7 @@ static int unblock_kept(mask_function *real, int how, const sigset_t *set, sigse
     uint64_t before = sc_kernel_mask_block(0);
     uint64_t next = how == SIG_UNBLOCK ? before & ~asked : asked;
     sigset_t mask;
-    sc_kept_signal_come_with_mask();
+    sc_pending_segv_deliver_with_mask();
     sc_signal_mask_believe_unblocked();
     memcpy(&mask, &next, sizeof next);
     int result = real(SIG_SETMASK, &mask, NULL);
@@ -280,12 +280,12 @@ static int change_believed(mask_function *real, int how, const sigset_t *set, si
     struct sc_signal_mask before = sc_signal_mask;
     bool was_blocked = sc_signal_mask_blocks_fault();
     bool blocks = how == SIG_SETMASK ? sigismember(set, SIGSEGV) == 1 : how == SIG_BLOCK;
-    uint64_t kernels = sc_kernel_mask_of(set);
-    if (was_blocked && !blocks && before.keeps_one)
+    uint64_t kernel_mask = sc_kernel_mask_of(set);
+    if (was_blocked && !blocks && before.has_pending_segv)
         return unblock_kept(real, how, set, old);
     if (how == SIG_BLOCK)
-        kernels |= sc_kernel_mask_block(0);
-    set_belief(blocks, kernels);
+        kernel_mask |= sc_kernel_mask_block(0);
+    set_belief(blocks, kernel_mask);
     int result = real(how, how == SIG_UNBLOCK ? set : without_fault(set, &room), old);
     if (result != 0)
         sc_signal_mask = before;
@@ -298,12 +298,12 @@ static int change_believed(mask_function *real, int how, const sigset_t *set, si
  * must say. */
 static int change_others(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
-    uint64_t before = sc_signal_mask.kernels;
+    uint64_t before = sc_signal_mask.kernel_mask;
     if (set)
-        sc_signal_mask_note_others(how, sc_kernel_mask_of(set));
+        sc_signal_mask_note_other_signals(how, sc_kernel_mask_of(set));
     int result = real(how, set, old);
     if (result != 0)
-        sc_signal_mask.kernels = before;
+        sc_signal_mask.kernel_mask = before;
     else if (old)
         sigaddset(old, SIGSEGV);
     return result;
@@ -333,7 +333,7 @@ static int change_unshared(mask_function *real, int how, const sigset_t *set, si
     return result;
 }
 
-bool sc_signal_mask_is_for_us(void)
+bool sc_signal_mask_change_is_ours(void)
 {
     return sc_unlikely(sc_is_inside()) && !sc_inside_is_interrupted();
 }
@@ -359,7 +359,7 @@ static int change_mask(mask_function *real, int how, const sigset_t *set, sigset
 {
     sigset_t asked;
     sigset_t former;
-    if (sc_signal_mask_is_for_us())
+    if (sc_signal_mask_change_is_ours())
         return change_for_us(real, how, set, old);
     if (!sc_sharing_is_on())
         return change_unshared(real, how, set, old);
@@ -426,7 +426,7 @@ static int change_one(number_function *real, int how, int number)
 {
     bool notes = sc_sharing_is_on() && number > 0 && number <= 64;
     if (notes && sc_signal_mask_really_blocks_fault())
-        sc_signal_mask_note_others(how, SC_SIGNAL_BIT(number));
+        sc_signal_mask_note_other_signals(how, SC_SIGNAL_BIT(number));
     return real(number);
 }
 
@@ -463,7 +463,7 @@ const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sig
     if (sc_likely(wait->before == blocks_meanwhile) || sc_sharing_is_vfork_child())
         return mask;
     wait->differs = true;
-    wait->blocked = sc_kernel_mask_block(~SC_KERNEL_MASK_LIBRARYS);
+    wait->blocked = sc_kernel_mask_block(~SC_KERNEL_MASK_LIBC);
     wait->outer = sc_signal_mask.other;
     wait->handler = sc_signal_mask.handler;
     sc_signal_mask.other = (struct sc_other_mask){
@@ -539,7 +539,7 @@ SC_EXPORT int __sigpause(int number_or_mask, int is_number)
 static void believe_with_mask(bool blocked, const sigset_t *mask)
 {
     if (!blocked)
-        sc_kept_signal_come_with_mask();
+        sc_pending_segv_deliver_with_mask();
     set_belief(blocked, sc_kernel_mask_of(mask));
 }
 
@@ -558,7 +558,7 @@ static bool take_fault_out_of(const ucontext_t *context)
  * stack: neither may be on guarded pages. */
 static void note_entered_stack(const ucontext_t *context)
 {
-    if (!sc_own_lock_depth)
+    if (!sc_library_lock_depth)
         sc_guard_unprotect(context, sizeof *context);
     sc_guard_note_stack(STACK_OF(context));
 }
@@ -573,10 +573,10 @@ SC_EXPORT int setcontext(const ucontext_t *to)
 
 /* Not inline: after the switch the code may run on another thread, whose thread-local data lies
  * elsewhere. */
-static __attribute__((noinline)) void believe_after_switch(bool blocked, uint64_t kernels)
+static __attribute__((noinline)) void believe_after_switch(bool blocked, uint64_t kernel_mask)
 {
     if (sc_sharing_is_on())
-        set_belief(blocked, kernels);
+        set_belief(blocked, kernel_mask);
 }
 
 /* The call returns when somebody enters `from`, on whatever thread, with the mask of this moment.
@@ -587,11 +587,11 @@ SC_EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to)
     if (!sc_sharing_is_on())
         return SC_NEXT(switch_function *, "swapcontext")(from, to);
     bool blocked = sc_signal_mask_really_blocks_fault();
-    uint64_t kernels = sc_signal_mask.kernels;
+    uint64_t kernel_mask = sc_signal_mask.kernel_mask;
     sc_saved_masks_note(&from->uc_sigmask, blocked);
     set_belief(take_fault_out_of(to), sc_kernel_mask_of(&to->uc_sigmask));
     int result = SC_NEXT(switch_function *, "swapcontext")(from, to);
-    believe_after_switch(blocked, kernels);
+    believe_after_switch(blocked, kernel_mask);
     return result;
 }
 

@@ -27,11 +27,11 @@
 /* What the calling thread believes of SIGSEGV. */
 struct sc_signal_mask {
     bool blocks_fault;       /* SIGSEGV is believed blocked; sigreturn.c writes it */
-    bool keeps_one;          /* a SIGSEGV was sent meanwhile, and is kept (kept_signal.h) */
-    bool keeps_for_handler;  /* a SIGSEGV is kept for a handler that is about to begin */
+    bool has_pending_segv;   /* a SIGSEGV was sent meanwhile, and is kept (pending_segv.h) */
+    bool pends_for_handler;  /* a SIGSEGV is kept for a handler that is about to begin */
     bool is_left_behind;     /* the belief is that of a handler which was left by a jump */
     struct sc_frame handler; /* if set: blocked only while the handler with this frame runs */
-    uint64_t kernels;        /* the kernel's mask while SIGSEGV is believed blocked; sigreturn.c */
+    uint64_t kernel_mask;    /* the kernel's mask while SIGSEGV is believed blocked; sigreturn.c */
     struct sc_frame change;  /* a hook at work that changes the mask and the belief */
     struct sc_other_mask {
         struct sc_frame
@@ -63,7 +63,7 @@ static inline bool sc_signal_mask_is_changing(void)
 
 /* Is the mask changed for the library itself, as libunwind does for a moment? Such a change says
  * nothing of what the program believes. */
-bool sc_signal_mask_is_for_us(void);
+bool sc_signal_mask_change_is_ours(void);
 
 /* Does the thread wait in a call under a mask that differs in SIGSEGV from its own? */
 static inline bool sc_signal_mask_is_other(void)
@@ -74,8 +74,8 @@ static inline bool sc_signal_mask_is_other(void)
 /* Notes in a handler's frame whether SIGSEGV was believed blocked, for its return. `is_nested`: the
  * handler interrupts another handler's first instruction, so it does not itself end a call that
  * waits under another mask. */
-static inline void sc_signal_mask_say_in_frame(ucontext_t *context, bool blocks_fault,
-                                               bool is_nested)
+static inline void sc_signal_mask_write_to_frame(ucontext_t *context, bool blocks_fault,
+                                                 bool is_nested)
 {
     if (!is_nested && sc_signal_mask_is_other()) {
         memcpy(&context->uc_sigmask, &sc_signal_mask.other.back, sizeof sc_signal_mask.other.back);
@@ -87,33 +87,33 @@ static inline void sc_signal_mask_say_in_frame(ucontext_t *context, bool blocks_
 
 /* Notes that the program believes SIGSEGV blocked from now on, for as long as the handler with this
  * frame runs. `kernels`: the mask that the kernel has meanwhile, or is about to have. */
-void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernels);
+void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernel_mask);
 
 /* The program believes SIGSEGV blocked from now on, until it changes that. */
-void sc_signal_mask_believe_blocked(uint64_t kernels);
+void sc_signal_mask_believe_blocked(uint64_t kernel_mask);
 
 /* The program does not believe SIGSEGV blocked from now on. A kept SIGSEGV is sent. */
 void sc_signal_mask_believe_unblocked(void);
 
 /* Notes that the kernel has another mask from now on, for a handler. The belief stays. */
-void sc_signal_mask_note_kernels(uint64_t kernels);
+void sc_signal_mask_note_kernel_mask(uint64_t kernel_mask);
 
 /* Notes that the program blocks or unblocks other signals (SIG_BLOCK, SIG_UNBLOCK). */
-void sc_signal_mask_note_others(int how, uint64_t signals);
+void sc_signal_mask_note_other_signals(int how, uint64_t signals);
 
 /* Compares the kernel's mask with the one that goes with the belief. If they differ, the program
  * has changed its mask past the hooks, and the belief is dropped. A mask that blocks everything but
  * faults may be the library's own, for a moment, and does not count. */
-void sc_signal_mask_compare(uint64_t kernels);
+void sc_signal_mask_compare(uint64_t kernel_mask);
 
 /* Called for a fault of the program's own: drops a belief of a handler that was left by a jump.
  * Either the kernel would have killed the program here, or the program has unblocked SIGSEGV past
  * the hooks. For a mask with nothing else in it nobody can tell. */
-void sc_signal_mask_doubt(void);
+void sc_signal_mask_drop_stale_belief(void);
 
 /* A handler returns to `context`: takes SIGSEGV out of the context's mask, and sets the belief to
  * what the mask said. */
-void sc_signal_mask_take_from(ucontext_t *context);
+void sc_signal_mask_restore_from(ucontext_t *context);
 
 /* Called before and after a call that waits under a mask of its own, as sigsuspend and ppoll do.
  * The call must be given the mask that `begin` returns. A kept SIGSEGV, or one that is sent
@@ -140,7 +140,7 @@ void sc_signal_mask_begin_blocked(void);
 
 /* Called before and after a call that starts another program. The program inherits a mask that
  * really blocks SIGSEGV if this thread believes it blocked, and a kept SIGSEGV as a pending one. */
-void sc_signal_mask_hand_over(void);
-void sc_signal_mask_take_back(void);
+void sc_signal_mask_begin_exec(void);
+void sc_signal_mask_end_failed_exec(void);
 
 #endif

@@ -12,15 +12,15 @@
 #include "common/checks.h"
 #include "common/frames.h"
 #include "common/kernel.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/ticks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
 #include "interpose/guard/door.h"
 #include "interpose/signals/blocked_threads.h"
-#include "interpose/signals/kept_signal.h"
 #include "interpose/signals/main_thread.h"
+#include "interpose/signals/pending_segv.h"
 #include "interpose/signals/postponed_signal.h"
 #include "interpose/signals/restartable_wait.h"
 #include "interpose/signals/sharing.h"
@@ -66,7 +66,7 @@ struct sc_signals_lock sc_signals_lock(void)
 {
     struct sc_signals_lock lock = {sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS)};
     for (unsigned times = 0; atomic_exchange_explicit(&locked, true, memory_order_acquire); times++)
-        sc_kernel_give_way(times);
+        sc_kernel_back_off(times);
     SC_CHECK(atomic_store(&owner, sc_checks_thread()));
     return lock;
 }
@@ -83,7 +83,7 @@ void sc_signals_unlock(const struct sc_signals_lock *lock)
  * signals are the parent's. */
 void sc_signals_child(void)
 {
-    sc_signal_mask.keeps_one = false;
+    sc_signal_mask.has_pending_segv = false;
     sc_postponed_signal_child();
     sc_single_step_child();
     sc_main_thread_child();
@@ -220,7 +220,7 @@ static void set_handler_masks(const struct sigaction *action, ucontext_t *contex
     uint64_t mask = interrupted | sc_kernel_mask_of(&action->sa_mask);
     bool will_block = !(action->sa_flags & SA_NODEFER) || (mask & SC_SIGNAL_BIT(SIGSEGV));
     mask &= ~SC_SIGNAL_BIT(SIGSEGV);
-    sc_signal_mask_say_in_frame(context, was_blocked, is_nested);
+    sc_signal_mask_write_to_frame(context, was_blocked, is_nested);
     if (will_block)
         sc_signal_mask_block_fault(frame, mask);
     sc_kernel_mask_set(mask);
@@ -230,10 +230,10 @@ static void set_handler_masks(const struct sigaction *action, ucontext_t *contex
 static bool is_handled_by_guard(const siginfo_t *info, const ucontext_t *context)
 {
     struct sc_fault fault = describe_fault(info, context);
-    sc_main_thread_keep(context);
+    sc_main_thread_note_blocked(context);
     bool is_ours = sc_guard_fault(&fault);
     if (!sc_single_step_is_begun(context))
-        sc_main_thread_let_go();
+        sc_main_thread_note_unblocked();
     return is_ours;
 }
 
@@ -251,21 +251,21 @@ static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *co
         return NULL;
     /* A signal that was sent to the process comes to a thread of ours only if the main thread
      * blocked it. It is sent on to the main thread: the program's handler never runs here. */
-    if (!is_fault && sc_own_lock_is_own_thread()) {
+    if (!is_fault && sc_library_lock_is_library_thread()) {
         if (!sc_main_thread_send(number, info))
             sc_kernel_call(SYS_tgkill, getpid(), getpid(), number);
         return NULL;
     }
     if (is_fault)
-        sc_signal_mask_doubt();
+        sc_signal_mask_drop_stale_belief();
     bool was_blocked = sc_signal_mask_blocks_fault_above(frame.place);
     struct sigaction action = get_action();
     bool will_block = !is_fault && sc_signals_is_about_to_block(context);
     sc_restartable_wait_restart(context);
     if (!is_fault && (was_blocked || will_block)) {
-        sc_kept_signal_put(info);
-        sc_signal_mask.keeps_for_handler = !was_blocked;
-        sc_signal_mask.keeps_one = was_blocked;
+        sc_pending_segv_add(info);
+        sc_signal_mask.pends_for_handler = !was_blocked;
+        sc_signal_mask.has_pending_segv = was_blocked;
         return NULL;
     }
     if (kills_program(&action, is_fault, was_blocked)) {
@@ -303,17 +303,17 @@ static void believe_in_frame(ucontext_t *context)
         else if (SC_SIGRETURN_IS_OURS)                                                             \
             handler(number, info, context);                                                        \
         else                                                                                       \
-            handler(number, info, context), sc_signal_mask_take_from(context);                     \
+            handler(number, info, context), sc_signal_mask_restore_from(context);                  \
     }
 
-HANDLE(handle_on_own_stack, false)
+HANDLE(handle_on_thread_stack, false)
 HANDLE(handle_on_alternate_stack, true)
 
 /* ---- taking over ---- */
 
 static bool is_ours(const struct sigaction *action)
 {
-    return (action->sa_flags & SA_SIGINFO) && (action->sa_sigaction == handle_on_own_stack ||
+    return (action->sa_flags & SA_SIGINFO) && (action->sa_sigaction == handle_on_thread_stack ||
                                                action->sa_sigaction == handle_on_alternate_stack);
 }
 
@@ -330,7 +330,7 @@ static int install(const struct sigaction *program)
     bool restarts = !is_handler(program) || (program->sa_flags & SA_RESTART);
     uint64_t mask = SC_KERNEL_MASK_ALL_BUT_FAULTS;
     memset(&ours, 0, sizeof ours);
-    ours.sa_sigaction = alternate ? handle_on_alternate_stack : handle_on_own_stack;
+    ours.sa_sigaction = alternate ? handle_on_alternate_stack : handle_on_thread_stack;
     ours.sa_flags = SA_SIGINFO | SA_NODEFER | (alternate ? SA_ONSTACK : 0) |
                     (restarts ? (int)SA_RESTART : 0) | (program->sa_flags & ~flags_for_us);
     memcpy(&ours.sa_mask, &mask, sizeof mask);
@@ -371,7 +371,7 @@ void sc_signals_enter_handlers(void)
 {
     if (sc_sharing_has_handlers() || !sc_sharing_is_possible())
         return;
-    sc_sigreturn_learn_librarys();
+    sc_sigreturn_find_libc_restorer();
     struct sc_signals_lock lock = sc_signals_lock();
     sc_sharing_grow(SC_SHARING_HANDLERS);
     sc_signals_adopt_handlers();
@@ -392,7 +392,7 @@ static enum sc_takeover share_faults(void)
     sc_sharing_grow(SC_SHARING_FAULTS);
     sc_signals_adopt_handlers();
     sc_signals_unlock(&lock);
-    return sc_blocked_threads_look_again() ? SC_TAKEOVER_BLOCKED : SC_TAKEOVER_DONE;
+    return sc_blocked_threads_check_now() ? SC_TAKEOVER_BLOCKED : SC_TAKEOVER_DONE;
 }
 
 /* When the kernel's action is looked at again, and for how long that was put off. */
@@ -405,7 +405,7 @@ static void doubt_guards(void)
     atomic_store_explicit(&sc_track_parts.guards->doubted_ticks, sc_ticks(), memory_order_relaxed);
 }
 
-void sc_signals_doubt(void)
+void sc_signals_recheck_soon(void)
 {
     atomic_store_explicit(&put_off_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&action_good_until, 0, memory_order_relaxed);
@@ -448,7 +448,7 @@ enum sc_takeover sc_signals_take_over(void)
 
 /* Installs our handler in place of the default action. An ignored signal stays ignored, as exec
  * passes that on to the next program. */
-void sc_signals_keep_blocked(void)
+void sc_signals_prepare_pending(void)
 {
     struct sigaction found;
     if (sc_likely(atomic_load_explicit(&taken_over, memory_order_relaxed)) || !sc_sharing_is_on() ||
@@ -485,7 +485,7 @@ int sc_signals_change(const struct sigaction *action, struct sigaction *old)
     }
     if (old) {
         *old = get_action();
-        sc_sigreturn_tell_librarys(old);
+        sc_sigreturn_put_libc_restorer(old);
     }
     if (!action)
         return 0;
@@ -493,11 +493,11 @@ int sc_signals_change(const struct sigaction *action, struct sigaction *old)
         return -1;
     put_action(action, kept_flags(action));
     if (action->sa_handler == SIG_IGN)
-        sc_kept_signal_forget();
+        sc_pending_segv_drop_all();
     return 0;
 }
 
-void sc_signals_tell_as_set(struct sigaction *found)
+void sc_signals_restore_program_action(struct sigaction *found)
 {
     if (is_ours(found))
         *found = get_action();

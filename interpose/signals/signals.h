@@ -32,7 +32,7 @@ void sc_signals_child(void);
 
 /* Called when the handler of SIGSEGV may soon be replaced past the hooks, as by a runtime that
  * starts: the kernel's action is looked at more often again. Three stores. */
-void sc_signals_doubt(void);
+void sc_signals_recheck_soon(void);
 
 /* Installs the library's handler in the kernel, and keeps the former handler as the program's. If
  * it is installed already, the kernel's action is looked at now and then, 50 us to 0.1 s after the
@@ -65,7 +65,7 @@ int sc_signals_change(const struct sigaction *action, struct sigaction *old);
 void sc_signals_adopt_handlers(void);
 
 /* Turns what the kernel has for SIGSEGV, which may be our handler, into the program's action. */
-void sc_signals_tell_as_set(struct sigaction *found);
+void sc_signals_restore_program_action(struct sigaction *found);
 
 /* Did a signal interrupt another handler of ours at its first instruction? That happens if several
  * pending signals come at once. */

@@ -27,18 +27,18 @@
 void sc_sigreturn_adopt(int number);
 
 /* Does a handler with this return address return to the library's code? */
-bool sc_sigreturn_leads_back(uintptr_t caller);
+bool sc_sigreturn_is_return_to_us(uintptr_t caller);
 
 /* Learns where the C library lies, and so its own code for the return from handlers. Takes the
  * loader's lock. */
-void sc_sigreturn_learn_librarys(void);
+void sc_sigreturn_find_libc_restorer(void);
 
 /* Was the action that the kernel has set by the C library, and not by a system call of the
  * program's? */
-bool sc_sigreturn_is_librarys(const struct sigaction *action);
+bool sc_sigreturn_was_set_by_libc(const struct sigaction *action);
 
 /* Puts the C library's code for the return (sa_restorer) into an action that the program is to
  * read. */
-void sc_sigreturn_tell_librarys(struct sigaction *action);
+void sc_sigreturn_put_libc_restorer(struct sigaction *action);
 
 #endif

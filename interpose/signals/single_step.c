@@ -74,7 +74,7 @@ static void clear_flag_in_frame(ucontext_t *context)
 {
     context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
     memcpy(&context->uc_sigmask, &step.mask_before, sizeof step.mask_before);
-    sc_signal_mask_note_kernels(step.mask_before);
+    sc_signal_mask_note_kernel_mask(step.mask_before);
 }
 
 static bool has_flag(const ucontext_t *context)
@@ -129,7 +129,7 @@ static void on_trap(int number, siginfo_t *info, void *argument)
     if (info->si_code == TRAPPED && is_stepped_here()) {
         clear_flag_in_frame(context);
         finish_step((uintptr_t)context->uc_mcontext.gregs[REG_RIP] == step.pc);
-        sc_main_thread_let_go();
+        sc_main_thread_note_unblocked();
     } else {
         kill_by_trap(number);
     }

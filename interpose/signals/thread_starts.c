@@ -161,7 +161,7 @@ SC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
                              sc_run_function *function, void *argument)
 {
     sc_create_function *real = SC_NEXT(sc_create_function *, "pthread_create");
-    sc_signals_doubt();
+    sc_signals_recheck_soon();
     note_stack(attributes);
     bool is_ours = is_there_because_of_us((uintptr_t)function, (uintptr_t)SC_SITE());
     struct start *place = note_start(attributes, (uintptr_t)function, argument);

@@ -92,7 +92,7 @@ static struct notified *record_of(const struct sigevent *event)
 
 /* What the C library is told in place of the program's event, if that asks for a thread: the thread
  * begins in our function, and then runs the program's. */
-struct sigevent *sc_timer_threads_event(const struct sigevent *event, struct sigevent *room)
+struct sigevent *sc_timer_threads_wrap_event(const struct sigevent *event, struct sigevent *room)
 {
     struct sigevent *asked = (struct sigevent *)(uintptr_t)event;
     if (!event || event->sigev_notify != SIGEV_THREAD || !sc_sharing_is_wanted())

@@ -14,6 +14,6 @@
 
 /* The event to give to the C library in place of the program's `event` (which may be NULL): the
  * event itself, or a copy in `room` that calls a function of ours in the timer's thread. */
-struct sigevent *sc_timer_threads_event(const struct sigevent *event, struct sigevent *room);
+struct sigevent *sc_timer_threads_wrap_event(const struct sigevent *event, struct sigevent *room);
 
 #endif

@@ -28,7 +28,7 @@ bool sc_guard_fault(const struct sc_fault *fault);
 
 /* guard/guard.c: in a forked child: lets go of all pages, and returns true. A child that was made
  * by a system call of the program's own has not run the library's fork handler. No lock. */
-bool sc_guard_is_done_by_child(void);
+bool sc_guard_unprotect_in_child(void);
 
 /* guard/guard.c: notes that a stack lies at `place`, on which the thread may soon run. From now on,
  * no page is protected of a range around it of which an operation uses only a part. Not within a
@@ -38,6 +38,6 @@ void sc_guard_note_stack(uintptr_t place);
 /* signals/signals.c: called when a thread is noted to believe SIGSEGV blocked. A SIGSEGV that is
  * sent to it is then to be kept, and must not meet the default action, which would kill. Takes the
  * lock of actions. */
-void sc_signals_keep_blocked(void);
+void sc_signals_prepare_pending(void);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
-#include "interpose/base/own_stack.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/guard/door.h"
 #include "track/track_views.h"
 
@@ -27,7 +27,7 @@ SC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
         *old = former;
     if (result == 0 && stack) {
         int saved = errno;
-        sc_own_stack_note_alternate(stack);
+        sc_thread_stack_note_alternate(stack);
         if (!(stack->ss_flags & SS_DISABLE))
             sc_guard_unprotect(stack->ss_sp, stack->ss_size);
         errno = saved;

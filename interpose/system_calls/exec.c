@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/frames.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/pages.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
@@ -19,7 +19,7 @@
 #include "interpose/guard/loans.h"
 #include "interpose/signals/signal_mask.h"
 #include "interpose/system_calls/exec.h"
-#include "interpose/system_calls/look.h"
+#include "interpose/system_calls/prefault.h"
 
 #include "common/poison.h"
 
@@ -33,17 +33,17 @@ typedef int spawn_function(pid_t *pid, const char *path, const posix_spawn_file_
                            char *const environment[]);
 
 /* The program that starts here has no other threads, and so waits for none without a limit. */
-static void let_go(void)
+static void unprotect_all(void)
 {
     SC_KEEP_ERRNO();
-    if (sc_guard_busy() && !sc_own_lock_depth)
+    if (sc_guard_busy() && !sc_library_lock_depth)
         sc_guard_unprotect_all(true);
 }
 
 void sc_exec_prepare(void)
 {
     sc_life_may_vanish();
-    let_go();
+    unprotect_all();
 }
 
 /* Lends the kernel what an exec reads. If the new program starts in our place the loan goes with
@@ -52,14 +52,14 @@ void sc_exec_prepare(void)
 static void lend(struct sc_loans *loans, const char *name, void *site, const char *path,
                  char *const arguments[], char *const environment[])
 {
-    if (!sc_look_is_needed())
+    if (!sc_prefault_is_needed())
         return;
     SC_KEEP_ERRNO();
-    struct sc_look look = {.culprit = {.api = name, .site = site}, .loans = loans};
+    struct sc_prefault prefault = {.culprit = {.api = name, .site = site}, .loans = loans};
     if (path)
-        sc_look_at_string(&look, path, PATH_MAX);
-    sc_look_at_strings(&look, arguments);
-    sc_look_at_strings(&look, environment);
+        sc_prefault_string(&prefault, path, PATH_MAX);
+    sc_prefault_strings(&prefault, arguments);
+    sc_prefault_strings(&prefault, environment);
 }
 
 /* Lends what a child of posix_spawn reads in its parent's memory, where a fault would kill the
@@ -68,14 +68,14 @@ static void lend_orders(struct sc_loans *loans, const char *name, void *site,
                         const posix_spawn_file_actions_t *actions,
                         const posix_spawnattr_t *attributes)
 {
-    if (!sc_look_is_needed())
+    if (!sc_prefault_is_needed())
         return;
     SC_KEEP_ERRNO();
-    struct sc_look look = {.culprit = {.api = name, .site = site}, .loans = loans};
+    struct sc_prefault prefault = {.culprit = {.api = name, .site = site}, .loans = loans};
     if (actions)
-        sc_look_at(&look, actions, sizeof *actions, SC_TOUCH_READ);
+        sc_prefault_buffer(&prefault, actions, sizeof *actions, SC_TOUCH_READ);
     if (attributes)
-        sc_look_at(&look, attributes, sizeof *attributes, SC_TOUCH_READ);
+        sc_prefault_buffer(&prefault, attributes, sizeof *attributes, SC_TOUCH_READ);
 }
 
 /* Calls libc's function of that name, and returns its result. The new program inherits the signal
@@ -85,10 +85,10 @@ static void lend_orders(struct sc_loans *loans, const char *name, void *site,
         struct sc_loans loans_ = {.frame = SC_FRAME()};                                            \
         lend(&loans_, #name, SC_SITE(), path, words, environment);                                 \
         __VA_ARGS__;                                                                               \
-        let_go();                                                                                  \
-        sc_signal_mask_hand_over();                                                                \
+        unprotect_all();                                                                           \
+        sc_signal_mask_begin_exec();                                                               \
         int result_ = SC_NEXT(type *, #name) arguments;                                            \
-        sc_signal_mask_take_back();                                                                \
+        sc_signal_mask_end_failed_exec();                                                          \
         sc_loans_end(&loans_);                                                                     \
         return result_;                                                                            \
     } while (0)

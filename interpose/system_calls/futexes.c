@@ -1,8 +1,8 @@
 /* Hooks of mutexes, condition variables and the like, on which the C library sleeps in the kernel.
  *
  * The object may lie in pinned memory, on a page beside the target of a copy. Each hook notes its
- * objects (interpose/system_calls/keep_off.h) and then jumps to libc's function. So no frame of
- * ours is there while a thread sleeps, is cancelled or unwound.
+ * objects (interpose/system_calls/exempt_objects.h) and then jumps to libc's function. So no frame
+ * of ours is there while a thread sleeps, is cancelled or unwound.
  *
  * A call takes two or three loads (0.3 to 0.5 ns) longer if the object lies below or above all
  * pinned memory, 1.4 ns longer between ranges, and 7 ns longer within 2 MB of a range.
@@ -19,7 +19,7 @@
 #include "interpose/base/loader.h"
 #include "interpose/base/sanitizers.h"
 #include "interpose/streams/host_functions.h"
-#include "interpose/system_calls/keep_off.h"
+#include "interpose/system_calls/exempt_objects.h"
 #include "interpose/system_calls/parameters.h"
 #include "interpose/system_calls/robust_mutexes.h"
 #include "track/blocks.h"
@@ -43,23 +43,23 @@ static inline bool may_be_near_range(const void *object, size_t size_bytes)
 static inline void see(const void *object, size_t size_bytes)
 {
     if (may_be_near_range(object, size_bytes))
-        sc_keep_off_always(object, size_bytes);
+        sc_exempt_objects_add(object, size_bytes);
 }
 
 /* The same for an object that is used again and again: one that is far from every range is
  * remembered as such. */
 static inline void see_again_and_again(const void *object, size_t size_bytes)
 {
-    uint64_t version = sc_keep_off_version();
+    uint64_t version = sc_exempt_objects_ranges_version();
     if (may_be_near_range(object, size_bytes))
-        sc_keep_off_always(object, size_bytes);
+        sc_exempt_objects_add(object, size_bytes);
     else
-        sc_keep_off_note_far(object, version);
+        sc_exempt_objects_note_far(object, version);
 }
 
 #define SEEN(object) see(object, sizeof *(object))
 #define SEEN_AGAIN(object) see_again_and_again(object, sizeof *(object))
-#define SEEN_BYTES(address, size) sc_keep_off_always(address, size)
+#define SEEN_BYTES(address, size) sc_exempt_objects_add(address, size)
 
 /* Makes the hook of a row. Without pinned memory it is two loads and a jump, without a frame.
  * `may_matter`: whether the objects are to be seen. For functions with one object it depends on
@@ -88,10 +88,10 @@ static inline void see_again_and_again(const void *object, size_t size_bytes)
 #define WAITS sc_host_functions_waits()
 #define MATTERS(object) sc_track_is_among_ranges(&sc_track, (uintptr_t)(object), sizeof *(object))
 #define ONE(version, find, name, parameters, object)                                               \
-    HOOK(version, find, MATTERS(object), sc_keep_off_is_known_far(object), int, name, parameters,  \
-         SEEN_AGAIN(object))
+    HOOK(version, find, MATTERS(object), sc_exempt_objects_is_known_far(object), int, name,        \
+         parameters, SEEN_AGAIN(object))
 #define SEVERAL(version, ...)                                                                      \
-    HOOK(version, sc_loader_find, sc_keep_off_may_be_needed(), false, __VA_ARGS__)
+    HOOK(version, sc_loader_find, sc_exempt_objects_may_be_needed(), false, __VA_ARGS__)
 #define SC_FUTEX(...) SEVERAL(NULL, __VA_ARGS__)
 #define SC_FUTEX_SINCE(version, ...) SEVERAL(SC_GLIBC_SINCE(version), __VA_ARGS__)
 #define SC_FUTEX_ONE(name, parameters, object) ONE(NULL, sc_loader_find, name, parameters, object)
@@ -130,7 +130,7 @@ typedef int robust_function(pthread_mutexattr_t *attributes, int robustness);
 static int set_robust(robust_function *real, pthread_mutexattr_t *attributes, int robustness)
 {
     if (robustness == PTHREAD_MUTEX_ROBUST)
-        sc_robust_mutexes_note();
+        sc_robust_mutexes_note_one_made();
     return real(attributes, robustness);
 }
 

@@ -24,11 +24,11 @@ static inline bool sc_io_may_be_guards(int error)
  * kernel, and waits for what is guarded of it. `loans` NULL: the call has failed and may be
  * repeated. Returns whether that is worth it: some of the memory lies where pages were guarded at
  * some time, and the error is one that a guarded page causes. */
-typedef bool sc_io_look(struct sc_loans *loans, void *site, long a, long b, long c, long d, long e,
-                        long f);
+typedef bool sc_io_prefault(struct sc_loans *loans, void *site, long a, long b, long c, long d,
+                            long e, long f);
 
 /* The function that looks at the memory of system call `number`; NULL: nothing is known of that
  * call. */
-sc_io_look *sc_io_look_of(long number);
+sc_io_prefault *sc_io_prefault_of(long number);
 
 #endif

@@ -5,14 +5,14 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/guard/loans.h"
-#include "interpose/system_calls/look.h"
+#include "interpose/system_calls/prefault.h"
 
 #define NEXT_RECORD SC_NEXT_RECORD
 #include "interpose/system_calls/io.def"
 
 /* ---- without a result ---- */
 
-LOOK(arc4random_buf, "arc4random_buf", (void *, into, size_t, size), WRITES(into, size))
+PREFAULT(arc4random_buf, "arc4random_buf", (void *, into, size_t, size), WRITES(into, size))
 
 typedef void random_function(void *into, size_t size);
 
@@ -37,9 +37,9 @@ SC_EXPORT void arc4random_buf(void *into, size_t size);
 void arc4random_buf(void *into, size_t size)
 {
     struct sc_loans loans = {.frame = SC_FRAME()};
-    bool lends = sc_look_is_needed();
+    bool lends = sc_prefault_is_needed();
     if (sc_unlikely(lends))
-        sc_io_look_arc4random_buf(&loans, SC_SITE(), into, size);
+        sc_io_prefault_arc4random_buf(&loans, SC_SITE(), into, size);
     random_bytes(into, size);
     if (sc_unlikely(lends))
         sc_loans_end(&loans);

@@ -2,10 +2,10 @@
  *
  * On a guarded page a load or store faults, and the guard handles that; a system call fails with
  * EFAULT. So a hook first touches the guarded memory that the call is about to touch. That memory
- * is not guarded again until the call returns (interpose/system_calls/look.h, loans.h). The call
- * may still fail with EFAULT if memory was registered meanwhile, or the loans are too many. Such a
- * call has transferred nothing: the touch is handled, and the call repeated. So is a call that
- * fails with EIO when it writes through a descriptor of /proc/self/mem (own_memory.h).
+ * is not guarded again until the call returns (interpose/system_calls/prefault.h, loans.h). The
+ * call may still fail with EFAULT if memory was registered meanwhile, or the loans are too many.
+ * Such a call has transferred nothing: the touch is handled, and the call repeated. So is a call
+ * that fails with EIO when it writes through a descriptor of /proc/self/mem (own_memory.h).
  *
  * In a process without pinned memory, a hook is two loads around the real function. A hook is
  * async-signal-safe and a cancellation point if the real function is, and changes neither its
@@ -82,10 +82,10 @@
 #include "interpose/guard/loans.h"
 #include "interpose/signals/signal_mask.h"
 #include "interpose/signals/timer_threads.h"
-#include "interpose/system_calls/keep_off.h"
-#include "interpose/system_calls/look.h"
+#include "interpose/system_calls/exempt_objects.h"
 #include "interpose/system_calls/own_memory.h"
 #include "interpose/system_calls/parameters.h"
+#include "interpose/system_calls/prefault.h"
 
 #include "common/poison.h"
 
@@ -129,37 +129,40 @@ static inline enum sc_touch touch_of_pipe(int fd)
 
 /* ---- what the kernel does to which memory ---- */
 
-#define READS(address, size) sc_look_at(look, address, transfer(size), SC_TOUCH_READ)
-#define WRITES(address, size) sc_look_at(look, address, transfer(size), SC_TOUCH_WRITE)
+#define READS(address, size) sc_prefault_buffer(prefault, address, transfer(size), SC_TOUCH_READ)
+#define WRITES(address, size) sc_prefault_buffer(prefault, address, transfer(size), SC_TOUCH_WRITE)
 #define IN(object) READS(object, sizeof *(object))
 #define OUT(object) WRITES(object, sizeof *(object))
-#define PATH(string) sc_look_at_string(look, string, PATH_MAX)
-#define STRING(string, most) sc_look_at_string(look, string, most)
-#define READS_ITEMS(address, size, n) sc_look_at(look, address, product(size, n), SC_TOUCH_READ)
-#define WRITES_ITEMS(address, size, n) sc_look_at(look, address, product(size, n), SC_TOUCH_WRITE)
-#define READS_EACH(pieces, count) sc_look_at_each(look, pieces, count, SC_TOUCH_READ)
-#define WRITES_EACH(pieces, count) sc_look_at_each(look, pieces, count, SC_TOUCH_WRITE)
-#define STORES(from, size, fd, at) READS(from, size), sc_own_memory_look(look, fd, at, size)
+#define PATH(string) sc_prefault_string(prefault, string, PATH_MAX)
+#define STRING(string, most) sc_prefault_string(prefault, string, most)
+#define READS_ITEMS(address, size, n)                                                              \
+    sc_prefault_buffer(prefault, address, product(size, n), SC_TOUCH_READ)
+#define WRITES_ITEMS(address, size, n)                                                             \
+    sc_prefault_buffer(prefault, address, product(size, n), SC_TOUCH_WRITE)
+#define READS_EACH(pieces, count) sc_prefault_pieces(prefault, pieces, count, SC_TOUCH_READ)
+#define WRITES_EACH(pieces, count) sc_prefault_pieces(prefault, pieces, count, SC_TOUCH_WRITE)
+#define STORES(from, size, fd, at) READS(from, size), sc_own_memory_prefault(prefault, fd, at, size)
 #define STORES_EACH(pieces, count, fd, at)                                                         \
-    READS_EACH(pieces, count), sc_own_memory_look_each(look, fd, at, pieces, (size_t)(count))
-#define MOVES_EACH(fd, pieces, count) sc_look_at_each(look, pieces, count, touch_of_pipe(fd))
-#define READS_MESSAGE(message) sc_look_at_message(look, message, SC_TOUCH_READ)
-#define WRITES_MESSAGE(message) sc_look_at_message(look, message, SC_TOUCH_WRITE)
-#define READS_MESSAGES(first, count) sc_look_at_messages(look, first, count, SC_TOUCH_READ)
-#define WRITES_MESSAGES(first, count) sc_look_at_messages(look, first, count, SC_TOUCH_WRITE)
-#define WRITES_SIZED(address, size) sc_look_at_sized(look, address, size)
-#define SOME(address) sc_look_at_unsized(look, address)
-#define BY_IOCTL(request, argument) sc_look_at_ioctl(look, request, argument)
-#define BY_FCNTL(command, argument) sc_look_at_fcntl(look, command, argument)
-#define LATER(request) sc_look_at_request(look, (const struct aiocb *)(request))
-#define LATER_EACH(list, count) sc_look_at_requests(look, (struct aiocb *const *)(list), count)
+    READS_EACH(pieces, count),                                                                     \
+        sc_own_memory_prefault_pieces(prefault, fd, at, pieces, (size_t)(count))
+#define MOVES_EACH(fd, pieces, count) sc_prefault_pieces(prefault, pieces, count, touch_of_pipe(fd))
+#define READS_MESSAGE(message) sc_prefault_message(prefault, message, SC_TOUCH_READ)
+#define WRITES_MESSAGE(message) sc_prefault_message(prefault, message, SC_TOUCH_WRITE)
+#define READS_MESSAGES(first, count) sc_prefault_messages(prefault, first, count, SC_TOUCH_READ)
+#define WRITES_MESSAGES(first, count) sc_prefault_messages(prefault, first, count, SC_TOUCH_WRITE)
+#define WRITES_SIZED(address, size) sc_prefault_sized(prefault, address, size)
+#define SOME(address) sc_prefault_page(prefault, address)
+#define BY_IOCTL(request, argument) sc_prefault_ioctl(prefault, request, argument)
+#define BY_FCNTL(command, argument) sc_prefault_fcntl(prefault, command, argument)
+#define LATER(request) sc_prefault_request(prefault, (const struct aiocb *)(request))
+#define LATER_EACH(list, count) sc_prefault_requests(prefault, (struct aiocb *const *)(list), count)
 
-#define BY_PRCTL(option, name) look_at_prctl(look, option, name)
-#define BY_LIMIT(which, to) look_at_limit(look, which, to)
-#define BY_PTRACE(request, a, b) look_at_ptrace(look, request, a, b)
-#define BY_PROCESS(pid, pieces, count, touch) look_at_process(look, pid, pieces, count, touch)
+#define BY_PRCTL(option, name) prefault_prctl(prefault, option, name)
+#define BY_LIMIT(which, to) unprotect_for_limit(prefault, which, to)
+#define BY_PTRACE(request, a, b) prefault_ptrace(prefault, request, a, b)
+#define BY_PROCESS(pid, pieces, count, touch) prefault_process(prefault, pid, pieces, count, touch)
 
-static inline void look_at_prctl(struct sc_look *look, int option, const void *name)
+static inline void prefault_prctl(struct sc_prefault *prefault, int option, const void *name)
 {
     if (option == PR_GET_NAME)
         WRITES(name, NAME_BYTES);
@@ -169,29 +172,30 @@ static inline void look_at_prctl(struct sc_look *look, int option, const void *n
 
 /* setrlimit(RLIMIT_DATA): under the limit the kernel may refuse to make pages accessible again. So
  * all pages are unprotected before it is set, and none is guarded from then on. */
-static inline void look_at_limit(struct sc_look *look, int which, const void *to)
+static inline void unprotect_for_limit(struct sc_prefault *prefault, int which, const void *to)
 {
-    if (!look->loans || which != RLIMIT_DATA || !to)
+    if (!prefault->loans || which != RLIMIT_DATA || !to)
         return;
-    sc_data_limit_changes();
-    if (sc_look_is_needed())
+    sc_data_limit_note_change();
+    if (sc_prefault_is_needed())
         sc_guard_unprotect_all(false);
 }
 
 /* process_vm_readv and the like: looks at the pieces that the kernel touches in process `pid`, if
  * that is our own. The kernel takes the id of any thread for its process. */
-static inline void look_at_process(struct sc_look *look, pid_t pid, const struct iovec *pieces,
-                                   size_t count, enum sc_touch touch)
+static inline void prefault_process(struct sc_prefault *prefault, pid_t pid,
+                                    const struct iovec *pieces, size_t count, enum sc_touch touch)
 {
     if (pid == sc_kernel_call(SYS_getpid) || pid == sc_kernel_call(SYS_gettid))
-        sc_look_at_each(look, pieces, count, touch);
+        sc_prefault_pieces(prefault, pieces, count, touch);
     else
         READS_ITEMS(pieces, sizeof *pieces, count);
 }
 
 /* ptrace: records about another process lie in our memory. Addresses in that process's memory are
  * not looked at. */
-static inline void look_at_ptrace(struct sc_look *look, int request, const void *a, void *b)
+static inline void prefault_ptrace(struct sc_prefault *prefault, int request, const void *a,
+                                   void *b)
 {
     switch (request) {
     case PTRACE_GETREGSET:
@@ -228,15 +232,15 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
 
 /* Makes sc_io_look_HOOK, the function that looks at the memory of a call. raw_calls.def names these
  * functions as well. */
-#define LOOK(hook, symbol, parameters, ...)                                                        \
-    bool sc_io_look_##hook(struct sc_loans *loans, void *site, SC_PARAMETERS_OF(parameters));      \
-    __attribute__((noinline)) bool sc_io_look_##hook(struct sc_loans *loans, void *site,           \
-                                                     SC_PARAMETERS_OF(parameters))                 \
+#define PREFAULT(hook, symbol, parameters, ...)                                                    \
+    bool sc_io_prefault_##hook(struct sc_loans *loans, void *site, SC_PARAMETERS_OF(parameters));  \
+    __attribute__((noinline)) bool sc_io_prefault_##hook(struct sc_loans *loans, void *site,       \
+                                                         SC_PARAMETERS_OF(parameters))             \
     {                                                                                              \
-        struct sc_look looked = {.culprit = {.api = symbol, .site = site}, .loans = loans};        \
-        struct sc_look *const look __attribute__((unused)) = &looked;                              \
+        struct sc_prefault state = {.culprit = {.api = symbol, .site = site}, .loans = loans};     \
+        struct sc_prefault *const prefault __attribute__((unused)) = &state;                       \
         __VA_ARGS__;                                                                               \
-        return looked.may_be_ours && (errno != EIO || looked.into_own_memory);                     \
+        return state.may_be_ours && (errno != EIO || state.into_own_memory);                       \
     }
 
 #define NEXT(hook) ((__typeof__(&hook))sc_loader_get(&next_##hook))
@@ -248,8 +252,8 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
     type repeat_##hook(type result, void *site, SC_PARAMETERS_OF(parameters))                      \
     {                                                                                              \
         for (unsigned repeats = 0; result == -1 && sc_io_may_be_guards(errno) &&                   \
-                                   sc_look_is_allowed() && repeats < SC_IO_REPEATS_MAX &&          \
-                                   sc_io_look_##hook(NULL, site, SC_ARGUMENTS_OF(parameters));     \
+                                   sc_prefault_is_allowed() && repeats < SC_IO_REPEATS_MAX &&      \
+                                   sc_io_prefault_##hook(NULL, site, SC_ARGUMENTS_OF(parameters)); \
              repeats++)                                                                            \
             result = call(hook)(SC_ARGUMENTS_OF(parameters));                                      \
         return result;                                                                             \
@@ -265,12 +269,12 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
 /* Makes lend_HOOK, which lends the call's memory. */
 #define LEND(version, call, repeat, if_failed, type, hook, symbol, parameters, ...)                \
     NEXT_RECORD(next_##hook, symbol, version);                                                     \
-    LOOK(hook, symbol, parameters, __VA_ARGS__)                                                    \
+    PREFAULT(hook, symbol, parameters, __VA_ARGS__)                                                \
     repeat(type, call, hook, parameters) static __attribute__((noinline))                          \
     type lend_##hook(void *site, SC_PARAMETERS_OF(parameters))                                     \
     {                                                                                              \
         struct sc_loans loans = {.frame = SC_FRAME()};                                             \
-        sc_io_look_##hook(&loans, site, SC_ARGUMENTS_OF(parameters));                              \
+        sc_io_prefault_##hook(&loans, site, SC_ARGUMENTS_OF(parameters));                          \
         type result = call(hook)(SC_ARGUMENTS_OF(parameters));                                     \
         if_failed(hook, parameters) sc_loans_end(&loans);                                          \
         return result;                                                                             \
@@ -299,13 +303,14 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
     HOOK(version, call, REPEAT, IF_FAILED, needed, type, name, #name, parameters, __VA_ARGS__)
 #define ONCE(version, type, name, parameters, ...)                                                 \
     DECLARE(type, name, parameters)                                                                \
-    HOOK(version, NEXT, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, name, #name, parameters,  \
-         __VA_ARGS__)
+    HOOK(version, NEXT, NO_REPEAT, NO_MATTER, sc_prefault_is_needed(), type, name, #name,          \
+         parameters, __VA_ARGS__)
 
-#define SC_IO(...) IO(NULL, NEXT, sc_look_is_needed(), __VA_ARGS__)
+#define SC_IO(...) IO(NULL, NEXT, sc_prefault_is_needed(), __VA_ARGS__)
 #define SC_IO_SINCE(version, ...)                                                                  \
-    IO(SC_GLIBC_SINCE(version), NEXT, sc_look_is_needed(), __VA_ARGS__)
-#define SC_IO_LIMIT(...) IO(NULL, NEXT, which == RLIMIT_DATA || sc_look_is_needed(), __VA_ARGS__)
+    IO(SC_GLIBC_SINCE(version), NEXT, sc_prefault_is_needed(), __VA_ARGS__)
+#define SC_IO_LIMIT(...)                                                                           \
+    IO(NULL, NEXT, which == RLIMIT_DATA || sc_prefault_is_needed(), __VA_ARGS__)
 /* Mostly `into` is far from all memory that can be guarded: then the hook is three loads and a
  * jump, without a frame. */
 #define SC_IO_QUICK(type, name, parameters, into)                                                  \
@@ -313,7 +318,7 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
     LEND(NULL, NEXT, REPEAT, IF_FAILED, type, name, #name, parameters, OUT(into))                  \
     static __attribute__((noinline)) type see_##name(SC_PARAMETERS_OF(parameters))                 \
     {                                                                                              \
-        return sc_track_range_may_be_near(&sc_track, into) && sc_look_is_needed()                  \
+        return sc_track_range_may_be_near(&sc_track, into) && sc_prefault_is_needed()              \
                    ? lend_##name(SC_SITE(), SC_ARGUMENTS_OF(parameters))                           \
                    : NEXT(name)(SC_ARGUMENTS_OF(parameters));                                      \
     }                                                                                              \
@@ -326,14 +331,14 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
     }
 #define SC_IO_AS(type, hook, symbol, parameters, ...)                                              \
     DECLARE_AS(type, hook, symbol, parameters)                                                     \
-    HOOK(NULL, NEXT, REPEAT, IF_FAILED, sc_look_is_needed(), type, hook, symbol, parameters,       \
+    HOOK(NULL, NEXT, REPEAT, IF_FAILED, sc_prefault_is_needed(), type, hook, symbol, parameters,   \
          __VA_ARGS__)
 #define SC_ONCE(...) ONCE(NULL, __VA_ARGS__)
 #define SC_ONCE_SINCE(version, ...) ONCE(SC_GLIBC_SINCE(version), __VA_ARGS__)
 #define SC_ONCE_AS(type, hook, symbol, parameters, ...)                                            \
     DECLARE_AS(type, hook, symbol, parameters)                                                     \
-    HOOK(NULL, NEXT, NO_REPEAT, NO_MATTER, sc_look_is_needed(), type, hook, symbol, parameters,    \
-         __VA_ARGS__)
+    HOOK(NULL, NEXT, NO_REPEAT, NO_MATTER, sc_prefault_is_needed(), type, hook, symbol,            \
+         parameters, __VA_ARGS__)
 
 /* Make the hook of a function and of its variant for large files (open64 and the like), whose
  * arguments are the same on this machine. */
@@ -351,7 +356,7 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
 #define UNDER_MASK(hook) masked_##hook
 #define SC_IO_MASKED(type, name, parameters, ...)                                                  \
     static type masked_##name(SC_PARAMETERS_OF(parameters));                                       \
-    IO(NULL, UNDER_MASK, sc_look_is_needed(), type, name, parameters, READS(mask, MASK_BYTES),     \
+    IO(NULL, UNDER_MASK, sc_prefault_is_needed(), type, name, parameters, READS(mask, MASK_BYTES), \
        __VA_ARGS__)                                                                                \
     static __attribute__((noinline)) type masked_##name(SC_PARAMETERS_OF(parameters))              \
     {                                                                                              \
@@ -366,24 +371,24 @@ static inline void look_at_ptrace(struct sc_look *look, int request, const void 
 #define OF_THREADS(hook) threaded_##hook
 #define SC_IO_TIMER(version, type, name, parameters, ...)                                          \
     static type threaded_##name(SC_PARAMETERS_OF(parameters));                                     \
-    IO(SC_GLIBC_SINCE(version), OF_THREADS, sc_look_is_needed(), type, name, parameters,           \
+    IO(SC_GLIBC_SINCE(version), OF_THREADS, sc_prefault_is_needed(), type, name, parameters,       \
        __VA_ARGS__)                                                                                \
     static __attribute__((noinline)) type threaded_##name(SC_PARAMETERS_OF(parameters))            \
     {                                                                                              \
         struct sigevent room;                                                                      \
-        event = sc_timer_threads_event(event, &room);                                              \
+        event = sc_timer_threads_wrap_event(event, &room);                                         \
         return NEXT(name)(SC_ARGUMENTS_OF(parameters));                                            \
     }
 
 /* Makes the hook of a function that libunwind calls as well: its calls are answered here
  * (interpose/base/unwinder_pipe.h). */
-#define SC_IO_ANSWERED(type, name, parameters, look, is_unwinders, answer)                         \
+#define SC_IO_ANSWERED(type, name, parameters, prefault, is_unwinders, answer)                     \
     IO(NULL, NEXT, ({                                                                              \
            if (sc_unlikely(is_unwinders))                                                          \
                return answer;                                                                      \
-           sc_look_is_needed();                                                                    \
+           sc_prefault_is_needed();                                                                \
        }),                                                                                         \
-       type, name, parameters, look)
+       type, name, parameters, prefault)
 
 #pragma GCC diagnostic ignored "-Wunused-parameter" /* of sc_io_look_*: most look at the memory */
 

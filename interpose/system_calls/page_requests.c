@@ -24,7 +24,7 @@
 #include "interpose/losses/losses.h"
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
-#include "interpose/system_calls/look.h"
+#include "interpose/system_calls/prefault.h"
 
 #include "common/poison.h"
 
@@ -47,10 +47,10 @@ static int lock_pages(mlock2_function *lock, const void *address, size_t size, u
 {
     int result = -1;
     for (unsigned tries = 0; tries < LOCK_TRIES_MAX; tries++) {
-        if (sc_look_is_needed())
+        if (sc_prefault_is_needed())
             sc_guard_unprotect(address, size);
         result = lock(address, size, flags);
-        if (result == 0 || errno != ENOMEM || !sc_look_is_needed())
+        if (result == 0 || errno != ENOMEM || !sc_prefault_is_needed())
             break;
     }
     return result;

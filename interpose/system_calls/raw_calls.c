@@ -32,9 +32,9 @@
 #include "interpose/signals/upwards.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/system_calls/exec.h"
+#include "interpose/system_calls/exempt_objects.h"
 #include "interpose/system_calls/io.h"
-#include "interpose/system_calls/keep_off.h"
-#include "interpose/system_calls/look.h"
+#include "interpose/system_calls/prefault.h"
 #include "track/track_views.h"
 
 #include "common/poison.h"
@@ -78,7 +78,7 @@ static bool read_mask(uint64_t *mask, long address)
         memcpy(mask, (void *)address, sizeof *mask);
         return true;
     }
-    return !address || sc_look_peek(mask, (void *)address, sizeof *mask);
+    return !address || sc_prefault_peek(mask, (void *)address, sizeof *mask);
 }
 
 /* Sets what is believed of SIGSEGV after the kernel has changed the mask. */
@@ -90,7 +90,7 @@ static void believe_changed(long how, uint64_t asked)
     else if (is_named || how == SIG_SETMASK)
         sc_signal_mask_believe_unblocked();
     else
-        sc_signal_mask_note_others((int)how, asked);
+        sc_signal_mask_note_other_signals((int)how, asked);
 }
 
 /* Changes the mask as our hook of sigprocmask does (interpose/signals/signal_mask.h). */
@@ -101,7 +101,7 @@ static long change_mask(long how, long set, long old, long size_bytes)
     uint64_t former = 0;
     if (!sc_sharing_is_on() || size_bytes != sizeof asked || !read_mask(&asked, set))
         return next()(SYS_rt_sigprocmask, how, set, old, size_bytes, 0, 0);
-    bool is_of_program = !sc_signal_mask_is_changing() && !sc_signal_mask_is_for_us();
+    bool is_of_program = !sc_signal_mask_is_changing() && !sc_signal_mask_change_is_ours();
     bool was_blocked = is_of_program && sc_signal_mask_really_blocks_fault();
     uint64_t given = how == SIG_UNBLOCK ? asked : asked & ~fault;
     long into = old && sc_track_range_may_be_near(&sc_track, (void *)old) ? (long)&former : old;
@@ -121,14 +121,14 @@ static long change_mask(long how, long set, long old, long size_bytes)
 
 /* Makes a system call that the program makes with syscall(), looked at first. What fails at a guard
  * that came meanwhile is repeated. */
-static long look_and_call(sc_io_look *look, void *site, long number, const long *of)
+static long prefault_and_call(sc_io_prefault *prefault, void *site, long number, const long *of)
 {
     struct sc_loans loans = {.frame = SC_FRAME()};
-    look(&loans, site, of[0], of[1], of[2], of[3], of[4], of[5]);
+    prefault(&loans, site, of[0], of[1], of[2], of[3], of[4], of[5]);
     long result = next()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
     for (unsigned repeats = 0;
          sc_unlikely(result == -1) && sc_io_may_be_guards(errno) && repeats < SC_IO_REPEATS_MAX &&
-         sc_look_is_allowed() && look(NULL, site, of[0], of[1], of[2], of[3], of[4], of[5]);
+         sc_prefault_is_allowed() && prefault(NULL, site, of[0], of[1], of[2], of[3], of[4], of[5]);
          repeats++)
         result = next()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
     sc_loans_end(&loans);
@@ -214,7 +214,7 @@ static bool is_endless_wait(const long *of)
     long command = of[1] & FUTEX_CMD_MASK;
     uint32_t word;
     return (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && !of[3] &&
-           sc_look_peek(&word, (void *)of[0], sizeof word) && word == (uint32_t)of[2];
+           sc_prefault_peek(&word, (void *)of[0], sizeof word) && word == (uint32_t)of[2];
 }
 
 /* Notes that a host function waits for another thread. */
@@ -230,17 +230,18 @@ static void note_wait(long number, const long *of)
 static __attribute__((noinline)) long call_seen(long number, long a, long b, long c, long d, long e,
                                                 long f, void *site)
 {
-    sc_io_look *look = sc_look_is_needed() || may_set_limit(number) ? sc_io_look_of(number) : NULL;
+    sc_io_prefault *prefault =
+        sc_prefault_is_needed() || may_set_limit(number) ? sc_io_prefault_of(number) : NULL;
     const long of[] = {a, b, c, d, e, f};
     note_wait(number, of);
     if (number == SYS_rt_sigprocmask)
         return change_mask(a, b, c, d);
     if (number == SYS_rt_sigaction || (number == SYS_execve && !sc_active()))
-        sc_guard_is_done_by_child();
+        sc_guard_unprotect_in_child();
     else if (has_hook(number) && sc_active())
         return call_prepared(number, of, site);
-    if (look)
-        return look_and_call(look, site, number, of);
+    if (prefault)
+        return prefault_and_call(prefault, site, number, of);
     return next()(number, a, b, c, d, e, f);
 }
 
@@ -264,7 +265,7 @@ long raw_call(long number, long a, long b, long c, long d, long e, long f)
     if (sc_unlikely(number == SYS_write && (int)a == SC_UNWINDER_PIPE))
         return sc_unwinder_pipe_write((const void *)b);
     if (sc_unlikely(!found) || has_hook(number) || may_set_limit(number) ||
-        sc_keep_off_may_be_needed())
+        sc_exempt_objects_may_be_needed())
         return call_seen(number, a, b, c, d, e, f, SC_SITE());
     return JUMP(found, number, a, b, c, d, e, f);
 }

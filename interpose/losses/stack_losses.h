@@ -7,21 +7,21 @@
  *
  * Thread safe, not signal safe; errno is kept.
  */
-#ifndef SC_INTERPOSE_LOSSES_THREAD_STACKS_H
-#define SC_INTERPOSE_LOSSES_THREAD_STACKS_H
+#ifndef SC_INTERPOSE_LOSSES_STACK_LOSSES_H
+#define SC_INTERPOSE_LOSSES_STACK_LOSSES_H
 
 #include "track/op_info.h"
 
 /* Notes an operation on pageable memory, in case that is the calling thread's stack, as
- * sc_thread_stacks_note does. */
-void sc_thread_stacks_note_heap(const struct sc_op_info *op);
+ * sc_stack_losses_note does. */
+void sc_stack_losses_note_heap(const struct sc_op_info *op);
 
 /* Notes an operation that the calling thread has issued. No lock may be held. Two loads if the
  * operation is not on the thread's stack, except for a thread's first operation. */
-static inline void sc_thread_stacks_note(const struct sc_op_info *op)
+static inline void sc_stack_losses_note(const struct sc_op_info *op)
 {
     if (sc_ops_is_heap(op->kind))
-        sc_thread_stacks_note_heap(op);
+        sc_stack_losses_note_heap(op);
 }
 
 #endif

@@ -3,7 +3,7 @@
  * read into.
  *
  * glibc aborts the process when the kernel finds a futex inaccessible. So pages on which such an
- * object was seen are kept off: not guarded any more (track/kept_off.h), as long as their range
+ * object was seen are kept off: not guarded any more (track/exempt_pages.h), as long as their range
  * lasts. An object is seen when it is passed to a hooked function that may sleep or wake on it. If
  * the set of such pages has no room for an object's, its whole range is not guarded any more.
  *
@@ -13,8 +13,8 @@
  *
  * Thread safe and signal safe; errno is kept; no cancellation point. Locks: the guard's and the
  * tracker's where a page is seen for the first time, and none otherwise. */
-#ifndef SC_INTERPOSE_SYSTEM_CALLS_KEEP_OFF_H
-#define SC_INTERPOSE_SYSTEM_CALLS_KEEP_OFF_H
+#ifndef SC_INTERPOSE_SYSTEM_CALLS_EXEMPT_OBJECTS_H
+#define SC_INTERPOSE_SYSTEM_CALLS_EXEMPT_OBJECTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@
 #include "track/track_views.h"
 
 /* Is there any memory that could be guarded? One load. */
-static inline bool sc_keep_off_may_be_needed(void)
+static inline bool sc_exempt_objects_may_be_needed(void)
 {
     return sc_unlikely(sc_track_has(&sc_track, SC_HAS_RANGES));
 }
@@ -42,34 +42,34 @@ extern __thread struct sc_far_object {
 } sc_far_objects[SC_FAR_OBJECTS] __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* The entry for the object. */
-static inline struct sc_far_object *sc_keep_off_far_place(const void *object)
+static inline struct sc_far_object *sc_exempt_objects_far_entry(const void *object)
 {
     return &sc_far_objects[(uintptr_t)object / sizeof(int) % SC_FAR_OBJECTS];
 }
 
 /* The version of the ranges; odd while they change. */
-static inline uint64_t sc_keep_off_version(void)
+static inline uint64_t sc_exempt_objects_ranges_version(void)
 {
     return sc_track_ranges_version(&sc_track);
 }
 
 /* Was the object found to lie on no page of a range, and has no range been made since? For objects
  * of at most SC_FAR_OBJECT_BYTES. Three loads. */
-static inline bool sc_keep_off_is_known_far(const void *object)
+static inline bool sc_exempt_objects_is_known_far(const void *object)
 {
-    const struct sc_far_object *far = sc_keep_off_far_place(object);
-    return far->address == (uintptr_t)object && far->version == sc_keep_off_version();
+    const struct sc_far_object *far = sc_exempt_objects_far_entry(object);
+    return far->address == (uintptr_t)object && far->version == sc_exempt_objects_ranges_version();
 }
 
 /* Remembers that the object lies on no page of a range. `version` of the ranges was loaded before
  * they were looked at. */
-void sc_keep_off_note_far(const void *object, uint64_t version);
+void sc_exempt_objects_note_far(const void *object, uint64_t version);
 
 /* Keeps the object's pages off, as the kernel may touch the object at any time from now on. */
-void sc_keep_off_always(const void *object, size_t size_bytes);
+void sc_exempt_objects_add(const void *object, size_t size_bytes);
 
 /* Unprotects the object's page once, since the kernel is about to touch it, and it is not known how
  * far. */
-void sc_keep_off_once(const void *object);
+void sc_exempt_objects_unprotect_once(const void *object);
 
 #endif

@@ -1,4 +1,4 @@
-#include "interpose/base/own_stack.h"
+#include "interpose/base/thread_stack.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ static _Atomic unsigned next_alternate;
 static __thread int own_alternate __attribute__((tls_model("initial-exec"))); /* index + 1 */
 
 /* Notes the calling thread's alternate signal stack, whose memory counts as a stack. */
-void sc_own_stack_note_alternate(const stack_t *stack)
+void sc_thread_stack_note_alternate(const stack_t *stack)
 {
     bool disabled = stack->ss_flags & SS_DISABLE;
     if (disabled && own_alternate == 0)
@@ -61,18 +61,18 @@ static bool is_alternate(uintptr_t address, size_t size_bytes)
 
 /* ---- the thread's own ---- */
 
-static __thread struct sc_own_stack own __attribute__((tls_model("initial-exec")));
+static __thread struct sc_thread_stack own __attribute__((tls_model("initial-exec")));
 
-struct sc_own_stack sc_own_stack(void)
+struct sc_thread_stack sc_thread_stack(void)
 {
     return own;
 }
 
 /* The main thread's stack: it begins at what the kernel has put there for the program, and grows
  * down as far as its limit. The C library would read /proc/self/maps to find it. */
-static struct sc_own_stack find_main_stack(void)
+static struct sc_thread_stack find_main_stack(void)
 {
-    struct sc_own_stack stack = {0};
+    struct sc_thread_stack stack = {0};
     struct rlimit limit;
     uintptr_t top = getauxval(AT_EXECFN);
     if (top == 0 || getrlimit(RLIMIT_STACK, &limit) != 0)
@@ -84,9 +84,9 @@ static struct sc_own_stack find_main_stack(void)
     return stack;
 }
 
-bool sc_own_stack_is_mains(uintptr_t address, size_t size_bytes)
+bool sc_thread_stack_overlaps_main(uintptr_t address, size_t size_bytes)
 {
-    struct sc_own_stack stack = own.is_main ? own : find_main_stack();
+    struct sc_thread_stack stack = own.is_main ? own : find_main_stack();
     return stack.start < address + size_bytes && address < stack.end;
 }
 
@@ -115,26 +115,26 @@ static __attribute__((noinline)) void learn_own(void)
         learn_thread_stack();
 }
 
-void sc_own_stack_learn(void)
+void sc_thread_stack_learn(void)
 {
     if (sc_unlikely(own.end == 0))
         learn_own();
 }
 
-bool sc_own_stack_touches(uintptr_t address, size_t size_bytes)
+bool sc_thread_stack_overlaps(uintptr_t address, size_t size_bytes)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     return (own.start < address + size_bytes && address < own.end) || here - address < size_bytes ||
            is_alternate(address, size_bytes);
 }
 
-bool sc_own_stack_has(size_t size_bytes)
+bool sc_thread_stack_has_room(size_t size_bytes)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     return here < own.end && here >= own.start && here - own.start > size_bytes;
 }
 
-bool sc_own_stack_holds(uintptr_t address)
+bool sc_thread_stack_holds(uintptr_t address)
 {
     return address - own.start < own.end - own.start;
 }
@@ -152,13 +152,13 @@ static enum sc_stack_read read_other(void *into, uintptr_t address, size_t size_
 /* Does the interval lie on the calling thread's own stack, and not below the frame at `here`? */
 static bool is_above(uintptr_t here, uintptr_t address, size_t size_bytes)
 {
-    return sc_own_stack_holds(here) && address >= here && sc_own_stack_holds(address) &&
+    return sc_thread_stack_holds(here) && address >= here && sc_thread_stack_holds(address) &&
            size_bytes <= own.end - address;
 }
 
 /* Copies bytes that lie on the calling thread's own stack, above this function. False: they do not,
  * and nothing was copied. */
-bool sc_own_stack_copy(void *into, uintptr_t address, size_t size_bytes)
+bool sc_thread_stack_copy(void *into, uintptr_t address, size_t size_bytes)
 {
     enum { NEAR_BYTES = 4096 };
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -171,7 +171,7 @@ bool sc_own_stack_copy(void *into, uintptr_t address, size_t size_bytes)
 
 /* Copies bytes that may lie on a stack, and may be gone. The kernel is asked to, as it reports what
  * is not there; where a sandbox forbids that, only the caller's own stack is read directly. */
-enum sc_stack_read sc_own_stack_read(void *into, uintptr_t address, size_t size_bytes)
+enum sc_stack_read sc_thread_stack_read(void *into, uintptr_t address, size_t size_bytes)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     uintptr_t word;

@@ -1,4 +1,4 @@
-#include "interpose/reaper/own_threads.h"
+#include "interpose/reaper/library_threads.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -8,14 +8,14 @@
 #include <sys/prctl.h>
 
 #include "common/kernel.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/uncancelled.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/masked_threads.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/door.h"
@@ -51,7 +51,7 @@ static bool start_thread(sc_run_function *run, void *argument, size_t stack_byte
     return result == 0;
 }
 
-bool sc_own_threads_start(sc_run_function *run, size_t stack_bytes)
+bool sc_library_threads_start(sc_run_function *run, size_t stack_bytes)
 {
     return start_thread(run, NULL, stack_bytes);
 }
@@ -81,7 +81,7 @@ static bool is_pending(int number)
 
 static bool may_have_fault(void)
 {
-    return sc_options.guard ? sc_guard_lets_faults_in(/*is_own*/ true) : has_handler(SIGSEGV);
+    return sc_options.guard ? sc_guard_unblock_faults(/*is_own*/ true) : has_handler(SIGSEGV);
 }
 
 /* Has the thread a seccomp filter? The filter may want the handler for this very question, so
@@ -92,14 +92,14 @@ static bool is_filtered(void)
     return sc_kernel_is_filtered();
 }
 
-void sc_own_threads_block_signals(void)
+void sc_library_threads_block_signals(void)
 {
     sc_kernel_mask_set(mask_of_thread);
 }
 
 /* Lets those signals in that the thread may itself cause: faults, and calls that a sandbox
  * filters. */
-void sc_own_threads_unblock_signals(void)
+void sc_library_threads_unblock_signals(void)
 {
     uint64_t open = 0;
     if (may_have_fault() && !is_pending(SIGSEGV))
@@ -109,18 +109,18 @@ void sc_own_threads_unblock_signals(void)
     sc_kernel_mask_set(mask_of_thread & ~open);
 }
 
-void sc_own_threads_enter(const char *name)
+void sc_library_threads_enter(const char *name)
 {
     prctl(PR_SET_NAME, name);
-    sc_own_threads_unblock_signals();
-    sc_own_lock_be_own_thread();
+    sc_library_threads_unblock_signals();
+    sc_library_lock_mark_library_thread();
 }
 
-/* As sc_own_threads_enter, for a thread that calls the driver: its calls must not break a capture
- * of the program's. */
-void sc_own_threads_enter_driver(const char *name)
+/* As sc_library_threads_enter, for a thread that calls the driver: its calls must not break a
+ * capture of the program's. */
+void sc_library_threads_enter_driver(const char *name)
 {
-    sc_own_threads_enter(name);
+    sc_library_threads_enter(name);
     if (sc_real.cuThreadExchangeStreamCaptureMode) {
         CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
         sc_real.cuThreadExchangeStreamCaptureMode(&mode);
@@ -142,7 +142,7 @@ static void *run_errand(void *argument)
 {
     struct errand *errand = argument;
     SC_CARRY();
-    sc_own_threads_enter_driver("safecopy-call");
+    sc_library_threads_enter_driver("safecopy-call");
     if (errand->context)
         sc_real.cuCtxPushCurrent_v2(errand->context);
     errand->function(errand->argument);
@@ -163,7 +163,7 @@ static bool call_on_thread(void (*function)(void *argument), void *argument)
     struct errand errand = {.function = function, .argument = argument};
     SC_KEEP_ERRNO();
     sc_real.cuCtxGetCurrent(&errand.context);
-    bool is_started = start_thread(run_errand, &errand, SC_OWN_THREADS_SMALL);
+    bool is_started = start_thread(run_errand, &errand, SC_LIBRARY_THREADS_SMALL);
     if (is_started)
         await_errand(&errand);
     return is_started;
@@ -175,11 +175,11 @@ enum { ROOM_BYTES = 24 << 10 };
 
 /* Makes a call for which the thread's stack may be too small, on another thread if need be. False:
  * it was not made. */
-bool sc_own_threads_make_room(void (*function)(void *argument), void *argument)
+bool sc_library_threads_call(void (*function)(void *argument), void *argument)
 {
     SC_NO_CANCELLATION_POINT();
-    sc_own_stack_learn();
-    if (sc_unlikely(!sc_own_stack_has(ROOM_BYTES)))
+    sc_thread_stack_learn();
+    if (sc_unlikely(!sc_thread_stack_has_room(ROOM_BYTES)))
         return call_on_thread(function, argument);
     function(argument);
     return true;

@@ -1,4 +1,4 @@
-#include "interpose/system_calls/look.h"
+#include "interpose/system_calls/prefault.h"
 
 #include <aio.h>
 #include <errno.h>
@@ -14,11 +14,11 @@
 #include "common/peek.h"
 #include "common/uncancelled.h"
 #include "interpose/base/compiler.h"
-#include "interpose/base/own_stack.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/guard/guard.h"
 #include "interpose/guard/loans.h"
 #include "interpose/guard/touches.h"
-#include "interpose/system_calls/keep_off.h"
+#include "interpose/system_calls/exempt_objects.h"
 #include "track/blocks.h"
 #include "track/track_parts.h"
 #include "track/track_views.h"
@@ -54,47 +54,48 @@ static bool is_interval(const void *address, size_t size_bytes)
 
 /* Touches guarded pages for the kernel, as the program would. The wait is no cancellation point,
  * and an asynchronous cancellation must not take the thread out of a lock of ours. */
-static void touch_pages(struct sc_look *look, const void *address, size_t size_bytes,
+static void touch_pages(struct sc_prefault *prefault, const void *address, size_t size_bytes,
                         enum sc_touch touch)
 {
     if (!was_guarded_near(address, size_bytes))
         return;
-    look->may_be_ours = true;
+    prefault->may_be_ours = true;
     if (!sc_guard_overlaps(address, size_bytes))
         return;
     SC_UNCANCELLED();
-    sc_touches_by_kernel(address, size_bytes, touch, &look->culprit);
+    sc_touches_by_kernel(address, size_bytes, touch, &prefault->culprit);
 }
 
 /* Is anything guarded, or has the call failed as if something was? */
-static bool may_be_guarded(const struct sc_look *look)
+static bool may_be_guarded(const struct sc_prefault *prefault)
 {
-    return sc_unlikely(sc_guard_busy() || !look->loans);
+    return sc_unlikely(sc_guard_busy() || !prefault->loans);
 }
 
 /* The kernel is about to read or write memory of the program, and would fail at a guarded page.
  * Lends the memory, judges the access as the program's, and ends guards there. */
-void sc_look_at(struct sc_look *look, const void *address, size_t size_bytes, enum sc_touch touch)
+void sc_prefault_buffer(struct sc_prefault *prefault, const void *address, size_t size_bytes,
+                        enum sc_touch touch)
 {
     if (!is_interval(address, size_bytes))
         return;
-    if (look->loans && may_be_in_range(address, size_bytes))
-        sc_loans_add(look->loans, address, size_bytes, touch);
-    if (may_be_guarded(look))
-        touch_pages(look, address, size_bytes, touch);
+    if (prefault->loans && may_be_in_range(address, size_bytes))
+        sc_loans_add(prefault->loans, address, size_bytes, touch);
+    if (may_be_guarded(prefault))
+        touch_pages(prefault, address, size_bytes, touch);
 }
 
 /* Looks at memory of which only the first byte's place is known. The page is let go without a
  * report of a touch: what follows the first byte may belong to an operation that the call does not
  * touch. */
-void sc_look_at_unsized(struct sc_look *look, const void *address)
+void sc_prefault_page(struct sc_prefault *prefault, const void *address)
 {
-    if (look->loans && may_be_in_range(address, 1))
-        sc_loans_add(look->loans, address, 1, SC_TOUCH_WRITE);
-    if (!may_be_guarded(look) || !was_guarded_near(address, 1))
+    if (prefault->loans && may_be_in_range(address, 1))
+        sc_loans_add(prefault->loans, address, 1, SC_TOUCH_WRITE);
+    if (!may_be_guarded(prefault) || !was_guarded_near(address, 1))
         return;
-    look->may_be_ours = true;
-    sc_keep_off_once(address);
+    prefault->may_be_ours = true;
+    sc_exempt_objects_unprotect_once(address);
 }
 
 /* ---- what must be read to be known ---- */
@@ -134,9 +135,9 @@ static bool copy_if_there(void *into, const void *address, size_t size_bytes)
 
 /* Reads memory of the program. False: it cannot be read, as when its page is guarded. Most of what
  * programs hand to the kernel by its address are locals. The calls for what is not are our own. */
-bool sc_look_peek(void *into, const void *address, size_t size_bytes)
+bool sc_prefault_peek(void *into, const void *address, size_t size_bytes)
 {
-    if (sc_likely(sc_own_stack_copy(into, (uintptr_t)address, size_bytes)))
+    if (sc_likely(sc_thread_stack_copy(into, (uintptr_t)address, size_bytes)))
         return true;
     SC_INSIDE();
     return sc_likely(sc_peek(into, (uintptr_t)address, size_bytes)) ||
@@ -145,12 +146,12 @@ bool sc_look_peek(void *into, const void *address, size_t size_bytes)
 
 /* Reads a piece of a string. If that fails its page may be guarded: the page is looked at, which
  * lends it, so that it is not guarded again at once. */
-static bool peek_text(struct sc_look *look, char *some, const char *text, size_t size_bytes)
+static bool peek_text(struct sc_prefault *prefault, char *some, const char *text, size_t size_bytes)
 {
-    if (sc_look_peek(some, text, size_bytes))
+    if (sc_prefault_peek(some, text, size_bytes))
         return true;
-    sc_look_at(look, text, 1, SC_TOUCH_READ);
-    return sc_look_peek(some, text, size_bytes);
+    sc_prefault_buffer(prefault, text, 1, SC_TOUCH_READ);
+    return sc_prefault_peek(some, text, size_bytes);
 }
 
 static size_t at_most(size_t count, size_t most)
@@ -160,13 +161,13 @@ static size_t at_most(size_t count, size_t most)
 
 /* The length of the string with its NUL, as far as it can be read. No piece of TEXT bytes crosses a
  * page. */
-static size_t string_bytes(struct sc_look *look, const char *string, size_t most_bytes)
+static size_t string_bytes(struct sc_prefault *prefault, const char *string, size_t most_bytes)
 {
     char some[TEXT];
     size_t done = 0;
     while (done < most_bytes) {
         size_t now = TEXT - (uintptr_t)(string + done) % TEXT;
-        if (!peek_text(look, some, string + done, now))
+        if (!peek_text(prefault, some, string + done, now))
             break;
         const char *end = memchr(some, 0, now);
         if (end)
@@ -176,103 +177,105 @@ static size_t string_bytes(struct sc_look *look, const char *string, size_t most
     return at_most(done, most_bytes);
 }
 
-void sc_look_at_string(struct sc_look *look, const char *string, size_t most_bytes)
+void sc_prefault_string(struct sc_prefault *prefault, const char *string, size_t most_bytes)
 {
-    if (look->loans ? may_be_in_range(string, 1) : was_guarded_near(string, 1))
-        sc_look_at(look, string, string_bytes(look, string, most_bytes), SC_TOUCH_READ);
+    if (prefault->loans ? may_be_in_range(string, 1) : was_guarded_near(string, 1))
+        sc_prefault_buffer(prefault, string, string_bytes(prefault, string, most_bytes),
+                           SC_TOUCH_READ);
 }
 
 /* Reads one pointer at a time, since the end of the array is not known before. */
-void sc_look_at_strings(struct sc_look *look, char *const *strings)
+void sc_prefault_strings(struct sc_prefault *prefault, char *const *strings)
 {
     const char *string;
     for (; strings; strings++) {
-        sc_look_at(look, strings, sizeof *strings, SC_TOUCH_READ);
-        if (!sc_look_peek(&string, strings, sizeof string) || !string)
+        sc_prefault_buffer(prefault, strings, sizeof *strings, SC_TOUCH_READ);
+        if (!sc_prefault_peek(&string, strings, sizeof string) || !string)
             return;
-        sc_look_at_string(look, string, WORD_MAX);
+        sc_prefault_string(prefault, string, WORD_MAX);
     }
 }
 
 /* Looks at a list of pieces, as of readv, and at each of the pieces. */
-void sc_look_at_each(struct sc_look *look, const struct iovec *pieces, size_t given,
-                     enum sc_touch touch)
+void sc_prefault_pieces(struct sc_prefault *prefault, const struct iovec *pieces, size_t given,
+                        enum sc_touch touch)
 {
     struct iovec some[CHUNK];
     size_t count = given <= PIECES_MAX ? given : 0; /* a negative one is large, too */
-    sc_look_at(look, pieces, count * sizeof *pieces, SC_TOUCH_READ);
+    sc_prefault_buffer(prefault, pieces, count * sizeof *pieces, SC_TOUCH_READ);
     for (size_t done = 0; done < count; done += CHUNK) {
         size_t now = at_most(count - done, CHUNK);
-        if (!sc_look_peek(some, pieces + done, now * sizeof *some))
+        if (!sc_prefault_peek(some, pieces + done, now * sizeof *some))
             return;
         for (size_t i = 0; i < now; i++)
-            sc_look_at(look, some[i].iov_base, some[i].iov_len, touch);
+            sc_prefault_buffer(prefault, some[i].iov_base, some[i].iov_len, touch);
     }
 }
 
 /* The same for all that a message of sendmsg or recvmsg names. */
-void sc_look_at_message(struct sc_look *look, const struct msghdr *message, enum sc_touch touch)
+void sc_prefault_message(struct sc_prefault *prefault, const struct msghdr *message,
+                         enum sc_touch touch)
 {
     struct msghdr header;
-    sc_look_at(look, message, sizeof *message, touch);
-    if (!sc_look_peek(&header, message, sizeof header))
+    sc_prefault_buffer(prefault, message, sizeof *message, touch);
+    if (!sc_prefault_peek(&header, message, sizeof header))
         return;
-    sc_look_at(look, header.msg_name, header.msg_namelen, touch);
-    sc_look_at(look, header.msg_control, header.msg_controllen, touch);
-    sc_look_at_each(look, header.msg_iov, header.msg_iovlen, touch);
+    sc_prefault_buffer(prefault, header.msg_name, header.msg_namelen, touch);
+    sc_prefault_buffer(prefault, header.msg_control, header.msg_controllen, touch);
+    sc_prefault_pieces(prefault, header.msg_iov, header.msg_iovlen, touch);
 }
 
 /* Looks at all messages of sendmmsg or recvmmsg. The kernel writes the length of each message, also
  * when it sends them. */
-void sc_look_at_messages(struct sc_look *look, const struct mmsghdr *messages, unsigned count,
-                         enum sc_touch touch)
+void sc_prefault_messages(struct sc_prefault *prefault, const struct mmsghdr *messages,
+                          unsigned count, enum sc_touch touch)
 {
     for (size_t i = 0; i < at_most(count, PIECES_MAX); i++) {
-        sc_look_at(look, &messages[i], sizeof messages[i], SC_TOUCH_WRITE);
-        sc_look_at_message(look, &messages[i].msg_hdr, touch);
+        sc_prefault_buffer(prefault, &messages[i], sizeof messages[i], SC_TOUCH_WRITE);
+        sc_prefault_message(prefault, &messages[i].msg_hdr, touch);
     }
 }
 
 /* The same for a buffer whose size is an argument by address, as of getsockname. */
-void sc_look_at_sized(struct sc_look *look, const void *address, const socklen_t *size)
+void sc_prefault_sized(struct sc_prefault *prefault, const void *address, const socklen_t *size)
 {
     socklen_t size_bytes;
-    sc_look_at(look, size, sizeof *size, SC_TOUCH_WRITE);
-    if (address && sc_look_peek(&size_bytes, size, sizeof size_bytes))
-        sc_look_at(look, address, size_bytes, SC_TOUCH_WRITE);
+    sc_prefault_buffer(prefault, size, sizeof *size, SC_TOUCH_WRITE);
+    if (address && sc_prefault_peek(&size_bytes, size, sizeof size_bytes))
+        sc_prefault_buffer(prefault, address, size_bytes, SC_TOUCH_WRITE);
 }
 
 /* ---- numbers that tell what an argument is ---- */
 
 /* Looks at the argument of ioctl. If the request has no size, it may be no address at all. */
-void sc_look_at_ioctl(struct sc_look *look, unsigned long request, const void *argument)
+void sc_prefault_ioctl(struct sc_prefault *prefault, unsigned long request, const void *argument)
 {
     if (_IOC_SIZE(request) && _IOC_DIR(request) != _IOC_NONE)
-        sc_look_at(look, argument, _IOC_SIZE(request),
-                   _IOC_DIR(request) & _IOC_READ ? SC_TOUCH_WRITE : SC_TOUCH_READ);
+        sc_prefault_buffer(prefault, argument, _IOC_SIZE(request),
+                           _IOC_DIR(request) & _IOC_READ ? SC_TOUCH_WRITE : SC_TOUCH_READ);
     else
-        sc_look_at_unsized(look, argument);
+        sc_prefault_page(prefault, argument);
 }
 
 /* The same for the argument of fcntl, which depends on the command. */
-void sc_look_at_fcntl(struct sc_look *look, int command, const void *argument)
+void sc_prefault_fcntl(struct sc_prefault *prefault, int command, const void *argument)
 {
     switch (command) {
     case F_GETLK:
     case F_OFD_GETLK:
-        sc_look_at(look, argument, sizeof(struct flock), SC_TOUCH_WRITE);
+        sc_prefault_buffer(prefault, argument, sizeof(struct flock), SC_TOUCH_WRITE);
         break;
     case F_SETLK:
     case F_SETLKW:
     case F_OFD_SETLK:
     case F_OFD_SETLKW:
-        sc_look_at(look, argument, sizeof(struct flock), SC_TOUCH_READ);
+        sc_prefault_buffer(prefault, argument, sizeof(struct flock), SC_TOUCH_READ);
         break;
     case F_GETOWN_EX:
-        sc_look_at(look, argument, sizeof(struct f_owner_ex), SC_TOUCH_WRITE);
+        sc_prefault_buffer(prefault, argument, sizeof(struct f_owner_ex), SC_TOUCH_WRITE);
         break;
     case F_SETOWN_EX:
-        sc_look_at(look, argument, sizeof(struct f_owner_ex), SC_TOUCH_READ);
+        sc_prefault_buffer(prefault, argument, sizeof(struct f_owner_ex), SC_TOUCH_READ);
         break;
     default:
         break;
@@ -297,19 +300,19 @@ static bool has_timeout(int command)
 
 /* Keeps off the words of a futex, which are used also while the call does not run. Looks at the
  * timeout. */
-void sc_look_at_futex(struct sc_look *look, const void *word, int operation, const void *timeout,
-                      const void *second)
+void sc_prefault_futex(struct sc_prefault *prefault, const void *word, int operation,
+                       const void *timeout, const void *second)
 {
     int command = operation & FUTEX_CMD_MASK;
-    sc_keep_off_always(word, sizeof(uint32_t));
+    sc_exempt_objects_add(word, sizeof(uint32_t));
     if (has_second(command))
-        sc_keep_off_always(second, sizeof(uint32_t));
+        sc_exempt_objects_add(second, sizeof(uint32_t));
     if (has_timeout(command))
-        sc_look_at(look, timeout, sizeof(struct timespec), SC_TOUCH_READ);
+        sc_prefault_buffer(prefault, timeout, sizeof(struct timespec), SC_TOUCH_READ);
 }
 
 /* Looks at the array of futex_waitv, and keeps off the words that it names. */
-void sc_look_at_futexes(struct sc_look *look, const void *waiters, size_t count)
+void sc_prefault_futexes(struct sc_prefault *prefault, const void *waiters, size_t count)
 {
     const struct waiter {
         uint64_t value, address;
@@ -319,24 +322,24 @@ void sc_look_at_futexes(struct sc_look *look, const void *waiters, size_t count)
     enum { WAITERS_MAX = 128 };
     if (count > WAITERS_MAX)
         return;
-    sc_look_at(look, waiters, count * sizeof one, SC_TOUCH_READ);
-    for (size_t i = 0; i < count && sc_look_peek(&one, each + i, sizeof one); i++)
-        sc_keep_off_always((const void *)(uintptr_t)one.address, sizeof(uint32_t));
+    sc_prefault_buffer(prefault, waiters, count * sizeof one, SC_TOUCH_READ);
+    for (size_t i = 0; i < count && sc_prefault_peek(&one, each + i, sizeof one); i++)
+        sc_exempt_objects_add((const void *)(uintptr_t)one.address, sizeof(uint32_t));
 }
 
 /* Keeps off a request for asynchronous input or output, and its buffer. The request itself may be
  * read directly: the C library, which performs it, does that as well. */
-void sc_look_at_request(struct sc_look *look, const struct aiocb *request)
+void sc_prefault_request(struct sc_prefault *prefault, const struct aiocb *request)
 {
-    (void)look;
+    (void)prefault;
     if (!request)
         return;
-    sc_keep_off_always(request, sizeof *request);
-    sc_keep_off_always((const void *)(uintptr_t)request->aio_buf, request->aio_nbytes);
+    sc_exempt_objects_add(request, sizeof *request);
+    sc_exempt_objects_add((const void *)(uintptr_t)request->aio_buf, request->aio_nbytes);
 }
 
-void sc_look_at_requests(struct sc_look *look, struct aiocb *const *requests, int count)
+void sc_prefault_requests(struct sc_prefault *prefault, struct aiocb *const *requests, int count)
 {
     for (int i = 0; i < count; i++)
-        sc_look_at_request(look, requests[i]);
+        sc_prefault_request(prefault, requests[i]);
 }

@@ -1,6 +1,6 @@
 /* Starts threads of the library's own in the program's process, which take none of its signals. */
-#ifndef SC_INTERPOSE_REAPER_OWN_THREADS_H
-#define SC_INTERPOSE_REAPER_OWN_THREADS_H
+#ifndef SC_INTERPOSE_REAPER_LIBRARY_THREADS_H
+#define SC_INTERPOSE_REAPER_LIBRARY_THREADS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -8,20 +8,20 @@
 /* Starts a detached thread, on which all signals are blocked. `stack_bytes` 0: as much as the
  * program's threads have. False: the system gives no thread. The C library may wait for threads of
  * the program's in this call: no lock of the library's may be held. */
-enum { SC_OWN_THREADS_SMALL = 256 * 1024 };
-bool sc_own_threads_start(void *(*run)(void *), size_t stack_bytes);
+enum { SC_LIBRARY_THREADS_SMALL = 256 * 1024 };
+bool sc_library_threads_start(void *(*run)(void *), size_t stack_bytes);
 
 /* The first call on such a thread: names it, and has it wait for no lock of the library's in a
  * fault. The caller says SC_CARRY() itself. */
-void sc_own_threads_enter(const char *name);
+void sc_library_threads_enter(const char *name);
 
 /* The same on a thread that calls the driver: its calls disturb no capture. The driver allocates
  * memory for the thread, and frees it on another one when the process ends. */
-void sc_own_threads_enter_driver(const char *name);
+void sc_library_threads_enter_driver(const char *name);
 
 /* To be called by such a thread before it sleeps: blocks all signals, so that signals for the
  * process go to the program's threads. */
-void sc_own_threads_block_signals(void);
+void sc_library_threads_block_signals(void);
 
 /* The thread is about to work: lets in the signals of faults that it may have, and no others.
  *
@@ -31,6 +31,6 @@ void sc_own_threads_block_signals(void);
  *     SIGSYS      The program has a handler, and the thread a filter that asks for it (seccomp).
  *
  * Any other fault on such a thread ends the process, whether or not its signal is blocked. */
-void sc_own_threads_unblock_signals(void);
+void sc_library_threads_unblock_signals(void);
 
 #endif

@@ -1,19 +1,19 @@
-#include "track/kept_off.h"
+#include "track/exempt_pages.h"
 
 #include "common/poison.h"
 
 typedef _Atomic uintptr_t place;
 
-enum { PLACES = SC_KEPT_OFF_SETS * SC_KEPT_OFF_WAYS };
+enum { PLACES = SC_EXEMPT_PAGES_SETS * SC_EXEMPT_PAGES_WAYS };
 
-static place *place_at(struct sc_kept_off *kept, size_t i)
+static place *place_at(struct sc_exempt_pages *kept, size_t i)
 {
-    return &kept->sets[i / SC_KEPT_OFF_WAYS].pages[i % SC_KEPT_OFF_WAYS];
+    return &kept->sets[i / SC_EXEMPT_PAGES_WAYS].pages[i % SC_EXEMPT_PAGES_WAYS];
 }
 
 /* Clears the table. Only places that are set are written, so that the kernel need not provide
  * untouched pages. */
-void sc_kept_off_init(struct sc_kept_off *kept)
+void sc_exempt_pages_init(struct sc_exempt_pages *kept)
 {
     for (size_t i = 0; i < PLACES; i++)
         if (atomic_load_explicit(place_at(kept, i), memory_order_relaxed))
@@ -21,11 +21,11 @@ void sc_kept_off_init(struct sc_kept_off *kept)
     sc_blocks_clear(&kept->blocks);
 }
 
-bool sc_kept_off_add(struct sc_kept_off *kept, uintptr_t page)
+bool sc_exempt_pages_add(struct sc_exempt_pages *kept, uintptr_t page)
 {
-    struct sc_kept_off_set *set = &kept->sets[sc_kept_off_set_of(page)];
+    struct sc_exempt_pages_set *set = &kept->sets[sc_exempt_pages_set_of(page)];
     sc_blocks_add(&kept->blocks, page, 1);
-    for (unsigned i = 0; i < SC_KEPT_OFF_WAYS; i++) {
+    for (unsigned i = 0; i < SC_EXEMPT_PAGES_WAYS; i++) {
         uintptr_t there = 0;
         if (atomic_compare_exchange_strong_explicit(&set->pages[i], &there, page,
                                                     memory_order_relaxed, memory_order_relaxed) ||
@@ -39,14 +39,14 @@ bool sc_kept_off_add(struct sc_kept_off *kept, uintptr_t page)
 
 static bool is_long(uintptr_t start, uintptr_t end, uintptr_t page_mask)
 {
-    return (end - start) / (page_mask + 1) > PLACES / SC_KEPT_OFF_WAYS;
+    return (end - start) / (page_mask + 1) > PLACES / SC_EXEMPT_PAGES_WAYS;
 }
 
 /* Removes the page, which may be in the table twice. */
-static void forget_page(struct sc_kept_off *kept, uintptr_t page)
+static void forget_page(struct sc_exempt_pages *kept, uintptr_t page)
 {
-    struct sc_kept_off_set *set = &kept->sets[sc_kept_off_set_of(page)];
-    for (unsigned i = 0; i < SC_KEPT_OFF_WAYS; i++) {
+    struct sc_exempt_pages_set *set = &kept->sets[sc_exempt_pages_set_of(page)];
+    for (unsigned i = 0; i < SC_EXEMPT_PAGES_WAYS; i++) {
         uintptr_t there = page;
         atomic_compare_exchange_strong_explicit(&set->pages[i], &there, 0, memory_order_relaxed,
                                                 memory_order_relaxed);
@@ -54,7 +54,7 @@ static void forget_page(struct sc_kept_off *kept, uintptr_t page)
 }
 
 /* Removes all pages of the interval, by a walk over the table. */
-static void forget_places(struct sc_kept_off *kept, uintptr_t start, uintptr_t end)
+static void forget_places(struct sc_exempt_pages *kept, uintptr_t start, uintptr_t end)
 {
     for (size_t i = 0; i < PLACES; i++) {
         uintptr_t page = atomic_load_explicit(place_at(kept, i), memory_order_relaxed);
@@ -63,8 +63,8 @@ static void forget_places(struct sc_kept_off *kept, uintptr_t start, uintptr_t e
     }
 }
 
-void sc_kept_off_forget(struct sc_kept_off *kept, uintptr_t start, uintptr_t end,
-                        uintptr_t page_mask)
+void sc_exempt_pages_forget(struct sc_exempt_pages *kept, uintptr_t start, uintptr_t end,
+                            uintptr_t page_mask)
 {
     if (start >= end || !sc_blocks_may_hold(&kept->blocks, start, end - start))
         return;
@@ -73,17 +73,18 @@ void sc_kept_off_forget(struct sc_kept_off *kept, uintptr_t start, uintptr_t end
         return;
     }
     for (uintptr_t page = start; page < end; page += page_mask + 1)
-        if (sc_kept_off_has(kept, page))
+        if (sc_exempt_pages_have(kept, page))
             forget_page(kept, page);
 }
 
 /* The first page in the interval, by all places of the table; `end`: there is none. */
-static uintptr_t first_place(const struct sc_kept_off *kept, uintptr_t start, uintptr_t end)
+static uintptr_t first_place(const struct sc_exempt_pages *kept, uintptr_t start, uintptr_t end)
 {
     uintptr_t first = end;
     for (size_t i = 0; i < PLACES; i++) {
         uintptr_t page = atomic_load_explicit(
-            &kept->sets[i / SC_KEPT_OFF_WAYS].pages[i % SC_KEPT_OFF_WAYS], memory_order_relaxed);
+            &kept->sets[i / SC_EXEMPT_PAGES_WAYS].pages[i % SC_EXEMPT_PAGES_WAYS],
+            memory_order_relaxed);
         if (page >= start && page < first)
             first = page;
     }
@@ -91,24 +92,24 @@ static uintptr_t first_place(const struct sc_kept_off *kept, uintptr_t start, ui
 }
 
 /* The first page in the interval, by looking for each page of it; `end`: there is none. */
-static uintptr_t first_page(const struct sc_kept_off *kept, uintptr_t start, uintptr_t end,
+static uintptr_t first_page(const struct sc_exempt_pages *kept, uintptr_t start, uintptr_t end,
                             uintptr_t page_mask)
 {
     uintptr_t page = start;
-    while (page < end && !sc_kept_off_has(kept, page))
+    while (page < end && !sc_exempt_pages_have(kept, page))
         page += page_mask + 1;
     return page;
 }
 
-bool sc_kept_off_find(const struct sc_kept_off *kept, uintptr_t start, uintptr_t end,
-                      uintptr_t page_mask, struct sc_kept_pages *found)
+bool sc_exempt_pages_find(const struct sc_exempt_pages *kept, uintptr_t start, uintptr_t end,
+                          uintptr_t page_mask, struct sc_exempt_run *found)
 {
     if (start >= end || !sc_blocks_may_hold(&kept->blocks, start, end - start))
         return false;
     found->start = is_long(start, end, page_mask) ? first_place(kept, start, end)
                                                   : first_page(kept, start, end, page_mask);
     found->end = found->start;
-    while (found->end < end && sc_kept_off_has(kept, found->end))
+    while (found->end < end && sc_exempt_pages_have(kept, found->end))
         found->end += page_mask + 1;
     return found->start < end;
 }

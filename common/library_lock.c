@@ -1,4 +1,4 @@
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -10,18 +10,19 @@
 
 enum { MILLISECOND_NS = 1000 * 1000 };
 
-__thread int sc_own_lock_depth __attribute__((tls_model("initial-exec")));
-__thread void (*sc_own_lock_left)(void) __attribute__((tls_model("initial-exec")));
+__thread int sc_library_lock_depth __attribute__((tls_model("initial-exec")));
+__thread void (*sc_library_lock_on_leave)(void) __attribute__((tls_model("initial-exec")));
 
-_Atomic(sc_own_lock_look *) sc_own_lock_looks;
+_Atomic(sc_library_lock_contended_function *) sc_library_lock_on_contended;
 
 static bool is_to_look_again(unsigned slept_ms)
 {
-    sc_own_lock_look *look = atomic_load_explicit(&sc_own_lock_looks, memory_order_acquire);
+    sc_library_lock_contended_function *look =
+        atomic_load_explicit(&sc_library_lock_on_contended, memory_order_acquire);
     return look && look(slept_ms);
 }
 
-bool sc_own_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slept_ms)
+bool sc_library_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slept_ms)
 {
     const struct timespec moment = {.tv_nsec = MILLISECOND_NS};
     is_to_look_again(slept_ms);
@@ -29,12 +30,12 @@ bool sc_own_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slept_ms
 }
 
 /* Waits for a lock, and looks from time to time whether the thread has to give up. A mutex cannot
- * be waited for with calls of sc_own_lock_looks in between, so a thread that has to look tries
- * again and again. */
-void sc_own_lock_await(pthread_mutex_t *lock) SC_UNFOLLOWED
+ * be waited for with calls of sc_library_lock_on_contended in between, so a thread that has to look
+ * tries again and again. */
+void sc_library_lock_await(pthread_mutex_t *lock) SC_UNFOLLOWED
 {
     for (unsigned i = 0; is_to_look_again(i < SC_KERNEL_YIELDS ? 0 : i - SC_KERNEL_YIELDS); i++) {
-        sc_kernel_give_way(i);
+        sc_kernel_back_off(i);
         if (pthread_mutex_trylock(lock) == 0)
             return;
     }

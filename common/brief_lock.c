@@ -12,6 +12,7 @@
 
 enum { SPINS_MOST = 100, SPINS_LEAST = 10, SPINS_WEIGHT = 8 };
 
+/* Tells the processor that the thread spins. */
 static void pause_for_a_moment(void)
 {
 #if defined(__x86_64__)
@@ -39,7 +40,7 @@ static bool spin_until_taken(struct sc_brief_lock *lock)
     return taken;
 }
 
-/* Waits for the lock and takes it. A thread that has slept takes it as awaited, since it does not
+/* Waits for the lock and acquires it. A thread that has slept sets it to AWAITED, since it does not
  * know whether others sleep as well. */
 static __attribute__((noinline, cold)) void await_lock(struct sc_brief_lock *lock)
 {
@@ -56,7 +57,8 @@ __attribute__((noinline, cold)) void sc_brief_lock_wake(struct sc_brief_lock *lo
     sc_kernel_call(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1);
 }
 
-/* The functions are weak, so that tests can replace them to say in which order threads run. */
+/* Acquires the lock. These functions are weak, so that tests can replace them to set in which order
+ * threads run. */
 __attribute__((weak)) void sc_brief_lock_acquire(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     SC_ASSERT_NOT_HELD(lock);
@@ -66,6 +68,7 @@ __attribute__((weak)) void sc_brief_lock_acquire(struct sc_brief_lock *lock) SC_
     sc_brief_lock_note(lock, true);
 }
 
+/* Acquires the lock if it is free. */
 __attribute__((weak)) bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     sc_library_lock_enter();
@@ -77,6 +80,7 @@ __attribute__((weak)) bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_UNFO
     return false;
 }
 
+/* Releases the lock, and wakes a waiting thread if there may be one. */
 __attribute__((weak)) void sc_brief_lock_release(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     SC_ASSERT_HELD(lock);

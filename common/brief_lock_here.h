@@ -1,13 +1,13 @@
-/* Takes and gives back a brief lock (brief_lock.h) without a function call if nobody else wants it,
- * for functions that programs call most. */
+/* Acquires and releases a brief lock (brief_lock.h) without a function call if no other thread
+ * wants it, for functions that programs call most. */
 #ifndef SC_TOOLS_BRIEF_LOCK_HERE_H
 #define SC_TOOLS_BRIEF_LOCK_HERE_H
 
 #include "common/brief_lock.h"
 #include "common/library_lock.h"
 
-/* Takes the lock if it is free. False: it is taken, and sc_brief_lock_here_await is to be called
- * next. */
+/* Acquires the lock if it is free. False: it is taken, and the caller must call
+ * sc_brief_lock_here_await next. */
 static inline bool sc_brief_lock_here_try(struct sc_brief_lock *lock)
 {
     SC_ASSERT_NOT_HELD(lock);
@@ -38,8 +38,8 @@ static __attribute__((noinline, unused)) void sc_brief_lock_here_wake(struct sc_
     sc_library_lock_leave();
 }
 
-/* Gives the lock back. At the end of a function the rare case, that somebody sleeps for the lock,
- * is a tail call: no registers are saved for it. */
+/* Releases the lock. If this is the last call of a function, the rare case that a thread sleeps for
+ * the lock is a tail call, so that no registers are saved for it. */
 static inline void sc_brief_lock_here_release(struct sc_brief_lock *lock)
     SC_RELEASES(*lock) SC_UNFOLLOWED
 {

@@ -15,7 +15,7 @@ __thread void (*sc_library_lock_on_leave)(void) __attribute__((tls_model("initia
 
 _Atomic(sc_library_lock_contended_function *) sc_library_lock_on_contended;
 
-static bool is_to_look_again(unsigned slept_ms)
+static bool must_check_again(unsigned slept_ms)
 {
     sc_library_lock_contended_function *look =
         atomic_load_explicit(&sc_library_lock_on_contended, memory_order_acquire);
@@ -25,16 +25,15 @@ static bool is_to_look_again(unsigned slept_ms)
 bool sc_library_lock_sleep(_Atomic uint32_t *word, uint32_t value, unsigned slept_ms)
 {
     const struct timespec moment = {.tv_nsec = MILLISECOND_NS};
-    is_to_look_again(slept_ms);
+    must_check_again(slept_ms);
     return sc_kernel_call(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &moment) == -ETIMEDOUT;
 }
 
-/* Waits for a lock, and looks from time to time whether the thread has to give up. A mutex cannot
- * be waited for with calls of sc_library_lock_on_contended in between, so a thread that has to look
- * tries again and again. */
+/* Waits for a lock, and checks from time to time whether the thread must abandon the wait. A wait
+ * for a mutex cannot call sc_library_lock_on_contended in between, so the lock is polled. */
 void sc_library_lock_await(pthread_mutex_t *lock) SC_UNFOLLOWED
 {
-    for (unsigned i = 0; is_to_look_again(i < SC_KERNEL_YIELDS ? 0 : i - SC_KERNEL_YIELDS); i++) {
+    for (unsigned i = 0; must_check_again(i < SC_KERNEL_YIELDS ? 0 : i - SC_KERNEL_YIELDS); i++) {
         sc_kernel_back_off(i);
         if (pthread_mutex_trylock(lock) == 0)
             return;

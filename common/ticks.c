@@ -34,6 +34,7 @@ static struct moment moment_now(void)
     return best;
 }
 
+/* Measures the rate of the ticks for LEARN_NS. */
 void sc_ticks_start(void)
 {
     first = moment_now();
@@ -49,7 +50,8 @@ uint64_t sc_ticks_in_ns(uint64_t ns)
                       (learnt.ns - first.ns));
 }
 
-/* Uses the rate since sc_ticks_start: the longer the process runs, the more exact that is. */
+/* Converts with the rate since sc_ticks_start: the longer the process runs, the more exact that is.
+ */
 uint64_t sc_ticks_to_ns(uint64_t ticks)
 {
     struct moment now = moment_now();

@@ -1,9 +1,9 @@
-/* What is known of the driver call under way on the calling thread: which wrapper carries it, and
- * its names.
+/* What is known of the driver call under way on the calling thread: which wrapper "carries" it (has
+ * made it), and its names.
  *
- * A wrapper sets `carrying` while it is at work. CUPTI's callbacks run on the thread that made the
- * call, and leave the call's id and names here. Plain thread-local data: no lock, no call, safe in
- * a signal handler too. Without a subscription only `carrying` is written or read. */
+ * A wrapper sets `carrying` while it runs. CUPTI's callbacks run on the thread that made the call,
+ * and store the call's id and names here. Plain thread-local data: no lock, safe in a signal
+ * handler. Without a subscription to CUPTI only `carrying` is written or read. */
 #ifndef SC_CUPTI_HOOKS_CURRENT_CALL_H
 #define SC_CUPTI_HOOKS_CURRENT_CALL_H
 
@@ -15,7 +15,7 @@
 #include "common/frames.h"
 
 struct sc_current_call {
-    /* Frame of the innermost wrapper, or other call of the library's, under way. */
+    /* The frame of the innermost wrapper, or other call of the library, under way. */
     struct sc_frame carrying;
     uint32_t correlation_id; /* of the audited driver call that the wrapper has made; 0: none yet */
     const char *runtime_api; /* the runtime function under way; lives for ever */
@@ -32,7 +32,7 @@ static inline bool sc_current_call_may_be_known(void)
                             0);
 }
 
-/* The runtime function that the program has called; NULL: not known. */
+/* Returns the runtime function that the program has called; NULL: unknown. */
 static inline const char *sc_current_call_runtime_api(void)
 {
     return sc_current_call_may_be_known() ? sc_current_call.runtime_api : NULL;
@@ -43,8 +43,8 @@ static inline uint32_t sc_current_call_correlation_id(void)
     return sc_current_call_may_be_known() ? sc_current_call.correlation_id : 0;
 }
 
-/* The wrapper with this frame carries the thread's driver calls from now on. Returns the note of
- * the wrapper around it, for sc_current_call_end_carry at its end. */
+/* Makes the wrapper with this frame the one that carries the thread's driver calls. Returns the
+ * entry of the wrapper around it, for sc_current_call_end_carry. */
 static inline struct sc_frame sc_current_call_carry(struct sc_frame frame)
 {
     sc_current_call.correlation_id = 0;
@@ -62,7 +62,8 @@ static inline bool sc_current_call_is_carried(void)
     return sc_current_call.carrying.place != 0 && sc_frame_lives(&sc_current_call.carrying);
 }
 
-/* In a wrapper: the wrapper carries this thread's driver calls until the end of the block. */
+/* Makes the wrapper in which this is written carry the thread's driver calls until the end of the
+ * block. */
 #define SC_CARRY()                                                                                 \
     __attribute__((cleanup(sc_current_call_end_carry), unused)) const struct sc_frame carried_ =   \
         sc_current_call_carry(SC_FRAME())

@@ -7,6 +7,8 @@
 /* Times, as seconds or as parts of a second. */
 enum { BURSTS_PER_SECOND = 1, DEBT_SECONDS = 10, REFUSED_MAXES_PER_SECOND = 4, PROBES_MAX = 16 };
 
+/* Initialises the budget. `left` counts ticks times SC_BUDGET_WHOLE, so that `share` is what one
+ * tick earns. */
 void sc_budget_start(struct sc_budget *budget, uint32_t share, uint64_t ticks_per_second,
                      uint64_t now)
 {
@@ -26,8 +28,8 @@ static uint64_t hash_of(uint64_t key)
     return key ^ key >> 32;
 }
 
-/* The record of the call site, made if there is none. If PROBES_MAX places are taken, the one that
- * all further sites share. */
+/* Finds or creates the record of the call site. If PROBES_MAX places are taken, returns the one
+ * that all further sites share. */
 static struct sc_budget_site *find_locked(struct sc_budget *budget, uint64_t key, uint32_t stack)
     SC_REQUIRES(budget->lock)
 {
@@ -47,8 +49,9 @@ static struct sc_budget_site *find_locked(struct sc_budget *budget, uint64_t key
 
 /* ---- time ---- */
 
-/* Adds what was earned since the last time, and takes off what guards took. `now` may lie before
- * that time, as the clocks of two processors may differ a little. */
+/* Adds the time that was earned since the last call, and subtracts the time that guarding took.
+ * `now` may be earlier than the last call's, as the clocks of two processors may differ a little.
+ */
 static void earn_locked(struct sc_budget *budget, uint64_t now) SC_REQUIRES(budget->lock)
 {
     SC_ASSERT_HELD(&budget->lock);
@@ -63,8 +66,8 @@ static void earn_locked(struct sc_budget *budget, uint64_t now) SC_REQUIRES(budg
 
 /* ---- turns ---- */
 
-/* Notes that a site's operation was not guarded. The site has asked in vain: others that were
- * guarded in this round wait for it. */
+/* Records that a site's operation was refused (not guarded). Sites that were guarded in this round
+ * then wait for it. */
 static void count_refusal_locked(struct sc_budget *budget, struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
@@ -82,8 +85,8 @@ static bool is_overdue(const struct sc_budget *budget, const struct sc_budget_si
     return site->refused_since && budget->now - site->refused_since > budget->refused_max_ticks;
 }
 
-/* Is it the site's turn, now that there is time? If no site waits, or the round has lasted long
- * enough, a new round begins. */
+/* Is it the site's turn? If it had its turn in this round, a new round begins, unless a refused
+ * site still waits and the round is not too long. */
 static bool has_turn_locked(struct sc_budget *budget, const struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
@@ -98,8 +101,8 @@ static bool has_turn_locked(struct sc_budget *budget, const struct sc_budget_sit
     return true;
 }
 
-/* Draws a lot: true in half of the cases for a site that has asked in vain, which then lets this
- * chance pass. */
+/* Returns true at random, in half of the cases, for a site that was refused, which then gives up
+ * this chance. */
 static bool skips_at_random_locked(struct sc_budget *budget, const struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
@@ -109,8 +112,8 @@ static bool skips_at_random_locked(struct sc_budget *budget, const struct sc_bud
     return site->refused_since && budget->random_state >> 63;
 }
 
-/* May an operation of this site be guarded? A site's first operations are guarded in any case, then
- * one that has waited too long, and else a site whose turn it is, if time is left. */
+/* May an operation of this site be guarded? Yes for a site's first operations, and for a site that
+ * was refused for too long; otherwise if time is left and it is the site's turn. */
 static bool allows_locked(struct sc_budget *budget, struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
@@ -122,6 +125,7 @@ static bool allows_locked(struct sc_budget *budget, struct sc_budget_site *site)
             has_turn_locked(budget, site));
 }
 
+/* Decides whether this operation is guarded, and counts it for its call site. */
 bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, uint64_t now)
 {
     sc_brief_lock_acquire(&budget->lock);
@@ -133,7 +137,7 @@ bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, ui
     if (!allowed) {
         count_refusal_locked(budget, site);
     } else {
-        /* a site that had asked in vain in this round waits no more */
+        /* A site that was refused in this round waits no more. */
         budget->refused_sites -= site->refused_in == budget->round && site->round != budget->round;
         site->round = budget->round;
         site->refused_since = 0;
@@ -165,7 +169,7 @@ static unsigned insert_site(struct sc_budget_site *sites, unsigned count, unsign
     return count < room ? count + 1 : count;
 }
 
-/* Copies what was guarded and left out, in all and at the call sites where most was left out. */
+/* Sums up what was guarded, and finds the call sites with most unguarded operations. */
 unsigned sc_budget_read(const struct sc_budget *budget, struct sc_budget_site *totals,
                         struct sc_budget_site *sites, unsigned room)
 {

@@ -6,25 +6,27 @@ typedef _Atomic uintptr_t place;
 
 enum { PLACES = SC_EXEMPT_PAGES_SETS * SC_EXEMPT_PAGES_WAYS };
 
-static place *place_at(struct sc_exempt_pages *kept, size_t i)
+static place *place_at(struct sc_exempt_pages *exempt, size_t i)
 {
-    return &kept->sets[i / SC_EXEMPT_PAGES_WAYS].pages[i % SC_EXEMPT_PAGES_WAYS];
+    return &exempt->sets[i / SC_EXEMPT_PAGES_WAYS].pages[i % SC_EXEMPT_PAGES_WAYS];
 }
 
-/* Clears the table. Only places that are set are written, so that the kernel need not provide
+/* Clears the table. Only entries that are set are written, so that Linux need not allocate
  * untouched pages. */
-void sc_exempt_pages_init(struct sc_exempt_pages *kept)
+void sc_exempt_pages_init(struct sc_exempt_pages *exempt)
 {
     for (size_t i = 0; i < PLACES; i++)
-        if (atomic_load_explicit(place_at(kept, i), memory_order_relaxed))
-            atomic_store_explicit(place_at(kept, i), 0, memory_order_relaxed);
-    sc_blocks_clear(&kept->blocks);
+        if (atomic_load_explicit(place_at(exempt, i), memory_order_relaxed))
+            atomic_store_explicit(place_at(exempt, i), 0, memory_order_relaxed);
+    sc_blocks_clear(&exempt->blocks);
 }
 
-bool sc_exempt_pages_add(struct sc_exempt_pages *kept, uintptr_t page)
+/* Stores the page in the first free place of its set. The blocks are updated before, as a reader
+ * checks them first. */
+bool sc_exempt_pages_add(struct sc_exempt_pages *exempt, uintptr_t page)
 {
-    struct sc_exempt_pages_set *set = &kept->sets[sc_exempt_pages_set_of(page)];
-    sc_blocks_add(&kept->blocks, page, 1);
+    struct sc_exempt_pages_set *set = &exempt->sets[sc_exempt_pages_set_of(page)];
+    sc_blocks_add(&exempt->blocks, page, 1);
     for (unsigned i = 0; i < SC_EXEMPT_PAGES_WAYS; i++) {
         uintptr_t there = 0;
         if (atomic_compare_exchange_strong_explicit(&set->pages[i], &there, page,
@@ -43,9 +45,9 @@ static bool is_long(uintptr_t start, uintptr_t end, uintptr_t page_mask)
 }
 
 /* Removes the page, which may be in the table twice. */
-static void forget_page(struct sc_exempt_pages *kept, uintptr_t page)
+static void forget_page(struct sc_exempt_pages *exempt, uintptr_t page)
 {
-    struct sc_exempt_pages_set *set = &kept->sets[sc_exempt_pages_set_of(page)];
+    struct sc_exempt_pages_set *set = &exempt->sets[sc_exempt_pages_set_of(page)];
     for (unsigned i = 0; i < SC_EXEMPT_PAGES_WAYS; i++) {
         uintptr_t there = page;
         atomic_compare_exchange_strong_explicit(&set->pages[i], &there, 0, memory_order_relaxed,
@@ -54,36 +56,38 @@ static void forget_page(struct sc_exempt_pages *kept, uintptr_t page)
 }
 
 /* Removes all pages of the interval, by a walk over the table. */
-static void forget_places(struct sc_exempt_pages *kept, uintptr_t start, uintptr_t end)
+static void forget_places(struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end)
 {
     for (size_t i = 0; i < PLACES; i++) {
-        uintptr_t page = atomic_load_explicit(place_at(kept, i), memory_order_relaxed);
+        uintptr_t page = atomic_load_explicit(place_at(exempt, i), memory_order_relaxed);
         if (page && page - start < end - start)
-            forget_page(kept, page);
+            forget_page(exempt, page);
     }
 }
 
-void sc_exempt_pages_forget(struct sc_exempt_pages *kept, uintptr_t start, uintptr_t end,
+/* Removes the pages of the interval: looks up each, or walks over the table if the interval has
+ * more pages than the table has sets. */
+void sc_exempt_pages_forget(struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end,
                             uintptr_t page_mask)
 {
-    if (start >= end || !sc_blocks_may_hold(&kept->blocks, start, end - start))
+    if (start >= end || !sc_blocks_may_hold(&exempt->blocks, start, end - start))
         return;
     if (is_long(start, end, page_mask)) {
-        forget_places(kept, start, end);
+        forget_places(exempt, start, end);
         return;
     }
     for (uintptr_t page = start; page < end; page += page_mask + 1)
-        if (sc_exempt_pages_have(kept, page))
-            forget_page(kept, page);
+        if (sc_exempt_pages_have(exempt, page))
+            forget_page(exempt, page);
 }
 
-/* The first page in the interval, by all places of the table; `end`: there is none. */
-static uintptr_t first_place(const struct sc_exempt_pages *kept, uintptr_t start, uintptr_t end)
+/* Returns the first exempt page in the interval by a walk over the table; `end`: there is none. */
+static uintptr_t first_place(const struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end)
 {
     uintptr_t first = end;
     for (size_t i = 0; i < PLACES; i++) {
         uintptr_t page = atomic_load_explicit(
-            &kept->sets[i / SC_EXEMPT_PAGES_WAYS].pages[i % SC_EXEMPT_PAGES_WAYS],
+            &exempt->sets[i / SC_EXEMPT_PAGES_WAYS].pages[i % SC_EXEMPT_PAGES_WAYS],
             memory_order_relaxed);
         if (page >= start && page < first)
             first = page;
@@ -91,25 +95,28 @@ static uintptr_t first_place(const struct sc_exempt_pages *kept, uintptr_t start
     return first;
 }
 
-/* The first page in the interval, by looking for each page of it; `end`: there is none. */
-static uintptr_t first_page(const struct sc_exempt_pages *kept, uintptr_t start, uintptr_t end,
+/* Returns the first exempt page in the interval by looking up each page of it; `end`: there is
+ * none. */
+static uintptr_t first_page(const struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end,
                             uintptr_t page_mask)
 {
     uintptr_t page = start;
-    while (page < end && !sc_exempt_pages_have(kept, page))
+    while (page < end && !sc_exempt_pages_have(exempt, page))
         page += page_mask + 1;
     return page;
 }
 
-bool sc_exempt_pages_find(const struct sc_exempt_pages *kept, uintptr_t start, uintptr_t end,
+/* Finds the first exempt page of the interval and the exempt pages that adjoin it, up to the
+ * interval's end. */
+bool sc_exempt_pages_find(const struct sc_exempt_pages *exempt, uintptr_t start, uintptr_t end,
                           uintptr_t page_mask, struct sc_exempt_run *found)
 {
-    if (start >= end || !sc_blocks_may_hold(&kept->blocks, start, end - start))
+    if (start >= end || !sc_blocks_may_hold(&exempt->blocks, start, end - start))
         return false;
-    found->start = is_long(start, end, page_mask) ? first_place(kept, start, end)
-                                                  : first_page(kept, start, end, page_mask);
+    found->start = is_long(start, end, page_mask) ? first_place(exempt, start, end)
+                                                  : first_page(exempt, start, end, page_mask);
     found->end = found->start;
-    while (found->end < end && sc_exempt_pages_have(kept, found->end))
+    while (found->end < end && sc_exempt_pages_have(exempt, found->end))
         found->end += page_mask + 1;
     return found->start < end;
 }

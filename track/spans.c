@@ -10,11 +10,12 @@
 
 #include "common/poison.h"
 
-enum { CELLS = 1 << 15, LOOKS_MAX = 1000, FEW = 256 }; /* FEW: unapplied spans to be walked */
+enum { CELLS = 1 << 15, SEARCHES_MAX = 1000, FEW = 256 }; /* FEW: unapplied spans to be walked */
 
 __thread uint64_t sc_spans_changed_stripes __attribute__((tls_model("initial-exec")));
 __thread uint64_t sc_spans_locked_stripes __attribute__((tls_model("initial-exec")));
 
+/* Initialises the spans. Returns 0, or -ENOMEM. */
 int sc_spans_init(struct sc_spans *spans)
 {
     memset(spans, 0, sizeof *spans);
@@ -40,6 +41,8 @@ static void set_stripe(struct sc_spans *spans, uintptr_t address)
                           (uint8_t)sc_spans_home_stripe(spans, address), memory_order_release);
 }
 
+/* Sets the memory whose areas may have other stripes than 0. `striped_bytes` is stored last, since
+ * readers without the lock read it first. */
 void sc_spans_set_stripes(struct sc_spans *spans, uintptr_t start, size_t size_bytes,
                           size_t striped_bytes)
 {
@@ -62,7 +65,7 @@ uint64_t sc_spans_stripe_bits(const struct sc_spans *spans, uintptr_t address, s
            UINT64_C(1) << sc_spans_stripe(spans, pages.end - 1);
 }
 
-/* Where the next area begins; `end`: there is none. */
+/* Returns where the next area begins; `end`: there is none. */
 static uintptr_t next_area(const struct sc_spans *spans, uintptr_t page, uintptr_t end)
 {
     size_t bytes = atomic_load_explicit(&spans->striped_bytes, memory_order_acquire);
@@ -73,7 +76,8 @@ static uintptr_t next_area(const struct sc_spans *spans, uintptr_t page, uintptr
     return bytes && page < start ? start : end;
 }
 
-/* The end of the run of areas in the page's stripe, or of the interval if that comes first. */
+/* Returns the end of the adjacent areas in the page's stripe, or of the interval if that comes
+ * first. */
 static uintptr_t stripe_end(const struct sc_spans *spans, uintptr_t page, uintptr_t end)
 {
     uintptr_t area = next_area(spans, page, end);
@@ -89,6 +93,7 @@ static void set_bit(_Atomic uint64_t *bits, unsigned bit, bool value)
     atomic_store_explicit(bits, rest | (uint64_t)value << bit, memory_order_release);
 }
 
+/* Clears the stripe's bits if none of its spans is unapplied or refused. */
 void sc_spans_clear_stripe(struct sc_spans *spans, unsigned stripe)
 {
     if (spans->unapplied[stripe] || spans->refused[stripe])
@@ -98,8 +103,8 @@ void sc_spans_clear_stripe(struct sc_spans *spans, unsigned stripe)
     atomic_store_explicit(&spans->ending_streams[stripe], 0, memory_order_release);
 }
 
-/* Notes that a span of the stream has ended in the stripe, so that the kernel is told before the
- * program learns of the end. */
+/* Records that a span of the stream has ended in the stripe, so that its pages are unprotected
+ * before the program learns of the end. */
 static void mark_ending(struct sc_spans *spans, unsigned stripe, uint32_t stream)
 {
     uint64_t streams = atomic_load_explicit(&spans->ending_streams[stripe], memory_order_relaxed);
@@ -108,7 +113,7 @@ static void mark_ending(struct sc_spans *spans, unsigned stripe, uint32_t stream
     set_bit(&spans->ending_stripes, stripe, true);
 }
 
-/* Those stripes of the set `stripes` whose word in `streams` has one of the bits. */
+/* Returns those stripes of the set `stripes` whose word in `streams` has one of the bits. */
 static uint64_t stripes_of_streams(const _Atomic uint64_t *stripes, const _Atomic uint64_t *streams,
                                    uint64_t stream_bits)
 {
@@ -128,6 +133,8 @@ uint64_t sc_spans_stripes_ending(const struct sc_spans *spans, uint64_t stream_b
            stripes_of_streams(&spans->due_stripes, spans->due_streams, stream_bits);
 }
 
+/* Adds the span to its stripe's list of unapplied spans, unless it is there. If it is, it is
+ * applied from its first page again. */
 void sc_spans_set_unapplied(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -146,8 +153,8 @@ void sc_spans_set_unapplied(struct sc_spans *spans, uint32_t id)
     sc_spans_count_unreadable(&spans->unreadable_unapplied, span, 1);
 }
 
-/* Makes a live span, which is in no list yet. `address` and `end` lie on page boundaries. 0: no
- * memory. */
+/* Creates a live span, which is in no list yet. `address` and `end` lie on page boundaries. Returns
+ * its id; 0: no memory. */
 static uint32_t new_span(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
                          uintptr_t end, enum sc_access access)
 {
@@ -171,8 +178,8 @@ static uint32_t new_span(struct sc_spans *spans, struct sc_span_owner owner, uin
     return id;
 }
 
-/* Notes that spans of the stream live in the stripe. This is a hint: a wrong one only costs the
- * thread that ends the span time. */
+/* Records that spans of the stream live in the stripe. This is a hint: a wrong one only costs the
+ * thread time that ends the span. */
 static void note_stripe(struct sc_spans *spans, uint32_t id)
 {
     const struct sc_span *span = sc_spans_at(spans, id);
@@ -183,7 +190,7 @@ static void note_stripe(struct sc_spans *spans, uint32_t id)
                           memory_order_relaxed);
 }
 
-/* Takes the hint of note_stripe back. */
+/* Removes the hint of note_stripe. */
 static void forget_stripe(struct sc_spans *spans, uint32_t stream, unsigned stripe)
 {
     _Atomic uint64_t *stripes = &spans->stream_stripes[stream % 64];
@@ -207,6 +214,8 @@ static uint32_t add_in_stripe(struct sc_spans *spans, struct sc_span_owner owner
     return id;
 }
 
+/* Adds a span for each part of the interval that lies in one stripe. Returns the first of the
+ * operation's spans. */
 uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
                       size_t size_bytes, enum sc_access access, uint32_t next)
 {
@@ -224,9 +233,9 @@ uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintpt
     return next;
 }
 
-/* Ends a span and those behind it in its operation's list: their pages are to be accessible again.
- * A span is made unapplied before it leaves the grid, so that a reader without the lock always
- * finds one of the two. */
+/* Ends a span and those after it in its operation's list: their pages are to be accessible again. A
+ * span is made unapplied before it leaves the grid (the index of live spans by address), so that a
+ * reader without the lock always finds it in one of the two. */
 void sc_spans_end(struct sc_spans *spans, uint32_t id)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -249,8 +258,8 @@ void sc_spans_end(struct sc_spans *spans, uint32_t id)
     SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
 }
 
-/* Makes a span of what is left of `whole`, applied or unapplied as that one is. Returns the new
- * first span. */
+/* Makes a span of a remaining part of `whole`, applied or unapplied as that one is. Returns the
+ * operation's new first span. */
 static uint32_t keep_part(struct sc_spans *spans, const struct sc_span *whole, uintptr_t start,
                           uintptr_t end, uint32_t next)
 {
@@ -264,7 +273,7 @@ static uint32_t keep_part(struct sc_spans *spans, const struct sc_span *whole, u
     return id;
 }
 
-/* Replaces each span that has pages of the interval by new ones for what is left of it. Returns the
+/* Replaces each span that overlaps the interval by new ones for what remains of it. Returns the
  * first of the operation's spans. */
 uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address, size_t size_bytes)
 {
@@ -290,7 +299,7 @@ uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address,
 
 /* ---- what holds of pages ---- */
 
-/* The least access that any span leaves the program there. */
+/* Returns the least access that any live span allows there. */
 enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -328,7 +337,7 @@ static bool are_many(const struct sc_spans *spans)
            FEW;
 }
 
-/* May a page be unreadable because the kernel was not told yet of a span that has ended? */
+/* May a page be unreadable because of a span that has ended and is not applied yet? */
 static bool may_still_be_unreadable(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     unsigned stripe = sc_spans_stripe(spans, address);
@@ -342,6 +351,8 @@ static bool may_still_be_unreadable(struct sc_spans *spans, uintptr_t address, s
            is_in_list(spans, spans->due_ended[stripe], address, size_bytes);
 }
 
+/* May reading be forbidden on a page of the interval? Ended spans are not in the grid, so the lists
+ * of unapplied spans are searched for them. */
 bool sc_spans_may_forbid_reading_some(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -351,7 +362,7 @@ bool sc_spans_may_forbid_reading_some(struct sc_spans *spans, uintptr_t address,
             sc_spans_least(spans, address, size_bytes) == SC_ACCESS_NONE);
 }
 
-/* Does any span lie over the address, live or ended without the kernel having been told? */
+/* Does any span cover the address, live or ended and not applied yet? */
 bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -365,6 +376,8 @@ bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
 
 /* ---- areas ---- */
 
+/* Moves the area to the stripe meant for it, if no span has a page there, live or ended and not
+ * applied yet. */
 bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -381,7 +394,7 @@ bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address)
 
 /* ---- fork ---- */
 
-/* In a forked child: nothing is guarded or to be applied. */
+/* Resets all state in a forked child, where nothing is guarded. */
 void sc_spans_forget(struct sc_spans *spans)
 {
     sc_spans_locked_stripes = 0;
@@ -406,7 +419,7 @@ void sc_spans_note_inherited_unprotected(struct sc_spans *spans, uint32_t span)
     atomic_store(&sc_spans_at(spans, span)->used, false);
 }
 
-/* Has any record, whose pages may be protected, a page of the interval? */
+/* Does any record whose pages may be protected overlap the interval? */
 static bool any_record_has(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     struct sc_access_change pages;
@@ -417,12 +430,12 @@ static bool any_record_has(struct sc_spans *spans, uintptr_t address, size_t siz
     return false;
 }
 
-/* May any span protect pages there now? Lock-free. A page may move from one span to a new one,
- * whose record was perhaps looked at already: if a span began meanwhile, looks again. If that goes
- * on, answers yes, the safe answer. */
+/* May any span protect pages there now? Lock-free. A page may move from one span to a new one whose
+ * record was already passed: if a span began meanwhile, searches again. If that goes on, returns
+ * true, the safe answer. */
 bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
-    for (unsigned attempt = 0; attempt < LOOKS_MAX; attempt++) {
+    for (unsigned attempt = 0; attempt < SEARCHES_MAX; attempt++) {
         uint32_t begun = sc_spans_begun(spans);
         if (any_record_has(spans, address, size_bytes))
             return true;
@@ -432,6 +445,8 @@ bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address, size_t size
     return true;
 }
 
+/* Finds the next span whose pages may still be protected. Walks all records by id: the lists may be
+ * inconsistent in a forked child. */
 bool sc_spans_inherited(struct sc_spans *spans, uint32_t *id, struct sc_access_change *change)
 {
     while (++*id < sc_pool_first_unused(&spans->pool)) {

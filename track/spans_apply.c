@@ -6,8 +6,7 @@
 #include "common/poison.h"
 
 /* A piece of the span `of`: the pages from `at` to `until`, which have the same live spans on them.
- * Or they are `overridden`: because of some other span, nothing is to be told of them, whatever
- * else is on them. */
+ * Or they are `overridden`: another span makes any change needless, whatever else is on them. */
 struct piece {
     struct sc_spans *spans;
     const struct sc_span *of;
@@ -15,12 +14,12 @@ struct piece {
     uintptr_t at;
     uintptr_t until;
     enum sc_access access; /* the least that a live span allows */
-    bool applied;          /* an applied span has this access, so that the kernel knows it */
+    bool applied;          /* an applied span has this access, so that the pages have it already */
 };
 
-/* Does the other span make the piece overridden? If it allows no more than `of`, the end of `of`
- * changes nothing. If it is applied too, the beginning changes nothing either. Of a thousand spans
- * on a page mostly the first one says so. */
+/* Does the other span override the piece? If it allows no more than `of`, the end of `of` changes
+ * nothing. If it is applied, too, the beginning changes nothing either. Of a thousand spans on a
+ * page, usually the first one decides this. */
 static bool overrides(const struct sc_span *span, const struct piece *piece)
 {
     return span->access >= piece->of->access && (!piece->of->live || !span->unapplied);
@@ -47,7 +46,7 @@ static bool narrow_piece(struct piece *piece, const struct sc_span *span)
     return !piece->overridden;
 }
 
-/* The next piece of the span of which the kernel was not told. */
+/* Returns the next piece of the span that is not applied. */
 static struct piece next_piece(struct sc_spans *spans, const struct sc_span *span)
 {
     struct piece piece = {
@@ -66,9 +65,9 @@ static struct piece next_piece(struct sc_spans *spans, const struct sc_span *spa
     return piece;
 }
 
-/* Must the kernel be told of the piece? The pages of an ended span had its access, or less by
- * another span, whose own end will be told. The pages of a new span may have less access already.
- */
+/* Is a system call needed for the piece? The pages of an ended span had its access, or less by
+ * another span, whose own end will be applied. The pages of a new span may have less access
+ * already. */
 static bool must_apply(const struct sc_span *span, const struct piece *piece)
 {
     if (piece->overridden)
@@ -78,6 +77,7 @@ static bool must_apply(const struct sc_span *span, const struct piece *piece)
     return piece->access < span->access;
 }
 
+/* Removes the span from its stripe's list of unapplied spans. */
 static void unlink_unapplied(struct sc_spans *spans, uint32_t id)
 {
     uint32_t *link = &spans->unapplied[sc_spans_stripe_of(spans, sc_spans_at(spans, id))];
@@ -86,8 +86,8 @@ static void unlink_unapplied(struct sc_spans *spans, uint32_t id)
     *link = sc_spans_at(spans, id)->unapplied_next;
 }
 
-/* Takes the span out of its stripe's list: the kernel need not be told, or the thread that attends
- * the stripe tells it. */
+/* Removes the span from its stripe's list: no system call is needed, or the thread that has locked
+ * the stripe makes it. */
 static void set_applied(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -101,15 +101,15 @@ static void set_applied(struct sc_spans *spans, uint32_t id)
         sc_spans_count_unreadable(&spans->unreadable, span, -1);
 }
 
-/* The span's pages are no longer protected. Called without the lock: nobody uses the record until
- * it goes back to the pool. */
+/* Records that the span's pages are no longer protected. Called without the lock: no function uses
+ * the record until it is returned to the pool. */
 static void set_unused(struct sc_spans *spans, uint32_t id)
 {
     atomic_store_explicit(&sc_spans_at(spans, id)->used, false, memory_order_release);
     atomic_fetch_sub_explicit(&spans->busy, 1, memory_order_relaxed);
 }
 
-/* The kernel was told of all of the span. If the span has ended, its record is no longer used. */
+/* Finishes a span of which every part is applied. If the span has ended, frees its record. */
 static void finish_applying(struct sc_spans *spans, uint32_t id)
 {
     set_applied(spans, id);
@@ -119,7 +119,7 @@ static void finish_applying(struct sc_spans *spans, uint32_t id)
     sc_pool_release(&spans->pool, id);
 }
 
-/* Are all pages of the span to be let go, and was the kernel told of none of them yet? */
+/* Are all pages of the span to be unprotected, and is none of them applied yet? */
 static bool is_to_be_unprotected(struct sc_spans *spans, const struct sc_span *span)
 {
     if (span->live || span->applied_to != sc_span_start(span))
@@ -129,7 +129,7 @@ static bool is_to_be_unprotected(struct sc_spans *spans, const struct sc_span *s
            must_apply(span, &piece);
 }
 
-/* Extends the change over the pages of spans behind it in the list that adjoin: operations on
+/* Extends the change over adjacent pages of the following spans in the list: operations on
  * neighbouring pages often end together. Such a span stays unapplied until its turn comes. */
 static void unprotect_with_neighbours(struct sc_spans *spans, struct sc_access_change *change)
 {
@@ -147,6 +147,8 @@ static void unprotect_with_neighbours(struct sc_spans *spans, struct sc_access_c
     }
 }
 
+/* Applies one piece of the first span in the list: stores the system call that it needs. If no
+ * piece is left, removes the span from the list, and frees it if it has ended. */
 bool sc_spans_apply(struct sc_spans *spans, unsigned stripe, struct sc_access_change *change)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -168,7 +170,7 @@ bool sc_spans_apply(struct sc_spans *spans, unsigned stripe, struct sc_access_ch
     return true;
 }
 
-/* The change was refused: spans that it was extended over are to be told of by themselves. */
+/* Makes the spans over which a refused change was extended be applied by themselves. */
 static void renew_neighbours(struct sc_spans *spans, const struct sc_access_change *change)
 {
     uintptr_t end = change->address + change->size_bytes;
@@ -181,6 +183,8 @@ static void renew_neighbours(struct sc_spans *spans, const struct sc_access_chan
     }
 }
 
+/* Handles a failed system call. A live span is left to the caller; an ended one is moved to the
+ * list of refused spans. */
 uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -198,6 +202,7 @@ uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *
     return 0;
 }
 
+/* Moves the stripe's refused spans to its list of unapplied ones. */
 bool sc_spans_retry(struct sc_spans *spans, unsigned stripe)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -220,8 +225,7 @@ static bool is_stripe_locked(const struct sc_spans *spans, const struct sc_span 
     return sc_spans_locked_stripes >> sc_spans_stripe_of(spans, span) & 1;
 }
 
-/* Can the kernel be told of the span by one change, `piece`? The span has just become unapplied,
- * and the kernel needs to be told one thing at most. */
+/* Can the span be applied by one system call, for `piece`? The span has just become unapplied. */
 static bool is_simple(struct sc_spans *spans, uint32_t id, struct piece *piece)
 {
     const struct sc_span *span = sc_spans_at(spans, id);
@@ -231,8 +235,7 @@ static bool is_simple(struct sc_spans *spans, uint32_t id, struct piece *piece)
     return piece->until == sc_span_end(span);
 }
 
-/* The span is no longer unapplied, although the kernel was not told: it is due, or there is nothing
- * to tell. */
+/* Removes the span from the unapplied ones without a system call: it is due, or needs none. */
 static void remove_unapplied(struct sc_spans *spans, uint32_t id)
 {
     unsigned stripe = sc_spans_stripe_of(spans, sc_spans_at(spans, id));
@@ -241,6 +244,8 @@ static void remove_unapplied(struct sc_spans *spans, uint32_t id)
         sc_spans_changed_stripes &= ~(UINT64_C(1) << stripe);
 }
 
+/* Makes the beginning of a span due: its system call is stored in due_begun. If none is needed, the
+ * span is applied at once. */
 void sc_spans_begin_due(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -256,9 +261,8 @@ void sc_spans_begin_due(struct sc_spans *spans, uint32_t id)
     remove_unapplied(spans, id);
 }
 
-/* Puts the end of a span among those of which the kernel is told later, many at once, if the span's
- * stripe is attended. If a span began in the same stripe while it is attended, the kernel is told
- * of that one after this end. */
+/* Makes the end of a span due, if its stripe is locked: several ends are then applied by one system
+ * call. If a span began while the stripe is locked, its beginning is applied after this end. */
 void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -291,9 +295,9 @@ uint64_t sc_spans_stripes_of_stream(const struct sc_spans *spans, uint32_t strea
     return atomic_load_explicit(&spans->stream_stripes[stream % 64], memory_order_relaxed);
 }
 
-/* ---- telling the kernel of what is due, without the lock ---- */
+/* ---- applying what is due, without the tracker's lock ---- */
 
-/* Extends the change over the pages of spans behind it in the list that adjoin. */
+/* Extends the change over adjacent pages of the following spans in the list. */
 static void take_neighbours(struct sc_spans *spans, struct sc_access_change *change)
 {
     uint32_t id = sc_spans_at(spans, change->span)->unapplied_next;
@@ -308,6 +312,8 @@ static void take_neighbours(struct sc_spans *spans, struct sc_access_change *cha
     }
 }
 
+/* Stores the next due change. Ends come before the beginning, since the new span may be on the same
+ * pages. */
 bool sc_spans_next_due(struct sc_spans *spans, unsigned stripe, struct sc_access_change *change)
 {
     uint32_t id = atomic_load_explicit(&spans->due_ended[stripe], memory_order_relaxed);
@@ -322,8 +328,8 @@ bool sc_spans_next_due(struct sc_spans *spans, unsigned stripe, struct sc_access
     return true;
 }
 
-/* Takes the first due span off the stripe's list and returns it, if it lies within the change. 0:
- * the change has no more. */
+/* Removes the first due span from the stripe's list and returns it, if it lies within the change.
+ * 0: the change has no more. */
 static uint32_t take_due(struct sc_spans *spans, unsigned stripe,
                          const struct sc_access_change *change)
 {
@@ -335,8 +341,8 @@ static uint32_t take_due(struct sc_spans *spans, unsigned stripe,
     return id;
 }
 
-/* The kernel was told of the span's end. Its record waits in `told` for a thread that has the lock.
- */
+/* Records that the span's end was applied. Its record waits in `applied` for a thread that holds
+ * the tracker's lock. */
 static void set_applied_without_lock(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
@@ -349,8 +355,8 @@ static void set_applied_without_lock(struct sc_spans *spans, uint32_t id)
                                                   memory_order_relaxed));
 }
 
-/* Takes the beginning of a span off the changes that are due, if the change is of one. A change
- * that makes pages accessible is of an end. Returns whether it was of a beginning. */
+/* Removes the due beginning of a span, if the change is one. A change that makes pages accessible
+ * is an end. Returns whether it was a beginning. */
 static bool take_begun(struct sc_spans *spans, unsigned stripe,
                        const struct sc_access_change *change)
 {
@@ -361,7 +367,7 @@ static bool take_begun(struct sc_spans *spans, unsigned stripe,
     return true;
 }
 
-/* Takes the stripe's bits away if no end is due there any more. Only the thread that attends the
+/* Clears the stripe's bits if no end is due there any more. Only the thread that has locked the
  * stripe adds ends. */
 static void clear_due_stripe(struct sc_spans *spans, unsigned stripe)
 {
@@ -371,6 +377,8 @@ static void clear_due_stripe(struct sc_spans *spans, unsigned stripe)
     atomic_store_explicit(&spans->due_streams[stripe], 0, memory_order_release);
 }
 
+/* Removes what was due for the change: the beginning, or all ended spans that lie within it
+ * (take_neighbours). */
 void sc_spans_note_applied(struct sc_spans *spans, unsigned stripe,
                            const struct sc_access_change *change)
 {
@@ -381,8 +389,8 @@ void sc_spans_note_applied(struct sc_spans *spans, unsigned stripe,
     clear_due_stripe(spans, stripe);
 }
 
-/* The kernel cannot be told of the change now: its ends are told later, with others. False: the
- * change is of a beginning. */
+/* Makes ended spans unapplied again whose due system call has failed, to be tried later with
+ * others. False: the change is a beginning. */
 bool sc_spans_postpone(struct sc_spans *spans, unsigned stripe,
                        const struct sc_access_change *change)
 {
@@ -399,6 +407,8 @@ bool sc_spans_postpone(struct sc_spans *spans, unsigned stripe,
     return true;
 }
 
+/* Frees the records of spans whose end was applied without the lock. Takes the whole list at once,
+ * as other threads add to it. */
 void sc_spans_free_applied(struct sc_spans *spans)
 {
     if (atomic_load_explicit(&spans->applied, memory_order_relaxed) == 0)

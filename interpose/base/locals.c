@@ -6,8 +6,8 @@
 
 #include "common/poison.h"
 
-/* Finds out where the frames of the calling thread begin, once, if variables at or above `lowest`
- * can be judged by it. */
+/* Finds where the calling thread's stack begins, once, if the answer for variables at or above
+ * `lowest` depends on it. */
 void sc_locals_learn(struct sc_running *running, uintptr_t lowest)
 {
     if (running->is_learnt || (lowest >= running->here && !SC_FRAMES_CAN_BE_PASSED))

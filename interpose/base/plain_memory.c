@@ -8,7 +8,7 @@
 
 #include "common/poison.h"
 
-/* A sc_mappings_disguised: guarded pages are plain ones in disguise. */
+/* The sc_mappings_disguised function: protected pages count as plain. */
 static uintptr_t guarded_until(uintptr_t address, uintptr_t end)
 {
     uintptr_t until = address;
@@ -27,7 +27,7 @@ bool sc_plain_memory_is_heap(uintptr_t address, size_t size_bytes)
     return sc_mappings_are_plain_heap(address, size_bytes, guarded_until);
 }
 
-/* May the memory be a stack? What is no heap may be any thread's. */
+/* May the memory be a stack? Memory that is no heap may be any thread's. */
 bool sc_plain_memory_may_be_stack(uintptr_t address, size_t size_bytes)
 {
     return sc_thread_stack_overlaps(address, size_bytes) ||

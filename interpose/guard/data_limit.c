@@ -12,7 +12,7 @@
 
 #define ASK_AGAIN_NS UINT64_C(10000000)
 
-/* As the kernel has it, whatever struct rlimit is to the C library. */
+/* Linux's struct rlimit, which may differ from the C library's. */
 struct limit {
     uint64_t soft, hard;
 };

@@ -74,8 +74,8 @@ bool sc_guard_busy(void)
     return sc_unlikely(atomic_load_explicit(&guards()->busy, memory_order_relaxed) != 0);
 }
 
-/* Tells the kernel of all changes of guards that are due. If stripes were attended, their locks are
- * held and their changes are told first; then whatever is left is applied. */
+/* Makes the system calls for all changes of protection that are due or unapplied. If stripes are
+ * locked, their changes come first, and they are unlocked. */
 void sc_guard_apply(uint64_t stream_bits)
 {
     bool has_locked = sc_unlikely(sc_spans_locked_stripes != 0);
@@ -96,8 +96,7 @@ void sc_guard_lock_some_stripes(uint64_t stripes)
     sc_guard_budget_end(before);
 }
 
-/* May there be changes to these pages that the kernel has not been told of? Yes if there are too
- * many records to look through. */
+/* May there be unapplied changes to these pages? True if there are too many records to search. */
 static bool may_be_unapplied(uintptr_t start, size_t size_bytes)
 {
     return sc_spans_may_be_unapplied(guards(), true) &&
@@ -105,7 +104,7 @@ static bool may_be_unapplied(uintptr_t start, size_t size_bytes)
             sc_spans_may_protect(guards(), start, size_bytes));
 }
 
-/* Looks for spans, for operations, and for changes that are still to be applied. */
+/* Searches for spans, operations, and changes that are still to be applied. */
 bool sc_guard_overlaps(const void *address, size_t size_bytes)
 {
     uintptr_t start = (uintptr_t)address & ~guards()->page_mask;
@@ -122,7 +121,7 @@ bool sc_guard_has(const void *address, size_t size_bytes)
 
 /* ---- fork ---- */
 
-/* In a forked child: its copies of guarded pages are made accessible. */
+/* Unprotects the copies of protected pages in a forked child. */
 static void unprotect_inherited(void)
 {
     SC_KEEP_ERRNO();
@@ -130,8 +129,8 @@ static void unprotect_inherited(void)
     sc_apart_forget();
 }
 
-/* In a forked child, which guards nothing: makes inherited pages accessible. True: it is a child,
- * and the caller has nothing more to do. */
+/* In a forked child, unprotects the inherited pages and returns true: the caller has nothing more
+ * to do. Elsewhere returns false. */
 bool sc_guard_unprotect_in_child(void)
 {
     if (sc_likely(!sc_process_is_child()))
@@ -140,10 +139,10 @@ bool sc_guard_unprotect_in_child(void)
     return true;
 }
 
-/* ---- letting go ---- */
+/* ---- unprotecting ---- */
 
-/* Ends the guard of the pages, and tells the kernel. On a spare stack, since the thread's own may
- * be guarded. */
+/* Ends the guard of the pages, and unprotects them. Called on a spare stack, since the thread's own
+ * may be protected. */
 static void unprotect(void *argument)
 {
     const struct sc_pages *of = argument;
@@ -171,6 +170,8 @@ static void repeat_all(void *unused)
     sc_spare_stack_repeat(unprotect_all, unused);
 }
 
+/* Ends all guards and unprotects their pages. `is_last`: the process ends; a wait for a lock then
+ * ends after a second, as the lock's owner may never run again. */
 void sc_guard_unprotect_all(bool is_last)
 {
     if (sc_guard_unprotect_in_child())
@@ -181,7 +182,7 @@ void sc_guard_unprotect_all(bool is_last)
         repeat_all(NULL);
 }
 
-/* Ends all guards, and gives up all mappings that were made for them. */
+/* Ends all guards, and merges all mappings that were separated for them. */
 static void unprotect_all_and_join(void *unused)
 {
     (void)unused;
@@ -190,8 +191,8 @@ static void unprotect_all_and_join(void *unused)
     sc_protect_join_all();
 }
 
-/* Gives up guards, as each may cost the process a mapping. Nothing is given up unless the call
- * failed for want of one: ENOMEM may have other causes. */
+/* Ends all guards, since each may cost the process a mapping. Does nothing if the call did not fail
+ * because mappings were used up: ENOMEM may have other causes. */
 bool sc_guard_makes_room(void)
 {
     if (errno != ENOMEM || (!sc_guard_busy() && !sc_apart_any()) || sc_library_lock_depth ||
@@ -203,6 +204,7 @@ bool sc_guard_makes_room(void)
 
 /* ---- the process ---- */
 
+/* Passes an event in the life of the process to the parts of the guard that it concerns. */
 void sc_guard_process(enum sc_guard_moment moment)
 {
     switch (moment) {
@@ -242,7 +244,8 @@ static bool is_pageable_allowed(const struct sc_range_info *range)
 }
 
 /* May pages of the range be protected at all? Memory that the driver allocated may be; a
- * registration may be of anything, so it is looked at once and the answer kept with the range. */
+ * registration may be of any memory, so its mapping is checked once and the answer kept with the
+ * range. */
 static bool is_allowed(const struct sc_range_info *range)
 {
     if (!range->range)
@@ -274,9 +277,9 @@ static bool is_own_mapping(const struct sc_range_info *range)
            mapped_bytes - range->size_bytes <= HEADER_BYTES + guards()->page_mask;
 }
 
-/* The pages that hold nothing but the allocation or registration. Other pages also hold memory that
- * the library knows nothing of: the kernel may be asked at any time to read or write that, and
- * would fail. */
+/* Returns the pages that contain nothing but the allocation or registration. Other pages also
+ * contain memory that the library knows nothing of: a system call may read or write that at any
+ * time, and would fail. */
 static struct sc_pages own_pages(const struct sc_range_info *range)
 {
     uintptr_t mask = guards()->page_mask;
@@ -286,9 +289,9 @@ static struct sc_pages own_pages(const struct sc_range_info *range)
                              (range->address + range->size_bytes) & ~mask};
 }
 
-/* Where the guard of the operation is to end if its memory has huge pages. To protect half of a
- * huge page costs more than all of it. So the whole page is taken if the rest is hardly used: it is
- * padding, or was rounded up to by an allocator. */
+/* Returns where the guard of the operation is to end if its memory has huge pages. Protecting half
+ * of a huge page costs more than protecting all of it. So the whole page is taken if the rest is
+ * hardly used: it is padding, or an allocator has rounded up to it. */
 static uintptr_t end_of_huge_page(const struct sc_range_info *range, const struct sc_op_info *op,
                                   uintptr_t own_end, uintptr_t end)
 {
@@ -317,17 +320,17 @@ static bool edges_are_compared(const struct sc_op_info *op)
     return op->direction == SC_H2D && op->stable;
 }
 
-/* Notes that the pages from `start` to `end`, at one end of the operation, are not guarded. Returns
- * how many of its bytes there are not watched in another way, either. */
+/* Leaves the pages from `start` to `end`, at one end of the operation, unguarded. Returns how many
+ * of its bytes there are not watched in another way, either. */
 static size_t leave_out(struct sc_op_info *op, uintptr_t start, uintptr_t end)
 {
     op->shares_pages = true;
     return edges_are_compared(op) ? 0 : sc_shape_used_between(&op->shape, &op->fold, start, end);
 }
 
-/* Does the range hold a thread's stack? Then a page with only a part of the operation may also hold
- * stack, and must not be protected: a touch there could not be signalled, as that needs the
- * stack. */
+/* Does the range contain a thread's stack? Then a page with only a part of the operation may also
+ * contain stack, and must not be protected: Linux could not deliver SIGSEGV there, as that needs
+ * the stack. */
 static bool holds_stack(const struct sc_range_info *range)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -338,11 +341,11 @@ static bool holds_stack(const struct sc_range_info *range)
 
 struct stack_range {
     uintptr_t place;
-    struct sc_range_info range; /* result: one that has not been known to hold a stack */
+    struct sc_range_info range; /* result: the range, if it was not known to contain a stack */
 };
 
-/* Marks the range as one with a stack. A range that is marked already, or is never guarded, is
- * returned as empty. */
+/* Records that the range contains a stack, so that only whole pages of an operation are guarded
+ * there. If that is recorded already, or the range is never guarded, returns an empty range. */
 static void note_stack_range(void *argument)
 {
     struct stack_range *of = argument;
@@ -355,8 +358,9 @@ static void note_stack_range(void *argument)
                                   SC_GUARDING_WHOLE_PAGES));
 }
 
-/* A stack lies at `place`: the calling thread's, or one on which a thread or context is about to
- * run. The range is marked on a spare stack, since the thread's own may have little room. */
+/* Records that the range at `place` contains a stack: the calling thread's, or one on which a
+ * thread or context is about to run. Then unprotects the range. The recording runs on a spare
+ * stack, since the thread's stack may have little room. */
 void sc_guard_note_stack(uintptr_t place)
 {
     struct stack_range of = {.place = place};
@@ -368,8 +372,8 @@ void sc_guard_note_stack(uintptr_t place)
         sc_guard_unprotect((const void *)of.range.address, of.range.size_bytes);
 }
 
-/* Takes those pages out of `pages` that also hold memory the library knows nothing of, and counts
- * the bytes that nobody watches then. */
+/* Removes those pages from `pages` that also contain memory the library knows nothing of, and
+ * counts the bytes that are then not watched. */
 static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_info *op,
                               struct sc_pages *pages)
 {
@@ -387,17 +391,17 @@ static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_in
         pages->end = end_of_huge_page(range, op, own.end, pages->end);
 }
 
-/* Is the source small enough to be compared as a whole? That costs less than to guard what is left
+/* Is the source small enough to be compared as a whole? That costs less than guarding what remains
  * of it. */
 static bool is_small_source(const struct sc_op_info *op)
 {
     return edges_are_compared(op) && sc_shape_hull_bytes(&op->shape) <= SC_COMPARED_WHOLE_BYTES;
 }
 
-/* Takes out the first and the last page if the operation has only a part of it and the program
+/* Removes the first and the last page if the operation has only a part of it and the program
  * touches the rest again and again (neighbours.h), or a stack may lie there. */
-static void leave_out_disputed(const struct sc_range_info *range, struct sc_op_info *op,
-                               struct sc_pages *pages)
+static void leave_out_contended(const struct sc_range_info *range, struct sc_op_info *op,
+                                struct sc_pages *pages)
 {
     bool all = holds_stack(range);
     uintptr_t page_bytes = guards()->page_mask + 1;
@@ -406,19 +410,19 @@ static void leave_out_disputed(const struct sc_range_info *range, struct sc_op_i
     bool starts_within = pages->start < op->shape.address;
     bool ends_within = (op_end & guards()->page_mask) != 0 && last < pages->end;
     size_t unwatched = 0;
-    bool disputed = false;
+    bool contended = false;
     if (ends_within && last != pages->start && (all || sc_neighbours_leave_out(last))) {
         unwatched += leave_out(op, last, last + page_bytes);
         pages->end = last;
-        disputed = true;
+        contended = true;
     }
     if ((starts_within || (ends_within && last == pages->start)) &&
         (all || sc_neighbours_leave_out(pages->start))) {
         unwatched += leave_out(op, pages->start, pages->start + page_bytes);
         pages->start += page_bytes;
-        disputed = true;
+        contended = true;
     }
-    if (disputed && is_small_source(op))
+    if (contended && is_small_source(op))
         pages->start = pages->end;
     if (unwatched)
         note_unguarded(all ? SC_NO_VERDICT_STACK : SC_NO_VERDICT_NEIGHBOURS, unwatched);
@@ -430,8 +434,8 @@ static bool is_guardable(const struct sc_op_info *op)
            sc_ops_is_kernel(op);
 }
 
-/* Notes that nothing of the operation is guarded. Managed memory may not be protected, so both ends
- * of a source there are compared instead. */
+/* Leaves the whole operation unguarded. Managed memory may not be protected, so both ends of a
+ * source there are compared instead. */
 static void leave_out_all(const struct sc_range_info *range, struct sc_op_info *op)
 {
     bool compared = range->kind == SC_MANAGED && range->snapshots != SC_SNAPSHOTS_NONE &&
@@ -441,9 +445,9 @@ static void leave_out_all(const struct sc_range_info *range, struct sc_op_info *
         note_unguarded(SC_NO_VERDICT_MEMORY, sc_shape_hull_bytes(&op->shape));
 }
 
-/* Takes SIGSEGV over for pages that userfaultfd keeps off: a touch, or the loss of the descriptor,
- * makes them mprotect's. Once done it is not asked for again at each guard, since each touch does
- * so (user_touches.c). */
+/* Installs the handler of SIGSEGV for pages that userfaultfd protects: a touch, or the loss of the
+ * descriptor, changes them to mprotect. Done once, and not for each operation, since each touch
+ * does it, too (user_touches.c). */
 static enum sc_takeover share_once(void)
 {
     static _Atomic bool is_shared;
@@ -455,8 +459,8 @@ static enum sc_takeover share_once(void)
 }
 
 /* Can these pages be guarded now? If not, *reason says why. A stack must not be: if its pages are
- * protected when the thread returns to them, there is no room for the signal, and the process is
- * killed. */
+ * protected when the thread returns to them, Linux cannot deliver SIGSEGV, and kills the process.
+ */
 static bool can_guard(const struct sc_pages *pages, bool by_userfault,
                       enum sc_no_verdict_reason *reason)
 {
@@ -479,8 +483,8 @@ static bool can_guard(const struct sc_pages *pages, bool by_userfault,
     return takeover == SC_TAKEOVER_DONE;
 }
 
-/* The allocation's pages in the area, which one mapping has: part of it would be parted from the
- * rest. */
+/* Returns the allocation's pages in the area, which are one mapping: registering a part of it would
+ * split it. */
 static struct sc_pages in_area(const struct sc_range_info *range, uintptr_t address)
 {
     struct sc_pages pages = sc_spans_pages(guards(), range->address, range->size_bytes);
@@ -490,7 +494,8 @@ static struct sc_pages in_area(const struct sc_range_info *range, uintptr_t addr
     return pages;
 }
 
-/* Puts sources under userfaultfd before they are guarded. A huge page may end behind the range. */
+/* Registers the pages of a source for write-protection by userfaultfd before they are guarded. The
+ * huge page of `pages` may end after the range. */
 static void adopt_sources(const struct sc_range_info *range, const struct sc_pages *pages)
 {
     uintptr_t end = sc_spans_pages(guards(), range->address, range->size_bytes).end;
@@ -501,15 +506,15 @@ static void adopt_sources(const struct sc_range_info *range, const struct sc_pag
     }
 }
 
-/* Is an operation with many pages better guarded by mprotect? Not with guard=uffd, not if threads
- * wait for each other for that, and not if SIGSEGV, which it needs, cannot be had. */
+/* Is mprotect better for an operation with many pages? Not with guard=uffd, not if threads wait for
+ * each other in mprotect, and not if SIGSEGV, which it needs, cannot be shared. */
 static bool is_better_by_mprotect(void)
 {
     return sc_options.guard != SC_GUARD_UFFD && !sc_map_waits_are_long() &&
            sc_signals_take_over() == SC_TAKEOVER_DONE;
 }
 
-/* Chooses the mechanism by the number of pages, and notes it with them. True: userfaultfd guards
+/* Chooses the mechanism by the number of pages, and records it with them. True: userfaultfd guards
  * the operation. */
 static __attribute__((noinline)) bool choose_mechanism(const struct sc_range_info *range,
                                                        const struct sc_pages *pages, bool is_source)
@@ -526,8 +531,8 @@ static __attribute__((noinline)) bool choose_mechanism(const struct sc_range_inf
     return sc_guard_uses_userfault(pages->start, size_bytes, is_source);
 }
 
-/* Does userfaultfd guard all pages of the operation, and mprotect none? The choice is kept with the
- * pages. */
+/* Does userfaultfd guard all pages of the operation, and mprotect none? The choice is recorded with
+ * the pages. */
 static bool is_by_userfault(const struct sc_range_info *range, const struct sc_pages *pages,
                             bool is_source)
 {
@@ -539,6 +544,9 @@ static bool is_by_userfault(const struct sc_range_info *range, const struct sc_p
            choose_mechanism(range, pages, is_source);
 }
 
+/* Chooses the pages on which the operation will be guarded, and by what. Nothing is protected yet:
+ * the pages become so when the tracker adds the operation's span and the stripe's changes are
+ * applied. */
 void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, const void *site)
 {
     size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
@@ -553,7 +561,7 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
     sc_block_areas_choose(&pages);
     leave_out_foreign(range, op, &pages);
     if (pages.start < pages.end)
-        leave_out_disputed(range, op, &pages);
+        leave_out_contended(range, op, &pages);
     if (pages.start >= pages.end)
         return;
     if (sc_unlikely(sc_guard_budget) && !sc_guard_budget_allows(op->stack, site)) {

@@ -9,8 +9,8 @@
 
 #include "common/poison.h"
 
-/* Sets what the program may do with pages. Memory that has a stripe is guarded by either mechanism,
- * and userfaults.c knows which; all other is mprotect's. */
+/* Sets the program's access to pages. Memory that has a stripe of its own is guarded by either
+ * mechanism, and userfaults.c knows which; all other by mprotect. */
 int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
     if (size_bytes == 0)

@@ -27,8 +27,8 @@
 
 enum { ANSWER_PAUSE_NS = 50 * 1000, ANSWER_PAUSES = 4000 };
 
-/* One for each stripe. In lines of their own, since threads take different ones at the same time.
- */
+/* The lock of each stripe. In cache lines of their own, since threads use different ones at the
+ * same time. */
 static struct stripe {
     struct sc_brief_lock lock __attribute__((aligned(64)));
 } stripes[SC_SPANS_STRIPES];
@@ -48,21 +48,21 @@ static void release_lock(void *lock) SC_UNFOLLOWED
     sc_brief_lock_release(lock);
 }
 
-/* From now on the spare stack on which the thread runs may be left while it waits, which gives this
- * lock back. */
-static void allow_leaving(unsigned stripe)
+/* Allows the call on this thread's spare stack to be abandoned while it waits for the tracker's
+ * lock; this stripe's lock is then released. */
+static void allow_abandoning(unsigned stripe)
 {
     sc_spare_stack_undo_by(release_lock, &stripes[stripe].lock);
 }
 
-static void forbid_leaving(void)
+static void forbid_abandoning(void)
 {
     sc_spare_stack_undo_by(NULL, NULL);
 }
 
-/* Takes stripe 0, which has all pages but those of areas with a stripe of their own: mprotect
- * guards them. Threads wait here for each other, and not in the kernel; that is noted for the
- * choice of the mechanism. */
+/* Locks stripe 0, which has all pages but those of areas with a stripe of their own: mprotect
+ * guards them. Threads wait here for each other, and not in Linux; that is recorded for the choice
+ * of the mechanism (map_waits.h). */
 static void lock_shared(void) SC_UNFOLLOWED
 {
     bool waits = !sc_brief_lock_try(&stripes[0].lock);
@@ -71,34 +71,34 @@ static void lock_shared(void) SC_UNFOLLOWED
     sc_map_waits_note(waits);
 }
 
-/* Takes the stripe's lock, which the thread may hold while it waits for the tracker's. */
+/* Locks the stripe. The thread may hold the lock while it waits for the tracker's. */
 static void lock(unsigned stripe) SC_UNFOLLOWED
 {
     if (stripe == 0)
         lock_shared();
     else
         sc_brief_lock_acquire(&stripes[stripe].lock);
-    allow_leaving(stripe);
+    allow_abandoning(stripe);
 }
 
-/* The same if nobody has the lock. False: somebody has. */
+/* The same, if no thread holds the lock. False: one does. */
 static bool try_to_lock(unsigned stripe) SC_UNFOLLOWED
 {
     if (!sc_brief_lock_try(&stripes[stripe].lock))
         return false;
-    allow_leaving(stripe);
+    allow_abandoning(stripe);
     return true;
 }
 
 static void unlock(unsigned stripe) SC_UNFOLLOWED
 {
-    forbid_leaving();
+    forbid_abandoning();
     sc_brief_lock_release(&stripes[stripe].lock);
 }
 
 /* ---- applying ---- */
 
-/* Tells the kernel what the host may do with the pages. */
+/* Sets the program's access to the pages by a system call. */
 static int set_access(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
     SC_TRACE("protect address bytes access", address, size_bytes, access);
@@ -107,8 +107,8 @@ static int set_access(uintptr_t address, size_t size_bytes, enum sc_access acces
     return sc_page_access_set(address, size_bytes, access);
 }
 
-/* Makes the change but for pages on loan to the kernel, which must not be protected: their guard
- * ends, as after a touch beside an operation's bytes. Returns the first refusal. */
+/* Makes the change, except for pages on loan to a system call, which must not be protected: their
+ * guard ends, as after a touch beside an operation's bytes. Returns the first failure. */
 static int apply_change(struct sc_access_change change)
 {
     uintptr_t end = change.address + change.size_bytes;
@@ -126,9 +126,9 @@ static int apply_change(struct sc_access_change change)
     return refused ? refused : result;
 }
 
-/* The kernel has refused the change. If it was to protect pages for an operation, the tracker ends
- * the operation's guard, and counts it as not watched. Pages that it was to unprotect stay covered,
- * and are tried again (retry). */
+/* Handles a change that Linux has refused. If it was to protect pages for an operation, the tracker
+ * ends the operation's guard, and counts it as not watched. Pages that it was to unprotect stay
+ * covered, and are tried again (retry). */
 static void refuse(unsigned stripe, const struct sc_access_change *change, int refused)
 {
     if (refused == -ENOMEM && stripe == 0)
@@ -145,15 +145,15 @@ static void make_change(unsigned stripe, const struct sc_access_change *change)
         refuse(stripe, change, refused);
 }
 
-/* Makes all changes that are due in the stripe. The thread may not be taken away between asking for
- * a change and making it, since the tracker then takes it for made. */
+/* Makes all unapplied changes of the stripe. The call must not be abandoned between asking for a
+ * change and making it, since the tracker takes it for made. */
 static void apply_all(unsigned stripe)
 {
     struct sc_access_change change;
     while (SC_TRACKED(sc_guarded_apply(track.inflight, stripe, &change))) {
-        forbid_leaving();
+        forbid_abandoning();
         make_change(stripe, &change);
-        allow_leaving(stripe);
+        allow_abandoning(stripe);
     }
 }
 
@@ -163,8 +163,8 @@ static bool retry(unsigned stripe)
            SC_TRACKED(sc_spans_retry(track.guards, stripe));
 }
 
-/* Makes all changes of the stripe. If the kernel refuses to unprotect pages, which may take a
- * mapping, all guards end: to unprotect all pages together takes none. */
+/* Makes all changes of the stripe. If Linux refuses to unprotect pages, which may take a mapping,
+ * all guards end: unprotecting all pages together takes none. */
 static void apply_locked(unsigned stripe)
 {
     SC_ASSERT_HELD(&stripes[stripe].lock);
@@ -172,15 +172,15 @@ static void apply_locked(unsigned stripe)
     apply_all(stripe);
     if (!retry(stripe))
         return;
-    forbid_leaving();
+    forbid_abandoning();
     SC_TRACKED(sc_guarded_give_up(track.inflight));
     apply_all(stripe);
     if (retry(stripe))
         apply_all(stripe);
 }
 
-/* Goes through the stripes in which this thread has made changes or operations of these streams
- * have ended. */
+/* Applies changes in the stripes where this thread has left some, or where operations of these
+ * streams have ended. */
 void sc_protect_apply(uint64_t stream_bits)
 {
     SC_KEEP_ERRNO();
@@ -195,22 +195,21 @@ void sc_protect_apply(uint64_t stream_bits)
     }
 }
 
-/* ---- attending stripes ---- */
+/* ---- locked stripes ---- */
 
-/* Attends the stripes: takes their locks, so that what a call changes there is told to the kernel
- * at once. Which stripes are attended is noted for the thread, so that sc_protect_apply_and_unlock
- * finds them. */
-void sc_protect_lock_stripes(uint64_t attended) SC_UNFOLLOWED
+/* Locks the stripes, so that the system calls for what is changed there are made right after the
+ * change. Which stripes are locked is stored for the thread, for sc_protect_apply_and_unlock. */
+void sc_protect_lock_stripes(uint64_t bits) SC_UNFOLLOWED
 {
-    uint64_t left = attended;
+    uint64_t left = bits;
     if (left & 1)
         lock_shared();
     for (left &= ~UINT64_C(1); left; left &= left - 1)
         sc_brief_lock_acquire(&stripes[__builtin_ctzll(left)].lock);
-    sc_spans_locked_stripes = attended;
+    sc_spans_locked_stripes = bits;
 }
 
-/* Makes the simple changes of the stripe without the tracker's lock. One that is refused goes back
+/* Makes the due changes of the stripe without the tracker's lock. One that Linux refuses goes back
  * to the tracker. */
 static void apply_due(unsigned stripe)
 {
@@ -224,8 +223,8 @@ static void apply_due(unsigned stripe)
     }
 }
 
-/* Gives the stripes' locks back in the end. Changes that were not simple, or were refused, are made
- * as in sc_protect_apply. */
+/* Unlocks the stripes in the end. Changes that were not simple, or were refused, are made as in
+ * sc_protect_apply. */
 void sc_protect_apply_and_unlock(void) SC_UNFOLLOWED
 {
     SC_KEEP_ERRNO();
@@ -239,8 +238,7 @@ void sc_protect_apply_and_unlock(void) SC_UNFOLLOWED
     }
 }
 
-/* Joins pages that were kept apart, so that the kernel can merge their mappings. Only stripe 0 has
- * such pages. */
+/* Merges mappings that were separated (apart.h). Only stripe 0 has such pages. */
 void sc_protect_join_all(void)
 {
     SC_KEEP_ERRNO();
@@ -251,8 +249,8 @@ void sc_protect_join_all(void)
 
 /* ---- the stripe of a page ---- */
 
-/* Takes the lock of the stripe that the page has. The stripe may change until the lock is held,
- * which is under the locks of both stripes. */
+/* Locks the stripe of the page. The page may move to another stripe until the lock is held; it
+ * moves under the locks of both stripes. */
 static unsigned lock_stripe_of(uintptr_t address) SC_UNFOLLOWED
 {
     for (;;) {
@@ -277,16 +275,20 @@ static bool move_area(unsigned from, uintptr_t address, bool (*adopt)(uintptr_t)
     return moved;
 }
 
+/* Moves the area to its stripe, under that stripe's lock. From then on the call cannot be
+ * abandoned, since a move cannot be undone by halves. */
 bool sc_protect_move_area(uintptr_t address, bool (*adopt)(uintptr_t))
 {
     SC_KEEP_ERRNO();
     unsigned from = lock_stripe_of(address);
-    forbid_leaving();
+    forbid_abandoning();
     bool moved = move_area(from, address, adopt);
     unlock(from);
     return moved;
 }
 
+/* Registers the pages for write-protection by userfaultfd, under the stripe's lock, so that their
+ * protection does not change meanwhile. */
 void sc_protect_adopt_sources(const struct sc_pages *pages)
 {
     SC_KEEP_ERRNO();
@@ -295,27 +297,28 @@ void sc_protect_adopt_sources(const struct sc_pages *pages)
     unlock(stripe);
 }
 
-/* How many of the bytes lie in the same stripe as the first page. */
+/* Returns how many of the bytes lie in the same stripe as the first page. */
 static size_t stripe_part(const struct sc_pages *pages)
 {
     uintptr_t next = (pages->start | (SC_SPANS_AREA_BYTES - 1)) + 1;
     return (next < pages->end ? next : pages->end) - pages->start;
 }
 
-/* Notes whether the latest operation on the pages is left to mprotect. Lane by stripe, and only
- * where that differs from what is noted. */
-void sc_protect_note_mechanism(const struct sc_pages *pages, bool left)
+/* Records by which mechanism the latest operation on the pages is guarded, stripe by stripe, and
+ * only where that differs from what is recorded. */
+void sc_protect_note_mechanism(const struct sc_pages *pages, bool by_mprotect)
 {
     SC_KEEP_ERRNO();
     for (struct sc_pages rest = *pages; rest.start < rest.end; rest.start += stripe_part(&rest)) {
-        if (sc_userfaults_mechanism_is_noted(rest.start, stripe_part(&rest), left))
+        if (sc_userfaults_mechanism_is_noted(rest.start, stripe_part(&rest), by_mprotect))
             continue;
         unsigned stripe = lock_stripe_of(rest.start);
-        sc_userfaults_note_mechanism(rest.start, stripe_part(&rest), left);
+        sc_userfaults_note_mechanism(rest.start, stripe_part(&rest), by_mprotect);
         unlock(stripe);
     }
 }
 
+/* Maps the pages again that userfaultfd guards and no span protects. */
 void sc_protect_restore(const struct sc_pages *pages)
 {
     SC_KEEP_ERRNO();
@@ -326,6 +329,7 @@ void sc_protect_restore(const struct sc_pages *pages)
     }
 }
 
+/* Sets the page's protection again to what the spans say it is, whatever it is now. */
 void sc_protect_repair_page(uintptr_t address)
 {
     SC_KEEP_ERRNO();
@@ -337,7 +341,7 @@ void sc_protect_repair_page(uintptr_t address)
     unlock(stripe);
 }
 
-/* Does a span cover the page? *access: what the host may do there. */
+/* Does a span cover the page? *access: the program's access there. */
 static bool is_covered(uintptr_t page, enum sc_access *access)
 {
     SC_TRACK_SCOPE(track);
@@ -345,8 +349,8 @@ static bool is_covered(uintptr_t page, enum sc_access *access)
     return sc_spans_cover(track.guards, page);
 }
 
-/* Opens or closes the page if a span covers it; else the page is the program's. False: it is, or
- * the kernel refuses. */
+/* Makes the page accessible or protects it again, if a span covers it. False: no span does, or
+ * Linux refuses. */
 static bool set_if_covered(uintptr_t page, bool open)
 {
     SC_KEEP_ERRNO();
@@ -370,6 +374,8 @@ void sc_protect_close_page(uintptr_t page)
     set_if_covered(page, false);
 }
 
+/* True if no span covers the page and its protection forbids the touch: then the program has set
+ * it. */
 bool sc_protect_is_program_fault(uintptr_t address, enum sc_touch touch)
 {
     SC_KEEP_ERRNO();
@@ -381,8 +387,8 @@ bool sc_protect_is_program_fault(uintptr_t address, enum sc_touch touch)
     return programs;
 }
 
-/* Tries to take the stripe's lock for a while. Not longer: whoever has it may be the very thread
- * that waits for the answer, or be stopped. */
+/* Tries to lock the stripe for a while. Not longer: its owner may be the very thread that waits for
+ * the answer, or be stopped. */
 static bool lock_in_time(unsigned stripe)
 {
     const struct timespec pause = {0, ANSWER_PAUSE_NS};
@@ -394,7 +400,8 @@ static bool lock_in_time(unsigned stripe)
     return false;
 }
 
-/* Takes the page off again if another thread was about to do that while it was put back. */
+/* Protects the page again if another thread was about to protect it while it was mapped for the
+ * touch. */
 static void protect_again(uintptr_t page)
 {
     unsigned stripe = stripe_of(page);
@@ -404,9 +411,9 @@ static void protect_again(uintptr_t page)
     unlock(stripe);
 }
 
-/* Answers a touch of a page that userfaultfd has reported. If nobody keeps the page off, the kernel
- * itself has taken it out: it is put back at once, as whoever has the stripe's lock may wait for
- * it. */
+/* Answers a touch of a page that userfaultfd has reported. If the page is not recorded as
+ * protected, a system call of the program has removed it from the page tables (MADV_DONTNEED): it
+ * is mapped at once, as the stripe's owner may wait for it. */
 bool sc_protect_answer_touch(uintptr_t address, bool may_deny)
 {
     uintptr_t page = address & ~guards()->page_mask;
@@ -431,8 +438,8 @@ bool sc_protect_unprotect_at_once(uintptr_t address)
                               SC_ACCESS_ALL) == 0;
 }
 
-/* In a forked child: makes all guarded pages accessible. In two rounds: what the kernel refuses in
- * the first, for want of mappings, it grants when the rest is unprotected. */
+/* Unprotects all pages in a forked child. In two rounds: what Linux refuses in the first, as the
+ * process has no mappings left, succeeds when the rest is unprotected. */
 bool sc_protect_unprotect_inherited(uintptr_t address)
 {
     struct sc_access_change change;

@@ -17,7 +17,7 @@
 
 #include "common/poison.h"
 
-/* The end of the address space, unless a program asks for more by a hint. */
+/* The end of the address space, unless a program requests more by a hint. */
 #if defined(__x86_64__)
 static const uintptr_t ADDRESSES_END = (uintptr_t)1 << 47;
 #else
@@ -55,7 +55,7 @@ bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes)
     return sc_losses_may_matter(address, size_bytes) || may_be_of_range(address, size_bytes);
 }
 
-/* Memory is about to lose its contents: reports what is in flight there, and waits for it. */
+/* Reports and waits for what is in flight in memory that is about to lose its contents. */
 void sc_losses_report_and_wait(const void *address, size_t size_bytes,
                                const struct sc_culprit *culprit)
 {
@@ -85,7 +85,7 @@ void sc_losses_report_and_wait_for(const void *address, size_t size_bytes,
     sc_deallocation_handle(&request, SC104, culprit);
 }
 
-/* Limits what may be copied of pinned memory there. True: some may lie there. */
+/* Limits how pinned memory there may be read for snapshots. True: some may lie there. */
 bool sc_losses_limit_snapshots(const void *address, size_t size_bytes, enum sc_snapshots snapshots)
 {
     bool may_be = may_be_of_range(address, size_bytes);
@@ -102,8 +102,8 @@ void sc_losses_forbid_guarding(const void *address, size_t size_bytes)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* The pages are about to be lost or replaced: they are not guarded any more, and compared only as
- * far as `snapshots` says. */
+/* Ends the guarding of pages that are about to be lost or replaced, and limits how they are
+ * compared. */
 void sc_losses_stop_watching(const void *address, size_t size_bytes, enum sc_snapshots snapshots)
 {
     bool may_be_of_range = sc_losses_limit_snapshots(address, size_bytes, snapshots);

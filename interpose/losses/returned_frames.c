@@ -31,7 +31,7 @@ static void widen(uintptr_t low, uintptr_t high)
         known->high = high;
 }
 
-/* Notes in which function's frame the operation's memory lies, so that it is seen when that
+/* Stores in the operation in which function's frame its memory lies, so that it is seen when that
  * function has returned. */
 void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *known)
 {
@@ -44,10 +44,10 @@ void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *know
     op->frame_stack = pc && sc_unwind_is_deep() ? sc_stacks_put(&pc, 1) : 0;
 }
 
-/* ---- the look ---- */
+/* ---- the search ---- */
 
-/* The lowest address of the program's part of the stack. Below lie the library and the wrapper that
- * called it. */
+/* Returns the lowest address of the program's part of the stack. Below lie the library and the
+ * wrapper that called it. */
 static uintptr_t lowest_of_program(void)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -55,7 +55,7 @@ static uintptr_t lowest_of_program(void)
     return sc_thread_stack_holds(wrapper) && wrapper > here ? wrapper : here;
 }
 
-/* Set only during a look. */
+/* Set only during a search. */
 static __thread struct sc_running running;
 
 static bool is_gone(const struct sc_op_info *op)

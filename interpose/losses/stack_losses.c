@@ -33,10 +33,11 @@ static bool has_key; /* constant after pthread_once */
 /* ---- the end ----
  *
  * The device may still write into frames that are gone, in whose place now lie the frames of the
- * thread's end: the C library's, and ours. So we wait on another stack, and then restore these
- * frames. Above them, on the same stack, lie the thread's variables, which are no frames. */
+ * thread's end: the C library's, and the library's. So the thread waits on another stack, and then
+ * restores these frames. Above them, on the same stack, lie the thread's variables, which are no
+ * frames. */
 
-/* A visitor of objects: *end becomes the lowest variable of the thread on its stack. */
+/* A visitor of objects: *end becomes the lowest thread-local variable on the thread's stack. */
 static int note_variables(struct dl_phdr_info *info, size_t size, void *context)
 {
     uintptr_t *end = context;
@@ -54,7 +55,7 @@ struct frames {
     char bytes[FRAMES_MAX];
 };
 
-/* Copies the frames of the thread's end, from `start` on: while we wait the device may write over
+/* Copies the frames of the thread's end, from `start` on: during the wait the device may overwrite
  * them. */
 static void save_frames(struct frames *frames, uintptr_t start)
 {
@@ -72,8 +73,8 @@ static void restore_frames(const struct frames *frames)
     memcpy(frames->start, frames->bytes, frames->size_bytes);
 }
 
-/* Reports what is in flight on the thread's stack, and waits for it. If we are on that very stack,
- * as there is no other, we cannot wait. */
+/* Reports what is in flight on the thread's stack, and waits for it. If this runs on that very
+ * stack, as there is no other, it cannot wait. */
 static void report_and_await_stack(void *frame)
 {
     struct frames frames;
@@ -97,8 +98,8 @@ static void report_and_await_stack(void *frame)
     restore_frames(&frames);
 }
 
-/* Reports operations in flight on the stack of the thread, which ends. The key's destructor. It is
- * called again if a destructor of the program's issues such an operation after it. */
+/* The destructor of the key: reports operations in flight on the stack of the thread, which ends.
+ * It is called again if a destructor of the program issues an operation on the stack after it. */
 static void at_end_of_thread(void *unused)
 {
     const struct sc_thread_stack own = sc_thread_stack();
@@ -114,8 +115,8 @@ static void make_key(void)
     has_key = pthread_key_create(&end_key, at_end_of_thread) == 0;
 }
 
-/* Has at_end_of_thread called on this thread. The key is made at the first need, since a program
- * may want all keys that there can be. */
+/* Makes at_end_of_thread run at the end of this thread. The key is created when it is first needed,
+ * since a program may want all keys that exist. */
 static __attribute__((noinline)) void want_end_called(void)
 {
     static pthread_once_t made = PTHREAD_ONCE_INIT;
@@ -124,8 +125,8 @@ static __attribute__((noinline)) void want_end_called(void)
         pthread_setspecific(end_key, &end_key);
 }
 
-/* If the operation uses this thread's stack, the end of the thread is to be seen: the operation
- * loses its memory then. The main thread's stack stays. */
+/* Prepares the end of the thread if the operation uses this thread's stack, which is unmapped then.
+ * The main thread's stack stays. */
 void sc_stack_losses_note_heap(const struct sc_op_info *op)
 {
     if (sc_likely(!sc_thread_stack_holds(op->shape.address)))

@@ -19,6 +19,7 @@
 
 #include "common/poison.h"
 
+/* Describes the call for the report of a hazard. */
 static struct sc_hazard_event event_of(const struct sc_culprit *culprit, bool unregistered)
 {
     SC_KEEP_ERRNO();
@@ -27,7 +28,7 @@ static struct sc_hazard_event event_of(const struct sc_culprit *culprit, bool un
     return event;
 }
 
-/* Notes the call for graphs that name the memory, of which a launch is then told. A hold that only
+/* Stores the call if graphs name the memory, for the report of a later launch. A hold that only
  * waits leaves the memory where it is. */
 static void name_call(struct sc_deallocation *request, const struct sc_culprit *culprit)
 {
@@ -36,18 +37,18 @@ static void name_call(struct sc_deallocation *request, const struct sc_culprit *
         request->by = event_of(culprit, request->kind == SC_HOLD_UNREGISTER);
 }
 
-/* Memory is about to be given back: finds what is in flight there. If that is to be healed, a hold
- * keeps the memory, or the call will wait. */
+/* Finds what is in flight in memory that is about to be freed. In mode=fix a hold then keeps the
+ * memory, or the call will wait. */
 void sc_deallocation_search(struct sc_deallocation *request, const struct sc_culprit *culprit)
 {
-    SC_TRACE("take-down address bytes", request->address, request->size_bytes);
+    SC_TRACE("deallocation address bytes", request->address, request->size_bytes);
     request->hold &= sc_options.mode == SC_MODE_FIX;
     request->passes_kernels = sc_options.kernels != SC_KERNELS_ORDER;
     if (request->max_held_bytes == 0)
         request->max_held_bytes = sc_options.max_held_bytes;
     name_call(request, culprit);
     sc_track_deallocate(&sc_track, request);
-    /* No more memory may be held: the call waits instead. */
+    /* If no more memory may be held, the call waits instead. */
     if (request->must_wait && !sc_hold_is_drivers(request->kind)) {
         request->kind = SC_HOLD_WAIT;
         sc_track_deallocate(&sc_track, request);
@@ -57,7 +58,7 @@ void sc_deallocation_search(struct sc_deallocation *request, const struct sc_cul
         sc_recently_freed(culprit->api, culprit->site, request->address, request->size_bytes);
 }
 
-/* What a report says was done about it. */
+/* Returns what the report says the library did. */
 static enum sc_action action_of(const struct sc_deallocation *request)
 {
     if (request->held)
@@ -72,7 +73,7 @@ static bool is_passed(const struct sc_deallocation *request, const struct sc_op_
     return request->passes_kernels && sc_ops_is_kernel(op);
 }
 
-/* May the call go through at once, as only kernels are in flight there that are not waited for? */
+/* May the call be made at once, as only GPU kernels are in flight there that are not waited for? */
 bool sc_deallocation_needs_no_wait(const struct sc_deallocation *request)
 {
     for (unsigned i = 0; i < sc_ops_kept(&request->found); i++)
@@ -107,8 +108,8 @@ void sc_deallocation_report(const struct sc_deallocation *request, enum sc_hazar
     }
 }
 
-/* Waits for what was found, or leaves the memory to the reaper. True: the caller must not give it
- * back. */
+/* Waits for what was found, or leaves the memory to the reaper. True: the caller must not free it.
+ */
 bool sc_deallocation_finish(const struct sc_deallocation *request, const char *api)
 {
     if (!request->held)
@@ -121,7 +122,7 @@ bool sc_deallocation_finish(const struct sc_deallocation *request, const char *a
     return true;
 }
 
-/* All three steps in turn. True: the caller must not give the memory back. */
+/* Does all three steps. True: the caller must not free the memory. */
 bool sc_deallocation_handle(struct sc_deallocation *request, enum sc_hazard_code code,
                             const struct sc_culprit *culprit)
 {
@@ -130,7 +131,8 @@ bool sc_deallocation_handle(struct sc_deallocation *request, enum sc_hazard_code
     return sc_deallocation_finish(request, culprit->api);
 }
 
-/* Notes in the graphs whose nodes name the memory that it is gone, so that a launch is reported. */
+/* Records in the graphs whose nodes name the memory that it is gone, so that a launch is reported.
+ */
 void sc_deallocation_note_for_graphs(uintptr_t address, size_t size_bytes, bool unregistered,
                                      const struct sc_culprit *culprit)
 {

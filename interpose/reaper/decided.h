@@ -1,5 +1,5 @@
-/* Operations whose hazards have a verdict before it is known what becomes of a call, for
- * sc_hazards_decide (hazards.h): plain data. */
+/* Operations that sc_hazards_decide (hazards.h) has decided on before the result of a call is
+ * known: plain data. */
 #ifndef SC_INTERPOSE_REAPER_DECIDED_H
 #define SC_INTERPOSE_REAPER_DECIDED_H
 
@@ -10,7 +10,7 @@
 
 struct sc_decided {
     struct sc_ops ops;
-    bool counts[SC_TRACK_OPS_MAX]; /* of each operation: is it a hazard that counts? */
+    bool counts[SC_TRACK_OPS_MAX]; /* for each operation: is it a hazard that counts? */
     enum sc_certainty certainty[SC_TRACK_OPS_MAX];
 };
 

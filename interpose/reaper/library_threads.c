@@ -23,19 +23,18 @@
 #include "common/poison.h"
 
 /* pthread_create of a sanitizer's run-time (interpose/base/sanitizers.h), which gives each thread
- * what its malloc and other interceptors need. A run-time in the executable stands before us, and
- * no libc call of ours passes it, so it is called by its own name. NULL: there is no such run-time.
- */
+ * what its malloc and other interceptors need. A run-time in the executable comes before this
+ * library, whose calls of libc do not pass it, so it is called by its own name. NULL: there is no
+ * such run-time. */
 extern sc_create_function sanitizers_create __asm__("__interceptor_pthread_create")
     __attribute__((weak));
 
-/* The mask of our threads: signals for the process stay pending for the program's threads. Signal
- * 32 is blocked, which marks a thread that runs no code of the program's
+/* The signal mask of the library's threads: signals for the process stay pending for the program's
+ * threads. Signal 32 is blocked, by which a thread is recognised that runs no code of the program
  * (interpose/signals/blocked_threads.h). */
 static const uint64_t mask_of_thread = ~SC_KERNEL_MASK_SETXID;
 
-/* Starts a detached thread of the library's, past the wrappers and without the program's
- * signals. */
+/* Starts a detached thread of the library, without the hooks and without the program's signals. */
 static bool start_thread(sc_run_function *run, void *argument, size_t stack_bytes)
 {
     pthread_attr_t attributes;
@@ -56,10 +55,10 @@ bool sc_library_threads_start(sc_run_function *run, size_t stack_bytes)
     return start_thread(run, NULL, stack_bytes);
 }
 
-/* ---- which signals our threads take ---- */
+/* ---- which signals the library's threads take ---- */
 
-/* Has the signal a handler? The kernel is asked: the program may have set it by a system call of
- * its own. */
+/* Has the signal a handler? Reads the action from Linux, as the program may have set it by a system
+ * call. */
 static bool has_handler(int number)
 {
     struct {
@@ -71,7 +70,7 @@ static bool has_handler(int number)
 }
 
 /* Is the signal pending? One that was sent to the process is for the program's threads, so it must
- * not be let in here. */
+ * not be unblocked here. */
 static bool is_pending(int number)
 {
     uint64_t pending = 0;
@@ -84,8 +83,8 @@ static bool may_have_fault(void)
     return sc_options.guard ? sc_guard_unblock_faults(/*is_own*/ true) : has_handler(SIGSEGV);
 }
 
-/* Has the thread a seccomp filter? The filter may want the handler for this very question, so
- * SIGSYS is let in meanwhile. */
+/* Has the thread a seccomp filter? The filter may answer this very system call by SIGSYS, for the
+ * program's handler, so SIGSYS is unblocked meanwhile. */
 static bool is_filtered(void)
 {
     sc_kernel_mask_unblock(SC_SIGNAL_BIT(SIGSYS));
@@ -97,7 +96,7 @@ void sc_library_threads_block_signals(void)
     sc_kernel_mask_set(mask_of_thread);
 }
 
-/* Lets those signals in that the thread may itself cause: faults, and calls that a sandbox
+/* Unblocks those signals that the thread may itself cause: faults, and system calls that a sandbox
  * filters. */
 void sc_library_threads_unblock_signals(void)
 {
@@ -127,9 +126,9 @@ void sc_library_threads_enter_driver(const char *name)
     }
 }
 
-/* ---- a call made on a thread of ours ---- */
+/* ---- a call made on a thread of the library ---- */
 
-/* A call that a thread of ours is to make for another thread. */
+/* A call that a thread of the library makes for another thread. */
 struct errand {
     void (*function)(void *argument);
     void *argument;
@@ -137,7 +136,7 @@ struct errand {
     _Atomic uint32_t is_done; /* 1: the call was made; a futex */
 };
 
-/* The thread that makes one call for another thread, in that one's context. */
+/* A thread that makes one call for another thread, in that one's context. */
 static void *run_errand(void *argument)
 {
     struct errand *errand = argument;
@@ -157,7 +156,7 @@ static void await_errand(struct errand *errand)
         sc_kernel_call(SYS_futex, &errand->is_done, FUTEX_WAIT_PRIVATE, 0);
 }
 
-/* Makes the call on a thread of its own, and waits for it. False: there was no thread. */
+/* Makes the call on a new thread, and waits for it. False: there was no thread. */
 static bool call_on_thread(void (*function)(void *argument), void *argument)
 {
     struct errand errand = {.function = function, .argument = argument};
@@ -173,8 +172,8 @@ static bool call_on_thread(void (*function)(void *argument), void *argument)
  * 6 KB for a copy). */
 enum { ROOM_BYTES = 24 << 10 };
 
-/* Makes a call for which the thread's stack may be too small, on another thread if need be. False:
- * it was not made. */
+/* Makes a call for which the thread's stack may be too small, on another thread if necessary.
+ * False: it was not made. */
 bool sc_library_threads_call(void (*function)(void *argument), void *argument)
 {
     SC_NO_CANCELLATION_POINT();

@@ -12,7 +12,7 @@
 
 #include "report/libraries.h"
 
-/* NVTX's header opens the tool by dlopen, which would also look for it in relative folders. */
+/* NVTX's header opens the tool by dlopen, which would also search for it in relative folders. */
 #define dlopen(name, flags) sc_libraries_open(name, flags)
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCuda.h>
@@ -102,7 +102,7 @@ static const char *called(const char *runtime_api, const char *api)
     return runtime_api ? runtime_api : api;
 }
 
-/* The words of a hazard's mark on a profiler's time line. */
+/* Writes the text of a hazard's mark. */
 static void put_hazard(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_format(
@@ -115,8 +115,8 @@ static void put_hazard(struct sc_text *text, const struct sc_hazard *hazard)
     sc_plain_put(text, hazard->label, strlen(hazard->label));
 }
 
-/* Shows a hazard as a mark on the profiler's time line. The payload is the event's time, by which
- * the hazard is found in the report. */
+/* Shows a hazard as a mark on the profiler's time line. The payload is the event's time, which
+ * identifies the hazard in the report. */
 static void show_mark(const struct sc_hazard *hazard)
 {
     SC_TEXT(text, TEXT_BYTES);
@@ -155,7 +155,7 @@ static void begin_range(int32_t thread, const char *api)
     ranges[place].thread = thread;
 }
 
-/* Hands one entry of the queue to the profiler. */
+/* Passes one entry of the queue to the profiler. */
 static void show(const struct entry *entry)
 {
     switch (entry->kind) {
@@ -175,7 +175,7 @@ static void show(const struct entry *entry)
     }
 }
 
-/* Says on the time line how many marks had no room in the queue. */
+/* Shows on the time line how many marks had no room in the queue. */
 static void show_lost(unsigned lost)
 {
     if (lost == 0)
@@ -188,7 +188,7 @@ static void show_lost(unsigned lost)
 
 /* ---- the thread ---- */
 
-/* Waits for something to show. False: nothing will come any more. */
+/* Waits for an entry. False: none will come any more. */
 static bool await_work_locked(void) SC_REQUIRES(shown.lock)
 {
     SC_ASSERT_HELD(&shown.lock);
@@ -229,7 +229,7 @@ static bool take_entry(struct entry *entry, unsigned *lost)
     return any;
 }
 
-/* Hands entries to the profiler until the process ends. */
+/* Passes entries to the profiler until the process ends. */
 static void show_all(void)
 {
     struct entry entry;
@@ -243,7 +243,7 @@ static void show_all(void)
             end_range(ranges[i].thread);
 }
 
-/* Shows all that comes. The first call of NVTX loads the tool. */
+/* Passes entries to the profiler. The first call of NVTX loads the tool. */
 static void load_and_show(void)
 {
     SC_CARRY();
@@ -260,11 +260,11 @@ static void load_and_show(void)
     show_all();
 }
 
-/* The thread that talks to the profiler, as that may load libraries and take locks. */
+/* The thread: calls the profiler, which may load libraries and take locks. */
 static void *run_thread(void *unused)
 {
     (void)unused;
-    if (await_work()) { /* the first work: the driver is no longer within cuInit */
+    if (await_work()) { /* the first entry: the driver is no longer within cuInit */
         sc_library_threads_enter_driver("safecopy-nvtx");
         load_and_show();
     }
@@ -282,7 +282,7 @@ static bool is_relative(const char *tool)
     return tool[0] != '/' && strchr(tool, '/');
 }
 
-/* Starts that thread if a profiler has asked for NVTX. */
+/* Starts that thread if a profiler has requested NVTX (NVTX_INJECTION64_PATH). */
 void sc_nvtx_start(void)
 {
     const char *tool = getenv("NVTX_INJECTION64_PATH");
@@ -298,8 +298,8 @@ void sc_nvtx_start(void)
 
 /* ---- handing over ---- */
 
-/* Claims the next entry of the queue. NULL: there is no tool, or no room. Else the lock is held
- * until `hand_over`. */
+/* Reserves the next entry of the queue. NULL: there is no tool, or no room. Otherwise the lock is
+ * held until hand_over. */
 static struct entry *claim_entry(enum kind kind) SC_TRY_ACQUIRES(true, shown.lock)
 {
     if (!atomic_load_explicit(&is_on, memory_order_relaxed))
@@ -316,7 +316,7 @@ static struct entry *claim_entry(enum kind kind) SC_TRY_ACQUIRES(true, shown.loc
     return NULL;
 }
 
-/* Ends what claim_entry began: the thread may take the entry. */
+/* Passes the reserved entry to the thread, and releases the lock. */
 static void hand_over(void) SC_RELEASES(shown.lock)
 {
     SC_ASSERT_HELD(&shown.lock);
@@ -326,6 +326,7 @@ static void hand_over(void) SC_RELEASES(shown.lock)
     sc_library_lock_release(&shown.lock);
 }
 
+/* Queues a mark for the hazard. Drops it if the queue is full (claim_entry). */
 void sc_nvtx_mark(const struct sc_hazard *hazard)
 {
     struct entry *entry = claim_entry(MARK);
@@ -335,6 +336,7 @@ void sc_nvtx_mark(const struct sc_hazard *hazard)
     hand_over();
 }
 
+/* Queues the beginning of a range, which covers the wait in this call. */
 void sc_nvtx_stall_begin(const char *api)
 {
     struct entry *entry = claim_entry(STALL_BEGIN);
@@ -350,6 +352,7 @@ void sc_nvtx_stall_end(void)
         hand_over();
 }
 
+/* Queues the name of a stream. Neither the stream nor the name is copied. */
 void sc_nvtx_name_stream(const void *stream, const char *name)
 {
     struct entry *entry = claim_entry(STREAM_NAME);

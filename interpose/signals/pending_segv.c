@@ -24,12 +24,12 @@ typedef int timed_function(const sigset_t *set, siginfo_t *info, const struct ti
 
 static __thread struct {
     siginfo_t info;
-    unsigned generation; /* `age`, when the signal was kept */
+    unsigned generation; /* `generation`, when the signal was kept */
 } pending_signal __attribute__((tls_model("initial-exec")));
 
-static _Atomic unsigned generation; /* how often the signals of all threads were forgotten */
+static _Atomic unsigned generation; /* how often the kept signals of all threads were dropped */
 
-/* Does the thread keep a signal that has not been forgotten since? */
+/* Is a signal kept for the thread that was not dropped since? */
 static bool has_pending(void)
 {
     if (sc_signal_mask.has_pending_segv && pending_signal.generation != atomic_load(&generation))
@@ -37,8 +37,7 @@ static bool has_pending(void)
     return sc_signal_mask.has_pending_segv;
 }
 
-/* Keeps a fault signal that somebody has sent to the thread while its program believes it
- * blocked. */
+/* Keeps a SIGSEGV that was sent to the thread while the program believes it blocked. */
 void sc_pending_segv_add(const siginfo_t *info)
 {
     if (has_pending())
@@ -48,7 +47,7 @@ void sc_pending_segv_add(const siginfo_t *info)
     sc_signal_mask.has_pending_segv = true;
 }
 
-/* Hands the kept signal out: to a call that waits for it, or to be sent again. */
+/* Removes the kept signal, for a call that waits for it, or to be sent again. */
 bool sc_pending_segv_take(siginfo_t *info)
 {
     if (!has_pending())
@@ -78,8 +77,8 @@ void sc_pending_segv_drop_all(void)
     atomic_fetch_add(&generation, 1);
 }
 
-/* The caller has seen that the mask which is about to be set lets SIGSEGV in. The assembly of
- * sigreturn.c calls this as well. */
+/* Sends the kept signal with all signals blocked, so that it is delivered when the caller sets a
+ * mask without SIGSEGV. The assembly of sigreturn.c calls this as well. */
 void sc_pending_segv_deliver_with_mask(void)
 {
     siginfo_t info;
@@ -89,10 +88,10 @@ void sc_pending_segv_deliver_with_mask(void)
     send_to_self(&info);
 }
 
-/* ---- calls that ask or wait for signals ----
+/* ---- calls that query or wait for signals ----
  *
- * Arguments are copied, so that the kernel reads and writes memory of ours, which is never guarded.
- */
+ * Arguments are copied, so that Linux reads and writes memory of the library, which is never
+ * guarded. */
 
 SC_EXPORT int sigpending(sigset_t *set)
 {
@@ -109,8 +108,8 @@ SC_EXPORT int sigpending(sigset_t *set)
     return 0;
 }
 
-/* Would a pending SIGSEGV be taken first of the set? Signals of faults come first, and of these the
- * lowest number. */
+/* Would Linux deliver a pending SIGSEGV first of the set? Signals of faults come first, and of
+ * these the lowest number. */
 static bool comes_first(const sigset_t *set)
 {
     uint64_t lower = SC_SIGNAL_BIT(SIGILL) | SC_SIGNAL_BIT(SIGTRAP) | SC_SIGNAL_BIT(SIGBUS) |

@@ -1,33 +1,34 @@
-/* Keeps a SIGSEGV that is sent to a thread that believes SIGSEGV blocked.
+/* Emulates a pending SIGSEGV: keeps one that was sent to a thread which believes SIGSEGV blocked.
  *
- * The kernel delivers the signal to the library's handler. The library keeps it until the thread
- * unblocks SIGSEGV or waits for it, or until the program ignores it. A signal that is sent to the
- * process is kept by the thread that the kernel chose. signalfd does not see a kept signal.
+ * While SIGSEGV is shared (sharing.h) Linux has it unblocked, and so delivers the signal to the
+ * library's handler. The library keeps it until the thread unblocks SIGSEGV or waits for it, or
+ * until the program ignores it. A signal that was sent to the process is kept by the thread that
+ * Linux chose. signalfd does not see a kept signal.
  *
- * Thread safe and signal safe; no lock; errno is kept.
- */
+ * Thread-safe and signal-safe; no lock; errno is kept. */
 #ifndef SC_INTERPOSE_SIGNALS_PENDING_SEGV_H
 #define SC_INTERPOSE_SIGNALS_PENDING_SEGV_H
 
 #include <signal.h>
 #include <stdbool.h>
 
-/* In the handler of SIGSEGV: keeps the signal for the thread, which believes SIGSEGV blocked or is
- * about to enter a handler that blocks it. A second one is lost, as with the kernel. */
+/* Keeps the signal, in the handler of SIGSEGV on a thread that believes SIGSEGV blocked, or is
+ * about to enter a handler that blocks it. If one is kept already, the new one is lost, as in
+ * Linux. */
 void sc_pending_segv_add(const siginfo_t *info);
 
-/* Takes the kept signal of the calling thread. False: there is none. */
+/* Removes the calling thread's kept signal and stores it. False: there is none. */
 bool sc_pending_segv_take(siginfo_t *info);
 
-/* The thread unblocks SIGSEGV: sends the kept signal to the thread again, so that the program's
- * handler gets it. */
+/* Sends the kept signal to the calling thread again, which has unblocked SIGSEGV, so that the
+ * program's handler gets it. */
 void sc_pending_segv_deliver(void);
 
-/* The thread is about to set a mask without SIGSEGV: blocks all signals and sends the kept one, so
- * that it comes together with other pending signals. Does nothing if none is kept. */
+/* Blocks all signals and sends the kept one, before the thread sets a mask without SIGSEGV, so that
+ * the kept one is delivered together with other pending signals. Does nothing if none is kept. */
 void sc_pending_segv_deliver_with_mask(void) __attribute__((visibility("hidden")));
 
-/* The program ignores SIGSEGV: drops the kept signals of all threads. */
+/* Drops the kept signals of all threads, when the program ignores SIGSEGV. */
 void sc_pending_segv_drop_all(void);
 
 #endif

@@ -59,8 +59,8 @@ __asm__(".text\n"
 #error "how does this machine wait for signals?"
 #endif
 
-/* A signal has come between the look at the condition and the wait: the thread looks again, lest it
- * wait for what has happened. */
+/* Returns the interrupted thread to the check if a signal has come between the check and the wait:
+ * it must not wait for what has happened. */
 void sc_restartable_wait_restart(ucontext_t *context)
 {
 #if defined(__x86_64__)
@@ -68,7 +68,7 @@ void sc_restartable_wait_restart(ucontext_t *context)
 #else
     __typeof__(context->uc_mcontext.pc) *at = &context->uc_mcontext.pc;
 #endif
-    uintptr_t look = (uintptr_t)sc_restartable_wait_check;
-    if ((uintptr_t)*at - look < (uintptr_t)sc_restartable_wait_end - look)
-        *at = (__typeof__(*at))look;
+    uintptr_t check = (uintptr_t)sc_restartable_wait_check;
+    if ((uintptr_t)*at - check < (uintptr_t)sc_restartable_wait_end - check)
+        *at = (__typeof__(*at))check;
 }

@@ -1,4 +1,5 @@
-/* The handler of SIGSEGV: it tells whose a fault is, and hands the program's on. */
+/* The handler of SIGSEGV: it handles faults on guarded pages, and passes the others to the program.
+ */
 #include "interpose/signals/signals.h"
 
 #include <dlfcn.h>
@@ -36,8 +37,8 @@
 enum {
     ACTIONS = 64,
     ASK_INTERVAL_NS = 50 * 1000, /* for which an answer of sc_signals_take_over is good */
-    LOOKS_FIRST_NS = 50 * 1000,  /* the intervals between looks at the kernel's action */
-    LOOKS_LAST_NS = 100 * 1000 * 1000,
+    CHECK_FIRST_NS = 50 * 1000,  /* the intervals between checks of Linux's action */
+    CHECK_LAST_NS = 100 * 1000 * 1000,
 };
 
 typedef int sigaction_function(int number, const struct sigaction *action, struct sigaction *old);
@@ -71,6 +72,8 @@ struct sc_signals_lock sc_signals_lock(void)
     return lock;
 }
 
+/* Releases the lock, and then sets the signal mask that the thread had before it acquired the lock.
+ */
 void sc_signals_unlock(const struct sc_signals_lock *lock)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -79,8 +82,8 @@ void sc_signals_unlock(const struct sc_signals_lock *lock)
     sc_kernel_mask_set(lock->mask);
 }
 
-/* The thread that was changing an action when the process forked is not in the child, and pending
- * signals are the parent's. */
+/* Resets the lock and all pending signals: the thread that held the lock when the process forked is
+ * not in the child, and pending signals are the parent's. */
 void sc_signals_child(void)
 {
     sc_signal_mask.has_pending_segv = false;
@@ -104,7 +107,7 @@ static _Atomic unsigned next_action;
 static _Atomic(const struct sigaction *) program_action;
 static _Atomic bool taken_over;
 
-/* Keeps the program's action as the kernel would, with the flags that the kernel has kept. */
+/* Records the program's action as Linux would, with the flags that Linux has kept. */
 static void put_action(const struct sigaction *action, int flags)
 {
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
@@ -115,7 +118,7 @@ static void put_action(const struct sigaction *action, int flags)
     atomic_store(&program_action, slot);
 }
 
-/* Keeps as the program's action what the kernel had. */
+/* Stores as the program's action what Linux had. */
 static void put_action_as_found(const struct sigaction *found)
 {
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
@@ -142,7 +145,7 @@ static bool wants_alternate(const struct sigaction *action)
 
 /* ---- faults ---- */
 
-/* The bits of a fault's address. A program may ask for addresses with the tags of its pointers
+/* The bits of a fault's address. A program may request addresses with the tags of its pointers
  * (SA_EXPOSE_TAGBITS). */
 #if defined(__aarch64__)
 #define ADDRESS_BITS (~UINT64_C(0) >> 8)
@@ -150,8 +153,8 @@ static bool wants_alternate(const struct sigaction *action)
 #define ADDRESS_BITS (~UINT64_C(0))
 #endif
 
-/* Reads from what the kernel hands a handler where the fault was, and whether it was a read, a
- * write, or a jump. */
+/* Reads from the signal's arguments where the fault was, and whether it was a read, a write, or an
+ * instruction fetch. */
 static struct sc_fault describe_fault(const siginfo_t *info, const ucontext_t *context)
 {
     struct sc_fault fault = {
@@ -174,7 +177,7 @@ static struct sc_fault describe_fault(const siginfo_t *info, const ucontext_t *c
     const unsigned char *at = (const unsigned char *)context->uc_mcontext.__reserved;
     const unsigned char *end = at + sizeof context->uc_mcontext.__reserved;
     fault.pc = context->uc_mcontext.pc;
-    fault.write = true; /* if the kernel says nothing: to wait for too much is not wrong */
+    fault.write = true; /* if Linux does not say: waiting for too much is not wrong */
     for (; at + sizeof record <= end; at += record.size) {
         memcpy(&record, at, sizeof record);
         if (record.magic == STATUS_MAGIC) {
@@ -190,8 +193,8 @@ static struct sc_fault describe_fault(const siginfo_t *info, const ucontext_t *c
     return fault;
 }
 
-/* Kills the process as the kernel would. For a fault the default action is set and the instruction
- * repeated, so that a core dump has its context. A signal that was sent is sent once more. */
+/* Kills the process as Linux would. For a fault the default action is set and the instruction
+ * repeated, so that a core dump has its context. A signal that was sent is sent again. */
 static void kill_program(int number, const siginfo_t *info)
 {
     struct sigaction by_default;
@@ -201,15 +204,15 @@ static void kill_program(int number, const siginfo_t *info)
         sc_kernel_call(SYS_rt_tgsigqueueinfo, getpid(), sc_kernel_call(SYS_gettid), number, info);
 }
 
-/* Would the kernel kill the process? A fault kills also where SIGSEGV is ignored or blocked. */
+/* Would Linux kill the process? A fault kills also where SIGSEGV is ignored or blocked. */
 static bool kills_program(const struct sigaction *action, bool is_fault, bool was_blocked)
 {
     return action->sa_handler == SIG_DFL ||
            (is_fault && (action->sa_handler == SIG_IGN || was_blocked));
 }
 
-/* Sets the mask under which the program's handler runs, and puts into its frame what the thread
- * believed before. */
+/* Sets the mask under which the program's handler runs, and writes the former belief into its
+ * frame. */
 static void set_handler_masks(const struct sigaction *action, ucontext_t *context, bool was_blocked,
                               struct sc_frame frame)
 {
@@ -226,7 +229,8 @@ static void set_handler_masks(const struct sigaction *action, ucontext_t *contex
     sc_kernel_mask_set(mask);
 }
 
-/* Has the guard handled the fault? The main thread counts as kept while it is asked. */
+/* Lets the guard handle the fault, and returns whether it was the guard's. Meanwhile the main
+ * thread counts as one on which the library blocks signals (main_thread.h). */
 static bool is_handled_by_guard(const siginfo_t *info, const ucontext_t *context)
 {
     struct sc_fault fault = describe_fault(info, context);
@@ -237,9 +241,10 @@ static bool is_handled_by_guard(const siginfo_t *info, const ucontext_t *context
     return is_ours;
 }
 
-/* Decides what becomes of the signal. Returns the program's handler to be called, or NULL where the
- * interrupted code goes on. If the program's action wants the other stack, a new action is being
- * set just now: the instruction is repeated, and by then the right handler of ours is in place. */
+/* Decides what to do with the signal. Returns the program's handler to be called, or NULL if the
+ * interrupted code continues. If the program's action wants the other stack, a new action is being
+ * set just now: the instruction is repeated, and by then the right handler of the library is
+ * installed. */
 static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *context,
                                      bool alternate, struct sc_frame frame)
 {
@@ -249,8 +254,8 @@ static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *co
     sc_signals_compare_mask(context);
     if (is_fault && is_handled_by_guard(info, context))
         return NULL;
-    /* A signal that was sent to the process comes to a thread of ours only if the main thread
-     * blocked it. It is sent on to the main thread: the program's handler never runs here. */
+    /* A signal that was sent to the process reaches a thread of the library only if the main thread
+     * blocked it. It is forwarded to the main thread: the program's handler never runs here. */
     if (!is_fault && sc_library_lock_is_library_thread()) {
         if (!sc_main_thread_send(number, info))
             sc_kernel_call(SYS_tgkill, getpid(), getpid(), number);
@@ -283,15 +288,15 @@ static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *co
     return (handler_function *)(uintptr_t)action.sa_sigaction;
 }
 
-/* Puts the belief into the frame, out of which our sigreturn takes it. */
+/* Stores the belief in the frame, from which the library's sigreturn takes it. */
 static void believe_in_frame(ucontext_t *context)
 {
     if (SC_SIGRETURN_IS_OURS && sc_signal_mask.blocks_fault)
         sigaddset(&context->uc_sigmask, SIGSEGV);
 }
 
-/* The program's handler is called by a tail call, so its frame lies where the kernel would have put
- * it. */
+/* The program's handler is called by a tail call, so its frame lies where Linux would have put it.
+ */
 #define HANDLE(name, alternate)                                                                    \
     static void name(int number, siginfo_t *info, void *context)                                   \
     {                                                                                              \
@@ -317,12 +322,13 @@ static bool is_ours(const struct sigaction *action)
                                                action->sa_sigaction == handle_on_alternate_stack);
 }
 
-/* The flags of the program's action that we act on. All others go to the kernel as they are. */
+/* The flags of the program's action that the library implements. All others are passed to Linux as
+ * they are. */
 static const int flags_for_us =
     SA_SIGINFO | SA_ONSTACK | (int)SA_RESTART | SA_NODEFER | (int)SA_RESETHAND | SA_RESTORED;
 
-/* Installs our handler in the kernel, for the stack that the program's handler wants, and with
- * system calls restarted as the program's action would have it. */
+/* Installs the library's handler, for the stack that the program's handler wants, and with
+ * SA_RESTART as in the program's action. */
 static int install(const struct sigaction *program)
 {
     struct sigaction ours;
@@ -340,7 +346,7 @@ static int install(const struct sigaction *program)
     return 0;
 }
 
-/* Puts our handler for faults in front of the one that was found. */
+/* Installs the library's handler and records the action that was found as the program's. */
 static bool take_over_locked(const struct sigaction *found)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -349,7 +355,7 @@ static bool take_over_locked(const struct sigaction *found)
     return install(found) == 0;
 }
 
-/* Has the kernel our handler? If not, it is installed, and what was there becomes the program's
+/* Is the library's handler installed? If not, installs it, and what was there becomes the program's
  * action. */
 static bool is_or_becomes_ours(void)
 {
@@ -365,8 +371,8 @@ static bool is_or_becomes_ours(void)
     return ours;
 }
 
-/* Enters the program's handlers by way of the library from now on. Does nothing if that is so
- * already, or if the program does not reach our hooks. */
+/* Installs the library's handler for each of the program's. Does nothing if that was done, or if
+ * the program's calls do not reach the hooks. */
 void sc_signals_enter_handlers(void)
 {
     if (sc_sharing_has_handlers() || !sc_sharing_is_possible())
@@ -378,8 +384,9 @@ void sc_signals_enter_handlers(void)
     sc_signals_unlock(&lock);
 }
 
-/* Begins to share SIGSEGV, if no thread really blocks it. Such a mask stays in force until its
- * thread changes it, or leaves the handler that has it, and until then nothing may be guarded. */
+/* Begins to share SIGSEGV, if no thread really blocks it. A mask that blocks it stays in force
+ * until its thread changes it, or leaves the handler that has it, and until then nothing may be
+ * guarded. */
 static enum sc_takeover share_faults(void)
 {
     if (!sc_sharing_has_handlers())
@@ -395,11 +402,12 @@ static enum sc_takeover share_faults(void)
     return sc_blocked_threads_check_now() ? SC_TAKEOVER_BLOCKED : SC_TAKEOVER_DONE;
 }
 
-/* When the kernel's action is looked at again, and for how long that was put off. */
+/* When the action is read from Linux again, and how long the last interval was. */
 static _Atomic uint64_t action_good_until; /* ticks */
 static _Atomic uint64_t put_off_ns;
 
-/* Pages that are kept off stay so without a question when their copy is made again: not now. */
+/* Has the pages of reused operations chosen again, since the handler of SIGSEGV may have been
+ * replaced. */
 static void doubt_guards(void)
 {
     atomic_store_explicit(&sc_track_parts.guards->doubted_ticks, sc_ticks(), memory_order_relaxed);
@@ -412,15 +420,15 @@ void sc_signals_recheck_soon(void)
     doubt_guards();
 }
 
-/* Looks now and then whether the kernel still has our handler. Only a system call that no hook sees
- * can have changed that, and looking is a system call as well. Runtimes make such calls when they
- * start, so each look that finds no change puts the next one off for twice as long. */
+/* Checks now and then whether the library's handler is still installed. Only a system call that no
+ * hook sees can have changed that, and the check is a system call as well. Runtimes make such calls
+ * when they start, so each check that finds no change doubles the time to the next one. */
 static bool is_still_ours(uint64_t now)
 {
     if (now < atomic_load_explicit(&action_good_until, memory_order_relaxed))
         return true;
     uint64_t ns = 2 * atomic_load_explicit(&put_off_ns, memory_order_relaxed);
-    ns = ns < LOOKS_FIRST_NS ? LOOKS_FIRST_NS : ns > LOOKS_LAST_NS ? LOOKS_LAST_NS : ns;
+    ns = ns < CHECK_FIRST_NS ? CHECK_FIRST_NS : ns > CHECK_LAST_NS ? CHECK_LAST_NS : ns;
     bool ours = is_or_becomes_ours();
     atomic_store_explicit(&put_off_ns, ours ? ns : 0, memory_order_relaxed);
     atomic_store_explicit(&action_good_until, ours ? now + sc_ticks_in_ns(ns) : 0,
@@ -428,8 +436,8 @@ static bool is_still_ours(uint64_t now)
     return ours;
 }
 
-/* Sees to it that our handler for faults is installed, before pages are guarded. A program may
- * replace it past our wrappers, so that is looked up again from time to time. */
+/* Installs the library's handler of SIGSEGV before pages are guarded. A program may replace it past
+ * the hooks, so it is checked again from time to time. */
 enum sc_takeover sc_signals_take_over(void)
 {
     static _Atomic uint64_t good_until; /* ticks */
@@ -446,8 +454,8 @@ enum sc_takeover sc_signals_take_over(void)
     return result;
 }
 
-/* Installs our handler in place of the default action. An ignored signal stays ignored, as exec
- * passes that on to the next program. */
+/* Installs the library's handler in place of the default action. An ignored signal stays ignored,
+ * as exec passes that on to the next program. */
 void sc_signals_prepare_pending(void)
 {
     struct sigaction found;
@@ -461,8 +469,8 @@ void sc_signals_prepare_pending(void)
     sc_signals_unlock(&lock);
 }
 
-/* Which flags of an action that was just installed the kernel has kept. Since Linux 5.11 it drops
- * flags that it does not know; before, it kept all. */
+/* Returns which flags of an action that was just installed Linux has kept. Since Linux 5.11 it
+ * drops flags that it does not know; before, it kept all. */
 static int kept_flags(const struct sigaction *installed)
 {
     struct sigaction found;
@@ -471,8 +479,8 @@ static int kept_flags(const struct sigaction *installed)
     return installed->sa_flags & (found.sa_flags | flags_for_us);
 }
 
-/* Until the program sets a handler of its own, the kernel has the program's action, and not our
- * handler. */
+/* Changes the program's action for SIGSEGV. Until the program sets a handler, Linux has the
+ * program's action, and not the library's handler. */
 int sc_signals_change(const struct sigaction *action, struct sigaction *old)
 {
     SC_ASSERT(sc_signals_are_locked_here());

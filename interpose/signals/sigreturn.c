@@ -92,7 +92,7 @@ __asm__(".macro sc_saved number, index\n"
         "	.cfi_endproc\n"
         ".size sc_sigreturn_way_back, . - sc_sigreturn_way_back\n");
 
-/* sigaction's structure as the kernel declares it. */
+/* The structure of the system call rt_sigaction. */
 struct kernel_action {
     void *handler;
     unsigned long flags;
@@ -107,8 +107,8 @@ static bool is_handler(const struct kernel_action *action)
 
 static _Atomic(void *) libc_restorer; /* the C library's way back (sa_restorer) */
 
-/* Puts the address of our code for the return into the action that the kernel has, and notes the
- * address that the C library had put there. */
+/* Puts the address of the library's return code (sa_restorer) into the action that Linux has, and
+ * records the address that the C library had put there. */
 void sc_sigreturn_adopt(int number)
 {
     struct kernel_action action;
@@ -123,7 +123,7 @@ void sc_sigreturn_adopt(int number)
 
 static struct sc_object_range c_library;
 
-/* gnu_get_libc_version has no hook of ours, so its address is in the C library. */
+/* gnu_get_libc_version is not hooked, so its address is in the C library. */
 void sc_sigreturn_find_libc_restorer(void)
 {
     c_library = sc_object_range_of((uintptr_t)gnu_get_libc_version);
@@ -139,9 +139,8 @@ bool sc_sigreturn_is_return_to_us(uintptr_t caller)
     return caller == (uintptr_t)sc_sigreturn_way_back;
 }
 
-/* Puts the C library's own way back into an action that the program is told. The C library puts its
- * way back into every action that it hands to the kernel, also into those that ignore the
- * signal. */
+/* Puts the C library's return code into an action that the program will read. The C library puts
+ * its code into every action that it passes to Linux, also into those that ignore the signal. */
 void sc_sigreturn_put_libc_restorer(struct sigaction *action)
 {
     enum { SA_RESTORED = 0x04000000 };

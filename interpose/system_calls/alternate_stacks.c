@@ -1,4 +1,4 @@
-/* The hook of sigaltstack. The kernel may write to such a stack at any time, so its pages are not
+/* The hook of sigaltstack. Linux may write to an alternate stack at any time, so its pages are not
  * guarded. */
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
-/* Hooks of exec and posix_spawn. The kernel reads arguments and environment, and would fail with
- * EFAULT if these lay on a guarded page. The new program starts in our place, or in a child that
- * shares our memory. So all pages are let go first, and what the kernel reads is lent: otherwise
- * another thread's copy could have it protected again meanwhile. */
+/* Hooks of exec and posix_spawn. Linux reads arguments and environment, and would fail with EFAULT
+ * if these lay on a guarded page. The new program starts in place of this process, or in a child
+ * that shares its memory. So all pages are unprotected first, and what Linux reads is on loan:
+ * otherwise another thread's copy could protect it again meanwhile. */
 #include <limits.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -46,9 +46,9 @@ void sc_exec_prepare(void)
     unprotect_all();
 }
 
-/* Lends the kernel what an exec reads. If the new program starts in our place the loan goes with
- * the process. If it starts in a child of vfork, the loan is found by its frame, which is gone by
- * then. */
+/* Prefaults what an exec reads, and keeps it on loan. If the new program replaces this one the loan
+ * ends with the process. If it starts in a child of vfork, the loan is found by its frame, which is
+ * gone by then. */
 static void lend(struct sc_loans *loans, const char *name, void *site, const char *path,
                  char *const arguments[], char *const environment[])
 {
@@ -62,11 +62,11 @@ static void lend(struct sc_loans *loans, const char *name, void *site, const cha
     sc_prefault_strings(&prefault, environment);
 }
 
-/* Lends what a child of posix_spawn reads in its parent's memory, where a fault would kill the
+/* Prefaults what a child of posix_spawn reads in its parent's memory, where a fault would kill the
  * child. */
-static void lend_orders(struct sc_loans *loans, const char *name, void *site,
-                        const posix_spawn_file_actions_t *actions,
-                        const posix_spawnattr_t *attributes)
+static void prefault_spawn_arguments(struct sc_loans *loans, const char *name, void *site,
+                                     const posix_spawn_file_actions_t *actions,
+                                     const posix_spawnattr_t *attributes)
 {
     if (!sc_prefault_is_needed())
         return;
@@ -138,9 +138,9 @@ SC_EXPORT int execveat(int folder, const char *path, char *const arguments[],
 }
 
 /* Functions that take a list have its words in the caller's frame. libc's own make an array of the
- * list, as these do, and call no function that we hook. */
+ * list, as these do, and call no function that is hooked. */
 
-/* The number of words before the NULL that ends the list. */
+/* Returns the number of words before the NULL that ends the list. */
 static size_t count_list(const char *first, va_list list)
 {
     size_t count = 0;
@@ -149,7 +149,7 @@ static size_t count_list(const char *first, va_list list)
     return count;
 }
 
-/* Makes an array of the list, with the NULL. `list` is left behind its NULL, where execle has the
+/* Makes an array of the list, with the NULL. `list` is left after its NULL, where execle has the
  * environment. */
 #define LIST_TO_ARRAY(array, first, list)                                                          \
     do {                                                                                           \
@@ -193,7 +193,7 @@ SC_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_a
 {
     PASS_ON(spawn_function, posix_spawn, path, arguments, environment,
             (pid, path, actions, attributes, arguments, environment),
-            lend_orders(&loans_, "posix_spawn", SC_SITE(), actions, attributes));
+            prefault_spawn_arguments(&loans_, "posix_spawn", SC_SITE(), actions, attributes));
 }
 
 SC_EXPORT int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
@@ -202,5 +202,5 @@ SC_EXPORT int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_
 {
     PASS_ON(spawn_function, posix_spawnp, path, arguments, environment,
             (pid, path, actions, attributes, arguments, environment),
-            lend_orders(&loans_, "posix_spawnp", SC_SITE(), actions, attributes));
+            prefault_spawn_arguments(&loans_, "posix_spawnp", SC_SITE(), actions, attributes));
 }

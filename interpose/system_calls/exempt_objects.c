@@ -32,8 +32,8 @@ static struct sc_pages pages_of(const void *object, size_t size_bytes)
 
 /* ---- letting go ---- */
 
-/* Lets go of guarded pages as a touch of the program's would. A handler that interrupted one of our
- * locks cannot wait for copies, and an asynchronous cancellation must not take the thread out of a
+/* Unprotects pages as a touch by the program would. A handler that interrupted a lock of the
+ * library cannot wait for copies, and an asynchronous cancellation must not end the thread within a
  * lock. */
 static void unprotect(const struct sc_pages *pages)
 {
@@ -45,7 +45,7 @@ static void unprotect(const struct sc_pages *pages)
     SC_UNCANCELLED();
     if (sc_library_lock_depth)
         sc_touches_by_kernel(start, size_bytes, SC_TOUCH_WRITE,
-                             &nobody); /* waits for nothing there */
+                             &nobody); /* does not wait within a lock */
     else
         sc_guard_unprotect(start, size_bytes);
 }
@@ -59,7 +59,7 @@ void sc_exempt_objects_unprotect_once(const void *object)
 
 /* ---- keeping off ---- */
 
-/* Adds the object's pages to those that are kept off. False: there is no room for all. */
+/* Exempts the object's pages. False: there is no room for all. */
 static bool add_all(const struct sc_pages *pages)
 {
     if ((pages->end - pages->start) / (page_mask() + 1) > PAGES_MAX)
@@ -70,8 +70,8 @@ static bool add_all(const struct sc_pages *pages)
     return true;
 }
 
-/* Has the object's whole range guarded no more. A handler that interrupted one of our locks cannot
- * do that: there the pages are only let go for now. */
+/* Ends the guarding of the object's whole range. Does nothing in a handler that interrupted a lock
+ * of the library: the caller then unprotects the pages only this time. */
 static void forbid_guarding(const struct sc_pages *pages)
 {
     if (sc_library_lock_depth)
@@ -80,22 +80,22 @@ static void forbid_guarding(const struct sc_pages *pages)
     sc_losses_forbid_guarding((const void *)pages->start, pages->end - pages->start);
 }
 
-/* Keeps the object's pages off from now on, and lets go of them. */
+/* Exempts the object's pages from now on, and unprotects them. */
 static __attribute__((noinline)) void exempt(const void *object, size_t size_bytes)
 {
     SC_KEEP_ERRNO();
     struct sc_pages pages = pages_of(object, size_bytes);
     if (!sc_options.guard || !sc_active())
         return;
-    /* A range that is guarded no more may still have guarded pages, so pages are let go in any
-     * case. */
+    /* A range that is no longer guarded may still have protected pages, so pages are unprotected in
+     * any case. */
     if (!sc_track_is_guarding_forbidden(&sc_track, (uintptr_t)object) && !add_all(&pages))
         forbid_guarding(&pages);
     sc_loans_order();
     unprotect(&pages);
 }
 
-/* Are all pages of the object already left unguarded? */
+/* Are all pages of the object exempt already? */
 static bool is_exempt(uintptr_t address, size_t size_bytes)
 {
     uintptr_t page = address & ~page_mask();
@@ -107,7 +107,7 @@ static bool is_exempt(uintptr_t address, size_t size_bytes)
     return false;
 }
 
-/* May the object's page be guarded? It may be for the sake of other memory on it, so the whole page
+/* May the object's page be guarded? It may be because of other memory on it, so the whole page
  * counts. */
 static bool may_be_in_range(const void *object, size_t size_bytes)
 {
@@ -118,8 +118,8 @@ static bool may_be_in_range(const void *object, size_t size_bytes)
 
 __thread struct sc_far_object sc_far_objects[SC_FAR_OBJECTS];
 
-/* Remembers an object that need not be kept off, so that the next call with it is quick. The
- * address is stored last, so that a signal handler finds no mixture of two objects. */
+/* Records an object that need not be exempt, so that the next call with it is fast. The address is
+ * stored last, so that a signal handler finds no mixture of two objects. */
 void sc_exempt_objects_note_far(const void *object, uint64_t version)
 {
     struct sc_far_object *far = sc_exempt_objects_far_entry(object);
@@ -132,8 +132,8 @@ void sc_exempt_objects_note_far(const void *object, uint64_t version)
     far->address = (uintptr_t)object;
 }
 
-/* The kernel uses the object at times of its own, as it does a lock's word: its pages are never
- * guarded from now on. */
+/* Exempts an object from protection that Linux uses at times of its own, as it does a mutex's word.
+ */
 void sc_exempt_objects_add(const void *object, size_t size_bytes)
 {
     uintptr_t address = (uintptr_t)object;

@@ -1,4 +1,4 @@
-/* Which function looks at the memory of a system call: raw_calls.def as a table by number. */
+/* Which function prefaults the memory of a system call: raw_calls.def as a table by number. */
 #include "interpose/system_calls/io.h"
 
 #include <stddef.h>
@@ -33,7 +33,8 @@
 #include "interpose/system_calls/raw_calls.def"
 #undef SC_RAW_AS
 
-/* The function that looks at the memory of the system call; NULL: the table has no row of it. */
+/* Returns the function that prefaults the memory of the system call; NULL: the table has no row of
+ * it. */
 sc_io_prefault *sc_io_prefault_of(long number)
 {
 #define SC_RAW_AS(name, hook)                                                                      \

@@ -16,8 +16,8 @@ PREFAULT(arc4random_buf, "arc4random_buf", (void *, into, size_t, size), WRITES(
 
 typedef void random_function(void *into, size_t size);
 
-/* Does what arc4random_buf does where the C library lacks it (before 2.36): as our hook exports it,
- * a program that looks for it finds one. */
+/* Does what arc4random_buf does, also if the C library lacks it (before 2.36): since the library
+ * exports its hook, a program that searches for it finds one. */
 static void random_bytes(void *into, size_t size)
 {
     random_function *real = SC_NEXT(random_function *, "arc4random_buf");
@@ -33,7 +33,7 @@ static void random_bytes(void *into, size_t size)
 }
 
 SC_EXPORT void arc4random_buf(void *into, size_t size);
-/* Wraps the C library's function, which has the kernel write into memory of the program. */
+/* Hooks the C library's function, in which a system call writes into memory of the program. */
 void arc4random_buf(void *into, size_t size)
 {
     struct sc_loans loans = {.frame = SC_FRAME()};

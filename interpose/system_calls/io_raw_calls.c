@@ -42,7 +42,7 @@ PREFAULT(rt_sigqueueinfo, "rt_sigqueueinfo", (pid_t, process, int, number, const
 PREFAULT(rt_tgsigqueueinfo, "rt_tgsigqueueinfo",
          (pid_t, process, pid_t, thread, int, number, const siginfo_t *, info), IN(info))
 
-/* Memory that the kernel touches when the thread ends, or each time that it runs. */
+/* Memory that Linux touches when the thread ends, or each time that it runs. */
 PREFAULT(robust_list, "set_robust_list", (const void *, head, size_t, size),
          sc_exempt_objects_add(head, size))
 PREFAULT(tid_address, "set_tid_address", (const int *, word),

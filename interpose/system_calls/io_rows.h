@@ -1,21 +1,22 @@
-/* Makes the hooks of the C library's functions that hand memory of the program to the kernel.
+/* Generates the hooks of the C library's functions that pass memory of the program to system calls.
  *
- * On a guarded page a load or store faults, and the guard handles that; a system call fails with
- * EFAULT. So a hook first touches the guarded memory that the call is about to touch. That memory
- * is not guarded again until the call returns (interpose/system_calls/prefault.h, loans.h). The
- * call may still fail with EFAULT if memory was registered meanwhile, or the loans are too many.
- * Such a call has transferred nothing: the touch is handled, and the call repeated. So is a call
- * that fails with EIO when it writes through a descriptor of /proc/self/mem (own_memory.h).
+ * On a protected page a load or store faults, and the guard handles that; a system call fails with
+ * EFAULT. So a hook first prefaults the memory that the call will use: it reports and waits as for
+ * a touch by the program, unprotects the pages, and keeps them unprotected until the call returns
+ * (prefault.h, interpose/guard/loans.h). The call may still fail with EFAULT if memory was
+ * registered meanwhile, or if there are too many loans. Such a call has transferred nothing: the
+ * memory is prefaulted and the call repeated. So is a call that fails with EIO when it writes
+ * through a descriptor of /proc/self/mem (own_memory.h).
  *
  * In a process without pinned memory, a hook is two loads around the real function. A hook is
  * async-signal-safe and a cancellation point if the real function is, and changes neither its
  * result nor errno.
  *
- * Not seen: system calls that are made neither through these functions nor through syscall(),
- * io_uring, and whoever reads this process from outside.
+ * Not handled: system calls that are made neither through these functions nor through syscall(),
+ * io_uring, and other processes that read or write this one's memory.
  *
- * Only the .c of a table (io.def and the like) includes this header, and defines NEXT_RECORD
- * before. Each row of the table becomes the hook, and a function that looks at the arguments.
+ * Only the .c file of a table (io.def and the like) includes this header, after it has defined
+ * NEXT_RECORD. Each row of the table becomes a hook, and a function that prefaults its arguments.
  */
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_IO_ROWS_H
 #define SC_INTERPOSE_SYSTEM_CALLS_IO_ROWS_H
@@ -95,10 +96,10 @@ enum sc_touch;
 #undef fwrite_unlocked
 
 enum {
-    TRANSFER_MAX = 0x7ffff000,                           /* MAX_RW_COUNT of the kernel */
-    COMMAND_MAX = 128 * 1024,                            /* the longest argument of a program */
-    MASK_BYTES = _NSIG / 8,                              /* what the kernel knows of a sigset_t */
-    KERNEL_ACTION_BYTES = 3 * sizeof(long) + MASK_BYTES, /* of the kernel's struct sigaction */
+    TRANSFER_MAX = 0x7ffff000, /* Linux's MAX_RW_COUNT */
+    COMMAND_MAX = 128 * 1024,  /* the longest argument of a program */
+    MASK_BYTES = _NSIG / 8,    /* the part of a sigset_t that Linux uses */
+    KERNEL_ACTION_BYTES = 3 * sizeof(long) + MASK_BYTES, /* of Linux's struct sigaction */
     NAME_BYTES = 16,                                     /* of a thread's name */
 };
 
@@ -113,13 +114,13 @@ static inline size_t product(size_t size, size_t count)
     return __builtin_mul_overflow(size, count, &bytes) ? SIZE_MAX : bytes;
 }
 
-/* How much of `size` the kernel transfers in one call. */
+/* Returns how much of `size` Linux transfers in one call. */
 static inline size_t transfer(size_t size)
 {
     return size <= SSIZE_MAX && size > TRANSFER_MAX ? TRANSFER_MAX : size;
 }
 
-/* What vmsplice does to the memory: it reads it, or writes it if the descriptor is the pipe's end
+/* How vmsplice touches the memory: it reads it, or writes it if the descriptor is the pipe's end
  * for reading. */
 static inline enum sc_touch touch_of_pipe(int fd)
 {
@@ -127,7 +128,7 @@ static inline enum sc_touch touch_of_pipe(int fd)
     return (flags & O_ACCMODE) == O_RDONLY ? SC_TOUCH_WRITE : SC_TOUCH_READ;
 }
 
-/* ---- what the kernel does to which memory ---- */
+/* ---- the memory that a system call reads and writes ---- */
 
 #define READS(address, size) sc_prefault_buffer(prefault, address, transfer(size), SC_TOUCH_READ)
 #define WRITES(address, size) sc_prefault_buffer(prefault, address, transfer(size), SC_TOUCH_WRITE)
@@ -170,8 +171,8 @@ static inline void prefault_prctl(struct sc_prefault *prefault, int option, cons
         STRING(name, NAME_BYTES);
 }
 
-/* setrlimit(RLIMIT_DATA): under the limit the kernel may refuse to make pages accessible again. So
- * all pages are unprotected before it is set, and none is guarded from then on. */
+/* setrlimit(RLIMIT_DATA): unprotects all pages before the limit is set, as Linux may then refuse to
+ * make pages accessible again. No page is guarded by mprotect from then on. */
 static inline void unprotect_for_limit(struct sc_prefault *prefault, int which, const void *to)
 {
     if (!prefault->loans || which != RLIMIT_DATA || !to)
@@ -181,8 +182,8 @@ static inline void unprotect_for_limit(struct sc_prefault *prefault, int which, 
         sc_guard_unprotect_all(false);
 }
 
-/* process_vm_readv and the like: looks at the pieces that the kernel touches in process `pid`, if
- * that is our own. The kernel takes the id of any thread for its process. */
+/* process_vm_readv and the like: prefaults the pieces that the call uses in process `pid`, if that
+ * is this one. Linux takes the id of any thread for its process. */
 static inline void prefault_process(struct sc_prefault *prefault, pid_t pid,
                                     const struct iovec *pieces, size_t count, enum sc_touch touch)
 {
@@ -192,8 +193,8 @@ static inline void prefault_process(struct sc_prefault *prefault, pid_t pid,
         READS_ITEMS(pieces, sizeof *pieces, count);
 }
 
-/* ptrace: records about another process lie in our memory. Addresses in that process's memory are
- * not looked at. */
+/* ptrace: prefaults the records about another process, which lie in this one's memory. Addresses in
+ * that process's memory are skipped. */
 static inline void prefault_ptrace(struct sc_prefault *prefault, int request, const void *a,
                                    void *b)
 {
@@ -230,8 +231,8 @@ static inline void prefault_ptrace(struct sc_prefault *prefault, int request, co
 
 #define LIST(...) __VA_ARGS__
 
-/* Makes sc_io_look_HOOK, the function that looks at the memory of a call. raw_calls.def names these
- * functions as well. */
+/* Defines sc_io_prefault_HOOK, the function that prefaults the memory of a call. raw_calls.def uses
+ * these functions as well. */
 #define PREFAULT(hook, symbol, parameters, ...)                                                    \
     bool sc_io_prefault_##hook(struct sc_loans *loans, void *site, SC_PARAMETERS_OF(parameters));  \
     __attribute__((noinline)) bool sc_io_prefault_##hook(struct sc_loans *loans, void *site,       \
@@ -245,8 +246,8 @@ static inline void prefault_ptrace(struct sc_prefault *prefault, int request, co
 
 #define NEXT(hook) ((__typeof__(&hook))sc_loader_get(&next_##hook))
 
-/* Makes repeat_HOOK, which repeats the call while it fails because of what may be a guarded page.
- */
+/* Defines repeat_HOOK, which repeats the call while it fails because of what may be a protected
+ * page. */
 #define REPEAT(type, call, hook, parameters)                                                       \
     static __attribute__((noinline))                                                               \
     type repeat_##hook(type result, void *site, SC_PARAMETERS_OF(parameters))                      \
@@ -266,7 +267,7 @@ static inline void prefault_ptrace(struct sc_prefault *prefault, int request, co
 #define NO_REPEAT(type, call, hook, parameters)
 #define NO_MATTER(hook, parameters)
 
-/* Makes lend_HOOK, which lends the call's memory. */
+/* Defines lend_HOOK, which prefaults the call's memory and makes the call. */
 #define LEND(version, call, repeat, if_failed, type, hook, symbol, parameters, ...)                \
     NEXT_RECORD(next_##hook, symbol, version);                                                     \
     PREFAULT(hook, symbol, parameters, __VA_ARGS__)                                                \
@@ -280,8 +281,8 @@ static inline void prefault_ptrace(struct sc_prefault *prefault, int request, co
         return result;                                                                             \
     }
 
-/* Makes the hook, which lends the call's memory if `needed`. If nothing can be guarded the hook is
- * a load, a branch and the call. */
+/* Defines lend_HOOK, and the hook, which calls it if `needed`. If nothing can be guarded the hook
+ * is a load, a branch and the call. */
 #define HOOK(version, call, repeat, if_failed, needed, type, hook, symbol, parameters, ...)        \
     LEND(version, call, repeat, if_failed, type, hook, symbol, parameters, __VA_ARGS__)            \
     type hook(SC_PARAMETERS_OF(parameters))                                                        \
@@ -296,8 +297,8 @@ static inline void prefault_ptrace(struct sc_prefault *prefault, int request, co
 #define DECLARE_AS(type, hook, symbol, parameters)                                                 \
     SC_EXPORT type hook(SC_PARAMETERS_OF(parameters)) __asm__(symbol);
 
-/* Make the hook of a row of the table. IO: the function fails with -1 and errno, and may be
- * repeated. ONCE: it may not. `needed`: may there be memory to look at? */
+/* Define the hook of a row of the table. IO: the function fails with -1 and errno, and may be
+ * repeated. ONCE: it may not. `needed`: may there be memory to prefault? */
 #define IO(version, call, needed, type, name, parameters, ...)                                     \
     DECLARE(type, name, parameters)                                                                \
     HOOK(version, call, REPEAT, IF_FAILED, needed, type, name, #name, parameters, __VA_ARGS__)
@@ -311,8 +312,8 @@ static inline void prefault_ptrace(struct sc_prefault *prefault, int request, co
     IO(SC_GLIBC_SINCE(version), NEXT, sc_prefault_is_needed(), __VA_ARGS__)
 #define SC_IO_LIMIT(...)                                                                           \
     IO(NULL, NEXT, which == RLIMIT_DATA || sc_prefault_is_needed(), __VA_ARGS__)
-/* Mostly `into` is far from all memory that can be guarded: then the hook is three loads and a
- * jump, without a frame. */
+/* Defines the hook of a function that writes one object, `into`. That is mostly far from all memory
+ * that can be guarded: then the hook is three loads and a jump, without a frame. */
 #define SC_IO_QUICK(type, name, parameters, into)                                                  \
     DECLARE(type, name, parameters)                                                                \
     LEND(NULL, NEXT, REPEAT, IF_FAILED, type, name, #name, parameters, OUT(into))                  \
@@ -340,7 +341,7 @@ static inline void prefault_ptrace(struct sc_prefault *prefault, int request, co
     HOOK(NULL, NEXT, NO_REPEAT, NO_MATTER, sc_prefault_is_needed(), type, hook, symbol,            \
          parameters, __VA_ARGS__)
 
-/* Make the hook of a function and of its variant for large files (open64 and the like), whose
+/* Define the hook of a function and of its variant for large files (open64 and the like), whose
  * arguments are the same on this machine. */
 #define SC_IO_LARGE(type, name, ...)                                                               \
     SC_IO(type, name, __VA_ARGS__) SC_IO_AS(type, name##_64, #name "64", __VA_ARGS__)
@@ -352,7 +353,8 @@ static inline void prefault_ptrace(struct sc_prefault *prefault, int request, co
     SC_ONCE_AS(type, hook, symbol, __VA_ARGS__)                                                    \
     SC_ONCE_AS(type, hook##64, symbol "64", __VA_ARGS__)
 
-/* The function waits under a signal mask of its own. */
+/* Defines the hook of a function that waits under another signal mask than the thread's, as ppoll
+ * does. */
 #define UNDER_MASK(hook) masked_##hook
 #define SC_IO_MASKED(type, name, parameters, ...)                                                  \
     static type masked_##name(SC_PARAMETERS_OF(parameters));                                       \
@@ -367,7 +369,7 @@ static inline void prefault_ptrace(struct sc_prefault *prefault, int request, co
         return result;                                                                             \
     }
 
-/* Makes the hook of a function by which the C library may start threads that call the program. */
+/* Defines the hook of a function by which the C library may start threads that call the program. */
 #define OF_THREADS(hook) threaded_##hook
 #define SC_IO_TIMER(version, type, name, parameters, ...)                                          \
     static type threaded_##name(SC_PARAMETERS_OF(parameters));                                     \
@@ -380,16 +382,17 @@ static inline void prefault_ptrace(struct sc_prefault *prefault, int request, co
         return NEXT(name)(SC_ARGUMENTS_OF(parameters));                                            \
     }
 
-/* Makes the hook of a function that libunwind calls as well: its calls are answered here
+/* Defines the hook of a function that libunwind calls as well: a call by libunwind returns `answer`
  * (interpose/base/unwinder_pipe.h). */
-#define SC_IO_ANSWERED(type, name, parameters, prefault, is_unwinders, answer)                     \
+#define SC_IO_ANSWERED(type, name, parameters, prefault, is_libunwind, answer)                     \
     IO(NULL, NEXT, ({                                                                              \
-           if (sc_unlikely(is_unwinders))                                                          \
+           if (sc_unlikely(is_libunwind))                                                          \
                return answer;                                                                      \
            sc_prefault_is_needed();                                                                \
        }),                                                                                         \
        type, name, parameters, prefault)
 
-#pragma GCC diagnostic ignored "-Wunused-parameter" /* of sc_io_look_*: most look at the memory */
+#pragma GCC diagnostic ignored                                                                     \
+    "-Wunused-parameter" /* sc_io_prefault_* use some of their parameters only */
 
 #endif

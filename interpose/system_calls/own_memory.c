@@ -30,14 +30,14 @@ static bool is_own_memory(int fd)
     return strncmp(path, own, strlen(own)) == 0 && strcmp(path + size - 4, "/mem") == 0;
 }
 
-/* Has the call failed with EIO, so that this look is for its repetition? */
+/* Has the call failed with EIO, so that this prefault is for its repetition? */
 static bool has_failed_with_eio(const struct sc_prefault *prefault)
 {
     return !prefault->loans && errno == EIO;
 }
 
-/* If the write has failed with EIO and went to /proc/self/mem, looks at the memory that it was for:
- * that at the address `at`, or at the descriptor's position. */
+/* Prefaults the memory of a write that has failed with EIO and went to /proc/self/mem: that at the
+ * address `at`, or at the descriptor's position. */
 void sc_own_memory_prefault(struct sc_prefault *prefault, int fd, off64_t at, size_t size_bytes)
 {
     if (!has_failed_with_eio(prefault) || !is_own_memory(fd))
@@ -48,8 +48,7 @@ void sc_own_memory_prefault(struct sc_prefault *prefault, int fd, off64_t at, si
     sc_prefault_buffer(prefault, (const void *)at, size_bytes, SC_TOUCH_WRITE);
 }
 
-/* The same as sc_own_memory_prefault for a list of pieces. The pieces were read by the kernel in
- * the failed call, so they can be read. */
+/* The same for a list of pieces. The failed call has read the pieces, so they can be read. */
 void sc_own_memory_prefault_pieces(struct sc_prefault *prefault, int fd, off64_t at,
                                    const struct iovec *pieces, size_t count)
 {

@@ -26,7 +26,7 @@
 #include "common/poison.h"
 
 enum {
-    PIECES_MAX = 1024,     /* of a list: the kernel refuses more, or ignores the rest */
+    PIECES_MAX = 1024,     /* of a list: Linux refuses more, or ignores the rest */
     CHUNK = 16,            /* elements of a list that are read at a time */
     TEXT = 128,            /* bytes of a string that are read at a time; divides a page */
     WORD_MAX = 128 * 1024, /* the longest argument of a program */
@@ -46,14 +46,14 @@ static bool was_guarded_near(const void *address, size_t size_bytes)
     return sc_blocks_may_hold(sc_track_parts.guarded_blocks, (uintptr_t)address, size_bytes);
 }
 
-/* Can a buffer have that size? If not, the kernel refuses the call. */
+/* Can a buffer have that size? If not, Linux refuses the call. */
 static bool is_interval(const void *address, size_t size_bytes)
 {
     return size_bytes - 1 < SSIZE_MAX && (uintptr_t)address < UINTPTR_MAX - size_bytes;
 }
 
-/* Touches guarded pages for the kernel, as the program would. The wait is no cancellation point,
- * and an asynchronous cancellation must not take the thread out of a lock of ours. */
+/* Touches protected pages as the program would. The wait is no cancellation point, and an
+ * asynchronous cancellation must not end the thread within a lock of the library. */
 static void touch_pages(struct sc_prefault *prefault, const void *address, size_t size_bytes,
                         enum sc_touch touch)
 {
@@ -72,8 +72,8 @@ static bool may_be_guarded(const struct sc_prefault *prefault)
     return sc_unlikely(sc_guard_busy() || !prefault->loans);
 }
 
-/* The kernel is about to read or write memory of the program, and would fail at a guarded page.
- * Lends the memory, judges the access as the program's, and ends guards there. */
+/* Prefaults memory that a system call is about to read or write: puts it on loan, handles the touch
+ * as the program's, and unprotects the pages. */
 void sc_prefault_buffer(struct sc_prefault *prefault, const void *address, size_t size_bytes,
                         enum sc_touch touch)
 {
@@ -85,9 +85,8 @@ void sc_prefault_buffer(struct sc_prefault *prefault, const void *address, size_
         touch_pages(prefault, address, size_bytes, touch);
 }
 
-/* Looks at memory of which only the first byte's place is known. The page is let go without a
- * report of a touch: what follows the first byte may belong to an operation that the call does not
- * touch. */
+/* Prefaults memory of which only the address is known. The page is unprotected without a report:
+ * what follows the first byte may belong to an operation that the call does not touch. */
 void sc_prefault_page(struct sc_prefault *prefault, const void *address)
 {
     if (prefault->loans && may_be_in_range(address, 1))
@@ -119,22 +118,23 @@ static bool are_words_there(uintptr_t address, size_t size_bytes)
     return true;
 }
 
-/* Reads memory of our own directly, if it is there. For systems on which the kernel reads no memory
- * for us (a filter refuses process_vm_readv). An argument of a call stays mapped meanwhile, unless
- * the program is wrong. */
+/* Reads memory of this process directly, if it is mapped, on systems where process_vm_readv is
+ * forbidden (by a seccomp filter). An argument of a call stays mapped meanwhile, unless the program
+ * is wrong. */
 static bool copy_if_there(void *into, const void *address, size_t size_bytes)
 {
     char own = 0;
     char copy;
-    /* If a peek works at all, it has told that the address is bad. */
+    /* If sc_peek works at all, it has shown that the address is bad. */
     if (sc_peek(&copy, (uintptr_t)&own, 1) || !are_words_there((uintptr_t)address, size_bytes))
         return false;
     memcpy(into, address, size_bytes);
     return true;
 }
 
-/* Reads memory of the program. False: it cannot be read, as when its page is guarded. Most of what
- * programs hand to the kernel by its address are locals. The calls for what is not are our own. */
+/* Reads memory of the program. False: it cannot be read, for example because its page is protected.
+ * Most addresses that programs pass to system calls are of locals, which are read directly. The
+ * calls for others are marked as the library's own. */
 bool sc_prefault_peek(void *into, const void *address, size_t size_bytes)
 {
     if (sc_likely(sc_thread_stack_copy(into, (uintptr_t)address, size_bytes)))
@@ -144,8 +144,8 @@ bool sc_prefault_peek(void *into, const void *address, size_t size_bytes)
            copy_if_there(into, address, size_bytes);
 }
 
-/* Reads a piece of a string. If that fails its page may be guarded: the page is looked at, which
- * lends it, so that it is not guarded again at once. */
+/* Reads a piece of a string. If that fails its page may be protected: it is prefaulted, which puts
+ * it on loan, so that it is not protected again at once. */
 static bool peek_text(struct sc_prefault *prefault, char *some, const char *text, size_t size_bytes)
 {
     if (sc_prefault_peek(some, text, size_bytes))
@@ -159,8 +159,8 @@ static size_t at_most(size_t count, size_t most)
     return count < most ? count : most;
 }
 
-/* The length of the string with its NUL, as far as it can be read. No piece of TEXT bytes crosses a
- * page. */
+/* Returns the length of the string with its NUL, as far as it can be read. No piece of TEXT bytes
+ * crosses a page. */
 static size_t string_bytes(struct sc_prefault *prefault, const char *string, size_t most_bytes)
 {
     char some[TEXT];
@@ -184,7 +184,7 @@ void sc_prefault_string(struct sc_prefault *prefault, const char *string, size_t
                            SC_TOUCH_READ);
 }
 
-/* Reads one pointer at a time, since the end of the array is not known before. */
+/* Prefaults the strings one by one, since the end of the array is not known before. */
 void sc_prefault_strings(struct sc_prefault *prefault, char *const *strings)
 {
     const char *string;
@@ -196,7 +196,7 @@ void sc_prefault_strings(struct sc_prefault *prefault, char *const *strings)
     }
 }
 
-/* Looks at a list of pieces, as of readv, and at each of the pieces. */
+/* Prefaults a list of pieces, as of readv, and each of the pieces. */
 void sc_prefault_pieces(struct sc_prefault *prefault, const struct iovec *pieces, size_t given,
                         enum sc_touch touch)
 {
@@ -212,7 +212,7 @@ void sc_prefault_pieces(struct sc_prefault *prefault, const struct iovec *pieces
     }
 }
 
-/* The same for all that a message of sendmsg or recvmsg names. */
+/* The same for all that a message of sendmsg or recvmsg points to. */
 void sc_prefault_message(struct sc_prefault *prefault, const struct msghdr *message,
                          enum sc_touch touch)
 {
@@ -225,7 +225,7 @@ void sc_prefault_message(struct sc_prefault *prefault, const struct msghdr *mess
     sc_prefault_pieces(prefault, header.msg_iov, header.msg_iovlen, touch);
 }
 
-/* Looks at all messages of sendmmsg or recvmmsg. The kernel writes the length of each message, also
+/* Prefaults all messages of sendmmsg or recvmmsg. The call writes the length of each message, also
  * when it sends them. */
 void sc_prefault_messages(struct sc_prefault *prefault, const struct mmsghdr *messages,
                           unsigned count, enum sc_touch touch)
@@ -245,9 +245,9 @@ void sc_prefault_sized(struct sc_prefault *prefault, const void *address, const 
         sc_prefault_buffer(prefault, address, size_bytes, SC_TOUCH_WRITE);
 }
 
-/* ---- numbers that tell what an argument is ---- */
+/* ---- numbers that define what an argument is ---- */
 
-/* Looks at the argument of ioctl. If the request has no size, it may be no address at all. */
+/* Prefaults the argument of ioctl. If the request has no size, it may be no address at all. */
 void sc_prefault_ioctl(struct sc_prefault *prefault, unsigned long request, const void *argument)
 {
     if (_IOC_SIZE(request) && _IOC_DIR(request) != _IOC_NONE)
@@ -282,7 +282,7 @@ void sc_prefault_fcntl(struct sc_prefault *prefault, int command, const void *ar
     }
 }
 
-/* ---- what the kernel, or another thread, touches later as well ---- */
+/* ---- what Linux, or another thread, touches later as well ---- */
 
 /* Does the futex command have a second word? */
 static bool has_second(int command)
@@ -298,7 +298,7 @@ static bool has_timeout(int command)
            command == LOCK_PI2 || command == FUTEX_WAIT_REQUEUE_PI;
 }
 
-/* Keeps off the words of a futex, which are used also while the call does not run. Looks at the
+/* Exempts the words of a futex, which Linux also uses while no call runs, and prefaults the
  * timeout. */
 void sc_prefault_futex(struct sc_prefault *prefault, const void *word, int operation,
                        const void *timeout, const void *second)
@@ -311,7 +311,7 @@ void sc_prefault_futex(struct sc_prefault *prefault, const void *word, int opera
         sc_prefault_buffer(prefault, timeout, sizeof(struct timespec), SC_TOUCH_READ);
 }
 
-/* Looks at the array of futex_waitv, and keeps off the words that it names. */
+/* Prefaults the array of futex_waitv, and exempts the words that it points to. */
 void sc_prefault_futexes(struct sc_prefault *prefault, const void *waiters, size_t count)
 {
     const struct waiter {
@@ -327,7 +327,7 @@ void sc_prefault_futexes(struct sc_prefault *prefault, const void *waiters, size
         sc_exempt_objects_add((const void *)(uintptr_t)one.address, sizeof(uint32_t));
 }
 
-/* Keeps off a request for asynchronous input or output, and its buffer. The request itself may be
+/* Exempts a request for asynchronous input or output, and its buffer. The request itself may be
  * read directly: the C library, which performs it, does that as well. */
 void sc_prefault_request(struct sc_prefault *prefault, const struct aiocb *request)
 {

@@ -35,7 +35,7 @@ static uintptr_t address_of(uintptr_t link)
     return link & ~(uintptr_t)PRIORITY_INHERITANCE;
 }
 
-/* Keeps off the link and the futex word of one mutex, which the kernel touches. */
+/* Exempts the link and the futex word of one mutex, which Linux touches. */
 static void exempt_mutex(uintptr_t link, long word_offset)
 {
     uintptr_t word = link + (uintptr_t)word_offset;
@@ -44,8 +44,8 @@ static void exempt_mutex(uintptr_t link, long word_offset)
     sc_exempt_objects_add((const void *)first, end - first);
 }
 
-/* Walks a thread's list of locked robust mutexes. The thread runs meanwhile, so what is read may be
- * no list any more: the walk ends after ROBUST_LIST_LIMIT links, and reads by peeks. */
+/* Walks a thread's list of locked robust mutexes. The thread runs meanwhile, so what is read may no
+ * longer be a list: the walk ends after ROBUST_LIST_LIMIT links, and reads by sc_peek. */
 static void walk_list(uintptr_t address)
 {
     struct robust_list_head head;
@@ -65,7 +65,7 @@ static void walk_list(uintptr_t address)
     }
 }
 
-/* Walks the list of one thread, which the kernel names. */
+/* Walks the list of one thread, which get_robust_list returns. */
 static void walk_list_of(long thread)
 {
     uintptr_t head = 0;
@@ -74,8 +74,8 @@ static void walk_list_of(long thread)
         walk_list(head);
 }
 
-/* Walks the list of robust mutexes of each thread: the kernel writes into those that a thread holds
- * when it ends. */
+/* Walks the list of robust mutexes of each thread: Linux writes into those that a thread holds when
+ * it ends. */
 static void walk_all_lists(long task_folder)
 {
     _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
@@ -90,8 +90,8 @@ static void walk_all_lists(long task_folder)
         }
 }
 
-/* Keeps off the pages of all robust mutexes that are locked now. Not inlined, for its stack of 2
- * KB. */
+/* Exempts the pages of all robust mutexes that are locked now. Not inlined, for its stack of 2 KB.
+ */
 static __attribute__((noinline)) void exempt_locked_mutexes(void)
 {
     long task_folder =
@@ -102,6 +102,8 @@ static __attribute__((noinline)) void exempt_locked_mutexes(void)
     sc_kernel_call(SYS_close, task_folder);
 }
 
+/* Prepares memory that becomes pinned for being guarded. Registered memory may contain robust
+ * mutexes that are locked already: their pages are exempted. */
 void sc_guard_pin(uintptr_t address, size_t size_bytes, enum sc_buffer_kind kind)
 {
     sc_neighbours_forget(address, size_bytes);

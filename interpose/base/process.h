@@ -74,8 +74,9 @@ bool sc_process_is_child(void);
 /* Is this the very process that used CUDA, and not a relative that shares or copies its memory? */
 bool sc_process_is_owner(void);
 
-/* Is the library "alone": not preloaded, so that only CUPTI's callbacks report calls to it
- * (entry/injected.h)? Constant once the driver has been initialised. */
+/* Is the library "alone": not preloaded, so that it learns of calls only by CUPTI's callbacks
+ * (entry/injected.h)? Set by sc_process_note_alone; constant once the driver has been initialised.
+ */
 extern bool sc_process_alone;
 void sc_process_note_alone(void);
 

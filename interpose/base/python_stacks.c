@@ -259,7 +259,8 @@ __attribute__((noinline)) uint32_t sc_python_stacks_insert(uint32_t id)
     return insertion.id;
 }
 
-/* The same from a signal handler: nothing is stored, and no other stack is used. */
+/* Inserts the calling thread's Python frames into its stack `id`, in a signal handler: nothing is
+ * stored for the next time, and no other stack is used. */
 uint32_t sc_python_stacks_insert_carefully(uint32_t id)
 {
     struct insertion insertion = {.id = id};

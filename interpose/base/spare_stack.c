@@ -400,7 +400,8 @@ void sc_spare_stack_call(sc_spare_function *function, void *argument)
     sc_kernel_mask_set(before);
 }
 
-/* The same for a call that may be abandoned while it waits for a lock. False: it was. */
+/* Calls the function on a shared spare stack, as a call that may be abandoned while it waits for a
+ * lock. False: it was. */
 bool sc_spare_stack_try(sc_spare_function *function, void *argument, const uint64_t *outside)
 {
     SC_NO_CANCELLATION_POINT();

@@ -81,7 +81,7 @@ static void lock(unsigned stripe) SC_UNFOLLOWED
     allow_abandoning(stripe);
 }
 
-/* The same, if no thread holds the lock. False: one does. */
+/* Locks the stripe if no thread holds its lock. False: one does. */
 static bool try_to_lock(unsigned stripe) SC_UNFOLLOWED
 {
     if (!sc_brief_lock_try(&stripes[stripe].lock))

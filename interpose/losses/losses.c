@@ -69,7 +69,7 @@ void sc_losses_report_and_wait(const void *address, size_t size_bytes,
     sc_deallocation_handle(&request, SC104, culprit);
 }
 
-/* The same for operations that the loss hurts; the memory stays mapped. */
+/* Reports and waits for those operations in flight that the loss hurts; the memory stays mapped. */
 void sc_losses_report_and_wait_for(const void *address, size_t size_bytes,
                                    bool (*hurts)(const struct sc_op_info *op),
                                    const struct sc_culprit *culprit)

@@ -37,8 +37,9 @@ static bool has_key; /* constant after pthread_once */
  * restores these frames. Above them, on the same stack, lie the thread's variables, which are no
  * frames. */
 
-/* A visitor of objects: *end becomes the lowest thread-local variable on the thread's stack. */
-static int note_variables(struct dl_phdr_info *info, size_t size, void *context)
+/* A visitor of objects: lowers *end to the lowest thread-local variable on the thread's stack, so
+ * that variables are not copied with the frames. */
+static int stop_below_variables(struct dl_phdr_info *info, size_t size, void *context)
 {
     uintptr_t *end = context;
     uintptr_t start = (uintptr_t)info->dlpi_tls_data;
@@ -62,7 +63,7 @@ static void save_frames(struct frames *frames, uintptr_t start)
     uintptr_t end = start + FRAMES_MAX;
     if (end > sc_thread_stack().end)
         end = sc_thread_stack().end;
-    sc_objects_visit(note_variables, &end);
+    sc_objects_visit(stop_below_variables, &end);
     frames->start = (char *)start;
     frames->size_bytes = end > start ? end - start : 0;
     memcpy(frames->bytes, frames->start, frames->size_bytes);

@@ -227,7 +227,8 @@ static bool was_read(struct sc_peek_item *items, unsigned *count)
     return read;
 }
 
-/* The same for a source that may be unreadable, or protected. False: some of it cannot be read. */
+/* Packs the source's runs, where it may be unreadable or protected. False: some of it cannot be
+ * read. */
 static __attribute__((noinline)) bool peek_runs(char *packed, const struct sc_slot_source *source)
 {
     struct sc_runs runs = sc_shape_runs(source->shape, source->fold);

@@ -19,7 +19,8 @@ struct sc_shape;
 struct sc_slot;
 struct sc_slot_source;
 
-/* Should a snapshot be taken of this pageable source? `stable`: as in struct sc_op_info. */
+/* Should a snapshot be taken of this pageable source? `stable`: nothing but the host can change its
+ * bytes (struct sc_op_info). */
 bool sc_snapshots_are_for(enum sc_direction direction, bool stable, const struct sc_shape *shape,
                           const struct sc_fold *fold);
 

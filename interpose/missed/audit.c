@@ -299,7 +299,7 @@ static void describe_um(const struct sc_cupti_status *cupti, struct sc_report_um
     };
 }
 
-/* Fills in CUPTI's figures for the last line of the report. */
+/* Fills in the figures of CUPTI and of missed calls for the report's summary. */
 void sc_audit_totals(struct sc_report_totals *totals)
 {
     struct sc_cupti_status status;

@@ -95,7 +95,7 @@ struct replay {
 #define ROW_NOTED_BEFORE BEFORE, false
 #define ROW_NEVER NEVER, false
 
-/* As many ids as CUPTI may come to have, those of later versions included. */
+/* A number above all callback ids, those of later versions of CUPTI included. */
 enum { REPLAYS = 1024 };
 
 static const struct replay replays[REPLAYS] = {

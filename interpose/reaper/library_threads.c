@@ -115,8 +115,8 @@ void sc_library_threads_enter(const char *name)
     sc_library_lock_mark_library_thread();
 }
 
-/* As sc_library_threads_enter, for a thread that calls the driver: its calls must not break a
- * capture of the program's. */
+/* Does what sc_library_threads_enter does, for a thread that calls the driver: its calls must not
+ * break a capture of the program's. */
 void sc_library_threads_enter_driver(const char *name)
 {
     sc_library_threads_enter(name);

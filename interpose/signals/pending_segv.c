@@ -196,7 +196,7 @@ SC_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct ti
     return result;
 }
 
-/* As in the C library, a sigtimedwait without a timeout. */
+/* Is a sigtimedwait without a timeout, as in the C library. */
 SC_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
     return sigtimedwait(set, info, NULL);

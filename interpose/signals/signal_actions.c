@@ -446,8 +446,8 @@ SIGNAL(ssignal, SA_RESTART, true)
 SIGNAL(sysv_signal, (int)SA_RESETHAND | SA_NODEFER | SA_OLD_INTERRUPT, false)
 SIGNAL(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER | SA_OLD_INTERRUPT, false)
 
-/* As the C library does it: SIG_HOLD blocks the signal, anything else sets the handler and unblocks
- * it. */
+/* Does what the C library does: SIG_HOLD blocks the signal, anything else sets the handler and
+ * unblocks it. */
 SC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
 {
     struct sigaction old;

@@ -93,7 +93,7 @@ static void prefault_spawn_arguments(struct sc_loans *loans, const char *name, v
         return result_;                                                                            \
     } while (0)
 
-/* The same for exec, which returns only if it fails. */
+/* Prepares for exec, and calls it; it returns only if it fails. */
 #define REPLACE(type, name, path, words, environment, arguments)                                   \
     do {                                                                                           \
         sc_life_may_vanish();                                                                      \

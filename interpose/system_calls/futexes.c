@@ -68,7 +68,7 @@ static inline void exempt_often_used(const void *object, size_t size_bytes)
 #define HOOK(version, find, may_matter, need_not, type, name, parameters, ...)                     \
     SC_EXPORT type name(SC_PARAMETERS_OF(parameters));                                             \
     NEXT_RECORD(next_##name, #name, version);                                                      \
-    static __attribute__((noinline)) type see_##name(SC_PARAMETERS_OF(parameters))                 \
+    static __attribute__((noinline)) type check_##name(SC_PARAMETERS_OF(parameters))               \
     {                                                                                              \
         __typeof__(&name) next = sc_loader_found(&next_##name);                                    \
         if (sc_likely(next != NULL) && sc_likely(need_not))                                        \
@@ -81,7 +81,7 @@ static inline void exempt_often_used(const void *object, size_t size_bytes)
     {                                                                                              \
         __typeof__(&name) next = sc_loader_found(&next_##name);                                    \
         if (sc_unlikely(!next) || sc_unlikely(may_matter))                                         \
-            return see_##name(SC_ARGUMENTS_OF(parameters));                                        \
+            return check_##name(SC_ARGUMENTS_OF(parameters));                                      \
         return next(SC_ARGUMENTS_OF(parameters));                                                  \
     }
 

@@ -37,10 +37,10 @@ SC_EXPORT void arc4random_buf(void *into, size_t size);
 void arc4random_buf(void *into, size_t size)
 {
     struct sc_loans loans = {.frame = SC_FRAME()};
-    bool lends = sc_prefault_is_needed();
-    if (sc_unlikely(lends))
+    bool prefaults = sc_prefault_is_needed();
+    if (sc_unlikely(prefaults))
         sc_io_prefault_arc4random_buf(&loans, SC_SITE(), into, size);
     random_bytes(into, size);
-    if (sc_unlikely(lends))
+    if (sc_unlikely(prefaults))
         sc_loans_end(&loans);
 }

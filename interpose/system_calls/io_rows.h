@@ -267,12 +267,12 @@ static inline void prefault_ptrace(struct sc_prefault *prefault, int request, co
 #define NO_REPEAT(type, call, hook, parameters)
 #define NO_MATTER(hook, parameters)
 
-/* Defines lend_HOOK, which prefaults the call's memory and makes the call. */
-#define LEND(version, call, repeat, if_failed, type, hook, symbol, parameters, ...)                \
+/* Defines with_loans_HOOK, which prefaults the call's memory and makes the call. */
+#define WITH_LOANS(version, call, repeat, if_failed, type, hook, symbol, parameters, ...)          \
     NEXT_RECORD(next_##hook, symbol, version);                                                     \
     PREFAULT(hook, symbol, parameters, __VA_ARGS__)                                                \
     repeat(type, call, hook, parameters) static __attribute__((noinline))                          \
-    type lend_##hook(void *site, SC_PARAMETERS_OF(parameters))                                     \
+    type with_loans_##hook(void *site, SC_PARAMETERS_OF(parameters))                               \
     {                                                                                              \
         struct sc_loans loans = {.frame = SC_FRAME()};                                             \
         sc_io_prefault_##hook(&loans, site, SC_ARGUMENTS_OF(parameters));                          \
@@ -281,14 +281,14 @@ static inline void prefault_ptrace(struct sc_prefault *prefault, int request, co
         return result;                                                                             \
     }
 
-/* Defines lend_HOOK, and the hook, which calls it if `needed`. If nothing can be guarded the hook
- * is a load, a branch and the call. */
+/* Defines with_loans_HOOK, and the hook, which calls it if `needed`. If nothing can be guarded the
+ * hook is a load, a branch and the call. */
 #define HOOK(version, call, repeat, if_failed, needed, type, hook, symbol, parameters, ...)        \
-    LEND(version, call, repeat, if_failed, type, hook, symbol, parameters, __VA_ARGS__)            \
+    WITH_LOANS(version, call, repeat, if_failed, type, hook, symbol, parameters, __VA_ARGS__)      \
     type hook(SC_PARAMETERS_OF(parameters))                                                        \
     {                                                                                              \
         if (sc_unlikely(needed))                                                                   \
-            return lend_##hook(SC_SITE(), SC_ARGUMENTS_OF(parameters));                            \
+            return with_loans_##hook(SC_SITE(), SC_ARGUMENTS_OF(parameters));                      \
         type result = call(hook)(SC_ARGUMENTS_OF(parameters));                                     \
         if_failed(hook, parameters) return result;                                                 \
     }
@@ -316,18 +316,18 @@ static inline void prefault_ptrace(struct sc_prefault *prefault, int request, co
  * that can be guarded: then the hook is three loads and a jump, without a frame. */
 #define SC_IO_QUICK(type, name, parameters, into)                                                  \
     DECLARE(type, name, parameters)                                                                \
-    LEND(NULL, NEXT, REPEAT, IF_FAILED, type, name, #name, parameters, OUT(into))                  \
-    static __attribute__((noinline)) type see_##name(SC_PARAMETERS_OF(parameters))                 \
+    WITH_LOANS(NULL, NEXT, REPEAT, IF_FAILED, type, name, #name, parameters, OUT(into))            \
+    static __attribute__((noinline)) type check_##name(SC_PARAMETERS_OF(parameters))               \
     {                                                                                              \
         return sc_track_range_may_be_near(&sc_track, into) && sc_prefault_is_needed()              \
-                   ? lend_##name(SC_SITE(), SC_ARGUMENTS_OF(parameters))                           \
+                   ? with_loans_##name(SC_SITE(), SC_ARGUMENTS_OF(parameters))                     \
                    : NEXT(name)(SC_ARGUMENTS_OF(parameters));                                      \
     }                                                                                              \
     type name(SC_PARAMETERS_OF(parameters))                                                        \
     {                                                                                              \
         __typeof__(&name) next = sc_loader_found(&next_##name);                                    \
         return sc_unlikely(!next || sc_track_is_among_ranges(&sc_track, (uintptr_t)into, 1))       \
-                   ? see_##name(SC_ARGUMENTS_OF(parameters))                                       \
+                   ? check_##name(SC_ARGUMENTS_OF(parameters))                                     \
                    : next(SC_ARGUMENTS_OF(parameters));                                            \
     }
 #define SC_IO_AS(type, hook, symbol, parameters, ...)                                              \

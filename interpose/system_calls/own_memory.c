@@ -48,7 +48,8 @@ void sc_own_memory_prefault(struct sc_prefault *prefault, int fd, off64_t at, si
     sc_prefault_buffer(prefault, (const void *)at, size_bytes, SC_TOUCH_WRITE);
 }
 
-/* The same for a list of pieces. The failed call has read the pieces, so they can be read. */
+/* Prefaults the target of a failed write of several pieces into this process's memory. The failed
+ * call has read the pieces, so they can be read. */
 void sc_own_memory_prefault_pieces(struct sc_prefault *prefault, int fd, off64_t at,
                                    const struct iovec *pieces, size_t count)
 {

@@ -212,7 +212,7 @@ void sc_prefault_pieces(struct sc_prefault *prefault, const struct iovec *pieces
     }
 }
 
-/* The same for all that a message of sendmsg or recvmsg points to. */
+/* Prefaults all that a message of sendmsg or recvmsg points to. */
 void sc_prefault_message(struct sc_prefault *prefault, const struct msghdr *message,
                          enum sc_touch touch)
 {
@@ -236,7 +236,7 @@ void sc_prefault_messages(struct sc_prefault *prefault, const struct mmsghdr *me
     }
 }
 
-/* The same for a buffer whose size is an argument by address, as of getsockname. */
+/* Prefaults a buffer whose size is an argument by address, as that of getsockname. */
 void sc_prefault_sized(struct sc_prefault *prefault, const void *address, const socklen_t *size)
 {
     socklen_t size_bytes;
@@ -257,7 +257,7 @@ void sc_prefault_ioctl(struct sc_prefault *prefault, unsigned long request, cons
         sc_prefault_page(prefault, argument);
 }
 
-/* The same for the argument of fcntl, which depends on the command. */
+/* Prefaults the argument of fcntl, whose size depends on the command. */
 void sc_prefault_fcntl(struct sc_prefault *prefault, int command, const void *argument)
 {
     switch (command) {

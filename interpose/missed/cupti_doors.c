@@ -25,7 +25,7 @@ static struct {
     const char *name;
     void *wrapper;
     _Atomic(void *) real; /* the function of the first libcupti in which it was looked up */
-} cupti_functions[FUNCTIONS] = {
+} wrapped[FUNCTIONS] = {
     [SUBSCRIBE] = {"cuptiSubscribe", (void *)cuptiSubscribe, NULL},
     [SUBSCRIBE_V2] = {"cuptiSubscribe_v2", (void *)cuptiSubscribe_v2, NULL},
     [FINALIZE] = {"cuptiFinalize", (void *)cuptiFinalize, NULL},
@@ -38,7 +38,7 @@ static struct {
 static int index_of(const char *name)
 {
     for (int i = 0; i < FUNCTIONS; i++)
-        if (strcmp(cupti_functions[i].name, name) == 0)
+        if (strcmp(wrapped[i].name, name) == 0)
             return i;
     return FUNCTIONS;
 }
@@ -53,15 +53,14 @@ void *sc_cupti_doors_found(void *handle, const char *name, void *found)
         return found;
     /* The wrapper was found as a function of libcupti only if the handle has other functions of
      * libcupti, too. */
-    if (found == cupti_functions[i].wrapper)
+    if (found == wrapped[i].wrapper)
         return sc_loader_symbol(handle, "cuptiUnsubscribe") ? found : NULL;
     /* a stub in a program that is linked with libcupti, which leads to the library's wrapper */
     if (sc_loader_is_stub(found))
         return found;
     void *expected = NULL;
-    if (atomic_compare_exchange_strong(&cupti_functions[i].real, &expected, found) ||
-        expected == found)
-        return cupti_functions[i].wrapper;
+    if (atomic_compare_exchange_strong(&wrapped[i].real, &expected, found) || expected == found)
+        return wrapped[i].wrapper;
     sc_audit_make_way();
     sc_audit_made_way();
     return found;
@@ -71,7 +70,7 @@ void *sc_cupti_doors_found(void *handle, const char *name, void *found)
  */
 static void *unless_ours(int i, void *found)
 {
-    return found == cupti_functions[i].wrapper || sc_loader_is_stub(found) ? NULL : found;
+    return found == wrapped[i].wrapper || sc_loader_is_stub(found) ? NULL : found;
 }
 
 /* Returns the function of this name that the caller's object was linked with. That object may have
@@ -101,15 +100,15 @@ bool sc_cupti_doors_only_ours(const char *name, const void *caller)
 static void *symbol_in_process(int i)
 {
     void *handle = sc_libcupti_find_loaded();
-    return handle ? unless_ours(i, sc_loader_symbol(handle, cupti_functions[i].name)) : NULL;
+    return handle ? unless_ours(i, sc_loader_symbol(handle, wrapped[i].name)) : NULL;
 }
 
 /* Returns the real function of a wrapper, for this caller; NULL: there is none. */
 static void *real_of(int i, const void *caller)
 {
-    void *real = unless_ours(i, symbol_of_caller(cupti_functions[i].name, caller));
-    real = real ? real : atomic_load(&cupti_functions[i].real);
-    real = real ? real : unless_ours(i, sc_loader_next(cupti_functions[i].name));
+    void *real = unless_ours(i, symbol_of_caller(wrapped[i].name, caller));
+    real = real ? real : atomic_load(&wrapped[i].real);
+    real = real ? real : unless_ours(i, sc_loader_next(wrapped[i].name));
     real = real ? real : symbol_in_process(i);
     dlerror();
     if (real)

@@ -531,7 +531,7 @@ $(UNIT): private OPT := $(OPT:-O2=-O1)
 # Units that are quick, also in the build that checks itself: the net, and what it is spread over. They
 # are linked with the tracker alone, so that a build for them is one of the tracker.
 CHECKED_UNITS := checks pool grid handles order hold spans unseen inflight device events allocations \
-    graphs take_down track
+    graphs deallocation track
 $(UNIT): $(FLAGS)
 $(CHECKED_UNITS:%=$(T)/unit/test_%): $(filter $(foreach d,common track,$(OBJ)/$(d)/%),$(CORE_OBJ))
 $(filter-out $(CHECKED_UNITS:%=$(T)/unit/test_%),$(UNIT)): $(CORE_OBJ)

@@ -14,13 +14,14 @@ enum {
     ARENA_BLOCK_LARGE_SHIFT = 18, /* from here on a block has pages of its own */
 };
 
-/* Is the block too large for a class? Such a block is mapped when it is taken, and unmapped when it
- * is given back. */
+/* Is the block too large for a class? Such a block is mapped when it is allocated, and unmapped
+ * when it is freed. */
 static bool is_huge(size_t size_bytes)
 {
     return size_bytes > (size_t)1 << (SC_ARENA_CLASSES - 1);
 }
 
+/* Returns the exponent of the smallest power of two that has room for the block. */
 static unsigned size_class(size_t size_bytes)
 {
     unsigned shift = ARENA_BLOCK_MIN_SHIFT;
@@ -43,6 +44,8 @@ static bool add_chunk(struct sc_arena *arena)
     return true;
 }
 
+/* Returns a block: a freed one of the same size class, or one cut from the chunk, or pages of its
+ * own. */
 void *sc_arena_alloc(struct sc_arena *arena, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(arena);
@@ -66,6 +69,8 @@ void *sc_arena_alloc(struct sc_arena *arena, size_t size_bytes)
     return block;
 }
 
+/* Adds the block to the freed blocks of its size class, linked by their first words; a huge block
+ * is unmapped. */
 void sc_arena_free(struct sc_arena *arena, void *block, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(arena);
@@ -79,6 +84,7 @@ void sc_arena_free(struct sc_arena *arena, void *block, size_t size_bytes)
     arena->free_lists[shift] = block;
 }
 
+/* Replaces the list by one with four times the capacity (at first: `first` records). */
 void *sc_arena_grow(struct sc_arena *arena, void *list, uint32_t *capacity, size_t record_bytes,
                     uint32_t first)
 {
@@ -96,6 +102,7 @@ void *sc_arena_grow(struct sc_arena *arena, void *list, uint32_t *capacity, size
     return larger;
 }
 
+/* Unmaps the blocks of a list, of which each begins with the address of the next. */
 static void unmap_list(void *first, size_t size_bytes)
 {
     while (first) {
@@ -105,6 +112,7 @@ static void unmap_list(void *first, size_t size_bytes)
     }
 }
 
+/* Unmaps the chunks, and the freed blocks that have pages of their own. */
 void sc_arena_destroy(struct sc_arena *arena)
 {
     for (unsigned shift = ARENA_BLOCK_LARGE_SHIFT; shift < SC_ARENA_CLASSES; shift++)

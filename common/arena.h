@@ -1,38 +1,37 @@
-/* Blocks of memory of any size, in pages of the library's own (own_pages.h).
- *
- * The arena does not lock: the caller's lock guards every call. */
+/* Allocates blocks of memory of any size, in pages mapped by the library (own_pages.h). The arena
+ * does not lock: the caller's lock guards every call. */
 #ifndef SC_TOOLS_ARENA_H
 #define SC_TOOLS_ARENA_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Blocks of up to 2 GB are rounded up to a power of two and recycled by size. Larger ones go back
- * to the kernel. */
+/* Blocks of up to 2 GB are rounded up to a power of two and recycled by size. Larger ones are
+ * unmapped when they are freed. */
 enum { SC_ARENA_CLASSES = 32 };
 
 struct sc_arena {
     void *free_lists[SC_ARENA_CLASSES]; /* of spare blocks, by the logarithm of their size */
     char *bump;
     size_t bump_left_bytes;
-    void *chunks; /* a list of the chunks that blocks are cut from; large blocks have pages of their
-                     own */
+    /* A list of the chunks that blocks are cut from; large blocks have pages of their own. */
+    void *chunks;
 #ifdef SC_DEBUG
     const struct sc_brief_lock *guard;
 #endif
 };
 
-/* A block, not zeroed; NULL: no memory. It is given back with the same size. A `block` that is NULL
- * is ignored. */
+/* Allocate and free a block. A new block is not zeroed; NULL: no memory. A block is freed with the
+ * size that it was allocated with. A `block` that is NULL is ignored. */
 void *sc_arena_alloc(struct sc_arena *arena, size_t size_bytes);
 void sc_arena_free(struct sc_arena *arena, void *block, size_t size_bytes);
 
-/* Makes a list of records four times as long, or of `first` records if it is empty. Copies the
- * records, gives the old list back and sets *capacity. Returns the new list; NULL: no memory, and
+/* Grows a list of records to four times its capacity, or to `first` records if it is empty. Copies
+ * the records, frees the old list and sets *capacity. Returns the new list; NULL: no memory, and
  * nothing has changed. */
 void *sc_arena_grow(struct sc_arena *arena, void *list, uint32_t *capacity, size_t record_bytes,
                     uint32_t first);
-void sc_arena_destroy(struct sc_arena *arena); /* Unmaps all memory. Blocks too large for a class
-                                                  must have been given back. */
+/* Unmaps all memory; blocks too large for a class must have been freed. */
+void sc_arena_destroy(struct sc_arena *arena);
 
 #endif

@@ -6,12 +6,13 @@
 
 #include "common/checks.h"
 #include "common/kernel.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 
 #include "common/poison.h"
 
 enum { SPINS_MOST = 100, SPINS_LEAST = 10, SPINS_WEIGHT = 8 };
 
+/* Tells the processor that the thread spins. */
 static void pause_for_a_moment(void)
 {
 #if defined(__x86_64__)
@@ -39,7 +40,7 @@ static bool spin_until_taken(struct sc_brief_lock *lock)
     return taken;
 }
 
-/* Waits for the lock and takes it. A thread that has slept takes it as awaited, since it does not
+/* Waits for the lock and acquires it. A thread that has slept sets it to AWAITED, since it does not
  * know whether others sleep as well. */
 static __attribute__((noinline, cold)) void await_lock(struct sc_brief_lock *lock)
 {
@@ -48,7 +49,7 @@ static __attribute__((noinline, cold)) void await_lock(struct sc_brief_lock *loc
     unsigned slept_ms = 0;
     while (atomic_exchange_explicit(&lock->state, SC_BRIEF_LOCK_AWAITED, memory_order_acquire) !=
            SC_BRIEF_LOCK_FREE)
-        slept_ms += sc_own_lock_sleep(&lock->state, SC_BRIEF_LOCK_AWAITED, slept_ms);
+        slept_ms += sc_library_lock_sleep(&lock->state, SC_BRIEF_LOCK_AWAITED, slept_ms);
 }
 
 __attribute__((noinline, cold)) void sc_brief_lock_wake(struct sc_brief_lock *lock)
@@ -56,31 +57,34 @@ __attribute__((noinline, cold)) void sc_brief_lock_wake(struct sc_brief_lock *lo
     sc_kernel_call(SYS_futex, &lock->state, FUTEX_WAKE_PRIVATE, 1);
 }
 
-/* The functions are weak, so that tests can replace them to say in which order threads run. */
+/* Acquires the lock. These functions are weak, so that tests can replace them to set in which order
+ * threads run. */
 __attribute__((weak)) void sc_brief_lock_acquire(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     SC_ASSERT_NOT_HELD(lock);
-    sc_own_lock_enter();
+    sc_library_lock_enter();
     if (__builtin_expect(!sc_brief_lock_grab(lock), 0))
         await_lock(lock);
     sc_brief_lock_note(lock, true);
 }
 
+/* Acquires the lock if it is free. */
 __attribute__((weak)) bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
-    sc_own_lock_enter();
+    sc_library_lock_enter();
     if (sc_brief_lock_grab(lock)) {
         sc_brief_lock_note(lock, true);
         return true;
     }
-    sc_own_lock_leave();
+    sc_library_lock_leave();
     return false;
 }
 
+/* Releases the lock, and wakes a waiting thread if there may be one. */
 __attribute__((weak)) void sc_brief_lock_release(struct sc_brief_lock *lock) SC_UNFOLLOWED
 {
     SC_ASSERT_HELD(lock);
-    if (__builtin_expect(sc_brief_lock_let_go(lock), 0))
+    if (__builtin_expect(sc_brief_lock_unlock(lock), 0))
         sc_brief_lock_wake(lock);
-    sc_own_lock_leave();
+    sc_library_lock_leave();
 }

@@ -1,10 +1,11 @@
-/* Brief locks: the library's locks that every copy takes, each held for some tens of nanoseconds. A
- * mutex of the C library does the same, in seven times as many instructions. If nobody else wants
- * the lock, to take it is one atomic exchange, and to give it back a load and a store.
+/* Brief locks: locks that every copy takes, each held for some tens of nanoseconds. A mutex of the
+ * C library does the same in seven times as many instructions. If no other thread wants the lock,
+ * acquiring it is one atomic exchange, and releasing it a load and a store.
  *
  * A thread that finds the lock taken spins for a moment, and then sleeps. The owner counts as
- * within a lock of the library's (common/own_lock.h). Thread-safe; no cancellation point; errno is
- * kept. In a signal handler only while sc_own_lock_depth is 0. All zero is a lock that is free. */
+ * within a lock of the library (common/library_lock.h). Thread-safe; no cancellation point; errno
+ * is kept. In a signal handler only while sc_library_lock_depth is 0. A lock that is all zero is
+ * free. */
 #ifndef SC_TOOLS_BRIEF_LOCK_H
 #define SC_TOOLS_BRIEF_LOCK_H
 
@@ -16,23 +17,24 @@
 
 struct SC_LOCK sc_brief_lock {
     _Atomic uint32_t state;
-    _Atomic uint32_t spins; /* an average of how often threads lately had to look until the lock was
-                               free: spinning longer does not help */
+    /* An average of how often threads lately had to check until the lock was free: spinning longer
+     * does not help. */
+    _Atomic uint32_t spins;
 #ifdef SC_DEBUG
-    _Atomic int32_t owner; /* the thread that has it */
+    _Atomic int32_t owner; /* the thread that holds it */
 #endif
 };
 
-/* States: free; taken; taken, and other threads may sleep for it. */
+/* States: free; taken; taken, and other threads may sleep until it is free. */
 enum { SC_BRIEF_LOCK_FREE, SC_BRIEF_LOCK_TAKEN, SC_BRIEF_LOCK_AWAITED };
 
 void sc_brief_lock_acquire(struct sc_brief_lock *lock) SC_ACQUIRES(*lock);
-/* Takes the lock if it is free. False: it is taken. */
+/* Acquires the lock if it is free. False: it is taken. */
 bool sc_brief_lock_try(struct sc_brief_lock *lock) SC_TRY_ACQUIRES(true, *lock);
 void sc_brief_lock_release(struct sc_brief_lock *lock) SC_RELEASES(*lock);
 
-/* For checks: notes that the calling thread has the lock from now on, or that nobody has. Code that
- * uses grab and let calls this, too. */
+/* For debug builds: records that the calling thread holds the lock from now on, or that no thread
+ * does. Code that uses sc_brief_lock_grab calls this, too. */
 static inline void sc_brief_lock_note(struct sc_brief_lock *lock, bool taken)
 {
     (void)lock, (void)taken;
@@ -40,8 +42,8 @@ static inline void sc_brief_lock_note(struct sc_brief_lock *lock, bool taken)
         atomic_store_explicit(&lock->owner, taken ? sc_checks_thread() : 0, memory_order_relaxed));
 }
 
-/* The steps of take and give without a function call, for use between sc_own_lock_enter and
- * sc_own_lock_leave. Grab takes the lock if it is free. False: it is taken. */
+/* Acquires the lock if it is free, without a function call. False: it is taken. This and
+ * sc_brief_lock_unlock are used between sc_library_lock_enter and sc_library_lock_leave. */
 static inline bool sc_brief_lock_grab(struct sc_brief_lock *lock)
 {
     uint32_t expected = SC_BRIEF_LOCK_FREE;
@@ -49,11 +51,11 @@ static inline bool sc_brief_lock_grab(struct sc_brief_lock *lock)
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
-/* Gives the lock back. True: other threads may sleep for it, and sc_brief_lock_wake is to be called
- * next. A thread that marks the lock as awaited between the load and the store goes unseen. It
- * finds the lock free when it asks Linux to sleep, or else within the millisecond for which it
- * sleeps. */
-static inline bool sc_brief_lock_let_go(struct sc_brief_lock *lock)
+/* Releases the lock. True: other threads may sleep for it, and the caller must call
+ * sc_brief_lock_wake next. A thread that sets the lock to AWAITED between the load and the store is
+ * not noticed. It finds the lock free when it calls the futex, or else wakes within the millisecond
+ * for which it sleeps. */
+static inline bool sc_brief_lock_unlock(struct sc_brief_lock *lock)
 {
     SC_ASSERT_HELD(lock);
     sc_brief_lock_note(lock, false);

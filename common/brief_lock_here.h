@@ -1,17 +1,17 @@
-/* Takes and gives back a brief lock (brief_lock.h) without a function call if nobody else wants it,
- * for functions that programs call most. */
+/* Acquires and releases a brief lock (brief_lock.h) without a function call if no other thread
+ * wants it, for functions that programs call most. */
 #ifndef SC_TOOLS_BRIEF_LOCK_HERE_H
 #define SC_TOOLS_BRIEF_LOCK_HERE_H
 
 #include "common/brief_lock.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 
-/* Takes the lock if it is free. False: it is taken, and sc_brief_lock_here_await is to be called
- * next. */
+/* Acquires the lock if it is free. False: it is taken, and the caller must call
+ * sc_brief_lock_here_await next. */
 static inline bool sc_brief_lock_here_try(struct sc_brief_lock *lock)
 {
     SC_ASSERT_NOT_HELD(lock);
-    sc_own_lock_enter();
+    sc_library_lock_enter();
     bool is_ours = __builtin_expect(sc_brief_lock_grab(lock), 1);
     if (is_ours)
         sc_brief_lock_note(lock, true);
@@ -22,7 +22,7 @@ static inline void sc_brief_lock_here_await(struct sc_brief_lock *lock)
     SC_ACQUIRES(*lock) SC_UNFOLLOWED
 {
     sc_brief_lock_acquire(lock);
-    sc_own_lock_leave();
+    sc_library_lock_leave();
 }
 
 static inline void sc_brief_lock_here_acquire(struct sc_brief_lock *lock)
@@ -35,18 +35,18 @@ static inline void sc_brief_lock_here_acquire(struct sc_brief_lock *lock)
 static __attribute__((noinline, unused)) void sc_brief_lock_here_wake(struct sc_brief_lock *lock)
 {
     sc_brief_lock_wake(lock);
-    sc_own_lock_leave();
+    sc_library_lock_leave();
 }
 
-/* Gives the lock back. At the end of a function the rare case, that somebody sleeps for the lock,
- * is a tail call: no registers are saved for it. */
+/* Releases the lock. If this is the last call of a function, the rare case that a thread sleeps for
+ * the lock is a tail call, so that no registers are saved for it. */
 static inline void sc_brief_lock_here_release(struct sc_brief_lock *lock)
     SC_RELEASES(*lock) SC_UNFOLLOWED
 {
-    if (__builtin_expect(sc_brief_lock_let_go(lock), 0))
+    if (__builtin_expect(sc_brief_lock_unlock(lock), 0))
         sc_brief_lock_here_wake(lock);
     else
-        sc_own_lock_leave();
+        sc_library_lock_leave();
 }
 
 #endif

@@ -16,7 +16,7 @@
 
 enum { FEW = 16, STATUS = 134 };
 
-static _Atomic int32_t process; /* id of the process that asked first, before any fork */
+static _Atomic int32_t process; /* id of the process that called this first, before any fork */
 
 int32_t sc_checks_thread(void)
 {
@@ -25,8 +25,8 @@ int32_t sc_checks_thread(void)
     return (int32_t)sc_kernel_call(SYS_gettid);
 }
 
-/* Is the lock's owner the calling thread? In a child of fork, a lock that the forking thread had is
- * the child's, and bears the former thread's id. */
+/* Is the lock's owner the calling thread? In a child of fork, a lock that the forking thread held
+ * is the child's, and has the former thread's id. */
 bool sc_checks_is_own(int32_t owner)
 {
     return owner == sc_checks_thread() ||
@@ -34,7 +34,7 @@ bool sc_checks_is_own(int32_t owner)
             sc_kernel_call(SYS_getpid) != atomic_load_explicit(&process, memory_order_relaxed));
 }
 
-/* The C library notes who has a mutex. */
+/* Returns the owner that the C library has stored in the mutex. */
 int32_t sc_checks_owner_of_mutex(const pthread_mutex_t *lock)
 {
     return lock->__data.__owner;
@@ -45,6 +45,8 @@ int32_t sc_checks_owner_of_brief(const struct sc_brief_lock *lock)
     return atomic_load_explicit(&lock->owner, memory_order_relaxed);
 }
 
+/* Is a costly check due? Each time if there are few records; otherwise once in as many calls as
+ * there are records. */
 bool sc_checks_are_due(_Atomic uint32_t *turn, uint64_t count)
 {
     if (count > FEW && atomic_fetch_add_explicit(turn, 1, memory_order_relaxed) < count)
@@ -54,11 +56,11 @@ bool sc_checks_are_due(_Atomic uint32_t *turn, uint64_t count)
 }
 
 /* Ends the process by SIGABRT, past all handlers of the program and of the library. abort() is a
- * hook of ours, and is not called. */
+ * hook, and is not called. */
 static _Noreturn void die(void)
 {
     const uint64_t abort_bit = UINT64_C(1) << (SIGABRT - 1);
-    const char default_action[64] = {0}; /* the kernel's struct sigaction: SIG_DFL, no flags */
+    const char default_action[64] = {0}; /* Linux's struct sigaction: SIG_DFL, no flags */
     sc_kernel_call(SYS_rt_sigaction, SIGABRT, default_action, NULL, sizeof abort_bit);
     sc_kernel_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &abort_bit, NULL, sizeof abort_bit);
     sc_kernel_call(SYS_tgkill, sc_kernel_call(SYS_getpid), sc_checks_thread(), SIGABRT);
@@ -66,6 +68,7 @@ static _Noreturn void die(void)
         sc_kernel_call(SYS_exit_group, STATUS);
 }
 
+/* Prints the message. Uses neither the allocator nor a lock, as the failure may be in these. */
 static void print_failure(const char *file, int line, const char *function, const char *what)
 {
     char bytes[1024];
@@ -75,7 +78,8 @@ static void print_failure(const char *file, int line, const char *function, cons
     sc_kernel_call(SYS_write, STDERR_FILENO, text.bytes, text.used);
 }
 
-/* A thread whose check fails while it prints says nothing more. */
+/* Prints the failed assertion and ends the process. A thread whose assertion fails while it prints
+ * says nothing more. */
 _Noreturn void sc_checks_fail(const char *file, int line, const char *function, const char *what)
 {
     static __thread bool has_failed;

@@ -1,23 +1,23 @@
-/* The library's checks of itself, only in debug builds (make DEBUG=1): other builds have no code of
- * them. A check that fails says so on stderr, with the trace of its thread (common/trace.h), and
- * aborts the process, whatever has been arranged for SIGABRT. Checks may be used in signal handlers
- * and with any lock.
+/* Assertions, only in debug builds (make DEBUG=1): other builds have no code of them. An assertion
+ * that fails says so on stderr, with the trace of its thread (common/trace.h), and aborts the
+ * process, whatever the program does with SIGABRT. Assertions may be used in signal handlers and
+ * under any lock.
  *
  *   SC_ASSERT(condition)           what holds whatever the program does; never what the program
  *                                  may do wrong
- *   SC_ASSERT_HELD(&lock)          the calling thread has the lock
- *   SC_ASSERT_GUARDED(&pool)       the calling thread has the lock that SC_GUARD has named for a
- *                                  pool, an arena or a map; nothing is checked if none was named
+ *   SC_ASSERT_HELD(&lock)          the calling thread holds the lock
+ *   SC_ASSERT_GUARDED(&pool)       the calling thread holds the lock that SC_GUARD has set for a
+ *                                  pool, an arena or a map; nothing is checked if none was set
  *   SC_CHECK(statement)            runs a statement that checks more than a condition
- *   SC_CHECK_OF(count, statement)  the same for a statement that looks at `count` records: always
+ *   SC_CHECK_OF(count, statement)  the same for a statement that examines `count` records: always
  *                                  if they are few, else once in about `count` times
  *
- * Clang is told of locks by these (scripts/check-locks), and other compilers see nothing of them. A
- * function SC_REQUIRES the lock, SC_ACQUIRES it or SC_RELEASES it. A variable is SC_GUARDED_BY a
- * lock. A function that is called without the lock SC_EXCLUDES it. A function that begins a scope
- * with the lock, which its caller's cleanup ends, SC_ENTERS it: clang takes the lock as held from
- * there to the end of the caller. SC_UNFOLLOWED is a function with locks that depend on more than
- * clang follows. */
+ * Annotations for clang's thread-safety analysis (scripts/check-locks), which other compilers do
+ * not see. A function SC_REQUIRES the lock, SC_ACQUIRES it or SC_RELEASES it. A variable is
+ * SC_GUARDED_BY a lock. A function that is called without the lock SC_EXCLUDES it. A function that
+ * begins a scope with the lock, which its caller's cleanup ends, SC_ENTERS it: clang takes the lock
+ * as held from there to the end of the caller. SC_UNFOLLOWED marks a function whose locking clang
+ * cannot analyse. */
 #ifndef SC_TOOLS_CHECKS_H
 #define SC_TOOLS_CHECKS_H
 
@@ -27,16 +27,16 @@
 #include <stdint.h>
 
 #ifdef SC_CHECK_LOCKS /* scripts/check-locks includes this header first */
-#define SC_TOLD_(attribute) __attribute__((attribute))
-#define SC_TRY_ACQUIRES(result, ...) SC_TOLD_(try_acquire_capability(result, __VA_ARGS__))
-#define SC_ACQUIRES(...) SC_TOLD_(acquire_capability(__VA_ARGS__))
-#define SC_RELEASES(...) SC_TOLD_(release_capability(__VA_ARGS__))
-#define SC_REQUIRES(...) SC_TOLD_(requires_capability(__VA_ARGS__))
-#define SC_EXCLUDES(...) SC_TOLD_(locks_excluded(__VA_ARGS__))
-#define SC_ENTERS(...) SC_TOLD_(assert_capability(__VA_ARGS__))
-#define SC_LOCK SC_TOLD_(capability("mutex"))
-#define SC_GUARDED_BY(lock) SC_TOLD_(guarded_by(lock))
-#define SC_UNFOLLOWED SC_TOLD_(no_thread_safety_analysis)
+#define SC_CLANG_(attribute) __attribute__((attribute))
+#define SC_TRY_ACQUIRES(result, ...) SC_CLANG_(try_acquire_capability(result, __VA_ARGS__))
+#define SC_ACQUIRES(...) SC_CLANG_(acquire_capability(__VA_ARGS__))
+#define SC_RELEASES(...) SC_CLANG_(release_capability(__VA_ARGS__))
+#define SC_REQUIRES(...) SC_CLANG_(requires_capability(__VA_ARGS__))
+#define SC_EXCLUDES(...) SC_CLANG_(locks_excluded(__VA_ARGS__))
+#define SC_ENTERS(...) SC_CLANG_(assert_capability(__VA_ARGS__))
+#define SC_LOCK SC_CLANG_(capability("mutex"))
+#define SC_GUARDED_BY(lock) SC_CLANG_(guarded_by(lock))
+#define SC_UNFOLLOWED SC_CLANG_(no_thread_safety_analysis)
 
 typedef pthread_mutex_t sc_checks_mutex SC_LOCK;
 int sc_checks_mutex_lock(sc_checks_mutex *mutex) SC_ACQUIRES(*mutex);
@@ -66,11 +66,11 @@ enum { SC_CHECKS_ON = 1 };
 
 _Noreturn void sc_checks_fail(const char *file, int line, const char *function, const char *what);
 
-/* The id of the calling thread. It is asked for anew each time, since a child of fork has another
- * one. */
+/* Returns the id of the calling thread. It is read by a system call each time, since a child of
+ * fork has another one. */
 int32_t sc_checks_thread(void);
-bool sc_checks_is_own(int32_t owner); /* is it the calling thread's id, or in a child of fork that
-                                         of the thread that forked? */
+/* Is `owner` the calling thread's id, or, in a child of fork, that of the thread that forked? */
+bool sc_checks_is_own(int32_t owner);
 int32_t sc_checks_owner_of_mutex(const pthread_mutex_t *lock);
 int32_t sc_checks_owner_of_brief(const struct sc_brief_lock *lock);
 bool sc_checks_are_due(_Atomic uint32_t *turn, uint64_t count);
@@ -104,7 +104,7 @@ bool sc_checks_are_due(_Atomic uint32_t *turn, uint64_t count);
 
 enum { SC_CHECKS_ON = 0 };
 
-/* No code, but what the arguments name counts as used. */
+/* Compiles to no code, but what the arguments name counts as used. */
 #define SC_ASSERT(condition) ((void)sizeof((condition) ? 1 : 0))
 #define SC_ASSERT_HELD(lock) ((void)sizeof(lock))
 #define SC_ASSERT_NOT_HELD(lock) ((void)sizeof(lock))
@@ -115,7 +115,7 @@ enum { SC_CHECKS_ON = 0 };
 
 #endif
 
-/* For a static function that only checks name: builds without checks do not use it. */
+/* An attribute of a static function that only assertions call: other builds do not use it. */
 #define SC_CHECKER __attribute__((unused))
 
 #endif

@@ -20,6 +20,7 @@ void sc_deadlines_use(sc_cond_clockwait_function *cond, sc_sem_clockwait_functio
     atomic_store_explicit(&wait_for_sem, sem, memory_order_relaxed);
 }
 
+/* Returns the time `wait_ns` after `at`. */
 static struct timespec add_ns(struct timespec at, uint64_t wait_ns)
 {
     uint64_t ns = (uint64_t)at.tv_nsec + wait_ns;
@@ -35,6 +36,7 @@ struct timespec sc_deadline_in(uint64_t wait_ns)
     return add_ns(now, wait_ns);
 }
 
+/* Has the time of CLOCK_MONOTONIC passed? */
 static bool is_past(const struct timespec *deadline)
 {
     struct timespec now;
@@ -44,8 +46,7 @@ static bool is_past(const struct timespec *deadline)
 }
 
 /* Polls the lock: the ThreadSanitizer of gcc 12 does not know pthread_mutex_clocklock, and would
- * find fault with the unlock. Sleeps by the system call, since nanosleep() is a cancellation point.
- */
+ * report the unlock. Sleeps by the system call, since nanosleep() is a cancellation point. */
 int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline) SC_UNFOLLOWED
 {
     const struct timespec moment = {.tv_nsec = LOCK_POLL_NS};
@@ -55,7 +56,7 @@ int sc_lock_until(pthread_mutex_t *lock, const struct timespec *deadline) SC_UNF
     return result == EBUSY ? ETIMEDOUT : result;
 }
 
-/* The deadline as a moment of CLOCK_REALTIME, as that clock stands now. */
+/* Returns the deadline as a time of CLOCK_REALTIME, as that clock is set now. */
 static struct timespec as_realtime(const struct timespec *deadline)
 {
     struct timespec now, real;
@@ -66,6 +67,8 @@ static struct timespec as_realtime(const struct timespec *deadline)
     return add_ns(real, left_ns > 0 ? (uint64_t)left_ns : 0);
 }
 
+/* Waits for the condition until the deadline. Older C libraries lack pthread_cond_clockwait; then
+ * the wait is by CLOCK_REALTIME, and changes with that clock. */
 int sc_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, const struct timespec *deadline)
 {
     SC_NO_CANCELLATION_POINT();
@@ -76,6 +79,8 @@ int sc_cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, const struct
     return pthread_cond_timedwait(cond, lock, &at);
 }
 
+/* Waits for the semaphore until the deadline, by CLOCK_REALTIME if the C library lacks
+ * sem_clockwait. */
 int sc_sem_wait_until(sem_t *semaphore, const struct timespec *deadline)
 {
     SC_NO_CANCELLATION_POINT();

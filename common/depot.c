@@ -21,6 +21,7 @@ struct sc_depot_record *sc_depot_at(struct sc_depot *depot, uint32_t id)
     return (struct sc_depot_record *)(void *)(chunk + id % CHUNK_WORDS);
 }
 
+/* Returns a hash of the words. */
 static uint64_t hash_of(const void *key, uint32_t key_words)
 {
     uint64_t hash = key_words, word;
@@ -31,7 +32,7 @@ static uint64_t hash_of(const void *key, uint32_t key_words)
     return hash ^ hash >> 29;
 }
 
-/* Maps the chunk if it is not. False: no memory. */
+/* Maps the chunk unless it is mapped. False: no memory. */
 static bool ensure_chunk(struct sc_depot *depot, uint64_t index)
 {
     if (atomic_load_explicit(&depot->chunks[index], memory_order_acquire))
@@ -45,8 +46,8 @@ static bool ensure_chunk(struct sc_depot *depot, uint64_t index)
     return true;
 }
 
-/* Records are reserved one behind the other. A record that would straddle two chunks begins in the
- * next one. */
+/* Reserves records one after the other. A record that would straddle two chunks begins in the next
+ * one. */
 uint32_t sc_depot_reserve(struct sc_depot *depot, uint64_t words, uint32_t chunks_max)
 {
     uint64_t wanted = words + HEAD_WORDS;
@@ -64,7 +65,7 @@ uint32_t sc_depot_reserve(struct sc_depot *depot, uint64_t words, uint32_t chunk
     return ensure_chunk(depot, start >> CHUNK_SHIFT) ? (uint32_t)start : 0;
 }
 
-/* The record with the key among those of a chain, from `id` up to `end`; 0: none. */
+/* Finds the record with the key in a chain, from `id` up to `end`; 0: none. */
 static uint32_t find_in_chain(struct sc_depot *depot, uint32_t id, uint32_t end, uint64_t hash,
                               const void *key, uint32_t key_words)
 {
@@ -78,6 +79,7 @@ static uint32_t find_in_chain(struct sc_depot *depot, uint32_t id, uint32_t end,
     return 0;
 }
 
+/* Returns the id of the record with the key; 0: there is none. */
 uint32_t sc_depot_find(struct sc_depot *depot, const void *key, uint32_t key_words)
 {
     uint64_t hash = hash_of(key, key_words);
@@ -86,6 +88,8 @@ uint32_t sc_depot_find(struct sc_depot *depot, const void *key, uint32_t key_wor
     return find_in_chain(depot, head, 0, hash, key, key_words);
 }
 
+/* Makes the reserved record visible. If another thread has published the same key meanwhile,
+ * returns that record, and this one stays unused. */
 uint32_t sc_depot_publish(struct sc_depot *depot, uint32_t id, uint32_t key_words)
 {
     struct sc_depot_record *record = sc_depot_at(depot, id);
@@ -102,6 +106,7 @@ uint32_t sc_depot_publish(struct sc_depot *depot, uint32_t id, uint32_t key_word
     return id;
 }
 
+/* Calls `visit` for each published record until it returns true. */
 bool sc_depot_visit(struct sc_depot *depot, sc_depot_visitor *visit, void *context)
 {
     for (unsigned i = 0; i < SC_DEPOT_BUCKETS; i++) {

@@ -1,9 +1,9 @@
-/* A depot of records that are stored once and for ever, each named by a small id.
+/* A depot: stores records that are never removed, each identified by a small id.
  *
  * A record is a run of words that begins with its key; records with the same key are stored once.
  * Lock-free. Memory comes from mmap, never from malloc, and only for a new record. Ids are never
- * reused; 0 means "no record". A depot is bounded: when it is full, there is no room for another
- * record. Safe from any thread, inside libc hooks, and in a signal handler. */
+ * reused; 0 means "no record". A depot has a maximum size. Safe from any thread, inside libc hooks,
+ * and in a signal handler. */
 #ifndef SC_TOOLS_DEPOT_H
 #define SC_TOOLS_DEPOT_H
 
@@ -27,15 +27,16 @@ struct sc_depot_record {
     uint64_t words[];
 };
 
-/* The id of the record with this key, or 0. A key is a run of words of 8 bytes. */
+/* Returns the id of the record with this key, or 0. A key is a run of words of 8 bytes. */
 uint32_t sc_depot_find(struct sc_depot *depot, const void *key, uint32_t key_words);
 
-/* Reserves room for a record of so many words, which nobody finds yet. Returns its id; 0: no room.
- * The depot takes at most `chunks_max` chunks of SC_DEPOT_CHUNK_BYTES each. */
+/* Reserves room for a record of so many words, which cannot be found yet. Returns its id; 0: no
+ * room. The depot uses at most `chunks_max` chunks of SC_DEPOT_CHUNK_BYTES each. */
 uint32_t sc_depot_reserve(struct sc_depot *depot, uint64_t words, uint32_t chunks_max);
 
-/* Publishes a reserved record, whose words are written now: it can be found from now on. Returns
- * the id of the record with this key, which may be one that another thread has published. */
+/* Publishes a reserved record, whose words the caller has written: it can be found from now on.
+ * Returns the id of the record with this key, which may be one that another thread has published
+ * before. */
 uint32_t sc_depot_publish(struct sc_depot *depot, uint32_t id, uint32_t key_words);
 
 /* Calls `visit` for each record that is published, until it returns true. Returns whether it did.
@@ -43,7 +44,7 @@ uint32_t sc_depot_publish(struct sc_depot *depot, uint32_t id, uint32_t key_word
 typedef bool sc_depot_visitor(struct sc_depot_record *record, void *context);
 bool sc_depot_visit(struct sc_depot *depot, sc_depot_visitor *visit, void *context);
 
-/* The record of an id that sc_depot_reserve returned. */
+/* Returns the record of an id that sc_depot_reserve returned. */
 struct sc_depot_record *sc_depot_at(struct sc_depot *depot, uint32_t id);
 
 #endif

@@ -19,6 +19,7 @@ static size_t table_bytes(uint32_t slots)
     return sizeof(struct sc_handle_table) + slots * sizeof(struct sc_handle_slot);
 }
 
+/* Maps an empty table. `slots`: a power of two. NULL: no memory. */
 static struct sc_handle_table *new_table(uint32_t slots)
 {
     struct sc_handle_table *table = sc_pages_map(table_bytes(slots));
@@ -27,6 +28,7 @@ static struct sc_handle_table *new_table(uint32_t slots)
     return table;
 }
 
+/* Creates the first, empty table. */
 int sc_handles_init(struct sc_handles *handles)
 {
     memset(handles, 0, sizeof *handles);
@@ -35,6 +37,7 @@ int sc_handles_init(struct sc_handles *handles)
     return table ? 0 : -ENOMEM;
 }
 
+/* Unmaps the table, and former ones, which were kept for readers without the lock. */
 void sc_handles_destroy(struct sc_handles *handles)
 {
     struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_relaxed);
@@ -46,8 +49,8 @@ void sc_handles_destroy(struct sc_handles *handles)
     memset(handles, 0, sizeof *handles);
 }
 
-/* The slot of the handle, or the empty slot where it would go. The bound on the probes matters only
- * to readers that race with a change. */
+/* Finds the slot of the handle, or the empty slot where it would go. The limit on the probes
+ * matters only to readers that race with a change. */
 static struct sc_handle_slot *find_slot(struct sc_handle_table *table, uintptr_t handle)
 {
     uint32_t at = sc_handles_home(table, handle);
@@ -61,6 +64,8 @@ static struct sc_handle_slot *find_slot(struct sc_handle_table *table, uintptr_t
     return &table->slots[at];
 }
 
+/* Returns the handle's value; 0: it is not there. Searches again if a thread has changed the table
+ * meanwhile (the version is odd during a change). */
 uint64_t sc_handles_search(struct sc_handles *handles, uintptr_t handle)
 {
     for (;;) {
@@ -87,6 +92,8 @@ static uintptr_t handle_in(struct sc_handle_slot *slot)
     return atomic_load_explicit(&slot->handle, memory_order_relaxed);
 }
 
+/* Replaces the table by one with twice as many slots. The old one stays mapped, for readers without
+ * the lock. */
 static int grow_table(struct sc_handles *handles, struct sc_handle_table *old)
 {
     struct sc_handle_table *table = new_table((old->mask + 1) * 2);
@@ -115,6 +122,8 @@ static SC_CHECKER void check_table(struct sc_handles *handles)
     SC_ASSERT(!(atomic_load_explicit(&handles->version, memory_order_relaxed) & 1));
 }
 
+/* Adds or changes a handle. The table grows when half of it is used. Without memory for that, it is
+ * filled except for one slot. */
 int sc_handles_put(struct sc_handles *handles, uintptr_t handle, uint64_t value)
 {
     SC_ASSERT_GUARDED(handles);
@@ -149,7 +158,8 @@ static void close_gap(struct sc_handle_table *table, uint32_t gap)
         if (!handle)
             break;
         uint32_t home = sc_handles_home(table, handle);
-        if (((at - home) & table->mask) >= ((at - gap) & table->mask)) { /* found from the gap */
+        /* The handle would also be found in the gap. */
+        if (((at - home) & table->mask) >= ((at - gap) & table->mask)) {
             set_slot(&table->slots[gap], handle,
                      atomic_load_explicit(&slot->value, memory_order_relaxed));
             gap = at;
@@ -158,6 +168,8 @@ static void close_gap(struct sc_handle_table *table, uint32_t gap)
     set_slot(&table->slots[gap], 0, 0);
 }
 
+/* Removes the handle and returns its value. The version is odd while entries move, so that readers
+ * search again. */
 uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(handles);
@@ -174,6 +186,7 @@ uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle)
     return value;
 }
 
+/* Stores the next handle and its value in the walk; handle 0: there is none. */
 void sc_handles_next(struct sc_handles_walk *walk)
 {
     SC_ASSERT_GUARDED(walk->handles);

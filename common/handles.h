@@ -1,9 +1,8 @@
 /* A map from a handle of the driver (a stream, an event, a context) to a 64-bit value.
  *
  * Look-ups take no lock and may run on any thread; changes need the owner's lock. Handles are never
- * 0; a value of 0 means "not there". The table grows by doubling. Tables that were outgrown stay
- * mapped, because a reader may still be in them; together they are no larger than the present one.
- */
+ * 0; a value of 0 means "not there". The table grows by doubling. Outgrown tables stay mapped,
+ * because a reader may still be using them; together they are no larger than the present one. */
 #ifndef SC_TOOLS_HANDLES_H
 #define SC_TOOLS_HANDLES_H
 
@@ -18,7 +17,7 @@ struct sc_handle_slot {
 
 struct sc_handle_table {
     uint32_t mask;
-    /* The smaller table before this one, where a reader may still look. */
+    /* The former, smaller table, which a reader may still be using. */
     struct sc_handle_table *former;
     struct sc_handle_slot slots[];
 };
@@ -28,18 +27,19 @@ struct sc_handles {
     _Atomic uint64_t version; /* odd while a change is under way */
     uint32_t count;
 #ifdef SC_DEBUG
-    const struct sc_brief_lock *guard; /* as struct sc_pool's */
+    const struct sc_brief_lock *guard; /* as in struct sc_pool */
 #endif
 };
 
-/* 0 or -ENOMEM. */
+/* Initialises the map. Returns 0 or -ENOMEM. */
 int sc_handles_init(struct sc_handles *handles);
 void sc_handles_destroy(struct sc_handles *handles);
 
-/* The value of a handle, for sc_handles_get when the handle is not found in its home slot. */
+/* Returns the value of a handle that is not in its home slot (sc_handles_home), or 0. For
+ * sc_handles_get. */
 uint64_t sc_handles_search(struct sc_handles *handles, uintptr_t handle);
 
-/* The slot where the handle is looked for first: its home. */
+/* Returns the slot in which a handle is searched first: its home slot. */
 static inline uint32_t sc_handles_home(const struct sc_handle_table *table, uintptr_t handle)
 {
     return (uint32_t)((uint64_t)handle * 0x9E3779B97F4A7C15u >> 32) & table->mask;
@@ -59,8 +59,8 @@ static inline bool sc_handles_get_at_once(struct sc_handles *handles, uintptr_t 
            atomic_load_explicit(&handles->version, memory_order_relaxed) == version;
 }
 
-/* The value in the handle's home slot, if the slot has this handle; else 0. While the table changes
- * it may be another handle's value. For callers that recognise a wrong value. */
+/* Returns the value in the handle's home slot, if the slot has this handle; else 0. While the table
+ * changes, the value may be another handle's: for callers that recognise a wrong value. */
 static inline uint64_t sc_handles_guess(struct sc_handles *handles, uintptr_t handle)
 {
     struct sc_handle_table *table = atomic_load_explicit(&handles->table, memory_order_acquire);
@@ -70,7 +70,7 @@ static inline uint64_t sc_handles_guess(struct sc_handles *handles, uintptr_t ha
                : 0;
 }
 
-/* The value of the handle, or 0. Inline, as each call of a wrapper looks up handles, and most lie
+/* Returns the value of the handle, or 0. Inline, since each wrapper looks up handles, and most are
  * in their home slots. */
 static inline uint64_t sc_handles_get(struct sc_handles *handles, uintptr_t handle)
 {
@@ -80,19 +80,20 @@ static inline uint64_t sc_handles_get(struct sc_handles *handles, uintptr_t hand
                : sc_handles_search(handles, handle);
 }
 
-/* The value as the address of a record, or NULL. */
+/* Returns the value as the address of a record, or NULL. */
 static inline void *sc_handle_pointer(uint64_t value)
 {
     return (void *)(uintptr_t)value;
 }
 
-/* Adds the handle, or replaces its value. 0, or -ENOMEM and nothing has changed. */
+/* Adds the handle, or replaces its value. Returns 0, or -ENOMEM and changes nothing. */
 int sc_handles_put(struct sc_handles *handles, uintptr_t handle, uint64_t value);
 
 /* Removes the handle. Returns the value that it had, or 0. */
 uint64_t sc_handles_remove(struct sc_handles *handles, uintptr_t handle);
 
-/* A walk over all handles. It needs the owner's lock, and the map must not change meanwhile. */
+/* An iteration over all handles. It needs the owner's lock, and the map must not change meanwhile.
+ */
 struct sc_handles_walk {
     uintptr_t handle; /* the present handle; 0: the walk is over */
     uint64_t value;

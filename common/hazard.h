@@ -1,5 +1,5 @@
-/* A hazard: the record that goes from the decision to the report. Plain data; the words for its
- * codes are in hazard_words.h. */
+/* A hazard: a mistake of the program that may do harm, as the record that is passed to the report.
+ * Plain data; the words for its codes are in hazard_words.h. */
 #ifndef SC_WORDS_HAZARD_H
 #define SC_WORDS_HAZARD_H
 
@@ -11,13 +11,13 @@
 #include "common/hazard_words.h"
 #include "common/op_kinds.h"
 
-/* The largest label, by which the program names what it does: a test, a request, a step. The NUL is
- * counted. */
+/* The maximum size of a label, with the NUL. A label is the program's name for what it does at
+ * present: a test, a request, a step. */
 enum { SC_LABEL_SIZE = 256 };
 
-/* The operation that the event came too early for. Times are CLOCK_MONOTONIC nanoseconds. `stream`:
- * the handle as the program knows it. `seq`: the operation's number on that stream. `stack`: an id
- * of track/stacks.h, 0: none. `api`: a string that lives for ever. */
+/* The operation for which the event came too early. Times are CLOCK_MONOTONIC nanoseconds.
+ * `stream`: the handle as the program has it. `seq`: the operation's number on that stream.
+ * `stack`: an id of track/stacks.h, 0: none. `api`: a string that lives for ever. */
 struct sc_hazard_copy {
     const char *api;
     enum sc_direction direction;
@@ -43,11 +43,12 @@ struct sc_hazard_node {
     struct sc_hazard_event author; /* the call that added the node; api NULL: not known */
 };
 
-/* SC603: the limit of a context (report/limits_part.h). name NULL: none. */
+/* The limit of a context that was exceeded, for SC603 (report/limits_part.h). name NULL: none. */
 struct sc_hazard_limit {
     const char *name; /* as cuda.h names the limit; lives for ever */
     uint64_t asked, in_force;
-    const char *kernel; /* the kernel that was launched first; lives for ever; NULL: not known */
+    /* The GPU kernel that was launched first; lives for ever; NULL: not known. */
+    const char *kernel;
 };
 
 struct sc_hazard {
@@ -64,8 +65,8 @@ struct sc_hazard {
     struct sc_hazard_copy copy;
     struct sc_hazard_event event;
     struct sc_hazard_event freed; /* SC401: the call that gave the memory back; api NULL: none */
-    /* SC501 of two nodes of a graph: the nodes; `copy` is the call that added the first one, or
-     * made the exec. No bytes: not of two nodes. */
+    /* The two nodes of a graph, for SC501; `copy` is then the call that added the first one, or
+     * made the exec. No bytes: the hazard is not of two nodes. */
     struct sc_hazard_node nodes[2];
     struct sc_hazard_limit limit;
     char label[SC_LABEL_SIZE]; /* the program's label at the event; "": none */
@@ -76,13 +77,14 @@ struct sc_hazard {
     bool may_be_meant; /* SC305: the copy reads memory that no captured work uses */
 };
 
-/* Is the hazard an advisory, which is counted apart and is no reason to fail for? */
+/* Is the hazard an advisory, which is counted separately and does not make the program fail (option
+ * strict)? */
 static inline bool sc_hazard_is_advisory(const struct sc_hazard *hazard)
 {
     return hazard->code >= SC602 || hazard->may_be_meant;
 }
 
-/* Is it a race of two nodes of one graph? */
+/* Is the hazard a race of two nodes of one graph? */
 static inline bool sc_hazard_is_race(const struct sc_hazard *hazard)
 {
     return hazard->nodes[0].size_bytes != 0;

@@ -1,13 +1,13 @@
-/* A call of the program, as hazards name it: plain data. */
+/* A call of the program as the event of a hazard: plain data. */
 #ifndef SC_WORDS_HAZARD_EVENT_H
 #define SC_WORDS_HAZARD_EVENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SC_THREAD_NAME_SIZE = 16 }; /* the kernel's TASK_COMM_LEN; the NUL is counted */
+enum { SC_THREAD_NAME_SIZE = 16 }; /* Linux's TASK_COMM_LEN; the NUL is counted */
 
-/* The event of a hazard, which is the call that came too early: a free, an unregister, a second
+/* The event of a hazard: the call that came too early, such as a free, an unregister, a second
  * operation. */
 struct sc_hazard_event {
     const char *api; /* lives for ever */
@@ -16,9 +16,9 @@ struct sc_hazard_event {
     uint64_t time_ns;                      /* CLOCK_MONOTONIC */
     uint32_t stack;                        /* an id of track/stacks.h, 0 for none */
     const char *runtime_api; /* the runtime function that made the call; NULL: none, or unknown */
-    bool unregistered; /* the call took away only the registration, or detached a segment: what is
-                          registered or attached at the same place later makes the memory valid
-                          again */
+    /* The call ended only the registration, or detached a segment: memory that is registered or
+     * attached at the same place later is valid again. */
+    bool unregistered;
 };
 
 #endif

@@ -14,6 +14,8 @@ static const char *word_of(const char *const *words, size_t count, unsigned inde
     return index < count ? words[index] : "unknown";
 }
 
+/* Returns the hazard's code as text. The texts of this file come from tables (*.def) in the order
+ * of the enums. */
 const char *sc_hazard_code_string(enum sc_hazard_code code)
 {
     static const char *const words[] = {
@@ -23,6 +25,7 @@ const char *sc_hazard_code_string(enum sc_hazard_code code)
     return WORD(words, code);
 }
 
+/* Returns the name of the hazard for reports. */
 const char *sc_hazard_name(enum sc_hazard_code code)
 {
     static const char *const words[] = {
@@ -32,6 +35,7 @@ const char *sc_hazard_name(enum sc_hazard_code code)
     return WORD(words, code);
 }
 
+/* Returns what the hazard is about. */
 enum sc_hazard_subject sc_hazard_subject(enum sc_hazard_code code)
 {
     static const enum sc_hazard_subject subjects[] = {
@@ -46,6 +50,7 @@ const char *sc_hazard_certainty_string(enum sc_certainty certainty)
     return certainty == SC_OBSERVED ? "observed" : "latent";
 }
 
+/* Returns the word for what the library did about the hazard. */
 const char *sc_hazard_action_string(enum sc_action action)
 {
     static const char *const words[] = {
@@ -55,6 +60,7 @@ const char *sc_hazard_action_string(enum sc_action action)
     return WORD(words, action);
 }
 
+/* Returns the word for the kind of host memory. */
 const char *sc_hazard_buffer_kind_string(enum sc_buffer_kind kind)
 {
     static const char *const words[] = {
@@ -64,6 +70,7 @@ const char *sc_hazard_buffer_kind_string(enum sc_buffer_kind kind)
     return WORD(words, kind);
 }
 
+/* Returns the word for the direction of the operation. */
 const char *sc_hazard_direction_string(enum sc_direction direction)
 {
     static const char *const words[] = {

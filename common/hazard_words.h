@@ -1,4 +1,4 @@
-/* Codes of hazards, and the words for them.
+/* Codes of hazards, and the report's words for them.
  *
  * Nothing here allocates, locks or fails; every function is pure and safe in a signal handler. The
  * words are in common/hazard.def and common/op_kinds.def. They are a contract with users of the
@@ -19,9 +19,9 @@ enum sc_hazard_code {
     SC_HAZARD_CODE_COUNT
 };
 
-/* What the mistake is about, in the order below: a copy in flight; a stream that captures; a node
- * of a graph that is launched; a captured operation that other work belongs to; memory that is
- * still held; a limit of a context. */
+/* What the mistake is about, in the order of the values: a copy in flight; a stream that captures;
+ * a node of a graph that is launched; work beside a capture that belongs into its graph; memory
+ * that is still held; a limit of a context. */
 enum sc_hazard_subject {
     SC_OF_COPY,
     SC_OF_CAPTURE,
@@ -31,7 +31,7 @@ enum sc_hazard_subject {
     SC_OF_LIMIT
 };
 
-/* observed: the operation was incomplete at the event. latent: it happened to be complete, but
+/* "observed": the operation was incomplete at the event; "latent": it happened to be complete, but
  * nothing the program had done ensured that. */
 enum sc_certainty { SC_LATENT, SC_OBSERVED };
 
@@ -40,7 +40,8 @@ enum sc_action {
 #include "common/hazard.def"
 };
 
-/* The words of the report, for example "SC101", "source-freed-in-flight", "deferred". */
+/* Return the report's word for a value, for example "SC101", "source-freed-in-flight", "deferred".
+ */
 const char *sc_hazard_code_string(enum sc_hazard_code code);
 const char *sc_hazard_name(enum sc_hazard_code code);
 const char *sc_hazard_certainty_string(enum sc_certainty certainty);

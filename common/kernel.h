@@ -1,9 +1,9 @@
-/* System calls past the C library.
+/* Makes system calls without the C library.
  *
- * Calls of syscall() arrive in a hook of ours (interpose/system_calls/raw_calls.c), and the
- * library's own must not. The functions here also keep errno, need no symbol looked up, and are no
- * cancellation points. So they may be called at any time: in signal handlers, before constructors,
- * with any lock. */
+ * A call of syscall() arrives in a hook of the library (interpose/system_calls/raw_calls.c), and
+ * the library's own calls must not. The functions here also keep errno, need no symbol looked up,
+ * and are no cancellation points. So they may be called at any time: in signal handlers, before
+ * constructors, under any lock. */
 #ifndef SC_TOOLS_KERNEL_H
 #define SC_TOOLS_KERNEL_H
 
@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-/* Returns what the kernel does: a value, or -errno. */
+/* Makes a system call. Returns its result: a value, or -errno. */
 static inline long sc_kernel_call6(long number, long a, long b, long c, long d, long e, long f)
 {
 #if defined(__x86_64__)
@@ -44,17 +44,17 @@ static inline long sc_kernel_call6(long number, long a, long b, long c, long d, 
 #endif
 }
 
-/* A system call with up to six arguments, numbers or pointers; those left out are 0. */
+/* Makes a system call with up to six arguments, numbers or pointers; those left out are 0. */
 #define sc_kernel_call(...) SC_KERNEL_CALL_(__VA_ARGS__, 0, 0, 0, 0, 0, 0, 0)
 #define SC_KERNEL_CALL_(number, a, b, c, d, e, f, ...)                                             \
     sc_kernel_call6(number, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e), (long)(f))
 
-/* For a loop that waits for what another thread is about to give back. `times`: how often the loop
- * has asked in vain. At first it yields. A thread that yields lets no thread of lower priority run,
- * so later it sleeps for a millisecond each time. */
+/* Backs off in a loop that waits for another thread. `times`: how often the loop has checked
+ * without success. At first it yields the processor. A thread that yields lets no thread of lower
+ * priority run, so later it sleeps for a millisecond each time. */
 enum { SC_KERNEL_YIELDS = 20 };
 
-static inline void sc_kernel_give_way(unsigned times)
+static inline void sc_kernel_back_off(unsigned times)
 {
     const struct timespec moment = {.tv_nsec = 1000 * 1000};
     if (times < SC_KERNEL_YIELDS)
@@ -63,7 +63,7 @@ static inline void sc_kernel_give_way(unsigned times)
         sc_kernel_call(SYS_nanosleep, &moment, NULL);
 }
 
-/* May there be a seccomp filter? False only if there surely is none. */
+/* May there be a seccomp filter? False only if there is certainly none. */
 static inline bool sc_kernel_is_filtered(void)
 {
     return sc_kernel_call(SYS_prctl, PR_GET_SECCOMP) != SECCOMP_MODE_DISABLED;

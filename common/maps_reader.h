@@ -18,7 +18,7 @@ struct sc_maps_reader {
     char buffer[SC_MAPS_READER_BYTES];
 };
 
-/* The next character of the file; -1: the end. */
+/* Returns the next character of the file; -1: the end. */
 static inline int sc_maps_reader_next(struct sc_maps_reader *reader)
 {
     if (reader->used == reader->filled) {
@@ -31,7 +31,7 @@ static inline int sc_maps_reader_next(struct sc_maps_reader *reader)
     return (unsigned char)reader->buffer[reader->used++];
 }
 
-/* Reads a hexadecimal number. Returns the character behind it. */
+/* Reads a hexadecimal number into *value. Returns the character after it. */
 static inline int sc_maps_reader_hex(struct sc_maps_reader *reader, uintptr_t *value)
 {
     *value = 0;

@@ -1,9 +1,10 @@
-/* The objects that are loaded, as dl_iterate_phdr visits them.
+/* Visits the objects that are loaded, as dl_iterate_phdr does.
  *
- * The loader has a lock for its list of objects, and unwinding a stack takes it. libunwind unwinds
- * with all signals blocked, so that a thread waits for the lock where no handler can stop it. While
- * a thread of the program has the lock for us, the lock counts as one of ours (own_lock.h). So a
- * handler that stops the thread, as a garbage collector's does, runs after the lock was given back.
+ * The loader locks its list of objects for that, and unwinding a stack takes the same lock.
+ * libunwind unwinds with all signals blocked, so a thread may wait for the lock where no signal
+ * handler can run. So while a thread of the program holds the lock for the library, the thread
+ * counts as within a lock of the library (library_lock.h): a handler that stops the thread, as a
+ * garbage collector's does, runs after the lock was released.
  *
  * Thread-safe. In a signal handler only if all signals are blocked. Locks: the loader's for its
  * list. */
@@ -13,15 +14,15 @@
 #include <link.h>
 #include <stddef.h>
 
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 
 typedef int sc_objects_visitor(struct dl_phdr_info *object, size_t size, void *context);
 
 static inline int sc_objects_visit(sc_objects_visitor *visit, void *context)
 {
-    sc_own_lock_enter();
+    sc_library_lock_enter();
     int result = dl_iterate_phdr(visit, context);
-    sc_own_lock_leave();
+    sc_library_lock_leave();
     return result;
 }
 

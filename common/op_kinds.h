@@ -1,5 +1,5 @@
-/* What kind of operation it is: which way it goes, and whose memory its buffer is. Plain data. The
- * words are a contract with users of the report, as those of common/hazard.def are. */
+/* The kinds of operations: in which direction they copy, and whose memory their buffer is. Plain
+ * data. The words are a contract with users of the report, as those of common/hazard.def are. */
 #ifndef SC_WORDS_OP_KINDS_H
 #define SC_WORDS_OP_KINDS_H
 
@@ -20,7 +20,7 @@ static inline bool sc_direction_writes_host(enum sc_direction direction)
     return direction == SC_D2H || direction == SC_MEMSET;
 }
 
-/* Could free() or munmap() take memory of this kind away? */
+/* Could free() or munmap() free memory of this kind? */
 static inline bool sc_ops_is_heap(enum sc_buffer_kind kind)
 {
     return kind == SC_REGISTERED || kind == SC_PAGEABLE || kind == SC_STACK;

@@ -6,8 +6,8 @@
 
 #include "common/poison.h"
 
-/* Maps memory for the library itself. By system calls, since mmap, munmap and madvise are hooks of
- * ours: they would take locks that the caller may have. */
+/* Maps memory for the library by system calls, since mmap, munmap and madvise are hooks, which
+ * would take locks that the caller may hold. */
 void *sc_pages_map(size_t size_bytes)
 {
     long pages = sc_kernel_call(SYS_mmap, NULL, size_bytes, PROT_READ | PROT_WRITE,

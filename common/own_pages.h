@@ -1,5 +1,5 @@
-/* Pages straight from the kernel, never from malloc: the library runs inside free() and inside
- * driver calls, so it must not use the allocator that it watches.
+/* Maps pages by system calls, never by malloc: the library runs inside free() and inside driver
+ * calls, so it must not use the allocator that it watches.
  *
  * Thread-safe; signal-safe; no lock; errno is kept. */
 #ifndef SC_TOOLS_OWN_PAGES_H
@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* Zeroed pages, or NULL. */
+/* Maps zeroed pages. Returns NULL if there is no memory. */
 void *sc_pages_map(size_t size_bytes);
 void sc_pages_unmap(void *pages, size_t size_bytes);
 

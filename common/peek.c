@@ -14,7 +14,7 @@
 
 enum { READ_END = 0, WRITE_END = 1 };
 
-/* Copies the memory by process_vm_readv, which moves at most 0x7ffff000 bytes a call. Returns more
+/* Copies the memory by process_vm_readv, which copies at most 0x7ffff000 bytes a call. Returns more
  * than 0, or the result of the call that failed. */
 static long read_whole(void *into, uintptr_t address, size_t size_bytes)
 {
@@ -34,13 +34,13 @@ bool sc_peek(void *into, uintptr_t address, size_t size_bytes)
 
 /* ---- by a pipe ---- */
 
-/* Did a filter refuse the call? A kernel without such a call answers ENOSYS. */
+/* Did a seccomp filter refuse the call? A Linux without the call answers ENOSYS. */
 static bool is_refused(long result)
 {
     return result == -EPERM || result == -ENOSYS || result == -EACCES;
 }
 
-/* A pipe through which memory is read, if the kernel refuses process_vm_readv. */
+/* A pipe through which memory is read, if Linux refuses process_vm_readv. */
 struct reader {
     bool has_pipe;
     int ends[2];
@@ -60,6 +60,7 @@ static bool open_pipe(struct reader *reader)
     return reader->has_pipe;
 }
 
+/* Closes the pipe, if one was opened, and sets the signal mask from before again. */
 static void close_reader(const struct reader *reader)
 {
     if (!reader->has_pipe)
@@ -69,6 +70,7 @@ static void close_reader(const struct reader *reader)
     sc_kernel_call(SYS_rt_sigprocmask, SIG_SETMASK, &reader->mask, NULL, sizeof reader->mask);
 }
 
+/* Reads as many bytes as were written into the pipe. False: it had fewer. */
 static bool read_from_pipe(const struct reader *reader, char *into, size_t size_bytes)
 {
     long got = 1;
@@ -90,7 +92,7 @@ static bool move_through(const struct reader *reader, char *into, uintptr_t addr
     return true;
 }
 
-/* Copies the memory: by the kernel, or by the pipe once the kernel has refused. The pipe stays open
+/* Copies the memory: by process_vm_readv, or by the pipe once that was refused. The pipe stays open
  * for the next call. */
 static bool read_anyhow(struct reader *reader, void *into, uintptr_t address, size_t size_bytes)
 {
@@ -101,6 +103,8 @@ static bool read_anyhow(struct reader *reader, void *into, uintptr_t address, si
            move_through(reader, into, address, size_bytes);
 }
 
+/* Copies memory by process_vm_readv or, if that is refused, through a pipe that is opened for this
+ * call. */
 bool sc_peek_anyhow(void *into, uintptr_t address, size_t size_bytes)
 {
     struct reader reader = {.has_pipe = false};
@@ -111,9 +115,8 @@ bool sc_peek_anyhow(void *into, uintptr_t address, size_t size_bytes)
 
 /* ---- several places ---- */
 
-/* How many items from the first on were read; or the error by which the kernel refuses the call.
- * The kernel reads items as a whole, but for one that is only partly mapped, and stops behind that.
- */
+/* Returns how many items from the first on were read; or the error with which the call is refused.
+ * Linux reads items as a whole, except one that is only partly mapped, and stops after that. */
 static long read_some(const struct sc_peek_item *items, unsigned count)
 {
     struct iovec local[SC_PEEK_ITEMS_MAX], remote[SC_PEEK_ITEMS_MAX];
@@ -130,6 +133,7 @@ static long read_some(const struct sc_peek_item *items, unsigned count)
     return whole;
 }
 
+/* Reads the items one by one, as process_vm_readv is refused. One pipe serves all of them. */
 static void read_each(struct sc_peek_item *items, unsigned count)
 {
     struct reader reader = {.has_pipe = false};
@@ -138,6 +142,8 @@ static void read_each(struct sc_peek_item *items, unsigned count)
     close_reader(&reader);
 }
 
+/* Reads all items with as few system calls as possible: after an item that cannot be read, the rest
+ * needs another call. */
 void sc_peek_all(struct sc_peek_item *items, unsigned count)
 {
     for (unsigned at = 0; at < count;) {
@@ -148,7 +154,7 @@ void sc_peek_all(struct sc_peek_item *items, unsigned count)
         }
         for (unsigned end = at + (unsigned)whole; at < end; at++)
             items[at].read = true;
-        if (at < count) /* the item at which the kernel has stopped */
+        if (at < count) /* the item at which the call has stopped */
             items[at++].read = false;
     }
 }
@@ -161,6 +167,7 @@ enum { BLOCKS = 8, BLOCK_BYTES = 16384, PAGE_BYTES_MIN = 4096, STACK_BYTES = 256
 static char blocks[BLOCKS][BLOCK_BYTES];
 static _Atomic uint32_t taken_blocks; /* a bit for each block */
 
+/* Returns a free block; NULL: there is none. */
 static char *take_block(void)
 {
     for (uint32_t i = 0; i < BLOCKS; i++)
@@ -175,8 +182,8 @@ static void return_block(const char *block)
     atomic_fetch_and_explicit(&taken_blocks, ~(1u << number), memory_order_release);
 }
 
-/* Compares piece by piece; `most_bytes`: the size of a piece. Absent memory differs from nothing:
- * if a piece cannot be read as a whole, each of its pages is compared by itself. */
+/* Compares piece by piece; `most_bytes`: the size of a piece. Memory that cannot be read counts as
+ * equal: if a piece cannot be read as a whole, each of its pages is compared by itself. */
 static bool equals_by(struct reader *reader, char *into, size_t most_bytes, uintptr_t address,
                       const char *expected, size_t size_bytes)
 {
@@ -194,6 +201,8 @@ static bool equals_by(struct reader *reader, char *into, size_t most_bytes, uint
     return equals;
 }
 
+/* Compares memory with the expected bytes. Reads it into a block if one is free, else into a small
+ * buffer on the stack. */
 bool sc_peek_equals(uintptr_t address, const void *expected, size_t size_bytes)
 {
     struct reader reader = {.has_pipe = false};

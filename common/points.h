@@ -1,5 +1,5 @@
-/* Names for operations (tickets) and for what was issued so far (points): plain data, in which
- * callers ask the tracker about order (track/order.h). */
+/* Identifies operations (tickets) and sets of all work issued so far (points): plain data, for
+ * queries about the order of work (track/order.h). */
 #ifndef SC_WORDS_POINTS_H
 #define SC_WORDS_POINTS_H
 
@@ -8,35 +8,37 @@
 
 enum sc_stream_kind { SC_STREAM_NONBLOCKING, SC_STREAM_BLOCKING, SC_STREAM_LEGACY };
 
-/* For each of several streams, a number. Immutable once shared; references are counted. Sorted by
- * stream. */
+/* A vector clock: a number for each of several streams, sorted by stream. Immutable once shared;
+ * references are counted. */
 struct sc_clock;
 
-/* Names one operation. */
+/* Identifies one operation: the `number`-th one on its stream. */
 struct sc_ticket {
     uint32_t stream;
     uint32_t legacy; /* the context's legacy stream if `stream` is a blocking one, else 0 */
     uint64_t number;
-    /* How many calls on `legacy` had begun when the driver took the operation: none of these is
-     * surely behind it. On a legacy stream: the place of the operation's own call, or 0 where that
-     * is unknown. */
+    /* How many calls on `legacy` had begun when the driver accepted the operation: none of these is
+     * certain to run after it. On a legacy stream: the place of the operation's own call among that
+     * stream's calls; 0: unknown. */
     uint64_t epoch;
 };
 
-/* All work issued on a stream up to a number, with what that had waited for. */
+/* A point: all work issued on a stream up to a number, with all that this work had waited for. */
 struct sc_point {
-    uint32_t stream; /* 0: there is only `joined` */
+    uint32_t stream; /* 0: the point has only `joined` */
     uint32_t legacy;
     uint64_t number;
     uint64_t legacy_number;
-    uint64_t call; /* up to which place legacy calls are meant: those of `legacy`, or of `stream` if
-                      that is a legacy one */
+    /* The point includes the calls on `legacy` up to this place (on `stream`, if that is a legacy
+     * one). */
+    uint64_t call;
     struct sc_clock *joined;
-    uint64_t work_ticks; /* when the last other work on `stream` before the point was issued
-                            (sc_ticks()); 0: not known */
+    /* When the last unnumbered work on `stream` before the point was issued (sc_ticks()); 0:
+     * unknown. */
+    uint64_t work_ticks;
 };
 
-/* Does a host that waits for the point learn of nothing but operations of its stream? */
+/* Does waiting for the point prove only that operations of its own stream are done? */
 static inline bool sc_order_is_of_one_stream(const struct sc_point *point)
 {
     return point->stream && !point->joined && point->call == 0 && point->legacy_number == 0;
@@ -52,27 +54,31 @@ struct sc_event_number {
 struct sc_order_call {
     uint32_t stream; /* 0: the call did not begin, and need not be ended */
     bool is_legacy;
-    uint64_t place; /* a place among the legacy stream's calls: the call's own, or on a blocking
-                       stream that of the last one that the call comes after */
-    uint64_t legacy_number;  /* blocking: the number of the last operation on the legacy stream that
-                                the call comes after */
+    /* A place among the legacy stream's calls: that of this call or, on a blocking stream, that of
+     * the last call that this one is ordered after. */
+    uint64_t place;
+    /* On a blocking stream: the number of the last operation on the legacy stream that the call is
+     * ordered after. */
+    uint64_t legacy_number;
     uint64_t version;        /* of `joined`: joined_version, or behind_version (track/order.h) */
-    struct sc_clock *joined; /* what the legacy stream had joined before the call, or left behind */
+    struct sc_clock *joined; /* what the legacy stream had waited for before the call */
     struct sc_clock *waited; /* what the call itself makes its stream wait for */
-    struct sc_clock *due;    /* what was due to its stream when it began */
+    struct sc_clock *due;    /* what its stream was still to wait for when it began */
 };
 
-/* The epoch for tickets of what the call issues on a legacy stream; 0 on other streams. */
+/* Returns the value of `epoch` for the tickets of operations that the call issues on a legacy
+ * stream; 0 on other streams. */
 static inline uint64_t sc_order_place(const struct sc_order_call *call)
 {
     return call->stream && call->is_legacy ? call->place : 0;
 }
 
-/* The unseen waits (track/unseen.h) that an operation stands behind: a bit for each wait, which
- * several waits may share. */
+/* The unseen waits (track/unseen.h) that an operation is ordered after: a bit for each wait;
+ * several waits may share a bit. */
 struct sc_unseen_mark {
     uint64_t waits;
-    uint64_t begun; /* how many waits had begun by then; waits that began later do not count */
+    /* How many unseen waits had begun when the operation was issued; later ones do not count. */
+    uint64_t begun;
 };
 
 /* What a synchronise waits for. */

@@ -1,6 +1,6 @@
-/* Include this header last: calls that the preloaded object must not make do not compile after it.
- * The object runs inside free(), inside the driver and inside other programs' start-up code, where
- * the allocator, stdio and the loader may be half-way through something. */
+/* Makes calls that the preloaded library must not make fail to compile; include this header last.
+ * The library runs inside free(), inside the driver and inside other programs' start-up code, where
+ * the allocator, stdio and the loader may be in the middle of a change. */
 #ifndef SC_TOOLS_POISON_H
 #define SC_TOOLS_POISON_H
 
@@ -9,11 +9,11 @@
 #pragma GCC poison printf fprintf vfprintf sprintf snprintf vsnprintf puts fputs fopen
 #pragma GCC poison system popen
 
-/* syscall() would arrive in a hook of ours; sc_kernel_call of common/kernel.h does not. */
+/* syscall() would arrive in a hook of the library; sc_kernel_call of common/kernel.h does not. */
 #pragma GCC poison syscall
 
-/* common/objects.h is used instead: a thread that is stopped in dl_iterate_phdr would hold up every
- * thread that unwinds. */
+/* common/objects.h is used instead: a thread that a signal handler stops in dl_iterate_phdr would
+ * block every thread that unwinds. */
 #pragma GCC poison dl_iterate_phdr
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "common/poison.h"
 
-/* Asserts that every spare record was once handed out, and that none is spare twice. */
+/* Asserts that every free record was once allocated, and that none is free twice. */
 static SC_CHECKER void check_spare(struct sc_pool *pool)
 {
     uint32_t count = 0;
@@ -34,6 +34,7 @@ void sc_pool_init(struct sc_pool *pool, size_t record_bytes)
     atomic_store_explicit(&pool->unused, 1, memory_order_relaxed);
 }
 
+/* Returns the id of a record that was never used, and maps its chunk. 0: no memory. */
 uint32_t sc_pool_take_unused(struct sc_pool *pool)
 {
     SC_ASSERT_GUARDED(pool);
@@ -52,6 +53,7 @@ uint32_t sc_pool_take_unused(struct sc_pool *pool)
     return id;
 }
 
+/* Returns the id of the record at this address; 0: it is none of the pool's. */
 uint32_t sc_pool_id_of(struct sc_pool *pool, const void *record)
 {
     uintptr_t at = (uintptr_t)record;
@@ -66,8 +68,8 @@ uint32_t sc_pool_id_of(struct sc_pool *pool, const void *record)
     return 0;
 }
 
-/* Zeroes the record in whole words and with release, since a reader without a lock may still look
- * at the recycled record. A reader that sees the new words also sees that the grid has changed. */
+/* Zeroes the record in whole words by release stores, since a reader without a lock may still read
+ * the recycled record. A reader that sees the new words also sees that the grid has changed. */
 uint32_t sc_pool_take(struct sc_pool *pool)
 {
     SC_ASSERT_GUARDED(pool);
@@ -79,8 +81,8 @@ uint32_t sc_pool_take(struct sc_pool *pool)
     return id;
 }
 
-/* Gives the memory of all chunks but the first back to the kernel, while no record is live. The
- * pages stay mapped, and read as zeros. */
+/* Gives the memory of all chunks but the first back to Linux, while no record is live. The pages
+ * stay mapped, and read as zeros. */
 static void release_pages(struct sc_pool *pool)
 {
     for (uint32_t i = 1;
@@ -93,6 +95,8 @@ static void release_pages(struct sc_pool *pool)
     pool->free_list = 0;
 }
 
+/* Adds the record to the free list. With the last record, the memory of a large pool goes back to
+ * Linux. */
 void sc_pool_release(struct sc_pool *pool, uint32_t id)
 {
     SC_ASSERT_GUARDED(pool);
@@ -106,6 +110,7 @@ void sc_pool_release(struct sc_pool *pool, uint32_t id)
         release_pages(pool);
 }
 
+/* Unmaps all chunks, and zeroes the pool. */
 void sc_pool_destroy(struct sc_pool *pool)
 {
     for (uint32_t i = 0; i < SC_POOL_CHUNKS_MAX; i++)

@@ -1,11 +1,11 @@
-/* A pool of records of one size, in pages of the library's own (own_pages.h).
+/* A pool: allocates records of one size, in pages mapped by the library (own_pages.h).
  *
- * A record is named by a 32-bit id and never moves. The pages of a record stay mapped for ever
- * ("type-stable"). So a reader without a lock may look at a record that was just recycled, if it
- * checks what it has read. Id 0 is never handed out.
+ * A record is identified by a 32-bit id and never moves. Its pages stay mapped for ever
+ * ("type-stable"). So a reader without a lock may access a record that was just recycled, if it
+ * checks what it has read. Id 0 is never used.
  *
  * Pools do not lock: the caller's lock guards every call. Only sc_pool_at and sc_pool_first_unused
- * are safe from any thread, sc_pool_at for an id that was once handed out. */
+ * are safe from any thread, sc_pool_at for an id that was once allocated. */
 #ifndef SC_TOOLS_POOL_H
 #define SC_TOOLS_POOL_H
 
@@ -20,41 +20,41 @@ enum { SC_POOL_CHUNK_SHIFT = 12, SC_POOL_CHUNKS_MAX = 4096 };
 struct sc_pool {
     _Atomic(char *) chunks[SC_POOL_CHUNKS_MAX];
     size_t record_bytes; /* a multiple of 8; set once by sc_pool_init */
-    /* Ids from this one on were never handed out; written with the lock held. */
+    /* Ids from this one on were never allocated; written with the lock held. */
     _Atomic uint32_t unused;
     uint32_t free_list;
     uint32_t live;
 #ifdef SC_DEBUG
-    const struct sc_brief_lock *guard; /* the lock that guards the pool; NULL: no brief lock */
+    const struct sc_brief_lock *guard; /* the lock that guards the pool; NULL: not a brief lock */
 #endif
 };
 
 void sc_pool_init(struct sc_pool *pool, size_t record_bytes);
 
-/* Takes a zeroed record; 0: memory or ids are used up. */
+/* Allocates a zeroed record. Returns its id; 0: memory or ids are used up. */
 uint32_t sc_pool_take(struct sc_pool *pool);
 
-/* Takes a record that holds what it held before; 0: memory or ids are used up. For large records
- * that are filled anyway. Members that somebody reads without the lock are to be stored with
- * release. */
+/* Allocates a record that keeps its former contents, for large records that are overwritten anyway.
+ * Returns its id; 0: memory or ids are used up. Members that are read without the lock must be
+ * stored with release. */
 static inline uint32_t sc_pool_take_as_is(struct sc_pool *pool);
-/* Takes a record that was never handed out; 0: memory or ids are used up. For sc_pool_take_as_is,
- * which counts it. */
+/* Allocates a record that was never used, for sc_pool_take_as_is, which counts it. Returns its id;
+ * 0: memory or ids are used up. */
 uint32_t sc_pool_take_unused(struct sc_pool *pool);
 
-/* Gives a record back. When the last record of a large pool comes back, the pages of all but the
- * first chunk return to the kernel, and stay mapped. */
+/* Frees a record. When the last record of a large pool is freed, the memory of all chunks but the
+ * first is given to Linux, and the chunks stay mapped. */
 void sc_pool_release(struct sc_pool *pool, uint32_t id);
 
 void sc_pool_destroy(struct sc_pool *pool);
 
-/* The first id that was never handed out. Needs no lock. */
+/* Returns the first id that was never allocated. Needs no lock. */
 static inline uint32_t sc_pool_first_unused(const struct sc_pool *pool)
 {
     return atomic_load_explicit(&pool->unused, memory_order_acquire);
 }
 
-/* The record of the id. */
+/* Returns the record with the id. */
 static inline void *sc_pool_at(struct sc_pool *pool, uint32_t id)
 {
     char *chunk =
@@ -62,8 +62,8 @@ static inline void *sc_pool_at(struct sc_pool *pool, uint32_t id)
     return chunk + (size_t)(id & ((1u << SC_POOL_CHUNK_SHIFT) - 1)) * pool->record_bytes;
 }
 
-/* The record of the id, for a caller that knows the size of a record at compile time: the compiler
- * can simplify the address. */
+/* Returns the record with the id, for a caller that knows the record size at compile time, so that
+ * the compiler can simplify the address. */
 static inline void *sc_pool_at_of(struct sc_pool *pool, uint32_t id, size_t record_bytes)
 {
     char *chunk =
@@ -71,7 +71,7 @@ static inline void *sc_pool_at_of(struct sc_pool *pool, uint32_t id, size_t reco
     return chunk + (id & ((1u << SC_POOL_CHUNK_SHIFT) - 1)) * record_bytes;
 }
 
-/* The id of the record at this address; 0: there is none. Looks at each chunk. */
+/* Returns the id of the record at this address; 0: there is none. Checks each chunk. */
 uint32_t sc_pool_id_of(struct sc_pool *pool, const void *record);
 
 static inline _Atomic uint64_t *sc_pool_words(struct sc_pool *pool, uint32_t id)
@@ -79,7 +79,8 @@ static inline _Atomic uint64_t *sc_pool_words(struct sc_pool *pool, uint32_t id)
     return sc_pool_at(pool, id);
 }
 
-/* A spare record holds the id of the next spare one in its first word. */
+/* Allocates a record that keeps its former contents (see the declaration). A free record holds the
+ * id of the next free one in its first word. */
 static inline uint32_t sc_pool_take_as_is(struct sc_pool *pool)
 {
     SC_ASSERT_GUARDED(pool);

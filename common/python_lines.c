@@ -9,7 +9,8 @@ static int32_t line_of(int64_t line)
     return line > 0 && line <= INT32_MAX ? (int32_t)line : 0;
 }
 
-/* The table has pairs: a number of bytes, and a signed step of the line after them. */
+/* Finds the line in a table of pairs: a number of bytes, and a signed step of the line after them.
+ */
 static int32_t find_in_lnotab(const struct sc_python_lines *lines, uint32_t offset)
 {
     int64_t line = lines->first_line;
@@ -23,8 +24,8 @@ static int32_t find_in_lnotab(const struct sc_python_lines *lines, uint32_t offs
     return line_of(line);
 }
 
-/* The table has pairs: a number of bytes, and the signed step to their line; -128: they have no
- * line. */
+/* Finds the line in a table of pairs: a number of bytes, and the signed step to their line; -128:
+ * they have no line. */
 static int32_t find_in_linetable(const struct sc_python_lines *lines, uint32_t offset)
 {
     int64_t line = lines->first_line;
@@ -82,6 +83,8 @@ static int32_t find_in_locations(const struct sc_python_lines *lines, uint32_t o
     return 0;
 }
 
+/* Finds the source line of an offset in the code. The table's format depends on the version of
+ * Python. */
 int32_t sc_python_lines_find(const struct sc_python_lines *lines, uint32_t offset)
 {
     switch (lines->format) {

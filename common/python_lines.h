@@ -1,7 +1,7 @@
-/* The line of an instruction of CPython, from the line table of its code object.
+/* Finds the source line of an instruction of CPython, from the line table of its code object.
  *
- * Pure. The table may be any bytes, whole or cut: what it does not say, or says absurdly, gives no
- * line. Safe everywhere, in a signal handler too. */
+ * Pure. The table may be any bytes, complete or cut: if it has no valid entry, there is no line.
+ * Safe everywhere, in a signal handler too. */
 #ifndef SC_TOOLS_PYTHON_LINES_H
 #define SC_TOOLS_PYTHON_LINES_H
 
@@ -21,7 +21,7 @@ struct sc_python_lines {
     size_t table_bytes;
 };
 
-/* The line of the instruction; 0: none. `offset`: in bytes from the first instruction. */
+/* Returns the line of the instruction; 0: none. `offset`: in bytes from the first instruction. */
 int32_t sc_python_lines_find(const struct sc_python_lines *lines, uint32_t offset);
 
 #endif

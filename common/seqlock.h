@@ -1,16 +1,16 @@
-/* The version of a table that readers look into without a lock. It is odd while a change is under
- * way.
+/* A sequence lock: the version of a table that readers use without a lock. It is odd while a change
+ * is under way.
  *
- * All that a change stores is stored with release. So a reader that sees any of it also sees the
- * odd version, and the version's own stores need not be locked instructions. Only a thread with the
- * table's lock writes the version. Signal-safe. */
+ * All stores of a change are release stores. So a reader that sees any of them also sees the odd
+ * version, and the stores to the version need not be locked instructions. Only a thread that holds
+ * the table's lock writes the version. Signal-safe. */
 #ifndef SC_TOOLS_SEQLOCK_H
 #define SC_TOOLS_SEQLOCK_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* To be called before a change, and after it. */
+/* Makes the version odd or even. To be called before a change, and after it. */
 static inline void sc_seqlock_next(_Atomic uint64_t *version)
 {
     uint64_t now = atomic_load_explicit(version, memory_order_relaxed);

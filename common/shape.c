@@ -7,6 +7,8 @@ static size_t inner_count(const struct sc_shape *shape, const struct sc_fold *fo
     return fold->pitch_bytes ? (shape->width_bytes - fold->width_bytes) / fold->pitch_bytes + 1 : 1;
 }
 
+/* Begins a walk over the runs of the shape that overlap the interval. A shape without gaps is one
+ * run. Otherwise the walk begins at the row in which the interval starts. */
 struct sc_runs sc_shape_runs_between(const struct sc_shape *shape, const struct sc_fold *fold,
                                      uintptr_t from, uintptr_t to)
 {
@@ -35,6 +37,7 @@ static void enter_row(struct sc_runs *runs, uintptr_t row_start)
         runs->inner = (runs->from - row_start) / pitch;
 }
 
+/* Stores the next run, cut where the interval begins and ends. False: there is none. */
 bool sc_shape_next_run(struct sc_runs *runs, struct sc_run *run)
 {
     for (; runs->row < runs->shape.rows; runs->row++, runs->inner = 0) {
@@ -65,6 +68,7 @@ size_t sc_shape_folded_bytes(const struct sc_shape *shape, const struct sc_fold 
     return shape->rows * inner_count(shape, fold) * fold->width_bytes;
 }
 
+/* Returns how many bytes of the interval the shape uses. */
 size_t sc_shape_used_between(const struct sc_shape *shape, const struct sc_fold *fold,
                              uintptr_t from, uintptr_t to)
 {
@@ -88,7 +92,7 @@ bool sc_shape_hulls_touch(const struct sc_shape *a, const struct sc_shape *b)
            b->address < a->address + sc_shape_hull_bytes(a);
 }
 
-/* Do the rows of `many` touch the single row `one`? */
+/* Do rows of `many` overlap the single row `one`? */
 static bool rows_touch_one(const struct sc_shape *one, const struct sc_shape *many)
 {
     size_t first = 0;
@@ -102,7 +106,7 @@ static bool rows_touch_one(const struct sc_shape *one, const struct sc_shape *ma
     return false;
 }
 
-/* Do rows of the two shapes touch? If the pitches are equal, two neighbouring rows stand for all,
+/* Do rows of the two shapes overlap? If the pitches are equal, two neighbouring rows stand for all,
  * as columns are compared modulo the pitch. If they differ, the rows of the shape with fewer rows
  * are walked. */
 static bool any_rows_touch(const struct sc_shape *a, const struct sc_shape *b)
@@ -131,7 +135,7 @@ bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b)
     return (a->rows <= 1 && b->rows <= 1) || any_rows_touch(a, b);
 }
 
-/* A row of the shape as a shape of its own, which has several rows if the fold has gaps. */
+/* Returns a row of the shape as a shape, which has several rows if the fold has gaps. */
 static struct sc_shape slice_of(const struct sc_shape *shape, const struct sc_fold *fold,
                                 size_t row)
 {
@@ -142,7 +146,7 @@ static struct sc_shape slice_of(const struct sc_shape *shape, const struct sc_fo
     return (struct sc_shape){start, fold->width_bytes, fold->pitch_bytes, rows};
 }
 
-/* Does the slice touch a slice of the folded shape? It is compared with those that its hull
+/* Does the slice overlap a slice of the folded shape? It is compared with those that its hull
  * reaches. */
 static bool slice_touches(const struct sc_shape *slice, const struct sc_shape *shape,
                           const struct sc_fold *fold)
@@ -159,6 +163,8 @@ static bool slice_touches(const struct sc_shape *slice, const struct sc_shape *s
     return false;
 }
 
+/* Do the folded shapes overlap? Compares each row of the one with fewer rows with the other shape.
+ */
 bool sc_shapes_folded_touch(const struct sc_shape *a, const struct sc_fold *a_fold,
                             const struct sc_shape *b, const struct sc_fold *b_fold)
 {
@@ -183,6 +189,7 @@ static bool touches_inner_run(const struct sc_fold *fold, size_t from, size_t to
     return from < to && (from - row < fold->width_bytes || row + fold->pitch_bytes < to);
 }
 
+/* Does the row overlap the folded shape? It can reach into two neighbouring rows of it. */
 bool sc_shape_row_touches_folded(const struct sc_shape *row, const struct sc_shape *shape,
                                  const struct sc_fold *fold)
 {

@@ -1,4 +1,4 @@
-/* Which bytes of memory a copy uses. Pure. */
+/* Describes which bytes of memory a copy uses. Pure. */
 #ifndef SC_TOOLS_SHAPE_H
 #define SC_TOOLS_SHAPE_H
 
@@ -6,9 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The bytes of a copy: `rows` rows of `width_bytes`, whose starts are `pitch_bytes` apart. A plain
- * copy has one row. Operations are looked up by their hulls; rows decide whether two operations
- * really use the same bytes. Rows of no width have no bytes, however many they are. */
+/* The bytes of a copy: `rows` rows of `width_bytes`, whose starts are `pitch_bytes` apart. A
+ * contiguous copy has one row. The hull is the smallest interval around all rows. Operations are
+ * looked up by their hulls; rows decide whether two operations really use the same bytes. Rows of
+ * width 0 have no bytes, however many they are. */
 struct sc_shape {
     uintptr_t address;
     size_t width_bytes;
@@ -31,31 +32,31 @@ static inline size_t sc_shape_hull_bytes(const struct sc_shape *shape)
     return (shape->rows - 1) * shape->pitch_bytes + shape->width_bytes;
 }
 
-/* A run of a shape's bytes without a gap. All code that reads, copies or counts the bytes of a
- * shape goes run by run, in order. A packed copy has one run behind the other. */
+/* A run: bytes of a shape without a gap. All code that reads, copies or counts the bytes of a shape
+ * does so run by run, in order. A packed copy stores the runs one after the other. */
 struct sc_run {
     uintptr_t address;
     size_t size_bytes;
-    size_t before_bytes; /* how many bytes of the shape come before the run: its place in a packed
-                            copy */
+    /* How many bytes of the shape come before the run: its offset in a packed copy. */
+    size_t before_bytes;
 };
 
 struct sc_runs {
-    struct sc_shape shape; /* adjoining rows are joined into one */
+    struct sc_shape shape; /* adjoining rows are merged into one */
     struct sc_fold fold; /* each row has `inner_count` runs of `width_bytes`, `pitch_bytes` apart */
     size_t inner_count;
     uintptr_t from, to; /* bytes outside of this interval are left out */
     size_t row, inner;  /* the next run */
 };
 
-/* Begins a walk over the runs of a shape: all, or those from one address to another. */
+/* Begin an iteration over the runs of a shape: all, or those from one address to another. */
 struct sc_runs sc_shape_runs(const struct sc_shape *shape, const struct sc_fold *fold);
 struct sc_runs sc_shape_runs_between(const struct sc_shape *shape, const struct sc_fold *fold,
                                      uintptr_t from, uintptr_t to);
 /* Stores the next run. False: there is none. */
 bool sc_shape_next_run(struct sc_runs *runs, struct sc_run *run);
 
-/* How many bytes the shape has, without the gaps: in all, or from one address to another. */
+/* Return how many bytes the shape has, without the gaps: in all, or from one address to another. */
 size_t sc_shape_folded_bytes(const struct sc_shape *shape, const struct sc_fold *fold);
 size_t sc_shape_used_between(const struct sc_shape *shape, const struct sc_fold *fold,
                              uintptr_t from, uintptr_t to);
@@ -71,10 +72,11 @@ static inline bool sc_shape_is_whole(const struct sc_shape *shape, const struct 
     return !fold->pitch_bytes && (shape->rows == 1 || shape->pitch_bytes == shape->width_bytes);
 }
 
-/* Are the rows apart, so that none reaches into the next one? */
+/* Are the rows disjoint, so that none extends into the next one? */
 bool sc_shape_rows_are_apart(const struct sc_shape *shape, const struct sc_fold *fold);
 
-/* Have the shapes' hulls, or the shapes themselves, a common byte? */
+/* Have the shapes' hulls (sc_shape_hulls_touch), or the shapes themselves (sc_shapes_touch), a
+ * common byte? */
 bool sc_shape_hulls_touch(const struct sc_shape *a, const struct sc_shape *b);
 bool sc_shapes_touch(const struct sc_shape *a, const struct sc_shape *b);
 

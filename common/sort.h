@@ -1,5 +1,5 @@
-/* Sorts a few items where they lie: those of which the function says most come first, and equal
- * ones stay as they were. */
+/* Sorts a few items in place, by the value of `most_of(item)`: the largest first; equal ones keep
+ * their order. */
 #ifndef SC_COMMON_SORT_H
 #define SC_COMMON_SORT_H
 

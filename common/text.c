@@ -19,6 +19,7 @@ void sc_text_rewind(struct sc_text *text, size_t used)
     text->bytes[used] = '\0';
 }
 
+/* Appends the bytes. Those that do not fit are cut off, which `cut` records. */
 void sc_text_bytes(struct sc_text *text, const char *bytes, size_t count)
 {
     size_t room = text->size - 1 - text->used;
@@ -36,6 +37,7 @@ void sc_text_char(struct sc_text *text, char c)
     sc_text_bytes(text, &c, 1);
 }
 
+/* Returns how many bytes of the text fit, without cutting a character of UTF-8 in two. */
 size_t sc_text_fitting(const char *text, size_t length, size_t size)
 {
     enum { CHARACTER_MAX = 4 }; /* what continues for longer is no UTF-8 */
@@ -52,6 +54,7 @@ void sc_text_put(struct sc_text *text, const char *string)
     sc_text_bytes(text, string, strlen(string));
 }
 
+/* Appends the digits of the number. */
 static void put_in_base(struct sc_text *text, uint64_t value, unsigned base)
 {
     char digits[20];
@@ -70,6 +73,7 @@ static void put_signed(struct sc_text *text, int64_t value)
     put_in_base(text, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 10);
 }
 
+/* Appends the number; with `is_size` as a size ("4 KB"). */
 static void put_unsigned(struct sc_text *text, uint64_t value, bool is_size)
 {
     if (is_size)
@@ -78,6 +82,7 @@ static void put_unsigned(struct sc_text *text, uint64_t value, bool is_size)
         put_in_base(text, value, 10);
 }
 
+/* Appends the value as the directive says, and returns what follows the directive. */
 const char *sc_text_directive(struct sc_text *text, const char *directive, va_list *values)
 {
     bool is_long = false, is_size = *directive == '\'';
@@ -107,6 +112,7 @@ const char *sc_text_directive(struct sc_text *text, const char *directive, va_li
     return directive + 1;
 }
 
+/* Appends formatted text, directive by directive. */
 void sc_text_format_list(struct sc_text *text, const char *format, va_list *values)
 {
     for (const char *sign; (sign = strchr(format, '%'));) {
@@ -116,6 +122,7 @@ void sc_text_format_list(struct sc_text *text, const char *format, va_list *valu
     sc_text_put(text, format);
 }
 
+/* Appends formatted text. */
 void sc_text_format(struct sc_text *text, const char *format, ...)
 {
     va_list values;
@@ -124,7 +131,8 @@ void sc_text_format(struct sc_text *text, const char *format, ...)
     va_end(values);
 }
 
-/* Uses the largest unit that leaves at least 1, with one digit after the point below 10. */
+/* Appends the size in the largest unit that leaves at least 1, with one digit after the point below
+ * 10. */
 void sc_text_size(struct sc_text *text, uint64_t bytes)
 {
     static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
@@ -141,7 +149,7 @@ void sc_text_size(struct sc_text *text, uint64_t bytes)
     sc_text_format(text, " %s", units[index]);
 }
 
-/* Puts the name of an error number. strerror is not used: it reads message catalogues, which
+/* Appends the text of an error number. strerror is not used: it reads message catalogues, which
  * allocates. */
 void sc_text_error(struct sc_text *text, int error)
 {

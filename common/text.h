@@ -1,8 +1,7 @@
-/* A small formatter into memory that the caller owns, in place of snprintf.
+/* A small text formatter into memory that the caller owns, in place of snprintf.
  *
- * Text that does not fit is cut and `cut` is set; the bytes are NUL-terminated at all times. No
- * locale, no allocation, no errno: safe everywhere, in a signal handler too.
- */
+ * Text that does not fit is cut off and `cut` is set; the bytes are NUL-terminated at all times. No
+ * locale, no allocation, no errno: safe everywhere, in a signal handler too. */
 #ifndef SC_TOOLS_TEXT_H
 #define SC_TOOLS_TEXT_H
 
@@ -18,7 +17,7 @@ struct sc_text {
     bool cut;
 };
 
-/* An empty text in this memory, which has at least one byte. */
+/* Returns an empty text in this memory, which has at least one byte. */
 struct sc_text sc_text_in(char *bytes, size_t size);
 
 /* Declares a text with memory of its own. */
@@ -26,33 +25,34 @@ struct sc_text sc_text_in(char *bytes, size_t size);
     char name##_room_[size];                                                                       \
     struct sc_text name = sc_text_in(name##_room_, sizeof name##_room_)
 
-/* How many bytes of a text of this length fit into `size`, with a NUL: it is cut between UTF-8
- * characters. */
+/* Returns how many of the text's `length` bytes fit into `size` bytes with a NUL, so that no UTF-8
+ * character is cut in two. */
 size_t sc_text_fitting(const char *text, size_t length, size_t size);
 
-/* Shortens the text to an earlier `used`; what was cut since then no longer counts as cut. */
+/* Shortens the text to an earlier value of `used`; text that was cut off since then no longer
+ * counts as cut. */
 void sc_text_rewind(struct sc_text *text, size_t used);
 
 void sc_text_char(struct sc_text *text, char c);
 void sc_text_bytes(struct sc_text *text, const char *bytes, size_t count);
 void sc_text_put(struct sc_text *text, const char *string);
 
-/* Appends what printf makes of %s, %c, %u, %d, %lu, %ld and %#lx (with 0: "0x0"). Also of %'lu,
- * which appends as sc_text_size does. There are no other directives. */
+/* Appends formatted text, as printf does for %s, %c, %u, %d, %lu, %ld and %#lx (with 0: "0x0").
+ * %'lu appends a size as sc_text_size does. There are no other directives. */
 void sc_text_format(struct sc_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 void sc_text_format_list(struct sc_text *text, const char *format, va_list *values);
 
-/* Appends one such directive with its value. `directive`: what follows the %. Returns what follows
- * the directive. */
+/* Appends the value of one directive of sc_text_format. `directive`: the text after the %. Returns
+ * the text after the directive. */
 const char *sc_text_directive(struct sc_text *text, const char *directive, va_list *values);
 
-/* Appends a size for people: "4 KB", "1.5 MB". */
+/* Appends a size for readers: "4 KB", "1.5 MB". */
 void sc_text_size(struct sc_text *text, uint64_t bytes);
 
-/* Appends the words for an errno value, such as "Permission denied"; "error 95" for values without
- * words here. */
+/* Appends the words for an errno value, such as "Permission denied"; "error 95" for values that
+ * have no words here. */
 void sc_text_error(struct sc_text *text, int error);
 
 #endif

@@ -34,13 +34,14 @@ static struct moment moment_now(void)
     return best;
 }
 
+/* Measures the rate of the ticks for LEARN_NS. */
 void sc_ticks_start(void)
 {
     first = moment_now();
     do
         learnt = moment_now();
     while (learnt.ns - first.ns < LEARN_NS || learnt.ticks == first.ticks);
-    sc_ticks_tell(learnt.ticks);
+    sc_ticks_note_read(learnt.ticks);
 }
 
 uint64_t sc_ticks_in_ns(uint64_t ns)
@@ -49,7 +50,8 @@ uint64_t sc_ticks_in_ns(uint64_t ns)
                       (learnt.ns - first.ns));
 }
 
-/* Uses the rate since sc_ticks_start: the longer the process runs, the more exact that is. */
+/* Converts with the rate since sc_ticks_start: the longer the process runs, the more exact that is.
+ */
 uint64_t sc_ticks_to_ns(uint64_t ticks)
 {
     struct moment now = moment_now();

@@ -1,12 +1,12 @@
-/* A cheap clock for the path of every copy.
+/* A cheap clock, for code that every copy executes.
  *
- * Ticks are those of the processor's own counter. They are kept as they are, and turned into
- * nanoseconds when a hazard is reported. Reading the counter costs some 40 ns in the virtual
- * machines that have H200s, as much as a hundred instructions: calls that are made most often take
- * the time that others have read lately (sc_ticks_lately). If the counter's rate is not constant
- * (old x86 processors), times in the report are off. Times of two threads are compared as well
- * (sc_ticks_not_early): the counters of all processors agree wherever the kernel uses them as its
- * own clock. */
+ * Ticks are those of the processor's counter. They are stored as they are, and converted to
+ * nanoseconds when a hazard is reported. Reading the counter takes some 40 ns in the virtual
+ * machines that have H200s, as much as a hundred instructions: the calls that are made most often
+ * use the time that other calls have read lately (sc_ticks_lately). If the counter's rate is not
+ * constant (old x86 processors), times in the report are wrong. Times of two threads are compared
+ * as well (sc_ticks_not_early): the counters of all processors agree wherever Linux uses them as
+ * its own clock. */
 #ifndef SC_TOOLS_TICKS_H
 #define SC_TOOLS_TICKS_H
 
@@ -26,9 +26,9 @@ static inline uint64_t sc_ticks(void)
 #endif
 }
 
-/* No later instruction of the thread begins before the earlier ones are done, though their stores
- * may not be seen yet. Without it the processor may take sc_ticks() some hundred instructions too
- * early, while a lock is still waited for. */
+/* Orders instructions: no later instruction of the thread begins before the earlier ones are done,
+ * though their stores may not be visible yet. Otherwise the processor may execute sc_ticks() some
+ * hundred instructions too early, while a lock is still waited for. */
 static inline void sc_ticks_barrier(void)
 {
 #if defined(__x86_64__)
@@ -38,16 +38,16 @@ static inline void sc_ticks_barrier(void)
 #endif
 }
 
-/* Ticks for comparing times of two threads, to tell which of their calls came first. Not early: not
- * taken before earlier instructions of the thread are done. */
+/* Returns ticks for comparing times of two threads, to find which of their calls came first. Not
+ * early: not read before earlier instructions of the thread are done. */
 static inline uint64_t sc_ticks_not_early(void)
 {
     sc_ticks_barrier();
     return sc_ticks();
 }
 
-/* Ticks for comparing times of two threads. Not late: not taken after later instructions of the
- * thread have begun. */
+/* Returns ticks for comparing times of two threads. Not late: not read after later instructions of
+ * the thread have begun. */
 static inline uint64_t sc_ticks_not_late(void)
 {
     uint64_t ticks = sc_ticks();
@@ -55,7 +55,7 @@ static inline uint64_t sc_ticks_not_late(void)
     return ticks;
 }
 
-/* A time that has come, and is known without the counter. 0: the counter has not been read yet. */
+/* The last time that was recorded by sc_ticks_note_read. 0: the counter has not been read yet. */
 extern _Atomic uint64_t sc_ticks_read_lately;
 
 static inline uint64_t sc_ticks_lately(void)
@@ -63,22 +63,23 @@ static inline uint64_t sc_ticks_lately(void)
     return atomic_load_explicit(&sc_ticks_read_lately, memory_order_relaxed);
 }
 
-/* Who has read the counter tells of it here. The word is written seldom, since all threads read it:
- * sc_ticks_lately is late by up to SC_TICKS_LATELY, and by as much as nobody tells. */
+/* Records a time that the caller has read from the counter. The variable is written seldom, since
+ * all threads read it: sc_ticks_lately is late by up to SC_TICKS_LATELY, and by the time since the
+ * last call of this function. */
 enum { SC_TICKS_LATELY = 1 << 20 };
-static inline void sc_ticks_tell(uint64_t now_ticks)
+static inline void sc_ticks_note_read(uint64_t now_ticks)
 {
     if (__builtin_expect(now_ticks - sc_ticks_lately() > SC_TICKS_LATELY, 0))
         atomic_store_explicit(&sc_ticks_read_lately, now_ticks, memory_order_relaxed);
 }
 
-/* Called once, before the other functions. Takes some 50 us to learn the rate. */
+/* Measures the counter's rate, in some 50 us. Called once, before the other functions. */
 void sc_ticks_start(void);
 
-/* How many ticks pass in so many nanoseconds, to about a percent. */
+/* Returns how many ticks pass in so many nanoseconds, to about a percent. */
 uint64_t sc_ticks_in_ns(uint64_t ns);
 
-/* The moment of `ticks` in nanoseconds of CLOCK_MONOTONIC. */
+/* Returns the time of `ticks` in nanoseconds of CLOCK_MONOTONIC. */
 uint64_t sc_ticks_to_ns(uint64_t ticks);
 
 #endif

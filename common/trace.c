@@ -29,7 +29,7 @@ static bool is_gone(int32_t thread)
     return sc_kernel_call(SYS_tgkill, sc_kernel_call(SYS_getpid), thread, 0) == -ESRCH;
 }
 
-/* Takes over the ring of a thread that is gone; NULL: there is none. */
+/* Takes over the ring of a thread that has ended; NULL: there is none. */
 static struct sc_trace_ring *take_over(int32_t thread)
 {
     struct sc_trace_ring *ring = atomic_load(&sc_trace_rings);
@@ -41,6 +41,7 @@ static struct sc_trace_ring *take_over(int32_t thread)
     return NULL;
 }
 
+/* Creates a ring and adds it to the list of all rings. NULL: no memory. */
 static struct sc_trace_ring *make_ring(int32_t thread)
 {
     struct sc_trace_ring *ring = sc_pages_map(sizeof *ring);
@@ -54,8 +55,8 @@ static struct sc_trace_ring *make_ring(int32_t thread)
     return ring;
 }
 
-/* The thread's ring, made if it has none. NULL: no memory, or a signal handler has interrupted the
- * thread in here. */
+/* Returns the thread's ring, which is created if it has none. NULL: no memory, or a signal handler
+ * has interrupted the thread in this function. */
 static struct sc_trace_ring *own_ring(void)
 {
     if (own || is_starting)
@@ -72,6 +73,8 @@ static struct sc_trace_ring *own_ring(void)
     return own;
 }
 
+/* Adds an event to the thread's ring. Its number is stored last: an event without one is being
+ * written. */
 void sc_trace_add(const char *what, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
     struct sc_trace_ring *ring = own_ring();
@@ -97,6 +100,7 @@ static bool put_name(struct sc_text *text, const char **rest)
     return any;
 }
 
+/* Prints the event as a line: the first word of its text, and each further one with a value. */
 static void print_event(int32_t thread, const struct sc_trace_event *event)
 {
     char bytes[512];
@@ -110,6 +114,7 @@ static void print_event(int32_t thread, const struct sc_trace_event *event)
     sc_kernel_call(SYS_write, STDERR_FILENO, text.bytes, text.used);
 }
 
+/* Prints the events of a thread that were not overwritten, oldest first. */
 static void print_ring(const struct sc_trace_ring *ring)
 {
     uint32_t count = atomic_load(&ring->count);

@@ -1,7 +1,7 @@
-/* What the library did, only in debug builds (make DEBUG=1): a ring of the latest events for each
- * thread. All rings are printed at the end of the process and at safecopy_dump() with verbosity=3.
- * A failed check prints its thread's ring. gdb prints rings with scripts/gdb-safecopy.py, without a
- * call into the process.
+/* Records what the library did, only in debug builds (make DEBUG=1): a ring buffer of the latest
+ * events for each thread. All rings are printed at the end of the process and by safecopy_dump()
+ * with verbosity=3. A failed assertion prints its thread's ring. gdb prints rings with
+ * scripts/gdb-safecopy.py, without calling a function in the process.
  *
  *   SC_TRACE("issue op stream bytes", op, stream, bytes);
  *
@@ -17,14 +17,15 @@
 enum { SC_TRACE_WORDS = 4, SC_TRACE_EVENTS = 256 /* a power of two */ };
 
 struct sc_trace_event {
-    uint64_t number; /* counts the events of all threads, which says which came first; 0: none, or
-                        it is being written */
-    uint64_t ticks;  /* sc_ticks() */
+    /* Counts the events of all threads, so that they can be ordered; 0: none, or it is being
+     * written. */
+    uint64_t number;
+    uint64_t ticks; /* sc_ticks() */
     const char *what;
     uint64_t words[SC_TRACE_WORDS];
 };
 
-/* A thread's ring, which lives for ever. A new thread may take over the ring of one that is gone.
+/* A thread's ring, which is never freed. A new thread may take over the ring of one that has ended.
  */
 struct sc_trace_ring {
     struct sc_trace_ring *next; /* the list of all rings, the youngest first */

@@ -1,6 +1,6 @@
-/* Blocks in which the calling thread is not cancelled. Calls of CUDA and of memory functions are no
- * cancellation points, so what the library does in them must be none, either. libunwind reads and
- * writes a pipe, and waits are cancellation points, too.
+/* Blocks of code in which the calling thread is not cancelled (pthread_cancel). Calls of CUDA and
+ * of memory functions are no cancellation points, so what the library does in them must not be one,
+ * either: libunwind reads and writes a pipe, and waits are cancellation points, too.
  *
  * Thread-safe; signal-safe with the GNU C library; no lock; errno is kept. */
 #ifndef SC_TOOLS_UNCANCELLED_H
@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 
 static inline int sc_uncancelled_begin(void)
 {
@@ -23,9 +23,9 @@ static inline void sc_uncancelled_end(const int *former)
     pthread_setcancelstate(*former, NULL);
 }
 
-/* The thread is not cancelled until the end of the block. An asynchronous cancellation does not end
- * it either, and is forgotten until the thread's next cancellation point: the GNU C library sends
- * no second signal. */
+/* Prevents the cancellation of the thread until the end of the block, even an asynchronous one. An
+ * asynchronous cancellation is then not delivered before the thread's next cancellation point: the
+ * GNU C library sends no second signal. */
 #define SC_UNCANCELLED()                                                                           \
     __attribute__((cleanup(sc_uncancelled_end), unused)) const int cancel_state_ =                 \
         sc_uncancelled_begin()
@@ -40,13 +40,13 @@ static inline int sc_uncancelled_at_points_begin(void)
     if (__builtin_expect(type == PTHREAD_CANCEL_ASYNCHRONOUS, 0)) {
         pthread_setcanceltype(type, NULL);
         pthread_setcancelstate(former, NULL);
-        if (sc_own_lock_depth == 0)
+        if (sc_library_lock_depth == 0)
             pthread_testcancel(); /* a cancellation may have come just now */
     }
     return former;
 }
 
-/* Until the end of the block there is no cancellation point. */
+/* Until the end of the block no call is a cancellation point (sc_uncancelled_at_points_begin). */
 #define SC_NO_CANCELLATION_POINT()                                                                 \
     __attribute__((cleanup(sc_uncancelled_end), unused)) const int cancel_state_ =                 \
         sc_uncancelled_at_points_begin()

@@ -1,16 +1,21 @@
-/* Reasons why an operation is not surely ordered as the calls say, as bits. What a set of reasons
- * comes to is in track/ordering.h. Plain data. */
+/* Reasons, as bits, why it is not certain that an operation is ordered as the program's calls say.
+ * track/ordering.h says what follows from them. Plain data. */
 #ifndef SC_WORDS_UNSURE_H
 #define SC_WORDS_UNSURE_H
 
 enum sc_unsure {
-    SC_UNSURE_LEFT_OUT = 1 << 0, /* its launch may leave it out */
-    SC_UNSURE_GATED = 1 << 1,    /* it stands behind a node that may wait for the program */
-    SC_UNSURE_WAITS = 1 << 2, /* it may wait for the host unseen; until that wait ends, the host may
-                                 touch its bytes, and order it with other work */
-    SC_UNSURE_ENDS = 1 << 3,  /* a node behind it may tell the host of its end, unseen */
-    SC_UNSURE_UNJUDGED = 1 << 4, /* the host may learn of its end, or a node before it may wait for
-                                    the host, unseen: its memory is kept, and it is no hazard's */
+    SC_UNSURE_LEFT_OUT = 1 << 0, /* the launch may not execute it */
+    SC_UNSURE_GATED = 1 << 1,    /* it is ordered after a node that may wait for the program */
+    /* The operation may wait for the host in a way that no call shows; until that wait ends, the
+     * host may touch its bytes, and order it with other work. */
+    SC_UNSURE_WAITS = 1 << 2,
+    /* A graph node after the operation may signal its end to the host in a way that no call shows.
+     */
+    SC_UNSURE_ENDS = 1 << 3,
+    /* The host may learn of the operation's end, or a graph node before it may wait for the host,
+     * in a way that no call shows: its memory is held back after a free, and no hazard is reported
+     * for it. */
+    SC_UNSURE_UNJUDGED = 1 << 4,
 };
 
 enum { SC_UNSURE_BITS = 5, SC_UNSURE_ALL = (1 << SC_UNSURE_BITS) - 1 };

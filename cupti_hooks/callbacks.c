@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "cupti_hooks/resources.h"
 #include "cupti_hooks/subscription.h"
 
@@ -12,8 +12,8 @@
 
 enum { SHARDS = 64, PAGE_BITS = 12 };
 
-__thread struct sc_ear sc_ear;
-_Atomic bool sc_ear_open;
+__thread struct sc_current_call sc_current_call;
+_Atomic bool sc_current_call_is_traced;
 
 static void (*missed_handler)(const struct sc_missed_call *call, bool entering);
 static _Atomic unsigned char audited[SC_CBID_MAX];
@@ -21,7 +21,7 @@ static _Atomic unsigned char audited[SC_CBID_MAX];
 /* A cache line of counts for each group of threads, as many threads issue copies at once. */
 static struct {
     _Alignas(64) _Atomic uint64_t wrapped;
-    _Atomic uint64_t tell_missed;
+    _Atomic uint64_t missed;
 } counts[SHARDS];
 
 void sc_callbacks_start(void (*missed)(const struct sc_missed_call *call, bool entering))
@@ -29,6 +29,7 @@ void sc_callbacks_start(void (*missed)(const struct sc_missed_call *call, bool e
     missed_handler = missed;
 }
 
+/* Does the name begin with one of the prefixes, of which the last is NULL? */
 static bool begins_with_one_of(const char *name, const char *const *prefixes)
 {
     for (; *prefixes; prefixes++)
@@ -37,8 +38,8 @@ static bool begins_with_one_of(const char *name, const char *const *prefixes)
     return false;
 }
 
-/* Is the driver function one that a wrapper should have seen? By prefix, so that functions of a
- * newer driver are included. */
+/* Should a wrapper have seen calls of this driver function? By prefix, so that functions of a newer
+ * driver are included. */
 bool sc_callbacks_is_audited(const char *driver_function)
 {
     static const char *const prefixes[] = {
@@ -59,6 +60,8 @@ bool sc_callbacks_is_audited(const char *driver_function)
     return begins_with_one_of(driver_function, prefixes);
 }
 
+/* Should hazards carry the name of this runtime function? By prefix, as in sc_callbacks_is_audited.
+ */
 bool sc_callbacks_is_named(const char *runtime_function)
 {
     static const char *const prefixes[] = {
@@ -99,12 +102,12 @@ static bool is_audited(uint32_t id)
 
 static unsigned shard_of_thread(void)
 {
-    return ((uintptr_t)&sc_ear >> PAGE_BITS) % SHARDS;
+    return ((uintptr_t)&sc_current_call >> PAGE_BITS) % SHARDS;
 }
 
-/* Counts and reports a driver call that no wrapper carries. Driver calls that the handler makes are
- * the library's own, and so are carried. */
-static void tell_missed(uint32_t id, const CUpti_CallbackData *data, bool entering)
+/* Counts and reports a driver call that no wrapper has made. SC_CARRY: driver calls that the
+ * receiver makes are the library's. */
+static void report_missed(uint32_t id, const CUpti_CallbackData *data, bool entering)
 {
     struct sc_missed_call call = {
         .id = id,
@@ -115,61 +118,64 @@ static void tell_missed(uint32_t id, const CUpti_CallbackData *data, bool enteri
         .audited = is_audited(id),
     };
     if (entering && call.audited)
-        atomic_fetch_add_explicit(&counts[shard_of_thread()].tell_missed, 1, memory_order_relaxed);
-    sc_ear.followed = entering;
+        atomic_fetch_add_explicit(&counts[shard_of_thread()].missed, 1, memory_order_relaxed);
+    sc_current_call.followed = entering;
     SC_CARRY();
     missed_handler(&call, entering);
 }
 
-/* A callback for a driver call: leaves its correlation id, and counts it as wrapped or tells that
- * it was missed. */
-static void hear_driver(uint32_t id, const CUpti_CallbackData *data)
+/* Handles a callback for a driver call: stores its correlation id, and counts it as wrapped or
+ * reports it as missed. */
+static void on_driver_call(uint32_t id, const CUpti_CallbackData *data)
 {
     bool entering = data->callbackSite == CUPTI_API_ENTER;
     bool counts_here = entering && is_audited(id);
     if (counts_here)
-        sc_ear.correlation_id = data->correlationId;
-    if (__builtin_expect(!sc_ear_is_carried(), 0))
-        tell_missed(id, data, entering);
+        sc_current_call.correlation_id = data->correlationId;
+    if (__builtin_expect(!sc_current_call_is_carried(), 0))
+        report_missed(id, data, entering);
     else if (counts_here)
         atomic_fetch_add_explicit(&counts[shard_of_thread()].wrapped, 1, memory_order_relaxed);
 }
 
-/* Keeps the name of the runtime function under way. `correlationData` of the inner call keeps the
- * outer function's name until the inner one returns. CUPTI may tell of the return of a call that
- * began before the subscription: its correlationData is not ours, and is ignored. */
-static void hear_runtime(const CUpti_CallbackData *data)
+/* Stores the name of the runtime function under way. `correlationData` of the inner call keeps the
+ * outer function's name until the inner one returns. CUPTI may report the return of a call that
+ * began before the subscription: its correlationData was not set here, and is ignored. */
+static void on_runtime_call(const CUpti_CallbackData *data)
 {
     const char *name = data->functionName;
-    const char *now = sc_ear.runtime_api;
+    const char *now = sc_current_call.runtime_api;
     if (data->callbackSite == CUPTI_API_ENTER) {
         *data->correlationData = (uintptr_t)(now == name ? NULL : now); /* a siglongjmp left it */
-        sc_ear.runtime_api = name;
+        sc_current_call.runtime_api = name;
     } else {
-        sc_ear.runtime_api = now == name ? (const char *)(uintptr_t)*data->correlationData : NULL;
+        sc_current_call.runtime_api =
+            now == name ? (const char *)(uintptr_t)*data->correlationData : NULL;
     }
 }
 
+/* Passes the callback on by its domain. CUPTI calls this on the thread that makes the call. */
 void CUPTIAPI sc_callbacks_receive(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                    const void *about)
 {
     const CUpti_CallbackData *data = about;
     (void)user;
-    if (!sc_ear_is_open())
+    if (!sc_current_call_may_be_known())
         return;
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
-        hear_driver(id, data);
+        on_driver_call(id, data);
     else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API)
-        hear_runtime(data);
+        on_runtime_call(data);
     else
         sc_resources_receive(domain, id, about);
 }
 
+/* Sums up the counts of all groups of threads. */
 void sc_callbacks_counts(uint64_t *wrapped, uint64_t *missed_calls)
 {
     *wrapped = *missed_calls = 0;
     for (unsigned i = 0; i < SHARDS; i++) {
         *wrapped += atomic_load_explicit(&counts[i].wrapped, memory_order_relaxed);
-        *missed_calls += atomic_load_explicit(&counts[i].tell_missed, memory_order_relaxed);
+        *missed_calls += atomic_load_explicit(&counts[i].missed, memory_order_relaxed);
     }
 }

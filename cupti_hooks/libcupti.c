@@ -42,8 +42,9 @@ static void note_place(struct place *place, const struct dl_phdr_info *info)
     place->inside = info->dlpi_phdr;
 }
 
-/* Notes a CUDA library, unless one of its folder is noted already. Libraries with relative paths
- * are all noted, as their folders are not known. `folder`: the length of the folder's name. */
+/* Records a CUDA library, unless one of its folder is recorded already. Libraries with relative
+ * paths are all recorded, as their folders are not known. `folder`: the length of the folder's
+ * name. */
 static void note_runtime(struct loaded *loaded, const struct dl_phdr_info *info, size_t folder)
 {
     for (unsigned i = 0; info->dlpi_name[0] == '/' && i < loaded->count; i++)
@@ -54,7 +55,7 @@ static void note_runtime(struct loaded *loaded, const struct dl_phdr_info *info,
         note_place(&loaded->runtimes[loaded->count++], info);
 }
 
-/* Notes the object if it is libcupti or another library of CUDA. */
+/* Records the object if it is libcupti or another library of CUDA. */
 static int note_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct loaded *loaded = context;
@@ -90,9 +91,9 @@ struct search {
     char name[32]; /* name of the file */
 };
 
-/* Notes a relative folder that is not searched. `variable`: the environment variable that names it,
- * with '='; "" for a library. A variable is looked at for each version of libcupti, and noted once.
- */
+/* Records a relative folder that is not searched. `variable`: the environment variable that names
+ * it, with '='; "" for a library. A variable is read for each version of libcupti, and recorded
+ * once. */
 static void pass_over(struct sc_libcupti *found, const char *variable, const char *path)
 {
     size_t used = strlen(found->passed_over);
@@ -108,6 +109,7 @@ static void set_file_name(struct search *search, const char *stem, int number)
     sc_text_format(&name, "%s%lu", stem, (uint64_t)number);
 }
 
+/* Opens the file in the folder, if it is readable there. */
 static void *try_in(const struct search *search, const char *folder, const char *below)
 {
     struct sc_text path = sc_text_in(search->found->path, sizeof search->found->path);
@@ -116,7 +118,7 @@ static void *try_in(const struct search *search, const char *folder, const char 
                                                      : search->by->open(path.bytes, LOAD_FLAGS);
 }
 
-/* Looks in the folders that a toolkit of NVIDIA's installer, its wheels or conda has below `root`.
+/* Searches the folders that a toolkit of NVIDIA's installer, its wheels or conda has below `root`.
  */
 static void *try_toolkit(const struct search *search, const char *root)
 {
@@ -130,7 +132,7 @@ static void *try_toolkit(const struct search *search, const char *root)
     return found;
 }
 
-/* Looks in the toolkit that the environment variable names. `variable`: its name, with '='; `root`:
+/* Searches the toolkit that the environment variable names. `variable`: its name, with '='; `root`:
  * its value. */
 static void *try_named(const struct search *search, const char *variable, const char *root)
 {
@@ -142,7 +144,7 @@ static void *try_named(const struct search *search, const char *variable, const 
     return NULL;
 }
 
-/* Looks beside a CUDA library: in its own folder (a toolkit's, or the wheels' of CUDA 13), in the
+/* Searches beside a CUDA library: in its folder (a toolkit's, or the wheels' of CUDA 13), in the
  * toolkit's extras, and in CUPTI's own wheel. */
 static void *try_beside(const struct search *search, const char *folder)
 {
@@ -159,7 +161,7 @@ static void *try_beside(const struct search *search, const char *folder)
     return found;
 }
 
-/* Looks where the loader looks, and notes the path. */
+/* Searches the loader's path, and stores the path of what it finds. */
 static void *try_loader(const struct search *search)
 {
     void *found = search->by->open(search->name, LOAD_FLAGS);
@@ -170,7 +172,7 @@ static void *try_loader(const struct search *search)
     return found;
 }
 
-/* Looks for the file in all places, in the order of cupti_hooks/libcupti.h. */
+/* Searches for the file in all places, in the order of cupti_hooks/libcupti.h. */
 static void *search_for(const struct search *search)
 {
     const struct loaded *loaded = search->loaded;
@@ -184,8 +186,8 @@ static void *search_for(const struct search *search)
     return found ? found : try_toolkit(search, "/usr/local/cuda");
 }
 
-/* Looks for the libcupti of a major version: the file's name ends with the major version, but for
- * CUDA 11 with the minor one as well. */
+/* Searches for the libcupti of a major version: the file's name ends with the major version, but
+ * for CUDA 11 with the minor one as well. */
 static void *search_major(struct search *search, int major)
 {
     void *found = NULL;
@@ -200,8 +202,8 @@ static void *search_major(struct search *search, int major)
     return found;
 }
 
-/* Makes the place's path absolute. False: it is not known, and the place is noted as passed over.
- */
+/* Makes the library's path absolute. False: it is not known, and the library is recorded as not
+ * searched. */
 static bool find_path(const struct search *search, struct place *place)
 {
     char *found = search->found->path;
@@ -215,7 +217,7 @@ static bool find_path(const struct search *search, struct place *place)
     return false;
 }
 
-/* Replaces the paths of the noted libraries by their folders; "": not known. */
+/* Replaces the paths of the recorded libraries by their folders; "": not known. */
 static void find_folders(const struct search *search, struct loaded *loaded)
 {
     for (unsigned i = 0; i < loaded->count; i++) {
@@ -225,6 +227,8 @@ static void find_folders(const struct search *search, struct loaded *loaded)
     }
 }
 
+/* Finds and opens libcupti. One that is loaded already is preferred; then each version is searched
+ * for, in the order of `majors`. */
 void sc_libcupti_find(const struct sc_libcupti_search *by, struct sc_libcupti *found)
 {
     static struct place runtimes[RUNTIMES_MAX];

@@ -1,12 +1,12 @@
 /* Finds libcupti.
  *
- * The copy that the process has loaded is used: of two copies, each would assume that it is alone.
- * Else these places are searched, in this order: CUPTI_PATH and CUPTI_HOME; beside the CUDA
- * libraries that are loaded (a toolkit's, or the `nvidia` Python wheels'); where the loader looks;
- * CUDA_HOME, CUDA_PATH and /usr/local/cuda. A copy that was found is never unloaded. A relative
- * folder is not searched, since it means another folder as soon as the program changes its working
- * folder. So a variable that names one is passed over. So is a CUDA library that was loaded by a
- * relative path, if its folder cannot be found.
+ * If the process has loaded a copy, that one is used: of two copies, each would assume to be the
+ * only one. Otherwise these places are searched, in this order: CUPTI_PATH and CUPTI_HOME; beside
+ * the CUDA libraries that are loaded (a toolkit's, or the `nvidia` Python wheels'); the loader's
+ * search path; CUDA_HOME, CUDA_PATH and /usr/local/cuda. A copy that was found is never unloaded. A
+ * relative folder is not searched, since it means another folder as soon as the program changes its
+ * working folder. So a variable that names one is ignored, and so is a CUDA library that was loaded
+ * by a relative path, if its folder cannot be found.
  *
  * Thread-safe. Locks: the loader's. Not for a signal handler. */
 #ifndef SC_CUPTI_HOOKS_LIBCUPTI_H
@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 struct sc_libcupti_search {
-    const int *majors; /* CUDA versions to look for, the best first; ends with 0 */
+    const int *majors; /* CUDA versions to search for, the best first; ends with 0 */
     /* Opens an absolute path, or what the loader finds by a name. */
     void *(*open)(const char *name, int flags);
     /* Writes the absolute path of the module that `address` lies in. False: unknown. */
@@ -33,7 +33,7 @@ struct sc_libcupti {
 /* Finds libcupti by the search. Not reentrant. Locks: takes the loader's. */
 void sc_libcupti_find(const struct sc_libcupti_search *search, struct sc_libcupti *found);
 
-/* Returns a handle of the copy that is loaded; NULL: none is. Locks: takes the loader's. */
+/* Returns a handle of the loaded copy; NULL: none is loaded. Locks: takes the loader's. */
 void *sc_libcupti_find_loaded(void);
 
 #endif

@@ -1,9 +1,10 @@
-/* News: what CUPTI tells besides calls, which is that streams, contexts and graphs come and go, and
- * that waits end.
+/* News: what CUPTI reports besides calls, which is that streams, contexts and graphs begin and end,
+ * and that waits end.
  *
- * News is told on the thread that caused it, within the call that caused it. CUPTI tells only of
- * waits for named streams and for contexts. The driver may hold locks of its own meanwhile: the
- * receiver must not call the driver, nor take a lock that is held over driver calls. */
+ * The receiver is called on the thread that caused the news, within the call that caused it. CUPTI
+ * reports only waits for named streams and for contexts. The driver may hold locks of its own
+ * meanwhile: the receiver must not call the driver, nor take a lock that is held over driver calls.
+ */
 #ifndef SC_CUPTI_HOOKS_NEWS_H
 #define SC_CUPTI_HOOKS_NEWS_H
 
@@ -11,16 +12,17 @@
 #include <stdint.h>
 
 enum sc_news_kind {
-    SC_NEWS_STREAM_NAMED,  /* the handle now names a new stream */
-    SC_NEWS_STREAM_ENDS,   /* the stream is destroyed; its work goes on */
-    SC_NEWS_CONTEXT_ENDS,  /* the context ends; its work is done, unless it is green. Told also for
-                              followed calls */
-    SC_NEWS_GRAPH_ENDS,    /* a graph, an exec or a child graph ends; told for all calls */
+    SC_NEWS_STREAM_NAMED, /* the handle now names a new stream */
+    SC_NEWS_STREAM_ENDS,  /* the stream is destroyed; its work goes on */
+    /* The context ends; its work is done, unless it is a green context. Reported for followed
+     * calls, too (subscription.h). */
+    SC_NEWS_CONTEXT_ENDS,
+    SC_NEWS_GRAPH_ENDS,    /* a graph, an exec or a child graph ends; reported for all calls */
     SC_NEWS_STREAM_WAITED, /* a wait for the stream has returned: all work that it had when the wait
                               began is done */
     SC_NEWS_CONTEXT_WAITED,
-    SC_NEWS_MODULE_LOADED, /* a module was loaded into the context of this handle; told for all
-                              calls */
+    /* A module was loaded into the context of this handle; reported for all calls. */
+    SC_NEWS_MODULE_LOADED,
 };
 
 struct sc_news {

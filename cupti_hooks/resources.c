@@ -1,14 +1,14 @@
 #include "cupti_hooks/resources.h"
 
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 
 #include "common/poison.h"
 
-static sc_news_receiver *tell_news;
+static sc_news_receiver *receiver;
 
-void sc_resources_start(sc_news_receiver *told)
+void sc_resources_start(sc_news_receiver *receive)
 {
-    tell_news = told;
+    receiver = receive;
 }
 
 static const struct {
@@ -28,14 +28,15 @@ static const struct {
     {CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED, SC_NEWS_MODULE_LOADED},
 };
 
-enum { HEARD = sizeof rows / sizeof rows[0] };
+enum { ROWS = sizeof rows / sizeof rows[0] };
 
 void sc_resources_each(void (*enable)(CUpti_CallbackDomain domain, uint32_t id))
 {
-    for (int i = 0; i < HEARD; i++)
+    for (int i = 0; i < ROWS; i++)
         enable(rows[i].domain, rows[i].id);
 }
 
+/* Returns the handle of the executable graph, or else of the graph. */
 static uintptr_t graph_of(const CUpti_ResourceData *data)
 {
     const CUpti_GraphData *graph = data->resourceDescriptor;
@@ -44,7 +45,7 @@ static uintptr_t graph_of(const CUpti_ResourceData *data)
     return (uintptr_t)(graph->graphExec ? (void *)graph->graphExec : (void *)graph->graph);
 }
 
-/* The handle that the news is about, from the callback's data. */
+/* Returns the handle that the news is about, from the callback's data. */
 static uintptr_t handle_of(enum sc_news_kind kind, const void *about)
 {
     const CUpti_ResourceData *resource = about;
@@ -66,7 +67,7 @@ static uintptr_t handle_of(enum sc_news_kind kind, const void *about)
     return 0;
 }
 
-/* Takes the code of a module that was loaded. */
+/* Stores the code of a module that was loaded. */
 static void read_module(const void *about, struct sc_news *news)
 {
     const CUpti_ModuleResourceData *module =
@@ -77,32 +78,34 @@ static void read_module(const void *about, struct sc_news *news)
     news->image_bytes = module->pCubin ? module->cubinSize : 0;
 }
 
-/* Is the callback news, since no wrapper or followed call notes it? Wrappers do not know which
+/* Is the callback news, since no wrapper or followed call records it? Wrappers do not know which
  * child graphs end with their graph. A followed call that ends a device's primary context does not
  * know which context that was. */
 static bool is_due(enum sc_news_kind kind)
 {
     if (kind == SC_NEWS_GRAPH_ENDS || kind == SC_NEWS_MODULE_LOADED)
         return true;
-    return !sc_ear_is_carried() && (!sc_ear.followed || kind == SC_NEWS_CONTEXT_ENDS);
+    return !sc_current_call_is_carried() &&
+           (!sc_current_call.followed || kind == SC_NEWS_CONTEXT_ENDS);
 }
 
-/* Tells the news. Driver calls that the receiver makes are the library's own, and so are carried.
- * Within a wrapper they are carried already, and the wrapper keeps its note and its correlation id.
- */
-static void pass_on(const struct sc_news *news)
+/* Passes the news to the receiver. SC_CARRY: driver calls that the receiver makes are the
+ * library's. Within a wrapper (which has called SC_CARRY already) the wrapper keeps its entry and
+ * its correlation id. */
+static void deliver(const struct sc_news *news)
 {
-    if (sc_ear_is_carried()) {
-        tell_news(news);
+    if (sc_current_call_is_carried()) {
+        receiver(news);
     } else {
         SC_CARRY();
-        tell_news(news);
+        receiver(news);
     }
 }
 
+/* Finds the callback's row, and passes its news to the receiver if that is due (is_due). */
 void sc_resources_receive(CUpti_CallbackDomain domain, uint32_t id, const void *about)
 {
-    for (int i = 0; about && i < HEARD; i++) {
+    for (int i = 0; about && i < ROWS; i++) {
         struct sc_news news = {.kind = rows[i].kind};
         if (rows[i].domain != domain || rows[i].id != id || !is_due(news.kind))
             continue;
@@ -110,6 +113,6 @@ void sc_resources_receive(CUpti_CallbackDomain domain, uint32_t id, const void *
         if (news.kind == SC_NEWS_MODULE_LOADED)
             read_module(about, &news);
         if (news.handle)
-            pass_on(&news);
+            deliver(&news);
     }
 }

@@ -1,7 +1,7 @@
-/* CUPTI's callbacks for resources and synchronisation, from which news is made (news.h).
+/* Makes news (news.h) from CUPTI's callbacks for resources and synchronisation.
  *
- * Most calls that a wrapper carries, or that are followed, are noted there, and are no news. No
- * lock is taken. Not for a signal handler. */
+ * Most calls that a wrapper makes, or that are followed (subscription.h), are recorded there, and
+ * are no news. No lock is taken. Not for a signal handler. */
 #ifndef SC_CUPTI_HOOKS_RESOURCES_H
 #define SC_CUPTI_HOOKS_RESOURCES_H
 
@@ -11,13 +11,14 @@
 
 #include "cupti_hooks/news.h"
 
-/* Sets the function that is told of news. Pre: no callback has run yet. */
-void sc_resources_start(sc_news_receiver *told);
+/* Sets the receiver of news. Pre: no callback has run yet. */
+void sc_resources_start(sc_news_receiver *receive);
 
-/* A callback of one of these domains: tells the news that it is, if any. */
+/* Passes to the receiver the news, if any, that follow from a callback of the resource or
+ * synchronise domain. */
 void sc_resources_receive(CUpti_CallbackDomain domain, uint32_t id, const void *about);
 
-/* Calls `enable` for each callback that news is made from. */
+/* Calls `enable` for each callback that must be enabled for news. */
 void sc_resources_each(void (*enable)(CUpti_CallbackDomain domain, uint32_t id));
 
 #endif

@@ -9,7 +9,7 @@
 #include "common/text.h"
 #include "common/trace.h"
 #include "cupti_hooks/callbacks.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "cupti_hooks/libcupti.h"
 #include "cupti_hooks/resources.h"
 #include "cupti_hooks/timeline.h"
@@ -31,8 +31,8 @@ static struct {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct sc_cupti_request *request; /* the lock guards this and all below */
 static CUpti_SubscriberHandle subscriber;
-static bool subscribed SC_GUARDED_BY(lock); /* also in a forked child that inherited it */
-static bool widened SC_GUARDED_BY(lock);    /* calls of `followed` are enabled */
+static bool subscribed SC_GUARDED_BY(lock);   /* also in a forked child that inherited it */
+static bool follows_more SC_GUARDED_BY(lock); /* calls of `followed` are enabled */
 static struct sc_cupti_status current = {.library = "", .detail = "", .passed_over = ""};
 static struct sc_libcupti library;
 static char detail[128];
@@ -48,7 +48,7 @@ bool sc_cupti_is_asking(void)
 
 bool sc_cupti_is_ours(void)
 {
-    return sc_ear_is_open() && !atomic_load(&tool_came);
+    return sc_current_call_may_be_known() && !atomic_load(&tool_came);
 }
 
 const char *sc_cupti_state_string(enum sc_cupti_state state)
@@ -58,6 +58,7 @@ const char *sc_cupti_state_string(enum sc_cupti_state state)
     return words[state];
 }
 
+/* Looks up the functions of libcupti that are used. False: one is missing. */
 static bool find_functions(void)
 {
 #define FIND(member, symbol_name)                                                                  \
@@ -88,7 +89,7 @@ static enum sc_cupti_state load_cupti(void)
     return SC_CUPTI_LISTENING;
 }
 
-/* Notes as detail who holds CUPTI, or CUPTI's answer. */
+/* Stores as detail who is subscribed to CUPTI, or CUPTI's error. */
 static void note_failure(CUptiResult result, const char *holder)
 {
     const char *text = NULL;
@@ -101,6 +102,7 @@ static void note_failure(CUptiResult result, const char *holder)
     current.detail = detail;
 }
 
+/* Subscribes to CUPTI. Returns the new state; HELD: another tool is subscribed. */
 static enum sc_cupti_state subscribe(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -124,8 +126,8 @@ static enum sc_cupti_state subscribe(void) SC_REQUIRES(lock)
     return result == CUPTI_ERROR_NOT_COMPATIBLE ? SC_CUPTI_TOO_OLD : SC_CUPTI_FAILED;
 }
 
-/* Enables the callbacks of the functions whose names are wanted, one by one, since each callback
- * costs the program time. `note`: called with the id of each; NULL: nobody. */
+/* Enables the callbacks of the functions for which `wants` is true, one by one, since each callback
+ * costs the program time. `note`: called with the id of each; NULL: not called. */
 static void enable_named(CUpti_CallbackDomain domain, bool (*wants)(const char *name),
                          void (*note)(uint32_t id))
 {
@@ -144,6 +146,7 @@ static void enable_callback(CUpti_CallbackDomain domain, uint32_t id)
     cupti.enable(1, subscriber, domain, id);
 }
 
+/* Loads CUPTI, subscribes, and enables the callbacks and records that were requested. */
 static void start_locked(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -161,9 +164,11 @@ static void start_locked(void) SC_REQUIRES(lock)
     sc_resources_each(enable_callback);
     if (request->records)
         sc_timeline_start(library.handle, request->symbol, request->records);
-    atomic_store(&sc_ear_open, true);
+    atomic_store(&sc_current_call_is_traced, true);
 }
 
+/* Subscribes, in the first call. Calls of the driver that CUPTI makes count as the library's
+ * (SC_CARRY). */
 void sc_cupti_start(const struct sc_cupti_request *what)
 {
     pthread_mutex_lock(&lock);
@@ -177,6 +182,7 @@ void sc_cupti_start(const struct sc_cupti_request *what)
     pthread_mutex_unlock(&lock);
 }
 
+/* Records that CUPTI cannot be used, unless it was started. */
 void sc_cupti_fail(const char *why)
 {
     pthread_mutex_lock(&lock);
@@ -187,11 +193,12 @@ void sc_cupti_fail(const char *why)
     pthread_mutex_unlock(&lock);
 }
 
+/* Makes callbacks do nothing, and then ends the subscription. */
 static void unsubscribe_locked(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
     SC_TRACE("cupti-leave");
-    atomic_store(&sc_ear_open, false);
+    atomic_store(&sc_current_call_is_traced, false);
     SC_ASSERT(!subscribed || cupti.unsubscribe != NULL);
     if (!subscribed)
         return;
@@ -201,14 +208,16 @@ static void unsubscribe_locked(void) SC_REQUIRES(lock)
     calling_cupti = false;
 }
 
-/* Takes the lock unless that takes too long: a tool that comes in a constructor has the loader's
- * lock, for which the thread with our lock may wait. */
+/* Acquires the lock unless that takes too long: a tool that subscribes in a constructor holds the
+ * loader's lock, for which the owner of this lock may wait. */
 static bool lock_in_time(void) SC_TRY_ACQUIRES(true, lock)
 {
     struct timespec until = sc_deadline_in(YIELD_MAX_NS);
     return sc_lock_until(&lock, &until) == 0;
 }
 
+/* Ends the subscription and the records for another tool. If the lock is not acquired in time, the
+ * library stays subscribed, and the tool's call may fail. */
 bool sc_cupti_yield(void)
 {
     if (calling_cupti)
@@ -217,7 +226,7 @@ bool sc_cupti_yield(void)
     atomic_fetch_add(&tools_coming, 1);
     if (!lock_in_time())
         return false;
-    bool leaves = current.state == SC_CUPTI_LISTENING && sc_ear_is_open();
+    bool leaves = current.state == SC_CUPTI_LISTENING && sc_current_call_may_be_known();
     unsubscribe_locked();
     sc_cupti_yield_records();
     if (leaves)
@@ -226,6 +235,7 @@ bool sc_cupti_yield(void)
     return leaves;
 }
 
+/* Ends the activity records for another tool; the subscription stays. */
 bool sc_cupti_yield_records(void)
 {
     if (calling_cupti)
@@ -244,18 +254,22 @@ void sc_cupti_tool_came(void)
         atomic_fetch_sub(&tools_coming, 1);
 }
 
+/* Makes callbacks do nothing and, if asked to, unsubscribes. Does not wait for the lock: at the end
+ * of the process its owner may be stopped for good. */
 void sc_cupti_stop(bool unsubscribe)
 {
-    atomic_store(&sc_ear_open, false);
+    atomic_store(&sc_current_call_is_traced, false);
     if (!unsubscribe || pthread_mutex_trylock(&lock) != 0)
         return;
     unsubscribe_locked();
     pthread_mutex_unlock(&lock);
 }
 
+/* Resets the state in a forked child. The lock is initialised again, as another thread of the
+ * parent may have held it. */
 void sc_cupti_child(void)
 {
-    atomic_store(&sc_ear_open, false);
+    atomic_store(&sc_current_call_is_traced, false);
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     calling_cupti = false;
     atomic_store(&tools_coming, 0);
@@ -263,12 +277,13 @@ void sc_cupti_child(void)
     current.state = SC_CUPTI_UNUSED;
 }
 
+/* Enables the callbacks of the functions in `followed`, once. */
 void sc_cupti_follow_more(void)
 {
     if (pthread_mutex_trylock(&lock) != 0)
         return;
-    if (subscribed && !widened) {
-        widened = true;
+    if (subscribed && !follows_more) {
+        follows_more = true;
         calling_cupti = true;
         for (size_t i = 0; i < request->followed_count; i++)
             cupti.enable(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, request->followed[i]);
@@ -277,6 +292,8 @@ void sc_cupti_follow_more(void)
     pthread_mutex_unlock(&lock);
 }
 
+/* Stores the status. Reads it without the lock if another thread holds that; it may then be half
+ * changed. */
 void sc_cupti_get_status(struct sc_cupti_status *status)
 {
     bool locked = pthread_mutex_trylock(&lock) == 0;

@@ -60,8 +60,8 @@ static uint8_t *memory;
 static _Atomic bool is_out[BUFFERS];
 static _Atomic unsigned out_count, next_hint;
 
-/* A buffer for CUPTI's records; NULL: all are given out. Threads begin to look at different places.
- */
+/* Returns a buffer for CUPTI's records; NULL: all are in use. Threads begin to search at different
+ * places. */
 static uint8_t *take_buffer(void)
 {
     bool has_none = atomic_load_explicit(&out_count, memory_order_relaxed) >= BUFFERS;
@@ -79,7 +79,8 @@ static uint8_t *take_buffer(void)
     return NULL;
 }
 
-static void give_buffer(const uint8_t *buffer)
+/* Makes the buffer free for take_buffer. */
+static void release_buffer(const uint8_t *buffer)
 {
     SC_ASSERT(buffer >= memory && buffer < memory + (size_t)BUFFERS * BUFFER_BYTES);
     SC_ASSERT((size_t)(buffer - memory) % BUFFER_BYTES == 0);
@@ -107,6 +108,8 @@ struct entry {
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *table SC_GUARDED_BY(table_lock); /* REMEMBERED entries */
 
+/* Stores the times of a call. A call that makes several copies gets the earliest start and the
+ * latest end. */
 static void remember_locked(uint32_t id, uint64_t start, uint64_t end) SC_REQUIRES(table_lock)
 {
     SC_ASSERT_HELD(&table_lock);
@@ -122,6 +125,7 @@ static void remember_locked(uint32_t id, uint64_t start, uint64_t end) SC_REQUIR
     entry->end = end > entry->end ? end : entry->end;
 }
 
+/* Passes a record of managed memory on to the handler of the request. */
 static void read_managed(const CUpti_ActivityUnifiedMemoryCounter3 *record)
 {
     _Static_assert((int)SC_MANAGED_TO_DEVICE ==
@@ -160,19 +164,19 @@ static void read_record_locked(const CUpti_Activity *record) SC_REQUIRES(table_l
         read_managed((const void *)record);
 }
 
-/* CUPTI asks for a buffer. NULL: it gets none, and drops the record. */
+/* Gives CUPTI a buffer. NULL: it gets none, and drops the record. */
 static void CUPTIAPI requested(uint8_t **buffer, size_t *size, size_t *records_max)
 {
     *buffer = atomic_load(&closing) ? NULL : take_buffer();
     if (*buffer && !atomic_load(&on)) { /* give_up_records() counts it, or is seen here */
-        give_buffer(*buffer);
+        release_buffer(*buffer);
         *buffer = NULL;
     }
     *size = *buffer ? BUFFER_BYTES : 0;
     *records_max = 0;
 }
 
-/* CUPTI gives a buffer back: reads its records. */
+/* Reads the records of a buffer that CUPTI delivers. */
 static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
                                size_t valid_size)
 {
@@ -184,12 +188,12 @@ static void CUPTIAPI completed(CUcontext context, uint32_t stream, uint8_t *buff
     while (valid_size > 0 && cupti.next(buffer, valid_size, &record) == CUPTI_SUCCESS)
         read_record_locked(record);
     pthread_mutex_unlock(&table_lock);
-    give_buffer(buffer);
+    release_buffer(buffer);
 }
 
 /* Stores how far CLOCK_MONOTONIC is ahead of CUPTI's clock, modulo 2^64. Of several tries the one
  * counts that was interrupted least between its two readings of CLOCK_MONOTONIC. */
-static bool ask_ahead(uint64_t *ahead)
+static bool measure_ahead(uint64_t *ahead)
 {
     uint64_t least_ns = UINT64_MAX;
     for (unsigned i = 0; i < CLOCK_TRIES && least_ns > CLOCK_FINE_NS; i++) {
@@ -207,7 +211,7 @@ static bool ask_ahead(uint64_t *ahead)
 }
 
 /* Finds when the device made the copy that a driver call with this correlation id issued. False:
- * CUPTI has not told, or it is overwritten. */
+ * CUPTI has not delivered that, or it was overwritten. */
 bool sc_timeline_find(uint32_t correlation_id, struct sc_device_times *times)
 {
     if (correlation_id == 0)
@@ -216,7 +220,7 @@ bool sc_timeline_find(uint32_t correlation_id, struct sc_device_times *times)
     struct entry entry = table ? table[correlation_id % REMEMBERED] : (struct entry){0};
     pthread_mutex_unlock(&table_lock);
     uint64_t ahead = 0;
-    if (entry.correlation_id != correlation_id || !ask_ahead(&ahead))
+    if (entry.correlation_id != correlation_id || !measure_ahead(&ahead))
         return false;
     *times = (struct sc_device_times){entry.start + ahead, entry.end + ahead};
     return true;
@@ -224,6 +228,7 @@ bool sc_timeline_find(uint32_t correlation_id, struct sc_device_times *times)
 
 /* ---- on and off ---- */
 
+/* Looks up CUPTI's functions. False: one is missing. Those for managed memory may be. */
 static bool find_functions(void *library, void *(*symbol)(void *handle, const char *name))
 {
 #define FIND(member, name) cupti.member = (__typeof__(cupti.member))symbol(library, name)
@@ -248,6 +253,7 @@ static void disable_kinds(void)
         cupti.disable(kinds[left - 1]);
 }
 
+/* Enables a kind of records, and stores it for disable_kinds. */
 static CUptiResult enable_kind(CUpti_ActivityKind kind)
 {
     CUptiResult result = cupti.enable(kind);
@@ -257,6 +263,7 @@ static CUptiResult enable_kind(CUpti_ActivityKind kind)
     return result;
 }
 
+/* Enables the records of copies and memsets; if that fails, disables all kinds. */
 static enum sc_cupti_state enable_copies(void)
 {
     if (enable_kind(CUPTI_ACTIVITY_KIND_MEMCPY) == CUPTI_SUCCESS &&
@@ -266,7 +273,7 @@ static enum sc_cupti_state enable_copies(void)
     return SC_CUPTI_FAILED;
 }
 
-/* Asks for all kinds of records of managed memory, of all devices. */
+/* Requests all kinds of records of managed memory, of all devices. */
 static CUptiResult configure_managed(void)
 {
     CUpti_ActivityUnifiedMemoryCounterConfig all[SC_MANAGED_BETWEEN];
@@ -279,6 +286,7 @@ static CUptiResult configure_managed(void)
     return cupti.configure_managed(all, SC_MANAGED_BETWEEN);
 }
 
+/* Enables the records of managed memory; on failure CUPTI's reason is stored. */
 static enum sc_cupti_state enable_managed(void)
 {
     const char *detail = "";
@@ -292,6 +300,7 @@ static enum sc_cupti_state enable_managed(void)
     return result == CUPTI_SUCCESS ? SC_CUPTI_LISTENING : SC_CUPTI_FAILED;
 }
 
+/* Maps the table of times. False: no memory. */
 static bool make_table(void)
 {
     pthread_mutex_lock(&table_lock);
@@ -301,6 +310,7 @@ static bool make_table(void)
     return made;
 }
 
+/* Prepares all that the records need. Returns LISTENING if kinds may be enabled now. */
 static enum sc_cupti_state prepare_locked(void *library,
                                           void *(*symbol)(void *handle, const char *name))
     SC_REQUIRES(lock)
@@ -316,6 +326,8 @@ static enum sc_cupti_state prepare_locked(void *library,
     return SC_CUPTI_LISTENING;
 }
 
+/* Enables the records that were requested. Copies come first: if enabling them fails, all kinds are
+ * disabled again. */
 void sc_timeline_start(void *library, void *(*symbol)(void *handle, const char *name),
                        const struct sc_timeline_request *request)
 {
@@ -323,7 +335,7 @@ void sc_timeline_start(void *library, void *(*symbol)(void *handle, const char *
     wanted = request;
     enum sc_cupti_state copies = prepare_locked(library, symbol), managed = copies;
     bool works = copies == SC_CUPTI_LISTENING;
-    atomic_store(&on, works); /* CUPTI may ask for a buffer as soon as a kind is enabled */
+    atomic_store(&on, works); /* CUPTI may request a buffer as soon as a kind is enabled */
     if (works && request->copies)
         copies = enable_copies();
     atomic_store(&on, works);
@@ -352,6 +364,7 @@ const char *sc_timeline_managed_detail(void)
     return atomic_load(&managed_detail);
 }
 
+/* Records that what was requested has failed. */
 void sc_timeline_fail(void)
 {
     if (wanted->copies)
@@ -365,6 +378,8 @@ bool sc_timeline_is_on(void)
     return atomic_load(&on);
 }
 
+/* Makes CUPTI deliver its buffers, with `all` also those with incomplete records, and counts the
+ * dropped records. */
 static void flush(bool all)
 {
     size_t lost = 0;
@@ -373,6 +388,8 @@ static void flush(bool all)
         atomic_fetch_add(&dropped, lost);
 }
 
+/* Flushes the records if they are enabled. The lock is held, so that they are not disabled
+ * meanwhile. */
 void sc_timeline_flush(bool all)
 {
     pthread_mutex_lock(&lock);
@@ -381,10 +398,10 @@ void sc_timeline_flush(bool all)
     pthread_mutex_unlock(&lock);
 }
 
-/* Gives up the records, so that CUPTI has no buffer of the library's. Disabling does not wait for
- * running copies. Records of work in flight would go to whoever registers next, in a buffer of
- * ours, so they are given up. A thread that was just given a buffer may not have told CUPTI of it
- * yet, so flushes are repeated for a while. */
+/* Gives up the records, so that CUPTI has no buffer of the library. Disabling does not wait for
+ * running copies. Records of work in flight would be delivered to the next client, in a buffer of
+ * the library, so they are dropped. A thread that was just given a buffer may not have passed it to
+ * CUPTI yet, so flushes are repeated for a while. */
 static void give_up_records(void)
 {
     const struct timespec moment = {.tv_nsec = LEAVE_POLL_NS};
@@ -408,9 +425,9 @@ static void yield_state(_Atomic int *what)
     atomic_compare_exchange_strong(what, &listening, SC_CUPTI_YIELDED);
 }
 
-/* Ends the records, as another tool wants CUPTI. A flush of the library's may have the lock for
- * long, since it waits for a driver call of the program. Then this goes on without the lock, and
- * two threads call CUPTI. */
+/* Ends the records, as another tool wants CUPTI. A flush of the library may hold the lock for long,
+ * since it waits for a driver call of the program. Then this goes on without the lock, and two
+ * threads call CUPTI. */
 bool sc_timeline_yield(void) SC_UNFOLLOWED
 {
     atomic_store(&tool_was_first, true);
@@ -431,6 +448,8 @@ void sc_timeline_stop(void)
     atomic_store(&closing, true);
 }
 
+/* Resets the state in a forked child. The locks are initialised again, as other threads of the
+ * parent may have held them. */
 void sc_timeline_child(void)
 {
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;

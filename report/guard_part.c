@@ -26,7 +26,7 @@ static void put_option(struct sc_text *line, const char *name, const struct sc_o
 
 void sc_guard_part_name_sites(const struct sc_budget *budget, struct sc_guard_part_sites *sites)
 {
-    sites->count = sc_budget_look(budget, &sites->totals, sites->sites, SC_GUARD_PART_SITES_MAX);
+    sites->count = sc_budget_read(budget, &sites->totals, sites->sites, SC_GUARD_PART_SITES_MAX);
     for (unsigned i = 0; i < sites->count; i++) {
         const struct sc_budget_site *site = &sites->sites[i];
         struct sc_json_lines_stack *stack = &sites->stacks[i];

@@ -489,7 +489,7 @@ static void put_budget(struct sc_text *text, const struct sc_budget *budget)
     struct sc_budget_site totals, sites[SITES_SHOWN];
     if (!budget)
         return;
-    unsigned count = sc_budget_look(budget, &totals, sites, SITES_SHOWN);
+    unsigned count = sc_budget_read(budget, &totals, sites, SITES_SHOWN);
     if (totals.guarded == totals.operations)
         return;
     sc_text_format(text, "  guard_budget: %lu of %lu operation%s guarded\n", totals.guarded,

@@ -5,15 +5,17 @@
 #include "common/poison.h"
 
 /* Times, as seconds or as parts of a second. */
-enum { BURSTS_PER_SECOND = 1, DEBT_SECONDS = 10, PATIENCES_PER_SECOND = 4, PROBES_MAX = 16 };
+enum { BURSTS_PER_SECOND = 1, DEBT_SECONDS = 10, REFUSED_MAXES_PER_SECOND = 4, PROBES_MAX = 16 };
 
+/* Initialises the budget. `left` counts ticks times SC_BUDGET_WHOLE, so that `share` is what one
+ * tick earns. */
 void sc_budget_start(struct sc_budget *budget, uint32_t share, uint64_t ticks_per_second,
                      uint64_t now)
 {
     budget->share = share;
     budget->burst = (int64_t)(share * ticks_per_second / BURSTS_PER_SECOND);
     budget->debt = -(int64_t)(share * ticks_per_second * DEBT_SECONDS);
-    budget->patience = ticks_per_second / PATIENCES_PER_SECOND;
+    budget->refused_max_ticks = ticks_per_second / REFUSED_MAXES_PER_SECOND;
     budget->now = budget->round_began = now;
     budget->round = 1;
 }
@@ -26,8 +28,8 @@ static uint64_t hash_of(uint64_t key)
     return key ^ key >> 32;
 }
 
-/* The record of the call site, made if there is none. If PROBES_MAX places are taken, the one that
- * all further sites share. */
+/* Finds or creates the record of the call site. If PROBES_MAX places are taken, returns the one
+ * that all further sites share. */
 static struct sc_budget_site *find_locked(struct sc_budget *budget, uint64_t key, uint32_t stack)
     SC_REQUIRES(budget->lock)
 {
@@ -47,8 +49,9 @@ static struct sc_budget_site *find_locked(struct sc_budget *budget, uint64_t key
 
 /* ---- time ---- */
 
-/* Adds what was earned since the last time, and takes off what guards took. `now` may lie before
- * that time, as the clocks of two processors may differ a little. */
+/* Adds the time that was earned since the last call, and subtracts the time that guarding took.
+ * `now` may be earlier than the last call's, as the clocks of two processors may differ a little.
+ */
 static void earn_locked(struct sc_budget *budget, uint64_t now) SC_REQUIRES(budget->lock)
 {
     SC_ASSERT_HELD(&budget->lock);
@@ -63,53 +66,54 @@ static void earn_locked(struct sc_budget *budget, uint64_t now) SC_REQUIRES(budg
 
 /* ---- turns ---- */
 
-/* Notes that a site's operation was not guarded. The site has asked in vain: others that were
- * guarded in this round wait for it. */
-static void note_vain_locked(struct sc_budget *budget, struct sc_budget_site *site)
+/* Records that a site's operation was refused (not guarded). Sites that were guarded in this round
+ * then wait for it. */
+static void count_refusal_locked(struct sc_budget *budget, struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
     SC_ASSERT_HELD(&budget->lock);
-    if (!site->vain_since)
-        site->vain_since = budget->now;
-    if (site->round == budget->round || site->waits_in == budget->round)
+    if (!site->refused_since)
+        site->refused_since = budget->now;
+    if (site->round == budget->round || site->refused_in == budget->round)
         return;
-    site->waits_in = budget->round;
-    budget->waiting++;
+    site->refused_in = budget->round;
+    budget->refused_sites++;
 }
 
 static bool is_overdue(const struct sc_budget *budget, const struct sc_budget_site *site)
 {
-    return site->vain_since && budget->now - site->vain_since > budget->patience;
+    return site->refused_since && budget->now - site->refused_since > budget->refused_max_ticks;
 }
 
-/* Is it the site's turn, now that there is time? If no site waits, or the round has lasted long
- * enough, a new round begins. */
+/* Is it the site's turn? If it had its turn in this round, a new round begins, unless a refused
+ * site still waits and the round is not too long. */
 static bool has_turn_locked(struct sc_budget *budget, const struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
     SC_ASSERT_HELD(&budget->lock);
     if (site->round != budget->round)
         return true;
-    if (budget->waiting && budget->now - budget->round_began <= budget->patience)
+    if (budget->refused_sites && budget->now - budget->round_began <= budget->refused_max_ticks)
         return false;
     budget->round++;
     budget->round_began = budget->now;
-    budget->waiting = 0;
+    budget->refused_sites = 0;
     return true;
 }
 
-/* Draws a lot: true in half of the cases for a site that has asked in vain, which then lets this
- * chance pass. */
-static bool draws_lot_locked(struct sc_budget *budget, const struct sc_budget_site *site)
+/* Returns true at random, in half of the cases, for a site that was refused, which then gives up
+ * this chance. */
+static bool skips_at_random_locked(struct sc_budget *budget, const struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
     SC_ASSERT_HELD(&budget->lock);
-    budget->lot = budget->lot * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return site->vain_since && budget->lot >> 63;
+    budget->random_state =
+        budget->random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return site->refused_since && budget->random_state >> 63;
 }
 
-/* May an operation of this site be guarded? A site's first operations are guarded in any case, then
- * one that has waited too long, and else a site whose turn it is, if time is left. */
+/* May an operation of this site be guarded? Yes for a site's first operations, and for a site that
+ * was refused for too long; otherwise if time is left and it is the site's turn. */
 static bool allows_locked(struct sc_budget *budget, struct sc_budget_site *site)
     SC_REQUIRES(budget->lock)
 {
@@ -117,9 +121,11 @@ static bool allows_locked(struct sc_budget *budget, struct sc_budget_site *site)
     bool is_new = site->guarded < SC_BUDGET_FIRST;
     bool on_credit = budget->left > -budget->burst && is_overdue(budget, site);
     return is_new || on_credit ||
-           (budget->left > 0 && !draws_lot_locked(budget, site) && has_turn_locked(budget, site));
+           (budget->left > 0 && !skips_at_random_locked(budget, site) &&
+            has_turn_locked(budget, site));
 }
 
+/* Decides whether this operation is guarded, and counts it for its call site. */
 bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, uint64_t now)
 {
     sc_brief_lock_acquire(&budget->lock);
@@ -129,12 +135,12 @@ bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, ui
     site->operations++;
     site->guarded += allowed;
     if (!allowed) {
-        note_vain_locked(budget, site);
+        count_refusal_locked(budget, site);
     } else {
-        /* a site that had asked in vain in this round waits no more */
-        budget->waiting -= site->waits_in == budget->round && site->round != budget->round;
+        /* A site that was refused in this round waits no more. */
+        budget->refused_sites -= site->refused_in == budget->round && site->round != budget->round;
         site->round = budget->round;
-        site->vain_since = 0;
+        site->refused_since = 0;
     }
     sc_brief_lock_release(&budget->lock);
     return allowed;
@@ -163,8 +169,8 @@ static unsigned insert_site(struct sc_budget_site *sites, unsigned count, unsign
     return count < room ? count + 1 : count;
 }
 
-/* Copies what was guarded and left out, in all and at the call sites where most was left out. */
-unsigned sc_budget_look(const struct sc_budget *budget, struct sc_budget_site *totals,
+/* Sums up what was guarded, and finds the call sites with most unguarded operations. */
+unsigned sc_budget_read(const struct sc_budget *budget, struct sc_budget_site *totals,
                         struct sc_budget_site *sites, unsigned room)
 {
     unsigned count = 0;

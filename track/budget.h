@@ -1,17 +1,20 @@
-/* Which operations are guarded if only a share of the time may go into guards (guard_budget).
+/* Decides which operations are guarded if only a share of the time may be spent on guarding (option
+ * guard_budget).
  *
- * The budget is a token bucket: passing time earns at the rate of the share, and what guards took
- * is paid from it. At most what one second earns is saved, and at most what ten seconds earn is
- * owed. The first SC_BUDGET_FIRST operations of each call site are guarded whatever that takes.
- * After these, an operation is guarded if there is time left and it is its site's turn. A site that
- * was guarded in this round waits for the sites that have asked in vain, but no longer than a
- * quarter of a second. A site that has asked in vain for longer than that is guarded on credit. A
- * site that has asked in vain lets every second chance pass, by lot. So operations that alternate
- * at one site are all guarded in turn.
+ * The budget is a token bucket. Time is earned at the rate of the share as time passes, and the
+ * time that guarding took is subtracted. At most one second's earnings are saved, and at most ten
+ * seconds' are owed. The first SC_BUDGET_FIRST operations of each call site are guarded in any
+ * case. After these, an operation is guarded if there is time left and it is its site's turn:
  *
- * Sites beyond SC_BUDGET_SITES share one entry. The time is the caller's, in ticks of any length.
- * Plain data, static or zeroed. Locks: one of its own, a leaf. sc_budget_charge is lock-free.
- * Thread-safe; signal-safe while sc_own_lock_depth is 0. */
+ * - Sites take turns in rounds. A site that was guarded in this round waits for the sites that were
+ *   refused in it, but at most a quarter of a second.
+ * - A site that has been refused for longer than that is guarded on credit.
+ * - A site that was refused gives up every second chance, at random. So operations that alternate
+ *   at one site are all guarded at some time.
+ *
+ * Sites beyond SC_BUDGET_SITES share one entry. Times are the caller's, in ticks of any length. The
+ * struct is static or zeroed. Locks: its own, a leaf. sc_budget_charge is lock-free. Thread-safe;
+ * signal-safe while sc_library_lock_depth is 0. */
 #ifndef SC_TRACK_BUDGET_H
 #define SC_TRACK_BUDGET_H
 
@@ -24,46 +27,47 @@
 enum { SC_BUDGET_FIRST = 32, SC_BUDGET_SITES = 1024, SC_BUDGET_WHOLE = 10000 };
 
 struct sc_budget_site {
-    uint64_t key;        /* 0: the entry is free */
-    uint32_t stack;      /* 0: not known */
-    uint32_t round;      /* the round in which it was guarded last */
-    uint32_t waits_in;   /* the last round in which it asked in vain */
-    uint64_t vain_since; /* since when it asks in vain; 0: it does not */
+    uint64_t key;           /* 0: the entry is free */
+    uint32_t stack;         /* 0: not known */
+    uint32_t round;         /* the round in which it was guarded last */
+    uint32_t refused_in;    /* the last round in which it was refused */
+    uint64_t refused_since; /* since when it has been refused; 0: it was not */
     uint64_t operations, guarded;
 };
 
 struct sc_budget {
     struct sc_brief_lock lock;
-    _Atomic uint64_t unpaid; /* ticks that guards took and that `left` does not count yet */
-    uint32_t share;          /* the share of the time, in parts of SC_BUDGET_WHOLE */
-    int64_t left;            /* ticks times SC_BUDGET_WHOLE */
-    int64_t burst, debt;     /* the most and the least that `left` may be */
-    uint64_t patience;       /* ticks that a site asks in vain at most */
-    uint64_t now;            /* the time until which `left` was earned */
-    uint32_t round, waiting; /* the present round, and how many sites have asked in vain in it */
+    _Atomic uint64_t unpaid;       /* ticks spent on guarding that `left` does not count yet */
+    uint32_t share;                /* the share of the time, in parts of SC_BUDGET_WHOLE */
+    int64_t left;                  /* ticks times SC_BUDGET_WHOLE */
+    int64_t burst, debt;           /* the most and the least that `left` may be */
+    uint64_t refused_max_ticks;    /* for how many ticks a site may be refused */
+    uint64_t now;                  /* the time until which `left` was earned */
+    uint32_t round, refused_sites; /* the present round, and how many sites were refused in it */
     uint64_t round_began;
-    uint64_t lot; /* of a random generator */
+    uint64_t random_state; /* the state of a random generator */
     struct sc_budget_site sites[SC_BUDGET_SITES], others;
 };
 
-/* Starts the budget. `share`: the share of the time in parts of SC_BUDGET_WHOLE, at least 1. */
+/* Initialises the budget. `share`: the share of the time in parts of SC_BUDGET_WHOLE, at least 1.
+ */
 void sc_budget_start(struct sc_budget *budget, uint32_t share, uint64_t ticks_per_second,
                      uint64_t now);
 
-/* Is the next operation of this call site to be guarded? Counts the operation. `key`: a number that
- * tells call sites apart, not 0. `stack`: the call's, for the summary. */
+/* Counts an operation of this call site and returns whether it is to be guarded. `key`: identifies
+ * the call site, not 0. `stack`: the call's stack id, for the summary. */
 bool sc_budget_allows(struct sc_budget *budget, uint64_t key, uint32_t stack, uint64_t now);
 
-/* Guards took so many ticks. */
+/* Subtracts the time that guarding has taken. */
 static inline void sc_budget_charge(struct sc_budget *budget, uint64_t ticks)
 {
     atomic_fetch_add_explicit(&budget->unpaid, ticks, memory_order_relaxed);
 }
 
-/* Reads the counts of all sites, without the lock; another thread may be counting. `sites` gets up
- * to `room` of the sites that have operations, those with most unguarded operations first. `totals`
- * gets the sums. Returns how many sites were stored. */
-unsigned sc_budget_look(const struct sc_budget *budget, struct sc_budget_site *totals,
+/* Reads the counts of all sites without the lock; another thread may be counting. Stores in `sites`
+ * up to `room` of the sites that have operations, those with most unguarded operations first, and
+ * in `totals` the sums. Returns how many sites were stored. */
+unsigned sc_budget_read(const struct sc_budget *budget, struct sc_budget_site *totals,
                         struct sc_budget_site *sites, unsigned room);
 
 #endif

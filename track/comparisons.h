@@ -3,9 +3,9 @@
  *
  * An operation and its slot stay until its comparison is made. Whoever drops the operation, takes
  * its memory away or lets it be made unreadable waits for that, some tens of microseconds at most.
- * The comparing thread counts as within a lock of the library's meanwhile (common/own_lock.h). A
- * change of the source between the comparison and the next use of the lock is not seen; the copy is
- * done by then. */
+ * The comparing thread counts as within a lock of the library's meanwhile (common/library_lock.h).
+ * A change of the source between the comparison and the next use of the lock is not seen; the copy
+ * is done by then. */
 #ifndef SC_TRACK_COMPARISONS_H
 #define SC_TRACK_COMPARISONS_H
 

@@ -241,21 +241,21 @@ static void check_list(struct sc_spans *spans, uint32_t first, uint32_t *count, 
 void sc_consistency_of_spans(struct sc_spans *spans)
 {
     uint32_t count = 0, hiding = 0, dead = 0;
-    for (unsigned lane = 0; lane < SC_SPANS_LANES; lane++) {
-        uint32_t refused = read_count(&spans->refused[lane]);
-        SC_ASSERT((!spans->unapplied[lane] && !refused) ||
-                  (read_number(&spans->unapplied_lanes) >> lane & 1));
-        check_list(spans, spans->unapplied[lane], &count, &hiding, &dead);
+    for (unsigned stripe = 0; stripe < SC_SPANS_STRIPES; stripe++) {
+        uint32_t refused = read_count(&spans->refused[stripe]);
+        SC_ASSERT((!spans->unapplied[stripe] && !refused) ||
+                  (read_number(&spans->unapplied_stripes) >> stripe & 1));
+        check_list(spans, spans->unapplied[stripe], &count, &hiding, &dead);
         check_list(spans, refused, &count, &hiding, &dead);
     }
     SC_ASSERT(count == read_count(&spans->unapplied_count));
-    SC_ASSERT(hiding == spans->hiding_unapplied);
+    SC_ASSERT(hiding == spans->unreadable_unapplied);
     /* Besides these there are spans that have ended and are due, or of which the kernel was told.
      */
     SC_ASSERT(spans->live + dead <= spans->pool.live);
     SC_ASSERT(spans->live + dead <= read_count(&spans->busy));
-    SC_ASSERT(spans->hiding_unapplied <= spans->hiding);
-    SC_ASSERT(spans->hiding <= spans->pool.live);
+    SC_ASSERT(spans->unreadable_unapplied <= spans->unreadable);
+    SC_ASSERT(spans->unreadable <= spans->pool.live);
 }
 
 #endif

@@ -6,7 +6,7 @@
 #include "common/brief_lock.h"
 #include "common/checks.h"
 #include "common/handles.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/trace.h"
 #include "track/events_internal.h"
 #include "track/order.h"
@@ -120,13 +120,13 @@ bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
 static __attribute__((noinline)) bool wake_and_leave(struct record *record, bool is_done)
 {
     sc_brief_lock_wake(&record->lock);
-    sc_own_lock_leave();
+    sc_library_lock_leave();
     return is_done;
 }
 
 static __attribute__((noinline)) bool have_left(bool is_done)
 {
-    sc_own_lock_have_left();
+    sc_library_lock_run_on_leave();
     return is_done;
 }
 
@@ -165,15 +165,15 @@ static inline __attribute__((always_inline)) bool access_simple(struct sc_events
     struct record *record = sc_handle_pointer(sc_handles_guess(&events->records_of, event));
     if (!record)
         return false;
-    sc_own_lock_enter();
+    sc_library_lock_enter();
     bool is_done = false;
     if (__builtin_expect(sc_brief_lock_grab(&record->lock), 1)) {
         sc_brief_lock_note(&record->lock, true);
         is_done = access_number(record, event, number, sets);
-        if (sc_brief_lock_let_go(&record->lock))
+        if (sc_brief_lock_unlock(&record->lock))
             return wake_and_leave(record, is_done);
     }
-    return sc_own_lock_leaves() ? have_left(is_done) : is_done;
+    return sc_library_lock_leave_first() ? have_left(is_done) : is_done;
 }
 
 bool sc_events_set_simple(struct sc_events *events, uintptr_t event, uint32_t stream,

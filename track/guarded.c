@@ -20,8 +20,8 @@ void sc_guarded_note_awaited(struct sc_inflight *inflight, const struct sc_ticke
     inflight->awaited = *ticket;
 }
 
-/* Finds what lies on the same pages as a touch, beside it. Only while the operation that a thread
- * waits for is not known done: else its neighbours need no look. */
+/* Finds operations on the touched pages that do not use the touched bytes themselves. Finds none if
+ * the operation of sc_guarded_note_awaited is known done: the program may have waited for that. */
 void sc_guarded_find_beside_touch(struct sc_inflight *inflight, uintptr_t address,
                                   size_t size_bytes, enum sc_touch touch, struct sc_ops *found)
 {
@@ -30,11 +30,13 @@ void sc_guarded_find_beside_touch(struct sc_inflight *inflight, uintptr_t addres
         sc_inflight_find_beside_touch(inflight, address, size_bytes, touch, found);
 }
 
-void sc_guarded_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                       enum sc_touch touch, bool keep_copies, enum sc_no_verdict_reason reason)
+/* Ends the guard of pages in the interval. Counts the operations of which touches can no longer be
+ * noticed. */
+void sc_guarded_unprotect(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                          enum sc_touch touch, bool keep_copies, enum sc_no_verdict_reason reason)
 {
     struct sc_unwatched unwatched = {0, 0};
-    sc_inflight_let_go(inflight, address, size_bytes, touch, keep_copies, &unwatched);
+    sc_inflight_unprotect(inflight, address, size_bytes, touch, keep_copies, &unwatched);
     sc_no_verdicts_add_unwatched(inflight->no_verdicts, reason, unwatched.operations,
                                  unwatched.bytes);
 }
@@ -57,7 +59,7 @@ void sc_guarded_find_unaccused(struct sc_inflight *inflight, const struct sc_ops
     }
 }
 
-/* Notes that the touch of these operations was reported, so that the same one is not reported
+/* Records that the touch of these operations was reported, so that the same one is not reported
  * again. */
 void sc_guarded_accuse(struct sc_inflight *inflight, const struct sc_ops *ops, int32_t thread)
 {
@@ -83,6 +85,7 @@ void sc_guarded_end_complete(struct sc_inflight *inflight, struct sc_ops *ops)
     ops->count = kept;
 }
 
+/* Ends the guards of the operations; those that are no longer in flight are skipped. */
 void sc_guarded_end(struct sc_inflight *inflight, const struct sc_ops *ops)
 {
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
@@ -100,7 +103,7 @@ static uintptr_t whole_pages_end(const struct sc_inflight *inflight)
 void sc_guarded_end_all(struct sc_inflight *inflight)
 {
     struct sc_unwatched unused = {0, 0};
-    sc_inflight_let_go(inflight, 0, whole_pages_end(inflight), SC_TOUCH_WRITE, false, &unused);
+    sc_inflight_unprotect(inflight, 0, whole_pages_end(inflight), SC_TOUCH_WRITE, false, &unused);
 }
 
 /* Counts each guarded operation once, by its first span. */
@@ -116,16 +119,19 @@ void sc_guarded_give_up(struct sc_inflight *inflight)
     sc_guarded_end_all(inflight);
 }
 
-bool sc_guarded_apply(struct sc_inflight *inflight, unsigned lane, struct sc_access_change *change)
+/* Applies changes until one needs a system call, and stores that one. False: nothing is left. */
+bool sc_guarded_apply(struct sc_inflight *inflight, unsigned stripe,
+                      struct sc_access_change *change)
 {
     bool more;
     do
-        more = sc_spans_apply(&inflight->guards, lane, change);
+        more = sc_spans_apply(&inflight->guards, stripe, change);
     while (more && !change->size_bytes);
     return more;
 }
 
-/* The kernel has refused the change: ends the guard of its operation, which is then not watched. */
+/* Ends the guard of the operation of a change that Linux has refused; the operation is then not
+ * watched. */
 void sc_guarded_refuse(struct sc_inflight *inflight, const struct sc_access_change *change,
                        enum sc_no_verdict_reason reason)
 {
@@ -138,8 +144,7 @@ void sc_guarded_refuse(struct sc_inflight *inflight, const struct sc_access_chan
     }
 }
 
-/* Raises the range's value: memory that was once forbidden stays so, whoever has looked at it in
- * the meantime. */
+/* Raises the range's value: memory that was once forbidden stays so. */
 static void set_guarding(struct sc_range *range, enum sc_guarding guarding)
 {
     if (atomic_load_explicit(&range->guarding, memory_order_relaxed) < (unsigned)guarding)
@@ -154,7 +159,7 @@ void sc_guarded_set(struct sc_inflight *inflight, uintptr_t address, size_t size
     SC_GRID_EACH (walk, &inflight->range_grid, address, size_bytes)
         set_guarding(sc_inflight_range(inflight, walk.id), guarding);
     if (guarding == SC_GUARDING_FORBIDDEN)
-        sc_inflight_let_go(inflight, address, size_bytes, SC_TOUCH_WRITE, false, &unwatched);
+        sc_inflight_unprotect(inflight, address, size_bytes, SC_TOUCH_WRITE, false, &unwatched);
     sc_no_verdicts_add_unwatched(inflight->no_verdicts, SC_NO_VERDICT_MEMORY, unwatched.operations,
                                  unwatched.bytes);
 }
@@ -165,6 +170,8 @@ static void limit_snapshots(struct sc_range *range, enum sc_snapshots snapshots)
         atomic_store_explicit(&range->snapshots, snapshots, memory_order_release);
 }
 
+/* Limits how sources in these ranges may be read. Then waits until no other thread reads one, since
+ * the memory may now be unreadable. */
 void sc_guarded_limit_snapshots(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                 enum sc_snapshots snapshots)
 {

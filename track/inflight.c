@@ -36,7 +36,7 @@ int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
     sc_pool_init(&inflight->ranges, sizeof(struct sc_range));
     sc_pool_init(&inflight->ops, sizeof(struct sc_op));
     sc_source_copies_init(inflight);
-    sc_kept_off_init(&inflight->kept_off);
+    sc_exempt_pages_init(&inflight->exempt_pages);
     inflight->keys = sc_pages_map(SC_INFLIGHT_KEYS * sizeof *inflight->keys);
     inflight->no_range = sc_pool_take(&inflight->ranges);
     inflight->device_memory = sc_pool_take(&inflight->ranges);
@@ -175,12 +175,12 @@ static void unlink_from_range(struct sc_inflight *inflight, uint32_t id)
 }
 
 /* The range goes: its pages are kept off no longer, since other memory may come to lie there. */
-static void forget_kept_off(struct sc_inflight *inflight, const struct sc_grid_node *node)
+static void forget_exempt_pages(struct sc_inflight *inflight, const struct sc_grid_node *node)
 {
     uintptr_t mask = inflight->guards.page_mask;
     uintptr_t start = atomic_load_explicit(&node->address, memory_order_relaxed);
     uintptr_t end = start + atomic_load_explicit(&node->size_bytes, memory_order_relaxed);
-    sc_kept_off_forget(&inflight->kept_off, start & ~mask, (end + mask) & ~mask, mask);
+    sc_exempt_pages_forget(&inflight->exempt_pages, start & ~mask, (end + mask) & ~mask, mask);
 }
 
 /* Removes a range, as its memory is no longer known. The operations on the range go on as
@@ -191,7 +191,7 @@ void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
     SC_TRACE("range-remove range", id);
     sc_comparisons_await_all(inflight);
     struct sc_range *range = sc_inflight_range(inflight, id);
-    forget_kept_off(inflight, &range->node);
+    forget_exempt_pages(inflight, &range->node);
     SC_ASSERT(id != inflight->no_range && id < sc_pool_first_unused(&inflight->ranges));
     SC_CHECK_OF(op_count(range), sc_consistency_of_range(inflight, id));
     while (range->first_op) {
@@ -525,8 +525,8 @@ static void note_unwatched(const struct sc_op *op, const struct sc_shape *touche
 
 /* Cuts the spans of all operations there, one operation after the other, until none protects the
  * pages any more. */
-void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                        enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched)
+void sc_inflight_unprotect(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                           enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_shape touched = {address, size_bytes, size_bytes, 1};
@@ -918,7 +918,8 @@ static inline bool is_unchanged(struct sc_inflight *inflight, const struct sc_op
     const struct sc_op_info *info = &op->info;
     if (op->looked || info->shape.width_bytes >= SC_COMPARISONS_MIN_BYTES)
         return op->looked && !op->differs;
-    return !sc_spans_may_hide(&inflight->guards, info->shape.address, info->shape.width_bytes) &&
+    return !sc_spans_may_forbid_reading(&inflight->guards, info->shape.address,
+                                        info->shape.width_bytes) &&
            memcmp((const void *)info->shape.address, info->slot->bytes, info->shape.width_bytes) ==
                0;
 }
@@ -1212,7 +1213,7 @@ bool sc_inflight_retire(struct sc_inflight *inflight, uint32_t stream, unsigned 
                         struct sc_ops *overwritten)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
-    bool judges_first = overwritten && inflight->guards.hiding != 0;
+    bool judges_first = overwritten && inflight->guards.unreadable != 0;
     struct retiring retiring = {inflight, limit, judges_first ? NULL : overwritten};
     if (judges_first && stream)
         judge_known(inflight, stream, limit, overwritten);

@@ -21,8 +21,8 @@
 #ifndef SC_TRACK_INFLIGHT_H
 #define SC_TRACK_INFLIGHT_H
 
+#include "track/exempt_pages.h"
 #include "track/grid.h"
-#include "track/kept_off.h"
 #include "track/op_info.h"
 #include "track/spans.h"
 #include "track/unseen.h"
@@ -100,12 +100,12 @@ struct sc_inflight {
     struct sc_grid heap_grid;
     struct sc_grid device_grid; /* operations on device memory */
     struct sc_spans guards;
-    struct sc_kept_off kept_off;        /* pages of ranges */
-    struct sc_pool copies;              /* of pages (source_copies.c) */
-    struct sc_unwatched uncompared;     /* sources of which there could be no copy */
-    _Atomic uint32_t comparing;         /* how many sources are (track/comparisons.h) */
-    bool guard_until_known;             /* and not only until complete */
-    struct sc_no_verdicts *no_verdicts; /* of what is forgotten for want of room, or NULL */
+    struct sc_exempt_pages exempt_pages; /* pages of ranges */
+    struct sc_pool copies;               /* of pages (source_copies.c) */
+    struct sc_unwatched uncompared;      /* sources of which there could be no copy */
+    _Atomic uint32_t comparing;          /* how many sources are (track/comparisons.h) */
+    bool guard_until_known;              /* and not only until complete */
+    struct sc_no_verdicts *no_verdicts;  /* of what is forgotten for want of room, or NULL */
     struct sc_released released[SC_RELEASED_MAX]; /* the latest ones; others are unguarded */
     uint32_t released_count;                      /* that there ever were */
     _Atomic uint32_t *keys; /* operations of equal keys are in a list; read without the lock */
@@ -289,8 +289,8 @@ void sc_inflight_find_beside_touch(struct sc_inflight *inflight, uintptr_t addre
  * `keep_copies`: the bytes of sources on these pages are copied first, and compared when the
  * operations are known done. Operations that lose pages without using the touched bytes themselves
  * are added to `unwatched`, each once. */
-void sc_inflight_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
-                        enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched);
+void sc_inflight_unprotect(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
+                           enum sc_touch touch, bool keep_copies, struct sc_unwatched *unwatched);
 
 /* Guards the operations that stood behind unseen waits (track/unseen.h) of which all are over by
  * now. */

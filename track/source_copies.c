@@ -86,7 +86,7 @@ static inline __attribute__((always_inline)) bool can_read(struct sc_inflight *i
                                                            uintptr_t address, size_t size_bytes)
 {
     return info->kind == SC_PINNED && snapshots_of(inflight, info) == SC_SNAPSHOTS_PLAIN &&
-           !sc_spans_may_hide(&inflight->guards, address, size_bytes);
+           !sc_spans_may_forbid_reading(&inflight->guards, address, size_bytes);
 }
 
 bool sc_source_copies_can_read(struct sc_inflight *inflight, const struct sc_op_info *info,

@@ -10,11 +10,12 @@
 
 #include "common/poison.h"
 
-enum { CELLS = 1 << 15, LOOKS_MAX = 1000, FEW = 256 }; /* FEW: unapplied spans to be walked */
+enum { CELLS = 1 << 15, SEARCHES_MAX = 1000, FEW = 256 }; /* FEW: unapplied spans to be walked */
 
-__thread uint64_t sc_spans_own_lanes __attribute__((tls_model("initial-exec")));
-__thread uint64_t sc_spans_attended __attribute__((tls_model("initial-exec")));
+__thread uint64_t sc_spans_changed_stripes __attribute__((tls_model("initial-exec")));
+__thread uint64_t sc_spans_locked_stripes __attribute__((tls_model("initial-exec")));
 
+/* Initialises the spans. Returns 0, or -ENOMEM. */
 int sc_spans_init(struct sc_spans *spans)
 {
     memset(spans, 0, sizeof *spans);
@@ -25,59 +26,62 @@ int sc_spans_init(struct sc_spans *spans)
 
 static unsigned area_of(const struct sc_spans *spans, uintptr_t address)
 {
-    uintptr_t start = atomic_load_explicit(&spans->laned_start, memory_order_relaxed);
-    return (unsigned)((address - start) / SC_SPANS_LANE_BYTES);
+    uintptr_t start = atomic_load_explicit(&spans->striped_start, memory_order_relaxed);
+    return (unsigned)((address - start) / SC_SPANS_AREA_BYTES);
 }
 
-unsigned sc_spans_own_lane(const struct sc_spans *spans, uintptr_t address)
+unsigned sc_spans_home_stripe(const struct sc_spans *spans, uintptr_t address)
 {
-    return 1 + area_of(spans, address) % (SC_SPANS_LANES - 1);
+    return 1 + area_of(spans, address) % (SC_SPANS_STRIPES - 1);
 }
 
-static void set_lane(struct sc_spans *spans, uintptr_t address)
+static void set_stripe(struct sc_spans *spans, uintptr_t address)
 {
-    atomic_store_explicit(&spans->lanes[area_of(spans, address)],
-                          (uint8_t)sc_spans_own_lane(spans, address), memory_order_release);
+    atomic_store_explicit(&spans->stripes[area_of(spans, address)],
+                          (uint8_t)sc_spans_home_stripe(spans, address), memory_order_release);
 }
 
-void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_bytes,
-                        size_t laned_bytes)
+/* Sets the memory whose areas may have other stripes than 0. `striped_bytes` is stored last, since
+ * readers without the lock read it first. */
+void sc_spans_set_stripes(struct sc_spans *spans, uintptr_t start, size_t size_bytes,
+                          size_t striped_bytes)
 {
-    SC_ASSERT(size_bytes / SC_SPANS_LANE_BYTES <= SC_SPANS_AREAS_MAX);
-    atomic_store_explicit(&spans->laned_start, start, memory_order_relaxed);
-    for (size_t offset = 0; offset < laned_bytes; offset += SC_SPANS_LANE_BYTES)
-        set_lane(spans, start + offset);
-    atomic_store_explicit(&spans->laned_bytes, size_bytes, memory_order_release);
+    SC_ASSERT(size_bytes / SC_SPANS_AREA_BYTES <= SC_SPANS_AREAS_MAX);
+    atomic_store_explicit(&spans->striped_start, start, memory_order_relaxed);
+    for (size_t offset = 0; offset < striped_bytes; offset += SC_SPANS_AREA_BYTES)
+        set_stripe(spans, start + offset);
+    atomic_store_explicit(&spans->striped_bytes, size_bytes, memory_order_release);
 }
 
-bool sc_spans_have_lane(const struct sc_spans *spans, uintptr_t address)
+bool sc_spans_have_stripe(const struct sc_spans *spans, uintptr_t address)
 {
-    return sc_spans_lane(spans, address) != 0;
+    return sc_spans_stripe(spans, address) != 0;
 }
 
-uint64_t sc_spans_lane_bits(const struct sc_spans *spans, uintptr_t address, size_t size_bytes)
+uint64_t sc_spans_stripe_bits(const struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
-    return UINT64_C(1) << sc_spans_lane(spans, pages.start) |
-           UINT64_C(1) << sc_spans_lane(spans, pages.end - 1);
+    return UINT64_C(1) << sc_spans_stripe(spans, pages.start) |
+           UINT64_C(1) << sc_spans_stripe(spans, pages.end - 1);
 }
 
-/* Where the next area begins; `end`: there is none. */
+/* Returns where the next area begins; `end`: there is none. */
 static uintptr_t next_area(const struct sc_spans *spans, uintptr_t page, uintptr_t end)
 {
-    size_t bytes = atomic_load_explicit(&spans->laned_bytes, memory_order_acquire);
-    uintptr_t start = atomic_load_explicit(&spans->laned_start, memory_order_relaxed);
+    size_t bytes = atomic_load_explicit(&spans->striped_bytes, memory_order_acquire);
+    uintptr_t start = atomic_load_explicit(&spans->striped_start, memory_order_relaxed);
     uintptr_t offset = page - start;
     if (offset < bytes)
-        return page - offset % SC_SPANS_LANE_BYTES + SC_SPANS_LANE_BYTES;
+        return page - offset % SC_SPANS_AREA_BYTES + SC_SPANS_AREA_BYTES;
     return bytes && page < start ? start : end;
 }
 
-/* The end of the run of areas in the page's lane, or of the interval if that comes first. */
-static uintptr_t lane_end(const struct sc_spans *spans, uintptr_t page, uintptr_t end)
+/* Returns the end of the adjacent areas in the page's stripe, or of the interval if that comes
+ * first. */
+static uintptr_t stripe_end(const struct sc_spans *spans, uintptr_t page, uintptr_t end)
 {
     uintptr_t area = next_area(spans, page, end);
-    while (area < end && sc_spans_lane(spans, area) == sc_spans_lane(spans, page))
+    while (area < end && sc_spans_stripe(spans, area) == sc_spans_stripe(spans, page))
         area = next_area(spans, area, end);
     return area < end ? area : end;
 }
@@ -89,69 +93,72 @@ static void set_bit(_Atomic uint64_t *bits, unsigned bit, bool value)
     atomic_store_explicit(bits, rest | (uint64_t)value << bit, memory_order_release);
 }
 
-void sc_spans_clear_lane(struct sc_spans *spans, unsigned lane)
+/* Clears the stripe's bits if none of its spans is unapplied or refused. */
+void sc_spans_clear_stripe(struct sc_spans *spans, unsigned stripe)
 {
-    if (spans->unapplied[lane] || spans->refused[lane])
+    if (spans->unapplied[stripe] || spans->refused[stripe])
         return;
-    set_bit(&spans->unapplied_lanes, lane, false);
-    set_bit(&spans->ending_lanes, lane, false);
-    atomic_store_explicit(&spans->ending_streams[lane], 0, memory_order_release);
+    set_bit(&spans->unapplied_stripes, stripe, false);
+    set_bit(&spans->ending_stripes, stripe, false);
+    atomic_store_explicit(&spans->ending_streams[stripe], 0, memory_order_release);
 }
 
-/* Notes that a span of the stream has ended in the lane, so that the kernel is told before the
- * program learns of the end. */
-static void mark_ending(struct sc_spans *spans, unsigned lane, uint32_t stream)
+/* Records that a span of the stream has ended in the stripe, so that its pages are unprotected
+ * before the program learns of the end. */
+static void mark_ending(struct sc_spans *spans, unsigned stripe, uint32_t stream)
 {
-    uint64_t streams = atomic_load_explicit(&spans->ending_streams[lane], memory_order_relaxed);
-    atomic_store_explicit(&spans->ending_streams[lane], streams | sc_spans_stream_bit(stream),
+    uint64_t streams = atomic_load_explicit(&spans->ending_streams[stripe], memory_order_relaxed);
+    atomic_store_explicit(&spans->ending_streams[stripe], streams | sc_spans_stream_bit(stream),
                           memory_order_relaxed);
-    set_bit(&spans->ending_lanes, lane, true);
+    set_bit(&spans->ending_stripes, stripe, true);
 }
 
-/* Those lanes of the set `lanes` whose word in `streams` has one of the bits. */
-static uint64_t lanes_of_streams(const _Atomic uint64_t *lanes, const _Atomic uint64_t *streams,
-                                 uint64_t stream_bits)
+/* Returns those stripes of the set `stripes` whose word in `streams` has one of the bits. */
+static uint64_t stripes_of_streams(const _Atomic uint64_t *stripes, const _Atomic uint64_t *streams,
+                                   uint64_t stream_bits)
 {
-    uint64_t left = atomic_load_explicit(lanes, memory_order_acquire);
+    uint64_t left = atomic_load_explicit(stripes, memory_order_acquire);
     uint64_t found = 0;
     for (; left && stream_bits; left &= left - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(left);
-        if (atomic_load_explicit(&streams[lane], memory_order_relaxed) & stream_bits)
-            found |= UINT64_C(1) << lane;
+        unsigned stripe = (unsigned)__builtin_ctzll(left);
+        if (atomic_load_explicit(&streams[stripe], memory_order_relaxed) & stream_bits)
+            found |= UINT64_C(1) << stripe;
     }
     return found;
 }
 
-uint64_t sc_spans_lanes_ending(const struct sc_spans *spans, uint64_t stream_bits)
+uint64_t sc_spans_stripes_ending(const struct sc_spans *spans, uint64_t stream_bits)
 {
-    return lanes_of_streams(&spans->ending_lanes, spans->ending_streams, stream_bits) |
-           lanes_of_streams(&spans->due_lanes, spans->due_streams, stream_bits);
+    return stripes_of_streams(&spans->ending_stripes, spans->ending_streams, stream_bits) |
+           stripes_of_streams(&spans->due_stripes, spans->due_streams, stream_bits);
 }
 
+/* Adds the span to its stripe's list of unapplied spans, unless it is there. If it is, it is
+ * applied from its first page again. */
 void sc_spans_set_unapplied(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
-    unsigned lane = sc_spans_lane_of(spans, span);
+    unsigned stripe = sc_spans_stripe_of(spans, span);
     span->applied_to = sc_span_start(span);
-    sc_spans_own_lanes |= UINT64_C(1) << lane;
-    set_bit(&spans->unapplied_lanes, lane, true);
+    sc_spans_changed_stripes |= UINT64_C(1) << stripe;
+    set_bit(&spans->unapplied_stripes, stripe, true);
     if (!span->live)
-        mark_ending(spans, lane, span->stream);
+        mark_ending(spans, stripe, span->stream);
     if (span->unapplied)
         return;
     span->unapplied = true;
-    span->unapplied_next = spans->unapplied[lane];
-    spans->unapplied[lane] = id;
+    span->unapplied_next = spans->unapplied[stripe];
+    spans->unapplied[stripe] = id;
     sc_spans_add_to(&spans->unapplied_count, 1);
-    sc_spans_count_hiding(&spans->hiding_unapplied, span, 1);
+    sc_spans_count_unreadable(&spans->unreadable_unapplied, span, 1);
 }
 
-/* Makes a live span, which is in no list yet. `address` and `end` lie on page boundaries. 0: no
- * memory. */
+/* Creates a live span, which is in no list yet. `address` and `end` lie on page boundaries. Returns
+ * its id; 0: no memory. */
 static uint32_t new_span(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
                          uintptr_t end, enum sc_access access)
 {
-    sc_spans_collect_told(spans);
+    sc_spans_free_applied(spans);
     uint32_t id = sc_pool_take(&spans->pool);
     if (!id)
         return 0;
@@ -167,46 +174,48 @@ static uint32_t new_span(struct sc_spans *spans, struct sc_span_owner owner, uin
     sc_grid_insert(&spans->grid, id);
     spans->live++;
     atomic_fetch_add_explicit(&spans->busy, 1, memory_order_relaxed);
-    sc_spans_count_hiding(&spans->hiding, span, 1);
+    sc_spans_count_unreadable(&spans->unreadable, span, 1);
     return id;
 }
 
-/* Notes that spans of the stream live in the lane. This is a hint: a wrong one only costs the
- * thread that ends the span time. */
-static void note_lane(struct sc_spans *spans, uint32_t id)
+/* Records that spans of the stream live in the stripe. This is a hint: a wrong one only costs the
+ * thread time that ends the span. */
+static void note_stripe(struct sc_spans *spans, uint32_t id)
 {
     const struct sc_span *span = sc_spans_at(spans, id);
-    _Atomic uint64_t *lanes = &spans->stream_lanes[span->stream % 64];
-    atomic_store_explicit(lanes,
-                          atomic_load_explicit(lanes, memory_order_relaxed) |
-                              UINT64_C(1) << sc_spans_lane_of(spans, span),
+    _Atomic uint64_t *stripes = &spans->stream_stripes[span->stream % 64];
+    atomic_store_explicit(stripes,
+                          atomic_load_explicit(stripes, memory_order_relaxed) |
+                              UINT64_C(1) << sc_spans_stripe_of(spans, span),
                           memory_order_relaxed);
 }
 
-/* Takes the hint of note_lane back. */
-static void forget_lane(struct sc_spans *spans, uint32_t stream, unsigned lane)
+/* Removes the hint of note_stripe. */
+static void forget_stripe(struct sc_spans *spans, uint32_t stream, unsigned stripe)
 {
-    _Atomic uint64_t *lanes = &spans->stream_lanes[stream % 64];
+    _Atomic uint64_t *stripes = &spans->stream_stripes[stream % 64];
     atomic_store_explicit(
-        lanes, atomic_load_explicit(lanes, memory_order_relaxed) & ~(UINT64_C(1) << lane),
+        stripes, atomic_load_explicit(stripes, memory_order_relaxed) & ~(UINT64_C(1) << stripe),
         memory_order_relaxed);
 }
 
-/* Adds a span over pages of one lane. Returns the first of the operation's spans. */
-static uint32_t add_in_lane(struct sc_spans *spans, struct sc_span_owner owner,
-                            struct sc_pages pages, enum sc_access access, uint32_t next)
+/* Adds a span over pages of one stripe. Returns the first of the operation's spans. */
+static uint32_t add_in_stripe(struct sc_spans *spans, struct sc_span_owner owner,
+                              struct sc_pages pages, enum sc_access access, uint32_t next)
 {
     uint32_t id = new_span(spans, owner, pages.start, pages.end, access);
     if (!id)
         return next;
     sc_spans_at(spans, id)->next = next;
-    note_lane(spans, id);
+    note_stripe(spans, id);
     sc_spans_set_unapplied(spans, id);
-    if (sc_spans_attended)
+    if (sc_spans_locked_stripes)
         sc_spans_begin_due(spans, id);
     return id;
 }
 
+/* Adds a span for each part of the interval that lies in one stripe. Returns the first of the
+ * operation's spans. */
 uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
                       size_t size_bytes, enum sc_access access, uint32_t next)
 {
@@ -216,17 +225,17 @@ uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintpt
     if (pages.end > pages.start)
         sc_blocks_add(&spans->ever, pages.start, pages.end - pages.start);
     while (pages.start < pages.end) {
-        uintptr_t end = lane_end(spans, pages.start, pages.end);
-        next = add_in_lane(spans, owner, (struct sc_pages){pages.start, end}, access, next);
+        uintptr_t end = stripe_end(spans, pages.start, pages.end);
+        next = add_in_stripe(spans, owner, (struct sc_pages){pages.start, end}, access, next);
         pages.start = end;
     }
     SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
     return next;
 }
 
-/* Ends a span and those behind it in its operation's list: their pages are to be accessible again.
- * A span is made unapplied before it leaves the grid, so that a reader without the lock always
- * finds one of the two. */
+/* Ends a span and those after it in its operation's list: their pages are to be accessible again. A
+ * span is made unapplied before it leaves the grid (the index of live spans by address), so that a
+ * reader without the lock always finds it in one of the two. */
 void sc_spans_end(struct sc_spans *spans, uint32_t id)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -239,18 +248,18 @@ void sc_spans_end(struct sc_spans *spans, uint32_t id)
         bool is_applied = !span->unapplied;
         span->live = false;
         spans->live--;
-        forget_lane(spans, span->stream, sc_spans_lane_of(spans, span));
+        forget_stripe(spans, span->stream, sc_spans_stripe_of(spans, span));
         sc_spans_set_unapplied(spans, id);
         sc_grid_remove(&spans->grid, id);
-        if (is_applied && sc_spans_attended)
+        if (is_applied && sc_spans_locked_stripes)
             sc_spans_end_due(spans, id);
         id = next;
     }
     SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
 }
 
-/* Makes a span of what is left of `whole`, applied or unapplied as that one is. Returns the new
- * first span. */
+/* Makes a span of a remaining part of `whole`, applied or unapplied as that one is. Returns the
+ * operation's new first span. */
 static uint32_t keep_part(struct sc_spans *spans, const struct sc_span *whole, uintptr_t start,
                           uintptr_t end, uint32_t next)
 {
@@ -264,7 +273,7 @@ static uint32_t keep_part(struct sc_spans *spans, const struct sc_span *whole, u
     return id;
 }
 
-/* Replaces each span that has pages of the interval by new ones for what is left of it. Returns the
+/* Replaces each span that overlaps the interval by new ones for what remains of it. Returns the
  * first of the operation's spans. */
 uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address, size_t size_bytes)
 {
@@ -290,7 +299,7 @@ uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address,
 
 /* ---- what holds of pages ---- */
 
-/* The least access that any span leaves the program there. */
+/* Returns the least access that any live span allows there. */
 enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -320,7 +329,7 @@ static bool is_in_list(struct sc_spans *spans, uint32_t list, uintptr_t address,
     return false;
 }
 
-/* Are so many spans unapplied that the lists are not searched? Lane 0 may have many. */
+/* Are so many spans unapplied that the lists are not searched? Stripe 0 may have many. */
 static bool are_many(const struct sc_spans *spans)
 {
     return atomic_load_explicit(&spans->unapplied_count, memory_order_relaxed) +
@@ -328,85 +337,89 @@ static bool are_many(const struct sc_spans *spans)
            FEW;
 }
 
-/* May a page be unreadable because the kernel was not told yet of a span that has ended? */
-static bool may_hide_still(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
+/* May a page be unreadable because of a span that has ended and is not applied yet? */
+static bool may_still_be_unreadable(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
-    unsigned lane = sc_spans_lane(spans, address);
+    unsigned stripe = sc_spans_stripe(spans, address);
     struct sc_pages pages = sc_spans_pages(spans, address, size_bytes);
-    if (lane_end(spans, pages.start, pages.end) < pages.end || (lane == 0 && are_many(spans)))
-        return spans->hiding_unapplied != 0 || sc_spans_any_due(spans);
-    if (spans->hiding_unapplied == 0 && !spans->due_ended[lane])
+    if (stripe_end(spans, pages.start, pages.end) < pages.end || (stripe == 0 && are_many(spans)))
+        return spans->unreadable_unapplied != 0 || sc_spans_any_due(spans);
+    if (spans->unreadable_unapplied == 0 && !spans->due_ended[stripe])
         return false;
-    return is_in_list(spans, spans->unapplied[lane], address, size_bytes) ||
-           is_in_list(spans, spans->refused[lane], address, size_bytes) ||
-           is_in_list(spans, spans->due_ended[lane], address, size_bytes);
+    return is_in_list(spans, spans->unapplied[stripe], address, size_bytes) ||
+           is_in_list(spans, spans->refused[stripe], address, size_bytes) ||
+           is_in_list(spans, spans->due_ended[stripe], address, size_bytes);
 }
 
-bool sc_spans_may_hide_some(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
+/* May reading be forbidden on a page of the interval? Ended spans are not in the grid, so the lists
+ * of unapplied spans are searched for them. */
+bool sc_spans_may_forbid_reading_some(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&spans->pool);
     uintptr_t start = address & ~spans->page_mask;
-    return may_hide_still(spans, address, size_bytes) ||
+    return may_still_be_unreadable(spans, address, size_bytes) ||
            (sc_grid_may_overlap(&spans->grid, start, size_bytes + (address - start)) &&
             sc_spans_least(spans, address, size_bytes) == SC_ACCESS_NONE);
 }
 
-/* Does any span lie over the address, live or ended without the kernel having been told? */
+/* Does any span cover the address, live or ended and not applied yet? */
 bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&spans->pool);
     uintptr_t page = address & ~spans->page_mask;
-    unsigned lane = sc_spans_lane(spans, page);
+    unsigned stripe = sc_spans_stripe(spans, page);
     return sc_grid_point_locked(&spans->grid, page) != 0 ||
-           is_in_list(spans, spans->unapplied[lane], page, 1) ||
-           is_in_list(spans, spans->due_ended[lane], page, 1) ||
-           is_in_list(spans, spans->refused[lane], page, 1);
+           is_in_list(spans, spans->unapplied[stripe], page, 1) ||
+           is_in_list(spans, spans->due_ended[stripe], page, 1) ||
+           is_in_list(spans, spans->refused[stripe], page, 1);
 }
 
 /* ---- areas ---- */
 
+/* Moves the area to the stripe meant for it, if no span has a page there, live or ended and not
+ * applied yet. */
 bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&spans->pool);
-    uintptr_t start = address - (address - spans->laned_start) % SC_SPANS_LANE_BYTES;
-    unsigned lane = sc_spans_lane(spans, start);
-    bool any = is_in_list(spans, spans->unapplied[lane], start, SC_SPANS_LANE_BYTES) ||
-               is_in_list(spans, spans->due_ended[lane], start, SC_SPANS_LANE_BYTES) ||
-               is_in_list(spans, spans->refused[lane], start, SC_SPANS_LANE_BYTES) ||
-               sc_grid_any(&spans->grid, start, SC_SPANS_LANE_BYTES);
+    uintptr_t start = address - (address - spans->striped_start) % SC_SPANS_AREA_BYTES;
+    unsigned stripe = sc_spans_stripe(spans, start);
+    bool any = is_in_list(spans, spans->unapplied[stripe], start, SC_SPANS_AREA_BYTES) ||
+               is_in_list(spans, spans->due_ended[stripe], start, SC_SPANS_AREA_BYTES) ||
+               is_in_list(spans, spans->refused[stripe], start, SC_SPANS_AREA_BYTES) ||
+               sc_grid_any(&spans->grid, start, SC_SPANS_AREA_BYTES);
     if (!any)
-        set_lane(spans, start);
+        set_stripe(spans, start);
     return !any;
 }
 
 /* ---- fork ---- */
 
-/* In a forked child: nothing is guarded or to be applied. */
+/* Resets all state in a forked child, where nothing is guarded. */
 void sc_spans_forget(struct sc_spans *spans)
 {
-    sc_spans_attended = 0;
-    for (unsigned lane = 0; lane < SC_SPANS_LANES; lane++) {
-        spans->due_begun[lane] = (struct sc_access_change){0};
-        atomic_store(&spans->due_ended[lane], 0);
+    sc_spans_locked_stripes = 0;
+    for (unsigned stripe = 0; stripe < SC_SPANS_STRIPES; stripe++) {
+        spans->due_begun[stripe] = (struct sc_access_change){0};
+        atomic_store(&spans->due_ended[stripe], 0);
     }
     atomic_store(&spans->busy, 0);
     atomic_store(&spans->unapplied_count, 0);
     atomic_store(&spans->due, 0);
-    atomic_store(&spans->due_lanes, 0);
-    atomic_store(&spans->told, 0);
-    atomic_store(&spans->unapplied_lanes, 0);
-    atomic_store(&spans->ending_lanes, 0);
-    spans->hiding = 0;
-    spans->hiding_unapplied = 0;
+    atomic_store(&spans->due_stripes, 0);
+    atomic_store(&spans->applied, 0);
+    atomic_store(&spans->unapplied_stripes, 0);
+    atomic_store(&spans->ending_stripes, 0);
+    spans->unreadable = 0;
+    spans->unreadable_unapplied = 0;
     sc_blocks_clear(&spans->ever);
 }
 
-void sc_spans_let_go_inherited(struct sc_spans *spans, uint32_t span)
+void sc_spans_note_inherited_unprotected(struct sc_spans *spans, uint32_t span)
 {
     atomic_store(&sc_spans_at(spans, span)->used, false);
 }
 
-/* Has any record, whose pages may be protected, a page of the interval? */
+/* Does any record whose pages may be protected overlap the interval? */
 static bool any_record_has(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
     struct sc_access_change pages;
@@ -417,12 +430,12 @@ static bool any_record_has(struct sc_spans *spans, uintptr_t address, size_t siz
     return false;
 }
 
-/* May any span protect pages there now? Lock-free. A page may move from one span to a new one,
- * whose record was perhaps looked at already: if a span began meanwhile, looks again. If that goes
- * on, answers yes, the safe answer. */
+/* May any span protect pages there now? Lock-free. A page may move from one span to a new one whose
+ * record was already passed: if a span began meanwhile, searches again. If that goes on, returns
+ * true, the safe answer. */
 bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
 {
-    for (unsigned attempt = 0; attempt < LOOKS_MAX; attempt++) {
+    for (unsigned attempt = 0; attempt < SEARCHES_MAX; attempt++) {
         uint32_t begun = sc_spans_begun(spans);
         if (any_record_has(spans, address, size_bytes))
             return true;
@@ -432,6 +445,8 @@ bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address, size_t size
     return true;
 }
 
+/* Finds the next span whose pages may still be protected. Walks all records by id: the lists may be
+ * inconsistent in a forked child. */
 bool sc_spans_inherited(struct sc_spans *spans, uint32_t *id, struct sc_access_change *change)
 {
     while (++*id < sc_pool_first_unused(&spans->pool)) {

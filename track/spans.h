@@ -1,25 +1,26 @@
-/* Keeps which pages are to be protected, and for which operation, and what the kernel has still to
- * be told of that.
+/* Records which pages are to be protected, for which operation, and for which of them the system
+ * call has not been made yet.
  *
- * A span is a run of pages that one operation wants protected. What the host may do with a page is
- * the least that any live span on the page allows. Spans come and go with operations. Each change
- * leaves the span unapplied: the kernel has still to be told. Applying the span tells the caller
- * which pages to give which access.
+ * A span is a run of pages that one operation wants protected. The program's access to a page is
+ * the least that any live span on the page allows. A span begins and ends with its operation (is
+ * live between). Each beginning and each end makes the span unapplied: the system call (mprotect or
+ * userfaultfd, interpose/guard/) is still to be made. sc_spans_apply returns which pages to give
+ * which access, and counts that change as made.
  *
- * Deciding and telling the kernel are apart, so that the kernel is told without the tracker's lock.
- * The caller takes each step under a lock of its own, and tells the kernel before the next step.
+ * So changes are recorded under the tracker's lock, and the system calls are made without it.
  *
- * Pages lie in lanes. What is unapplied in one lane is applied without regard to the others, under
- * a lock of that lane. No span reaches from one lane into another: an interval has a span for each
- * lane that it lies in. Pages change their lane only while no span is there.
+ * Pages are divided into stripes, with a lock each, which the caller holds from recording a change
+ * to its system call. Changes in one stripe are applied independently of the others. No span
+ * reaches from one stripe into another: an interval has a span for each stripe. Pages move to
+ * another stripe only while no span is there.
  *
- * A thread may take the locks of some lanes before it takes the owner's lock: it attends these
- * lanes. A simple span that begins or ends there is then due instead of unapplied. The thread tells
- * the kernel of what is due after it has given back the owner's lock, and before it gives back the
- * lanes' locks. So it takes the owner's lock once, and not three times. Whoever has a lane's lock
- * finds that the kernel was told of everything that is applied, as ever.
+ * A thread may lock some stripes before it takes the tracker's lock. A simple span (one system call
+ * is enough) that begins or ends in a locked stripe becomes due instead of unapplied: the thread
+ * makes its system call after it has released the tracker's lock, and before it releases the
+ * stripe. So it takes the tracker's lock once, and not three times. Whoever has locked a stripe
+ * therefore finds that all applied changes there have been made.
  *
- * Locks: every function needs the owner's lock, except those that say "lock-free". */
+ * Locks: every function needs the tracker's lock, except those that are lock-free. */
 #ifndef SC_TRACK_SPANS_H
 #define SC_TRACK_SPANS_H
 
@@ -41,198 +42,200 @@ struct sc_span {
     enum sc_access access;
     bool live;
     bool unapplied;
-    /* in this span's time its pages may be protected: from its beginning until its end is
-     * applied */
+    /* May the span's pages be protected? True from its beginning until its end was applied. */
     _Atomic bool used;
-    _Atomic uint32_t told_next;
-    uintptr_t applied_to; /* the kernel was told of the pages before this one */
+    _Atomic uint32_t applied_next;
+    uintptr_t applied_to; /* the pages before this address are applied */
 };
 
-/* All spans. The fields that each operation changes lie in one cache line, apart from those that
- * threads only read. */
+/* All spans. Fields that each operation changes lie in one cache line, apart from those that are
+ * only read. */
 struct sc_spans {
     struct sc_pool pool;
-    struct sc_grid grid;                           /* live spans */
-    _Alignas(64) _Atomic uint64_t unapplied_lanes; /* a bit for each lane with any of `unapplied` */
-    /* A bit for each lane with unapplied spans of which some may have ended. */
-    _Atomic uint64_t ending_lanes;
-    _Atomic uint64_t due_lanes;       /* a bit for each lane with any of `due_ended` */
-    _Atomic uint32_t unapplied_count; /* also of spans that were set aside (refused) */
+    struct sc_grid grid; /* live spans */
+    /* A bit for each stripe with unapplied spans. */
+    _Alignas(64) _Atomic uint64_t unapplied_stripes;
+    /* A bit for each stripe with unapplied spans that may include ended ones. */
+    _Atomic uint64_t ending_stripes;
+    _Atomic uint64_t due_stripes;     /* a bit for each stripe in which an end is due */
+    _Atomic uint32_t unapplied_count; /* how many spans are unapplied or refused */
     _Atomic uint32_t due;             /* how many changes are due */
-    _Atomic uint32_t told; /* a list of ended spans of which the kernel was told; their records go
-                              back to the pool */
-    /* Operations whose pages were chosen before this time choose them once more when they are
-     * issued again: SIGSEGV was in doubt since. */
+    /* A list of ended spans whose system call was made without the tracker's lock. Their records
+     * are returned to the pool later. */
+    _Atomic uint32_t applied;
+    /* For reused operations: if their pages were chosen before this time, they are chosen again, as
+     * the handler of SIGSEGV may have been replaced since. */
     _Atomic uint64_t doubted_ticks;
-    _Atomic uint32_t busy;     /* how many spans are live, or ended and unapplied */
-    _Atomic uint32_t begun;    /* how many spans ever began; wraps round */
-    uint32_t live;             /* how many spans are live */
-    uint32_t hiding;           /* spans that forbid to read, until their end is applied */
-    uint32_t hiding_unapplied; /* how many of these are unapplied */
-    _Alignas(64) uint32_t unapplied[SC_SPANS_LANES]; /* lists of unapplied spans */
-    /* For each lane: a list of ended spans whose pages the kernel has refused to unprotect. */
-    _Atomic uint32_t refused[SC_SPANS_LANES];
-    /* Streams of unapplied spans that have ended (sc_spans_stream_bit). */
-    _Atomic uint64_t ending_streams[SC_SPANS_LANES];
-    /* for each lane: the change that is due because a span began; of no bytes: none */
-    struct sc_access_change due_begun[SC_SPANS_LANES];
-    _Atomic uint32_t due_ended[SC_SPANS_LANES]; /* lists of ended spans that are due */
-    /* Streams of spans in due_ended (sc_spans_stream_bit). */
-    _Atomic uint64_t due_streams[SC_SPANS_LANES];
-    /* The lanes where spans of streams with this bit live; a hint. */
-    _Atomic uint64_t stream_lanes[64];
+    _Atomic uint32_t busy;         /* how many spans are live, or ended and unapplied */
+    _Atomic uint32_t begun;        /* how many spans ever began; wraps round */
+    uint32_t live;                 /* how many spans are live */
+    uint32_t unreadable;           /* how many spans forbid reading, until their end is applied */
+    uint32_t unreadable_unapplied; /* how many of these are unapplied */
+    _Alignas(64) uint32_t unapplied[SC_SPANS_STRIPES]; /* lists of unapplied spans */
+    /* For each stripe: a list of ended spans that Linux has refused to unprotect. */
+    _Atomic uint32_t refused[SC_SPANS_STRIPES];
+    /* Streams with ended unapplied spans (sc_spans_stream_bit). */
+    _Atomic uint64_t ending_streams[SC_SPANS_STRIPES];
+    /* For each stripe: the system call due for a span that began; size 0: none. */
+    struct sc_access_change due_begun[SC_SPANS_STRIPES];
+    /* Lists of ended spans whose system call is due. */
+    _Atomic uint32_t due_ended[SC_SPANS_STRIPES];
+    /* Streams of the spans in due_ended (sc_spans_stream_bit). */
+    _Atomic uint64_t due_streams[SC_SPANS_STRIPES];
+    /* Stripes with live spans of the streams that share this bit; a hint. */
+    _Atomic uint64_t stream_stripes[64];
     struct sc_blocks ever;            /* blocks of pages that were ever protected */
     _Alignas(64) uintptr_t page_mask; /* page size - 1 */
-    /* where the memory starts whose areas may have other lanes than 0 */
-    _Atomic uintptr_t laned_start;
-    _Atomic size_t laned_bytes;
-    _Atomic uint8_t lanes[SC_SPANS_AREAS_MAX];
+    /* Where the memory starts whose areas may have other stripes than 0. */
+    _Atomic uintptr_t striped_start;
+    _Atomic size_t striped_bytes;
+    _Atomic uint8_t stripes[SC_SPANS_AREAS_MAX];
 };
 
-/* The pages that the interval touches; for an empty interval within a page: that page. Needs no
- * lock. */
+/* Returns the pages that the interval overlaps; for an empty interval within a page: that page.
+ * Lock-free. */
 static inline struct sc_pages sc_spans_pages(const struct sc_spans *spans, uintptr_t address,
                                              size_t size_bytes)
 {
     return sc_pages_around(address, size_bytes, spans->page_mask);
 }
 
-/* The lane that the page is in. Needs no lock. */
-static inline unsigned sc_spans_lane(const struct sc_spans *spans, uintptr_t address)
+/* Returns the page's stripe. Lock-free. */
+static inline unsigned sc_spans_stripe(const struct sc_spans *spans, uintptr_t address)
 {
-    size_t bytes = atomic_load_explicit(&spans->laned_bytes, memory_order_acquire);
-    uintptr_t offset = address - atomic_load_explicit(&spans->laned_start, memory_order_relaxed);
-    return offset < bytes ? atomic_load_explicit(&spans->lanes[offset / SC_SPANS_LANE_BYTES],
+    size_t bytes = atomic_load_explicit(&spans->striped_bytes, memory_order_acquire);
+    uintptr_t offset = address - atomic_load_explicit(&spans->striped_start, memory_order_relaxed);
+    return offset < bytes ? atomic_load_explicit(&spans->stripes[offset / SC_SPANS_AREA_BYTES],
                                                  memory_order_acquire)
                           : 0;
 }
 
-/* The lanes (a bit each) in which the calling thread has left spans unapplied. */
-extern __thread uint64_t sc_spans_own_lanes
+/* Stripes (a bit each) in which the calling thread has left spans unapplied. */
+extern __thread uint64_t sc_spans_changed_stripes
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* A bit for each lane that the calling thread attends. */
-extern __thread uint64_t sc_spans_attended
+/* Stripes (a bit each) that the calling thread has locked. */
+extern __thread uint64_t sc_spans_locked_stripes
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 int sc_spans_init(struct sc_spans *spans); /* 0 or -ENOMEM */
 
-/* The lane that belongs to the area of the address, whether the area has it yet or not. Needs no
- * lock. */
-unsigned sc_spans_own_lane(const struct sc_spans *spans, uintptr_t address);
+/* Returns the stripe meant for the area of the address, whether the area has moved there yet or
+ * not. Lock-free. */
+unsigned sc_spans_home_stripe(const struct sc_spans *spans, uintptr_t address);
 
-/* Moves the area of the address into its own lane. False: there is a span in the area, and nothing
- * was changed. The caller has the locks of the area's old and new lane. */
+/* Moves the area of the address to the stripe meant for it. The caller holds the locks of both
+ * stripes. False: there is a span in the area, and nothing was changed. */
 bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address);
 
-/* A bit for each lane in which spans of these streams have ended that are still unapplied or due.
- * Lock-free. */
-uint64_t sc_spans_lanes_ending(const struct sc_spans *spans, uint64_t stream_bits);
+/* Returns the stripes (a bit each) in which ended spans of these streams are still unapplied or
+ * due. Lock-free. */
+uint64_t sc_spans_stripes_ending(const struct sc_spans *spans, uint64_t stream_bits);
 
-/* Who a span is for. */
+/* The operation that a span is for, and its stream. */
 struct sc_span_owner {
     uint32_t op;
     uint32_t stream;
 };
 
-/* Adds live spans over all pages that the interval touches, one for each lane, in front of the
- * operation's span `next` (0: none). Returns the first of its spans. Without memory spans are left
- * out. */
+/* Adds live spans over all pages that the interval overlaps, one for each stripe, in front of the
+ * operation's span `next` (0: none). Returns the first of the operation's spans. If memory is used
+ * up, spans are left out. */
 uint32_t sc_spans_add(struct sc_spans *spans, struct sc_span_owner owner, uintptr_t address,
                       size_t size_bytes, enum sc_access access, uint32_t next);
 
-/* Ends a span and those behind it in its operation's list. */
+/* Ends a span and those after it in its operation's list. */
 void sc_spans_end(struct sc_spans *spans, uint32_t span);
 
-/* Lets go of the pages that the interval touches in an operation's spans; other pages stay
- * protected. `first`: the operation's first span. Returns its first span afterwards. */
+/* Removes the pages that the interval overlaps from an operation's spans. `first`: the operation's
+ * first span. Returns its first span afterwards. */
 uint32_t sc_spans_cut(struct sc_spans *spans, uint32_t first, uintptr_t address, size_t size_bytes);
 
-/* Applies the next of the lane's unapplied spans. *change: what the kernel is to be told before the
- * next call of this; of no bytes: nothing. False: no span is unapplied. A span stays counted in
- * unapplied_count until the call after its last change. */
-bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_change *change);
+/* Applies the next of the stripe's unapplied spans, or the next part of one. *change: the system
+ * call that the caller must make before it calls this again; size 0: none. False: no span is
+ * unapplied. A span counts in unapplied_count until the call after its last change. */
+bool sc_spans_apply(struct sc_spans *spans, unsigned stripe, struct sc_access_change *change);
 
-/* The kernel has refused the change; to be said before the next step. If pages were to be
- * protected, returns the operation, whose spans have to end. If pages were to be let go, returns 0:
- * the span is set aside, and stays counted as unapplied. */
+/* Records that the system call of a change has failed; to be called before anything else changes.
+ * If the change was to protect pages, returns the operation, whose spans the caller must end. If it
+ * was to unprotect pages, returns 0: the span is kept as refused, and still counts as unapplied. */
 uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change);
-/* Makes the spans unapplied once more whose pages the kernel has refused to unprotect. Returns
- * whether there were any. */
-bool sc_spans_retry(struct sc_spans *spans, unsigned lane);
+/* Makes the stripe's refused spans (Linux did not unprotect their pages) unapplied again, so that
+ * the system calls are tried once more. Returns whether there were any. */
+bool sc_spans_retry(struct sc_spans *spans, unsigned stripe);
 
-/* Are there spans that were set aside? Lock-free, and exact for the thread that tells the kernel of
- * the lane's pages. */
-static inline bool sc_spans_has_refused(const struct sc_spans *spans, unsigned lane)
+/* Has the stripe refused spans? Lock-free, and exact for the thread that has locked the stripe. */
+static inline bool sc_spans_has_refused(const struct sc_spans *spans, unsigned stripe)
 {
-    return atomic_load_explicit(&spans->refused[lane], memory_order_relaxed) != 0;
+    return atomic_load_explicit(&spans->refused[stripe], memory_order_relaxed) != 0;
 }
 
-/* Stores the next change that is due in the lane. The caller attends the lane, and still has its
- * lock. False: nothing is due. Lock-free. */
-bool sc_spans_next_due(struct sc_spans *spans, unsigned lane, struct sc_access_change *change);
-/* The kernel was told of the change, which is no longer due. Lock-free. */
-void sc_spans_note_told(struct sc_spans *spans, unsigned lane,
-                        const struct sc_access_change *change);
-/* The kernel has refused the change. True: pages were to be let go, and the spans are now unapplied
- * like others. False: pages were to be protected, and sc_spans_refuse is to be called. */
-bool sc_spans_postpone(struct sc_spans *spans, unsigned lane,
+/* Stores the next change that is due in the stripe, which the caller has locked. False: nothing is
+ * due. Lock-free. */
+bool sc_spans_next_due(struct sc_spans *spans, unsigned stripe, struct sc_access_change *change);
+/* Records that the system call of a due change was made. Lock-free. */
+void sc_spans_note_applied(struct sc_spans *spans, unsigned stripe,
+                           const struct sc_access_change *change);
+/* Records that the system call of a due change has failed. True: it was to unprotect pages, and the
+ * spans are now unapplied like others. False: it was to protect pages, and sc_spans_refuse is to be
+ * called. */
+bool sc_spans_postpone(struct sc_spans *spans, unsigned stripe,
                        const struct sc_access_change *change);
 
-/* Is anything due? Lock-free. */
+/* Is any change due? Lock-free. */
 static inline bool sc_spans_any_due(const struct sc_spans *spans)
 {
     return atomic_load_explicit(&spans->due, memory_order_acquire) != 0;
 }
 
-/* May a span be unapplied? `also_due`: or anything be due? */
+/* May a span be unapplied, or (`also_due`) a change be due? */
 static inline bool sc_spans_may_be_unapplied(const struct sc_spans *spans, bool also_due)
 {
     return atomic_load_explicit(&spans->unapplied_count, memory_order_acquire) != 0 ||
            (also_due && sc_spans_any_due(spans));
 }
 
-/* The least that live spans allow: on the page of the address, or on any page of the interval. */
+/* Return the least access that live spans allow: on the page of the address, or on any page of the
+ * interval. */
 enum sc_access sc_spans_access(struct sc_spans *spans, uintptr_t address);
 enum sc_access sc_spans_least(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 
-/* May a page of the interval be unreadable because of a span, live or ended without the kernel
- * having been told? The inline function answers most questions, and calls the other one for the
- * rest. */
-bool sc_spans_may_hide_some(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
-static inline bool sc_spans_may_hide(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
+/* May a page of the interval be unreadable because of a span, live or ended and not applied yet?
+ * The inline function is the one to call: it calls the other one if it cannot decide. */
+bool sc_spans_may_forbid_reading_some(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
+static inline bool sc_spans_may_forbid_reading(struct sc_spans *spans, uintptr_t address,
+                                               size_t size_bytes);
 
-/* May the page be protected because of a span, live or ended without the kernel having been told?
- * While nobody applies changes, a page for which this is false has the access that the program gave
- * it. */
+/* May the page be protected because of a span, live or ended and not applied yet? If not, and no
+ * thread is applying changes, the page has the access that the program gave it. */
 bool sc_spans_cover(struct sc_spans *spans, uintptr_t address);
 
-/* May a page of the interval still be protected because of a span, live or not? Looks at every
- * record. Lock-free, so that a signal handler that interrupted the owner of the lock may call it.
- */
+/* May a page of the interval still be protected because of a span, live or not? Walks all records.
+ * Lock-free, so a signal handler that has interrupted the owner of the lock may call it. */
 bool sc_spans_may_protect(struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 
-/* How many spans have begun: while this stays the same, no further pages become protected.
- * Lock-free. */
+/* Returns how many spans have begun. While this number stays the same, no further page becomes
+ * protected. Lock-free. */
 static inline uint32_t sc_spans_begun(const struct sc_spans *spans)
 {
     return atomic_load(&spans->begun);
 }
 
-/* In the child of a fork: stores in *change the pages of the next span that may still be protected.
- * `*span` is 0 at first. False: that was all. Pages that were let go are not given again.
- * Lock-free, although other threads may have been in the midst of a change: a page has its span
- * from before mprotect protects it until after mprotect has let it go. */
+/* Stores in *change the pages of the next span that may still be protected, in a forked child.
+ * `*span` is 0 at first. False: there are no more. Pages that were unprotected are not returned
+ * again. Lock-free, although other threads may have been in the midst of a change when the process
+ * forked: a page is in a span from before it is protected until after it was unprotected. */
 bool sc_spans_inherited(struct sc_spans *spans, uint32_t *span, struct sc_access_change *change);
-/* The pages of the span were let go in the child. */
-void sc_spans_let_go_inherited(struct sc_spans *spans, uint32_t span);
-/* After all were let go in the child: forgets all spans. */
+/* Records in a forked child that the span's pages were unprotected. */
+void sc_spans_note_inherited_unprotected(struct sc_spans *spans, uint32_t span);
+/* Forgets all spans, after all pages were unprotected in a forked child. */
 void sc_spans_forget(struct sc_spans *spans);
 
-static inline bool sc_spans_may_hide(struct sc_spans *spans, uintptr_t address, size_t size_bytes)
+static inline bool sc_spans_may_forbid_reading(struct sc_spans *spans, uintptr_t address,
+                                               size_t size_bytes)
 {
-    return (spans->hiding != 0 || sc_spans_any_due(spans)) &&
-           sc_spans_may_hide_some(spans, address, size_bytes);
+    return (spans->unreadable != 0 || sc_spans_any_due(spans)) &&
+           sc_spans_may_forbid_reading_some(spans, address, size_bytes);
 }
 
 static inline struct sc_span *sc_spans_at(struct sc_spans *spans, uint32_t span)

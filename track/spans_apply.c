@@ -6,28 +6,27 @@
 #include "common/poison.h"
 
 /* A piece of the span `of`: the pages from `at` to `until`, which have the same live spans on them.
- * Or they are `silent`: because of some other span, nothing is to be told of them, whatever else is
- * on them. */
+ * Or they are `overridden`: another span makes any change needless, whatever else is on them. */
 struct piece {
     struct sc_spans *spans;
     const struct sc_span *of;
-    bool silent;
+    bool overridden;
     uintptr_t at;
     uintptr_t until;
     enum sc_access access; /* the least that a live span allows */
-    bool applied;          /* an applied span has this access, so that the kernel knows it */
+    bool applied;          /* an applied span has this access, so that the pages have it already */
 };
 
-/* Does the other span make the piece silent? If it allows no more than `of`, the end of `of`
- * changes nothing. If it is applied too, the beginning changes nothing either. Of a thousand spans
- * on a page mostly the first one says so. */
-static bool silences(const struct sc_span *span, const struct piece *piece)
+/* Does the other span override the piece? If it allows no more than `of`, the end of `of` changes
+ * nothing. If it is applied, too, the beginning changes nothing either. Of a thousand spans on a
+ * page, usually the first one decides this. */
+static bool overrides(const struct sc_span *span, const struct piece *piece)
 {
     return span->access >= piece->of->access && (!piece->of->live || !span->unapplied);
 }
 
 /* Cuts the piece where the other span begins or ends, and takes that span's access into account.
- * False: the piece is silent, and no further span matters. */
+ * False: the piece is overridden, and no further span matters. */
 static bool narrow_piece(struct piece *piece, const struct sc_span *span)
 {
     if (sc_span_start(span) > piece->at) {
@@ -37,17 +36,17 @@ static bool narrow_piece(struct piece *piece, const struct sc_span *span)
     }
     if (sc_span_end(span) < piece->until)
         piece->until = sc_span_end(span);
-    piece->silent = silences(span, piece);
+    piece->overridden = overrides(span, piece);
     if (span->access > piece->access)
         piece->applied = false;
     if (span->access >= piece->access) {
         piece->access = span->access;
         piece->applied |= !span->unapplied;
     }
-    return !piece->silent;
+    return !piece->overridden;
 }
 
-/* The next piece of the span of which the kernel was not told. */
+/* Returns the next piece of the span that is not applied. */
 static struct piece next_piece(struct sc_spans *spans, const struct sc_span *span)
 {
     struct piece piece = {
@@ -66,50 +65,51 @@ static struct piece next_piece(struct sc_spans *spans, const struct sc_span *spa
     return piece;
 }
 
-/* Must the kernel be told of the piece? The pages of an ended span had its access, or less by
- * another span, whose own end will be told. The pages of a new span may have less access already.
- */
-static bool must_tell(const struct sc_span *span, const struct piece *piece)
+/* Is a system call needed for the piece? The pages of an ended span had its access, or less by
+ * another span, whose own end will be applied. The pages of a new span may have less access
+ * already. */
+static bool must_apply(const struct sc_span *span, const struct piece *piece)
 {
-    if (piece->silent)
+    if (piece->overridden)
         return false;
     if (span->live)
         return piece->access == span->access && !piece->applied;
     return piece->access < span->access;
 }
 
+/* Removes the span from its stripe's list of unapplied spans. */
 static void unlink_unapplied(struct sc_spans *spans, uint32_t id)
 {
-    uint32_t *link = &spans->unapplied[sc_spans_lane_of(spans, sc_spans_at(spans, id))];
+    uint32_t *link = &spans->unapplied[sc_spans_stripe_of(spans, sc_spans_at(spans, id))];
     while (*link != id)
         link = &sc_spans_at(spans, *link)->unapplied_next;
     *link = sc_spans_at(spans, id)->unapplied_next;
 }
 
-/* Takes the span out of its lane's list: the kernel need not be told, or the thread that attends
- * the lane tells it. */
+/* Removes the span from its stripe's list: no system call is needed, or the thread that has locked
+ * the stripe makes it. */
 static void set_applied(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
     SC_ASSERT(span->unapplied);
     unlink_unapplied(spans, id);
-    sc_spans_clear_lane(spans, sc_spans_lane_of(spans, span));
+    sc_spans_clear_stripe(spans, sc_spans_stripe_of(spans, span));
     span->unapplied = false;
     sc_spans_add_to(&spans->unapplied_count, -1);
-    sc_spans_count_hiding(&spans->hiding_unapplied, span, -1);
+    sc_spans_count_unreadable(&spans->unreadable_unapplied, span, -1);
     if (!span->live)
-        sc_spans_count_hiding(&spans->hiding, span, -1);
+        sc_spans_count_unreadable(&spans->unreadable, span, -1);
 }
 
-/* The span's pages are no longer protected. Called without the lock: nobody uses the record until
- * it goes back to the pool. */
+/* Records that the span's pages are no longer protected. Called without the lock: no function uses
+ * the record until it is returned to the pool. */
 static void set_unused(struct sc_spans *spans, uint32_t id)
 {
     atomic_store_explicit(&sc_spans_at(spans, id)->used, false, memory_order_release);
     atomic_fetch_sub_explicit(&spans->busy, 1, memory_order_relaxed);
 }
 
-/* The kernel was told of all of the span. If the span has ended, its record is no longer used. */
+/* Finishes a span of which every part is applied. If the span has ended, frees its record. */
 static void finish_applying(struct sc_spans *spans, uint32_t id)
 {
     set_applied(spans, id);
@@ -119,26 +119,26 @@ static void finish_applying(struct sc_spans *spans, uint32_t id)
     sc_pool_release(&spans->pool, id);
 }
 
-/* Are all pages of the span to be let go, and was the kernel told of none of them yet? */
-static bool is_to_be_let_go(struct sc_spans *spans, const struct sc_span *span)
+/* Are all pages of the span to be unprotected, and is none of them applied yet? */
+static bool is_to_be_unprotected(struct sc_spans *spans, const struct sc_span *span)
 {
     if (span->live || span->applied_to != sc_span_start(span))
         return false;
     struct piece piece = next_piece(spans, span);
     return piece.until == sc_span_end(span) && piece.access == SC_ACCESS_ALL &&
-           must_tell(span, &piece);
+           must_apply(span, &piece);
 }
 
-/* Extends the change over the pages of spans behind it in the list that adjoin: operations on
+/* Extends the change over adjacent pages of the following spans in the list: operations on
  * neighbouring pages often end together. Such a span stays unapplied until its turn comes. */
-static void let_go_with_neighbours(struct sc_spans *spans, struct sc_access_change *change)
+static void unprotect_with_neighbours(struct sc_spans *spans, struct sc_access_change *change)
 {
     uint32_t id = sc_spans_at(spans, change->span)->unapplied_next;
     for (; id; id = sc_spans_at(spans, id)->unapplied_next) {
         struct sc_span *span = sc_spans_at(spans, id);
         uintptr_t change_end = change->address + change->size_bytes;
         bool adjoins = sc_span_end(span) == change->address || sc_span_start(span) == change_end;
-        if (!adjoins || !is_to_be_let_go(spans, span))
+        if (!adjoins || !is_to_be_unprotected(spans, span))
             return;
         if (sc_span_end(span) == change->address)
             change->address = sc_span_start(span);
@@ -147,10 +147,12 @@ static void let_go_with_neighbours(struct sc_spans *spans, struct sc_access_chan
     }
 }
 
-bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_change *change)
+/* Applies one piece of the first span in the list: stores the system call that it needs. If no
+ * piece is left, removes the span from the list, and frees it if it has ended. */
+bool sc_spans_apply(struct sc_spans *spans, unsigned stripe, struct sc_access_change *change)
 {
     SC_ASSERT_GUARDED(&spans->pool);
-    uint32_t id = spans->unapplied[lane];
+    uint32_t id = spans->unapplied[stripe];
     change->size_bytes = 0;
     if (!id)
         return false;
@@ -161,18 +163,18 @@ bool sc_spans_apply(struct sc_spans *spans, unsigned lane, struct sc_access_chan
     }
     struct piece piece = next_piece(spans, span);
     span->applied_to = piece.until;
-    if (must_tell(span, &piece))
+    if (must_apply(span, &piece))
         *change = (struct sc_access_change){piece.at, piece.until - piece.at, piece.access, id};
     if (change->size_bytes && !span->live && piece.access == SC_ACCESS_ALL)
-        let_go_with_neighbours(spans, change);
+        unprotect_with_neighbours(spans, change);
     return true;
 }
 
-/* The change was refused: spans that it was extended over are to be told of by themselves. */
-static void tell_neighbours_again(struct sc_spans *spans, const struct sc_access_change *change)
+/* Makes the spans over which a refused change was extended be applied by themselves. */
+static void renew_neighbours(struct sc_spans *spans, const struct sc_access_change *change)
 {
     uintptr_t end = change->address + change->size_bytes;
-    uint32_t first = spans->unapplied[sc_spans_lane(spans, change->address)];
+    uint32_t first = spans->unapplied[sc_spans_stripe(spans, change->address)];
     for (uint32_t id = first; id; id = sc_spans_at(spans, id)->unapplied_next) {
         struct sc_span *span = sc_spans_at(spans, id);
         bool is_within = sc_span_start(span) >= change->address && sc_span_end(span) <= end;
@@ -181,6 +183,8 @@ static void tell_neighbours_again(struct sc_spans *spans, const struct sc_access
     }
 }
 
+/* Handles a failed system call. A live span is left to the caller; an ended one is moved to the
+ * list of refused spans. */
 uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *change)
 {
     SC_ASSERT_GUARDED(&spans->pool);
@@ -189,25 +193,26 @@ uint32_t sc_spans_refuse(struct sc_spans *spans, const struct sc_access_change *
     if (span->live)
         return span->op;
     unlink_unapplied(spans, change->span);
-    tell_neighbours_again(spans, change);
+    renew_neighbours(spans, change);
     span->applied_to = sc_span_start(span);
-    unsigned lane = sc_spans_lane_of(spans, span);
-    span->unapplied_next = spans->refused[lane];
-    spans->refused[lane] = change->span;
+    unsigned stripe = sc_spans_stripe_of(spans, span);
+    span->unapplied_next = spans->refused[stripe];
+    spans->refused[stripe] = change->span;
     SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
     return 0;
 }
 
-bool sc_spans_retry(struct sc_spans *spans, unsigned lane)
+/* Moves the stripe's refused spans to its list of unapplied ones. */
+bool sc_spans_retry(struct sc_spans *spans, unsigned stripe)
 {
     SC_ASSERT_GUARDED(&spans->pool);
-    bool any = spans->refused[lane] != 0;
-    while (spans->refused[lane]) {
-        uint32_t id = spans->refused[lane];
+    bool any = spans->refused[stripe] != 0;
+    while (spans->refused[stripe]) {
+        uint32_t id = spans->refused[stripe];
         struct sc_span *span = sc_spans_at(spans, id);
-        spans->refused[lane] = span->unapplied_next;
-        span->unapplied_next = spans->unapplied[lane];
-        spans->unapplied[lane] = id;
+        spans->refused[stripe] = span->unapplied_next;
+        span->unapplied_next = spans->unapplied[stripe];
+        spans->unapplied[stripe] = id;
     }
     SC_CHECK_OF(spans->pool.live, sc_consistency_of_spans(spans));
     return any;
@@ -215,85 +220,84 @@ bool sc_spans_retry(struct sc_spans *spans, unsigned lane)
 
 /* ---- what is due ---- */
 
-static bool is_attended(const struct sc_spans *spans, const struct sc_span *span)
+static bool is_stripe_locked(const struct sc_spans *spans, const struct sc_span *span)
 {
-    return sc_spans_attended >> sc_spans_lane_of(spans, span) & 1;
+    return sc_spans_locked_stripes >> sc_spans_stripe_of(spans, span) & 1;
 }
 
-/* Can the kernel be told of the span by one change, `piece`? The span has just become unapplied,
- * and the kernel needs to be told one thing at most. */
+/* Can the span be applied by one system call, for `piece`? The span has just become unapplied. */
 static bool is_simple(struct sc_spans *spans, uint32_t id, struct piece *piece)
 {
     const struct sc_span *span = sc_spans_at(spans, id);
-    if (spans->unapplied[sc_spans_lane_of(spans, span)] != id)
+    if (spans->unapplied[sc_spans_stripe_of(spans, span)] != id)
         return false;
     *piece = next_piece(spans, span);
     return piece->until == sc_span_end(span);
 }
 
-/* The span is no longer unapplied, although the kernel was not told: it is due, or there is nothing
- * to tell. */
-static void take_off_unapplied(struct sc_spans *spans, uint32_t id)
+/* Removes the span from the unapplied ones without a system call: it is due, or needs none. */
+static void remove_unapplied(struct sc_spans *spans, uint32_t id)
 {
-    unsigned lane = sc_spans_lane_of(spans, sc_spans_at(spans, id));
+    unsigned stripe = sc_spans_stripe_of(spans, sc_spans_at(spans, id));
     set_applied(spans, id);
-    if (!spans->unapplied[lane])
-        sc_spans_own_lanes &= ~(UINT64_C(1) << lane);
+    if (!spans->unapplied[stripe])
+        sc_spans_changed_stripes &= ~(UINT64_C(1) << stripe);
 }
 
+/* Makes the beginning of a span due: its system call is stored in due_begun. If none is needed, the
+ * span is applied at once. */
 void sc_spans_begin_due(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
-    struct sc_access_change *begun = &spans->due_begun[sc_spans_lane_of(spans, span)];
+    struct sc_access_change *begun = &spans->due_begun[sc_spans_stripe_of(spans, span)];
     struct piece piece;
-    if (!is_attended(spans, span) || begun->size_bytes || !is_simple(spans, id, &piece))
-        return; /* at most one beginning is due in a lane */
-    if (must_tell(span, &piece)) {
+    if (!is_stripe_locked(spans, span) || begun->size_bytes || !is_simple(spans, id, &piece))
+        return; /* at most one beginning is due in a stripe */
+    if (must_apply(span, &piece)) {
         atomic_fetch_add(&spans->due, 1);
         *begun = (struct sc_access_change){piece.at, piece.until - piece.at, piece.access, id};
     }
     span->applied_to = piece.until;
-    take_off_unapplied(spans, id);
+    remove_unapplied(spans, id);
 }
 
-/* Puts the end of a span among those of which the kernel is told later, many at once, if the span's
- * lane is attended. If a span began in the same lane while it is attended, the kernel is told of
- * that one after this end. */
+/* Makes the end of a span due, if its stripe is locked: several ends are then applied by one system
+ * call. If a span began while the stripe is locked, its beginning is applied after this end. */
 void sc_spans_end_due(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
-    unsigned lane = sc_spans_lane_of(spans, span);
-    const struct sc_access_change *begun = &spans->due_begun[lane];
+    unsigned stripe = sc_spans_stripe_of(spans, span);
+    const struct sc_access_change *begun = &spans->due_begun[stripe];
     struct piece piece;
-    if (!is_attended(spans, span) || (begun->size_bytes && begun->span == id) ||
+    if (!is_stripe_locked(spans, span) || (begun->size_bytes && begun->span == id) ||
         !is_simple(spans, id, &piece))
         return;
-    bool must_be_told = must_tell(span, &piece);
-    if (must_be_told && piece.access != SC_ACCESS_ALL)
+    bool must_be_applied = must_apply(span, &piece);
+    if (must_be_applied && piece.access != SC_ACCESS_ALL)
         return;
-    if (!must_be_told) {
-        take_off_unapplied(spans, id);
+    if (!must_be_applied) {
+        remove_unapplied(spans, id);
         set_unused(spans, id);
         sc_pool_release(&spans->pool, id);
         return;
     }
     atomic_fetch_add(&spans->due, 1);
-    atomic_fetch_or_explicit(&spans->due_streams[lane], sc_spans_stream_bit(span->stream),
+    atomic_fetch_or_explicit(&spans->due_streams[stripe], sc_spans_stream_bit(span->stream),
                              memory_order_relaxed);
-    atomic_fetch_or(&spans->due_lanes, UINT64_C(1) << lane);
-    take_off_unapplied(spans, id);
-    span->unapplied_next = atomic_load_explicit(&spans->due_ended[lane], memory_order_relaxed);
-    atomic_store_explicit(&spans->due_ended[lane], id, memory_order_release);
+    atomic_fetch_or(&spans->due_stripes, UINT64_C(1) << stripe);
+    remove_unapplied(spans, id);
+    span->unapplied_next = atomic_load_explicit(&spans->due_ended[stripe], memory_order_relaxed);
+    atomic_store_explicit(&spans->due_ended[stripe], id, memory_order_release);
 }
 
-uint64_t sc_spans_lanes_of(const struct sc_spans *spans, uint32_t stream)
+uint64_t sc_spans_stripes_of_stream(const struct sc_spans *spans, uint32_t stream)
 {
-    return atomic_load_explicit(&spans->stream_lanes[stream % 64], memory_order_relaxed);
+    return atomic_load_explicit(&spans->stream_stripes[stream % 64], memory_order_relaxed);
 }
 
-/* ---- telling the kernel of what is due, without the lock ---- */
+/* ---- applying what is due, without the tracker's lock ---- */
 
-/* Extends the change over the pages of spans behind it in the list that adjoin. */
+/* Extends the change over adjacent pages of the following spans in the list. */
 static void take_neighbours(struct sc_spans *spans, struct sc_access_change *change)
 {
     uint32_t id = sc_spans_at(spans, change->span)->unapplied_next;
@@ -308,11 +312,13 @@ static void take_neighbours(struct sc_spans *spans, struct sc_access_change *cha
     }
 }
 
-bool sc_spans_next_due(struct sc_spans *spans, unsigned lane, struct sc_access_change *change)
+/* Stores the next due change. Ends come before the beginning, since the new span may be on the same
+ * pages. */
+bool sc_spans_next_due(struct sc_spans *spans, unsigned stripe, struct sc_access_change *change)
 {
-    uint32_t id = atomic_load_explicit(&spans->due_ended[lane], memory_order_relaxed);
+    uint32_t id = atomic_load_explicit(&spans->due_ended[stripe], memory_order_relaxed);
     if (!id) {
-        *change = spans->due_begun[lane];
+        *change = spans->due_begun[stripe];
         return change->size_bytes != 0;
     }
     const struct sc_span *span = sc_spans_at(spans, id);
@@ -322,89 +328,95 @@ bool sc_spans_next_due(struct sc_spans *spans, unsigned lane, struct sc_access_c
     return true;
 }
 
-/* Takes the first due span off the lane's list and returns it, if it lies within the change. 0: the
- * change has no more. */
-static uint32_t take_due(struct sc_spans *spans, unsigned lane,
+/* Removes the first due span from the stripe's list and returns it, if it lies within the change.
+ * 0: the change has no more. */
+static uint32_t take_due(struct sc_spans *spans, unsigned stripe,
                          const struct sc_access_change *change)
 {
-    uint32_t id = atomic_load_explicit(&spans->due_ended[lane], memory_order_relaxed);
+    uint32_t id = atomic_load_explicit(&spans->due_ended[stripe], memory_order_relaxed);
     if (!id || sc_span_start(sc_spans_at(spans, id)) - change->address >= change->size_bytes)
         return 0;
     const struct sc_span *span = sc_spans_at(spans, id);
-    atomic_store_explicit(&spans->due_ended[lane], span->unapplied_next, memory_order_release);
+    atomic_store_explicit(&spans->due_ended[stripe], span->unapplied_next, memory_order_release);
     return id;
 }
 
-/* The kernel was told of the span's end. Its record waits in `told` for a thread that has the lock.
- */
-static void set_told(struct sc_spans *spans, uint32_t id)
+/* Records that the span's end was applied. Its record waits in `applied` for a thread that holds
+ * the tracker's lock. */
+static void set_applied_without_lock(struct sc_spans *spans, uint32_t id)
 {
     struct sc_span *span = sc_spans_at(spans, id);
     set_unused(spans, id);
     atomic_fetch_sub(&spans->due, 1);
-    uint32_t told = atomic_load_explicit(&spans->told, memory_order_relaxed);
+    uint32_t told = atomic_load_explicit(&spans->applied, memory_order_relaxed);
     do
-        atomic_store_explicit(&span->told_next, told, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&spans->told, &told, id, memory_order_release,
+        atomic_store_explicit(&span->applied_next, told, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&spans->applied, &told, id, memory_order_release,
                                                   memory_order_relaxed));
 }
 
-/* Takes the beginning of a span off the changes that are due, if the change is of one. A change
- * that makes pages accessible is of an end. Returns whether it was of a beginning. */
-static bool take_begun(struct sc_spans *spans, unsigned lane, const struct sc_access_change *change)
+/* Removes the due beginning of a span, if the change is one. A change that makes pages accessible
+ * is an end. Returns whether it was a beginning. */
+static bool take_begun(struct sc_spans *spans, unsigned stripe,
+                       const struct sc_access_change *change)
 {
     if (change->access == SC_ACCESS_ALL)
         return false;
-    spans->due_begun[lane] = (struct sc_access_change){0};
+    spans->due_begun[stripe] = (struct sc_access_change){0};
     atomic_fetch_sub(&spans->due, 1);
     return true;
 }
 
-/* Takes the lane's bits away if no end is due there any more. Only the thread that attends the lane
- * adds ends. */
-static void clear_due_lane(struct sc_spans *spans, unsigned lane)
+/* Clears the stripe's bits if no end is due there any more. Only the thread that has locked the
+ * stripe adds ends. */
+static void clear_due_stripe(struct sc_spans *spans, unsigned stripe)
 {
-    if (atomic_load_explicit(&spans->due_ended[lane], memory_order_relaxed))
+    if (atomic_load_explicit(&spans->due_ended[stripe], memory_order_relaxed))
         return;
-    atomic_fetch_and(&spans->due_lanes, ~(UINT64_C(1) << lane));
-    atomic_store_explicit(&spans->due_streams[lane], 0, memory_order_release);
+    atomic_fetch_and(&spans->due_stripes, ~(UINT64_C(1) << stripe));
+    atomic_store_explicit(&spans->due_streams[stripe], 0, memory_order_release);
 }
 
-void sc_spans_note_told(struct sc_spans *spans, unsigned lane,
-                        const struct sc_access_change *change)
+/* Removes what was due for the change: the beginning, or all ended spans that lie within it
+ * (take_neighbours). */
+void sc_spans_note_applied(struct sc_spans *spans, unsigned stripe,
+                           const struct sc_access_change *change)
 {
-    if (take_begun(spans, lane, change))
+    if (take_begun(spans, stripe, change))
         return;
-    for (uint32_t id; (id = take_due(spans, lane, change)) != 0;)
-        set_told(spans, id);
-    clear_due_lane(spans, lane);
+    for (uint32_t id; (id = take_due(spans, stripe, change)) != 0;)
+        set_applied_without_lock(spans, id);
+    clear_due_stripe(spans, stripe);
 }
 
-/* The kernel cannot be told of the change now: its ends are told later, with others. False: the
- * change is of a beginning. */
-bool sc_spans_postpone(struct sc_spans *spans, unsigned lane, const struct sc_access_change *change)
+/* Makes ended spans unapplied again whose due system call has failed, to be tried later with
+ * others. False: the change is a beginning. */
+bool sc_spans_postpone(struct sc_spans *spans, unsigned stripe,
+                       const struct sc_access_change *change)
 {
     SC_ASSERT_GUARDED(&spans->pool);
-    if (take_begun(spans, lane, change))
+    if (take_begun(spans, stripe, change))
         return false;
-    for (uint32_t id; (id = take_due(spans, lane, change)) != 0;) {
+    for (uint32_t id; (id = take_due(spans, stripe, change)) != 0;) {
         struct sc_span *span = sc_spans_at(spans, id);
         sc_spans_set_unapplied(spans, id);
-        sc_spans_count_hiding(&spans->hiding, span, 1);
+        sc_spans_count_unreadable(&spans->unreadable, span, 1);
         atomic_fetch_sub(&spans->due, 1);
     }
-    clear_due_lane(spans, lane);
+    clear_due_stripe(spans, stripe);
     return true;
 }
 
-void sc_spans_collect_told(struct sc_spans *spans)
+/* Frees the records of spans whose end was applied without the lock. Takes the whole list at once,
+ * as other threads add to it. */
+void sc_spans_free_applied(struct sc_spans *spans)
 {
-    if (atomic_load_explicit(&spans->told, memory_order_relaxed) == 0)
+    if (atomic_load_explicit(&spans->applied, memory_order_relaxed) == 0)
         return;
-    uint32_t id = atomic_exchange_explicit(&spans->told, 0, memory_order_acquire);
+    uint32_t id = atomic_exchange_explicit(&spans->applied, 0, memory_order_acquire);
     while (id) {
         uint32_t next =
-            atomic_load_explicit(&sc_spans_at(spans, id)->told_next, memory_order_relaxed);
+            atomic_load_explicit(&sc_spans_at(spans, id)->applied_next, memory_order_relaxed);
         sc_pool_release(&spans->pool, id);
         id = next;
     }

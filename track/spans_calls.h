@@ -1,6 +1,4 @@
-/* The functions of the spans (track/spans.h) for callers that do not see their records.
- *
- * Locks: the functions need none. */
+/* Functions of the spans (track/spans.h) for callers that need not see their records. Lock-free. */
 #ifndef SC_TRACK_SPANS_CALLS_H
 #define SC_TRACK_SPANS_CALLS_H
 
@@ -10,26 +8,26 @@
 
 struct sc_spans;
 
-/* The number of lanes. Lane 0 has all pages except those of areas that were given another lane; an
- * area has SC_SPANS_LANE_BYTES. */
-enum { SC_SPANS_LANES = 64, SC_SPANS_LANE_BYTES = 2 << 20, SC_SPANS_AREAS_MAX = 8190 };
+/* The number of stripes; a stripe is a set of pages that share a lock. Stripe 0 has all pages
+ * except those of areas that were moved to another stripe. */
+enum { SC_SPANS_STRIPES = 64, SC_SPANS_AREA_BYTES = 2 << 20, SC_SPANS_AREAS_MAX = 8190 };
 
-/* Names the memory whose areas may have lanes of their own; areas begin at multiples of
- * SC_SPANS_LANE_BYTES from its start. The areas of its first `laned_bytes` have their own lanes
- * from now on. Called once, before there is a span. */
-void sc_spans_set_lanes(struct sc_spans *spans, uintptr_t start, size_t size_bytes,
-                        size_t laned_bytes);
+/* Sets the memory whose areas may have other stripes than 0. An area has SC_SPANS_AREA_BYTES, and
+ * the first one begins at `start`. The areas of the first `striped_bytes` get their stripes at
+ * once. Called once, before there is a span. */
+void sc_spans_set_stripes(struct sc_spans *spans, uintptr_t start, size_t size_bytes,
+                          size_t striped_bytes);
 
-/* Is the page in another lane than 0? */
-bool sc_spans_have_lane(const struct sc_spans *spans, uintptr_t address);
+/* Is the page in another stripe than 0? */
+bool sc_spans_have_stripe(const struct sc_spans *spans, uintptr_t address);
 
-/* The lanes of the first and of the last page of an interval as bits. */
-uint64_t sc_spans_lane_bits(const struct sc_spans *spans, uintptr_t address, size_t size_bytes);
+/* Returns the stripes of the interval's first and last page as bits. */
+uint64_t sc_spans_stripe_bits(const struct sc_spans *spans, uintptr_t address, size_t size_bytes);
 
-/* The lanes in which spans of the stream live; about: some may be missing. */
-uint64_t sc_spans_lanes_of(const struct sc_spans *spans, uint32_t stream);
+/* Returns stripes in which spans of the stream live; a hint that may miss some. */
+uint64_t sc_spans_stripes_of_stream(const struct sc_spans *spans, uint32_t stream);
 
-/* The bit of the stream in words of 64 bits. Several streams share a bit. */
+/* The stream's bit in sets of streams of 64 bits. Several streams share a bit. */
 static inline uint64_t sc_spans_stream_bit(uint32_t stream)
 {
     return UINT64_C(1) << stream % 64;

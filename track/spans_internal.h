@@ -4,40 +4,41 @@
 
 #include "track/spans.h"
 
-/* Adds to a count that is changed under the lock only; it is atomic for readers without the lock.
- */
+/* Adds to a count that is changed under the tracker's lock only, and is read without it. */
 static inline void sc_spans_add_to(_Atomic uint32_t *count, int change)
 {
     uint32_t value = atomic_load_explicit(count, memory_order_relaxed) + (uint32_t)change;
     atomic_store_explicit(count, value, memory_order_release);
 }
 
-/* Adds `change` to the count if the span forbids to read its pages. Under the lock. */
-static inline void sc_spans_count_hiding(uint32_t *count, const struct sc_span *span, int change)
+/* Adds `change` to the count if the span forbids reading its pages. Needs the tracker's lock. */
+static inline void sc_spans_count_unreadable(uint32_t *count, const struct sc_span *span,
+                                             int change)
 {
     if (span->access == SC_ACCESS_NONE)
         *count += (uint32_t)change;
 }
 
-static inline unsigned sc_spans_lane_of(const struct sc_spans *spans, const struct sc_span *span)
+static inline unsigned sc_spans_stripe_of(const struct sc_spans *spans, const struct sc_span *span)
 {
-    return sc_spans_lane(spans, sc_span_start(span));
+    return sc_spans_stripe(spans, sc_span_start(span));
 }
 
-/* Makes the span unapplied, from its first page on; also if the kernel was told of some of its
- * pages already. */
+/* Makes the span unapplied from its first page on, even if some of its pages were applied already.
+ */
 void sc_spans_set_unapplied(struct sc_spans *spans, uint32_t id);
 
-/* If no span of the lane is unapplied or set aside any more: takes the lane's bits away. */
-void sc_spans_clear_lane(struct sc_spans *spans, unsigned lane);
+/* Clears the stripe's bits if none of its spans is unapplied or refused. */
+void sc_spans_clear_stripe(struct sc_spans *spans, unsigned stripe);
 
-/* The span has just become unapplied: it began, or it ended and has left the grid. If the thread
- * attends its lane, and the kernel is to be told of one change at most, the span becomes due
- * instead. */
+/* Make a span due that has just become unapplied because it began, or ended and left the grid. Do
+ * nothing unless the thread has locked the span's stripe and one system call, or none, is enough.
+ */
 void sc_spans_begin_due(struct sc_spans *spans, uint32_t id);
 void sc_spans_end_due(struct sc_spans *spans, uint32_t id);
 
-/* Gives the records of ended spans of which the kernel was told back to the pool. */
-void sc_spans_collect_told(struct sc_spans *spans);
+/* Returns to the pool the records of ended spans whose system call was made without the tracker's
+ * lock. */
+void sc_spans_free_applied(struct sc_spans *spans);
 
 #endif

@@ -1,7 +1,7 @@
 #include <errno.h>
 
 #include "common/checks.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/trace.h"
 #include "track/allocations.h"
 #include "track/comparisons.h"
@@ -233,14 +233,14 @@ static __attribute__((noinline)) void compare_some(struct sc_track *track,
                                                    const struct sc_point *point,
                                                    struct sc_comparisons *comparisons)
 {
-    sc_own_lock_enter(); /* no signal handler stops the thread in between */
+    sc_library_lock_enter(); /* no signal handler stops the thread in between */
     lock(track);
     sc_comparisons_end(&track->inflight, comparisons);
     sc_comparisons_begin(&track->inflight, point, comparisons);
     unlock(track);
     if (comparisons->count)
         sc_comparisons_make(&track->inflight, comparisons);
-    sc_own_lock_leave();
+    sc_library_lock_leave();
 }
 
 void sc_track_compare_sources(struct sc_track *track, const struct sc_point *point,
@@ -493,7 +493,7 @@ __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
                                                       struct sc_simple_copy *copy)
 {
     struct sc_comparisons comparisons;
-    sc_own_lock_enter(); /* no signal handler stops the thread in between */
+    sc_library_lock_enter(); /* no signal handler stops the thread in between */
     lock(track);
     sc_comparisons_begin_equal(&track->inflight, info, &comparisons);
     unlock(track);
@@ -507,7 +507,7 @@ __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
         }
         unlock(track);
     }
-    sc_own_lock_leave();
+    sc_library_lock_leave();
 }
 
 static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct sc_issued *issued)

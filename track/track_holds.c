@@ -12,7 +12,7 @@
 
 enum { DROPPED_AT_ONCE = 64 };
 
-static bool is_hurt(const struct sc_take_down *request, const struct sc_op *op)
+static bool is_hurt(const struct sc_deallocation *request, const struct sc_op *op)
 {
     return !request->hurts || request->hurts(&op->info);
 }
@@ -26,7 +26,7 @@ static bool need_not_wait(const struct sc_hold *hold, const struct sc_op_info *i
 
 /* The hold waits for all operations that the request concerns. False: the hold has no room for all
  * of them. */
-static bool require_ops(struct sc_track *track, const struct sc_take_down *request, uint32_t id)
+static bool require_ops(struct sc_track *track, const struct sc_deallocation *request, uint32_t id)
 {
     struct sc_hold *hold = sc_holds_at(&track->holds, id);
     SC_INFLIGHT_EACH (walk, &track->inflight, request->address, request->size_bytes) {
@@ -43,7 +43,7 @@ static bool require_ops(struct sc_track *track, const struct sc_take_down *reque
 
 /* Makes the request's hold, which waits for every operation in flight that it concerns. False: no
  * hold was made. */
-static bool make_hold(struct sc_track *track, struct sc_take_down *request)
+static bool make_hold(struct sc_track *track, struct sc_deallocation *request)
 {
     struct sc_holds *holds = &track->holds;
     if (request->kind != SC_HOLD_WAIT && request->kind != SC_HOLD_UNREGISTER &&
@@ -64,7 +64,8 @@ static bool make_hold(struct sc_track *track, struct sc_take_down *request)
     return true;
 }
 
-void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_take_down *request)
+void sc_track_await(struct sc_track *track, const struct sc_ops *ops,
+                    struct sc_deallocation *request)
 {
     struct sc_holds *holds = &track->holds;
     bool has_room = true;
@@ -85,7 +86,8 @@ void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_
 }
 
 /* Drops the operations that the request concerns; complete_only: only complete ones. */
-static void drop_ops(struct sc_track *track, const struct sc_take_down *request, bool complete_only)
+static void drop_ops(struct sc_track *track, const struct sc_deallocation *request,
+                     bool complete_only)
 {
     uint32_t found[DROPPED_AT_ONCE];
     unsigned count;
@@ -106,7 +108,7 @@ static void drop_ops(struct sc_track *track, const struct sc_take_down *request,
 void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
                              bool again)
 {
-    const struct sc_take_down all = {.address = address, .size_bytes = size_bytes};
+    const struct sc_deallocation all = {.address = address, .size_bytes = size_bytes};
     lock(track);
     drop_ops(track, &all, /*complete_only*/ false);
     if (again)
@@ -117,7 +119,7 @@ void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t s
 
 /* Removes the range of memory that goes back to the driver when the hold ends. Another thread may
  * end the hold at any time, and from then on a range at the address is a new one. */
-static void end_range(struct sc_track *track, const struct sc_take_down *request)
+static void end_range(struct sc_track *track, const struct sc_deallocation *request)
 {
     uint32_t range = sc_grid_point_locked(&track->inflight.range_grid, request->address);
     if (request->held && sc_hold_is_drivers(request->kind) && range)
@@ -128,7 +130,7 @@ static void end_range(struct sc_track *track, const struct sc_take_down *request
  * for. Returns whether there are operations that are not judged. The bytes between an operation's
  * rows are not used, so a take-down there is not judged. They are held all the same, as their pages
  * are guarded along with the rows. */
-static bool find_judged(struct sc_track *track, struct sc_take_down *request, bool *to_be_held)
+static bool find_judged(struct sc_track *track, struct sc_deallocation *request, bool *to_be_held)
 {
     const struct sc_shape taken = {request->address, request->size_bytes, request->size_bytes, 1};
     bool has_others = false;
@@ -143,7 +145,7 @@ static bool find_judged(struct sc_track *track, struct sc_take_down *request, bo
     return has_others;
 }
 
-void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
+void sc_track_deallocate(struct sc_track *track, struct sc_deallocation *request)
 {
     bool to_be_held = false;
     request->found.count = 0;
@@ -183,8 +185,8 @@ bool sc_track_overlaps(struct sc_track *track, uintptr_t address, size_t size_by
  * operations have no owner any more, and the memory's next owner must not be accused of them. */
 static void forget_users(struct sc_track *track, const struct sc_release *release)
 {
-    const struct sc_take_down all = {.address = release->address,
-                                     .size_bytes = release->size_bytes};
+    const struct sc_deallocation all = {.address = release->address,
+                                        .size_bytes = release->size_bytes};
     if (release->kind != SC_HOLD_WAIT && release->kind != SC_HOLD_UNREGISTER)
         drop_ops(track, &all, /*complete_only*/ true);
 }

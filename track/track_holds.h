@@ -21,7 +21,7 @@ extern struct sc_track sc_track; /* the process's own */
 
 /* A take-down: a call takes memory away. Finds what is in flight there, and makes a hold if that is
  * asked for. */
-struct sc_take_down {
+struct sc_deallocation {
     uintptr_t address;
     size_t size_bytes;
     bool hold;              /* make a hold if anything is in flight */
@@ -49,25 +49,26 @@ struct sc_take_down {
                           changed, the caller waits */
 };
 
-static inline void sc_take_down_end(struct sc_take_down *request)
+static inline void sc_deallocation_end(struct sc_deallocation *request)
 {
     sc_ops_end(&request->found);
 }
 
-/* A struct sc_take_down that ends with the scope in which it is declared. */
-#define SC_TAKE_DOWN __attribute__((cleanup(sc_take_down_end))) struct sc_take_down
+/* A struct sc_deallocation that ends with the scope in which it is declared. */
+#define SC_DEALLOCATION __attribute__((cleanup(sc_deallocation_end))) struct sc_deallocation
 
 /* Does an operation in flight, a hold or a range overlap the interval? Exact, under the lock. */
 bool sc_track_overlaps(struct sc_track *track, uintptr_t address, size_t size_bytes)
     SC_EXCLUDES(*track);
 
 /* Does what the request says. */
-void sc_track_take_down(struct sc_track *track, struct sc_take_down *request) SC_EXCLUDES(*track);
+void sc_track_deallocate(struct sc_track *track, struct sc_deallocation *request)
+    SC_EXCLUDES(*track);
 
 /* Makes a hold of kind SC_HOLD_WAIT for these operations, which stay. `request`: gives the
  * interval, and gets `held`; 0: no memory. */
-void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_take_down *request)
-    SC_EXCLUDES(*track);
+void sc_track_await(struct sc_track *track, const struct sc_ops *ops,
+                    struct sc_deallocation *request) SC_EXCLUDES(*track);
 
 struct sc_release {
     uint32_t hold; /* 0: no hold is ready */

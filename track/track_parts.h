@@ -9,7 +9,7 @@
 
 struct sc_blocks;
 struct sc_events;
-struct sc_kept_off;
+struct sc_exempt_pages;
 struct sc_no_verdicts;
 struct sc_spans;
 
@@ -19,7 +19,7 @@ struct sc_track_parts {
     struct sc_events *events;
     struct sc_no_verdicts *no_verdicts;
     struct sc_spans *guards;
-    struct sc_kept_off *kept_off;
+    struct sc_exempt_pages *exempt_pages;
     const struct sc_blocks *range_blocks;   /* blocks where ranges are or were */
     const struct sc_blocks *guarded_blocks; /* blocks where pages were ever protected */
     const _Atomic uint32_t *busy_spans;     /* how many spans live, or are ended and unapplied */

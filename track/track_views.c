@@ -62,7 +62,7 @@ uint64_t sc_track_operations(struct sc_track *track)
 const struct sc_track_parts sc_track_parts = {
     .no_verdicts = &sc_track.no_verdicts,
     .guards = &sc_track.inflight.guards,
-    .kept_off = &sc_track.inflight.kept_off,
+    .exempt_pages = &sc_track.inflight.exempt_pages,
     .attends = &sc_track.order.attends,
     .events = &sc_track.events,
     .range_blocks = &sc_track.inflight.range_blocks,

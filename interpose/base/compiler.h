@@ -6,10 +6,10 @@
 #define sc_likely(condition) __builtin_expect(!!(condition), 1)
 #define sc_unlikely(condition) __builtin_expect(!!(condition), 0)
 
-/* Is inlined wherever it is called: for a function that every copy runs through and few call. */
+/* A function that is always inlined: every copy executes it, and few places call it. */
 #define SC_INLINED static inline __attribute__((always_inline))
 
-/* In an exported function: the address in the program to which the function returns. */
+/* In an exported function: the address in the program to which it returns (its call site). */
 #define SC_SITE() __builtin_return_address(0)
 
 #endif

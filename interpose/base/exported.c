@@ -23,15 +23,15 @@ struct symbols {
     const char *names;
 };
 
-/* The address that a dynamic entry holds. The loader has relocated these entries, except in the
- * kernel's object (vDSO). */
+/* Returns the address in a dynamic entry. The loader has relocated these entries, except in the
+ * object that Linux provides (vDSO). */
 static const void *pointer_to(const struct link_map *object, const ElfW(Dyn) * entry)
 {
     uintptr_t address = entry->d_un.d_ptr;
     return (const void *)(address < object->l_addr ? object->l_addr + address : address);
 }
 
-/* Finds the tables in which the dynamic linker looks names up, in an object that is mapped. */
+/* Finds the symbol tables of a mapped object that the dynamic linker uses. */
 static struct symbols symbols_of(const struct link_map *object)
 {
     struct symbols found = {NULL, NULL, NULL};
@@ -46,7 +46,7 @@ static struct symbols symbols_of(const struct link_map *object)
     return found;
 }
 
-/* The hash function of DT_GNU_HASH. */
+/* Returns the hash of DT_GNU_HASH. */
 static uint32_t hash_of(const char *name)
 {
     uint32_t hash = 5381;
@@ -90,8 +90,7 @@ static void *exported_by(const struct link_map *object, const char *name)
     return found ? (void *)(object->l_addr + found->st_value) : NULL;
 }
 
-/* Finds a symbol in one object, without the loader's lock, which a thread that is stopped may
- * hold. */
+/* Finds a symbol in one object, without the loader's lock, which a stopped thread may hold. */
 void *sc_exported_in(const struct dl_phdr_info *object, const char *name, size_t *size_bytes)
 {
     struct link_map map = {.l_addr = object->dlpi_addr};
@@ -103,7 +102,7 @@ void *sc_exported_in(const struct dl_phdr_info *object, const char *name, size_t
     return found ? (void *)(object->dlpi_addr + found->st_value) : NULL;
 }
 
-/* The loader's record of this object. Two threads that ask at once find the same. */
+/* Returns the loader's record of this object. Two threads that call this at once get the same. */
 static const struct link_map *our_map(void)
 {
     static _Atomic(struct link_map *) known;

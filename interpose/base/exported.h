@@ -1,10 +1,9 @@
-/* Finds what loaded objects export, by name and without the loader's look-up. A look-up by the
- * loader that fails allocates, and sets dlerror() for the program. Its dlvsym cannot be used
- * either, as it is hooked by us (interpose/entry/dlsym.c).
+/* Finds symbols that loaded objects export, by name, without the loader. A failed look-up by the
+ * loader allocates, and sets dlerror() for the program. Its dlvsym cannot be used either, as the
+ * library hooks it (interpose/entry/dlsym.c).
  *
- * Versions are not looked at. Nothing is allocated. Locks: none, and thread-safe. Async-signal-safe
- * but for the first call, which asks the loader where this object is.
- */
+ * Symbol versions are ignored. Nothing is allocated. No lock; thread-safe. Async-signal-safe except
+ * for the first call, which finds this library by the loader. */
 #ifndef SC_INTERPOSE_BASE_EXPORTED_H
 #define SC_INTERPOSE_BASE_EXPORTED_H
 
@@ -13,19 +12,20 @@
 
 struct dl_phdr_info;
 
-/* What this object exports by that name; NULL: nothing. */
+/* Returns the address of what this library exports by that name; NULL: nothing. */
 void *sc_exported_by_us(const char *name);
 
-/* What the first object behind this one in load order exports by that name. If none does, as with a
- * library that was opened late, what the nearest object before this one exports. NULL: nothing. */
+/* Returns what the first object after this library in load order exports by that name. If none
+ * does, as with a library that was opened late, what the nearest object before it exports. NULL:
+ * none does. */
 void *sc_exported_by_another(const char *name);
 
-/* The address of what the object exports by that name; NULL: nothing. `object` comes from
- * dl_iterate_phdr. *size_bytes: set to the symbol's size, 0 if it is not known. */
+/* Returns the address of what the object exports by that name; NULL: nothing. `object` comes from
+ * dl_iterate_phdr. *size_bytes: set to the symbol's size, 0 if unknown. */
 void *sc_exported_in(const struct dl_phdr_info *object, const char *name, size_t *size_bytes);
 
-/* Are the names equal? Not by strcmp: a sanitizer asks dlsym for the functions that its own strcmp
- * needs. */
+/* Are the names equal? Does not call strcmp: a sanitizer calls dlsym to find the functions that its
+ * strcmp needs. */
 static inline bool sc_exported_is(const char *name, const char *other)
 {
     while (*name && *name == *other) {

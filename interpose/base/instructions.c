@@ -10,7 +10,7 @@
 
 /* What follows each opcode of one byte; a row has one upper digit. Letters: . nothing, m a ModRM
  * byte, b 1 byte, z 4 bytes, M a ModRM byte and 1 byte, Z a ModRM byte and 4 bytes, v 4 bytes or 8,
- * s see read_special, ? unknown (the look ends). */
+ * s see read_special, ? unknown (decoding ends). */
 static const char *const one_byte[16] = {
     "mmmmbz??mmmmbz?s", "mmmmbz??mmmmbz??", "mmmmbz??mmmmbz??", "mmmmbz??mmmmbz??",
     "????????????????", "................", "??sm????zZbM????", "ssssssssssssssss",
@@ -18,7 +18,7 @@ static const char *const one_byte[16] = {
     "MMssssMs?.??s???", "mmmm???.mmmmmmmm", "ssss????ss?s????", "????s.ss......ms",
 };
 
-/* The same of opcodes behind 0F, where s is a branch. */
+/* What follows each opcode after 0F, as above; s is a branch. */
 static const char *const two_bytes[16] = {
     "?????????????m??", "mmmmmmmmmmmmmmmm", "????????mmmmmmmm", "?.?.????????????",
     "mmmmmmmmmmmmmmmm", "mmmmmmmmmmmmmmmm", "mmmmmmmmmmmmmmmm", "MMMMmmm.????mmmm",
@@ -31,7 +31,7 @@ struct reading {
     struct sc_x86 code;
     size_t given_bytes;
     uintptr_t pc;
-    bool is_relative; /* the operand lies `offset` bytes behind the instruction (rip) */
+    bool is_relative; /* the operand lies `offset` bytes after the instruction (rip) */
     int32_t offset;
 };
 
@@ -40,7 +40,7 @@ static unsigned char next_byte(struct reading *reading)
     return sc_x86_next(&reading->code);
 }
 
-/* Reads a signed number of the instruction's own bytes. */
+/* Reads a signed number from the instruction's bytes. */
 static int32_t next_number(struct reading *reading, unsigned size_bytes)
 {
     uint64_t number = 0; /* of a number of 8 bytes the lower half is returned */
@@ -86,8 +86,8 @@ static struct sc_instruction jump_result(struct reading *reading, enum sc_instru
     return read;
 }
 
-/* Opcode FF. Its calls and jumps go to an address in memory, which is known only relative to the
- * instruction (rip). The rest of this group only computes. */
+/* Reads an instruction of opcode FF. Its calls and jumps go to an address in memory, which is known
+ * only if it is relative to the instruction (rip). The rest of this group only computes. */
 static struct sc_instruction read_group_5(struct reading *reading)
 {
     static const enum sc_instruction_way ways[8] = {
@@ -118,8 +118,8 @@ static struct sc_instruction read_rest(struct reading *reading, char what)
     return result_of(reading, what == '?' || what == 's' ? SC_WAY_UNKNOWN : SC_WAY_ON);
 }
 
-/* Reads an instruction whose opcode stands behind 0F. */
-static struct sc_instruction read_behind_0f(struct reading *reading)
+/* Reads an instruction whose opcode follows 0F. */
+static struct sc_instruction read_after_0f(struct reading *reading)
 {
     unsigned char opcode = reading->code.opcode;
     char what = two_bytes[opcode >> 4][opcode & 15];
@@ -135,8 +135,8 @@ static struct sc_instruction read_behind_0f(struct reading *reading)
     return read;
 }
 
-/* Reads an instruction that changes where the program goes on, or that its opcode alone does not
- * tell. */
+/* Reads an instruction that changes where execution continues, or that its opcode alone does not
+ * determine. */
 static struct sc_instruction read_special(struct reading *reading)
 {
     unsigned char opcode = reading->code.opcode;
@@ -181,17 +181,17 @@ static bool reads_canary(const struct reading *reading, unsigned length)
            memcmp(reading->code.bytes + 4, place, sizeof place) == 0;
 }
 
-/* The result for the instruction behind this one, with the length of both. */
+/* Returns the result for the following instruction, with the length of both. */
 static struct sc_instruction next_result(const struct reading *reading, unsigned length)
 {
-    struct sc_instruction next_byte = sc_instructions_read(
+    struct sc_instruction following = sc_instructions_read(
         reading->code.bytes + length, reading->given_bytes - length, reading->pc + length);
-    next_byte.length += length;
-    return next_byte;
+    following.length += length;
+    return following;
 }
 
 /* Recognises how functions check their stack's canary before they return: by sub, xor or cmp, or by
- * a load with a cmp behind it, which are read as one instruction. An intact canary makes the result
+ * a load followed by a cmp, which are read as one instruction. An intact canary makes the result
  * equal. */
 static void note_canary(const struct reading *reading, struct sc_instruction *read)
 {
@@ -236,19 +236,20 @@ static void note_effect(const struct reading *reading, struct sc_instruction *re
     read->number = next_number(&number, read->length - (unsigned)number.code.at);
 }
 
-/* Reads one instruction, behind its prefixes. */
+/* Reads one instruction, after its prefixes. */
 static struct sc_instruction read_any(struct reading *reading)
 {
     unsigned map = reading->code.map;
     unsigned char opcode = reading->code.opcode;
     if (map == 1)
-        return read_behind_0f(reading);
+        return read_after_0f(reading);
     if (map != 0)
         return read_rest(reading, map == 2 ? 'm' : map == 3 ? 'M' : '?');
     char what = reading->code.coding == SC_X86_LEGACY ? one_byte[opcode >> 4][opcode & 15] : '?';
     return what == 's' ? read_special(reading) : read_rest(reading, what);
 }
 
+/* Decodes the instruction (x86-64). */
 struct sc_instruction sc_instructions_read(const unsigned char *bytes, size_t size_bytes,
                                            uintptr_t pc)
 {
@@ -282,7 +283,7 @@ static struct sc_instruction branched(uintptr_t target, enum sc_instruction_cond
                                    .condition = condition};
 }
 
-/* Where the instruction goes on: calls, jumps, branches, returns, traps, and system calls. */
+/* Finds where execution continues: calls, jumps, branches, returns, traps, and system calls. */
 static struct sc_instruction read_way(uint32_t code, uintptr_t pc)
 {
     struct sc_instruction read = {.way = SC_WAY_ON, .length = 4};
@@ -335,7 +336,7 @@ static void note_effect(uint32_t code, struct sc_instruction *read)
     }
 }
 
-/* Reads the instruction number `i` of the bytes; each has four. */
+/* Reads the `i`-th instruction of the bytes; each has four. */
 static bool read_code(const unsigned char *bytes, size_t size_bytes, unsigned i, uint32_t *code)
 {
     if (size_bytes < 4 * (i + 1))
@@ -361,6 +362,7 @@ static bool is_linkage(const unsigned char *bytes, size_t size_bytes, uintptr_t 
     return true;
 }
 
+/* Decodes the instruction (aarch64). An entry of the linkage table counts as one instruction. */
 struct sc_instruction sc_instructions_read(const unsigned char *bytes, size_t size_bytes,
                                            uintptr_t pc)
 {
@@ -379,6 +381,7 @@ struct sc_instruction sc_instructions_read(const unsigned char *bytes, size_t si
 
 #else
 
+/* Returns "unknown", on other processors. */
 struct sc_instruction sc_instructions_read(const unsigned char *bytes, size_t size_bytes,
                                            uintptr_t pc)
 {

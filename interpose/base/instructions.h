@@ -1,12 +1,12 @@
-/* Decodes machine code just far enough to follow it: how long each instruction is, and where the
- * code goes on. plain_functions.h asks by it what a host function can do at all.
+/* Decodes machine code just far enough to follow it: how long each instruction is, and where
+ * execution continues. plain_functions.h finds out by it whether a host function can wait at all.
  *
- * Most instructions go on to the next one, and only their length matters. A comparison of a
- * function's result with a number is recognised if it stands directly behind the call. An unknown
- * instruction ends the look.
+ * Most instructions continue with the next one, and only their length matters. A comparison of a
+ * function's result with a number is recognised directly after the call. An unknown instruction
+ * ends the search.
  *
- * x86-64 and aarch64; on other machines every instruction is unknown. No lock; signal safe; nothing
- * is read but the bytes that the caller gives. */
+ * x86-64 and aarch64; on other machines every instruction is unknown. No lock; signal-safe; reads
+ * only the bytes that the caller passes. */
 #ifndef SC_INTERPOSE_BASE_INSTRUCTIONS_H
 #define SC_INTERPOSE_BASE_INSTRUCTIONS_H
 
@@ -17,23 +17,23 @@
 enum { SC_INSTRUCTION_BYTES_MAX = 15 };
 
 enum sc_instruction_way {
-    SC_WAY_UNKNOWN, /* the instruction may wait in the kernel, or go on anywhere */
-    SC_WAY_ON,      /* to the next instruction */
-    SC_WAY_CALL,    /* calls `target`, then goes on to the next instruction */
+    SC_WAY_UNKNOWN, /* the instruction may be a system call that waits, or continue anywhere */
+    SC_WAY_ON,      /* continues with the next instruction */
+    SC_WAY_CALL,    /* calls `target`, then continues with the next instruction */
     SC_WAY_JUMP,    /* to `target` */
     SC_WAY_BRANCH,  /* to `target`, or to the next instruction */
     SC_WAY_RETURN,
-    SC_WAY_TRAP, /* the program ends here */
+    SC_WAY_TRAP, /* the program is killed here */
 };
 
 /* What the instruction does with the 32-bit register in which functions return small numbers (eax,
  * w0), and with the latest comparison of that register. */
 enum sc_instruction_effect {
     SC_EFFECT_SPOILS,   /* neither the register nor the comparison is known afterwards */
-    SC_EFFECT_KEEPS,    /* both stay as they are */
+    SC_EFFECT_KEEPS,    /* both are unchanged */
     SC_EFFECT_SETS,     /* the register becomes `number`; the comparison is not known */
     SC_EFFECT_COMPARES, /* the register is compared with `number` */
-    SC_EFFECT_EQUALS,   /* a comparison comes out equal: that of the stack's canary */
+    SC_EFFECT_EQUALS,   /* a comparison that always comes out equal: that of the stack's canary */
 };
 
 /* When a branch is taken: by the latest comparison, or by the register itself. */

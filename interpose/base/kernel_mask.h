@@ -1,8 +1,7 @@
-/* The calling thread's signal mask as the kernel has it, by system calls that pass the C library
- * and our own hooks. It has signals 32 and 33, which glibc hides.
+/* Reads and sets the calling thread's signal mask in Linux, by system calls that bypass the C
+ * library and the library's hooks. The mask includes signals 32 and 33, which glibc hides.
  *
- * Async-signal-safe; no lock; errno is kept.
- */
+ * Async-signal-safe; no lock; errno is kept. */
 #ifndef SC_INTERPOSE_BASE_KERNEL_MASK_H
 #define SC_INTERPOSE_BASE_KERNEL_MASK_H
 
@@ -16,20 +15,21 @@
 
 #define SC_SIGNAL_BIT(number) (UINT64_C(1) << ((number)-1))
 
-/* Every signal but those that tell of a fault: a fault kills where its signal is blocked. */
+/* Every signal except those that report a fault: a fault whose signal is blocked kills the process.
+ */
 #define SC_KERNEL_MASK_ALL_BUT_FAULTS                                                              \
     (~(SC_SIGNAL_BIT(SIGSEGV) | SC_SIGNAL_BIT(SIGBUS) | SC_SIGNAL_BIT(SIGFPE) |                    \
        SC_SIGNAL_BIT(SIGILL) | SC_SIGNAL_BIT(SIGTRAP) | SC_SIGNAL_BIT(SIGSYS)))
 
-/* The signal by which setuid and the like, called by another thread, reach this thread (glibc,
- * nptl_setxid.c). It must not stay blocked: the other thread waits for this one with the lock held
+/* The signal by which setuid and the like, called by another thread, change this thread (glibc,
+ * nptl_setxid.c). It must not stay blocked: the other thread waits for this one and holds the lock
  * that pthread_create needs. */
 #define SC_KERNEL_MASK_SETXID SC_SIGNAL_BIT(33)
 
-/* The signals that the C library keeps to itself. */
-#define SC_KERNEL_MASK_LIBRARYS (SC_SIGNAL_BIT(32) | SC_KERNEL_MASK_SETXID)
+/* The signals that the C library reserves for itself. */
+#define SC_KERNEL_MASK_LIBC (SC_SIGNAL_BIT(32) | SC_KERNEL_MASK_SETXID)
 
-/* The kernel's mask in a set of the C library's: the 64 bits that lie first in it. */
+/* Returns the mask that Linux uses of a sigset_t: its first 64 bits. */
 static inline uint64_t sc_kernel_mask_of(const sigset_t *set)
 {
     uint64_t mask;
@@ -59,8 +59,7 @@ static inline void sc_kernel_mask_unblock(uint64_t fewer)
     sc_kernel_call(SYS_rt_sigprocmask, SIG_UNBLOCK, &fewer, NULL, sizeof fewer);
 }
 
-/* Is a signal pending that only the present mask holds back, and that the mask `without` would let
- * in? */
+/* Is a signal pending that the present mask blocks, and that the mask `without` would not block? */
 static inline bool sc_kernel_mask_holds_back(uint64_t without)
 {
     uint64_t pending = 0;

@@ -13,8 +13,8 @@
 static _Atomic(sc_dlsym_function *) real_dlsym;
 static _Atomic(sc_dlvsym_function *) real_dlvsym;
 
-/* Finds the loader's own dlvsym, behind our wrapper. Two threads may both look; they find the
- * same. */
+/* Finds the real dlvsym, which the library hooks. Two threads may both search; they find the same.
+ */
 sc_dlvsym_function *sc_loader_dlvsym(void)
 {
     sc_dlvsym_function *found = atomic_load_explicit(&real_dlvsym, memory_order_relaxed);
@@ -25,8 +25,7 @@ sc_dlvsym_function *sc_loader_dlvsym(void)
     return found;
 }
 
-/* The loader's own dlsym, which programs call through our wrapper. It can only be found with
- * dlvsym. */
+/* Finds the real dlsym, which can only be found with dlvsym. */
 sc_dlsym_function *sc_loader_dlsym(void)
 {
     sc_dlsym_function *found = atomic_load_explicit(&real_dlsym, memory_order_relaxed);
@@ -47,8 +46,8 @@ void *sc_loader_next(const char *name)
     return sc_loader_dlsym()(RTLD_NEXT, name);
 }
 
-/* Is the address only an entry of the program's linkage table, which stands for a function of
- * another object? */
+/* Is the address only an entry of the program's linkage table, which jumps to a function of another
+ * object? */
 bool sc_loader_is_stub(const void *function)
 {
     Dl_info where;
@@ -97,15 +96,15 @@ static const void *base_of_object(const void *function)
     return function && dladdr(function, &where) ? where.dli_fbase : NULL;
 }
 
-/* Returns the version that the hook wants, if that is in the same object as `found`: another
- * library between us and libc goes first. */
+/* Returns the version of the function that the hook needs, if that is in the same object as
+ * `found`: another library that comes before libc is called first. */
 static void *find_version(const struct sc_next *next, void *found)
 {
     void *wanted = sc_loader_dlvsym()(RTLD_NEXT, next->name, next->version);
     return wanted && base_of_object(wanted) == base_of_object(found) ? wanted : found;
 }
 
-/* Finds the function of this name behind ours, in the version that the program would have got. */
+/* Finds the real function of this name, in the version that the program would have got. */
 static void *find_next(const struct sc_next *next)
 {
     void *found = sc_loader_next(next->name);
@@ -114,7 +113,7 @@ static void *find_next(const struct sc_next *next)
     return next->version ? find_version(next, found) : found;
 }
 
-/* Looks up the function behind our hook, and keeps it. */
+/* Looks up the real function of a hook, and stores it. */
 static void look_up(struct sc_next *next)
 {
     bool outer = is_looking;
@@ -124,7 +123,7 @@ static void look_up(struct sc_next *next)
     if (found)
         atomic_store_explicit(&next->found, found, memory_order_relaxed);
     else
-        dlerror(); /* takes back the error that the program must not see */
+        dlerror(); /* clears the error, which the program must not see */
 }
 
 static void look_up_each(struct sc_next *first, struct sc_next *end)
@@ -153,7 +152,7 @@ static struct sc_next *record_named(struct sc_next *next, struct sc_next *end, c
     return next < end ? next : NULL;
 }
 
-/* Looks up the function; with one that makes threads, all functions. */
+/* Looks up the function; for a function that creates threads, all functions. */
 static void look_up_with_others(struct sc_next *next)
 {
     if (makes_threads(next))
@@ -162,8 +161,7 @@ static void look_up_with_others(struct sc_next *next)
         look_up(next);
 }
 
-/* Finds the record of a function that we wrap, and what it wraps; NULL: we wrap none of this
- * name. */
+/* Finds the record of a hooked function, and the real one; NULL: no hook has this name. */
 static struct sc_next *look_up_named(const char *name)
 {
     struct sc_next *next = record_named(nexts_begin, nexts_end, name);
@@ -180,9 +178,9 @@ bool sc_loader_is_absent(const char *name)
     return next && !sc_loader_found(next);
 }
 
-/* What a program finds behind our wrapper when it asks for the next function of this name. NULL:
+/* Returns what a program gets that asks for the next function of this name after the library. NULL:
  * nothing. */
-void *sc_loader_behind(const char *name)
+void *sc_loader_real(const char *name)
 {
     struct sc_next *next = look_up_named(name);
     if (next)

@@ -1,9 +1,10 @@
-/* Finds the C library's and the loader's own functions behind the hooks of the same names.
+/* Finds the functions of the C library and the loader that the library hooks under the same names
+ * ("the real functions").
  *
- * dlsym and dlvsym of this object are ours. The real dlvsym is read from the symbol table of the
- * object that has it, and finds the real dlsym by version. A successful look-up neither allocates
- * nor takes a lock that a caller of dlsym could hold. Look-ups with RTLD_NEXT start behind this
- * object. Safe before any constructor has run, from any thread. */
+ * dlsym and dlvsym of this object are the library's. The real dlvsym is read from the symbol table
+ * of the object that has it, and finds the real dlsym by version. A successful look-up neither
+ * allocates nor takes a lock that a caller of dlsym could hold. Look-ups with RTLD_NEXT begin after
+ * this object in load order. Safe before any constructor has run, from any thread. */
 #ifndef SC_INTERPOSE_BASE_LOADER_H
 #define SC_INTERPOSE_BASE_LOADER_H
 
@@ -11,57 +12,56 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The types of the real dlsym and dlvsym. They tell from their return address which object asks, so
- * they must be called by whoever asks. */
+/* The real dlsym and dlvsym, and their types. By their return address they find which object calls
+ * them, so that object must call them itself. */
 typedef void *sc_dlsym_function(void *handle, const char *name);
 typedef void *sc_dlvsym_function(void *handle, const char *name, const char *version);
 sc_dlsym_function *sc_loader_dlsym(void);
 sc_dlvsym_function *sc_loader_dlvsym(void);
 
-/* dlsym past our hook. NULL if there is no such symbol; then dlerror() is set, as by dlsym. */
+/* Calls the real dlsym. Returns NULL if there is no such symbol; then dlerror() is set. */
 void *sc_loader_symbol(void *handle, const char *name);
 
-/* The next definition of a libc function behind this object; never NULL for a function that libc
- * has. */
+/* Returns the next definition of a libc function after this object; never NULL for a function that
+ * libc has. */
 void *sc_loader_next(const char *name);
 
-/* The function that our hook of this name calls; NULL if nothing behind this object has the name.
- */
-void *sc_loader_behind(const char *name);
+/* Returns the real function that the hook of this name calls; NULL if there is none. */
+void *sc_loader_real(const char *name);
 
-/* Has a hook of ours this name, while libc lacks the function? */
+/* Has a hook of the library this name, while libc lacks the function? */
 bool sc_loader_is_absent(const char *name);
 
-/* Is the function only a jump in the program (a PLT entry)? A program that is not
+/* Is the address only a jump in the program (a PLT entry)? A program that is not
  * position-independent has such a jump for each function whose address it takes, and dlsym returns
- * the jump, too. Where the jump leads is not known. */
+ * the jump, too. Where it leads is not known. */
 bool sc_loader_is_stub(const void *function);
 
-/* A libc function that a hook of ours stands before.
+/* The real function of a hook, in libc.
  *
  * A look-up takes the loader's lock, and nobody expects munmap or _exit to wait for a constructor
- * in another thread. So all functions are looked up before the first thread is made, and at the
- * first sign of CUDA. Our constructor looks up only functions that programs often call in signal
- * handlers. The others (late) would cost every process as much as one that calls them. A call that
- * comes earlier looks up its function itself.
- */
+ * in another thread. So all functions are looked up before the first thread is created, and at the
+ * first sign of CUDA. The library's constructor looks up only functions that programs often call in
+ * signal handlers; the others ("late") would cost time in every process. A call that comes earlier
+ * looks up its function itself. */
 struct sc_next {
     const char *name;
-    const char *version; /* NULL: the version that the loader takes by itself */
+    const char *version; /* NULL: the version that the loader chooses */
     _Atomic(void *) found;
 } __attribute__((aligned(4 * sizeof(void *)))); /* the records of a section form an array */
 
-/* Looks the function up. If this C library lacks it, returns a function that fails with -1 and
+/* Looks up the function. If this C library lacks it, returns a function that fails with -1 and
  * ENOSYS. */
 void *sc_loader_find(struct sc_next *next);
 
 /* Looks up all functions that have not been found yet. */
 void sc_loader_find_all(void);
 
-/* Is this thread within a look-up? The loader may allocate memory there, and allocators call us. */
+/* Is this thread within a look-up? The loader may allocate memory there, and allocators call hooks.
+ */
 bool sc_loader_is_looking(void);
 
-/* The first version of glibc on this machine. */
+/* The first symbol version of glibc on this machine. */
 #if defined(__x86_64__)
 #define SC_GLIBC_FIRST "GLIBC_2.2.5"
 #elif defined(__aarch64__)
@@ -70,8 +70,8 @@ bool sc_loader_is_looking(void);
 #error "which version of glibc was the first on this machine?"
 #endif
 
-/* For a function that exists in several versions on x86-64: the version to ask for, since glibc
- * before 2.36 gives the oldest for RTLD_NEXT. */
+/* For a function that exists in several versions on x86-64: the version to look up, since glibc
+ * before 2.36 returns the oldest one for RTLD_NEXT. */
 #if defined(__x86_64__)
 #define SC_GLIBC_SINCE(version) version
 #else
@@ -85,7 +85,7 @@ bool sc_loader_is_looking(void);
     static struct sc_next record                                                                   \
         __attribute__((section("sc_late_nexts"))) = {symbol_name, symbol_version, NULL}
 
-/* NULL: the function was not looked up yet. */
+/* Returns the real function; NULL: it was not looked up yet. */
 static inline void *sc_loader_found(const struct sc_next *next)
 {
     return atomic_load_explicit(&next->found, memory_order_relaxed);
@@ -97,7 +97,7 @@ static inline void *sc_loader_get(struct sc_next *next)
     return __builtin_expect(!found, 0) ? sc_loader_find(next) : found;
 }
 
-/* The function of this name (a string) behind our hook, as a pointer of type `pointer`. It is
+/* Evaluates to the real function of this name (a string), as a pointer of type `pointer`. It is
  * looked up once. */
 #define SC_NEXT(pointer, symbol_name)                                                              \
     __extension__({                                                                                \

@@ -1,13 +1,13 @@
 #include "interpose/base/locals.h"
 
 #include "common/frames.h"
-#include "interpose/base/own_stack.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/base/unwind.h"
 
 #include "common/poison.h"
 
-/* Finds out where the frames of the calling thread begin, once, if variables at or above `lowest`
- * can be judged by it. */
+/* Finds where the calling thread's stack begins, once, if the answer for variables at or above
+ * `lowest` depends on it. */
 void sc_locals_learn(struct sc_running *running, uintptr_t lowest)
 {
     if (running->is_learnt || (lowest >= running->here && !SC_FRAMES_CAN_BE_PASSED))
@@ -26,7 +26,7 @@ static bool is_of_same_stack(const struct sc_local *local, const struct sc_runni
 static bool is_place_lost(const struct sc_frame *frame)
 {
     uintptr_t found = 0;
-    enum sc_stack_read read = sc_own_stack_read(&found, frame->place, sizeof found);
+    enum sc_stack_read read = sc_thread_stack_read(&found, frame->place, sizeof found);
     return read == SC_STACK_IS_GONE || (read == SC_STACK_READ && found != frame->caller);
 }
 

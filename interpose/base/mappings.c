@@ -48,9 +48,9 @@ struct query {
 
 #define QUERY _IOWR('f', 17, struct query)
 
-/* Asks for the mapping that has the address. 0, or an errno: ENOENT, nothing is mapped there;
- * another one, the kernel does not know the question. */
-static int ask_for_mapping(int fd, uintptr_t address, struct query *answer)
+/* Finds the mapping that has the address, by ioctl(PROCMAP_QUERY). Returns 0, or an errno: ENOENT,
+ * nothing is mapped there; another one: this Linux lacks the ioctl. */
+static int query_mapping(int fd, uintptr_t address, struct query *answer)
 {
     *answer = (struct query){.size = sizeof *answer, .address = address};
     return (int)-sc_kernel_call(SYS_ioctl, fd, QUERY, answer);
@@ -71,7 +71,7 @@ struct mapping {
     char tail[TAIL]; /* the rest of the line, cut off at its end */
 };
 
-/* Reads a line of /proc/self/maps; what does not fit is left out. */
+/* Reads a line of /proc/self/maps; what does not fit is dropped. */
 static void read_line(struct sc_maps_reader *reader, char *line, size_t size)
 {
     size_t used = 0;
@@ -96,9 +96,9 @@ static bool next_mapping(struct sc_maps_reader *reader, struct mapping *mapping)
 
 /* ---- plain memory ----
  *
- * Whether plain memory may be a thread's stack is told by the pages without access below a stack.
- * Arenas of glibc's may have such pages below them, too, but begin at a multiple of their size,
- * with a head that says so. Memory right above a stack cannot be told from the stack. */
+ * Plain memory may be a thread's stack if pages without access lie below it. Arenas of glibc may
+ * have such pages below them, too, but they begin at a multiple of their size, with a head that is
+ * recognised. Memory right above a stack cannot be distinguished from the stack. */
 
 enum kind { NOT_PLAIN, PLAIN, PLAIN_STACK };
 
@@ -107,14 +107,14 @@ static const uintptr_t ARENA_BYTES = (uintptr_t)64 << 20;
 /* The first members of glibc's heap_info (malloc/arena.c), with which each part of an arena begins.
  * They have not changed since 2.28. */
 struct arena_head {
-    uintptr_t arena;    /* the arena's record, behind the head of its first part */
+    uintptr_t arena;    /* the arena's record, after the head of its first part */
     uintptr_t previous; /* the part before this one, or 0 */
     size_t size_bytes;
     size_t open_bytes; /* so many of them are readable and writable */
 };
 
-/* Does a part of an arena begin there? A stack may begin at such an address, too; it then has zeros
- * there, or what a program left. */
+/* Does a part of a malloc arena begin there? A stack may begin at such an address, too; it then has
+ * zeros there, or what a program left. */
 static bool is_arena(uintptr_t start)
 {
     struct arena_head head;
@@ -132,16 +132,17 @@ static enum kind kind_of(uintptr_t start, bool closed_below)
     return closed_below && !is_arena(start) ? PLAIN_STACK : PLAIN;
 }
 
-/* The stretch of plain mappings that the last reading of all mappings has found, for kernels that
- * cannot be asked for one. A sequence lock: only the thread that makes the version odd writes. */
+/* The run of adjacent plain mappings that the last reading of all mappings has found, for versions
+ * of Linux without PROCMAP_QUERY. A sequence lock: only the thread that makes the version odd
+ * writes. */
 static struct {
     _Atomic uint32_t version;
     _Atomic uint32_t kind; /* enum kind */
     _Atomic uintptr_t start, end;
 } stored;
 
-/* Keeps the answer of the kernel for a stretch of addresses. Threads may read and write at once:
- * the version is odd while one writes, and who comes second leaves it. */
+/* Stores the answer for a range of addresses. Threads may read and write at once: the version is
+ * odd while one writes, and a second writer gives up. */
 static void remember_stretch(uintptr_t start, uintptr_t end, enum kind kind)
 {
     uint32_t version = atomic_load(&stored.version);
@@ -153,7 +154,8 @@ static void remember_stretch(uintptr_t start, uintptr_t end, enum kind kind)
     atomic_store(&stored.version, version + 2);
 }
 
-/* The remembered answer, if it holds for all of the addresses and no thread wrote it meanwhile. */
+/* Returns the stored answer, if it holds for all of the addresses and no thread wrote it meanwhile.
+ */
 static enum kind known_kind(uintptr_t address, uintptr_t end)
 {
     uint32_t version = atomic_load(&stored.version);
@@ -163,7 +165,7 @@ static enum kind known_kind(uintptr_t address, uintptr_t end)
     return is_known ? kind : NOT_PLAIN;
 }
 
-/* Memory was unmapped or mapped anew: the remembered answer does not hold there any more. */
+/* Drops the stored answer for memory that was unmapped or mapped anew. */
 void sc_mappings_forget(uintptr_t address, size_t size_bytes)
 {
     uintptr_t end = atomic_load_explicit(&stored.end, memory_order_relaxed);
@@ -178,8 +180,8 @@ static bool is_disguised(sc_mappings_disguised *disguised, uintptr_t start, uint
     return disguised(start, end) == end;
 }
 
-/* The kind of the interval, by reading all mappings. Adjoining plain mappings are one stretch: it
- * is remembered as a whole, and has one kind. */
+/* Finds the kind of the interval by reading all mappings. Adjacent plain mappings count as one:
+ * they are stored as a whole, and have one kind. */
 static enum kind kind_by_reading(int fd, uintptr_t address, uintptr_t end,
                                  sc_mappings_disguised *disguised)
 {
@@ -211,7 +213,7 @@ static enum kind kind_by_reading(int fd, uintptr_t address, uintptr_t end,
 static bool is_closed(int fd, uintptr_t address)
 {
     struct query mapping;
-    return ask_for_mapping(fd, address, &mapping) == 0 &&
+    return query_mapping(fd, address, &mapping) == 0 &&
            !(mapping.flags & (IS_READABLE | IS_WRITABLE | IS_EXECUTABLE));
 }
 
@@ -222,15 +224,15 @@ static bool is_closed_below(int fd, const struct query *mapping, sc_mappings_dis
     return is_closed(fd, start - 1) && !is_disguised(disguised, start - 1, start);
 }
 
-/* The kind of the interval, by asking for one mapping after the other. A kernel that cannot be
- * asked has all mappings read. */
+/* Finds the kind of the interval by querying one mapping after the other. On Linux without that
+ * ioctl, reads all mappings. */
 static enum kind kind_between(int fd, uintptr_t address, uintptr_t end,
                               sc_mappings_disguised *disguised)
 {
     struct query mapping;
     enum kind kind = PLAIN;
     while (address < end) {
-        int error = ask_for_mapping(fd, address, &mapping);
+        int error = query_mapping(fd, address, &mapping);
         if (error && error != ENOENT)
             return kind_by_reading(fd, address, end, disguised);
         uintptr_t last = error || end < mapping.end ? end : mapping.end;
@@ -244,9 +246,8 @@ static enum kind kind_between(int fd, uintptr_t address, uintptr_t end,
     return kind;
 }
 
-/* What kind of mapping the addresses lie in: remembered, or asked of the kernel. */
-static enum kind ask_for_kind(uintptr_t address, size_t size_bytes,
-                              sc_mappings_disguised *disguised)
+/* Returns the kind of mapping of the addresses: the stored answer, or a new one. */
+static enum kind query_kind(uintptr_t address, size_t size_bytes, sc_mappings_disguised *disguised)
 {
     SC_KEEP_ERRNO();
     enum kind kind = known_kind(address, address + size_bytes);
@@ -261,19 +262,19 @@ static enum kind ask_for_kind(uintptr_t address, size_t size_bytes,
 
 bool sc_mappings_are_plain(uintptr_t address, size_t size_bytes, sc_mappings_disguised *disguised)
 {
-    return ask_for_kind(address, size_bytes, disguised) != NOT_PLAIN;
+    return query_kind(address, size_bytes, disguised) != NOT_PLAIN;
 }
 
 bool sc_mappings_are_plain_heap(uintptr_t address, size_t size_bytes,
                                 sc_mappings_disguised *disguised)
 {
-    return ask_for_kind(address, size_bytes, disguised) == PLAIN;
+    return query_kind(address, size_bytes, disguised) == PLAIN;
 }
 
 /* ---- other questions ---- */
 
-/* Does the mapping at the address allow this access? For kernels that must be asked by reading all
- * of /proc/self/maps. */
+/* Does the mapping at the address allow this access? For Linux without the ioctl: reads
+ * /proc/self/maps. */
 static bool allows_by_reading(int fd, uintptr_t address, bool is_write)
 {
     struct sc_maps_reader reader = {.fd = fd};
@@ -288,12 +289,14 @@ static bool allows_by_reading(int fd, uintptr_t address, bool is_write)
 static bool allows(int fd, uintptr_t address, bool is_write)
 {
     struct query mapping;
-    int error = ask_for_mapping(fd, address, &mapping);
+    int error = query_mapping(fd, address, &mapping);
     if (error && error != ENOENT)
         return allows_by_reading(fd, address, is_write);
     return error == 0 && (mapping.flags & (is_write ? IS_WRITABLE : IS_READABLE));
 }
 
+/* Does the mapping at the address allow the access? False also if /proc/self/maps cannot be opened.
+ */
 bool sc_mappings_allow(uintptr_t address, bool is_write)
 {
     SC_KEEP_ERRNO();
@@ -303,6 +306,7 @@ bool sc_mappings_allow(uintptr_t address, bool is_write)
     return allowed;
 }
 
+/* Counts the lines of /proc/self/maps; 0 if it cannot be opened. */
 uint64_t sc_mappings_count(void)
 {
     SC_KEEP_ERRNO();
@@ -315,6 +319,7 @@ uint64_t sc_mappings_count(void)
     return count;
 }
 
+/* Is `part` in the path of any mapping? */
 bool sc_mappings_have(const char *part)
 {
     SC_KEEP_ERRNO();
@@ -327,8 +332,8 @@ bool sc_mappings_have(const char *part)
     return found;
 }
 
-/* Calls `visit` for each mapping of the process until it returns false. May be called in a child
- * that has forked, so it closes without the C library. */
+/* Calls `visit` for each mapping of the process until it returns false. May be called in a forked
+ * child, so it closes the file without the C library. */
 bool sc_mappings_each(sc_mappings_visit *visit, void *context)
 {
     int saved = errno;

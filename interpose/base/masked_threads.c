@@ -13,8 +13,8 @@
 typedef int set_function(pthread_attr_t *attributes, const sigset_t *mask);
 typedef int get_function(const pthread_attr_t *attributes, sigset_t *mask);
 
-/* Creates a thread that begins with this mask of signals, so that no handler of the program's runs
- * in it. */
+/* Creates a thread that begins with this signal mask, so that no handler of the program runs in it.
+ */
 int sc_masked_threads_create(sc_create_function *create, pthread_t *thread,
                              pthread_attr_t *attributes, uint64_t mask, sc_run_function *run,
                              void *argument)
@@ -24,7 +24,7 @@ int sc_masked_threads_create(sc_create_function *create, pthread_t *thread,
     sigemptyset(&set);
     memcpy(&set, &mask, sizeof mask);
     bool has_mask = set_mask && set_mask(attributes, &set) == 0;
-    /* glibc before 2.32: the thread inherits its creator's mask. */
+    /* Glibc before 2.32: the thread inherits its creator's mask. */
     uint64_t before = has_mask ? 0 : sc_kernel_mask_set(mask);
     int result = create(thread, attributes, run, argument);
     if (!has_mask)
@@ -32,7 +32,7 @@ int sc_masked_threads_create(sc_create_function *create, pthread_t *thread,
     return result;
 }
 
-/* The mask of signals that the attributes give a new thread, if they give any. */
+/* Stores the signal mask that the attributes give a new thread, if they give any. */
 bool sc_masked_threads_have_mask(const pthread_attr_t *attributes, uint64_t *mask)
 {
     get_function *get_mask = SC_NEXT(get_function *, "pthread_attr_getsigmask_np");
@@ -52,7 +52,7 @@ static void copy_stack(pthread_attr_t *copy, const pthread_attr_t *attributes)
         pthread_attr_setguardsize(copy, bytes);
     if (pthread_attr_getstack(attributes, &stack, &bytes) != 0)
         return;
-    /* Attributes without a stack of their own: glibc reports one that ends at NULL. */
+    /* Attributes without a stack: glibc reports one that ends at NULL. */
     if ((uintptr_t)stack + bytes != 0)
         pthread_attr_setstack(copy, stack, bytes);
     else if (bytes != 0)
@@ -78,7 +78,7 @@ static void copy_scheduling(pthread_attr_t *copy, const pthread_attr_t *attribut
 }
 
 /* Copies all attributes that can be read, so that a mask can be added without changing the
- * program's own. */
+ * program's. */
 void sc_masked_threads_copy(pthread_attr_t *copy, const pthread_attr_t *attributes)
 {
     int detached;

@@ -11,8 +11,8 @@ struct sc_object_range {
     uintptr_t start, end;
 };
 
-/* The range of the loaded object that contains the address; empty if none does. Takes the loader's
- * lock. */
+/* Returns the range of the loaded object that contains the address; empty if none does. Takes the
+ * loader's lock. */
 struct sc_object_range sc_object_range_of(uintptr_t address);
 
 static inline bool sc_object_range_holds(const struct sc_object_range *range, uintptr_t address)

@@ -21,32 +21,33 @@ static const char *const one_byte[16] = {
     "1o????1o????????", "1o1o????XXXXXXXX", "????????????????", "??????1o??????1G",
 };
 
-static const char *const behind_0f[16] = {
+static const char *const after_0f[16] = {
     "????????????????", "ppL8vvL8????????", "????????vvCvccss", "????????????????",
     "oooooooooooooooo", "?pppvvvvppDvpppp", "iiiiiiiiiiiiiiwi", "i???iii?????vvEi",
     "????????????????", "1111111111111111", "????oo??????ooAo", "1o????12o?o?oo12",
     "1opw2?vB????????", "vzzzii8?iiiiiiii", "izziiiHiiiiiiiii", "izzziii?iiiiiii?",
 };
 
-static const char *const behind_0f38[16] = {
+static const char *const after_0f38[16] = {
     "iiiiiiiiiiiiiiii", "iiihiiii48xyiiii", "hqehqh??iiii????", "hqehqhiiiiiiiiii",
     "ixifiiii????ifif", "iiiiii??48xy????", "????iii?????????", "iiii?iiib2???iii",
     "???i?????????i??", "??????iiifififif", "??????iiifififif", "????iiiiifififif",
     "????????????????", "???????????iiiii", "????????????????", "moww?www????????",
 };
 
-static const char *const behind_0f3a[16] = {
+static const char *const after_0f3a[16] = {
     "iiiiiii?ii48iiii", "????b2w4xxyy?hii", "b4wi?iif????????", "????????xxyy??ii",
     "ixiii?i???iii???", "if??ifif????????", "xxxx??if????????", "iiii????????????",
     "????????????????", "????????????????", "????????????????", "????????????????",
     "??????????????ii", "???????????????i", "????????????????", "w???????????????",
 };
 
-static const char *const *const maps[] = {one_byte, behind_0f, behind_0f38, behind_0f3a};
+static const char *const *const maps[] = {one_byte, after_0f, after_0f38, after_0f3a};
 
 /* ---- how much lies in memory ---- */
 
-/* Sizes of x87 operands, by the low digits of the opcode and the field of the ModRM byte. */
+/* Returns the size of an x87 operand, by the low digits of the opcode and the field of the ModRM
+ * byte. */
 static size_t x87_bytes(const struct sc_x86 *code)
 {
     static const unsigned char sizes[8][8] = {
@@ -68,7 +69,7 @@ static size_t by_prefix(const struct sc_x86 *code, size_t none, size_t p66, size
     return sizes[code->prefix];
 }
 
-/* The sizes that differ by the field of the ModRM byte, or by prefix. */
+/* Returns sizes that differ by the field of the ModRM byte, or by prefix. */
 static size_t special_bytes(const struct sc_x86 *code, char what)
 {
     size_t vector = code->vector_bytes, number = code->is_wide ? 8 : 4;
@@ -102,6 +103,8 @@ static size_t special_bytes(const struct sc_x86 *code, char what)
     }
 }
 
+/* Returns the size in bytes of the memory operand that the table describes by the letter `what`; 0:
+ * unknown. */
 static size_t size_of(const struct sc_x86 *code, char what)
 {
     size_t vector = code->vector_bytes, number = code->is_wide ? 8 : 4;
@@ -147,7 +150,7 @@ static size_t size_of(const struct sc_x86 *code, char what)
 
 /* ---- where ---- */
 
-/* The value of a register when the thread was stopped. */
+/* Returns the value of a register when the thread was interrupted. */
 static uintptr_t register_of(const ucontext_t *context, unsigned number)
 {
     static const unsigned char places[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
@@ -168,14 +171,14 @@ static uintptr_t read_offset(struct sc_x86 *code, unsigned size_bytes, size_t op
     return (uintptr_t)(intptr_t)(int8_t)number * (code->coding == SC_X86_EVEX ? operand : 1);
 }
 
-/* The address behind the instruction, from which rip-relative offsets count. */
-static uintptr_t address_behind(const struct sc_x86 *code, const ucontext_t *context)
+/* Returns the address after the instruction, to which rip-relative offsets are added. */
+static uintptr_t address_after(const struct sc_x86 *code, const ucontext_t *context)
 {
     uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
     return pc + sc_instructions_read(code->bytes, code->size_bytes, pc).length;
 }
 
-/* Where the memory operand begins, of `operand` bytes. */
+/* Returns where the memory operand begins, of `operand` bytes. */
 static uintptr_t place_of(struct sc_x86 *code, const ucontext_t *context, size_t operand)
 {
     unsigned mod = code->modrm >> 6, base = code->modrm & 7;
@@ -189,7 +192,7 @@ static uintptr_t place_of(struct sc_x86 *code, const ucontext_t *context, size_t
         if (index != 4)
             place = register_of(context, index) << (more >> 6);
     } else if (!has_base) {
-        place = address_behind(code, context);
+        place = address_after(code, context);
     }
     if (has_base)
         place += register_of(context, base | (code->has_base ? 8 : 0));
@@ -198,7 +201,7 @@ static uintptr_t place_of(struct sc_x86 *code, const ucontext_t *context, size_t
 
 /* ---- string instructions ---- */
 
-/* How far a string instruction reaches from `address` on, if it goes upwards; else 0. */
+/* Returns how far a string instruction reaches from `address` on, if it goes upwards; else 0. */
 static size_t reach_of_string(const struct sc_x86 *code, const ucontext_t *context,
                               uintptr_t address, bool is_write)
 {
@@ -233,8 +236,8 @@ static bool compares(const struct sc_x86 *code)
  * whole vectors, compares them at once, and ignores what lies beyond the end. */
 static bool may_be_search(const unsigned char *bytes, size_t size_bytes)
 {
-    enum { LOOKS_MAX = 4 };
-    for (unsigned i = 0; i < LOOKS_MAX; i++) {
+    enum { INSTRUCTIONS_MAX = 4 };
+    for (unsigned i = 0; i < INSTRUCTIONS_MAX; i++) {
         const struct sc_x86 code = sc_x86_begin(bytes, size_bytes);
         struct sc_instruction read = sc_instructions_read(bytes, size_bytes, 0);
         if (compares(&code))
@@ -249,6 +252,8 @@ static bool may_be_search(const unsigned char *bytes, size_t size_bytes)
 
 /* ---- all of it ---- */
 
+/* x86-64: decodes the instruction. 0 for an operand in a register, and for what may be a search,
+ * which reads further than it needs. */
 size_t sc_operands_reach(const unsigned char *bytes, size_t size_bytes, const ucontext_t *context,
                          uintptr_t address, bool is_write)
 {
@@ -259,7 +264,7 @@ size_t sc_operands_reach(const unsigned char *bytes, size_t size_bytes, const uc
     char what = maps[code.map][code.opcode >> 4][code.opcode & 15];
     if (code.map == 0 && what == 'S')
         return code.is_short ? 0 : reach_of_string(&code, context, address, is_write);
-    /* These of AVX-512 store fewer bytes than a vector has. */
+    /* These AVX-512 instructions store fewer bytes than a vector has. */
     bool narrows = code.coding == SC_X86_EVEX && code.map == 2 && code.prefix == SC_X86_F3;
     code.modrm = sc_x86_next(&code);
     size_t operand = narrows ? 0 : size_of(&code, what);
@@ -273,6 +278,7 @@ size_t sc_operands_reach(const unsigned char *bytes, size_t size_bytes, const uc
 
 #elif defined(__aarch64__)
 
+/* Returns how many bytes the load or store accesses; 0: unknown. */
 static size_t size_of(uint32_t code)
 {
     size_t size = (size_t)1 << (code >> 30);
@@ -290,9 +296,9 @@ static size_t size_of(uint32_t code)
     return 0;
 }
 
-/* Registers are not read: the instruction is taken to begin at the faulting address. At the start
- * of a page that may be false for a vector, which may have begun on the page before. Numbers are
- * taken to lie on one page. */
+/* Returns the instruction's size; registers are not read, so it is assumed to begin at the faulting
+ * address. At the start of a page that may be false for a vector, which may have begun on the page
+ * before. Numbers are assumed to lie on one page. */
 size_t sc_operands_reach(const unsigned char *bytes, size_t size_bytes, const ucontext_t *context,
                          uintptr_t address, bool is_write)
 {
@@ -309,6 +315,7 @@ size_t sc_operands_reach(const unsigned char *bytes, size_t size_bytes, const uc
 
 #else
 
+/* Returns 0 (unknown), on other processors. */
 size_t sc_operands_reach(const unsigned char *bytes, size_t size_bytes, const ucontext_t *context,
                          uintptr_t address, bool is_write)
 {

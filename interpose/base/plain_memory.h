@@ -1,7 +1,7 @@
-/* Tells whether memory is plain: mapped, readable and writable, as malloc's is. Pages that are
- * guarded at present count as plain, since they were so when they were guarded.
+/* Finds whether memory is plain: mapped, readable and writable, as malloc's is. Pages that the
+ * guard protects at present count as plain, since they were so before.
  *
- * Thread safe and signal safe; errno is kept. Locks: the tracker's. */
+ * Thread-safe and signal-safe; errno is kept. Locks: the tracker's. */
 #ifndef SC_INTERPOSE_BASE_PLAIN_MEMORY_H
 #define SC_INTERPOSE_BASE_PLAIN_MEMORY_H
 
@@ -9,10 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Is all of the interval mapped, readable and writable, and not executable? */
+/* Is all of the interval plain, and not executable? */
 bool sc_plain_memory_is(uintptr_t address, size_t size_bytes);
 
-/* The same, and can no thread's stack lie there (sc_mappings_are_plain_heap)? */
+/* Is all of the interval plain, and can no thread's stack lie there (sc_mappings_are_plain_heap)?
+ */
 bool sc_plain_memory_is_heap(uintptr_t address, size_t size_bytes);
 
 /* May a thread's stack lie in the interval? */

@@ -18,15 +18,15 @@ static _Atomic pid_t owner; /* the process that used CUDA; in a forked child sti
 
 static _Atomic bool captured; /* a stream has captured, at any time */
 
-/* Are we in a child of the process that used CUDA, by fork or vfork? */
+/* Is this process a child, by fork or vfork, of the one that used CUDA? */
 static bool is_child(void)
 {
     pid_t user = atomic_load(&owner);
     return user != 0 && user != getpid();
 }
 
-/* Asks for the thread's id, and keeps it. A child of vfork shares its parent's memory, and must not
- * leave its own id there. */
+/* Reads the thread's id, and stores it. A child of vfork shares its parent's memory, and must not
+ * store its own id there. */
 int32_t sc_process_find_thread_id(void)
 {
     int32_t found = (int32_t)sc_kernel_call(SYS_gettid);
@@ -50,8 +50,8 @@ bool sc_process_is_child(void)
     return !sc_active() && is_child();
 }
 
-/* Has the kernel wipe the page in forked children. Where it cannot, our fork handler makes the
- * child inert. */
+/* Makes Linux clear the page in forked children. Where it cannot, the library's fork handler makes
+ * the child inactive. */
 static void wipe_in_children(void)
 {
     if (sysconf(_SC_PAGESIZE) == (long)sizeof sc_process)
@@ -63,32 +63,33 @@ static void set_simplicity(unsigned simplicity)
     atomic_store(&sc_process.simplicity, (unsigned char)simplicity);
 }
 
-/* The program has begun to use CUDA: from now on wrappers do their work in this process, and not in
- * its children. */
-void sc_process_uses_cuda(bool is_heard)
+/* Makes wrappers and hooks active in this process, which has begun to use CUDA, and not in its
+ * children. */
+void sc_process_uses_cuda(bool is_cupti_traced)
 {
     atomic_store(&owner, getpid());
     wipe_in_children();
     atomic_store(&sc_process.is_active, true);
     if (sc_options.kernels == SC_KERNELS_OFF)
-        set_simplicity((is_heard ? SC_SIMPLE_BUT_HEARD : SC_SIMPLE) | SC_UNATTENDED);
-    if (sc_options.kernels != SC_KERNELS_OFF || atomic_load(&captured)) /* or noted just now */
-        set_simplicity(SC_UNATTENDED);
+        set_simplicity((is_cupti_traced ? SC_SIMPLE_BUT_TRACED : SC_SIMPLE) |
+                       SC_LAUNCHES_UNWATCHED);
+    if (sc_options.kernels != SC_KERNELS_OFF || atomic_load(&captured)) /* or recorded just now */
+        set_simplicity(SC_LAUNCHES_UNWATCHED);
 }
 
 void sc_process_note_capture(void)
 {
     atomic_store(&captured, true);
-    atomic_fetch_and(&sc_process.simplicity, (unsigned char)SC_UNATTENDED);
+    atomic_fetch_and(&sc_process.simplicity, (unsigned char)SC_LAUNCHES_UNWATCHED);
 }
 
-/* Switches on, or off, that launches go the way on which they are looked at one by one. */
-void sc_process_attend_launches(bool attends)
+/* Sets whether launches take the path on which a module watches them. */
+void sc_process_watch_launches(bool watches)
 {
-    if (attends)
-        atomic_fetch_and(&sc_process.simplicity, (unsigned char)~SC_UNATTENDED);
+    if (watches)
+        atomic_fetch_and(&sc_process.simplicity, (unsigned char)~SC_LAUNCHES_UNWATCHED);
     else
-        atomic_fetch_or(&sc_process.simplicity, SC_UNATTENDED);
+        atomic_fetch_or(&sc_process.simplicity, SC_LAUNCHES_UNWATCHED);
 }
 
 void sc_process_stops(void)

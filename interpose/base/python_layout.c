@@ -75,7 +75,7 @@ static bool is_beyond(uint64_t offset, uint64_t bytes)
     return offset > bytes - sizeof(uint64_t);
 }
 
-/* Does everything that the walk reads of a frame and of a code lie within the bytes that it reads
+/* Does everything that is read of a frame and of a code object lie within the bytes that are read
  * at once? */
 static bool is_plausible(const struct sc_python_layout *layout)
 {
@@ -92,7 +92,7 @@ static bool is_plausible(const struct sc_python_layout *layout)
            !is_beyond(layout->code_copies, SC_PYTHON_CODE_BYTES);
 }
 
-/* Takes the layout out of the words of _Py_DebugOffsets. */
+/* Fills in the layout from the words of _Py_DebugOffsets. */
 static void fill(struct sc_python_layout *layout, const uint64_t *words, const struct positions *at)
 {
     const uint64_t *frame = words + at->frame, *code = words + at->code;
@@ -139,8 +139,8 @@ static bool fill_from_runtime(struct sc_python_layout *layout, uint32_t version,
     return is_plausible(layout);
 }
 
-/* Where the interpreter keeps what is read of its frames. From some version on it says so itself;
- * for those before there are tables. */
+/* Fills in where the interpreter keeps what is read of its frames. From 3.13 on it provides that
+ * itself; for earlier versions there are tables. */
 bool sc_python_layout_make(struct sc_python_layout *layout, uint32_t version, uintptr_t runtime)
 {
     enum { FIRST = 0x309 };

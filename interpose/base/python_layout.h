@@ -1,9 +1,9 @@
-/* Offsets of the members of CPython's frames, codes and strings, for the versions 3.9 to 3.15, so
- * that frames can be read without the interpreter's headers.
+/* Offsets of members of CPython's frames, code objects and strings, for the versions 3.9 to 3.15,
+ * so that frames can be read without the interpreter's headers.
  *
- * From 3.13 on the interpreter says so itself (_Py_DebugOffsets, the first thing in _PyRuntime).
- * For versions before we have tables. An offset counts bytes from the start of its object. Pure but
- * for sc_peek: thread- and signal-safe, no lock. */
+ * From 3.13 on the interpreter provides them (_Py_DebugOffsets, at the start of _PyRuntime). For
+ * earlier versions the library has tables. An offset counts bytes from the start of its object.
+ * Pure except for sc_peek: thread- and signal-safe, no lock. */
 #ifndef SC_INTERPOSE_BASE_PYTHON_LAYOUT_H
 #define SC_INTERPOSE_BASE_PYTHON_LAYOUT_H
 
@@ -16,14 +16,15 @@
 /* How many bytes are read of a frame, and of a code object. */
 enum { SC_PYTHON_FRAME_BYTES = 128, SC_PYTHON_CODE_BYTES = 256 };
 
-/* Which Python frames belong to one native frame of the evaluation loop: from the innermost on, */
+/* Which Python frames belong to one native frame of the evaluation loop, from the innermost one on:
+ */
 enum sc_python_ends {
     SC_PYTHON_ENDS_AT_EACH,  /* one frame */
-    SC_PYTHON_ENDS_AT_ENTRY, /* up to the frame whose mark is set */
+    SC_PYTHON_ENDS_AT_ENTRY, /* up to the frame whose `frame_mark` is set */
     SC_PYTHON_ENDS_AT_SHIM,  /* up to the frame before one that is the loop's own (a shim) */
 };
 
-/* How a frame says which instruction it runs. */
+/* How a frame stores which instruction it runs. */
 enum sc_python_instruction {
     SC_PYTHON_INSTRUCTION_BYTES,   /* an int: bytes from the first instruction */
     SC_PYTHON_INSTRUCTION_UNITS,   /* an int: units of two bytes from the first instruction */
@@ -40,7 +41,7 @@ struct sc_python_layout {
     uint32_t thread_cframe; /* this is not 0: then the object that has the frame */
     uint32_t cframe_frame;
     uint32_t frame_previous, frame_code, frame_instruction;
-    /* offset of a byte: whether the frame is an entry (3.11), or who owns it (3.12 on) */
+    /* Offset of a byte: whether the frame is an entry (3.11), or who owns it (3.12 on). */
     uint32_t frame_mark;
     uint32_t frame_copy; /* an int: which copy of the code the frame runs; 0: no copies exist */
     uint32_t code_file, code_function, code_table, code_first_line, code_instructions;
@@ -49,14 +50,14 @@ struct sc_python_layout {
     uint32_t bytes_size, bytes_data;
     uint32_t string_length, string_state, string_ascii, string_compact; /* the last two: its data */
     uintptr_t finalizing; /* address of the word that says that the interpreter ends, or 0 */
-    /* The type of code objects. It is 0 until a frame with a code object was read; so far the
+    /* The type of code objects. It is 0 until a frame with a code object was read; until then the
      * layout is a guess. */
     _Atomic uintptr_t code_type;
     _Atomic uint32_t failures; /* frames that had no code object, before one had */
 };
 
-/* Makes the layout of a version of CPython. `version` is as Py_Version has it, `runtime` the
- * address of _PyRuntime, or 0 if not known. False: nothing is known of this version. */
+/* Fills in the layout of a version of CPython. `version`: as Py_Version has it; `runtime`: the
+ * address of _PyRuntime, or 0 if unknown. False: nothing is known of this version. */
 bool sc_python_layout_make(struct sc_python_layout *layout, uint32_t version, uintptr_t runtime);
 
 #endif

@@ -22,8 +22,8 @@ static bool is_return_into(const struct sc_python_range *range, const void *retu
     return (uintptr_t)return_address > range->start && (uintptr_t)return_address <= range->end;
 }
 
-/* The index, from `i` on, of the first native frame within the range; the number of frames if there
- * is none. */
+/* Returns the index, from `i` on, of the first native frame within the range; the number of frames
+ * if there is none. */
 static unsigned first_within(const struct sc_python_range *range,
                              const struct sc_python_merge *merge, unsigned i)
 {
@@ -53,8 +53,8 @@ static bool put_python_frames(struct output *output, bool all)
     return output->placed - before > ends;
 }
 
-/* Makes one stack of the native and the Python frames: each run of the interpreter's loop is
- * replaced by the Python frames that it ran. */
+/* Merges the native and the Python frames: each run of the interpreter's loop is replaced by the
+ * Python frames that it ran. */
 unsigned sc_python_merge_stacks(const struct sc_python_merge *merge, void **frames)
 {
     struct output output = {.from = merge, .frames = frames};

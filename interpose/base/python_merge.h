@@ -1,11 +1,10 @@
 /* Merges a thread's native frames and its Python frames into one stack, innermost first. Pure:
  * thread- and signal-safe, no lock.
  *
- * The Python frames that a native frame of the evaluation loop runs stand in its place. If no frame
- * is the loop's, all Python frames stand before the interpreter's first native frame, or at the
- * end. The innermost native frame always stays. A stack that is too long lacks its outermost
- * frames, and, from the 49th on, native frames before the first Python frame.
- */
+ * A native frame of the evaluation loop is replaced by the Python frames that it runs. If no frame
+ * is the loop's, all Python frames come before the interpreter's first native frame, or at the end.
+ * The innermost native frame always stays. A stack that is too long loses its outermost frames,
+ * and, from the 49th on, native frames before the first Python frame. */
 #ifndef SC_INTERPOSE_BASE_PYTHON_MERGE_H
 #define SC_INTERPOSE_BASE_PYTHON_MERGE_H
 

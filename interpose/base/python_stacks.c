@@ -30,19 +30,19 @@ enum {
 
 _Atomic(struct sc_python_interpreter *) sc_python_stacks_interpreter;
 
-static pthread_mutex_t look_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t search_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sc_python_interpreter interpreters[INTERPRETERS_MAX]; /* written once each */
 static unsigned interpreter_count;
-static struct sc_python_interpreter *found_last; /* these three are guarded by look_lock */
+static struct sc_python_interpreter *found_last; /* these three are guarded by search_lock */
 static unsigned frames_wanted;
-static _Atomic uint64_t loaded_then, closed_then; /* counts of objects, when last told */
-static _Atomic bool is_look_due;
+static _Atomic uint64_t loaded_then, closed_then; /* counts of objects at the last call */
+static _Atomic bool is_search_due;
 static _Atomic unsigned closings; /* calls under way that may close the interpreter */
 
 /* ---- the interpreter ---- */
 
-/* The interpreter's version. Py_Version exists from 3.11 on; before that, a function of 3.10's
- * tells it from 3.9. */
+/* Returns the interpreter's version. Py_Version exists from 3.11 on; before that, 3.10 is
+ * recognised by a function that 3.9 lacks. */
 static uint32_t version_of(const struct dl_phdr_info *object)
 {
     size_t size;
@@ -52,7 +52,7 @@ static uint32_t version_of(const struct dl_phdr_info *object)
     return sc_exported_in(object, "PyIter_Send", &size) ? 0x30A0000 : 0x3090000;
 }
 
-/* The addresses from the object's first mapped part to its last. */
+/* Returns the addresses from the object's first mapped part to its last. */
 static struct sc_python_range range_of(const struct dl_phdr_info *object)
 {
     struct sc_python_range range = {UINTPTR_MAX, 0};
@@ -85,8 +85,8 @@ struct search {
     struct sc_python_interpreter *found; /* result; NULL: there is none, or it is not known */
 };
 
-/* A visitor of objects: the one that has an interpreter ends the search. The interpreter that was
- * found last keeps its record. */
+/* A visitor of objects: the search ends at one with an interpreter. The interpreter that was found
+ * last keeps its record. */
 static int find_in_object(struct dl_phdr_info *object, size_t size, void *argument)
 {
     struct search *search = argument;
@@ -104,9 +104,9 @@ static int find_in_object(struct dl_phdr_info *object, size_t size, void *argume
 
 /* Publishes the interpreter that is loaded, if any. A thread that closes an object counts in
  * `closings` first and then withdraws what this function sets. So one of the two sees the other. */
-static void find_locked(void) SC_REQUIRES(look_lock)
+static void find_locked(void) SC_REQUIRES(search_lock)
 {
-    SC_ASSERT_HELD(&look_lock);
+    SC_ASSERT_HELD(&search_lock);
     struct search search = {NULL, NULL};
     if (interpreter_count < INTERPRETERS_MAX)
         search.slot = &interpreters[interpreter_count];
@@ -119,16 +119,16 @@ static void find_locked(void) SC_REQUIRES(look_lock)
         atomic_store(&sc_python_stacks_interpreter, NULL);
 }
 
-/* Looks for the interpreter, or leaves it to the thread that has the lock, which then looks again.
- * To wait for that thread could be a deadlock: it may wait for the loader's lock, which this thread
- * may hold. */
+/* Searches for the interpreter, or leaves that to the thread that holds the lock, which then
+ * searches again. Waiting for that thread could be a deadlock: it may wait for the loader's lock,
+ * which this thread may hold. */
 static void find_interpreter(void)
 {
-    atomic_store(&is_look_due, true);
-    while (atomic_load(&is_look_due) && pthread_mutex_trylock(&look_lock) == 0) {
-        atomic_store(&is_look_due, false);
+    atomic_store(&is_search_due, true);
+    while (atomic_load(&is_search_due) && pthread_mutex_trylock(&search_lock) == 0) {
+        atomic_store(&is_search_due, false);
         find_locked();
-        pthread_mutex_unlock(&look_lock);
+        pthread_mutex_unlock(&search_lock);
     }
 }
 
@@ -138,8 +138,8 @@ void sc_python_stacks_start(unsigned frames_max)
     find_interpreter();
 }
 
-/* Looks for a Python interpreter among the objects that were loaded since the last time. An
- * interpreter that is loaded is looked for again only when objects were closed. */
+/* Searches for a Python interpreter among the objects that were loaded since the last call. If one
+ * is loaded, searches again only when objects were closed. */
 void sc_python_stacks_note_objects(uint64_t loaded, uint64_t closed)
 {
     if (!frames_wanted)
@@ -172,8 +172,8 @@ struct insertion {
     uint32_t id; /* of the stack of native frames; result: of the merged one */
 };
 
-/* Makes a stack of the native frames of insertion->id with the thread's Python frames, and leaves
- * its id in the place. */
+/* Merges the native frames of insertion->id with the thread's Python frames, and stores the id of
+ * the merged stack there. */
 static __attribute__((noinline)) void insert_frames(void *argument)
 {
     struct insertion *insertion = argument;
@@ -237,7 +237,7 @@ static bool can_insert(struct insertion *insertion)
 }
 
 /* Adds the Python frames of the calling thread to the stack; returns the id of the whole. The same
- * frames are mostly asked for again, so the answer is kept by a key of theirs. */
+ * frames usually recur, so the result is stored under a hash of them. */
 __attribute__((noinline)) uint32_t sc_python_stacks_insert(uint32_t id)
 {
     struct insertion insertion = {.id = id};
@@ -259,7 +259,8 @@ __attribute__((noinline)) uint32_t sc_python_stacks_insert(uint32_t id)
     return insertion.id;
 }
 
-/* The same from a signal handler, where nothing is kept and no other stack is gone to. */
+/* Inserts the calling thread's Python frames into its stack `id`, in a signal handler: nothing is
+ * stored for the next time, and no other stack is used. */
 uint32_t sc_python_stacks_insert_carefully(uint32_t id)
 {
     struct insertion insertion = {.id = id};

@@ -1,10 +1,9 @@
-/* Puts Python frames (track/python_codes.h) into the stacks of the threads that run them, at their
- * places (python_merge.h).
+/* Inserts Python frames (track/python_codes.h) into the stacks of the threads that run them
+ * (python_merge.h).
  *
- * In a process without a CPython interpreter, and with python=0, a stack costs one load more. The
- * interpreter is looked for when CUDA is first used, and again when objects have been loaded or
- * closed. errno is kept.
- */
+ * In a process without a CPython interpreter, and with python=0, a stack costs one more load. The
+ * interpreter is searched for when CUDA is first used, and again when objects have been loaded or
+ * closed. errno is kept. */
 #ifndef SC_INTERPOSE_BASE_PYTHON_STACKS_H
 #define SC_INTERPOSE_BASE_PYTHON_STACKS_H
 
@@ -17,15 +16,15 @@
 struct sc_python_interpreter;
 extern _Atomic(struct sc_python_interpreter *) sc_python_stacks_interpreter;
 
-/* Has stacks get Python frames from now on, at most `frames_max` each. To be called before the
- * first stack is taken. */
+/* Turns Python frames in stacks on, at most `frames_max` in each. To be called before the first
+ * stack is taken. */
 void sc_python_stacks_start(unsigned frames_max);
 
-/* Tells how many objects have been loaded and closed so far. Takes the loader's lock if one of the
- * numbers is new. */
+/* Records how many objects (libraries) the process has loaded and closed, and searches for the
+ * interpreter if it may have been loaded or closed; takes the loader's lock then. */
 void sc_python_stacks_note_objects(uint64_t loaded, uint64_t closed);
 
-/* Called before and after a dlclose that may close the interpreter: a thread in
+/* Called before and after a dlclose that may close the interpreter, since a thread in
  * sc_python_stacks_insert could call code that is gone. In between stacks get no Python frames. The
  * second function takes the loader's lock. */
 void sc_python_stacks_note_closing(void);
@@ -34,8 +33,9 @@ void sc_python_stacks_note_closed(void);
 /* Returns the id of the calling thread's stack `id` (track/stacks.h) with its Python frames. */
 uint32_t sc_python_stacks_insert(uint32_t id);
 
-/* The same in the handler of a fault: memory is read so that no other fault can happen, and the
- * stack has room. Async-signal-safe. */
+/* Returns the id of the calling thread's stack `id` with its Python frames, in the handler of a
+ * fault: memory is read so that no other fault can happen, and the stack has room.
+ * Async-signal-safe. */
 uint32_t sc_python_stacks_insert_carefully(uint32_t id);
 
 /* Is an interpreter loaded? */

@@ -117,7 +117,7 @@ static char *copy_string(char *at, const struct string *string)
 
 /* ---- codes ---- */
 
-/* What tells this code object from a later one at the same address. */
+/* Returns what distinguishes this code object from a later one at the same address. */
 static struct sc_python_identity identify_code(const struct sc_python_layout *layout,
                                                uintptr_t code, const char *bytes)
 {
@@ -133,7 +133,7 @@ static struct sc_python_identity identify_code(const struct sc_python_layout *la
     };
 }
 
-/* Copies file, function and line table of the code into our own record. */
+/* Copies file, function and line table of the code object into the library's record. */
 static void fill(const struct sc_python_layout *layout, struct sc_python_code *code,
                  const struct string *file, const struct string *function, uint32_t table_bytes)
 {
@@ -146,7 +146,7 @@ static void fill(const struct sc_python_layout *layout, struct sc_python_code *c
     code->format = layout->format;
 }
 
-/* Makes a record of the code object. Returns its id; 0: there is no memory. */
+/* Creates a record of the code object. Returns its id; 0: there is no memory. */
 static uint32_t copy_code(const struct sc_python_layout *layout,
                           const struct sc_python_identity *identity)
 {
@@ -165,8 +165,8 @@ static uint32_t copy_code(const struct sc_python_layout *layout,
     return sc_python_codes_publish(id);
 }
 
-/* Is it a code object? The first one of all is known by its type's name, all others by that type.
- */
+/* Is it a code object? The very first one is recognised by its type's name, all others by that
+ * type. */
 static bool is_code(struct sc_python_layout *layout, const char *bytes)
 {
     char name[sizeof "code"];
@@ -183,8 +183,8 @@ static bool is_code(struct sc_python_layout *layout, const char *bytes)
 
 /* ---- frames ---- */
 
-/* Where the instructions begin that the frame runs. Threads without a GIL may run copies of a code;
- * copy 0 is the code's own. */
+/* Returns where the instructions begin that the frame runs. Threads without a GIL may run copies of
+ * a code object; copy 0 is the code object's own. */
 static uintptr_t first_instruction(const struct sc_python_layout *layout, uintptr_t code,
                                    const char *code_bytes, const char *frame)
 {
@@ -196,8 +196,8 @@ static uintptr_t first_instruction(const struct sc_python_layout *layout, uintpt
                      (uint64_t)copy * sizeof(uint64_t));
 }
 
-/* The offset of the frame's instruction from the first one, in bytes; 0 for a frame that has not
- * begun, which may be just before the first. */
+/* Returns the offset of the frame's instruction from the first one, in bytes; 0 for a frame that
+ * has not begun, which may be just before the first. */
 static uint32_t offset_of_instruction(const struct sc_python_layout *layout, uintptr_t code,
                                       const char *code_bytes, const char *frame)
 {
@@ -212,8 +212,8 @@ static uint32_t offset_of_instruction(const struct sc_python_layout *layout, uin
     return layout->instruction == SC_PYTHON_INSTRUCTION_UNITS ? 2 * (uint32_t)last : (uint32_t)last;
 }
 
-/* Reads a frame. False: this is no frame. *word becomes the word for a stack, or NULL if there is
- * no memory for its code. */
+/* Reads a frame. False: it is no frame. *word: the word for a stack, or NULL if there is no memory
+ * for its code object. */
 static bool read_frame(struct sc_python_layout *layout, const char *frame, void **word)
 {
     char bytes[SC_PYTHON_CODE_BYTES];
@@ -231,7 +231,8 @@ static bool read_frame(struct sc_python_layout *layout, const char *frame, void 
     return true;
 }
 
-/* Is the frame the loop's own, so that a native frame of the loop begins behind it? */
+/* Is the frame a shim of the interpreter's loop, so that a native frame of the loop begins after
+ * it? */
 static bool is_shim(const struct sc_python_layout *layout, const char *frame)
 {
     return layout->ends == SC_PYTHON_ENDS_AT_SHIM && frame[layout->frame_mark] >= FIRST_SHIM;
@@ -244,7 +245,7 @@ static bool is_entry(const struct sc_python_layout *layout, const char *frame)
            (layout->ends == SC_PYTHON_ENDS_AT_ENTRY && frame[layout->frame_mark]);
 }
 
-/* The frame that the thread runs; 0: none. */
+/* Returns the frame that the thread runs; 0: none. */
 static uintptr_t innermost_frame(const struct sc_python_layout *layout, uintptr_t state)
 {
     if (!layout->thread_cframe)
@@ -254,7 +255,7 @@ static uintptr_t innermost_frame(const struct sc_python_layout *layout, uintptr_
 }
 
 /* Lists the Python frames of a thread, innermost first: a word for a frame, and NULL where a native
- * call stands between. */
+ * call comes between. */
 unsigned sc_python_walk_words(struct sc_python_layout *layout, uintptr_t state, void **words,
                               unsigned frames_max)
 {
@@ -313,6 +314,9 @@ UNWATCHED uint8_t load_mark(const struct sc_python_layout *layout, uintptr_t fra
     return *(const volatile uint8_t *)(frame + layout->frame_mark);
 }
 
+/* Returns a hash of the thread's Python frames, each with its present instruction. Reads them
+ * directly, as they are the calling thread's. Shims (entry frames that the interpreter inserts) do
+ * not count towards `frames_max`. */
 __attribute__((no_sanitize("address", "thread"))) uint64_t
 sc_python_walk_key(const struct sc_python_layout *layout, uintptr_t state, unsigned frames_max)
 {
@@ -323,9 +327,9 @@ sc_python_walk_key(const struct sc_python_layout *layout, uintptr_t state, unsig
     bool has_shims = layout->ends == SC_PYTHON_ENDS_AT_SHIM;
     uint64_t hash = 1;
     for (unsigned steps = 0; at && frames_max > 0 && steps < STEPS_MAX; steps++) {
-        bool is_own = has_shims && load_mark(layout, at) >= FIRST_SHIM;
-        hash = mix_into(hash, is_own ? 1 : digest_frame(layout, at));
-        frames_max -= !is_own;
+        bool is_shim = has_shims && load_mark(layout, at) >= FIRST_SHIM;
+        hash = mix_into(hash, is_shim ? 1 : digest_frame(layout, at));
+        frames_max -= !is_shim;
         at = load(at + layout->frame_previous);
     }
     return hash;

@@ -1,9 +1,8 @@
-/* Reads the Python frames that the calling thread runs in CPython, from the interpreter's
- * memory.
+/* Reads the Python frames of the calling thread from the memory of CPython.
  *
- * A thread's frames do not change while the thread is in our code, with the GIL or without. Nothing
- * of the interpreter's is called and no lock is taken; memory is taken for new code
- * (track/python_codes.h). errno is kept. */
+ * A thread's frames do not change while the thread runs the library's code, with the GIL or
+ * without. No function of the interpreter is called and no lock is taken; memory is allocated for
+ * new code objects (track/python_codes.h). errno is kept. */
 #ifndef SC_INTERPOSE_BASE_PYTHON_WALK_H
 #define SC_INTERPOSE_BASE_PYTHON_WALK_H
 
@@ -11,16 +10,17 @@
 
 struct sc_python_layout;
 
-/* Writes the words of the innermost `frames_max` frames (track/python_codes.h). A NULL follows the
- * frames of each native frame of the evaluation loop, which may have none. `words` has room for
- * twice as many as `frames_max`. Returns how many words were written. `state` is the thread's
- * PyThreadState. Reads with sc_peek alone, so a wrong layout or state does no harm. Signal-safe. */
+/* Writes the words of the innermost `frames_max` Python frames (track/python_codes.h). A NULL
+ * follows the Python frames of each native frame of the evaluation loop, even if that has none.
+ * `words` has room for twice as many as `frames_max`. Returns how many words were written. `state`
+ * is the thread's PyThreadState. Reads with sc_peek alone, so a wrong layout or state does no harm.
+ * Signal-safe. */
 unsigned sc_python_walk_words(struct sc_python_layout *layout, uintptr_t state, void **words,
                               unsigned frames_max);
 
-/* A number that is the same for the same frames at the same instructions, by which a stack is
- * recognised. Reads memory directly. Pre: the layout's code type is known, and `state` is the
- * calling thread's own. */
+/* Returns a number that is the same for the same frames at the same instructions, by which a stack
+ * is recognised. Reads memory directly. Pre: the layout's code type is known, and `state` is the
+ * calling thread's. */
 uint64_t sc_python_walk_key(const struct sc_python_layout *layout, uintptr_t state,
                             unsigned frames_max);
 

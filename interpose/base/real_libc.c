@@ -24,8 +24,8 @@ static bool are_of_one_object(void *left, void *right)
            left_info.dli_fbase == right_info.dli_fbase;
 }
 
-/* Looks up the allocator's functions. A block's size is asked only if malloc_usable_size is of the
- * allocator that frees the block. */
+/* Looks up the allocator's functions. malloc_usable_size is used only if it is of the allocator
+ * that frees the block. */
 static void look_up_all(void)
 {
     is_looking_up = true;
@@ -42,7 +42,8 @@ static void look_up_all(void)
     is_looking_up = false;
 }
 
-/* The first call of free. A block that the look-up itself frees is lost: a few bytes, once. */
+/* Handles the first call of free. A block that the look-up itself frees is lost: a few bytes, once.
+ */
 static void free_first(void *block)
 {
     if (is_looking_up)
@@ -51,8 +52,8 @@ static void free_first(void *block)
     sc_real_libc_free(block);
 }
 
-/* The first call of realloc: finds the functions first. The look-up may itself allocate; then there
- * is no memory. */
+/* Handles the first call of realloc: looks up the functions first. The look-up may itself allocate;
+ * that fails. */
 static void *realloc_first(void *block, size_t size_bytes)
 {
     if (is_looking_up)
@@ -68,8 +69,8 @@ static __attribute__((constructor)) void look_up_early(void)
         look_up_all();
 }
 
-/* SC_INSIDE: the munmap behind ours may be a hook that makes the system call through syscall(),
- * which is ours again. */
+/* SC_INSIDE: the next munmap after the library's may be a hook that makes the system call through
+ * syscall(), which the library hooks, too. */
 void sc_real_libc_unmap(void *address, size_t size_bytes)
 {
     SC_INSIDE();

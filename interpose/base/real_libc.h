@@ -1,7 +1,7 @@
-/* Calls the C library's memory functions, or another allocator's, that our hooks stand before.
+/* Calls the real memory functions, of the C library or another allocator, that the library hooks.
  *
  * They work before any constructor has run: the loader calls free as soon as this object is loaded.
- * Thread-safe. Locks: the allocator's own, so not for a signal handler. */
+ * Thread-safe. Locks: the allocator's, so not for a signal handler. */
 #ifndef SC_INTERPOSE_BASE_REAL_LIBC_H
 #define SC_INTERPOSE_BASE_REAL_LIBC_H
 
@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The allocator's functions behind our hooks. `usable_size` NULL: it cannot be asked for a block's
- * size. malloc is NULL until free or realloc is first called. */
+/* The allocator's real functions. `usable_size` NULL: it has no function for a block's size. malloc
+ * is NULL until free or realloc is first called. */
 struct sc_allocator {
     _Atomic(void (*)(void *block)) free;
     _Atomic(void *(*)(void *block, size_t size_bytes)) realloc;
@@ -31,7 +31,7 @@ static inline void *sc_real_libc_realloc(void *block, size_t size_bytes)
     return atomic_load_explicit(&sc_allocator.realloc, memory_order_relaxed)(block, size_bytes);
 }
 
-/* munmap behind our hook. */
+/* Calls the real munmap. */
 void sc_real_libc_unmap(void *address, size_t size_bytes);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "common/poison.h"
 
+/* Adds the free to the ring of the latest frees, for a later report. */
 void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes)
 {
     struct sc_history_entry entry = {

@@ -1,9 +1,8 @@
-/* Hooks and wrappers note here what the process did last (track/history.h), for the line that says
- * so when the context is lost (interpose/postmortem/postmortem.h).
+/* Records what the process did last (track/history.h), for the post-mortem line that is written
+ * when the context is lost (interpose/postmortem/postmortem.h).
  *
- * Thread safe, not signal safe. errno is kept. sc_recently_freed takes the ledger's lock, the
- * others none. With postmortem=0 each function takes one load.
- */
+ * Thread-safe, not signal-safe; errno is kept. sc_recently_freed takes the ledger's lock, the other
+ * functions none. With postmortem=0 each function is one load. */
 #ifndef SC_INTERPOSE_BASE_RECENTLY_H
 #define SC_INTERPOSE_BASE_RECENTLY_H
 
@@ -14,8 +13,8 @@
 #include "interpose/base/process.h"
 #include "track/history.h"
 
-/* Notes in the history an operation that the driver has accepted. The caller has set the stack,
- * direction and bytes of `use`; this sets the rest. */
+/* Records an operation that the driver has accepted. The caller has set the stack, direction and
+ * bytes of `use`; this sets the rest. */
 SC_INLINED void sc_recently_issued(const char *api, void *site, uint32_t stream, uint64_t ticks,
                                    uint64_t number, struct sc_history_entry use)
 {
@@ -30,11 +29,12 @@ SC_INLINED void sc_recently_issued(const char *api, void *site, uint32_t stream,
     sc_history_note(&sc_history.streams[stream % SC_HISTORY_RINGS], 0, &use);
 }
 
-/* Notes that the program gives memory back, by a call that returns to `site`. `site` not NULL: the
+/* Records that the program frees memory, by a call that returns to `site`. `site` not NULL: the
  * caller's stack is taken (interpose/base/unwind.h). */
 void sc_recently_note_freed(const char *api, void *site, uintptr_t address, size_t size_bytes);
 
-/* The same, if a post-mortem is wanted. */
+/* Records that the program frees memory (sc_recently_note_freed), if the option postmortem is set.
+ */
 static inline void sc_recently_freed(const char *api, void *site, uintptr_t address,
                                      size_t size_bytes)
 {

@@ -63,7 +63,7 @@ static void *libc_past_runtime(void)
     return asan_init || tsan_init ? dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
-/* The C library's own function, behind a sanitizer's interceptor of the name. NULL: there is no
+/* Finds the C library's function, past a sanitizer's interceptor of the name. NULL: there is no
  * sanitizer. */
 void *sc_sanitizers_past(const char *name)
 {
@@ -74,8 +74,8 @@ void *sc_sanitizers_past(const char *name)
     return found;
 }
 
-/* When the library is loaded: finds the C library's own functions, for what must not be reported as
- * the program's doing. */
+/* Finds the C library's functions when the library is loaded, for calls that a sanitizer must not
+ * report as the program's. */
 static __attribute__((constructor)) void look_up_past(void)
 {
     void *libc = libc_past_runtime();
@@ -118,15 +118,16 @@ static const void *object_of(const void *function)
     return function && dladdr(function, &where) ? where.dli_fbase : NULL;
 }
 
-/* Is AddressSanitizer's run-time right behind us, with no other malloc in between? */
+/* Is AddressSanitizer's run-time the next library after this one, with no other malloc in between?
+ */
 static bool is_runtime_next(void)
 {
     const void *runtime = asan_init ? object_of((const void *)(uintptr_t)asan_init) : NULL;
     return runtime && object_of(sc_loader_next("malloc")) == runtime;
 }
 
-/* AddressSanitizer asks for options by this name when it starts. It would refuse to run behind a
- * preloaded library, so that check is switched off; options of the program's stay. */
+/* Returns options to AddressSanitizer when it starts. It would refuse to run after a preloaded
+ * library, so that check is turned off; the program's options stay. */
 const char *__asan_default_options(void)
 {
     static char options[4096];

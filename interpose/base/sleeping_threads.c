@@ -27,7 +27,7 @@ struct sleep {
 };
 
 /* Reads in which system call the thread sleeps. The file has "running", or the call's number and
- * its arguments: "202 0x7ffc... ...". The kernel always shows the process's own threads. False: the
+ * its arguments: "202 0x7ffc... ...". Linux always shows the process's own threads. False: the
  * thread runs, or is not known. */
 static bool read_sleep(int32_t thread, struct sleep *sleep)
 {
@@ -65,7 +65,7 @@ static bool is_eventfd(int fd)
     return strcmp(target, "anon_inode:[eventfd]") == 0;
 }
 
-/* Has the process a descriptor by which it can write to the pipe? */
+/* Has the process a descriptor that writes to the pipe? */
 static bool has_writer(const struct sc_file_identity *pipe)
 {
     for (int fd = 0; fd < DESCRIPTORS_MAX; fd++)
@@ -119,8 +119,8 @@ static bool selects_own(uint64_t count, uint64_t address)
     return false;
 }
 
-/* Does the epoll descriptor wait for such a descriptor? The kernel lists what it waits for: "tfd: 5
- * events: ...". */
+/* Does the epoll descriptor wait for a descriptor that only this process writes? Linux lists what
+ * it waits for: "tfd: 5 events: ...". */
 static bool epoll_has_own(int fd)
 {
     static const char key[] = "tfd:";
@@ -142,17 +142,17 @@ static bool is_thread_alive(uint32_t id)
     return id != 0 && sc_kernel_call(SYS_tgkill, getpid(), id, 0) == 0;
 }
 
-/* Does the thread join another one? The futex's word is then that thread's id, which the kernel
- * clears when the thread ends. */
+/* Does the thread join another one? The futex's word is then that thread's id, which Linux clears
+ * when the thread ends. */
 static bool joins(const struct sleep *sleep, uint32_t word)
 {
     bool is_private = sleep->values[1] & FUTEX_PRIVATE_FLAG;
     return !is_private && word == (uint32_t)sleep->values[2] && is_thread_alive(word);
 }
 
-/* Does `waiter` hold the lock whose futex is at the address? glibc's mutexes have their owner 8
- * bytes behind the futex, or in the futex itself with priority inheritance and where they are
- * robust. Its read-write locks have the writer 16 or 12 bytes behind. */
+/* Does `waiter` hold the lock whose futex is at the address? glibc's mutexes store their owner 8
+ * bytes after the futex, or in the futex itself with priority inheritance and if they are robust.
+ * Its read-write locks store the writer 16 or 12 bytes after it. */
 static bool is_owner(uint64_t address, int32_t waiter)
 {
     uint32_t words[5] = {0};
@@ -162,8 +162,8 @@ static bool is_owner(uint64_t address, int32_t waiter)
     return (words[0] & FUTEX_TID_MASK) == id || words[2] == id || words[3] == id || words[4] == id;
 }
 
-/* Does a thread that waits at a lock, or for a thread to end, wait for the thread `waiter`, or for
- * another one of this process? */
+/* Returns whether a thread that sleeps in a futex call waits for a lock of `waiter` or for the end
+ * of a thread (SC_SLEEPS_FOR_OWN), or for something else. */
 static enum sc_sleep kind_of_futex(const struct sleep *sleep, int32_t waiter)
 {
     uint32_t word = 0;
@@ -200,8 +200,8 @@ static bool is_endless(uint64_t milliseconds)
     return (int)milliseconds < 0;
 }
 
-/* How the thread sleeps in the system call: not at all, for something of this process, or for
- * something else. */
+/* Returns how the thread sleeps in the system call: not at all, for something of this process, or
+ * for something else. */
 static enum sc_sleep kind_of_call(const struct sleep *sleep, int32_t waiter)
 {
     enum { FUTEX_WAITV = 449, FUTEX_WAIT_NEW = 455, EPOLL_PWAIT2 = 441 };
@@ -254,8 +254,9 @@ static enum sc_sleep kind_of_call(const struct sleep *sleep, int32_t waiter)
     }
 }
 
-/* Are we under valgrind? Its threads take turns by a lock of its own, and sleep for that. It
- * answers a client request, a sequence of instructions without effect elsewhere, in rdx. */
+/* Does the process run under valgrind? Its threads take turns by a lock of its own, and sleep for
+ * that. It answers a client request, a sequence of instructions without effect elsewhere, in rdx.
+ */
 static bool is_under_valgrind(void)
 {
     uint64_t answer = 0;
@@ -270,7 +271,7 @@ static bool is_under_valgrind(void)
     return answer != 0;
 }
 
-enum sc_sleep sc_sleeping_threads_look(int32_t thread, int32_t waiter)
+enum sc_sleep sc_sleeping_threads_check(int32_t thread, int32_t waiter)
 {
     struct sleep sleep;
     enum sc_sleep seen = read_sleep(thread, &sleep) ? kind_of_call(&sleep, waiter) : SC_AWAKE;

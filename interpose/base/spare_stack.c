@@ -7,13 +7,13 @@
 
 #include "common/frames.h"
 #include "common/kernel.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/own_pages.h"
 #include "common/uncancelled.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
+#include "interpose/base/thread_stack.h"
 
 #include "common/poison.h"
 
@@ -31,7 +31,7 @@ enum {
 static _Atomic uint32_t taken; /* bit i: shared stack i is taken */
 static _Atomic(char *) stacks;
 
-/* Maps memory for stacks, in small pages: to clear a huge page would take longer than a call on the
+/* Maps memory for stacks, in small pages: clearing a huge page would take longer than a call on the
  * stack. */
 static char *map_stacks(size_t size_bytes)
 {
@@ -41,8 +41,8 @@ static char *map_stacks(size_t size_bytes)
     return pages;
 }
 
-/* The memory of all shared stacks, which the first caller maps. A thread that loses the race unmaps
- * its own. */
+/* Returns the memory of all shared stacks, which the first caller maps. A thread that loses the
+ * race unmaps its own. */
 static char *find_stacks(void)
 {
     char *found = atomic_load_explicit(&stacks, memory_order_acquire);
@@ -55,23 +55,23 @@ static char *find_stacks(void)
     return found;
 }
 
-static bool look_for_way_out(unsigned slept_ms);
+static bool abandon_if_due(unsigned slept_ms);
 
 void sc_spare_stack_start(void)
 {
     SC_KEEP_ERRNO();
-    atomic_store_explicit(&sc_own_lock_looks, look_for_way_out, memory_order_release);
+    atomic_store_explicit(&sc_library_lock_on_contended, abandon_if_due, memory_order_release);
     find_stacks();
 }
 
-/* Takes a free stack, and waits if there is none. Its owner gives it back soon: nobody waits on a
- * shared stack, or can be interrupted there by a handler. */
+/* Reserves a free stack, and waits if there is none. Its owner releases it soon: no thread waits
+ * long on a shared stack, or can be interrupted there by a handler. */
 static unsigned take_stack(void)
 {
     uint32_t now = atomic_load_explicit(&taken, memory_order_relaxed);
     for (unsigned times = 0;;) {
         if (~now == 0) {
-            sc_kernel_give_way(times++);
+            sc_kernel_back_off(times++);
             now = atomic_load_explicit(&taken, memory_order_relaxed);
             continue;
         }
@@ -81,15 +81,15 @@ static unsigned take_stack(void)
     }
 }
 
-static void give_stack(unsigned stack)
+static void release_stack(unsigned stack)
 {
     atomic_fetch_and(&taken, ~(UINT32_C(1) << stack));
 }
 
 /* Calls function(argument) on the stack that ends at `top`, or on the current one if `top` is NULL.
- * True: the function has returned. During the call the frame pointer has the old stack pointer,
- * which unwinders are told, and *frame has it, too. sc_spare_stack_leave with that value leaves the
- * function: then the call returns false, with the caller's saved registers restored. */
+ * True: the function has returned. During the call the frame pointer holds the old stack pointer,
+ * as the unwind information says, and so does *frame. sc_spare_stack_leave with that value abandons
+ * the call, which then returns false, with the caller's saved registers restored. */
 extern bool sc_spare_stack_switch(char *top, sc_spare_function *function, void *argument,
                                   uintptr_t *frame) __attribute__((visibility("hidden")));
 extern void sc_spare_stack_leave(uintptr_t frame) __attribute__((visibility("hidden"), noreturn));
@@ -215,8 +215,8 @@ __asm__(".text\n"
 #error "how does this machine change stacks?"
 #endif
 
-/* Calls the function on a stack of ours. The frames' notes are told that the stack is another one
- * meanwhile (common/frames.h). */
+/* Calls the function on a stack of the library, and records that meanwhile the thread is on another
+ * stack (common/frames.h). */
 static bool run_on(char *top, sc_spare_function *function, void *argument, uintptr_t *frame)
 {
     struct sc_frame_detour there = {(uintptr_t)top, (uintptr_t)__builtin_frame_address(0)};
@@ -226,48 +226,54 @@ static bool run_on(char *top, sc_spare_function *function, void *argument, uintp
     return has_returned;
 }
 
-/* ---- waits that are left ----
+/* ---- calls that are abandoned ----
  *
- * A thread that has a lock of ours may be stopped, by a handler that we do not know of, until the
- * waiting thread takes a signal. So whoever keeps signals from the program, or ends the process,
- * waits for a lock only with a way out: the call can be left in the midst. */
+ * A thread that holds a lock of the library may be stopped, by a signal handler that the library
+ * does not know of, until the waiting thread handles a signal. So a thread that blocks the
+ * program's signals, or ends the process, waits for a lock only in a call that can be abandoned:
+ * the thread jumps out of it. */
 
 enum {
-    SLEPT_LEAST_MS = 2,  /* a lock holder that merely was not scheduled has given it back by then */
+    /* after that the lock's owner was probably not just waiting for a processor */
+    SLEPT_LEAST_MS = 2,
     LAST_MOST_MS = 1000, /* the longest wait for a lock at the end of the process */
-    LAST_MORE_MS = 20,   /* the longest wait after one such wait was in vain */
+    LAST_MORE_MS = 20,   /* the longest wait once a call has been abandoned */
 };
 
-/* A call that may be left, and what leaving it restores. */
-struct way_out {
+/* What abandoning a call needs and restores. */
+struct escape {
     uintptr_t frame;
-    uint64_t outside; /* the mask outside; signals that it lets through end a wait */
+    /* the signal mask before the call; pending signals that it lets through end a wait */
+    uint64_t outside;
     struct sc_frame inside;
     int depth;
-    bool leavable;            /* at a wait for a lock */
-    void (*undo)(void *lock); /* gives back the one lock that the call holds then, or NULL */
+    bool may_abandon;         /* may the call be abandoned while it waits for a lock? */
+    void (*undo)(void *lock); /* releases the one lock that the call holds then, or NULL */
     void *lock;
 };
 
-static struct way_out ways[SHARED]; /* of the call on each shared stack */
+static struct escape escapes[SHARED]; /* of the call that runs on each shared stack */
 
-static struct way_out begin_way(bool leavable, uint64_t outside)
+/* Stores what abandoning a call that begins now will restore. */
+static struct escape make_escape(bool may_abandon, uint64_t outside)
 {
-    return (struct way_out){
-        .outside = outside, .inside = sc_inside, .depth = sc_own_lock_depth, .leavable = leavable};
+    return (struct escape){.outside = outside,
+                           .inside = sc_inside,
+                           .depth = sc_library_lock_depth,
+                           .may_abandon = may_abandon};
 }
 
-static void end_way(const struct way_out *way)
+static void restore_outside(const struct escape *escape)
 {
-    sc_own_lock_depth = way->depth;
-    sc_inside = way->inside;
+    sc_library_lock_depth = escape->depth;
+    sc_inside = escape->inside;
 }
 
 /* The last calls of a process, all by one thread. */
 static struct {
     _Atomic int32_t thread;
-    _Atomic bool has_left_one;
-    struct way_out way;
+    _Atomic bool has_abandoned_one;
+    struct escape escape;
 } last;
 
 static bool is_ending(void)
@@ -275,50 +281,51 @@ static bool is_ending(void)
     return atomic_load_explicit(&last.thread, memory_order_relaxed) == sc_thread_id();
 }
 
-/* The way out of the call that runs on this shared stack; NULL: this is no shared stack. */
-static struct way_out *way_of_shared(void)
+/* Returns the struct of the call that runs on this shared stack; NULL: this is no shared stack. */
+static struct escape *escape_of_shared(void)
 {
     uintptr_t all = (uintptr_t)atomic_load_explicit(&stacks, memory_order_relaxed);
     uintptr_t from = (uintptr_t)__builtin_frame_address(0) - (all + MARGIN_BYTES);
-    return all && from < SHARED_BYTES ? &ways[from / STACK_BYTES] : NULL;
+    return all && from < SHARED_BYTES ? &escapes[from / STACK_BYTES] : NULL;
 }
 
-/* May the call be left at the lock that it waits for? That lock counts in sc_own_lock_depth
- * already. A call that holds another lock may not, unless `undo` gives that one back. */
-static bool may_leave(const struct way_out *way)
+/* May the call be abandoned at the lock that it waits for? That lock counts in
+ * sc_library_lock_depth already. A call that holds another lock may not, unless `undo` releases
+ * that one. */
+static bool may_abandon_now(const struct escape *escape)
 {
-    int held = sc_own_lock_depth - way->depth - 1;
-    return way->leavable && held == (way->undo ? 1 : 0);
+    int held = sc_library_lock_depth - escape->depth - 1;
+    return escape->may_abandon && held == (escape->undo ? 1 : 0);
 }
 
-/* How a function that is left before it returns gives back its lock. */
+/* Sets how a call that is abandoned releases its lock. */
 void sc_spare_stack_undo_by(void (*undo)(void *lock), void *lock)
 {
-    struct way_out *way = way_of_shared();
-    if (!way)
+    struct escape *escape = escape_of_shared();
+    if (!escape)
         return;
-    way->undo = undo;
-    way->lock = lock;
+    escape->undo = undo;
+    escape->lock = lock;
 }
 
-/* Called in waits for our locks (sc_own_lock_looks): leaves the call if that may and must be.
- * Returns whether the wait is to ask again. At the end of the process even held locks do not keep
- * the thread. */
-static bool look_for_way_out(unsigned slept_ms)
+/* Abandons the call if that is allowed and necessary; called in waits for locks of the library
+ * (sc_library_lock_on_contended). Returns whether the wait must call this again. At the end of the
+ * process even a thread that holds locks may abandon its call. */
+static bool abandon_if_due(unsigned slept_ms)
 {
-    struct way_out *way = way_of_shared();
+    struct escape *escape = escape_of_shared();
     if (is_ending()) {
-        if (slept_ms >= (atomic_load(&last.has_left_one) ? LAST_MORE_MS : LAST_MOST_MS))
-            sc_spare_stack_leave(last.way.frame);
+        if (slept_ms >= (atomic_load(&last.has_abandoned_one) ? LAST_MORE_MS : LAST_MOST_MS))
+            sc_spare_stack_leave(last.escape.frame);
         return true;
     }
-    if (!way || !may_leave(way))
+    if (!escape || !may_abandon_now(escape))
         return false;
-    if (slept_ms < SLEPT_LEAST_MS || !sc_kernel_mask_holds_back(way->outside))
+    if (slept_ms < SLEPT_LEAST_MS || !sc_kernel_mask_holds_back(escape->outside))
         return true;
-    if (way->undo)
-        way->undo(way->lock);
-    sc_spare_stack_leave(way->frame);
+    if (escape->undo)
+        escape->undo(escape->lock);
+    sc_spare_stack_leave(escape->frame);
 }
 
 static struct sc_frame_detour detour_now(void)
@@ -328,24 +335,24 @@ static struct sc_frame_detour detour_now(void)
     return now;
 }
 
-/* Calls the function so that a wait for a lock can leave it at the end of the process. */
+/* Calls the function so that a wait for a lock can abandon it at the end of the process. */
 static void call_last(sc_spare_function *function, void *argument)
 {
     struct sc_frame_detour detour = detour_now();
-    struct way_out former = last.way;
+    struct escape former = last.escape;
     uint64_t before = sc_kernel_mask_block(0);
-    last.way = begin_way(/*leavable*/ true, before);
-    if (!sc_spare_stack_switch(NULL, function, argument, &last.way.frame)) {
-        end_way(&last.way);
+    last.escape = make_escape(/*may_abandon*/ true, before);
+    if (!sc_spare_stack_switch(NULL, function, argument, &last.escape.frame)) {
+        restore_outside(&last.escape);
         sc_frame_set_detour(detour);
         sc_kernel_mask_set(before);
-        atomic_store(&last.has_left_one, true);
+        atomic_store(&last.has_abandoned_one, true);
     }
-    last.way = former;
+    last.escape = former;
 }
 
-/* Calls the function while the process ends. Only the first thread gets the shared stack: others
- * may never give it back. */
+/* Calls the function while the process ends. Only the first thread may abandon its call; others
+ * call it plainly. */
 void sc_spare_stack_call_last(sc_spare_function *function, void *argument)
 {
     SC_NO_CANCELLATION_POINT();
@@ -362,9 +369,9 @@ void sc_spare_stack_call_last(sc_spare_function *function, void *argument)
 
 /* ---- calls ---- */
 
-/* Calls the function on a shared stack. False: the call was left. On a shared stack already, or
- * without memory for any, the function runs where we are. */
-static bool call_shared(sc_spare_function *function, void *argument, const struct way_out *way)
+/* Calls the function on a shared stack. False: the call was abandoned. If the thread is on a shared
+ * stack already, or there is no memory for any, the function runs on the current stack. */
+static bool call_shared(sc_spare_function *function, void *argument, const struct escape *escape)
 {
     char *all = find_stacks();
     if (!all || sc_spare_stack_is_current()) {
@@ -373,35 +380,35 @@ static bool call_shared(sc_spare_function *function, void *argument, const struc
     }
     unsigned stack = take_stack();
     char *top = all + MARGIN_BYTES + (stack + (size_t)1) * STACK_BYTES;
-    ways[stack] = *way;
-    bool has_returned = run_on(top, function, argument, &ways[stack].frame);
+    escapes[stack] = *escape;
+    bool has_returned = run_on(top, function, argument, &escapes[stack].frame);
     if (!has_returned)
-        end_way(way);
-    give_stack(stack);
+        restore_outside(escape);
+    release_stack(stack);
     return has_returned;
 }
 
-/* Calls the function on the spare stack that all threads share, with all signals blocked that can
- * be. */
+/* Calls the function on a spare stack that all threads share, with all signals blocked but those of
+ * faults. */
 void sc_spare_stack_call(sc_spare_function *function, void *argument)
 {
     SC_NO_CANCELLATION_POINT();
     SC_KEEP_ERRNO();
-    struct way_out way = begin_way(/*leavable*/ false, 0);
+    struct escape escape = make_escape(/*may_abandon*/ false, 0);
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
-    call_shared(function, argument, &way);
+    call_shared(function, argument, &escape);
     sc_kernel_mask_set(before);
 }
 
-/* The same for a function that may be left by a signal handler that does not return. False: it was
- * left. */
+/* Calls the function on a shared spare stack, as a call that may be abandoned while it waits for a
+ * lock. False: it was. */
 bool sc_spare_stack_try(sc_spare_function *function, void *argument, const uint64_t *outside)
 {
     SC_NO_CANCELLATION_POINT();
     SC_KEEP_ERRNO();
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS);
-    struct way_out way = begin_way(/*leavable*/ true, outside ? *outside : before);
-    bool has_returned = call_shared(function, argument, &way);
+    struct escape escape = make_escape(/*may_abandon*/ true, outside ? *outside : before);
+    bool has_returned = call_shared(function, argument, &escape);
     sc_kernel_mask_set(before);
     return has_returned;
 }
@@ -413,20 +420,20 @@ void sc_spare_stack_repeat(sc_spare_function *function, void *argument)
 }
 
 /* The stack that the calling thread has alone while it runs on it (sc_spare_stack_call_alone). */
-static __thread char *own_spare __attribute__((tls_model("initial-exec")));
+static __thread char *private_spare __attribute__((tls_model("initial-exec")));
 
 /* Calls the function on this stack, which counts as the thread's spare one meanwhile. */
-static void run_on_own(char *stack, sc_spare_function *function, void *argument)
+static void run_on_private(char *stack, sc_spare_function *function, void *argument)
 {
-    char *former = own_spare;
+    char *former = private_spare;
     uintptr_t unused;
-    own_spare = stack;
+    private_spare = stack;
     run_on(stack + STACK_BYTES, function, argument, &unused);
-    own_spare = former;
+    private_spare = former;
 }
 
-/* Calls the function on a stack that is mapped for this call: for what may wait for other threads,
- * which may need the shared one. */
+/* Calls the function on a stack that is mapped for this call, for functions that may wait for other
+ * threads, which may need the shared ones. */
 void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
 {
     SC_NO_CANCELLATION_POINT();
@@ -434,7 +441,7 @@ void sc_spare_stack_call_alone(sc_spare_function *function, void *argument)
     uint64_t before = sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_SETXID);
     char *pages = map_stacks(ALONE_BYTES);
     if (pages)
-        run_on_own(pages + MARGIN_BYTES, function, argument);
+        run_on_private(pages + MARGIN_BYTES, function, argument);
     else
         function(argument);
     sc_pages_unmap(pages, ALONE_BYTES);
@@ -449,7 +456,8 @@ static bool is_shared(uintptr_t address)
 
 bool sc_spare_stack_holds(uintptr_t address)
 {
-    return is_shared(address) || (own_spare && address - (uintptr_t)own_spare < STACK_BYTES);
+    return is_shared(address) ||
+           (private_spare && address - (uintptr_t)private_spare < STACK_BYTES);
 }
 
 bool sc_spare_stack_is_current(void)
@@ -457,10 +465,10 @@ bool sc_spare_stack_is_current(void)
     return is_shared((uintptr_t)__builtin_frame_address(0));
 }
 
-/* Calls the function on the thread's own stack if that has room for it, else on the spare stack. */
+/* Calls the function on the current stack if that has room for it, else on a spare stack. */
 void sc_spare_stack_make_room(sc_spare_function *function, void *argument)
 {
-    if (sc_likely(sc_own_stack_has(SC_ROOM_BYTES)))
+    if (sc_likely(sc_thread_stack_has_room(SC_ROOM_BYTES)))
         function(argument);
     else
         sc_spare_stack_call(function, argument);

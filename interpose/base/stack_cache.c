@@ -11,7 +11,7 @@
 #include "common/arena.h"
 #include "common/checks.h"
 #include "common/peek.h"
-#include "interpose/base/own_stack.h"
+#include "interpose/base/thread_stack.h"
 #include "track/stacks.h"
 
 #include "common/poison.h"
@@ -67,8 +67,8 @@ static struct sc_arena tables SC_GUARDED_BY(tables_lock);
 static pthread_key_t at_thread_exit;
 static bool can_give_back;
 
-/* When a thread ends: its table can be another thread's. */
-static void give_table(void *given)
+/* Frees the table of a thread that ends, for another thread. */
+static void release_table(void *given)
 {
     sc_stack_cache_front = &no_table;
     pthread_mutex_lock(&tables_lock);
@@ -79,11 +79,11 @@ static void give_table(void *given)
 /* The key is made early, so that it is one of the lowest. */
 static __attribute__((constructor)) void make_key(void)
 {
-    can_give_back = pthread_key_create(&at_thread_exit, give_table) == 0;
+    can_give_back = pthread_key_create(&at_thread_exit, release_table) == 0;
 }
 
-/* Empties the table. An entry without a site stands for none, so that a look need not ask for NULL.
- */
+/* Empties the table. An entry without a site stands for none, so that a look-up need not check for
+ * NULL. */
 static void empty_table(struct table *table)
 {
     static struct sc_stack_cache_entry nothing;
@@ -92,8 +92,8 @@ static void empty_table(struct table *table)
         table->front.latest[i] = &nothing;
 }
 
-/* Makes sure that the thread has a table. False: there is no memory, or its end could not be told.
- */
+/* Allocates a table, unless the thread has one. False: there is no memory, or the thread's end
+ * would not be seen. */
 static bool take_table(void)
 {
     if (sc_stack_cache_front != &no_table)
@@ -116,8 +116,8 @@ static uint64_t closed_so_far(void)
     return atomic_load_explicit(&sc_stack_cache_closed, memory_order_relaxed);
 }
 
-/* Empties the table if a module was closed since: the code of another one may lie there, whose
- * frames have other sizes. */
+/* Empties the table if a module was closed since: another one may be mapped there, whose frames
+ * have other sizes. */
 static void empty_if_closed(void)
 {
     struct table *table = own_table();
@@ -140,7 +140,7 @@ static bool has_key(const struct set *set, unsigned way, const struct key *key)
 
 #define NOT_CHECKED __attribute__((no_sanitize("address", "thread")))
 
-/* Are all return addresses in their places? Each new page is asked about before it is read: another
+/* Are all return addresses in their places? Each further page is checked before it is read: another
  * stack (a coroutine's) may end before a place that a former one reached. */
 static __attribute__((noinline)) NOT_CHECKED bool
 are_there_carefully(const struct sc_stack_cache_entry *entry, uintptr_t depth)
@@ -156,15 +156,14 @@ are_there_carefully(const struct sc_stack_cache_entry *entry, uintptr_t depth)
     return true;
 }
 
-/* Are all return addresses in their places? They are looked at from the innermost frame outward, so
+/* Are all return addresses in their places? They are compared from the innermost frame outward, so
  * that no word is read beyond a caller that has changed. */
 static NOT_CHECKED bool still_there(const struct sc_stack_cache_entry *entry, uintptr_t depth)
 {
     return entry->site ? sc_stack_cache_are_there(entry, depth) : are_there_carefully(entry, depth);
 }
 
-/* Finds what a former unwinding from this call site and depth has found, if the same frames are
- * still on the stack. */
+/* Finds the entry of this call site and depth, if the same frames are still on the stack. */
 struct sc_stack_known *sc_stack_cache_find(const void *site, uintptr_t depth)
 {
     if (sc_stack_cache_front->closed != closed_so_far())
@@ -190,8 +189,8 @@ static bool is_among(void *const *frames, unsigned count, uintptr_t word)
     return false;
 }
 
-/* Reads a chunk of the stack through the kernel, since the stack may end anywhere. Returns how many
- * words could be read. */
+/* Reads a chunk of the stack by process_vm_readv, since the stack may end anywhere. Returns how
+ * many words could be read. */
 static size_t read_words(uintptr_t from, uintptr_t *words)
 {
     struct iovec ours = {words, CHUNK_WORDS * sizeof *words};
@@ -227,7 +226,7 @@ static bool search_places(struct sc_stack_cache_entry *entry, uintptr_t depth, v
     return false;
 }
 
-/* Takes the places from the unwinder. False: one of them cannot be stored. */
+/* Stores the places that the unwinder has returned. False: one of them cannot be stored. */
 static bool set_places(struct sc_stack_cache_entry *entry, uintptr_t depth, void *const *frames,
                        unsigned count, const uintptr_t *places)
 {
@@ -241,17 +240,17 @@ static bool set_places(struct sc_stack_cache_entry *entry, uintptr_t depth, void
     return true;
 }
 
-/* Do all places lie on the calling thread's own stack? Then they may be read as long as the thread
+/* Do all places lie on the calling thread's stack? Then they may be read as long as the thread
  * runs. */
-static bool is_all_own(const struct sc_stack_cache_entry *entry, uintptr_t depth)
+static bool is_on_thread_stack(const struct sc_stack_cache_entry *entry, uintptr_t depth)
 {
-    bool is_own = sc_own_stack_holds(depth);
+    bool is_own = sc_thread_stack_holds(depth);
     for (unsigned i = 0; i < entry->count; i++)
-        is_own &= sc_own_stack_holds(depth + entry->places[i] * sizeof(uintptr_t));
+        is_own &= sc_thread_stack_holds(depth + entry->places[i] * sizeof(uintptr_t));
     return is_own;
 }
 
-/* Learns where the return addresses lie: from the unwinder, or else by a search. */
+/* Finds where the return addresses lie: from the unwinder, or else by a search. */
 static bool find_places(struct sc_stack_cache_entry *entry, const void *site, uintptr_t depth,
                         void *const *frames, unsigned count, sc_stack_cache_place *place)
 {
@@ -264,14 +263,14 @@ static bool find_places(struct sc_stack_cache_entry *entry, const void *site, ui
         entry->places[entry->count] = entry->places[entry->count - 1];
         entry->returns[entry->count] = entry->returns[entry->count - 1];
     }
-    entry->site = found && is_all_own(entry, depth) ? site : NULL;
+    entry->site = found && is_on_thread_stack(entry, depth) ? site : NULL;
     entry->depth = entry->site ? depth : 0;
     return found && still_there(entry, depth);
 }
 
-/* Stores a stack that is seen for the first time, in a free entry of its set or in place of any
- * other, by chance. By chance, some of the stacks of a loop that has more than fit are still there
- * when they come again. */
+/* Stores a stack that is seen for the first time, in a free entry of its set or in place of a
+ * random one. So some of the stacks of a loop that has more than fit are still there when they
+ * occur again. */
 static void replace_entry(struct set *set, const struct key *key, uint32_t id)
 {
     struct table *table = own_table();
@@ -284,11 +283,11 @@ static void replace_entry(struct set *set, const struct key *key, uint32_t id)
     set->entries[way] = (struct sc_stack_cache_entry){.known = {.id = id}};
 }
 
-/* Searches the stack for the places of the return addresses, so that next time these frames need no
- * unwinding. A search costs some microseconds, and what hindered it may be gone next time, so it is
- * tried at the 2nd, 4th, 8th ... miss. The innermost return address is the site itself, of which
- * our own frames hold copies: it is not searched. Frames deeper than a stored stack do not tell
- * stacks apart. */
+/* Searches the stack for the places of the return addresses, so that these frames need no unwinding
+ * the next time. A search costs some microseconds, and what prevented it may be gone the next time,
+ * so it is tried at the 2nd, 4th, 8th ... miss. The innermost return address is the site itself, of
+ * which the library's frames contain copies: it is not searched. Frames deeper than a stored stack
+ * do not distinguish stacks. */
 void sc_stack_cache_learn(const void *site, uintptr_t depth, uint32_t id, void *const *frames,
                           unsigned count, sc_stack_cache_place *place)
 {

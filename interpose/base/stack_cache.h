@@ -1,17 +1,16 @@
-/* Stacks that this thread has been seen with, recognised without unwinding.
+/* Recognises call stacks that this thread had before, without unwinding.
  *
- * An entry remembers, for a call site at a stack depth, the place of each return address on the
- * stack, and the address. If all of them are in their places, the callers are the same. Where the
- * unwinder cannot name the places, the stack is searched for the addresses that it reported. Then a
- * stack is learnt only if each address occurs exactly as often as reported, so that a stale copy in
- * a dead local is never taken for a return address. Any other stack is unwound every time.
+ * An entry stores, for a call site at a stack depth, each return address and its place on the
+ * stack. If all of them are in their places, the callers are the same. If the unwinder does not
+ * return the places, the stack is searched for the addresses. Such a stack is stored only if each
+ * address occurs exactly as often as the unwinder returned it, so that a stale copy in a dead local
+ * is never taken for a return address. Any other stack is unwound every time.
  *
- * When a module is closed, all entries are dropped: another module may be mapped in its place, with
- * the same return addresses in frames of other sizes.
+ * When a module is closed, all entries are dropped: another module may be mapped at the same
+ * addresses, with frames of other sizes.
  *
- * Per thread. A thread that learns its first stack takes a table, under a leaf lock. Not for a
- * signal handler, which has its stack unwound.
- */
+ * Each thread has its own table, and allocates it under a leaf lock when it stores its first stack.
+ * Not for a signal handler, whose stack is always unwound. */
 #ifndef SC_INTERPOSE_BASE_STACK_CACHE_H
 #define SC_INTERPOSE_BASE_STACK_CACHE_H
 
@@ -22,16 +21,16 @@
 
 extern _Atomic uint64_t sc_stack_cache_closed; /* modules closed so far, which unwind.c counts */
 
-/* What is known of a stack that was seen before. */
+/* A stack that was seen before. */
 struct sc_stack_known {
     uint32_t id;     /* track/stacks.h */
-    uint32_t origin; /* kept by unwind.c: the stack, with `label` and `api` */
+    uint32_t origin; /* set by unwind.c: the stack, with `label` and `api` */
     uint32_t label;
     const char *api; /* NULL: no origin is kept */
 };
 
-/* The part of a thread's table that the inlined sc_stack_cache_recognise reads; nothing else may
- * use it. */
+/* The part of a thread's table that the inlined sc_stack_cache_recognise reads; only the functions
+ * of this module may use it. */
 enum { SC_STACK_CACHE_LATEST_SHIFT = 6, SC_STACK_CACHE_PLACES = 64, SC_STACK_CACHE_AT_A_TIME = 4 };
 
 struct sc_stack_cache_entry {
@@ -48,7 +47,7 @@ struct sc_stack_cache_entry {
 struct sc_stack_cache_front {
     uint64_t closed; /* sc_stack_cache_closed, when the entries were learnt */
     struct sc_stack_cache_entry
-        *latest[1 << SC_STACK_CACHE_LATEST_SHIFT]; /* found last, or one without a site */
+        *latest[1 << SC_STACK_CACHE_LATEST_SHIFT]; /* the entry found last, or one without a site */
 };
 
 /* The calling thread's table; a thread without one has a table in which nothing is found. */
@@ -57,7 +56,7 @@ extern __thread struct sc_stack_cache_front *sc_stack_cache_front
 
 /* Are all of the entry's return addresses still in their places on the stack? Four are compared at
  * a time, and the last one may be repeated for that. The words belong to other functions' frames,
- * so neither the compiler nor a sanitizer may know that we read them. */
+ * so the reads are hidden from the compiler and from sanitizers. */
 static inline __attribute__((always_inline, no_sanitize("address", "thread"))) bool
 sc_stack_cache_are_there(const struct sc_stack_cache_entry *entry, uintptr_t depth)
 {
@@ -77,8 +76,8 @@ static inline struct sc_stack_cache_entry **sc_stack_cache_latest(const void *si
     return &sc_stack_cache_front->latest[hash >> (64 - SC_STACK_CACHE_LATEST_SHIFT)];
 }
 
-/* A quick, inlined form of sc_stack_cache_find, which may return NULL for a stack that
- * sc_stack_cache_find finds. */
+/* Returns the entry of the current stack, or NULL, as sc_stack_cache_find does, but faster; it may
+ * return NULL for a stack that sc_stack_cache_find finds. */
 static inline __attribute__((always_inline)) struct sc_stack_known *
 sc_stack_cache_recognise(const void *site, uintptr_t depth)
 {
@@ -91,18 +90,18 @@ sc_stack_cache_recognise(const void *site, uintptr_t depth)
                : NULL;
 }
 
-/* Returns what is known of the current stack, or NULL. `depth` is an address in the caller's own
- * frame, the same for every call along the same path. The result is valid until another stack is
- * learnt. */
+/* Returns the entry of the current stack, or NULL. `depth`: an address in the caller's frame, the
+ * same for every call by the same callers. The result is valid until this thread stores another
+ * stack. */
 struct sc_stack_known *sc_stack_cache_find(const void *site, uintptr_t depth);
 
-/* Writes to `places` where the return addresses frames[1], frames[2] and so on lie. False: that
- * cannot be told. */
+/* A function that stores in `places` where the return addresses frames[1], frames[2] and so on lie.
+ * False: not known. */
 typedef bool sc_stack_cache_place(void *const *frames, unsigned count, uintptr_t *places);
 
-/* Learns a stack that the unwinder has just found at this site and depth, when it is seen for the
- * second time. `id` is what sc_stacks_put has returned for the frames. `place` is NULL where no
- * unwinder can tell places. */
+/* Stores a stack that the unwinder has just found at this site and depth, when it is found for the
+ * second time. `id`: what sc_stacks_put has returned for the frames. `place`: NULL if the unwinder
+ * cannot return places. */
 void sc_stack_cache_learn(const void *site, uintptr_t depth, uint32_t id, void *const *frames,
                           unsigned count, sc_stack_cache_place *place);
 

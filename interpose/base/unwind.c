@@ -12,12 +12,12 @@
 #include "common/uncancelled.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/python_stacks.h"
 #include "interpose/base/sanitizers.h"
 #include "interpose/base/spare_stack.h"
 #include "interpose/base/stack_cache.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/base/unwind_library.h"
 #include "interpose/base/unwinder_pipe.h"
 #include "report/options.h"
@@ -48,7 +48,7 @@ enum { REGISTER_IP = 16, REGISTER_SP = 7 };
 #elif defined(__aarch64__)
 #define LIBUNWIND_NAME(name) "_ULaarch64_" name
 #define LIBUNWIND_COMMON_NAME(name) "_Uaarch64_" name
-/* libunwind for AArch64 takes the link register for the instruction pointer. */
+/* Libunwind for AArch64 takes the link register for the instruction pointer. */
 enum { REGISTER_FRAME = 29, REGISTER_IP = 30, REGISTER_SP = 31 };
 #else
 #error "how does libunwind name its functions and the program counter on this machine?"
@@ -98,8 +98,7 @@ static struct unwinder look_up_unwinder(void)
     return found;
 }
 
-/* The first thread that comes sets the unwinder and the mode for all. True: this thread was the
- * first. */
+/* Sets the unwinder and the mode for all threads, in the first call. True: this was the first. */
 static bool choose_once(int mode, const struct unwinder *found)
 {
     pthread_mutex_lock(&choice_lock);
@@ -119,7 +118,7 @@ void sc_unwind_note_alone(void)
     atomic_store_explicit(&sc_unwind_is_plain, false, memory_order_release);
 }
 
-/* Says at the start why stacks will be short. */
+/* Says on stderr why stacks will be short. */
 static void say_what_is_missing(const struct sc_options *options, bool no_libunwind)
 {
     sc_unwind_library_say_skipped(options->verbosity);
@@ -167,10 +166,10 @@ bool sc_unwind_is_deep(void)
 
 /* ---- modules that were closed ----
  *
- * libunwind remembers frame sizes by the address of code, and is not told when a module is closed.
+ * libunwind stores frame sizes by the address of code, and does not notice when a module is closed.
  * If another module is mapped there, it would step by the sizes of the first one, out of the stack
- * and into nothing. What it remembers for walks by steps can be flushed. What unw_backtrace
- * remembers, in each thread, cannot. So a thread that used unw_backtrace before a module was closed
+ * and into nothing. What it has stored for walks by steps can be flushed. What unw_backtrace has
+ * stored, in each thread, cannot. So a thread that used unw_backtrace before a module was closed
  * walks by steps from then on. */
 
 struct object_counts {
@@ -184,8 +183,8 @@ static int count_objects(struct dl_phdr_info *info, size_t size, void *counts)
     return 1;
 }
 
-/* Counts the modules closed so far, and tells the caches. Called before unwinding, and after
- * dlclose (unloading.c) for the sake of stacks that are recognised without unwinding. */
+/* Counts the modules closed so far, and passes the count to the caches. Called before unwinding,
+ * and after dlclose (unloading.c), for stacks that are recognised without unwinding. */
 static uint64_t note_closed(void)
 {
     struct object_counts counts = {0, 0};
@@ -208,8 +207,8 @@ void sc_unwind_note_closed(void)
         note_closed();
 }
 
-/* A library was unloaded: what libunwind has kept of its code does not hold for what is loaded
- * there next. */
+/* Makes libunwind forget what it has cached of code, if a module was closed since the last call:
+ * another one may be loaded there. */
 static void forget_closed(uint64_t closed)
 {
     static _Atomic uint64_t forgotten;
@@ -219,7 +218,8 @@ static void forget_closed(uint64_t closed)
     atomic_store(&forgotten, closed);
 }
 
-/* Called before every walk by steps: has libunwind forget modules that were closed since. */
+/* Can the stack be walked by steps? Makes libunwind forget modules that were closed since. Called
+ * before every walk by steps. */
 static bool can_step(void)
 {
     if (!atomic_load_explicit(&is_chosen, memory_order_acquire) || !can_unwind_by_steps())
@@ -243,8 +243,8 @@ static bool can_trace(void)
     return traced_since == closed + 1;
 }
 
-/* Corrects what libunwind for aarch64 reports, the byte before a return address. Instructions begin
- * at multiples of 4. */
+/* Corrects an address that libunwind for aarch64 returns, the byte before a return address.
+ * Instructions begin at multiples of 4. */
 static uintptr_t return_address(uintptr_t ip)
 {
 #if defined(__aarch64__)
@@ -254,7 +254,7 @@ static uintptr_t return_address(uintptr_t ip)
 #endif
 }
 
-/* Collects the callers with libunwind's quick way. */
+/* Collects the callers with libunwind's fast function. */
 static int trace_here(void **frames, unsigned max)
 {
     int count = unwinder.backtrace(frames, (int)max);
@@ -281,7 +281,7 @@ static unsigned collect_callers(void *cursor, void **frames, unsigned count, uns
     return count;
 }
 
-/* Collects the callers frame by frame, where libunwind has no quick way that is safe. */
+/* Collects the callers frame by frame, where libunwind has no safe fast function. */
 static __attribute__((noinline)) unsigned walk_here(void **frames, unsigned max)
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
@@ -301,8 +301,8 @@ static void correct_each(void **frames, unsigned count)
         frames[i] = (char *)frames[i] + 1;
 }
 
-/* How many of the innermost frames are ours: those up to the one that returns to `site`. 0: `site`
- * is not there. */
+/* Returns how many of the innermost frames are the library's: those up to the one that returns to
+ * `site`. 0: `site` is not among them. */
 static unsigned own_frames(void **frames, unsigned count, const char *site)
 {
     for (unsigned i = 0; i < count && i < OWN_FRAMES_MAX; i++) {
@@ -314,11 +314,11 @@ static unsigned own_frames(void **frames, unsigned count, const char *site)
     return 0;
 }
 
-/* Steps to the caller. *frame becomes the return address of the function that is left, and its
- * place; *end is where the function's part of the stack ends, at its caller's stack pointer. On
- * x86-64 the return address lies right below that. On AArch64 it is in a register at first; a
- * function with a frame pointer has saved it behind the word to which that points. Otherwise the
- * place stays unknown. */
+/* Steps to the caller. *frame: the return address of the function that is left, and its place;
+ * *end: where the function's part of the stack ends, at its caller's stack pointer. On x86-64 the
+ * return address is stored right below that. On AArch64 it is in a register at first; a function
+ * with a frame pointer has saved it after the word to which that points. Otherwise the place stays
+ * unknown. */
 static bool step_out(void *cursor, struct sc_frame *frame, uintptr_t *end)
 {
     *frame = (struct sc_frame){0, 0};
@@ -345,7 +345,7 @@ static bool step_out(void *cursor, struct sc_frame *frame, uintptr_t *end)
 }
 
 #if defined(__x86_64__)
-/* Steps over our own frames, up to the one that returns to `frame`. */
+/* Steps over the library's frames, up to the one that returns to `frame`. */
 static bool step_to(void *cursor, const void *frame)
 {
     for (unsigned own = 0; own < OWN_FRAMES_MAX; own++)
@@ -354,7 +354,7 @@ static bool step_to(void *cursor, const void *frame)
     return false;
 }
 
-/* Writes the places of the return addresses frames[1] and on. False: the frames are others, or a
+/* Stores the places of the return addresses frames[1] and on. False: the frames are others, or a
  * place is not known. */
 static bool place_all(void *cursor, void *const *frames, unsigned count, uintptr_t *places)
 {
@@ -389,8 +389,8 @@ struct trace {
     uint32_t id; /* result */
 };
 
-/* Unwinds the stack, and has the cache learn it. Calls on a spare stack are not learnt: their
- * callers lie on another stack. */
+/* Unwinds the stack, and adds it to the cache. Calls on a spare stack are not added: their callers
+ * are on another stack. */
 static __attribute__((noinline)) void take_trace(void *argument)
 {
     struct trace *trace = argument;
@@ -412,11 +412,11 @@ static __attribute__((noinline)) void take_trace(void *argument)
                              place_frames);
 }
 
-/* The id of the stack: recognised, unwound, or of the site alone, with Python frames. */
+/* Returns the id of the stack: recognised, unwound, or of the site alone, with Python frames. */
 static __attribute__((noinline)) uint32_t take_stack(void *site, uintptr_t depth)
 {
     SC_KEEP_ERRNO();
-    if (sc_unlikely(sc_process_is_alone())) /* our dlclose is not called */
+    if (sc_unlikely(sc_process_is_alone())) /* the hook of dlclose is not called */
         note_closed();
     if (mode_now() == SC_STACKS_SITE)
         return sc_python_stacks_complete(sc_stacks_put(&site, 1));
@@ -439,10 +439,11 @@ __attribute__((noinline)) uint32_t sc_unwind_here(void *site)
     return sc_likely(known != NULL) ? known->id : sc_unwind_at(site, depth);
 }
 
-/* An origin is kept with the stack only where the recognised stack is complete. */
+/* Returns the id of the origin; it is kept with the stack only if the recognised stack is complete.
+ */
 uint32_t sc_unwind_origin_at(const char *api, void *site, uint32_t label, uintptr_t depth)
 {
-    sc_own_stack_learn();
+    sc_thread_stack_learn();
     struct sc_stack_known *known = sc_unwind_is_whole() ? sc_stack_cache_find(site, depth) : NULL;
     if (known && known->api == api && known->label == label)
         return known->origin;
@@ -453,8 +454,7 @@ uint32_t sc_unwind_origin_at(const char *api, void *site, uint32_t label, uintpt
     return origin;
 }
 
-/* Collects the stack of a thread that a signal has stopped, from its context. At least `pc` is
- * returned. */
+/* Collects the stack of a thread that a signal has interrupted, from its context; at least `pc`. */
 unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsigned max)
 {
     SC_INSIDE();
@@ -466,7 +466,7 @@ unsigned sc_unwind_frames(const void *context, uintptr_t pc, void **frames, unsi
     return collect_callers(cursor, frames, 1, max);
 }
 
-/* Is any return address of the stopped thread one that is sought? */
+/* Is `is_sought` true for any return address of the interrupted thread? */
 bool sc_unwind_any_caller(const void *context, bool (*is_sought)(uintptr_t address))
 {
     SC_INSIDE();
@@ -481,7 +481,7 @@ bool sc_unwind_any_caller(const void *context, bool (*is_sought)(uintptr_t addre
     return false;
 }
 
-/* The id of the stack of a thread that a signal has stopped; 0: none is kept. */
+/* Returns the id of the stack of a thread that a signal has interrupted; 0: none is taken. */
 uint32_t sc_unwind_from(const void *context, uintptr_t pc)
 {
     SC_INSIDE();
@@ -498,7 +498,7 @@ uint32_t sc_unwind_from(const void *context, uintptr_t pc)
 /* The search for the frame in which an address lies. */
 struct owner_search {
     uintptr_t address;
-    uintptr_t from; /* a frame of ours on the caller's stack, not on a spare one */
+    uintptr_t from; /* a frame of the library on the caller's stack, not on a spare one */
     struct sc_unwind_owner owner;
 };
 
@@ -512,7 +512,7 @@ static uint64_t known_code_entry(uintptr_t ip)
     return (uint64_t)ip ^ closed << 48;
 }
 
-/* Has the code unwind information? Without it libunwind guesses the frame and does not say so. But
+/* Has the code unwind information? Without it libunwind guesses the frame and does not say so; but
  * then it says that the procedure has only this one instruction. */
 static bool is_informed(void *cursor)
 {
@@ -550,7 +550,7 @@ static void walk_to_base(void *cursor, struct owner_search *search)
     }
 }
 
-/* Looks for the frame that the address lies in; called on a stack that has room for it. */
+/* Searches for the frame that contains the address; called on a stack that has room for it. */
 static __attribute__((noinline)) void search_owner(void *search)
 {
     _Alignas(16) char cursor[CURSOR_BYTES];
@@ -560,8 +560,8 @@ static __attribute__((noinline)) void search_owner(void *search)
         walk_to_base(cursor, search);
 }
 
-/* Which frame of the calling thread the address lies in, so that it is known when that variable is
- * gone. */
+/* Finds the frame of the calling thread that contains the address, so that it is known when that
+ * variable is gone. */
 __attribute__((noinline)) struct sc_unwind_owner sc_unwind_owner_of(uintptr_t address)
 {
     struct owner_search search = {.address = address,

@@ -9,8 +9,8 @@
 
 #include "common/poison.h"
 
-/* A distributed library has a libunwind with a name of its own beside it. Under its usual name it
- * would take the place of the system's for what the program loads later. */
+/* Opens libunwind. A distributed library has a libunwind with a name of its own in its folder:
+ * under the usual name it would replace the system's for what the program loads later. */
 void *sc_unwind_library_open(void)
 {
     enum { FLAGS = RTLD_NOW | RTLD_LOCAL };
@@ -20,7 +20,8 @@ void *sc_unwind_library_open(void)
     return library ? library : sc_libraries_open("libunwind.so.8", FLAGS);
 }
 
-/* Says so if the folder of this library is not known, as no library beside it can be used. */
+/* Says on stderr that the folder of this library is not known, if so: no library in it can be used.
+ */
 static void say_own_folder(void)
 {
     char bytes[SC_OPTIONS_PATH_SIZE];
@@ -36,7 +37,8 @@ static void say_own_folder(void)
     sc_report_say(NULL, line.bytes);
 }
 
-/* Says in which folders libunwind was not sought, and why: a relative one may be anybody's. */
+/* Says on stderr in which folders libunwind was not searched for, and why: anyone may have put a
+ * library into a relative one. */
 void sc_unwind_library_say_skipped(int verbosity)
 {
     if (verbosity >= 1)

@@ -42,7 +42,7 @@ int sc_unwinder_pipe_read(void)
     return fail(EAGAIN);
 }
 
-/* Answers whether the byte can be read: 1, or -1 with EFAULT. errno becomes 0 on success, since
+/* Returns 1 if the byte can be read, else -1 with EFAULT. errno becomes 0 on success, since
  * libunwind writes again as long as errno is EINTR, whatever is returned. A signal handler may have
  * left EINTR there (that of D's collector, which stops threads). */
 int sc_unwinder_pipe_write(const void *byte)

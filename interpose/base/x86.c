@@ -2,7 +2,7 @@
 
 #include "common/poison.h"
 
-/* Notes what the byte says if it is a prefix. False: it is none, but the opcode. */
+/* Stores the meaning of the byte if it is a prefix. False: it is none, but the opcode. */
 static bool take_prefix(struct sc_x86 *code, unsigned char byte)
 {
     bool is_rex = (byte & 0xF0) == 0x40;
@@ -37,8 +37,8 @@ static bool take_prefix(struct sc_x86 *code, unsigned char byte)
     return code->has_prefix = true;
 }
 
-/* Reads a VEX or EVEX prefix and the opcode behind it. Such a prefix stands for the others and for
- * 0F, 0F 38 or 0F 3A. Its bits R, X and B are inverted. */
+/* Reads a VEX or EVEX prefix and the opcode after it. Such a prefix replaces the others and 0F, 0F
+ * 38 or 0F 3A. Its bits R, X and B are inverted. */
 static void take_vector_prefix(struct sc_x86 *code, unsigned char first)
 {
     unsigned char registers = first == 0xC5 ? 0xE0 : sc_x86_next(code);

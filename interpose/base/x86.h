@@ -1,5 +1,5 @@
-/* Reads an instruction of x86-64 up to its opcode: its prefixes, and the opcode map. What follows
- * the opcode is for the caller to read, with sc_x86_next. Lock-free, signal safe. */
+/* Decodes an instruction of x86-64 up to its opcode: its prefixes, and the opcode map. The caller
+ * reads what follows the opcode, with sc_x86_next. No lock; signal-safe. */
 #ifndef SC_INTERPOSE_BASE_X86_H
 #define SC_INTERPOSE_BASE_X86_H
 
@@ -12,7 +12,7 @@ enum sc_x86_coding { SC_X86_LEGACY, SC_X86_VEX, SC_X86_EVEX };
 struct sc_x86 {
     const unsigned char *bytes;
     size_t size_bytes, at;
-    bool is_short;             /* the instruction has more bytes than were given */
+    bool is_short;             /* the instruction has more bytes than were passed */
     bool has_prefix;           /* of any kind but VEX and EVEX */
     bool is_other;             /* a segment (fs, gs), addresses of 32 bits, or a mask */
     bool halves;               /* prefix 66: operands of 4 bytes have 2 */
@@ -23,12 +23,12 @@ struct sc_x86 {
     bool broadcasts;           /* EVEX: one element of memory for all of a vector */
     enum sc_x86_prefix prefix; /* the prefix that is a part of the opcode */
     enum sc_x86_coding coding;
-    unsigned map; /* of opcodes: 0; 1 to 3 behind 0F, 0F 38, 0F 3A */
+    unsigned map; /* the opcode map: 0; 1 to 3 after 0F, 0F 38, 0F 3A */
     unsigned vector_bytes;
-    unsigned char opcode, modrm; /* `modrm` is for the caller to set */
+    unsigned char opcode, modrm; /* `modrm` is set by the caller */
 };
 
-/* The next byte; 0 with `is_short` behind the last one. */
+/* Returns the next byte; after the last one 0, and sets `is_short`. */
 static inline unsigned char sc_x86_next(struct sc_x86 *code)
 {
     if (code->at < code->size_bytes)
@@ -37,7 +37,7 @@ static inline unsigned char sc_x86_next(struct sc_x86 *code)
     return 0;
 }
 
-/* The three middle bits of the ModRM byte, which extend some opcodes. */
+/* Returns the three middle bits of the ModRM byte, which extend some opcodes. */
 static inline unsigned sc_x86_field(const struct sc_x86 *code)
 {
     return code->modrm >> 3 & 7;

@@ -90,7 +90,7 @@ enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_
         if (sc_host_functions_excuses(op, since_ticks))
             return SC_AWAITS_PROGRAM;
     } while (now_ns < deadline_ns);
-    sc_edges_say_goes_on(call->api, op->api);
+    sc_edges_warn_timeout(call->api, op->api);
     return SC_OVERDUE;
 }
 
@@ -133,7 +133,7 @@ static void judge(const struct sc_at_once *touch, const struct sc_op_info *touch
     if (conflicts.count == 0)
         return;
     report_each(touch, &conflicts, heals);
-    sc_reaper_judge_now();
+    sc_reaper_decide_now();
     if (!heals)
         return;
     sc_nvtx_stall_begin(touch->call->api);

@@ -5,7 +5,7 @@
 #include "common/op_kinds.h"
 #include "common/ticks.h"
 #include "common/unsure.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/calls/at_once.h"
@@ -123,7 +123,7 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
                         conflicts, i);
     if (!judgement->heals)
         return;
-    sc_reaper_judge_now();
+    sc_reaper_decide_now();
     sc_nvtx_stall_begin(judgement->call->api);
     for (unsigned i = 0; i < count; i++) {
         const struct sc_op_info *earlier = &conflicts->ops[i];
@@ -206,8 +206,8 @@ struct sc_op_info sc_device_uses_moment(const struct sc_call *call,
         .stack = sc_unwind_here(call->site),
         .ticks = sc_ticks(),
         .thread = sc_thread_id(),
-        .runtime_api = sc_ear_runtime_api(),
-        .correlation_id = sc_ear_correlation_id(),
+        .runtime_api = sc_current_call_runtime_api(),
+        .correlation_id = sc_current_call_correlation_id(),
     };
 }
 

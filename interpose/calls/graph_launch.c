@@ -474,7 +474,7 @@ SC_PAIR(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream
     if (sc_beside_is_asked() && result == CUDA_SUCCESS)
         sc_beside_graph_launched((uintptr_t)exec);
     CUresult answer = sc_detour_end(&detour, end_launch(&launch, exec, stream, result));
-    if (sc_process_attends_launches() && answer == CUDA_SUCCESS && launch.uses.stream)
+    if (sc_process_watches_launches() && answer == CUDA_SUCCESS && launch.uses.stream)
         sc_limits_launched(call, launch.uses.stream->context, NULL);
     return answer;
 }

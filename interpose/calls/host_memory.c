@@ -18,9 +18,9 @@
 #include "common/own_pages.h"
 #include "common/pages.h"
 #include "interpose/base/compiler.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/calls/device_memory.h"
 #include "interpose/calls/device_uses.h"
 #include "interpose/calls/host_memory.h"
@@ -43,8 +43,8 @@
 #include "interpose/memory/pinned.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/reaper/culprit.h"
+#include "interpose/reaper/deallocation.h"
 #include "interpose/reaper/reaper.h"
-#include "interpose/reaper/take_down.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/streams.h"
 #include "ledger/ledger.h"
@@ -163,7 +163,7 @@ static bool gave_held_back(const struct sc_context *context, uint64_t until_ns)
     bool gave = sc_reaper_give_back_pinned(context);
     while (SC_TRACKED(sc_holds_await_work(track.holds, context->legacy)) &&
            sc_now_ns() < until_ns && !sc_reaper_has_stopped()) {
-        sc_reaper_sleep(sc_reaper_round(), until_ns);
+        sc_reaper_sleep(sc_reaper_pass_number(), until_ns);
         gave |= sc_reaper_give_back_pinned(context);
     }
     return gave;
@@ -323,7 +323,7 @@ static void settle_held(const void *address, size_t bytes)
 {
     sc_guard_unprotect(address, bytes); /* the driver could not pin protected pages */
     if (sc_active() && sc_track_is_held(&sc_track, (uintptr_t)address, bytes, SC_HOLDS_REAPERS))
-        sc_reaper_settle((uintptr_t)address, bytes, "cuMemHostRegister");
+        sc_reaper_await_no_hold((uintptr_t)address, bytes, "cuMemHostRegister");
     if (sc_active() &&
         sc_track_is_held(&sc_track, (uintptr_t)address, bytes, SC_HOLDS_UNREGISTERED)) {
         SC_TRACKED(sc_holds_forget_graphs(track.holds, (uintptr_t)address, bytes));
@@ -381,15 +381,16 @@ static struct giving_back begin_free_of(void *address, enum sc_buffer_kind kind,
                                         const struct sc_call *call)
 {
     struct giving_back giving = describe_giving(address, kind, call);
-    sc_own_stack_learn();
+    sc_thread_stack_learn();
     sc_permit_begin(&giving.permit, call);
     return giving;
 }
 
-/* A request to take the whole range down, with this kind of hold (reaper/take_down.h). */
-static struct sc_take_down take_down_of(const struct sc_range_info *range, enum sc_hold_kind hold)
+/* A request to take the whole range down, with this kind of hold (reaper/deallocation.h). */
+static struct sc_deallocation deallocation_of(const struct sc_range_info *range,
+                                              enum sc_hold_kind hold)
 {
-    return (struct sc_take_down){
+    return (struct sc_deallocation){
         .address = range->address,
         .size_bytes = range->size_bytes,
         .hold = true,
@@ -448,7 +449,7 @@ static CUresult wait_as_the_driver_does(const struct sc_call *call)
 
 /* Tells the ledger of the hold. The reaper may have ended the hold meanwhile: then it is ended in
  * the ledger, too. */
-static void book_held(const struct sc_take_down *taken, const struct sc_range_info *range)
+static void book_held(const struct sc_deallocation *taken, const struct sc_range_info *range)
 {
     if (!taken->held || !sc_booking_is_on())
         return;
@@ -462,13 +463,13 @@ static void book_held(const struct sc_take_down *taken, const struct sc_range_in
  * have memory of the host: allocations of these do not wait for held memory. */
 static bool free_is_deferred(struct giving_back *giving, const struct sc_range_info *range)
 {
-    SC_TAKE_DOWN taken = take_down_of(range, SC_HOLD_FREE_PINNED);
+    SC_DEALLOCATION taken = deallocation_of(range, SC_HOLD_FREE_PINNED);
     taken.hold = !sc_contexts_has_lost(range->context) && /* it would refuse the late free */
                  !atomic_load_explicit(&sc_booking_has_host_pools, memory_order_relaxed);
-    if (!sc_take_down_make(&taken, SC105, &giving->culprit))
+    if (!sc_deallocation_handle(&taken, SC105, &giving->culprit))
         return false;
     book_held(&taken, range);
-    if (sc_take_down_passes(&taken)) /* nothing to be waited for is in flight */
+    if (sc_deallocation_needs_no_wait(&taken)) /* nothing to be waited for is in flight */
         giving->result = wait_as_the_driver_does(giving->call);
     return true;
 }
@@ -524,12 +525,12 @@ static struct sc_range_info range_of(const struct giving_back *giving)
 static bool may_be_kept(const struct giving_back *giving, const struct sc_range_info *range,
                         enum sc_hazard_code code)
 {
-    SC_TAKE_DOWN taken = {.address = range->address, .size_bytes = range->size_bytes};
+    SC_DEALLOCATION taken = {.address = range->address, .size_bytes = range->size_bytes};
     if (!range->range || !sc_permit_is_refused(&giving->permit))
         return range->range;
     SC_TRACKED(
         sc_inflight_find_in(track.inflight, range->address, range->size_bytes, &taken.found));
-    sc_take_down_report(&taken, code, &giving->culprit);
+    sc_deallocation_report(&taken, code, &giving->culprit);
     return false;
 }
 
@@ -595,10 +596,10 @@ void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct
     tell_left(&giving);
     if (!range.range)
         return;
-    SC_TAKE_DOWN taken = take_down_of(&range, SC_HOLD_WAIT);
-    sc_take_down_make(&taken, kind == SC_PINNED ? SC105 : SC103, &giving.culprit);
-    sc_take_down_tell_graphs(range.address, range.size_bytes, kind == SC_REGISTERED,
-                             &giving.culprit);
+    SC_DEALLOCATION taken = deallocation_of(&range, SC_HOLD_WAIT);
+    sc_deallocation_handle(&taken, kind == SC_PINNED ? SC105 : SC103, &giving.culprit);
+    sc_deallocation_note_for_graphs(range.address, range.size_bytes, kind == SC_REGISTERED,
+                                    &giving.culprit);
     SC_TRACKED(sc_inflight_remove_range_at(track.inflight, range.address));
     sc_guard_apply(SC_GUARD_ALL);
 }
@@ -608,12 +609,12 @@ void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct
  * frees of pinned memory do. */
 static bool unregister_is_kept(struct giving_back *giving, const struct sc_range_info *range)
 {
-    SC_TAKE_DOWN waited = take_down_of(range, SC_HOLD_WAIT);
-    SC_TAKE_DOWN kept = take_down_of(range, SC_HOLD_UNREGISTER);
-    sc_take_down_make(&waited, SC103, &giving->culprit);
+    SC_DEALLOCATION waited = deallocation_of(range, SC_HOLD_WAIT);
+    SC_DEALLOCATION kept = deallocation_of(range, SC_HOLD_UNREGISTER);
+    sc_deallocation_handle(&waited, SC103, &giving->culprit);
     if (!sc_track_graph_names(&sc_track, range->address, range->size_bytes))
         return false;
-    sc_take_down_search(&kept, &giving->culprit);
+    sc_deallocation_search(&kept, &giving->culprit);
     if (!kept.held)
         return false;
     giving->result = wait_as_the_driver_does(giving->call);

@@ -7,11 +7,11 @@
 #include "common/shape.h"
 #include "common/ticks.h"
 #include "common/unsure.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/compiler.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/base/unwind.h"
 #include "interpose/calls/at_once.h"
 #include "interpose/calls/beside_uses.h"
@@ -24,7 +24,7 @@
 #include "interpose/graph/node_uses.h"
 #include "interpose/guard/door.h"
 #include "interpose/losses/returned_frames.h"
-#include "interpose/losses/thread_stacks.h"
+#include "interpose/losses/stack_losses.h"
 #include "interpose/memory/snapshots.h"
 #include "interpose/reaper/culprit.h"
 #include "interpose/reaper/edges.h"
@@ -66,7 +66,7 @@ enum { TAKEN_EARLY_BYTES = 24 * 1024 };
 SC_INLINED void init_issue(struct sc_issue *issue, const struct sc_call *call,
                            struct sc_stream_record *stream)
 {
-    sc_own_stack_learn();
+    sc_thread_stack_learn();
     issue->stream = stream;
     issue->call = call;
     issue->host_count = 0;
@@ -202,7 +202,7 @@ static enum sc_buffer_kind kind_of_pageable(const struct sc_shape *shape)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     uintptr_t last = shape->address + sc_shape_hull_bytes(shape) - 1;
-    bool is_local = sc_own_stack_holds(here) && sc_own_stack_holds(last) &&
+    bool is_local = sc_thread_stack_holds(here) && sc_thread_stack_holds(last) &&
                     shape->address >= here && shape->address <= last;
     return is_local ? SC_STACK : SC_PAGEABLE;
 }
@@ -765,24 +765,25 @@ static void note_frame(const struct sc_issue *issue, struct sc_op_info *op)
 SC_INLINED void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
 {
     op->thread = sc_thread_id();
-    if (sc_ear_is_open()) {
-        op->runtime_api = sc_ear_runtime_api();
-        op->correlation_id = sc_ear_correlation_id();
+    if (sc_current_call_may_be_known()) {
+        op->runtime_api = sc_current_call_runtime_api();
+        op->correlation_id = sc_current_call_correlation_id();
     }
     if (sc_unlikely(sc_track_attends(SC_ATTENDS_UNSEEN_WAITS)))
         op->unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, NULL);
     op->ticket.epoch = issue->place;
-    sc_thread_stacks_note(op);
+    sc_stack_losses_note(op);
     if (sc_unlikely(op->kind == SC_STACK) && !op->by_graph)
         note_frame(issue, op);
     choose_guard(issue, op);
 }
 
-/* All threads share lane 0: it is attended where the pages are surely to change. */
-static uint64_t lanes_of(const struct sc_op_info *op)
+/* All threads share stripe 0: it is attended where the pages are surely to change. */
+static uint64_t stripes_of(const struct sc_op_info *op)
 {
-    uint64_t lanes = sc_spans_lane_bits(sc_track_parts.guards, op->guard_address, op->guard_bytes);
-    return op->is_simple ? lanes : lanes & ~UINT64_C(1);
+    uint64_t stripes =
+        sc_spans_stripe_bits(sc_track_parts.guards, op->guard_address, op->guard_bytes);
+    return op->is_simple ? stripes : stripes & ~UINT64_C(1);
 }
 
 /* What the issue's operations have in common. */
@@ -806,7 +807,7 @@ record_ops(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack, uin
 {
     SC_ISSUED(issued);
     struct recorded all = {0, false, false};
-    uint64_t lanes = 0;
+    uint64_t stripes = 0;
     for (struct sc_op_info *op = ops->of, *end = op + ops->count; op < end; op++) {
         op->stack = stack;
         op->ticks = now_ticks;
@@ -815,9 +816,9 @@ record_ops(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_t stack, uin
         all.has_uncopied |= !sc_ops_is_copied(op);
         all.writes_host |= sc_direction_writes_host(op->direction);
         if (op->guard_bytes)
-            lanes |= lanes_of(op);
+            stripes |= stripes_of(op);
     }
-    sc_guard_attend(lanes);
+    sc_guard_lock_stripes(stripes);
     sc_track_issue(&sc_track, &issue->ordered, ops->of, ops->count, &issued);
     sc_guard_apply(SC_GUARD_OWN);
     report_late(issue, &issued, ops->of[0].ticket.number);

@@ -5,10 +5,10 @@
 #include "common/points.h"
 #include "common/ticks.h"
 #include "interpose/base/compiler.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
 #include "interpose/base/stack_cache.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/base/unwind.h"
 #include "interpose/calls/beside_uses.h"
 #include "interpose/calls/device_memory.h"
@@ -100,7 +100,7 @@ static CUresult end_launch(struct launching *launching, struct sc_launch *launch
     launch->is_accepted = result == CUDA_SUCCESS;
     if (sc_kernel_uses_are_asked() && work->work.stream && launch->is_accepted)
         sc_kernel_uses_note(call, work->work.stream, launch, &launching->host, place);
-    if (sc_process_attends_launches() && work->work.stream && launch->is_accepted)
+    if (sc_process_watches_launches() && work->work.stream && launch->is_accepted)
         sc_limits_launched(call, work->work.stream->context, launch->function);
     if (sc_beside_is_asked() && launch->is_accepted)
         sc_beside_uses_launched(call, launch, sc_detour_is_taken(&work->detour));
@@ -114,7 +114,7 @@ SC_INLINED bool cuLaunchKernel_simply(enum sc_simplicity least, const char *api,
                                       void **parameters, void **extra)
 {
     struct sc_stream_record *stream =
-        sc_work_begin_simply(least | SC_UNATTENDED, handle, per_thread);
+        sc_work_begin_simply(least | SC_LAUNCHES_UNWATCHED, handle, per_thread);
     if (sc_unlikely(!stream))
         return false;
     *result = sc_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, handle, parameters, extra);
@@ -177,7 +177,7 @@ SC_INLINED bool cuLaunchKernelEx_simply(enum sc_simplicity least, const char *ap
 {
     struct sc_stream_record *stream =
         SC_HAVE(cuLaunchKernelEx) && config && !records_events(config)
-            ? sc_work_begin_simply(least | SC_UNATTENDED, config->hStream, per_thread)
+            ? sc_work_begin_simply(least | SC_LAUNCHES_UNWATCHED, config->hStream, per_thread)
             : NULL;
     if (sc_unlikely(!stream))
         return false;
@@ -375,7 +375,7 @@ SC_INLINED uint32_t stack_of_simple_free(void *site)
     uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
     const struct sc_stack_known *known = sc_unwind_known(site, depth);
     if (sc_unlikely(!known)) /* the thread may have made no other call yet */
-        sc_own_stack_learn();
+        sc_thread_stack_learn();
     return sc_likely(known != NULL) ? known->id : site ? sc_unwind_at(site, depth) : 0;
 }
 
@@ -397,7 +397,7 @@ SC_INLINED void note_simple_free(const char *api, void *site, struct sc_stream_r
         .address = address,
     };
     if (sc_unlikely(sc_history_note(&sc_history.frees, number, &entry) % EVERY == 0))
-        sc_ticks_tell(sc_ticks());
+        sc_ticks_note_read(sc_ticks());
 }
 
 SC_INLINED struct sc_stream_record *find_freeing(enum sc_simplicity least, CUstream handle,

@@ -3,9 +3,9 @@
 #include "common/op_kinds.h"
 #include "common/ticks.h"
 #include "interpose/base/compiler.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/base/unwind.h"
 #include "interpose/calls/issue.h"
 #include "interpose/capture/detours.h"
@@ -86,7 +86,7 @@ bool sc_simple_copies_make(enum sc_simplicity least, const char *api, void *site
                            CUresult *result, bool to_host, const void *host, CUdeviceptr device,
                            size_t size_bytes, CUstream handle)
 {
-    sc_own_stack_learn();
+    sc_thread_stack_learn();
     struct sc_stream_record *stream =
         sc_streams_find_simple(least, handle, SC_TIE_KIND | SC_TIE_DUE);
     if (!stream || !is_simple(to_host, size_bytes))

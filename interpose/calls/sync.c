@@ -30,8 +30,8 @@
 /* Leaves out the fields that are set before they are read. */
 SC_INLINED void init_sync(struct sc_sync *sync, const struct sc_call *call)
 {
-    sc_returned_frames_look();
-    sc_reaper_judge_now();
+    sc_returned_frames_check();
+    sc_reaper_decide_now();
     sync->on = false;
     sync->all_known = false;
     sync->call = call;

@@ -3,9 +3,9 @@
 #include "common/op_kinds.h"
 #include "common/ticks.h"
 #include "interpose/base/compiler.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/recently.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/capture/detours.h"
 #include "interpose/driver/replaying.h"
 #include "interpose/reaper/culprit.h"
@@ -82,7 +82,7 @@ static enum sc_before before_what(unsigned kind)
  * what is around it, and opens the call on its stream. */
 void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream handle, unsigned kind)
 {
-    sc_own_stack_learn();
+    sc_thread_stack_learn();
     struct sc_stream_record *stream =
         sc_active() ? sc_streams_find(handle, call->per_thread) : NULL;
     work->call = call;
@@ -149,7 +149,7 @@ SC_INLINED uint64_t note_simple_work(struct sc_stream_record *stream, uint64_t a
 struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream handle,
                                               bool per_thread)
 {
-    sc_own_stack_learn();
+    sc_thread_stack_learn();
     struct sc_stream_record *stream =
         sc_streams_find_any_simple(least, handle, per_thread, SC_TIE_KIND | SC_TIE_DUE);
     if (!stream || sc_unlikely(sc_track_attends(SC_ATTENDS_MANAGED_SOURCES)) ||

@@ -8,7 +8,7 @@
 #include "common/now.h"
 #include "common/op_kinds.h"
 #include "common/shape.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/driver/addresses.h"
@@ -213,8 +213,8 @@ static struct sc_hazard_copy describe_copy(const struct sc_beside_op *op)
         .thread = sc_thread_id(),
         .time_ns = sc_coarse_now_ns(),
         .stack = op->stack ? op->stack : sc_unwind_here(op->call->site),
-        .runtime_api = sc_ear_runtime_api(),
-        .correlation_id = sc_ear_correlation_id(),
+        .runtime_api = sc_current_call_runtime_api(),
+        .correlation_id = sc_current_call_correlation_id(),
     };
 }
 

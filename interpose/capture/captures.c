@@ -7,7 +7,7 @@
 #include "common/op_kinds.h"
 #include "common/points.h"
 #include "common/trace.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
@@ -103,7 +103,7 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
                   .thread = sc_thread_id(),
                   .time_ns = sc_now_ns(),
                   .stack = sc_unwind_here(call->site),
-                  .runtime_api = sc_ear_runtime_api(),
+                  .runtime_api = sc_current_call_runtime_api(),
                   .stream_origin = sc_track_stream(&sc_track, stream->id).origin},
     };
     pthread_mutex_lock(&stream->lock);

@@ -1,5 +1,5 @@
 #include "interpose/capture/detours.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 
 #include <errno.h>
 

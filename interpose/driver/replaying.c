@@ -1,6 +1,6 @@
 #include "interpose/driver/replaying.h"
 
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/process.h"
 #include "report/options.h"
 
@@ -10,7 +10,7 @@ __thread struct sc_replaying sc_replaying;
 
 CUresult sc_replaying_answer(void)
 {
-    sc_ear.correlation_id = sc_replaying.correlation_id;
+    sc_current_call.correlation_id = sc_replaying.correlation_id;
     return sc_replaying.answer;
 }
 

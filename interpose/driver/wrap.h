@@ -28,7 +28,7 @@
 
 #include <stdbool.h>
 
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/call.h"
@@ -89,8 +89,8 @@ static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult res
  * CUPTI tells of calls. */
 #define SC_SIMPLY_BUT_HEARD(symbol, arguments)                                                     \
     CUresult result_;                                                                              \
-    if ((sc_process_simplicity() & SC_SIMPLE_BUT_HEARD) && !sc_replaying_is_on() &&                \
-        symbol##_simply(SC_SIMPLE_BUT_HEARD, call->api, call->site, call->per_thread, &result_,    \
+    if ((sc_process_simplicity() & SC_SIMPLE_BUT_TRACED) && !sc_replaying_is_on() &&               \
+        symbol##_simply(SC_SIMPLE_BUT_TRACED, call->api, call->site, call->per_thread, &result_,   \
                         SC_LIST arguments))                                                        \
     return result_
 

@@ -80,7 +80,7 @@ static void *hook_of(const char *name, void *found)
     void *hook = is_no_hook(name) ? NULL : sc_exported_by_us(name);
     if (sc_unlikely(hook == found && hides_nothing(name, hook)))
         return NULL;
-    return hook && sc_loader_behind(name) == found ? hook : found;
+    return hook && sc_loader_real(name) == found ? hook : found;
 }
 
 /* The answer for a real handle, for which it does not matter who asks. */
@@ -133,7 +133,7 @@ static __attribute__((noinline)) void *default_hook(const char *name, const char
     if (!hook || is_of_cuda(name) || is_no_hook(name))
         return NULL;
     void *found = sc_loader_dlvsym()(RTLD_DEFAULT, name, version);
-    return found && sc_loader_behind(name) == found ? hook : NULL;
+    return found && sc_loader_real(name) == found ? hook : NULL;
 }
 
 SC_EXPORT void *dlvsym(void *restrict handle, const char *restrict name,

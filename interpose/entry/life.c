@@ -17,18 +17,18 @@
 
 #include "common/checks.h"
 #include "common/deadlines.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/own_pages.h"
 #include "common/trace.h"
 #include "common/uncancelled.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "cupti_hooks/subscription.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/sanitizers.h"
 #include "interpose/base/spare_stack.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/capture/captures.h"
@@ -147,9 +147,9 @@ static void find_clock_waits(void)
 {
     sc_cond_clockwait_function *cond =
         (sc_cond_clockwait_function *)sc_sanitizers_past("pthread_cond_clockwait");
-    if (!cond && sc_loader_behind("pthread_cond_clockwait"))
+    if (!cond && sc_loader_real("pthread_cond_clockwait"))
         cond = pthread_cond_clockwait;
-    sc_deadlines_use(cond, sc_loader_behind("sem_clockwait") ? sem_clockwait : NULL);
+    sc_deadlines_use(cond, sc_loader_real("sem_clockwait") ? sem_clockwait : NULL);
 }
 
 /* Starts the library once, in whichever thread comes first. A thread in a constructor, which has
@@ -200,7 +200,7 @@ static void become_active(void)
     on_exit(at_cuda_exit, NULL);
     sc_nvtx_start();
     sc_guard_process(SC_GUARD_USES_CUDA);
-    sc_process_uses_cuda(sc_ear_is_open());
+    sc_process_uses_cuda(sc_current_call_may_be_known());
 }
 
 /* Waits for the lock, UP_MAX_NS at most. Coming up takes the loader's lock, which a constructor
@@ -239,7 +239,7 @@ void sc_life_cuda_is_up(void)
         return;
     SC_KEEP_ERRNO();
     SC_NO_CANCELLATION_POINT();
-    sc_own_stack_learn();
+    sc_thread_stack_learn();
     sc_spare_stack_start();
     come_up_once();
 }
@@ -304,7 +304,7 @@ static void get_holds(void *holds)
 static struct sc_report_totals totals_of(int status, bool final)
 {
     struct sc_hold_totals holds = {0};
-    if (!sc_own_lock_depth)
+    if (!sc_library_lock_depth)
         sc_spare_stack_call_last(get_holds, &holds);
     struct sc_report_totals totals = {
         .operations = sc_track_operations(&sc_track),
@@ -343,7 +343,7 @@ static void write_summary(int status, bool final, bool asks)
     totals.memory = asked ? asked : drawn;
     struct sc_limit_events *limits = sc_pages_map(sizeof *limits);
     totals.limits = limits && sc_limits_draw(limits) ? limits : NULL;
-    if (!sc_own_lock_depth) /* for lines that the reaper has written */
+    if (!sc_library_lock_depth) /* for lines that the reaper has written */
         sc_report_modules();
     sc_report_summary(&totals);
     sc_memory_lines_give_back(drawn);
@@ -383,7 +383,7 @@ void sc_life_memory(void *question)
  * handler may end the process where a stack has overflowed. */
 static void call_at_last(sc_spare_function *function, void *argument)
 {
-    if (sc_own_stack_has(LAST_ROOM_BYTES))
+    if (sc_thread_stack_has_room(LAST_ROOM_BYTES))
         function(argument);
     else
         sc_spare_stack_call_alone(function, argument);
@@ -407,14 +407,14 @@ static void end_all(void *argument)
     struct ending *ending = argument;
     sc_audit_close();
     sc_memory_lines_stop();
-    if (!sc_own_lock_depth) { /* or else a signal handler interrupted us: the locks are taken */
+    if (!sc_library_lock_depth) { /* or else a signal handler interrupted us: the locks are taken */
         sc_reaper_stop();
         sc_guard_process(SC_GUARD_ENDS);
         sc_copy_times_stop();
         sc_spare_stack_call_last(stop_showing, NULL);
     }
     sc_audit_stop(ending->unsubscribe);
-    if (!sc_own_lock_depth)
+    if (!sc_library_lock_depth)
         sc_managed_end();
     sc_booking_process_ends();
     ending->status = sc_report_exit_status(ending->status);
@@ -491,7 +491,7 @@ static void tell_nothing_seen(int status)
 static void tell_never_freed(void *unused)
 {
     (void)unused;
-    if (!sc_own_lock_depth)
+    if (!sc_library_lock_depth)
         sc_never_freed_tell();
 }
 
@@ -558,11 +558,11 @@ static void show_all(void *unused)
 void sc_life_may_vanish(void)
 {
     SC_KEEP_ERRNO();
-    if (!sc_active() || sc_own_lock_depth || !sc_life_is_ours())
+    if (!sc_active() || sc_library_lock_depth || !sc_life_is_ours())
         return;
     SC_UNCANCELLED();
     sc_postmortem_await();
-    sc_reaper_await_verdicts();
+    sc_reaper_await_all();
     sc_spare_stack_call_last(show_all, NULL);
 }
 
@@ -579,7 +579,7 @@ static void say_what_was_found(void)
  * already. */
 static void say_aborting(void)
 {
-    if (!sc_own_lock_depth && !sc_options.halt_on_error && sc_life_is_ours())
+    if (!sc_library_lock_depth && !sc_options.halt_on_error && sc_life_is_ours())
         say_what_was_found();
 }
 

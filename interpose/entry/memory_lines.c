@@ -9,16 +9,16 @@
 #include <time.h>
 
 #include "common/kernel.h"
+#include "common/library_lock.h"
 #include "common/now.h"
-#include "common/own_lock.h"
 #include "common/own_pages.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/base/warning.h"
 #include "interpose/ledger/balance.h"
 #include "interpose/ledger/unaccounted.h"
-#include "interpose/reaper/own_threads.h"
+#include "interpose/reaper/library_threads.h"
 #include "interpose/streams/host_functions.h"
 #include "report/report.h"
 
@@ -42,9 +42,9 @@ static bool has_blocked_signals(void)
  * function: it would wait for itself. */
 bool sc_memory_lines_may_ask(void)
 {
-    if (sc_own_lock_is_own_thread())
+    if (sc_library_lock_is_library_thread())
         return true;
-    return !sc_own_lock_depth && !sc_ear_is_carried() && !sc_is_inside() &&
+    return !sc_library_lock_depth && !sc_current_call_is_carried() && !sc_is_inside() &&
            !sc_host_functions_is_here() && !has_blocked_signals();
 }
 
@@ -52,7 +52,8 @@ bool sc_memory_lines_may_ask(void)
  * memory, or the thread is within a lock of ours and may hold the ledger's. */
 struct sc_statement *sc_memory_lines_draw(bool asks)
 {
-    bool is_on = sc_options.memory && (!sc_own_lock_depth || sc_own_lock_is_own_thread());
+    bool is_on =
+        sc_options.memory && (!sc_library_lock_depth || sc_library_lock_is_library_thread());
     struct sc_statement *statement = is_on ? sc_pages_map(sizeof *statement) : NULL;
     if (statement)
         sc_balance_draw(statement, asks && sc_memory_lines_may_ask());
@@ -84,10 +85,10 @@ static void sleep_once(uint32_t news, uint64_t until_ns)
     uint64_t now_ns = sc_now_ns();
     uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
     const struct timespec left = {(time_t)(left_ns / NS_IN_S), (long)(left_ns % NS_IN_S)};
-    sc_own_threads_block_signals();
+    sc_library_threads_block_signals();
     sc_kernel_call(SYS_futex, &sc_unaccounted_news, FUTEX_WAIT_PRIVATE, news,
                    until_ns == UINT64_MAX ? NULL : &left);
-    sc_own_threads_unblock_signals();
+    sc_library_threads_unblock_signals();
 }
 
 /* Looks at unaccounted memory, and writes a `memory` line if one is due. True: look again soon. */
@@ -114,7 +115,7 @@ static bool look_once(uint64_t *line_ns)
 static void *run_thread(void *unused)
 {
     SC_CARRY();
-    sc_own_threads_enter_driver("safecopy-memory");
+    sc_library_threads_enter_driver("safecopy-memory");
     uint64_t line_ns = next_line_ns();
     while (!atomic_load(&sc_unaccounted_stops)) {
         uint32_t news = atomic_load(&sc_unaccounted_news);
@@ -160,7 +161,7 @@ void sc_memory_lines_start(void)
         return;
     sc_unaccounted_start();
     set_handler();
-    sc_own_threads_start(run_thread, 0);
+    sc_library_threads_start(run_thread, 0);
 }
 
 /* At the end of the process: waits a limited time until no line is being written. */

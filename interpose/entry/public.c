@@ -8,9 +8,9 @@
 #include "common/now.h"
 #include "common/text.h"
 #include "interpose/base/compiler.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/entry/life.h"
 #include "interpose/entry/memory_lines.h"
@@ -49,7 +49,7 @@ SC_EXPORT uint64_t safecopy_get_counts(struct safecopy_counts *counts, size_t si
     struct sc_report_counts known = {0};
     SC_KEEP_ERRNO();
     if (sc_life_is_ours()) {
-        sc_reaper_await_judged();
+        sc_reaper_await_decided();
         sc_report_counts(&known);
         all = (struct safecopy_counts){known.hazards, known.observed, known.latent,
                                        known.suppressed, sc_track_operations(&sc_track)};
@@ -95,9 +95,9 @@ SC_EXPORT void safecopy_ignore_end(void)
  * the driver may have its locks, for which another thread would wait. */
 static void call_with_room(void (*function)(void *argument), void *argument)
 {
-    if (sc_own_stack_has(SC_ROOM_BYTES))
+    if (sc_thread_stack_has_room(SC_ROOM_BYTES))
         function(argument);
-    else if (!sc_memory_lines_may_ask() || !sc_own_threads_make_room(function, argument))
+    else if (!sc_memory_lines_may_ask() || !sc_library_threads_call(function, argument))
         sc_spare_stack_call_alone(function, argument);
 }
 
@@ -112,7 +112,7 @@ SC_EXPORT void safecopy_dump(void)
     if (!sc_life_is_ours())
         return;
     SC_KEEP_ERRNO();
-    sc_reaper_await_judged();
+    sc_reaper_await_decided();
     call_with_room(dump, NULL);
 }
 

@@ -5,10 +5,10 @@
 #include "common/now.h"
 #include "common/op_kinds.h"
 #include "common/shape.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/compiler.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/base/unwind.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/replaying.h"
@@ -37,7 +37,7 @@ static struct sc_graph_author author_of(const struct sc_graph_call *call)
         .time_ns = sc_coarse_now_ns(),
         .thread = sc_thread_id(),
         .stack = call->stack ? call->stack : sc_unwind_here(call->by->site),
-        .runtime_api = sc_ear_runtime_api(),
+        .runtime_api = sc_current_call_runtime_api(),
     };
 }
 
@@ -49,7 +49,7 @@ void *sc_node_uses_keep(const void *bytes, size_t size_bytes)
     bool outlives_exec =
         !context || context->reads_pageable; /* a launch may read the copy when the exec is gone */
     void *kept = SC_TRACKED(sc_graphs_alloc_copy(track.graphs, size_bytes, outlives_exec));
-    if (kept && sc_own_stack_read(kept, (uintptr_t)bytes, size_bytes) != SC_STACK_READ)
+    if (kept && sc_thread_stack_read(kept, (uintptr_t)bytes, size_bytes) != SC_STACK_READ)
         memset(kept, 0, size_bytes);
     return kept;
 }
@@ -59,7 +59,7 @@ void *sc_node_uses_keep(const void *bytes, size_t size_bytes)
 static bool can_read(uintptr_t address)
 {
     char byte;
-    return sc_own_stack_read(&byte, address, 1) != SC_STACK_UNKNOWN;
+    return sc_thread_stack_read(&byte, address, 1) != SC_STACK_UNKNOWN;
 }
 
 /* Makes the use one of a stack, and notes the frame that the bytes lie in. The frame has returned
@@ -110,7 +110,7 @@ void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
 static bool is_on_stack(const struct sc_graph_use *use)
 {
     return use->kind == SC_PAGEABLE &&
-           sc_own_stack_touches(use->shape.address, sc_shape_hull_bytes(&use->shape));
+           sc_thread_stack_overlaps(use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
 /* Adds a use of host memory to what the graph is known to do, with where the program has asked for

@@ -4,8 +4,8 @@
 #include "common/own_pages.h"
 #include "common/shape.h"
 #include "interpose/base/locals.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/driver/driver.h"
 #include "interpose/graph/conditional_bodies.h"
 #include "interpose/graph/copy_sides.h"
@@ -91,7 +91,7 @@ struct sc_running sc_stack_sources_look(void)
 
 static bool is_of_this_thread(const struct sc_graph_use *use, const struct sc_running *running)
 {
-    return use->author.thread == sc_thread_id() && sc_own_stack_holds(running->here);
+    return use->author.thread == sc_thread_id() && sc_thread_stack_holds(running->here);
 }
 
 /* Does the function still run whose local variable the node uses? */
@@ -112,7 +112,7 @@ bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_gr
 {
     bool lives = sc_stack_sources_frame_lives(use, extra, running);
     if (lives && extra->saved && use->direction == SC_H2D)
-        sc_own_stack_read(extra->saved, use->shape.address, sc_shape_hull_bytes(&use->shape));
+        sc_thread_stack_read(extra->saved, use->shape.address, sc_shape_hull_bytes(&use->shape));
     return lives;
 }
 

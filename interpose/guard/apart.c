@@ -13,15 +13,15 @@
 enum {
     PLACES_BITS = 11,
     APART_MAX = 1024,
-    TIMES_OFTEN = 4, /* then the interval is kept apart */
-    TIMES_MAX = 64,  /* so many times of others take its place away */
+    TIMES_OFTEN = 4, /* so often must it be unprotected to become a separate mapping */
+    TIMES_MAX = 64,  /* a count is at most this, so that another interval can replace it */
     PAGE_BITS_MIN = 12,
 };
 
 struct place {
     uintptr_t address;
     size_t size_bytes;
-    uint32_t epoch; /* of sc_pinned_epoch, when it was parted */
+    uint32_t epoch; /* sc_pinned_epoch() when it became a separate mapping */
     uint16_t times;
     bool apart;
 };
@@ -30,8 +30,8 @@ static struct place places[1 << PLACES_BITS];
 static _Atomic unsigned apart_count; /* changed under the caller's lock */
 static bool given_up;
 
-/* The entry of the table for an interval that begins here; intervals may share an entry. */
-static struct place *place_of(uintptr_t address)
+/* Returns the table's entry for an interval that begins here; intervals may share an entry. */
+static struct place *entry_of(uintptr_t address)
 {
     uint64_t page = address >> PAGE_BITS_MIN;
     return &places[page * UINT64_C(0x9e3779b97f4a7c15) >> (64 - PLACES_BITS)];
@@ -42,8 +42,8 @@ static bool advise(const struct place *place, int advice)
     return sc_kernel_call(SYS_madvise, place->address, place->size_bytes, advice) == 0;
 }
 
-/* Takes the advice of the entry's interval back, so that the kernel joins it to its neighbours. Not
- * if the pinned memory there is another by now (epoch). */
+/* Resets the madvise value of the entry's interval, so that Linux merges it with its neighbours.
+ * Not if other pinned memory lies there by now (epoch). */
 static void join(struct place *place)
 {
     if (!place->apart)
@@ -55,9 +55,9 @@ static void join(struct place *place)
         advise(place, MADV_NORMAL);
 }
 
-/* Makes the interval a mapping of its own. Slots of one size that lie side by side get the two
- * advices in turn, so that two neighbours never have the same. */
-static void part(struct place *place)
+/* Makes the interval a separate mapping. Intervals of one size that lie side by side get the two
+ * madvise values alternately, so that two neighbours never have the same. */
+static void separate(struct place *place)
 {
     bool odd = place->address / place->size_bytes & 1;
     bool was_apart = place->apart;
@@ -73,16 +73,16 @@ static void part(struct place *place)
 }
 
 /* Counts how often exactly this interval was unprotected. Another interval with the same entry
- * takes the entry over when it has come as often. */
+ * replaces it when it has been unprotected as often. */
 void sc_apart_note(uintptr_t address, size_t size_bytes)
 {
-    struct place *place = place_of(address);
+    struct place *place = entry_of(address);
     if (place->address == address && place->size_bytes == size_bytes) {
         if (place->times < TIMES_MAX)
             place->times++;
         if (place->times >= TIMES_OFTEN && !given_up &&
             !(place->apart && place->epoch == sc_pinned_epoch()))
-            part(place);
+            separate(place);
     } else if (place->times > 1) {
         place->times--;
     } else {
@@ -101,6 +101,8 @@ void sc_apart_forget(void)
     atomic_store_explicit(&apart_count, 0, memory_order_relaxed);
 }
 
+/* Merges all separate intervals with their neighbours. No interval is separated from then on, as
+ * the process may run out of mappings again. */
 void sc_apart_join_all(void)
 {
     if (given_up)

@@ -1,18 +1,18 @@
-/* Keeps pages that are guarded again and again as mappings of their own, which makes guarding them
- * cheaper.
+/* Keeps intervals of pages that are protected again and again as mappings of their own, so that
+ * mprotect takes less time for them.
  *
- * To protect pages in the middle of a mapping cuts it in three, and to unprotect them joins it
- * again. That takes twice as long as to protect a whole mapping. So an interval of the library's
- * own pinned memory that was unprotected a few times, each time exactly that interval, gets an
- * advice (MADV_RANDOM or MADV_SEQUENTIAL) that its neighbours do not have, and the kernel no longer
- * joins them. Pages that are unprotected together with their neighbours get none, since one mapping
- * is cheaper for them. Memory of the program's gets none: there the advice would mean something,
- * and mremap wants one mapping.
+ * mprotect on pages in the middle of a mapping splits the mapping in three, and unprotecting them
+ * merges it again. That takes twice as long as protecting a whole mapping. So an interval that was
+ * unprotected a few times, each time with exactly these bounds, gets an madvise value (MADV_RANDOM
+ * or MADV_SEQUENTIAL) that its neighbours do not have. Linux does not merge mappings whose values
+ * differ. This is done only in pinned memory that the library has mapped: in the program's memory
+ * the value would have an effect, and mremap needs a single mapping. An interval that is
+ * unprotected together with its neighbours stays merged, as one mapping is cheaper for all of them.
  *
- * Each such interval costs the process two mappings; there are at most APART_MAX.
+ * Each separate interval costs the process two mappings; there are at most APART_MAX.
  *
- * Locks: the caller holds the lock under which the kernel is told (interpose/guard/protect.h), but
- * not for sc_apart_any and sc_apart_forget. Signal-safe under it; no CUDA; errno is kept. */
+ * Locks: the caller holds the stripe's lock (interpose/guard/protect.h), except for sc_apart_any
+ * and sc_apart_forget. Signal-safe under that lock; no CUDA; errno is kept. */
 #ifndef SC_INTERPOSE_GUARD_APART_H
 #define SC_INTERPOSE_GUARD_APART_H
 
@@ -20,18 +20,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Notes that these protected pages, and none beside them, are about to be unprotected. After some
- * times they become a mapping of their own. */
+/* Counts that these protected pages, and no others, are about to be unprotected. Makes them a
+ * separate mapping when that has happened often enough. */
 void sc_apart_note(uintptr_t address, size_t size_bytes);
 
-/* Is any interval kept apart? Needs no lock. */
+/* Is any interval a separate mapping? Needs no lock. */
 bool sc_apart_any(void);
 
-/* In a forked child, which guards nothing: no interval counts as kept apart any more. Takes no
- * lock, as another thread of the parent may have had it. */
+/* Resets the count of separate intervals in a forked child, which protects no pages. Takes no lock,
+ * as another thread of the parent may have held it. */
 void sc_apart_forget(void);
 
-/* Joins all of them to their neighbours, for good: the process has no mappings left. */
+/* Merges all separate intervals with their neighbours and makes no new ones. Called when the
+ * process has no mappings left (vm.max_map_count). */
 void sc_apart_join_all(void);
 
 #endif

@@ -1,9 +1,10 @@
-/* Recognises stores by which threads, or a thread and a kernel of the device, talk with each other.
- * Such a store to memory that a kernel may use is no mistake.
+/* Recognises instructions by which threads synchronise with each other or with a GPU kernel. A
+ * store by such an instruction into memory that a GPU kernel may use is no mistake.
  *
- * It is an exchange, a locked instruction, a store with release or an exclusive one, which is what
- * compilers make of operations on atomics. On x86-64 a store to an atomic with a weaker order than
- * the default is a plain store, and is not recognised.
+ * Recognised are, on x86-64, exchanges and instructions with a lock prefix; on aarch64, release
+ * stores, exclusive stores and atomic operations. Compilers translate atomics to these. On x86-64 a
+ * store to an atomic that is weaker than the default (sequentially consistent) is a plain mov and
+ * is not recognised.
  *
  * No lock; signal-safe; errno is kept. Makes a system call. */
 #ifndef SC_INTERPOSE_GUARD_ATOMIC_STORES_H
@@ -12,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Is the instruction at `pc`, which writes memory, such a store? False if the instruction cannot be
- * read. */
+/* Is the instruction at `pc`, which writes memory, a synchronising store? False if the instruction
+ * cannot be read. */
 bool sc_atomic_stores_is_one(uintptr_t pc);
 
 #endif

@@ -27,10 +27,12 @@ enum {
     OFTEN = 8,
 };
 
-static _Atomic uint32_t times[SC_AREAS_COUNT]; /* that a part was guarded while it was mprotect's */
-/* That it was to be userfaultfd's, and nothing was guarded there. */
+/* For each area: how often a part of it was guarded by mprotect. */
+static _Atomic uint32_t times[SC_AREAS_COUNT];
+/* For each area: how often it was to be changed to userfaultfd, and nothing was guarded there. */
 static _Atomic uint32_t tries[SC_AREAS_COUNT];
 
+/* Warns once, if guard=uffd was set, that userfaultfd cannot be used. */
 static void say_why_not(void)
 {
     static _Atomic bool said;
@@ -41,6 +43,7 @@ static void say_why_not(void)
                        sc_userfaultfd_words(state), sc_userfaultfd_remedy(state));
 }
 
+/* Opens userfaultfd and starts its reader if that has not been done. False: it cannot be used. */
 bool sc_guard_serves_areas(void)
 {
     if (sc_likely(sc_user_touches_begin()))
@@ -54,17 +57,17 @@ static uintptr_t area_of(uintptr_t address)
     return address - (address - sc_areas.start) % SC_AREAS_BYTES;
 }
 
-/* Would userfaultfd serve the area better? So it does with guard=uffd, if threads wait for each
- * other in mprotect, or if the pages are few and parts of the area are guarded for the OFTEN-th
- * time. `before`: how often parts of it were guarded before. */
+/* Is userfaultfd better for the area? Yes with guard=uffd, if threads wait for each other in
+ * mprotect, or if the pages are few and parts of the area are guarded for the OFTEN-th time.
+ * `before`: how often parts of it were guarded before. */
 static bool is_wanted(const struct sc_pages *pages, unsigned before)
 {
     return sc_options.guard == SC_GUARD_UFFD || sc_map_waits_are_long() ||
            (pages->end - pages->start <= SMALL_MAX_BYTES && before >= OFTEN - 1);
 }
 
-/* Is anything in the area guarded? The grid is asked for pieces, since it tells nothing of a longer
- * interval. */
+/* Is anything in the area guarded? The grid is searched piece by piece, since it gives no answer
+ * for a longer interval. */
 static bool is_guarded(uintptr_t area)
 {
     enum { PIECE_BYTES = 64 << 10 };
@@ -74,8 +77,8 @@ static bool is_guarded(uintptr_t area)
     return false;
 }
 
-/* May the area be changed to userfaultfd now? Not while something in it is guarded. If the kernel
- * has refused, only the first, second, fourth, eighth, ... attempt is made. */
+/* May the area be changed to userfaultfd now? Not while something in it is guarded. After a
+ * failure, only the first, second, fourth, eighth, ... attempt is made. */
 static bool is_to_be_tried(unsigned i, uintptr_t area)
 {
     if (is_guarded(area))

@@ -12,7 +12,7 @@
 
 #define ASK_AGAIN_NS UINT64_C(10000000)
 
-/* As the kernel has it, whatever struct rlimit is to the C library. */
+/* Linux's struct rlimit, which may differ from the C library's. */
 struct limit {
     uint64_t soft, hard;
 };
@@ -27,7 +27,7 @@ static bool ask(void)
     return limit.soft != UINT64_MAX;
 }
 
-void sc_data_limit_changes(void)
+void sc_data_limit_note_change(void)
 {
     atomic_store(&asked_ns, sc_coarse_now_ns());
     atomic_store(&is_set, true);

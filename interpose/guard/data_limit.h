@@ -1,9 +1,9 @@
-/* Tells whether the size of the process's data is limited (RLIMIT_DATA, ulimit -d). Nothing is
- * guarded by mprotect then.
+/* Finds whether the size of the process's data is limited (RLIMIT_DATA, ulimit -d). If it is, no
+ * page is guarded by mprotect.
  *
- * Private pages that may be written count against that limit, and protected ones do not. So the
- * program can use up the room that a page leaves while it is guarded. Then the kernel does not let
- * the page be written again, and a thread that touches it faults for ever.
+ * Writable private pages count against that limit, and protected ones do not. So while a page is
+ * protected, the program may use up the room that the page leaves. mprotect then fails to make the
+ * page writable again, and a thread that touches the page faults for ever.
  *
  * Thread-safe and signal-safe; no lock; errno is kept. */
 #ifndef SC_INTERPOSE_GUARD_DATA_LIMIT_H
@@ -11,11 +11,12 @@
 
 #include <stdbool.h>
 
-/* Is there such a limit? Asks the kernel anew every few milliseconds, since the program or another
- * process may set the limit at any time. */
+/* Is the limit set? Calls prlimit every few milliseconds, since the program or another process may
+ * set the limit at any time. */
 bool sc_data_limit_is_set(void);
 
-/* The program is about to set the limit: it counts as set until the kernel is asked again. */
-void sc_data_limit_changes(void);
+/* Takes the limit as set until the next call of prlimit. Called when the program is about to set
+ * the limit. */
+void sc_data_limit_note_change(void);
 
 #endif

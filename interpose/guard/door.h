@@ -1,36 +1,29 @@
-/* The guard: pages of a buffer in flight are protected until the operations on it are done, so that
- * a touch which comes too early is noticed. The functions below are all that the rest of the tree
- * calls of it.
+/* The guard: pages of a buffer in flight (used by an incomplete operation of the device) are
+ * protected against the program, so that a touch which comes too early is noticed. A touch is a
+ * read or a write by the program's threads, or by a system call for them. These functions are all
+ * that other folders may call of guard/, signals/ and system_calls/ (scripts/check-limits).
  *
- * The rest of the tree asks the guard by this header alone, which any folder may include; what else
- * there is in guard/, signals/ and system_calls/ is named by these three (scripts/check-limits).
- * Four things are asked of it. Host access is asked for by nobody: it is a touch, or a call that
- * hands memory to the kernel, which system_calls/ touches first, as the program would. The other
- * three take more than a function each, for what only the caller knows:
+ *     protect     sc_guard_protect chooses the pages of an operation; sc_guard_lock_stripes and
+ *                 sc_guard_apply make the tracker's changes effective.
+ *     unprotect   sc_guard_unprotect makes pages accessible; sc_guard_makes_room frees mappings for
+ *                 a system call that failed for want of them; sc_guard_has asks whether there is
+ *                 anything to unprotect.
+ *     pin         sc_guard_pin prepares new pinned memory; sc_guard_serves_areas and
+ *                 sc_guard_uses_userfault tell which mechanism guards it.
  *
- *     protect     which operation (sc_guard_protect), which step of the tracker's it is part of
- *                 (sc_guard_attend), and where the call may be without tracker and locks
- *                 (sc_guard_apply).
- *     unprotect   which memory (sc_guard_unprotect); or that a call has just been refused, and may
- *                 be made again (sc_guard_makes_room). A hook that has much to do first asks
- *                 whether it has to (sc_guard_has).
- *     pin         which memory (sc_guard_pin). By whom it is served decides where it is mapped
- *                 (sc_guard_serves_areas), and whether a copy of its bytes is cheaper
- *                 (sc_guard_uses_userfault).
+ * The pages of a source become read-only, and those of a destination inaccessible, from issue until
+ * the program has waited for the operation (without strict=1, at most until it is complete). There
+ * are two mechanisms: mprotect, where a touch raises SIGSEGV, and userfaultfd
+ * (interpose/guard/userfaults.h). Whoever touches bytes of the operation meanwhile is reported
+ * (SC201, SC202, SC203), waits for the operation in mode=fix, and goes on with right data. A touch
+ * beside those bytes, on the same page, is no mistake: the page is unprotected.
  *
- * Beside these the process has its moments, its threads have masks, and the summary has figures.
+ * The tracker records which pages each operation wants protected (spans, track/spans.h). A change
+ * there is first unapplied; sc_guard_apply then makes the system calls.
  *
- * Pages of a source are read-only, pages of a destination inaccessible, from issue until the
- * operation is known done (without strict=1 at most until it is complete). Whoever touches bytes of
- * the operation meanwhile is reported (SC201, SC202, SC203), waits for the operation in mode=fix,
- * and goes on with right data. A touch beside those bytes is no mistake: its page is let go.
- *
- * What is protected follows from the operations that the tracker knows. Every change there leaves
- * unapplied spans (track/spans.h), and sc_guard_apply brings the pages into line.
- *
- * Thread safe; signal safe only where said. Nothing here calls CUDA; errno is kept. Locks: the
- * guard's own, held over mprotect, before the tracker's; none of the library's may be held by the
- * caller. What is said to be lock-free takes none. */
+ * Thread-safe; signal-safe only where stated. No function calls CUDA; errno is kept. Locks: the
+ * guard's are held over mprotect and are taken before the tracker's; the caller may hold no lock of
+ * the library. A function that is called lock-free takes none. */
 #ifndef SC_INTERPOSE_GUARD_DOOR_H
 #define SC_INTERPOSE_GUARD_DOOR_H
 
@@ -47,68 +40,69 @@ struct sc_report_guard;
 
 /* ---- protect ---- */
 
-/* Chooses which pages of a new operation on this range are to be protected, and what the host may
- * still do with them. Stores that in `op`, before the tracker records it. `range` of pageable
- * memory has the operation's bytes and no id. `op` stays as it is if no page can be guarded, or if
- * guard_budget leaves out the operations of this call site at present. `site`: where the call
- * returns to. Takes SIGSEGV over and starts the reaper if that is needed. */
+/* Chooses which pages of a new operation on this range are to be protected, and which access the
+ * program keeps, and stores both in `op`, before the tracker records `op`. For pageable memory
+ * `range` has the operation's bytes and the id 0. Leaves `op` as it is if no page can be guarded,
+ * or if guard_budget leaves out this call site at present. `site`: the address to which the call
+ * returns. Installs the handler of SIGSEGV and starts the reaper if necessary. */
 void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, const void *site);
 
-/* Prepares for the tracker's next step, which will issue or end operations in these lanes
- * (track/spans.h). sc_guard_apply, right after the step, then tells the kernel of the changes
- * without the tracker's lock. The lanes are only a hint. Nothing is done if there are none. */
-void sc_guard_attend_some(uint64_t lanes);
+/* Takes the locks of these stripes (a bit each; track/spans.h). Called before the tracker issues or
+ * ends operations whose pages lie there. sc_guard_apply, right after that, makes the system calls
+ * without the tracker's lock, and releases the stripes. `stripes` is only a hint; 0: does nothing.
+ */
+void sc_guard_lock_some_stripes(uint64_t stripes);
 
-static inline void sc_guard_attend(uint64_t lanes)
+static inline void sc_guard_lock_stripes(uint64_t stripes)
 {
-    if (sc_unlikely(lanes))
-        sc_guard_attend_some(lanes);
+    if (sc_unlikely(stripes))
+        sc_guard_lock_some_stripes(stripes);
 }
 
-/* Makes the protection of pages what the tracker's records ask for. On return pages of operations
- * that the calling thread has issued are protected. No page is protected any more for an operation
- * that the thread has ended, or that had ended before on one of the streams (bits of
- * sc_spans_stream_bit). Changes that other threads have made are left to these threads. Three loads
- * if there is nothing to do.
+/* Makes the system calls (mprotect, userfaultfd) that give all pages the access that the tracker's
+ * spans ask for. On return the pages of operations that the calling thread issued are protected.
+ * Pages of operations that the thread has ended, and of those that ended on the streams in
+ * `stream_bits` (sc_spans_stream_bit), are unprotected. Changes that other threads made are left to
+ * these threads. Costs three loads if there is nothing to do.
  *
  * A hook or wrapper in which operations end must call this before it returns, and before memory
- * goes back to its owner: for the streams whose end the program may learn of by the call, or for
- * SC_GUARD_ALL. A call that tells the program of no end passes SC_GUARD_OWN. */
+ * goes back to its owner. It passes the streams whose end the program learns of by the call, or
+ * SC_GUARD_ALL. A call from which the program learns of no end passes SC_GUARD_OWN: the calling
+ * thread's changes alone. */
 #define SC_GUARD_ALL (~UINT64_C(0))
 #define SC_GUARD_OWN UINT64_C(0)
 void sc_guard_apply(uint64_t stream_bits);
 
 /* ---- unprotect ---- */
 
-/* Unprotects every page of the interval, without a report and without a wait: the kernel or the
- * driver is about to use memory there that belongs to no operation. Signal-safe. */
+/* Unprotects every page of the interval, without a report and without a wait. Called when a system
+ * call or the driver is about to use memory there that belongs to no operation. Signal-safe. */
 void sc_guard_unprotect(const void *address, size_t size_bytes);
 
-/* For a system call of the program's that has just failed (errno). True: it failed since the
- * process has no mapping left. All pages were unprotected, which frees mappings, and the caller
- * repeats the call. */
+/* Unprotects all pages if a system call of the program has just failed (errno) because the process
+ * has no mappings left. True: it did so, which frees mappings, and the caller repeats the call.
+ * False: the call failed for another reason. */
 bool sc_guard_makes_room(void);
 
-/* May the interval overlap an operation in flight, or a page that is protected for one? SIZE_MAX
- * bytes: is anything guarded at all? False: it does not, or nothing at all is protected or about to
- * be unprotected. Lock-free. */
+/* May the interval overlap an operation in flight, or a page that is protected for one?
+ * `size_bytes` SIZE_MAX: is any page guarded at all? Lock-free. */
 bool sc_guard_has(const void *address, size_t size_bytes);
 
 /* ---- pin ---- */
 
-/* A range has become known, and the program has not been told so yet. Forgets what was noted
- * of its pages, and registers memory of sc_areas_map with userfaultfd. Notes what parts of
- * registered memory must never be guarded, as the kernel may touch them at any time. Not
- * signal-safe. */
+/* Prepares the memory of a new range for the guard, before the program learns of the range. Forgets
+ * what was recorded for its pages, registers memory of sc_areas_map with userfaultfd, and exempts
+ * from protection the pages of registered memory that Linux may touch at any time
+ * (interpose/system_calls/robust_mutexes.h). Not signal-safe. */
 void sc_guard_pin(uintptr_t address, size_t size_bytes, enum sc_buffer_kind kind);
 
-/* Can userfaultfd guard pinned memory of areas (interpose/memory/areas.h)? To be called before
- * there is such memory: starts the thread that answers touches. If userfaultfd cannot, a warning
- * with guard=uffd says why, once. */
+/* Starts userfaultfd for pinned memory of areas (interpose/memory/areas.h), with the thread that
+ * answers touches. Returns whether userfaultfd can be used; if not, and with guard=uffd, a warning
+ * says why, once. Called before the first such memory is mapped. */
 bool sc_guard_serves_areas(void);
 
-/* Are the whole pages of this interval guarded by userfaultfd, as a source or as a result? Then
- * guards of many threads do not wait for each other, and SIGSEGV is not needed until a page is
+/* Would userfaultfd guard the whole pages of this interval, as a source or as a destination?
+ * Threads that guard by it do not wait for each other, and SIGSEGV is not needed until a page is
  * touched. Lock-free and signal-safe. */
 bool sc_guard_uses_userfault(uintptr_t address, size_t size_bytes, bool is_source);
 
@@ -117,23 +111,28 @@ bool sc_guard_uses_userfault(uintptr_t address, size_t size_bytes, bool is_sourc
 enum sc_guard_moment {
     SC_GUARD_STARTS_UNWANTED, /* the process starts, and no signal will be shared; */
     SC_GUARD_STARTS,          /* or some may be */
-    SC_GUARD_USES_CUDA,       /* from now on; the options are known. Takes the loader's lock */
-    SC_GUARD_LOADS_CODE, /* which may replace the handler of SIGSEGV past the hooks. Three stores */
-    SC_GUARD_FORKED,     /* in the child: it has signals and copies of pages of its own */
-    SC_GUARD_ENDS,       /* lets go of all pages, and waits for no lock without a limit */
+    /* CUDA is used from now on; the options are known. Takes the loader's lock */
+    SC_GUARD_USES_CUDA,
+    /* A library is loaded, which may replace the handler of SIGSEGV by a system call. Costs three
+     * stores. */
+    SC_GUARD_LOADS_CODE,
+    /* The process is a forked child, which has its own signal actions and copies of the protected
+     * pages. */
+    SC_GUARD_FORKED,
+    SC_GUARD_ENDS, /* all pages are unprotected, without an unlimited wait for a lock */
 };
 
-/* Tells the guard that the process has come to this point, and does what is due then. Signal-safe
- * except for SC_GUARD_USES_CUDA; SC_GUARD_FORKED takes no lock. */
+/* Does what the guard has to do at this moment in the life of the process. Signal-safe except for
+ * SC_GUARD_USES_CUDA; SC_GUARD_FORKED takes no lock. */
 void sc_guard_process(enum sc_guard_moment moment);
 
-/* Is SIGSEGV to be unblocked on the calling thread? For a thread of the driver's that is about to
- * run a function of the program's, and may have SIGSEGV blocked: then it is unblocked here. Or for
- * one of the library's (`is_own`), which is about to set its signal mask. One load before SIGSEGV
- * is shared, else a system call. Signal-safe; lock-free. */
-bool sc_guard_lets_faults_in(bool is_own);
+/* Unblocks SIGSEGV on a thread of the driver that is about to run a function of the program. For a
+ * thread of the library (`is_own`), only returns whether the thread must leave SIGSEGV unblocked in
+ * the mask that it is about to set. One load as long as no page was guarded by mprotect, else a
+ * system call. Signal-safe; lock-free. */
+bool sc_guard_unblock_faults(bool is_own);
 
-/* What the summary says of the guard. Lock-free, and signal safe. */
+/* Returns the guard's figures for the summary. Lock-free and signal-safe. */
 struct sc_report_guard sc_guard_totals(void);
 
 #endif

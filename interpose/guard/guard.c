@@ -3,17 +3,17 @@
 #include <errno.h>
 #include <stdatomic.h>
 
+#include "common/library_lock.h"
 #include "common/op_kinds.h"
-#include "common/own_lock.h"
 #include "common/pages.h"
 #include "common/peek.h"
 #include "common/pool.h"
 #include "common/shape.h"
 #include "interpose/base/compiler.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/plain_memory.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/guard/apart.h"
 #include "interpose/guard/block_areas.h"
 #include "interpose/guard/data_limit.h"
@@ -74,45 +74,44 @@ bool sc_guard_busy(void)
     return sc_unlikely(atomic_load_explicit(&guards()->busy, memory_order_relaxed) != 0);
 }
 
-/* Tells the kernel of all changes of guards that are due. If lanes were attended, their locks are
- * held and their changes are told first; then whatever is left is applied. */
+/* Makes the system calls for all changes of protection that are due or unapplied. If stripes are
+ * locked, their changes come first, and they are unlocked. */
 void sc_guard_apply(uint64_t stream_bits)
 {
-    bool attends = sc_unlikely(sc_spans_attended != 0);
-    if (sc_likely(!attends && !sc_spans_may_be_unapplied(guards(), stream_bits != 0)))
+    bool has_locked = sc_unlikely(sc_spans_locked_stripes != 0);
+    if (sc_likely(!has_locked && !sc_spans_may_be_unapplied(guards(), stream_bits != 0)))
         return;
     uint64_t before = sc_guard_budget_begin();
-    if (attends)
-        sc_protect_tell_kernel();
+    if (has_locked)
+        sc_protect_apply_and_unlock();
     if (sc_spans_may_be_unapplied(guards(), stream_bits != 0))
         sc_protect_apply(stream_bits);
     sc_guard_budget_end(before);
 }
 
-void sc_guard_attend_some(uint64_t lanes)
+void sc_guard_lock_some_stripes(uint64_t stripes)
 {
     uint64_t before = sc_guard_budget_begin();
-    sc_protect_attend_lanes(lanes);
+    sc_protect_lock_stripes(stripes);
     sc_guard_budget_end(before);
 }
 
-/* May there be changes to these pages that the kernel has not been told of? Yes if there are too
- * many records to look through. */
-static bool may_be_untold(uintptr_t start, size_t size_bytes)
+/* May there be unapplied changes to these pages? True if there are too many records to search. */
+static bool may_be_unapplied(uintptr_t start, size_t size_bytes)
 {
     return sc_spans_may_be_unapplied(guards(), true) &&
            (sc_pool_first_unused(&guards()->pool) > LOOKED_AT_MAX ||
             sc_spans_may_protect(guards(), start, size_bytes));
 }
 
-/* Looks for spans, for operations, and for changes that are still to be applied. */
+/* Searches for spans, operations, and changes that are still to be applied. */
 bool sc_guard_overlaps(const void *address, size_t size_bytes)
 {
     uintptr_t start = (uintptr_t)address & ~guards()->page_mask;
     size_t whole = size_bytes + ((uintptr_t)address - start);
     return sc_grid_may_overlap(&guards()->grid, start, whole) ||
            sc_track_may_have(&sc_track, SC_NEAR_OPERATIONS, (uintptr_t)address, size_bytes) ||
-           may_be_untold(start, whole);
+           may_be_unapplied(start, whole);
 }
 
 bool sc_guard_has(const void *address, size_t size_bytes)
@@ -122,44 +121,44 @@ bool sc_guard_has(const void *address, size_t size_bytes)
 
 /* ---- fork ---- */
 
-/* In a forked child: its copies of guarded pages are made accessible. */
-static void let_inherited_go(void)
+/* Unprotects the copies of protected pages in a forked child. */
+static void unprotect_inherited(void)
 {
     SC_KEEP_ERRNO();
-    sc_protect_let_go_inherited(0);
+    sc_protect_unprotect_inherited(0);
     sc_apart_forget();
 }
 
-/* In a forked child, which guards nothing: makes inherited pages accessible. True: it is a child,
- * and the caller has nothing more to do. */
-bool sc_guard_is_done_by_child(void)
+/* In a forked child, unprotects the inherited pages and returns true: the caller has nothing more
+ * to do. Elsewhere returns false. */
+bool sc_guard_unprotect_in_child(void)
 {
     if (sc_likely(!sc_process_is_child()))
         return false;
-    let_inherited_go();
+    unprotect_inherited();
     return true;
 }
 
-/* ---- letting go ---- */
+/* ---- unprotecting ---- */
 
-/* Ends the guard of the pages, and tells the kernel. On a spare stack, since the thread's own may
- * be guarded. */
-static void let_go(void *argument)
+/* Ends the guard of the pages, and unprotects them. Called on a spare stack, since the thread's own
+ * may be protected. */
+static void unprotect(void *argument)
 {
     const struct sc_pages *of = argument;
-    SC_TRACKED(sc_guarded_let_go(track.inflight, of->start, of->end - of->start, SC_TOUCH_WRITE,
-                                 true, SC_NO_VERDICT_KERNEL));
+    SC_TRACKED(sc_guarded_unprotect(track.inflight, of->start, of->end - of->start, SC_TOUCH_WRITE,
+                                    true, SC_NO_VERDICT_KERNEL));
     sc_guard_apply(SC_GUARD_ALL);
 }
 
 void sc_guard_unprotect(const void *address, size_t size_bytes)
 {
     struct sc_pages of = {(uintptr_t)address, (uintptr_t)address + (size_bytes ? size_bytes : 1)};
-    if (sc_guard_has(address, size_bytes) && !sc_guard_is_done_by_child())
-        sc_spare_stack_repeat(let_go, &of);
+    if (sc_guard_has(address, size_bytes) && !sc_guard_unprotect_in_child())
+        sc_spare_stack_repeat(unprotect, &of);
 }
 
-static void let_all_go(void *unused)
+static void unprotect_all(void *unused)
 {
     (void)unused;
     SC_TRACKED(sc_guarded_end_all(track.inflight));
@@ -168,12 +167,14 @@ static void let_all_go(void *unused)
 
 static void repeat_all(void *unused)
 {
-    sc_spare_stack_repeat(let_all_go, unused);
+    sc_spare_stack_repeat(unprotect_all, unused);
 }
 
+/* Ends all guards and unprotects their pages. `is_last`: the process ends; a wait for a lock then
+ * ends after a second, as the lock's owner may never run again. */
 void sc_guard_unprotect_all(bool is_last)
 {
-    if (sc_guard_is_done_by_child())
+    if (sc_guard_unprotect_in_child())
         return;
     if (is_last)
         sc_spare_stack_call_last(repeat_all, NULL);
@@ -181,8 +182,8 @@ void sc_guard_unprotect_all(bool is_last)
         repeat_all(NULL);
 }
 
-/* Ends all guards, and gives up all mappings that were made for them. */
-static void give_all_up(void *unused)
+/* Ends all guards, and merges all mappings that were separated for them. */
+static void unprotect_all_and_join(void *unused)
 {
     (void)unused;
     SC_TRACKED(sc_guarded_give_up(track.inflight));
@@ -190,19 +191,20 @@ static void give_all_up(void *unused)
     sc_protect_join_all();
 }
 
-/* Gives up guards, as each may cost the process a mapping. Nothing is given up unless the call
- * failed for want of one: ENOMEM may have other causes. */
+/* Ends all guards, since each may cost the process a mapping. Does nothing if the call did not fail
+ * because mappings were used up: ENOMEM may have other causes. */
 bool sc_guard_makes_room(void)
 {
-    if (errno != ENOMEM || (!sc_guard_busy() && !sc_apart_any()) || sc_own_lock_depth ||
+    if (errno != ENOMEM || (!sc_guard_busy() && !sc_apart_any()) || sc_library_lock_depth ||
         !sc_map_budget_is_spent())
         return false;
-    sc_spare_stack_repeat(give_all_up, NULL);
+    sc_spare_stack_repeat(unprotect_all_and_join, NULL);
     return true;
 }
 
 /* ---- the process ---- */
 
+/* Passes an event in the life of the process to the parts of the guard that it concerns. */
 void sc_guard_process(enum sc_guard_moment moment)
 {
     switch (moment) {
@@ -216,12 +218,12 @@ void sc_guard_process(enum sc_guard_moment moment)
         sc_signals_enter_handlers();
         break;
     case SC_GUARD_LOADS_CODE:
-        sc_signals_doubt();
+        sc_signals_recheck_soon();
         break;
     case SC_GUARD_FORKED:
         sc_signals_child();
         if (uses_cuda)
-            let_inherited_go();
+            unprotect_inherited();
         break;
     case SC_GUARD_ENDS:
         sc_guard_unprotect_all(true);
@@ -237,11 +239,13 @@ static bool is_pageable_allowed(const struct sc_range_info *range)
 {
     uintptr_t start = range->address & ~guards()->page_mask;
     size_t size_bytes = range->address - start + range->size_bytes;
-    return !sc_own_stack_is_mains(start, size_bytes) && sc_plain_memory_is_heap(start, size_bytes);
+    return !sc_thread_stack_overlaps_main(start, size_bytes) &&
+           sc_plain_memory_is_heap(start, size_bytes);
 }
 
 /* May pages of the range be protected at all? Memory that the driver allocated may be; a
- * registration may be of anything, so it is looked at once and the answer kept with the range. */
+ * registration may be of any memory, so its mapping is checked once and the answer kept with the
+ * range. */
 static bool is_allowed(const struct sc_range_info *range)
 {
     if (!range->range)
@@ -273,9 +277,9 @@ static bool is_own_mapping(const struct sc_range_info *range)
            mapped_bytes - range->size_bytes <= HEADER_BYTES + guards()->page_mask;
 }
 
-/* The pages that hold nothing but the allocation or registration. Other pages also hold memory that
- * the library knows nothing of: the kernel may be asked at any time to read or write that, and
- * would fail. */
+/* Returns the pages that contain nothing but the allocation or registration. Other pages also
+ * contain memory that the library knows nothing of: a system call may read or write that at any
+ * time, and would fail. */
 static struct sc_pages own_pages(const struct sc_range_info *range)
 {
     uintptr_t mask = guards()->page_mask;
@@ -285,9 +289,9 @@ static struct sc_pages own_pages(const struct sc_range_info *range)
                              (range->address + range->size_bytes) & ~mask};
 }
 
-/* Where the guard of the operation is to end if its memory has huge pages. To protect half of a
- * huge page costs more than all of it. So the whole page is taken if the rest is hardly used: it is
- * padding, or was rounded up to by an allocator. */
+/* Returns where the guard of the operation is to end if its memory has huge pages. Protecting half
+ * of a huge page costs more than protecting all of it. So the whole page is taken if the rest is
+ * hardly used: it is padding, or an allocator has rounded up to it. */
 static uintptr_t end_of_huge_page(const struct sc_range_info *range, const struct sc_op_info *op,
                                   uintptr_t own_end, uintptr_t end)
 {
@@ -316,17 +320,17 @@ static bool edges_are_compared(const struct sc_op_info *op)
     return op->direction == SC_H2D && op->stable;
 }
 
-/* Notes that the pages from `start` to `end`, at one end of the operation, are not guarded. Returns
- * how many of its bytes there are not watched in another way, either. */
+/* Leaves the pages from `start` to `end`, at one end of the operation, unguarded. Returns how many
+ * of its bytes there are not watched in another way, either. */
 static size_t leave_out(struct sc_op_info *op, uintptr_t start, uintptr_t end)
 {
     op->shares_pages = true;
     return edges_are_compared(op) ? 0 : sc_shape_used_between(&op->shape, &op->fold, start, end);
 }
 
-/* Does the range hold a thread's stack? Then a page with only a part of the operation may also hold
- * stack, and must not be protected: a touch there could not be signalled, as that needs the
- * stack. */
+/* Does the range contain a thread's stack? Then a page with only a part of the operation may also
+ * contain stack, and must not be protected: Linux could not deliver SIGSEGV there, as that needs
+ * the stack. */
 static bool holds_stack(const struct sc_range_info *range)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -337,11 +341,11 @@ static bool holds_stack(const struct sc_range_info *range)
 
 struct stack_range {
     uintptr_t place;
-    struct sc_range_info range; /* result: one that has not been known to hold a stack */
+    struct sc_range_info range; /* result: the range, if it was not known to contain a stack */
 };
 
-/* Marks the range as one with a stack. A range that is marked already, or is never guarded, is
- * returned as empty. */
+/* Records that the range contains a stack, so that only whole pages of an operation are guarded
+ * there. If that is recorded already, or the range is never guarded, returns an empty range. */
 static void note_stack_range(void *argument)
 {
     struct stack_range *of = argument;
@@ -354,21 +358,22 @@ static void note_stack_range(void *argument)
                                   SC_GUARDING_WHOLE_PAGES));
 }
 
-/* A stack lies at `place`: the calling thread's, or one on which a thread or context is about to
- * run. The range is marked on a spare stack, since the thread's own may have little room. */
+/* Records that the range at `place` contains a stack: the calling thread's, or one on which a
+ * thread or context is about to run. Then unprotects the range. The recording runs on a spare
+ * stack, since the thread's stack may have little room. */
 void sc_guard_note_stack(uintptr_t place)
 {
     struct stack_range of = {.place = place};
     if (sc_likely(!sc_track_range_may_be_near(&sc_track, (const void *)place)) ||
-        sc_own_lock_depth || sc_guard_is_done_by_child())
+        sc_library_lock_depth || sc_guard_unprotect_in_child())
         return;
     sc_spare_stack_call(note_stack_range, &of);
     if (of.range.size_bytes)
         sc_guard_unprotect((const void *)of.range.address, of.range.size_bytes);
 }
 
-/* Takes those pages out of `pages` that also hold memory the library knows nothing of, and counts
- * the bytes that nobody watches then. */
+/* Removes those pages from `pages` that also contain memory the library knows nothing of, and
+ * counts the bytes that are then not watched. */
 static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_info *op,
                               struct sc_pages *pages)
 {
@@ -386,17 +391,17 @@ static void leave_out_foreign(const struct sc_range_info *range, struct sc_op_in
         pages->end = end_of_huge_page(range, op, own.end, pages->end);
 }
 
-/* Is the source small enough to be compared as a whole? That costs less than to guard what is left
+/* Is the source small enough to be compared as a whole? That costs less than guarding what remains
  * of it. */
 static bool is_small_source(const struct sc_op_info *op)
 {
     return edges_are_compared(op) && sc_shape_hull_bytes(&op->shape) <= SC_COMPARED_WHOLE_BYTES;
 }
 
-/* Takes out the first and the last page if the operation has only a part of it and the program
+/* Removes the first and the last page if the operation has only a part of it and the program
  * touches the rest again and again (neighbours.h), or a stack may lie there. */
-static void leave_out_disputed(const struct sc_range_info *range, struct sc_op_info *op,
-                               struct sc_pages *pages)
+static void leave_out_contended(const struct sc_range_info *range, struct sc_op_info *op,
+                                struct sc_pages *pages)
 {
     bool all = holds_stack(range);
     uintptr_t page_bytes = guards()->page_mask + 1;
@@ -405,19 +410,19 @@ static void leave_out_disputed(const struct sc_range_info *range, struct sc_op_i
     bool starts_within = pages->start < op->shape.address;
     bool ends_within = (op_end & guards()->page_mask) != 0 && last < pages->end;
     size_t unwatched = 0;
-    bool disputed = false;
+    bool contended = false;
     if (ends_within && last != pages->start && (all || sc_neighbours_leave_out(last))) {
         unwatched += leave_out(op, last, last + page_bytes);
         pages->end = last;
-        disputed = true;
+        contended = true;
     }
     if ((starts_within || (ends_within && last == pages->start)) &&
         (all || sc_neighbours_leave_out(pages->start))) {
         unwatched += leave_out(op, pages->start, pages->start + page_bytes);
         pages->start += page_bytes;
-        disputed = true;
+        contended = true;
     }
-    if (disputed && is_small_source(op))
+    if (contended && is_small_source(op))
         pages->start = pages->end;
     if (unwatched)
         note_unguarded(all ? SC_NO_VERDICT_STACK : SC_NO_VERDICT_NEIGHBOURS, unwatched);
@@ -429,8 +434,8 @@ static bool is_guardable(const struct sc_op_info *op)
            sc_ops_is_kernel(op);
 }
 
-/* Notes that nothing of the operation is guarded. Managed memory may not be protected, so both ends
- * of a source there are compared instead. */
+/* Leaves the whole operation unguarded. Managed memory may not be protected, so both ends of a
+ * source there are compared instead. */
 static void leave_out_all(const struct sc_range_info *range, struct sc_op_info *op)
 {
     bool compared = range->kind == SC_MANAGED && range->snapshots != SC_SNAPSHOTS_NONE &&
@@ -440,9 +445,9 @@ static void leave_out_all(const struct sc_range_info *range, struct sc_op_info *
         note_unguarded(SC_NO_VERDICT_MEMORY, sc_shape_hull_bytes(&op->shape));
 }
 
-/* Takes SIGSEGV over for pages that userfaultfd keeps off: a touch, or the loss of the descriptor,
- * makes them mprotect's. Once done it is not asked for again at each guard, since each touch does
- * so (user_touches.c). */
+/* Installs the handler of SIGSEGV for pages that userfaultfd protects: a touch, or the loss of the
+ * descriptor, changes them to mprotect. Done once, and not for each operation, since each touch
+ * does it, too (user_touches.c). */
 static enum sc_takeover share_once(void)
 {
     static _Atomic bool is_shared;
@@ -454,13 +459,13 @@ static enum sc_takeover share_once(void)
 }
 
 /* Can these pages be guarded now? If not, *reason says why. A stack must not be: if its pages are
- * protected when the thread returns to them, there is no room for the signal, and the process is
- * killed. */
+ * protected when the thread returns to them, Linux cannot deliver SIGSEGV, and kills the process.
+ */
 static bool can_guard(const struct sc_pages *pages, bool by_userfault,
                       enum sc_no_verdict_reason *reason)
 {
     *reason = SC_NO_VERDICT_STACK;
-    if (sc_own_stack_touches(pages->start, pages->end - pages->start))
+    if (sc_thread_stack_overlaps(pages->start, pages->end - pages->start))
         return false;
     *reason = SC_NO_VERDICT_HANDLER;
     if (!sc_reaper_start())
@@ -478,8 +483,8 @@ static bool can_guard(const struct sc_pages *pages, bool by_userfault,
     return takeover == SC_TAKEOVER_DONE;
 }
 
-/* The allocation's pages in the area, which one mapping has: part of it would be parted from the
- * rest. */
+/* Returns the allocation's pages in the area, which are one mapping: registering a part of it would
+ * split it. */
 static struct sc_pages in_area(const struct sc_range_info *range, uintptr_t address)
 {
     struct sc_pages pages = sc_spans_pages(guards(), range->address, range->size_bytes);
@@ -489,26 +494,27 @@ static struct sc_pages in_area(const struct sc_range_info *range, uintptr_t addr
     return pages;
 }
 
-/* Puts sources under userfaultfd before they are guarded. A huge page may end behind the range. */
-static void take_sources(const struct sc_range_info *range, const struct sc_pages *pages)
+/* Registers the pages of a source for write-protection by userfaultfd before they are guarded. The
+ * huge page of `pages` may end after the range. */
+static void adopt_sources(const struct sc_range_info *range, const struct sc_pages *pages)
 {
     uintptr_t end = sc_spans_pages(guards(), range->address, range->size_bytes).end;
     for (uintptr_t at = pages->start; at < pages->end && at < end;) {
         struct sc_pages all = in_area(range, at);
-        sc_protect_take_sources(&all);
+        sc_protect_adopt_sources(&all);
         at = all.end;
     }
 }
 
-/* Is an operation with many pages better guarded by mprotect? Not with guard=uffd, not if threads
- * wait for each other for that, and not if SIGSEGV, which it needs, cannot be had. */
-static bool is_mprotects(void)
+/* Is mprotect better for an operation with many pages? Not with guard=uffd, not if threads wait for
+ * each other in mprotect, and not if SIGSEGV, which it needs, cannot be shared. */
+static bool is_better_by_mprotect(void)
 {
     return sc_options.guard != SC_GUARD_UFFD && !sc_map_waits_are_long() &&
            sc_signals_take_over() == SC_TAKEOVER_DONE;
 }
 
-/* Chooses the mechanism by the number of pages, and notes it with them. True: userfaultfd guards
+/* Chooses the mechanism by the number of pages, and records it with them. True: userfaultfd guards
  * the operation. */
 static __attribute__((noinline)) bool choose_mechanism(const struct sc_range_info *range,
                                                        const struct sc_pages *pages, bool is_source)
@@ -516,18 +522,19 @@ static __attribute__((noinline)) bool choose_mechanism(const struct sc_range_inf
     size_t size_bytes = pages->end - pages->start;
     if (!sc_userfaults_have_adopted(pages->start, 1))
         return false;
-    sc_protect_note_left(pages, size_bytes >= SC_USERFAULTS_LONG_BYTES ||
-                                    (size_bytes > SC_USERFAULTS_BRIEF_BYTES && is_mprotects()));
+    sc_protect_note_mechanism(
+        pages, size_bytes >= SC_USERFAULTS_LONG_BYTES ||
+                   (size_bytes > SC_USERFAULTS_BRIEF_BYTES && is_better_by_mprotect()));
     if (is_source && sc_guard_uses_userfault(pages->start, size_bytes, false) &&
         !sc_guard_uses_userfault(pages->start, size_bytes, true))
-        take_sources(range, pages);
+        adopt_sources(range, pages);
     return sc_guard_uses_userfault(pages->start, size_bytes, is_source);
 }
 
-/* Does userfaultfd guard all pages of the operation, and mprotect none? The choice is kept with the
- * pages. */
-static bool is_userfaults(const struct sc_range_info *range, const struct sc_pages *pages,
-                          bool is_source)
+/* Does userfaultfd guard all pages of the operation, and mprotect none? The choice is recorded with
+ * the pages. */
+static bool is_by_userfault(const struct sc_range_info *range, const struct sc_pages *pages,
+                            bool is_source)
 {
     size_t size_bytes = pages->end - pages->start;
     if (!sc_areas_have(pages->start))
@@ -537,6 +544,9 @@ static bool is_userfaults(const struct sc_range_info *range, const struct sc_pag
            choose_mechanism(range, pages, is_source);
 }
 
+/* Chooses the pages on which the operation will be guarded, and by what. Nothing is protected yet:
+ * the pages become so when the tracker adds the operation's span and the stripe's changes are
+ * applied. */
 void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, const void *site)
 {
     size_t hull_bytes = sc_shape_hull_bytes(&op->shape);
@@ -551,7 +561,7 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
     sc_block_areas_choose(&pages);
     leave_out_foreign(range, op, &pages);
     if (pages.start < pages.end)
-        leave_out_disputed(range, op, &pages);
+        leave_out_contended(range, op, &pages);
     if (pages.start >= pages.end)
         return;
     if (sc_unlikely(sc_guard_budget) && !sc_guard_budget_allows(op->stack, site)) {
@@ -559,10 +569,10 @@ void sc_guard_protect(const struct sc_range_info *range, struct sc_op_info *op, 
         return;
     }
     bool is_source = !sc_direction_writes_host(op->direction);
-    bool by_userfault = is_userfaults(range, &pages, is_source);
+    bool by_userfault = is_by_userfault(range, &pages, is_source);
     if (!can_guard(&pages, by_userfault, &reason)) {
         if (!by_userfault && sc_areas_have(pages.start))
-            sc_protect_note_left(&pages, false);
+            sc_protect_note_mechanism(&pages, false);
         note_unguarded(reason, hull_bytes);
         return;
     }

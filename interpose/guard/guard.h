@@ -9,11 +9,11 @@
 /* Is any page protected, or about to be unprotected? One relaxed load. */
 bool sc_guard_busy(void);
 
-/* sc_guard_has, without asking that. Lock-free. */
+/* As sc_guard_has, but without the check of sc_guard_busy first. Lock-free. */
 bool sc_guard_overlaps(const void *address, size_t size_bytes);
 
-/* Unprotects all pages. `is_last`: the process ends or is about to exec, so no lock is waited for
- * without a limit. */
+/* Unprotects all pages. `is_last`: the process ends or is about to exec, so every wait for a lock
+ * has a limit. */
 void sc_guard_unprotect_all(bool is_last);
 
 #endif

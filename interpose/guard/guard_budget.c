@@ -9,7 +9,7 @@ enum { SECOND_NS = 1000 * 1000 * 1000 };
 
 struct sc_budget *sc_guard_budget;
 
-/* Starts the budget if the options ask for one; without it sc_guard_budget stays NULL. */
+/* Starts the budget if the options set one; without it sc_guard_budget stays NULL. */
 void sc_guard_budget_start(void)
 {
     static struct sc_budget budget;

@@ -1,9 +1,9 @@
-/* The share of the program's time that guards may take, with the option guard_budget
- * (track/budget.h).
+/* Limits the share of the program's time that guarding may take (option guard_budget,
+ * track/budget.h).
  *
  * Without the option each function costs one load: every operation is guarded, and no clock is
- * read. Thread-safe. Locks: the budget's, a leaf. sc_guard_budget_begin and _end are
- * signal-safe. */
+ * read. Thread-safe. Locks: the budget's, a leaf. sc_guard_budget_begin and _end are signal-safe.
+ */
 #ifndef SC_INTERPOSE_GUARD_GUARD_BUDGET_H
 #define SC_INTERPOSE_GUARD_GUARD_BUDGET_H
 
@@ -14,17 +14,19 @@
 #include "interpose/base/compiler.h"
 #include "track/budget.h"
 
-/* NULL: there is none. Set once, before the first operation. */
+/* The budget; NULL: the option is not set. Set once, before the first operation. */
 extern struct sc_budget *sc_guard_budget __attribute__((visibility("hidden")));
 
-/* As the options have it. After sc_ticks_start. */
+/* Creates the budget if the option is set. Called after sc_ticks_start. */
 void sc_guard_budget_start(void);
 
-/* Is the next operation of this call site to be guarded? Counts it. `stack`: the call's; 0: not
- * known, and `site` (where the call returns to) stands for it. Pre: the option is set. */
+/* Counts an operation of this call site and returns whether it is to be guarded. `stack`: the
+ * call's stack id; 0: unknown, and `site` (the return address) identifies the call site. Pre: the
+ * option is set. */
 bool sc_guard_budget_allows(uint32_t stack, const void *site);
 
-/* Around what guards take time for. Two loads where there is no budget. */
+/* Begin and end a section whose time counts as taken by guarding. Two loads if there is no budget.
+ */
 static inline uint64_t sc_guard_budget_begin(void)
 {
     return sc_unlikely(sc_guard_budget) ? sc_ticks() : 0;

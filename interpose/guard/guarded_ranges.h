@@ -1,7 +1,6 @@
-/* Counts how many ranges of pages were protected by each mechanism, for the summary.
- *
- * The counters only grow. Those of a part of memory lie in a cache line of their own, since
- * different threads count at the same time. Lock-free; thread-safe and signal-safe. */
+/* Counts how many ranges of pages were protected by each mechanism, for the summary. The counters
+ * only grow. They are spread over cache lines by address, since different threads count at the same
+ * time. Lock-free; thread-safe and signal-safe. */
 #ifndef SC_INTERPOSE_GUARD_GUARDED_RANGES_H
 #define SC_INTERPOSE_GUARD_GUARDED_RANGES_H
 
@@ -16,7 +15,7 @@ extern struct sc_guarded_ranges {
 } __attribute__((aligned(64))) sc_guarded_ranges[SC_GUARDED_RANGES_LINES]
     __attribute__((visibility("hidden")));
 
-/* The range that starts there was kept off. */
+/* Counts a range of pages that was protected. */
 static inline void sc_guarded_ranges_note(uintptr_t start, bool by_userfaultfd)
 {
     unsigned line = (start >> SC_GUARDED_RANGES_SHIFT) % SC_GUARDED_RANGES_LINES;

@@ -9,16 +9,16 @@
 #include "common/now.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
-#include "track/kept_off.h"
+#include "track/exempt_pages.h"
 #include "track/track_parts.h"
 
 #include "common/poison.h"
 
 enum { LOANS = 512, SEARCH_NS = 1000000 };
 
-/* The owner is a thread, negative while it fills the loan in; 0: free. The frame is the owner's to
- * read. What others read may be of a loan that ends or begins just then, and so of none that they
- * have to see. */
+/* `owner` is a thread's id, negative while the thread fills the loan in or ends it; 0: the loan is
+ * free. Only the owner reads `frame`. Other threads may read a mixture of two loans while one ends
+ * and another begins; neither is then a loan that they must see. */
 struct loan {
     _Atomic int32_t owner;
     _Atomic uint32_t touch;
@@ -28,42 +28,43 @@ struct loan {
 };
 
 static struct loan loans_made[LOANS];
-static _Atomic unsigned used_to; /* those behind were never used */
-static _Atomic unsigned looks;   /* of lenders and of the guard: each sees what came before */
+static _Atomic unsigned used_to;     /* the loans from this index on were never used */
+static _Atomic unsigned order_point; /* both sides change it, which orders each after the other */
 
-/* Loans of this thread that were not given back: of calls that a signal handler interrupted, or of
- * such that it left. */
-static __thread unsigned own_live;
+/* How many loans of this thread have not ended: those of system calls under way that a signal
+ * handler interrupted, or of calls that were left by siglongjmp. */
+static __thread unsigned live_loans;
 
-/* ---- giving back ---- */
+/* ---- ending loans ---- */
 
-/* Takes the loan over for this thread to fill in or to end, if its owner is still `from`. */
+/* Marks the loan as being filled in or ended by this thread. False: its owner is not `from` any
+ * more. */
 static bool take(struct loan *loan, int32_t from, int32_t self)
 {
     return atomic_compare_exchange_strong_explicit(&loan->owner, &from, -self, memory_order_acquire,
                                                    memory_order_relaxed);
 }
 
-static void give_back(struct loan *loan)
+static void end_loan(struct loan *loan)
 {
     SC_ASSERT(atomic_load_explicit(&loan->owner, memory_order_relaxed) == -sc_thread_id());
     atomic_store_explicit(&loan->end, 0, memory_order_relaxed);
     atomic_store_explicit(&loan->owner, 0, memory_order_release);
 }
 
-/* Ends a loan of this thread. A loan that was thought to be left behind may have been ended
- * already, by its own call or by a handler that came in between, and be another call's. */
-static void give_back_own(struct loan *loan, int32_t self, uintptr_t place)
+/* Ends a loan of this thread, unless it has ended already: then it may be another call's, whose
+ * frame is at another place. */
+static void end_loans_of_thread(struct loan *loan, int32_t self, uintptr_t place)
 {
     if (atomic_load_explicit(&loan->owner, memory_order_relaxed) == self &&
         loan->frame.place == place && take(loan, self, self))
-        give_back(loan);
+        end_loan(loan);
 }
 
-/* Ends those loans of this thread whose calls were left (siglongjmp). `place`: the frame of the
- * call that lends now. Another loan with the same place is of a call that is over, since no two
+/* Ends the loans of this thread whose calls were left by siglongjmp. `place`: the frame of the call
+ * that adds a loan now. Another loan with the same place is of a call that is over, since no two
  * calls under way have the same frame. */
-static void give_back_left_ones(int32_t self, uintptr_t place)
+static void end_abandoned_loans(int32_t self, uintptr_t place)
 {
     unsigned kept = 0;
     unsigned count = atomic_load_explicit(&used_to, memory_order_acquire);
@@ -73,25 +74,26 @@ static void give_back_left_ones(int32_t self, uintptr_t place)
         if (loan->frame.place != place && sc_frame_lives(&loan->frame))
             kept++;
         else
-            give_back_own(loan, self, loan->frame.place);
+            end_loans_of_thread(loan, self, loan->frame.place);
     }
-    own_live = kept;
+    live_loans = kept;
 }
 
-/* Ends the loan if its owner's thread does not exist any more. A system call. */
-static bool give_back_if_gone(struct loan *loan)
+/* Ends the loan if its owner's thread does not exist any more, which a system call (tkill without a
+ * signal) checks. */
+static bool end_loan_if_gone(struct loan *loan)
 {
     int32_t owner = atomic_load_explicit(&loan->owner, memory_order_relaxed);
     bool gone = owner != 0 && sc_kernel_call(SYS_tkill, owner < 0 ? -owner : owner) == -ESRCH;
     if (!gone || !take(loan, owner, sc_thread_id()))
         return false;
-    give_back(loan);
+    end_loan(loan);
     return true;
 }
 
-/* Ends the loans of all threads that are gone, when the table is full. Each loan costs a system
- * call, so this is done once in SEARCH_NS at most. */
-static bool give_back_of_gone_threads(void)
+/* Ends the loans of all threads that do not exist any more, when the table is full. Each loan costs
+ * a system call, so this is done once in SEARCH_NS at most. */
+static bool end_loans_of_gone_threads(void)
 {
     static _Atomic uint64_t last_ns;
     uint64_t now_ns = sc_coarse_now_ns();
@@ -100,14 +102,14 @@ static bool give_back_of_gone_threads(void)
         return false;
     atomic_store_explicit(&last_ns, now_ns, memory_order_relaxed);
     for (struct loan *loan = loans_made; loan < loans_made + LOANS; loan++)
-        any |= give_back_if_gone(loan);
+        any |= end_loan_if_gone(loan);
     return any;
 }
 
-/* ---- lending ---- */
+/* ---- adding loans ---- */
 
-/* Raises `used_to`, behind which no loan was ever made, above this loan. */
-static void note_used(unsigned id)
+/* Makes `used_to` greater than this index. */
+static void raise_used_to(unsigned id)
 {
     unsigned known = atomic_load_explicit(&used_to, memory_order_relaxed);
     while (known <= id && !atomic_compare_exchange_weak_explicit(
@@ -115,7 +117,8 @@ static void note_used(unsigned id)
         continue;
 }
 
-/* Takes a free loan. The search begins where this thread found one last. LOANS: none is free. */
+/* Takes a free loan and returns its index. The search begins at the loan that this thread took
+ * last. LOANS: none is free. */
 static unsigned take_free(int32_t self)
 {
     static __thread unsigned last;
@@ -131,28 +134,29 @@ static unsigned take_free(int32_t self)
 static unsigned take_any(int32_t self)
 {
     unsigned id = take_free(self);
-    return id == LOANS && give_back_of_gone_threads() ? take_free(self) : id;
+    return id == LOANS && end_loans_of_gone_threads() ? take_free(self) : id;
 }
 
 void sc_loans_order(void)
 {
-    atomic_fetch_add_explicit(&looks, 1, memory_order_acq_rel);
+    atomic_fetch_add_explicit(&order_point, 1, memory_order_acq_rel);
 }
 
-/* Notes one more loan of the call. Nothing is noted if the table is full. */
-static void lend(struct sc_loans *loans, uintptr_t address, uintptr_t end, enum sc_touch touch)
+/* Stores one more loan of the call. Stores nothing if the table is full. */
+static void store_loan(struct sc_loans *loans, uintptr_t address, uintptr_t end,
+                       enum sc_touch touch)
 {
     int32_t self = sc_thread_id();
-    if (sc_unlikely(own_live > loans->count))
-        give_back_left_ones(self, loans->count ? 0 : loans->frame.place);
-    own_live++;
+    if (sc_unlikely(live_loans > loans->count))
+        end_abandoned_loans(self, loans->count ? 0 : loans->frame.place);
+    live_loans++;
     unsigned id = take_any(self);
     if (id == LOANS) {
-        own_live--;
+        live_loans--;
         return;
     }
     struct loan *loan = &loans_made[id];
-    note_used(id);
+    raise_used_to(id);
     loan->frame = loans->frame;
     atomic_store_explicit(&loan->touch, touch, memory_order_relaxed);
     atomic_store_explicit(&loan->address, address, memory_order_relaxed);
@@ -162,8 +166,8 @@ static void lend(struct sc_loans *loans, uintptr_t address, uintptr_t end, enum 
     loans->ids[loans->count++] = (uint16_t)id;
 }
 
-/* Has the loan cover this interval as well, and all that lies between. */
-static void widen(struct loan *loan, uintptr_t address, uintptr_t end, enum sc_touch touch)
+/* Extends the loan so that it includes this interval, and all that lies between. */
+static void extend(struct loan *loan, uintptr_t address, uintptr_t end, enum sc_touch touch)
 {
     if (address < atomic_load_explicit(&loan->address, memory_order_relaxed))
         atomic_store_explicit(&loan->address, address, memory_order_relaxed);
@@ -173,29 +177,32 @@ static void widen(struct loan *loan, uintptr_t address, uintptr_t end, enum sc_t
         atomic_store_explicit(&loan->touch, touch, memory_order_relaxed);
 }
 
+/* Stores that the system call will access the interval. If the call has SC_LOANS_PER_CALL loans
+ * already, its last one is extended. */
 void sc_loans_add(struct sc_loans *loans, const void *address, size_t size_bytes,
                   enum sc_touch touch)
 {
     uintptr_t start = (uintptr_t)address;
     if (loans->count < SC_LOANS_PER_CALL)
-        lend(loans, start, start + size_bytes, touch);
+        store_loan(loans, start, start + size_bytes, touch);
     else
-        widen(&loans_made[loans->ids[loans->count - 1]], start, start + size_bytes, touch);
+        extend(&loans_made[loans->ids[loans->count - 1]], start, start + size_bytes, touch);
     sc_loans_order();
 }
 
-/* Ends all loans of the call. */
 void sc_loans_end(struct sc_loans *loans)
 {
-    for (; loans->count; own_live--)
-        give_back_own(&loans_made[loans->ids[--loans->count]], sc_thread_id(), loans->frame.place);
+    for (; loans->count; live_loans--)
+        end_loans_of_thread(&loans_made[loans->ids[--loans->count]], sc_thread_id(),
+                            loans->frame.place);
 }
 
-/* ---- the guard's look ---- */
+/* ---- the check of the guard ---- */
 
-/* Does the loan overlap the change, and would the change forbid what the kernel does there? Stores
- * the part of the loan that lies in the change. */
-static bool meets(struct loan *loan, const struct sc_access_change *change, struct sc_lent *lent)
+/* Does the loan overlap the change, and would the change forbid what the system call does there?
+ * Stores the part of the loan that lies in the change. */
+static bool conflicts(struct loan *loan, const struct sc_access_change *change,
+                      struct sc_lent *lent)
 {
     uintptr_t start = atomic_load_explicit(&loan->address, memory_order_relaxed);
     uintptr_t end = atomic_load_explicit(&loan->end, memory_order_relaxed);
@@ -209,18 +216,20 @@ static bool meets(struct loan *loan, const struct sc_access_change *change, stru
     return start < end && (change->access == SC_ACCESS_NONE || lent->touch == SC_TOUCH_WRITE);
 }
 
-/* The first pages kept off (keep_off.h) that the change would protect. */
-static bool meets_kept_off(const struct sc_access_change *change, struct sc_lent *met)
+/* Finds the first exempt pages (exempt_objects.h) that the change would protect. */
+static bool conflicts_with_exempt(const struct sc_access_change *change, struct sc_lent *met)
 {
-    struct sc_kept_pages found;
-    if (!sc_kept_off_find(sc_track_parts.kept_off, change->address,
-                          change->address + change->size_bytes, *sc_track_parts.page_mask, &found))
+    struct sc_exempt_run found;
+    if (!sc_exempt_pages_find(sc_track_parts.exempt_pages, change->address,
+                              change->address + change->size_bytes, *sc_track_parts.page_mask,
+                              &found))
         return false;
     *met = (struct sc_lent){found.start, found.end - found.start, SC_TOUCH_WRITE};
     return true;
 }
 
-/* The first interval of all that the change must not protect. */
+/* Finds pages that the change must not protect. Of all loans that conflict with it, and the first
+ * exempt page, stores the one with the lowest address. */
 bool sc_loans_find(const struct sc_access_change *change, struct sc_lent *lent)
 {
     bool found = false;
@@ -228,17 +237,17 @@ bool sc_loans_find(const struct sc_access_change *change, struct sc_lent *lent)
     if (change->access == SC_ACCESS_ALL)
         return false;
     sc_loans_order();
-    if (sc_unlikely(own_live != 0))
-        give_back_left_ones(sc_thread_id(), 0);
+    if (sc_unlikely(live_loans != 0))
+        end_abandoned_loans(sc_thread_id(), 0);
     unsigned count = atomic_load_explicit(&used_to, memory_order_relaxed);
     for (struct loan *loan = loans_made; loan < loans_made + count; loan++) {
-        if (!meets(loan, change, &met) || give_back_if_gone(loan))
+        if (!conflicts(loan, change, &met) || end_loan_if_gone(loan))
             continue;
         if (!found || met.address < lent->address)
             *lent = met;
         found = true;
     }
-    if (meets_kept_off(change, &met) && (!found || met.address < lent->address)) {
+    if (conflicts_with_exempt(change, &met) && (!found || met.address < lent->address)) {
         *lent = met;
         found = true;
     }

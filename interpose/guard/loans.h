@@ -1,15 +1,16 @@
-/* Memory that a system call works on, which the guard must not protect until the call returns (on
- * loan to the kernel).
+/* Loans: memory that a system call of the program is using, and that must not be protected until
+ * the call returns.
  *
- * A load or store of the program's that meets a guarded page is handled by the guard. The kernel
- * does not wait at a guarded page: its call ends with a short count, with EFAULT, or with a
- * datagram that is gone from the queue. So pages on loan are not guarded. A lender first notes the
- * loan and then looks what is guarded; the guard first notes what it is about to protect and then
- * looks at the loans. So at least one of the two sees the other.
+ * A load or store of the program on a protected page faults, and the guard handles that. A system
+ * call on a protected page fails instead: with a short count, with EFAULT, or with a datagram that
+ * is lost from the queue. So pages on loan are not protected. The thread that makes the call first
+ * stores the loan and then checks which pages are protected. The guard first stores what it is
+ * about to protect and then checks the loans. So at least one of the two sees the other.
  *
  * A call that is left by siglongjmp, or whose thread is cancelled, does not end its loan. The
- * thread finds such loans when it next lends or guards. If the thread has ended, whoever meets the
- * loan finds out. A loan that finds the table full is not noted, and its pages may be guarded.
+ * thread finds such loans when it next lends or protects pages. If the thread has ended, the next
+ * thread that comes upon the loan finds out. If the table is full, a loan is not stored, and its
+ * pages may be protected.
  *
  * Thread-safe and signal-safe; no lock, no allocation; errno is kept. */
 #ifndef SC_INTERPOSE_GUARD_LOANS_H
@@ -24,23 +25,24 @@
 
 enum { SC_LOANS_PER_CALL = 6 };
 
-/* The loans of one call. The struct lies in the caller's frame, whose note (common/frames.h) tells
- * whether the call is still under way. */
+/* The loans of one system call. The struct lies in the caller's frame, which `frame` records: the
+ * call is under way as long as that function runs (common/frames.h). */
 struct sc_loans {
     struct sc_frame frame;
     unsigned count;
     uint16_t ids[SC_LOANS_PER_CALL];
 };
 
-/* Notes that the kernel will touch the interval for the program. If the call lends more than
- * SC_LOANS_PER_CALL pieces, the further ones are joined with all that lies between them. */
+/* Adds a loan: the system call will read or write the interval. Beyond SC_LOANS_PER_CALL intervals,
+ * the further ones are merged into one that includes what lies between them. */
 void sc_loans_add(struct sc_loans *loans, const void *address, size_t size_bytes,
                   enum sc_touch touch);
 
-/* The call is back: gives back all that it has lent. */
+/* Ends all loans of the call, which has returned. */
 void sc_loans_end(struct sc_loans *loans);
 
-/* The barrier between a store that the guard is to see and the look at what is guarded. */
+/* Makes the caller's store of a loan or of an exempt page visible to the guard before the caller
+ * checks which pages are protected (a full memory barrier). */
 void sc_loans_order(void);
 
 struct sc_lent {
@@ -49,9 +51,9 @@ struct sc_lent {
     enum sc_touch touch;
 };
 
-/* Is a page of the change on loan, for a touch that the change would forbid, or never to be guarded
- * (interpose/system_calls/keep_off.h)? Stores the part of the first such interval that lies in the
- * change. */
+/* Finds the first part of the change that must not be made: pages on loan for a touch that the
+ * change would forbid, or pages exempt from protection (interpose/system_calls/exempt_objects.h).
+ * Stores it in *lent. False: there is none. */
 bool sc_loans_find(const struct sc_access_change *change, struct sc_lent *lent);
 
 #endif

@@ -12,7 +12,7 @@
 #include "common/poison.h"
 
 enum {
-    FREE_SPANS = 2048, /* what no process is too small for */
+    FREE_SPANS = 2048, /* which every process can afford */
     DEFAULT_MAX = 65530,
     HARDLY_ANY = 64,
 };
@@ -36,8 +36,8 @@ static uint64_t read_limit(void)
     return limit ? limit : DEFAULT_MAX;
 }
 
-/* Counts the mappings that the process has. The guard may make as many spans more as the program's
- * share leaves mappings for, two for each. */
+/* Counts the mappings of the process, and computes how many spans the guard may have: two mappings
+ * for each, without the program's share. */
 static void count(uint64_t now_ns)
 {
     uint64_t usable = read_limit() / 4 * 3;

@@ -7,16 +7,16 @@
 
 #include "common/poison.h"
 
-/* A thread counts when it has waited so often, more than once in so many calls. */
+/* A thread counts if it has waited TIMES times, more often than once in CALLS calls. */
 enum { SEVERAL = 4, TIMES = 4, CALLS = 16 };
 
-static _Atomic uint64_t waiters; /* threads; those whose numbers are alike count as one */
+/* A bit for each thread that counts; threads whose numbers are alike share one. */
+static _Atomic uint64_t waiters;
 
 static __thread unsigned balance __attribute__((tls_model("initial-exec")));
 
-/* Notes that the thread had to wait for another one before its call of mprotect. Each wait
- * outweighs CALLS calls without one. A thread whose balance has come so far that it has waited
- * TIMES times counts as one that waits. */
+/* Counts a wait of the thread for another one before its call of mprotect. Each wait outweighs
+ * CALLS calls without one. */
 static __attribute__((noinline)) void note_wait(void)
 {
     balance += CALLS;
@@ -25,6 +25,8 @@ static __attribute__((noinline)) void note_wait(void)
                                  memory_order_relaxed);
 }
 
+/* Counts one system call of this thread that changed mappings. `balance` rises by CALLS if it
+ * waited for another thread, and falls by one if not. */
 void sc_map_waits_note(bool waited)
 {
     if (waited && balance <= TIMES * CALLS)

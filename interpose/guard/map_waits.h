@@ -1,12 +1,12 @@
-/* Notes which threads have to wait for each other to call mprotect. block_areas.h changes to
- * userfaultfd if there are several.
+/* Records which threads have to wait for each other to call mprotect. If there are several,
+ * block_areas.h changes to userfaultfd.
  *
  * Only one thread of a process at a time can be in mprotect: 16 threads take 400 us for what takes
- * one of them 4 us (H200). Up to three threads lose nothing by that compared with userfaultfd; four
- * do.
+ * one of them 4 us (H200). With up to three threads mprotect is as fast as userfaultfd; with four
+ * it is not.
  *
- * What was noted is not forgotten. Where userfaultfd guards, nobody calls mprotect, and that says
- * nothing of how long it would take.
+ * What was recorded is never dropped: once userfaultfd guards the pages, nobody calls mprotect, and
+ * that does not show how long mprotect would take.
  *
  * Lock-free; thread-safe and signal-safe. */
 #ifndef SC_INTERPOSE_GUARD_MAP_WAITS_H
@@ -14,11 +14,11 @@
 
 #include <stdbool.h>
 
-/* To be called by a thread that is about to call mprotect. `waited`: it had to wait for another
- * one. */
+/* Records a call of mprotect that the thread is about to make. `waited`: it had to wait for another
+ * thread first. */
 void sc_map_waits_note(bool waited);
 
-/* Have so many threads waited, each more than now and then? */
+/* Have at least four threads waited, each of them often? */
 bool sc_map_waits_are_long(void);
 
 #endif

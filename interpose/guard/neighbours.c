@@ -10,19 +10,19 @@
 enum {
     PLACES = 4096,
     BLOCK_BYTES = 2 << 20,
-    LEVEL_MAX = 12, /* 2^12 operations are let pass at most */
+    LEVEL_MAX = 12, /* at most 2^12 operations are left unguarded */
     WATCHED = 15,   /* the level of pages with hazards */
-    PEACEFUL = 8,   /* so many guarded operations without a touch make the page a level better */
+    PEACEFUL = 8,   /* after so many guarded operations without a touch the level decreases */
 };
 
 /* One word: the page's or block's number, its level, how many operations are still to be let pass,
  * and how many were guarded since the last touch. 0: no page. */
 struct page {
     uint64_t number;
-    unsigned level, left, peaceful;
+    unsigned level, left, untouched;
 };
 
-enum { LEFT_BITS = 13, LEVEL_BITS = 4, PEACEFUL_BITS = 4 };
+enum { LEFT_BITS = 13, LEVEL_BITS = 4, UNTOUCHED_BITS = 4 };
 
 static _Atomic uint64_t places[PLACES];
 static _Atomic unsigned used; /* places: 0 in most programs */
@@ -36,7 +36,7 @@ static uint64_t number_of(uintptr_t address)
  * apart. */
 static uint64_t block_of(uintptr_t address)
 {
-    return UINT64_C(1) << (63 - LEFT_BITS - LEVEL_BITS - PEACEFUL_BITS) | address / BLOCK_BYTES;
+    return UINT64_C(1) << (63 - LEFT_BITS - LEVEL_BITS - UNTOUCHED_BITS) | address / BLOCK_BYTES;
 }
 
 static _Atomic uint64_t *place_of(uint64_t number)
@@ -46,15 +46,17 @@ static _Atomic uint64_t *place_of(uint64_t number)
 
 static uint64_t pack(const struct page *page)
 {
-    return ((page->number << LEVEL_BITS | page->level) << LEFT_BITS | page->left) << PEACEFUL_BITS |
-           page->peaceful;
+    return ((page->number << LEVEL_BITS | page->level) << LEFT_BITS | page->left)
+               << UNTOUCHED_BITS |
+           page->untouched;
 }
 
+/* Unpacks the fields of an entry from its word. */
 static struct page unpack(uint64_t word)
 {
     struct page page;
-    page.peaceful = word & ((1u << PEACEFUL_BITS) - 1);
-    word >>= PEACEFUL_BITS;
+    page.untouched = word & ((1u << UNTOUCHED_BITS) - 1);
+    word >>= UNTOUCHED_BITS;
     page.left = word & ((1u << LEFT_BITS) - 1);
     word >>= LEFT_BITS;
     page.level = word & ((1u << LEVEL_BITS) - 1);
@@ -62,7 +64,8 @@ static struct page unpack(uint64_t word)
     return page;
 }
 
-/* Replaces the entry unless another thread has changed it, and keeps the count of used entries. */
+/* Replaces the entry unless another thread has changed it, and updates the count of used entries.
+ */
 static void change(_Atomic uint64_t *place, uint64_t from, uint64_t to)
 {
     if (!atomic_compare_exchange_strong(place, &from, to))
@@ -88,7 +91,7 @@ static bool note(uint64_t number)
     else if (page.level < LEVEL_MAX)
         page.level++;
     page.left = 1u << page.level;
-    page.peaceful = 0;
+    page.untouched = 0;
     change(place, word, pack(&page));
     return first;
 }
@@ -99,7 +102,7 @@ void sc_neighbours_note_touch(uintptr_t address)
         note(block_of(address));
 }
 
-/* Gives the page the level that is never left unguarded. */
+/* Sets the page to the level at which it is never left unguarded. */
 void sc_neighbours_note_hazard(uintptr_t address)
 {
     struct page page = {.number = number_of(address), .level = WATCHED};
@@ -115,8 +118,8 @@ static void pass(struct page *page)
         return;
     if (page->left) {
         page->left--;
-    } else if (++page->peaceful == PEACEFUL) {
-        page->peaceful = 0;
+    } else if (++page->untouched == PEACEFUL) {
+        page->untouched = 0;
         if (page->level == 0)
             page->number = 0;
         else
@@ -144,8 +147,9 @@ static bool is_watched(uint64_t number)
     return page.number == number && page.level == WATCHED;
 }
 
-/* Is an operation at the address left unguarded, since other data on its page is touched too often?
- * The block is asked, too, even if the page alone would decide, so that it counts the operation. */
+/* Is an operation at the address to be left unguarded, since other data on its page is touched too
+ * often? Also checks the block, even if the page alone decides, so that the block counts the
+ * operation. */
 bool sc_neighbours_leave_out(uintptr_t address)
 {
     if (sc_likely(atomic_load_explicit(&used, memory_order_relaxed) == 0))
@@ -179,6 +183,8 @@ static void forget_all(uint64_t first, uint64_t end)
         forget(place_of(number), number, number + 1);
 }
 
+/* Deletes the entries of the pages, and of the huge-page blocks, that lie wholly in the interval.
+ */
 void sc_neighbours_forget(uintptr_t address, size_t size_bytes)
 {
     if (sc_likely(atomic_load_explicit(&used, memory_order_relaxed) == 0))

@@ -1,14 +1,14 @@
-/* Pages that hold the end of a copied buffer beside other memory of the program's, which the
- * program touches while the copy is in flight.
+/* Leaves pages unprotected that hold an end of a copied buffer beside other memory which the
+ * program often touches while a copy is in flight.
  *
- * Such a touch is no mistake, but costs a fault, and the page is unprotected. So a page that is
- * touched like that again and again is guarded more and more seldom: after the n-th touch the next
- * 2^n operations on the page leave it unguarded, up to 2^LEVEL_MAX. If it is touched no more, it is
- * guarded as before. A page on which a hazard was found is always guarded. The same holds for a
- * block of BLOCK_BYTES in which one page after another is touched so, as in a ring of packets.
+ * Such a touch is no mistake, but costs a fault, and the page is unprotected. So after the n-th
+ * such touch of a page, the next 2^n operations on the page leave it unprotected, up to
+ * 2^LEVEL_MAX. After enough operations without such a touch the page is guarded as before. A page
+ * on which a hazard was found is always guarded. Blocks of BLOCK_BYTES are counted likewise, for
+ * programs that touch one page after another, as in a ring of packets.
  *
- * The table has a fixed size, and pages may share a place. Thread-safe and signal-safe; lock-free;
- * a count may get lost between threads. */
+ * The table has a fixed size, and two pages may share an entry. Thread-safe and signal-safe;
+ * lock-free; concurrent counts may get lost. */
 #ifndef SC_INTERPOSE_GUARD_NEIGHBOURS_H
 #define SC_INTERPOSE_GUARD_NEIGHBOURS_H
 
@@ -16,18 +16,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The page was touched beside the bytes of what guarded it. */
+/* Counts a touch of the page beside the bytes of the operation for which the page was protected. */
 void sc_neighbours_note_touch(uintptr_t address);
 
-/* A hazard was found on the page. */
+/* Records that a hazard was found on the page, which is never left unprotected from now on. */
 void sc_neighbours_note_hazard(uintptr_t address);
 
-/* Is the page to be left unguarded for an operation that uses only a part of it? Each question
- * counts as an operation. */
+/* Counts an operation that uses only a part of the page. Returns whether the page is to be left
+ * unprotected for it. */
 bool sc_neighbours_leave_out(uintptr_t address);
 
-/* The interval is new memory of the program's: pages and blocks that lie wholly in it have no
- * past. */
+/* Forgets the counts of pages and blocks that lie wholly in the interval, which is new memory of
+ * the program. */
 void sc_neighbours_forget(uintptr_t address, size_t size_bytes);
 
 #endif

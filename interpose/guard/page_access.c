@@ -9,13 +9,13 @@
 
 #include "common/poison.h"
 
-/* Sets what the program may do with pages. Memory that has a lane is guarded by either mechanism,
- * and userfaults.c knows which; all other is mprotect's. */
+/* Sets the program's access to pages. Memory that has a stripe of its own is guarded by either
+ * mechanism, and userfaults.c knows which; all other by mprotect. */
 int sc_page_access_set(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
     if (size_bytes == 0)
         return 0;
-    if (sc_areas_have_lane(address))
+    if (sc_areas_have_stripe(address))
         return sc_userfaults_set(address, size_bytes, access);
     int result = sc_page_protection_set(address, size_bytes, access);
     if (result == 0 && access != SC_ACCESS_ALL)

@@ -9,6 +9,8 @@
 
 #include "common/poison.h"
 
+/* Sets the access of the pages by mprotect. Returns 0 or -errno. EPERM while unprotecting: the
+ * memory is sealed (mseal), so nobody can have protected it. */
 int sc_page_protection_set(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
     static const long protections[] = {

@@ -1,6 +1,5 @@
-/* Calls mprotect without passing the library's own hook of it.
- *
- * Thread-safe and signal-safe; no lock; errno is kept. */
+/* Calls mprotect by a system call, without passing through the library's hook of it. Thread-safe
+ * and signal-safe; no lock; errno is kept. */
 #ifndef SC_INTERPOSE_GUARD_PAGE_PROTECTION_H
 #define SC_INTERPOSE_GUARD_PAGE_PROTECTION_H
 
@@ -9,9 +8,9 @@
 
 enum sc_access;
 
-/* Protects whole pages. Returns 0 or -errno: the kernel refuses, and may have changed some of the
- * pages. -ENOMEM: no mapping is left (vm.max_map_count). To give access back to sealed memory
- * (mseal), which the kernel refuses, counts as done: nobody could have taken the access. */
+/* Sets the access of whole pages. Returns 0 or -errno; after a failure some of the pages may have
+ * changed. -ENOMEM: no mapping is left (vm.max_map_count). Linux refuses to give access back to
+ * sealed memory (mseal); that counts as done, as nobody could have protected it. */
 int sc_page_protection_set(uintptr_t address, size_t size_bytes, enum sc_access access);
 
 #endif

@@ -1,20 +1,21 @@
-/* Protects and unprotects pages as the tracker's spans (track/spans.h) ask for, and tells whether a
- * fault is the guard's or the program's own.
+/* Protects and unprotects pages (by mprotect or userfaultfd) as the tracker's spans say, and finds
+ * whether a fault is due to that or is the program's. A span is a run of pages that one operation
+ * wants protected (track/spans.h).
  *
- * What always holds: a page that is protected for the guard is covered by a span. A span covers its
- * pages before the kernel is told to protect them, and until the kernel has been told to unprotect
- * them, even if the span has ended meanwhile. The kernel is told under one lock, that of the page's
- * lane (track/spans.h). So under that lock a page that no span covers is as the program has made
- * it, and only a fault on such a page can be the program's own.
+ * What always holds: a page that the guard protects is covered by a span. A span covers its pages
+ * before the system call that protects them, and until the system call that unprotects them has
+ * returned, even if the span has ended meanwhile. These system calls are made under the lock of the
+ * page's stripe. So under that lock a page that no span covers has the access that the program gave
+ * it, and only a fault on such a page can be the program's.
  *
- * Pages that the kernel works on for the program are left unprotected (interpose/guard/loans.h),
- * and so are pages for which no mapping is left (vm.max_map_count). Pages that the kernel refuses
- * to unprotect stay covered until it does.
+ * Pages that a system call of the program is using stay unprotected (interpose/guard/loans.h), and
+ * so do pages for which no mapping is left (vm.max_map_count). Pages that Linux refuses to
+ * unprotect stay covered until it does.
  *
- * Locks: one of the module's own for each lane, lower lanes first, before the tracker's, so that
- * the kernel hears of changes in the order in which the tracker made them. Nothing here calls CUDA;
- * errno is kept. Thread-safe; signal-safe where sc_own_lock_depth is 0 and nobody can take the
- * thread away. */
+ * Locks: one for each stripe, lower stripes first, before the tracker's; so the system calls are
+ * made in the order of the tracker's changes. No function calls CUDA; errno is kept. Thread-safe.
+ * Signal-safe where sc_library_lock_depth is 0 and no signal handler can run that leaves the
+ * function by siglongjmp. */
 #ifndef SC_INTERPOSE_GUARD_PROTECT_H
 #define SC_INTERPOSE_GUARD_PROTECT_H
 
@@ -23,61 +24,66 @@
 
 #include "common/pages.h"
 
-/* The body of sc_guard_apply (interpose/guard/door.h). */
+/* Makes the system calls for all unapplied changes of the tracker's spans (sc_guard_apply in
+ * interpose/guard/door.h). */
 void sc_protect_apply(uint64_t stream_bits);
 
-/* Takes the locks of these lanes (a bit each) before a step of the tracker's.
- * sc_protect_tell_kernel, after the step, tells the kernel of what has changed in them and gives
- * the locks back. */
-void sc_protect_attend_lanes(uint64_t lanes);
-void sc_protect_tell_kernel(void);
+/* Takes the locks of these stripes (a bit each), before the tracker changes spans there.
+ * sc_protect_apply_and_unlock then makes the system calls for what was changed in them, and
+ * releases the locks. */
+void sc_protect_lock_stripes(uint64_t stripes);
+void sc_protect_apply_and_unlock(void);
 
-/* Moves the area that contains the address to the lane meant for it (sc_spans_move_area), and calls
- * `adopt` for it under the locks of both lanes. False: some of the area is guarded, or `adopt` has
- * returned false. */
+/* Moves the area that contains the address to the stripe meant for it (sc_spans_move_area), and
+ * calls `adopt` for it under the locks of both stripes. False: some of the area is guarded, or
+ * `adopt` has returned false. */
 bool sc_protect_move_area(uintptr_t address, bool (*adopt)(uintptr_t));
 
-/* Notes by which mechanism an operation on these pages of areas is to be guarded
- * (sc_userfaults_leave). */
-void sc_protect_note_left(const struct sc_pages *pages, bool left);
+/* Records for these pages by which mechanism the latest operation on them is to be guarded
+ * (sc_userfaults_note_mechanism). */
+void sc_protect_note_mechanism(const struct sc_pages *pages, bool by_mprotect);
 
-/* From now on userfaultfd can write-protect these pages, which lie in one area, when a copy reads
- * them (sc_userfaults_take_sources). */
-void sc_protect_take_sources(const struct sc_pages *pages);
+/* Registers these pages, which lie in one area, for write-protection by userfaultfd, for copies
+ * that read them (sc_userfaults_adopt_sources). */
+void sc_protect_adopt_sources(const struct sc_pages *pages);
 
-/* The kernel has taken pages of interpose/memory/areas.h out of the page tables for the program:
- * those that userfaultfd serves, and that are not kept off, come back. */
+/* Maps pages of interpose/memory/areas.h again that a system call of the program has removed from
+ * the page tables (MADV_DONTNEED and the like): those that userfaultfd serves and that are not
+ * protected at present. */
 void sc_protect_restore(const struct sc_pages *pages);
 
-/* Gives up all mappings that interpose/guard/apart.h has made, since the process has none left. */
+/* Merges all mappings that interpose/guard/apart.h has separated, since the process has no mappings
+ * left. */
 void sc_protect_join_all(void);
 
-/* Gives the page the protection that the tracker's records ask for, whatever protection it has. */
-void sc_protect_mend_page(uintptr_t address);
+/* Sets the page's access to the one that the tracker's spans give it, whatever it is now. Called if
+ * the same fault comes again and again. */
+void sc_protect_repair_page(uintptr_t address);
 
-/* Open makes a guarded page accessible for the length of one instruction, whatever is in flight
- * there; close protects it again. Open returns false if the page is no longer guarded, or the
- * kernel refuses. Close leaves a page alone that is no longer guarded. */
+/* sc_protect_open_page makes a protected page accessible for the length of one instruction,
+ * whatever is in flight there; false: the page is no longer guarded, or Linux refuses.
+ * sc_protect_close_page protects it again, if it is still guarded. */
 bool sc_protect_open_page(uintptr_t page);
 void sc_protect_close_page(uintptr_t page);
 
-/* Was the touch denied by a protection that the program itself has made? False: the guard has, had
- * or is about to have the page, and the touch is to be repeated. */
-bool sc_protect_is_programs(uintptr_t address, enum sc_touch touch);
+/* Was the touch denied by an access that the program itself has set? False: the guard protects the
+ * page, did so until now or is about to, and the instruction is to be repeated. */
+bool sc_protect_is_program_fault(uintptr_t address, enum sc_touch touch);
 
-/* A thread waits in the kernel for a page that userfaultfd keeps off: it goes on. Where an
- * operation still guards the page, its touch is a fault from now on (sc_guard_fault), if it may be
- * denied. Waits for the lane's lock for a fifth of a second, and lets the touch through then.
- * False: it is let through, though an operation guards the page. For the thread that reads events.
- */
+/* Answers a touch of a page that userfaultfd protects, for which a thread waits in Linux. If an
+ * operation still guards the page and `may_deny` is true, the page is protected by mprotect
+ * instead, so that the repeated touch raises SIGSEGV (sc_guard_fault). Otherwise the touch
+ * succeeds. Waits at most a fifth of a second for the stripe's lock; after that the touch succeeds,
+ * too. False: the touch succeeds although an operation guards the page. Called by the thread that
+ * reads userfaultfd. */
 bool sc_protect_answer_touch(uintptr_t address, bool may_deny);
 
-/* Makes the page accessible without a lock, although the tracker's records still ask for its
- * protection. False: the kernel refuses. */
-bool sc_protect_let_through(uintptr_t address);
+/* Makes the page accessible without a lock, although the tracker's spans still protect it. False:
+ * Linux refuses. */
+bool sc_protect_unprotect_at_once(uintptr_t address);
 
-/* In the child of a fork, which has copies of the pages and of their protection: lets go of all of
- * them, without a lock. True: the page at the address was protected. */
-bool sc_protect_let_go_inherited(uintptr_t address);
+/* Unprotects all pages in a forked child, which has copies of the pages and of their protection.
+ * Takes no lock. True: the page at the address was protected. */
+bool sc_protect_unprotect_inherited(uintptr_t address);
 
 #endif

@@ -1,7 +1,5 @@
-/* Tells how many bytes a faulting instruction reads or writes, by decoding it: a touch may begin
- * beside a buffer and reach into it.
- *
- * Thread-safe and signal-safe; no lock. */
+/* Finds how many bytes a faulting instruction reads or writes, by decoding it: a touch may begin
+ * before a buffer and extend into it. Thread-safe and signal-safe; no lock. */
 #ifndef SC_INTERPOSE_GUARD_REACH_H
 #define SC_INTERPOSE_GUARD_REACH_H
 
@@ -9,7 +7,7 @@
 
 struct sc_fault;
 
-/* How many bytes the instruction touches from the fault's address on; 0: not known. At most
+/* Returns how many bytes the instruction touches from the fault's address on; 0: unknown. At most
  * SC_OPERAND_BYTES_MAX, except for instructions that save the processor's state. */
 size_t sc_reach_of(const struct sc_fault *fault);
 

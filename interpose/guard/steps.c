@@ -17,7 +17,7 @@
 
 enum { STEPS_MAX = 32, PLACES = 64 };
 
-/* By page: how many reads have left it guarded. Two pages may have the same place. */
+/* For each page: how many reads were stepped in a row. Two pages may share an entry. */
 static _Atomic uint64_t places[PLACES];
 
 static uintptr_t page_bytes(void)
@@ -37,20 +37,20 @@ static unsigned count(uintptr_t address)
     return (unsigned)number;
 }
 
-/* Called behind the instruction that was let through. If that has done only a part of its work, and
- * will go on (`is_repeated`), the page is unprotected instead of opened again and again. */
+/* Protects the page again after the stepped instruction. If that has done only a part of its work
+ * and will go on (`is_repeated`), unprotects the page for good. */
 static void close_page(uintptr_t page, bool is_repeated)
 {
     if (is_repeated) {
-        SC_TRACKED(sc_guarded_let_go(track.inflight, page, page_bytes(), SC_TOUCH_WRITE, true,
-                                     SC_NO_VERDICT_NEIGHBOURS));
+        SC_TRACKED(sc_guarded_unprotect(track.inflight, page, page_bytes(), SC_TOUCH_WRITE, true,
+                                        SC_NO_VERDICT_NEIGHBOURS));
         sc_guard_apply(SC_GUARD_ALL);
     }
     sc_protect_close_page(page);
 }
 
-/* Lets the faulting instruction through and guards the page again behind it. Only reads are
- * stepped, and only on a page with results that are still to come. */
+/* Steps the faulting instruction. Only reads are stepped, and only on a page with incomplete copies
+ * to the host. */
 bool sc_steps_open_page(const struct sc_fault *fault, enum sc_touch touch)
 {
     uintptr_t page = fault->address & -page_bytes();

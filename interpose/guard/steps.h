@@ -1,11 +1,12 @@
-/* Opens a guarded page for a single instruction that reads beside the results which are still to
- * come, and closes the page behind it.
+/* Makes a protected page accessible for a single instruction, and protects it again right after
+ * that.
  *
- * A program that reads a result which is there may go on to one on the same page that is not, so
- * the page stays guarded. A write unprotects the page instead: it may change a source there, which
- * is noticed by comparing what the page held, and for that the page must be readable.
+ * It is used for an instruction that reads, on the page of an incomplete copy to the host, bytes
+ * beside those of the copy. The program may go on to the bytes of the copy, so the page stays
+ * guarded. A write beside the bytes unprotects the page instead, since a changed source is found by
+ * a comparison, for which the page must be readable.
  *
- * Thread-safe and signal-safe. Locks: the guard's and the tracker's are taken inside. */
+ * Thread-safe and signal-safe. Locks: takes the guard's and the tracker's. */
 #ifndef SC_INTERPOSE_GUARD_STEPS_H
 #define SC_INTERPOSE_GUARD_STEPS_H
 
@@ -14,10 +15,10 @@
 enum sc_touch;
 struct sc_fault;
 
-/* In the handler of a fault on a guarded page, beside the bytes that it is guarded for. True: the
- * instruction may run now, and the page is closed again behind it. The first such read in a row
- * also counts as a touch beside a buffer (neighbours.h). False: the caller is to unprotect the
- * page. */
+/* Called in the handler of a fault on a protected page, beside the bytes that the page is guarded
+ * for. True: the page is accessible, and will be protected again after the faulting instruction.
+ * False: the caller must unprotect the page. The first such read in a row also counts as a touch
+ * beside a buffer (neighbours.h). */
 bool sc_steps_open_page(const struct sc_fault *fault, enum sc_touch touch);
 
 #endif

@@ -11,11 +11,11 @@
 #include <time.h>
 
 #include "common/kernel.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/guard/door.h"
 #include "interpose/guard/protect.h"
 #include "interpose/guard/userfaults.h"
-#include "interpose/reaper/own_threads.h"
+#include "interpose/reaper/library_threads.h"
 #include "interpose/signals/blocked_threads.h"
 #include "interpose/signals/signals.h"
 #include "track/no_verdicts.h"
@@ -23,27 +23,27 @@
 
 #include "common/poison.h"
 
-/* May the page become mprotect's, so that the touch faults by SIGSEGV and is judged? Not if the
- * thread would die of that: it has SIGSEGV blocked, or belongs to another process that shares our
- * memory (vfork) and has handlers of its own. */
+/* May the page be protected by mprotect instead, so that the touch raises SIGSEGV and is checked?
+ * Not if the thread would die of that: it has SIGSEGV blocked, or belongs to another process that
+ * shares this one's memory (vfork) and has its own handlers. */
 static bool may_deny(int32_t thread, enum sc_no_verdict_reason *reason)
 {
     bool blocks = false;
     *reason = SC_NO_VERDICT_HANDLER;
     if (!sc_blocked_threads_find(thread, &blocks))
         return false;
-    sc_signals_doubt();
+    sc_signals_recheck_soon();
     enum sc_takeover takeover = blocks ? SC_TAKEOVER_BLOCKED : sc_signals_take_over();
     if (takeover == SC_TAKEOVER_BLOCKED)
         *reason = SC_NO_VERDICT_BLOCKED;
     return takeover == SC_TAKEOVER_DONE;
 }
 
-/* Answers one touch: has it fault by SIGSEGV, or lets it go on without a verdict. */
+/* Answers one touch: lets it raise SIGSEGV, or lets it succeed without a verdict. */
 static void answer(const struct sc_userfaults_event *event)
 {
     enum sc_no_verdict_reason reason = SC_NO_VERDICT_HANDLER;
-    bool denies = sc_userfaults_is_off(event->address) && may_deny(event->thread, &reason);
+    bool denies = sc_userfaults_is_protected(event->address) && may_deny(event->thread, &reason);
     if (!sc_protect_answer_touch(event->address, denies))
         sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, 1);
 }
@@ -55,12 +55,12 @@ static bool set_priority(int priority)
                           &parameters) == 0;
 }
 
-/* Gives this thread real-time priority: a thread with such a priority may wait for it, and it must
- * then not wait for threads of lower priority. The kernel grants that if the process may have such
+/* Gives this thread real-time priority: a thread with such a priority may wait for it, and must
+ * then not wait for threads of lower priority. Linux grants that if the process may have such
  * threads (CAP_SYS_NICE, or up to RLIMIT_RTPRIO). A higher policy that was inherited stays. */
 static void outrank_others(void)
 {
-    const int highest = 98; /* 99 is that of the kernel's own threads */
+    const int highest = 98; /* 99 is that of Linux's own threads */
     struct sched_param inherited = {.sched_priority = 0};
     struct rlimit allowed = {0};
     sc_kernel_call(SYS_sched_getparam, 0, &inherited);
@@ -71,20 +71,17 @@ static void outrank_others(void)
         set_priority((int)allowed.rlim_cur);
 }
 
-/* Whoever asks first whether memory is served has an answer that does not hang on how soon the
- * thread runs: it is waited for, but not by a process of which the thread can get nowhere. */
 enum { FIRST_WAIT_NS = 200 * 1000 * 1000, NANOSECONDS = 1000 * 1000 * 1000 };
 static _Atomic uint32_t has_begun; /* a futex */
 
-static void tell_begun(void)
+static void signal_begun(void)
 {
     atomic_store(&has_begun, 1);
     sc_kernel_call(SYS_futex, &has_begun, FUTEX_WAKE_PRIVATE, 1);
 }
 
-/* Waits until the thread runs, so that the first answer whether userfaultfd serves does not depend
- * on how soon it does. Not for ever: the process may be one in which the thread never gets to
- * run. */
+/* Waits until the thread runs, so that the first answer whether userfaultfd can be used does not
+ * depend on how soon it does. With a limit: the thread may never get to run in this process. */
 static void await_begun(void)
 {
     struct timespec until;
@@ -103,11 +100,11 @@ static void *run(void *unused)
 {
     struct sc_userfaults_event event;
     SC_CARRY();
-    sc_own_threads_enter("safecopy-touch");
-    sc_own_threads_block_signals();
+    sc_library_threads_enter("safecopy-touch");
+    sc_library_threads_block_signals();
     outrank_others();
-    bool serves = sc_userfaults_enter_reader();
-    tell_begun();
+    bool serves = sc_userfaults_start_reader();
+    signal_begun();
     if (!serves)
         return unused;
     while (sc_userfaults_await(&event))
@@ -115,14 +112,17 @@ static void *run(void *unused)
     return unused;
 }
 
+/* Starts the reader's thread and waits until the thread has begun. */
 static void start(void)
 {
-    if (sc_own_threads_start(run, SC_OWN_THREADS_SMALL))
+    if (sc_library_threads_start(run, SC_LIBRARY_THREADS_SMALL))
         await_begun();
     else
         sc_userfaults_give_up();
 }
 
+/* Opens userfaultfd and starts its reader, once. False: userfaultfd cannot be used. That is checked
+ * again after the start, which may have failed. */
 bool sc_user_touches_begin(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

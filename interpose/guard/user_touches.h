@@ -1,19 +1,19 @@
-/* The library's thread that learns from userfaultfd that a page which is kept off was touched, and
- * answers the touch.
+/* Runs the library's thread that reads touches of protected pages from userfaultfd and answers
+ * them.
  *
- * The thread has a table of descriptors of its own, and real-time priority if the process may have
- * that. It calls neither the driver nor malloc, and waits without end for no lock that another
- * thread may hold over a touch. */
+ * The thread has its own table of file descriptors, and real-time priority if the process may have
+ * that. It calls neither the driver nor malloc. Its waits for a lock that another thread may hold
+ * while it touches a page have a limit. */
 #ifndef SC_INTERPOSE_GUARD_USER_TOUCHES_H
 #define SC_INTERPOSE_GUARD_USER_TOUCHES_H
 
 #include <stdbool.h>
 
-/* Opens the descriptor and starts the thread, at the first call. To be called before memory is
- * registered with userfaultfd: from then on a touch of a page that the kernel has taken out waits
- * for an answer. False: the system gives no descriptor. Until the thread runs mprotect guards
- * pages. Thread-safe, not signal-safe; the caller holds no lock of the library's, since the C
- * library makes the thread. */
+/* Opens the userfaultfd and starts the thread, in the first call. To be called before memory is
+ * registered with userfaultfd, as from then on a touch of a page that is missing from the page
+ * tables waits for an answer. False: there is no userfaultfd to be had. Until the thread runs,
+ * mprotect guards pages. Thread-safe, not signal-safe. The caller holds no lock of the library,
+ * since the C library creates the thread. */
 bool sc_user_touches_begin(void);
 
 #endif

@@ -32,41 +32,42 @@
 #define REGISTER_WP (UINT64_C(1) << 1)
 #define REGISTER_MINOR (UINT64_C(1) << 2)
 
-struct put_back {
+struct continue_request {
     struct uffdio_range range;
     uint64_t mode;
     int64_t mapped;
 };
-#define PUT_BACK _IOWR(UFFDIO, 0x07, struct put_back) /* UFFDIO_CONTINUE */
-#define PUT_BACK_WP (UINT64_C(1) << 1)                /* UFFDIO_CONTINUE_MODE_WP */
+#define CONTINUE_REQUEST _IOWR(UFFDIO, 0x07, struct continue_request) /* UFFDIO_CONTINUE */
+#define CONTINUE_MODE_WP (UINT64_C(1) << 1)                           /* UFFDIO_CONTINUE_MODE_WP */
 
 enum {
     PAGE_BYTES = SC_SMALL_PAGE_BYTES,
     AREA_PAGES = SC_AREAS_BYTES / SC_SMALL_PAGE_BYTES,
     PAGES_MAX = SC_AREAS_COUNT * AREA_PAGES,
-    TOUCHES_MAX = 3, /* then the page stays mprotect's */
+    TOUCHES_MAX = 3, /* then mprotect guards the page for good */
 };
 
 /* What is known of a page: */
 enum {
-    ACCESS = 0x03, /* what the host may do (enum sc_access) */
+    ACCESS = 0x03, /* the program's access (enum sc_access) */
     TOUCHES = 0x0c,
     ONE_TOUCH = 0x04,
-    BY_MPROTECT = 0x10, /* kept off, or read-only, by mprotect */
+    BY_MPROTECT = 0x10, /* protected by mprotect */
     ADOPTED = 0x20,     /* registered */
     SOURCES = 0x40,     /* ... for write-protection as well */
-    LEFT = 0x80,        /* the latest operation there was left to mprotect */
+    TO_MPROTECT = 0x80, /* mprotect was chosen for the latest operation there */
 };
 
 static _Atomic int descriptor = -1;
 static _Atomic bool has_reader;
 static _Atomic int state; /* enum sc_userfaultfd_state */
-static uintptr_t
-    bell; /* a page that is always off: a touch wakes the reader for what is not said */
+/* A registered page that is never in the page tables: touching it wakes the reader, which then
+ * ends. */
+static uintptr_t wake_page;
 
 static _Atomic uint8_t *page_at(uintptr_t address)
 {
-    return &sc_areas.marks[(address - sc_areas.start) / PAGE_BYTES];
+    return &sc_areas.page_states[(address - sc_areas.start) / PAGE_BYTES];
 }
 
 static uint8_t known_of(uintptr_t address)
@@ -84,9 +85,9 @@ static bool is_usable(void)
     return atomic_load_explicit(&has_reader, memory_order_acquire) && !sc_process_is_child();
 }
 
-/* ---- the kernel ---- */
+/* ---- system calls ---- */
 
-static long ask(unsigned long request, void *argument)
+static long call_ioctl(unsigned long request, void *argument)
 {
     return sc_kernel_call(SYS_ioctl, atomic_load_explicit(&descriptor, memory_order_relaxed),
                           request, argument);
@@ -95,25 +96,25 @@ static long ask(unsigned long request, void *argument)
 static long write_protect(uintptr_t start, size_t size_bytes, bool on)
 {
     struct uffdio_writeprotect request = {.range = {start, size_bytes}, .mode = on};
-    return ask(UFFDIO_WRITEPROTECT, &request);
+    return call_ioctl(UFFDIO_WRITEPROTECT, &request);
 }
 
 static void wake(uintptr_t start, size_t size_bytes)
 {
     struct uffdio_range range = {start, size_bytes};
-    ask(UFFDIO_WAKE, &range);
+    call_ioctl(UFFDIO_WAKE, &range);
 }
 
-/* Puts pages back into the page tables (UFFDIO_CONTINUE), for reading alone if `access` says so
- * (Linux 6.4). Pages that are there already, or for which the kernel has no page, are passed over
- * and their waiters woken, which touch them again. */
-static long put_all_back(uintptr_t start, size_t size_bytes, enum sc_access access)
+/* Maps pages again (UFFDIO_CONTINUE), read-only if `access` says so (Linux 6.4). Pages that are
+ * mapped already, or that Linux does not have, are skipped, and their waiting threads woken, which
+ * touch them again. */
+static long map_pages_again(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     long refused = 0;
     for (uintptr_t end = start + size_bytes; start < end;) {
-        uint64_t mode = access == SC_ACCESS_READ ? PUT_BACK_WP : 0;
-        struct put_back request = {.range = {start, end - start}, .mode = mode};
-        long result = ask(PUT_BACK, &request);
+        uint64_t mode = access == SC_ACCESS_READ ? CONTINUE_MODE_WP : 0;
+        struct continue_request request = {.range = {start, end - start}, .mode = mode};
+        long result = call_ioctl(CONTINUE_REQUEST, &request);
         if (result == 0)
             break;
         if (result == -EAGAIN && request.mapped > 0) {
@@ -136,7 +137,7 @@ static long put_all_back(uintptr_t start, size_t size_bytes, enum sc_access acce
 static bool register_for(uint64_t mode, uintptr_t start, size_t size_bytes)
 {
     struct uffdio_register request = {.range = {start, size_bytes}, .mode = mode};
-    return ask(UFFDIO_REGISTER, &request) == 0;
+    return call_ioctl(UFFDIO_REGISTER, &request) == 0;
 }
 
 static bool register_pages(uint64_t mode, uintptr_t start, size_t size_bytes)
@@ -148,34 +149,34 @@ static bool register_pages(uint64_t mode, uintptr_t start, size_t size_bytes)
 static void unregister_pages(uintptr_t start, size_t size_bytes)
 {
     struct uffdio_range range = {start, size_bytes};
-    ask(UFFDIO_UNREGISTER, &range);
+    call_ioctl(UFFDIO_UNREGISTER, &range);
 }
 
-/* Makes the bell: a registered page that stays out of the page tables, so that reading it wakes the
- * reader. */
-static bool hang_bell(void)
+/* Maps and registers wake_page, and removes it from the page tables. */
+static bool make_wake_page(void)
 {
-    bell = sc_areas_map(PAGE_BYTES);
-    return bell && register_pages(REGISTER_WP | REGISTER_MINOR, bell, PAGE_BYTES) &&
-           sc_kernel_call(SYS_madvise, bell, PAGE_BYTES, DONTNEED_LOCKED) == 0;
+    wake_page = sc_areas_map(PAGE_BYTES);
+    return wake_page && register_pages(REGISTER_WP | REGISTER_MINOR, wake_page, PAGE_BYTES) &&
+           sc_kernel_call(SYS_madvise, wake_page, PAGE_BYTES, DONTNEED_LOCKED) == 0;
 }
 
+/* Opens the descriptor and tries it out on wake_page. */
 static enum sc_userfaultfd_state open_and_try(void)
 {
     enum sc_userfaultfd_state opened;
     atomic_store(&descriptor, sc_userfaultfd_open(&opened));
-    if (opened == SC_USERFAULTFD_OPENED && !hang_bell())
+    if (opened == SC_USERFAULTFD_OPENED && !make_wake_page())
         opened = SC_USERFAULTFD_NO_DESCRIPTOR;
     return opened;
 }
 
-/* Has this process the descriptor? A forked child's is for the memory of its parent. */
+/* Has this process an open descriptor? A forked child's copy is for the memory of its parent. */
 static bool is_open(void)
 {
     return sc_userfaults_state() == SC_USERFAULTFD_OPENED && !sc_process_is_child();
 }
 
-/* Threads that call this while the first call is under way wait for its answer. */
+/* Opens the descriptor, once. Threads that call this meanwhile wait for the result. */
 bool sc_userfaults_begin(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -195,7 +196,7 @@ enum sc_userfaultfd_state sc_userfaults_state(void)
 
 static bool is_adopted(uintptr_t page)
 {
-    return sc_areas_have_lane(page) && known_of(page) & ADOPTED;
+    return sc_areas_have_stripe(page) && known_of(page) & ADOPTED;
 }
 
 static bool is_touched(uint8_t known)
@@ -203,38 +204,40 @@ static bool is_touched(uint8_t known)
     return (known & TOUCHES) / ONE_TOUCH >= TOUCHES_MAX;
 }
 
-/* May userfaultfd guard a page of which this is known? */
+/* May userfaultfd guard a page with these flags? */
 static bool serves(uint8_t known, bool is_source)
 {
     uint8_t wanted = ADOPTED | (is_source ? SOURCES : 0);
-    return (known & (wanted | BY_MPROTECT | LEFT)) == wanted && !is_touched(known);
+    return (known & (wanted | BY_MPROTECT | TO_MPROTECT)) == wanted && !is_touched(known);
 }
 
+/* True if userfaultfd can guard every page of the interval. */
 bool sc_guard_uses_userfault(uintptr_t address, size_t size_bytes, bool is_source)
 {
     uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1), end = address + size_bytes;
-    if (!is_usable() || size_bytes >= SC_USERFAULTS_LONG_BYTES || !sc_areas_have_lane(address) ||
-        !sc_areas_have_lane(end - 1))
+    if (!is_usable() || size_bytes >= SC_USERFAULTS_LONG_BYTES || !sc_areas_have_stripe(address) ||
+        !sc_areas_have_stripe(end - 1))
         return false;
     while (page < end && serves(known_of(page), is_source))
         page += PAGE_BYTES;
     return page >= end;
 }
 
-bool sc_userfaults_are_left(uintptr_t start, size_t size_bytes, bool left)
+/* True if all pages have the flag already, so that no lock is needed to set it. */
+bool sc_userfaults_mechanism_is_noted(uintptr_t start, size_t size_bytes, bool by_mprotect)
 {
     uintptr_t page = start;
-    left |= !is_usable();
-    while (page - start < size_bytes && !(known_of(page) & LEFT) == !left)
+    by_mprotect |= !is_usable();
+    while (page - start < size_bytes && !(known_of(page) & TO_MPROTECT) == !by_mprotect)
         page += PAGE_BYTES;
     return page - start >= size_bytes;
 }
 
-void sc_userfaults_leave(uintptr_t start, size_t size_bytes, bool left)
+void sc_userfaults_note_mechanism(uintptr_t start, size_t size_bytes, bool by_mprotect)
 {
-    uint8_t noted = left || !is_usable() ? LEFT : 0;
+    uint8_t noted = by_mprotect || !is_usable() ? TO_MPROTECT : 0;
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
-        set_known(page, (uint8_t)((known_of(page) & ~LEFT) | noted));
+        set_known(page, (uint8_t)((known_of(page) & ~TO_MPROTECT) | noted));
 }
 
 static void set_all_known(uintptr_t start, size_t size_bytes, uint8_t known)
@@ -243,8 +246,8 @@ static void set_all_known(uintptr_t start, size_t size_bytes, uint8_t known)
         set_known(page, known);
 }
 
-/* Registers the pages. They are noted as adopted before the kernel is asked, since the hook of
- * madvise looks at the note before and after it takes pages out. */
+/* Registers the pages with userfaultfd. The ADOPTED flag is set before, since the hook of madvise
+ * reads it before and after it removes pages from the page tables. */
 static bool adopt(uintptr_t start, size_t size_bytes)
 {
     if (!sc_userfaults_begin())
@@ -259,16 +262,17 @@ static bool adopt(uintptr_t start, size_t size_bytes)
     return false;
 }
 
-/* Memory that was freed and is used again has stayed registered. */
+/* Registers the pages unless they are. Memory that was freed and is used again has stayed
+ * registered. */
 void sc_userfaults_serve(uintptr_t address, size_t size_bytes)
 {
     if (sc_areas_are_shared(address) && !is_adopted(address))
         adopt(address, (size_bytes + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1));
 }
 
-/* Has the kernel map the area by small pages. A mapping that has all of a huge page is mapped as
- * one, so the first page becomes a mapping of its own, which drops the huge entry. If the program
- * has put memory of its own there, which cannot be registered, that loses nothing. */
+/* Makes Linux map the area by small pages. A mapping that has all of a huge page is mapped as one,
+ * so the first page becomes a mapping of its own, which drops the huge entry. If the program has
+ * mapped memory of its own there, which cannot be registered, that loses nothing. */
 static bool make_small(uintptr_t area)
 {
     return sc_kernel_call(SYS_madvise, area, SC_AREAS_BYTES, MADV_NOHUGEPAGE) == 0 &&
@@ -276,6 +280,7 @@ static bool make_small(uintptr_t area)
            sc_kernel_call(SYS_madvise, area, PAGE_BYTES, MADV_RANDOM) == 0;
 }
 
+/* Registers the whole area after Linux was made to map it by small pages. */
 bool sc_userfaults_adopt_huge(uintptr_t area)
 {
     if (is_adopted(area)) /* by a thread that had the locks before */
@@ -285,6 +290,7 @@ bool sc_userfaults_adopt_huge(uintptr_t area)
     return adopted;
 }
 
+/* True if all pages of the interval are registered. */
 bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes)
 {
     uintptr_t page = start;
@@ -293,8 +299,9 @@ bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes)
     return page - start >= size_bytes;
 }
 
-/* Pages that mprotect guards at this moment are unprotected by mprotect later. */
-void sc_userfaults_take_sources(uintptr_t start, size_t size_bytes)
+/* Registers the pages for write-protection. Pages that mprotect protects at this moment will be
+ * unprotected by mprotect. */
+void sc_userfaults_adopt_sources(uintptr_t start, size_t size_bytes)
 {
     if (!is_usable() || !sc_userfaults_have_adopted(start, size_bytes) ||
         !register_for(REGISTER_WP | REGISTER_MINOR, start, size_bytes))
@@ -303,28 +310,30 @@ void sc_userfaults_take_sources(uintptr_t start, size_t size_bytes)
         atomic_fetch_or_explicit(page_at(page), SOURCES, memory_order_relaxed);
 }
 
+/* Maps those pages again that no operation guards and that a call of the program may have removed
+ * from the page tables. */
 void sc_userfaults_restore(uintptr_t start, size_t size_bytes)
 {
     if (!is_open())
         return;
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
         if (is_adopted(page) && (known_of(page) & ACCESS) == SC_ACCESS_ALL)
-            put_all_back(page, PAGE_BYTES, SC_ACCESS_ALL);
+            map_pages_again(page, PAGE_BYTES, SC_ACCESS_ALL);
 }
 
 /* ---- the end ---- */
 
-/* Is the descriptor of no use any more? The bell, with which nothing else is wrong, tells that from
- * a refusal that concerns one range. */
+/* Is the descriptor useless now? Changing wake_page fails only then; the failure of another call
+ * may concern its range alone. */
 static bool is_lost(void)
 {
-    return write_protect(bell, PAGE_BYTES, false) != 0;
+    return write_protect(wake_page, PAGE_BYTES, false) != 0;
 }
 
-/* Called when the kernel has refused. If the program has closed the descriptor, or a seccomp filter
- * forbids its use, userfaultfd guards nothing from now on. The reader, which has a descriptor of
- * its own, is woken by the bell and lets all waiting threads go on. Under a filter they go on when
- * nobody has the descriptor any more. */
+/* Checks, after a failure, whether the program has closed the descriptor, or a seccomp filter
+ * forbids its use. Then userfaultfd guards nothing from now on. Touching wake_page wakes the
+ * reader, which has a descriptor of its own and lets all waiting threads continue. Under a filter
+ * they continue when no descriptor is open any more. */
 static void lose(long result)
 {
     if (!is_lost() || !atomic_exchange(&has_reader, false))
@@ -332,7 +341,7 @@ static void lose(long result)
     atomic_store(&state, SC_USERFAULTFD_LOST);
     if (result == -EPERM || result == -EACCES || result == -ENOSYS)
         sc_kernel_call(SYS_close, atomic_load(&descriptor));
-    (void)*(const volatile char *)bell;
+    (void)*(const volatile char *)wake_page;
 }
 
 void sc_userfaults_give_up(void)
@@ -341,14 +350,15 @@ void sc_userfaults_give_up(void)
     unregister_pages(sc_areas.start, sc_areas.size_bytes);
 }
 
-/* The reader's last act: no page is kept off any more, and all waiting threads go on. */
-static void let_all_through(void)
+/* Ends userfaultfd, as the reader's last act: no page is protected by it any more, and all waiting
+ * threads continue. */
+static void end_reading(void)
 {
     atomic_store(&has_reader, false);
     atomic_store(&state, SC_USERFAULTFD_LOST);
     for (unsigned page = 0; page < PAGES_MAX; page++)
-        if (sc_areas.marks[page])
-            atomic_fetch_and_explicit(&sc_areas.marks[page], BY_MPROTECT | ACCESS,
+        if (sc_areas.page_states[page])
+            atomic_fetch_and_explicit(&sc_areas.page_states[page], BY_MPROTECT | ACCESS,
                                       memory_order_relaxed);
     unregister_pages(sc_areas.start, sc_areas.size_bytes);
     wake(sc_areas.start, sc_areas.size_bytes);
@@ -359,8 +369,8 @@ static void let_all_through(void)
 
 enum way { NOTHING, BY_USERFAULT, BY_MAPPING, BY_NOTHING_NOW };
 
-/* How the page's access is to be changed. BY_NOTHING_NOW: userfaultfd was to guard it and cannot,
- * and mprotect must not, as SIGSEGV may not be shared. */
+/* Returns how the page's access is to be changed. BY_NOTHING_NOW: userfaultfd was to guard it and
+ * cannot, and mprotect must not, as SIGSEGV may not be shared. */
 static enum way way_of(uintptr_t page, enum sc_access access, bool usable)
 {
     uint8_t known = known_of(page);
@@ -371,32 +381,33 @@ static enum way way_of(uintptr_t page, enum sc_access access, bool usable)
         return NOTHING;
     if (access == SC_ACCESS_ALL)
         return BY_USERFAULT;
-    if (!usable && !(known & LEFT))
+    if (!usable && !(known & TO_MPROTECT))
         return BY_NOTHING_NOW;
     bool is_registered = access == SC_ACCESS_NONE || known & SOURCES;
-    return !(known & LEFT) && !is_touched(known) && is_registered ? BY_USERFAULT : BY_MAPPING;
+    return !(known & TO_MPROTECT) && !is_touched(known) && is_registered ? BY_USERFAULT
+                                                                         : BY_MAPPING;
 }
 
-/* Notes what the host may do with the pages, and whether mprotect sees to that. */
+/* Records the program's access to the pages, and whether mprotect provides it. */
 static void note(uintptr_t start, size_t size_bytes, enum sc_access access, bool by_mprotect)
 {
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES) {
         uint8_t known = known_of(page) & (uint8_t) ~(ACCESS | BY_MPROTECT);
-        bool is_closed = by_mprotect && access != SC_ACCESS_ALL;
-        set_known(page, (uint8_t)(known | access | (is_closed ? BY_MPROTECT : 0)));
+        bool is_denied = by_mprotect && access != SC_ACCESS_ALL;
+        set_known(page, (uint8_t)(known | access | (is_denied ? BY_MPROTECT : 0)));
     }
 }
 
-/* Changes the access by mprotect. A page that userfaultfd keeps off is put back behind mprotect's
- * protection. */
+/* Changes the access by mprotect. A page that userfaultfd has protected is first protected by
+ * mprotect, and then released by userfaultfd. */
 static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
-    bool was_off = sc_userfaults_is_off(start);
+    bool was_protected = sc_userfaults_is_protected(start);
     long result = sc_page_protection_set(start, size_bytes, access);
-    if (result == 0 && was_off)
+    if (result == 0 && was_protected)
         result = (known_of(start) & ACCESS) == SC_ACCESS_READ
                      ? write_protect(start, size_bytes, false)
-                     : put_all_back(start, size_bytes, SC_ACCESS_ALL);
+                     : map_pages_again(start, size_bytes, SC_ACCESS_ALL);
     if (result == 0)
         note(start, size_bytes, access, true);
     if (result == 0 && access != SC_ACCESS_ALL)
@@ -404,14 +415,14 @@ static long set_mapping(uintptr_t start, size_t size_bytes, enum sc_access acces
     return result;
 }
 
-/* Makes pages accessible that userfaultfd kept off. Each page that was only write-protected would
- * fault at its next store, so all are made ready for stores together (POPULATE_WRITE). If the
- * program has taken pages out of the page tables itself, that waits for nobody: they are noted as
- * accessible before. */
-static long let_go(uintptr_t start, size_t size_bytes, enum sc_access from)
+/* Unprotects pages that userfaultfd has protected. Each page that was only write-protected would
+ * fault at its next store, so all are made writable together (MADV_POPULATE_WRITE). If the program
+ * has removed pages from the page tables itself, that call would wait for the reader; so they are
+ * recorded as accessible before. */
+static long unprotect(uintptr_t start, size_t size_bytes, enum sc_access from)
 {
     if (from == SC_ACCESS_NONE)
-        return put_all_back(start, size_bytes, SC_ACCESS_ALL);
+        return map_pages_again(start, size_bytes, SC_ACCESS_ALL);
     long result = write_protect(start, size_bytes, false);
     if (result == 0) {
         note(start, size_bytes, SC_ACCESS_ALL, false);
@@ -420,43 +431,42 @@ static long let_go(uintptr_t start, size_t size_bytes, enum sc_access from)
     return result;
 }
 
-/* Makes pages readable that were inaccessible. Before Linux 6.4 they may be written for a moment in
- * between. */
-static long let_readers_in(uintptr_t start, size_t size_bytes)
+/* Makes inaccessible pages readable. Before Linux 6.4 they are writable for a moment in between. */
+static long make_readable(uintptr_t start, size_t size_bytes)
 {
-    long result = put_all_back(start, size_bytes, SC_ACCESS_READ);
+    long result = map_pages_again(start, size_bytes, SC_ACCESS_READ);
     if (result == -EINVAL)
-        result = put_all_back(start, size_bytes, SC_ACCESS_ALL);
+        result = map_pages_again(start, size_bytes, SC_ACCESS_ALL);
     return result ? result : write_protect(start, size_bytes, true);
 }
 
-/* Takes pages away from the host: all access, or only stores. Pages that were inaccessible become
- * readable if `access` says so. */
-static long keep_off(uintptr_t start, size_t size_bytes, enum sc_access from, enum sc_access access)
+/* Protects pages by userfaultfd: against all access, or only against stores. Pages that were
+ * inaccessible become readable if `access` says so. */
+static long protect(uintptr_t start, size_t size_bytes, enum sc_access from, enum sc_access access)
 {
     if (access != SC_ACCESS_READ)
         return sc_kernel_call(SYS_madvise, start, size_bytes, DONTNEED_LOCKED);
-    return from == SC_ACCESS_NONE ? let_readers_in(start, size_bytes)
+    return from == SC_ACCESS_NONE ? make_readable(start, size_bytes)
                                   : write_protect(start, size_bytes, true);
 }
 
-/* The kernel has refused to write-protect the pages: the memory was given back and is used again,
- * and is no longer registered for that. */
+/* Clears the SOURCES flags after Linux has refused to write-protect the pages: the memory was freed
+ * and is used again, and is no longer registered for that. */
 static void forget_sources(uintptr_t start, size_t size_bytes)
 {
     for (uintptr_t page = start; page < start + size_bytes; page += PAGE_BYTES)
         set_known(page, known_of(page) & (uint8_t)~SOURCES);
 }
 
-/* Changes the access by userfaultfd. Pages are noted as kept off before they are and until they are
- * not any more. What the kernel refuses is not guarded. */
+/* Changes the access by userfaultfd. Pages are recorded as protected before they are, and until
+ * they no longer are. Pages for which Linux refuses are not guarded. */
 static long set_by_userfault(uintptr_t start, size_t size_bytes, enum sc_access access)
 {
     enum sc_access from = known_of(start) & ACCESS;
     long result = 0;
     if (access != SC_ACCESS_ALL) {
         note(start, size_bytes, access, false);
-        result = keep_off(start, size_bytes, from, access);
+        result = protect(start, size_bytes, from, access);
         if (result == 0) {
             sc_guarded_ranges_note(start, true);
             return 0;
@@ -465,7 +475,7 @@ static long set_by_userfault(uintptr_t start, size_t size_bytes, enum sc_access 
         forget_sources(start, size_bytes);
         from = from == SC_ACCESS_ALL ? access : from;
     }
-    long let = let_go(start, size_bytes, from);
+    long let = unprotect(start, size_bytes, from);
     if (let != 0)
         lose(let);
     note(start, size_bytes, SC_ACCESS_ALL, false);
@@ -478,8 +488,8 @@ static bool are_alike(uintptr_t a, uintptr_t b)
     return (known_of(a) & same) == (known_of(b) & same);
 }
 
-/* Changes runs of pages that are alike together. In a forked child mprotect alone changes anything:
- * what userfaultfd kept off in the parent is accessible there. */
+/* Changes runs of pages with equal flags together. In a forked child only mprotect changes
+ * anything: what userfaultfd protected in the parent is accessible there. */
 int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access access)
 {
     bool usable = is_usable();
@@ -504,31 +514,32 @@ int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access acces
     return (int)refused;
 }
 
-void sc_userfaults_keep_off_again(uintptr_t address)
+void sc_userfaults_protect_again(uintptr_t address)
 {
-    if (sc_userfaults_is_off(address))
-        keep_off(address, PAGE_BYTES, SC_ACCESS_ALL, (enum sc_access)(known_of(address) & ACCESS));
+    if (sc_userfaults_is_protected(address))
+        protect(address, PAGE_BYTES, SC_ACCESS_ALL, (enum sc_access)(known_of(address) & ACCESS));
 }
 
 /* ---- the reader ---- */
 
-/* Makes the thread that reads faults ready. False: it cannot serve. With a table of descriptors of
- * its own the reader keeps no file of the program's open, and the program cannot close its
- * descriptor. The program may have done that before, and have another file of the same number: only
- * ours can write-protect the bell. */
-bool sc_userfaults_enter_reader(void)
+/* Prepares the calling thread, which becomes the reader of touches. False: it cannot serve. With
+ * its own table of file descriptors the reader keeps no file of the program open, and the program
+ * cannot close its descriptor. The program may have done that before, and opened another file with
+ * the same number. So changing wake_page is tried: that works with the library's descriptor only.
+ */
+bool sc_userfaults_start_reader(void)
 {
     unsigned own = (unsigned)atomic_load(&descriptor);
     bool entered = sc_kernel_call(SYS_close_range, own + 1, ~0U, CLOSE_UNSHARED) == 0 &&
                    (own == 0 || sc_kernel_call(SYS_close_range, 0, own - 1, 0) == 0) &&
-                   write_protect(bell, PAGE_BYTES, false) == 0;
+                   write_protect(wake_page, PAGE_BYTES, false) == 0;
     atomic_store(&has_reader, entered);
     if (!entered)
         sc_userfaults_give_up();
     return entered;
 }
 
-/* Waits for the next message of the kernel. False: there will be none. */
+/* Waits for the next message of userfaultfd. False: there will be none. */
 static bool read_event(struct uffd_msg *message)
 {
     struct pollfd watched = {.fd = atomic_load(&descriptor), .events = POLLIN};
@@ -544,8 +555,8 @@ static bool read_event(struct uffd_msg *message)
     }
 }
 
-/* Waits for the next fault that the kernel reports. False: a touch of the bell or a failed read has
- * ended the events. */
+/* Waits for the next touch that Linux reports. False: wake_page was touched, or reading has failed,
+ * and no events will come. */
 bool sc_userfaults_await(struct sc_userfaults_event *event)
 {
     struct uffd_msg message;
@@ -553,32 +564,32 @@ bool sc_userfaults_await(struct sc_userfaults_event *event)
         uintptr_t address = message.arg.pagefault.address;
         if (message.event != UFFD_EVENT_PAGEFAULT)
             continue;
-        if (address - bell < PAGE_BYTES)
+        if (address - wake_page < PAGE_BYTES)
             break;
         event->address = address;
         event->thread = (int32_t)message.arg.pagefault.feat.ptid;
         return true;
     }
-    let_all_through();
+    end_reading();
     return false;
 }
 
-bool sc_userfaults_is_off(uintptr_t address)
+bool sc_userfaults_is_protected(uintptr_t address)
 {
     uint8_t known = known_of(address);
     return known & ADOPTED && !(known & BY_MPROTECT) && (known & ACCESS) != SC_ACCESS_ALL;
 }
 
-/* Puts a page back that a thread waits for. A page that was touched a few times stays mprotect's
- * afterwards (TOUCHES_MAX). */
-void sc_userfaults_put_back(uintptr_t address, bool denied)
+/* Maps a page for which a thread waits. A page that was touched several times is guarded by
+ * mprotect afterwards (TOUCHES_MAX). */
+void sc_userfaults_resume_touch(uintptr_t address, bool denied)
 {
     uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1);
     uint8_t known = known_of(page);
     enum sc_access access = known & ACCESS;
     if (denied && sc_page_protection_set(page, PAGE_BYTES, access) == 0)
         set_known(page, (uint8_t)((known | BY_MPROTECT) + (is_touched(known) ? 0 : ONE_TOUCH)));
-    put_all_back(page, PAGE_BYTES, SC_ACCESS_ALL);
+    map_pages_again(page, PAGE_BYTES, SC_ACCESS_ALL);
     write_protect(page, PAGE_BYTES, false);
     wake(page, PAGE_BYTES);
 }

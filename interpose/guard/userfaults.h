@@ -1,33 +1,35 @@
-/* Guards pages of the library's own pinned memory by userfaultfd (report/mechanism.h): takes pages
- * away from the host, puts them back, and reads the events of touches.
+/* Protects pages of the library's own pinned memory by userfaultfd (report/mechanism.h) and reads
+ * the touches of protected pages.
  *
- * mprotect changes a process for one thread at a time and parts mappings. Where memory is shared,
- * and registered with userfaultfd for minor faults, MADV_DONTNEED takes a page from the page tables
- * alone: the page itself stays, and so does what the device writes there. A touch waits in the
- * kernel until UFFDIO_CONTINUE puts the page back, and neither takes the lock of the map for
- * writing.
+ * A page of a destination becomes inaccessible as follows. The memory is shared and registered with
+ * userfaultfd for minor faults. MADV_DONTNEED removes the page from the page tables; its contents
+ * stay, and the device goes on writing them. A touch then waits in Linux until UFFDIO_CONTINUE maps
+ * the page again. Neither call takes the mmap lock for writing, which mprotect does: only one
+ * thread of a process at a time can be in mprotect. Nor is the mapping split.
  *
- * Many pages are mprotect's, of which each takes userfaultfd longer: 64 pages 25 us, and mprotect
- * 11 (Linux 6.18, one thread), unless threads wait for each other for the map's lock. Sources are
- * write-protected (UFFDIO_WRITEPROTECT), once their pages have been taken for it. To let go of such
- * a page takes a fault, since the kernel makes it writable at a store and not before: 64 pages take
- * 42 us. Memory that is registered for that takes a fault a page behind mprotect as well.
+ * A page of a source is write-protected (UFFDIO_WRITEPROTECT), once its memory is registered for
+ * that, too. Unprotecting it takes a fault, since Linux makes a page writable at the next store and
+ * not before: 64 pages take 42 us. With such a registration, pages that mprotect has protected take
+ * a fault each, too.
+ *
+ * userfaultfd takes longer for each page: 64 pages take 25 us, and 11 us by mprotect (Linux 6.18,
+ * one thread). So operations with many pages are left to mprotect, unless threads wait for each
+ * other in it.
  *
  * The descriptor is for user mode alone (UFFD_USER_MODE_ONLY), which every user may open. A system
- * call that meets a page that is off fails with EFAULT, as it does with mprotect.
+ * call on a protected page fails with EFAULT, as it does with mprotect.
  *
- * A page may be changed to mprotect: a touch of it is then a SIGSEGV, which says who touches and
- * where (interpose/guard/user_touches.h). It is changed back when it is let go, until it was
- * touched a few times.
+ * A protected page may be changed to mprotect: the touch then raises SIGSEGV, which tells the
+ * thread and the instruction (interpose/guard/user_touches.h). It is changed back when it is
+ * unprotected, unless it was touched several times.
  *
- * Only memory of interpose/memory/areas.h is registered, so no memory of anybody else's is ever
- * dropped. Where there is no descriptor to be had (report/userfaultfd.h), and when the program has
- * closed it, pages are mprotect's.
+ * Only memory of interpose/memory/areas.h is registered, so no other memory is ever removed from
+ * the page tables. mprotect guards all pages where no descriptor is to be had
+ * (report/userfaultfd.h), and from the moment that the program has closed it.
  *
- * Thread safe where the caller has the lock under which the kernel is told of the page
- * (interpose/guard/protect.h), or is a handler that lets a page through. Signal safe but for
- * sc_userfaults_begin and sc_userfaults_serve, which take a lock of the module's own; no other
- * lock; no CUDA; errno is kept. */
+ * Thread-safe if the caller holds the lock of the page's stripe (interpose/guard/protect.h), or is
+ * a handler that makes a page accessible. Signal-safe except for sc_userfaults_begin and
+ * sc_userfaults_serve, which take a lock of this module; no other lock; no CUDA; errno is kept. */
 #ifndef SC_INTERPOSE_GUARD_USERFAULTS_H
 #define SC_INTERPOSE_GUARD_USERFAULTS_H
 
@@ -38,78 +40,78 @@
 enum sc_access;
 enum sc_userfaultfd_state;
 
-/* Opens the descriptor, at the first call. False: there is none. */
+/* Opens the descriptor in the first call. False: there is none. */
 bool sc_userfaults_begin(void);
 
-/* There will be no reader: pages are mprotect's, and who touches one that is missing waits for
- * nobody. */
+/* Stops using userfaultfd, as no thread can read it: mprotect guards all pages, and a touch of a
+ * page that is missing from the page tables waits for nobody. */
 void sc_userfaults_give_up(void);
 
-/* Whether there is a descriptor, and why not. */
+/* Returns whether the library has opened userfaultfd, or why it has not. */
 enum sc_userfaultfd_state sc_userfaults_state(void);
 
-/* Pages that allocations share (sc_areas_are_shared), and that the driver has pinned, are
- * registered. Where the kernel refuses they are mprotect's, as all other memory is. */
+/* Registers pages of an area that allocations share (sc_areas_are_shared) and that the driver has
+ * pinned. If Linux refuses, mprotect guards them. */
 void sc_userfaults_serve(uintptr_t address, size_t size_bytes);
 
-/* Registers an area of a large block, after cutting its huge page into small ones, since no part of
- * a huge page can be kept off alone. False: it was not registered. Nothing in the area is guarded,
- * and the caller has the locks under which it would be. */
+/* Registers an area of a large block, and has it mapped by small pages first, as no part of a huge
+ * page can be removed from the page tables alone. False: it was not registered. Nothing in the area
+ * may be guarded, and the caller holds the locks of its stripes. */
 bool sc_userfaults_adopt_huge(uintptr_t area);
-/* Are all pages of the interval such? */
+/* Are all pages of the interval registered? */
 bool sc_userfaults_have_adopted(uintptr_t start, size_t size_bytes);
 
-/* The choice of the mechanism for the latest operation on these pages: left to mprotect, or not.
- * Operations of up to BRIEF bytes never are left, and those from LONG bytes on always are, as
- * putting their pages back one by one takes longer than to wait for mprotect. Pages that are left,
- * those of which sc_guard_uses_userfault says no, and all pages before the reader runs need
- * SIGSEGV.
+/* The mechanism that was chosen for the latest operation on these pages: mprotect (`by_mprotect`)
+ * or userfaultfd. The caller never chooses mprotect for up to BRIEF bytes, and always chooses it
+ * from LONG bytes on, where mapping page by page takes longer than waiting for mprotect.
  *
- * sc_userfaults_are_left asks whether all pages have been noted with this choice already. If not,
- * sc_userfaults_leave notes it, under the lock under which the kernel is told of the pages. */
+ * The first function returns whether this choice is recorded for all the pages. If not, the second
+ * one records it; the caller holds the lock of the pages' stripe. */
 enum { SC_USERFAULTS_BRIEF_BYTES = 128 << 10, SC_USERFAULTS_LONG_BYTES = 1 << 20 };
-bool sc_userfaults_are_left(uintptr_t start, size_t size_bytes, bool left);
-void sc_userfaults_leave(uintptr_t start, size_t size_bytes, bool left);
+bool sc_userfaults_mechanism_is_noted(uintptr_t start, size_t size_bytes, bool by_mprotect);
+void sc_userfaults_note_mechanism(uintptr_t start, size_t size_bytes, bool by_mprotect);
 
-/* Has userfaultfd write-protect these pages from now on whenever a copy to the device reads them,
- * and mprotect if the kernel refuses. The caller has the lock under which the kernel is told of the
- * pages. */
-void sc_userfaults_take_sources(uintptr_t start, size_t size_bytes);
-/* Puts those of the pages that are adopted, and that nobody keeps off, back into the page tables,
- * whoever has taken them out. */
+/* Registers these pages for write-protection, so that userfaultfd protects them when a copy to the
+ * device reads them. If Linux refuses, mprotect does. The caller holds the lock of the pages'
+ * stripe. */
+void sc_userfaults_adopt_sources(uintptr_t start, size_t size_bytes);
+/* Maps those of the pages again that are registered and not protected, whoever removed them from
+ * the page tables. */
 void sc_userfaults_restore(uintptr_t start, size_t size_bytes);
 
-/* Sets what the host may do with whole pages of areas that have lanes, by the mechanism of each
- * page. 0 or -errno, as sc_page_access_set. If the descriptor has just been lost, an operation that
- * was meant for userfaultfd is not guarded by mprotect instead: SIGSEGV may not be shared for
- * it. */
+/* Sets the program's access to whole pages of areas that have stripes of their own, by the
+ * mechanism recorded for each page. Returns 0 or -errno, as sc_page_access_set. Once the descriptor
+ * is lost, pages that were meant for userfaultfd are not protected at all (-ENODEV): mprotect needs
+ * the handler of SIGSEGV, which may not be installed. */
 int sc_userfaults_set(uintptr_t address, size_t size_bytes, enum sc_access access);
 
 /* ---- for the reader of events ---- */
 
-/* A touch that waits. */
+/* A touch for which a thread waits in Linux. */
 struct sc_userfaults_event {
     uintptr_t address;
     int32_t thread;
 };
 
-/* Is the first call on the reader's thread: gives it a table of descriptors of its own, which has
- * only the one of userfaultfd. Before this, and after events have ended, mprotect guards all pages.
- * False: the kernel gives no table, or the program has closed the descriptor. */
-bool sc_userfaults_enter_reader(void);
+/* Prepares the calling thread, in its first call, to read touches: gives it a table of file
+ * descriptors with the userfaultfd alone. Until then, and after sc_userfaults_await has returned
+ * false, mprotect guards all pages. False: Linux gives no table, or the program has closed the
+ * descriptor. */
+bool sc_userfaults_start_reader(void);
 
-/* Waits for the next one. False: there will be none any more. */
+/* Waits for the next touch and stores it. False: there will be none any more. */
 bool sc_userfaults_await(struct sc_userfaults_event *event);
 
-/* Is the page noted as taken away from the host by userfaultfd? If not, it is put back for a thread
- * that waits for it, without more ado. */
-bool sc_userfaults_is_off(uintptr_t address);
+/* Is the page recorded as protected by userfaultfd? If it is not, a thread that waits for it must
+ * be woken at once. */
+bool sc_userfaults_is_protected(uintptr_t address);
 
-/* Takes a page that is noted as off out of the page tables once more. */
-void sc_userfaults_keep_off_again(uintptr_t address);
+/* Protects the page again if it is still recorded as protected by userfaultfd, after
+ * sc_userfaults_resume_touch has mapped it. */
+void sc_userfaults_protect_again(uintptr_t address);
 
-/* Puts the page back and wakes the threads that wait for it. `denied`: mprotect guards the page
- * from now on, so that the touch becomes a SIGSEGV, which tells who touches. */
-void sc_userfaults_put_back(uintptr_t address, bool denied);
+/* Maps the page again and wakes the threads that wait for it. `denied`: protects it by mprotect
+ * before, so that the repeated touch raises SIGSEGV, which shows the thread and the instruction. */
+void sc_userfaults_resume_touch(uintptr_t address, bool denied);
 
 #endif

@@ -11,13 +11,13 @@
 #include "common/hazard.h"
 #include "common/hazard_words.h"
 #include "common/kernel.h"
+#include "common/library_lock.h"
 #include "common/now.h"
 #include "common/op_kinds.h"
-#include "common/own_lock.h"
 #include "common/text.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/compiler.h"
-#include "interpose/base/own_stack.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/base/unwind.h"
 #include "interpose/driver/call.h"
 #include "interpose/driver/relaxed.h"
@@ -46,8 +46,8 @@ static struct {
 
 /* ---- the driver is asked: never while the program sets a limit, which asking would undo ---- */
 
-static _Atomic bool is_heard; /* what the driver refuses */
-static _Atomic int changing;  /* calls of the program's under way */
+static _Atomic bool is_cupti_traced; /* what the driver refuses */
+static _Atomic int changing;         /* calls of the program's under way */
 static _Atomic bool asking;
 
 static void begin_asking_alone(void)
@@ -75,7 +75,7 @@ static void begin_setting_alone(void)
  * limit besides so many of our own, or it would be heard. */
 static bool try_asking(int own)
 {
-    if (atomic_load(&is_heard) || atomic_exchange(&asking, true))
+    if (atomic_load(&is_cupti_traced) || atomic_exchange(&asking, true))
         return false;
     if (atomic_load(&changing) == own)
         return true;
@@ -106,10 +106,10 @@ static bool is_fixed(CUlimit limit)
 static struct sc_limit_event describe(const struct sc_call *call, enum sc_limit_author by,
                                       const struct sc_context *context, int limit)
 {
-    sc_own_stack_learn();
+    sc_thread_stack_learn();
     return (struct sc_limit_event){
         .api = call->api,
-        .runtime_api = sc_ear_runtime_api(),
+        .runtime_api = sc_current_call_runtime_api(),
         .thread = sc_thread_id(),
         .stack = sc_unwind_here(call->site),
         .time_ns = sc_now_ns(),
@@ -190,7 +190,7 @@ static void sort(struct sc_limit_events *limits)
  * lock. */
 bool sc_limits_draw(struct sc_limit_events *limits)
 {
-    if (sc_own_lock_depth)
+    if (sc_library_lock_depth)
         return false;
     sc_brief_lock_acquire(&noted.lock);
     *limits = noted.all;
@@ -252,14 +252,14 @@ static void claim_modules(const struct sc_call *call)
     if (sc_likely(!has_unclaimed))
         return;
     has_unclaimed = false;
-    sc_own_stack_learn();
+    sc_thread_stack_learn();
     uint32_t stack = sc_unwind_here(call->site);
     const struct sc_context *context = sc_contexts_current();
     uint64_t heap_bytes = in_force(CU_LIMIT_MALLOC_HEAP_SIZE);
     sc_brief_lock_acquire(&noted.lock);
     for (struct sc_limit_module *module; (module = find_unclaimed_locked()) != NULL;) {
         module->api = call->api;
-        module->runtime_api = sc_ear_runtime_api();
+        module->runtime_api = sc_current_call_runtime_api();
         module->stack = stack;
         module->heap_bytes = heap_bytes;
         if (module->device < 0 && context) /* nobody had met it yet */
@@ -435,7 +435,7 @@ void sc_limits_start(void)
 
 void sc_limits_errors_are_logged(void)
 {
-    atomic_store(&is_heard, true);
+    atomic_store(&is_cupti_traced, true);
 }
 
 /* Before the program sets a limit: no thread of ours may ask about limits meanwhile. */
@@ -540,7 +540,7 @@ void sc_limits_function_met(const struct sc_call *call)
     left = left > 0 ? left : 0;
     if (left < ATTENDED_MAX)
         atomic_store_explicit(&attended_left, left + ATTENDED_PER_FUNCTION, memory_order_relaxed);
-    sc_process_attend_launches(true);
+    sc_process_watch_launches(true);
 }
 
 /* Was the function asked about in this context? A kernel of a library belongs to none. */
@@ -612,7 +612,7 @@ void sc_limits_launched(const struct sc_call *call, struct sc_context *context, 
     claim_modules(call);
     atomic_fetch_add_explicit(&attended_in_all, 1, memory_order_relaxed);
     if (atomic_fetch_sub_explicit(&attended_left, 1, memory_order_relaxed) <= 1)
-        sc_process_attend_launches(false);
+        sc_process_watch_launches(false);
     if (!atomic_load_explicit(&asks, memory_order_relaxed) || !sc_active() ||
         sc_replaying_is_on() || sc_contexts_is_quiet(owner) || atomic_load(&owner->lost) ||
         atomic_load(&owner->heap_user) || was_asked(owner, function))

@@ -182,7 +182,7 @@ static void settle(void)
     uint64_t before = sc_now_ns();
     if (before < atomic_load_explicit(&due_ns, memory_order_relaxed))
         return;
-    sc_copy_times_settle();
+    sc_copy_times_flush();
     uint64_t after = sc_now_ns();
     atomic_store_explicit(&due_ns, after + SHARE * (after - before), memory_order_relaxed);
 }

@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/library_lock.h"
 #include "common/now.h"
-#include "common/own_lock.h"
 #include "common/own_pages.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/base/unwind.h"
 #include "interpose/driver/call.h"
 #include "interpose/ledger/balance.h"
@@ -155,9 +155,9 @@ void sc_shortage_note(const struct sc_call *call, const struct sc_memory *memory
 {
     SC_KEEP_ERRNO();
     uint64_t count = sc_ledger_count(&sc_ledger, SC_LEDGER_FAILURES);
-    if (count & (count - 1) || sc_own_lock_depth || sc_streams_are_locked_here())
+    if (count & (count - 1) || sc_library_lock_depth || sc_streams_are_locked_here())
         return;
-    sc_own_stack_learn();
+    sc_thread_stack_learn();
     struct sc_oom oom = {
         .api = call->api,
         .size_bytes = memory->size_bytes,

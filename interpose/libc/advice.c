@@ -34,7 +34,7 @@ enum {
 /* Which mappings lose their pages. */
 enum loss { LOSES_NONE = 0, LOSES_PRIVATE = 1, LOSES_SHARED = 2, LOSES_ANY = 3 };
 
-/* What memory loses its contents by this advice of madvise. */
+/* Returns what kind of memory loses its contents by this advice of madvise. */
 static enum loss loss_by(int advice)
 {
     switch (advice) {
@@ -69,7 +69,7 @@ static bool is_lost_in_mapping(const struct loss_search *search, const char *acc
     return search->loss & (access[3] == 'p' ? LOSES_PRIVATE : LOSES_SHARED);
 }
 
-/* Is memory of this mapping lost by the advice? True: the walk goes on. */
+/* A visitor of mappings: is memory of this mapping lost by the advice? True: the walk continues. */
 static bool visit_mapping(void *context, uintptr_t start, uintptr_t end, const char *access,
                           const char *rest)
 {
@@ -79,7 +79,7 @@ static bool visit_mapping(void *context, uintptr_t start, uintptr_t end, const c
     return start < search->end && !search->found;
 }
 
-/* Do any pages of the interval get lost? True also where the kernel does not say. */
+/* Are any pages of the interval lost? True also if Linux does not say. */
 static bool is_lost(const void *address, size_t size_bytes, enum loss loss)
 {
     uintptr_t start = (uintptr_t)address;
@@ -88,8 +88,8 @@ static bool is_lost(const void *address, size_t size_bytes, enum loss loss)
     return !sc_mappings_each(visit_mapping, &search) || search.found;
 }
 
-/* Before madvise: reports and awaits what is in flight on pages that lose their contents.
- * Allocators give this advice all the time, so the cheap questions come first. */
+/* Reports and waits for what is in flight on pages that lose their contents. Allocators give this
+ * advice all the time, so the cheap checks come first. */
 void sc_advice_before(const void *address, size_t size_bytes, int advice,
                       const struct sc_culprit *culprit)
 {
@@ -100,14 +100,14 @@ void sc_advice_before(const void *address, size_t size_bytes, int advice,
         !sc_track_overlaps(&sc_track, (uintptr_t)address, whole) || !is_lost(address, whole, loss))
         return;
     if (sc_losses_may_matter(address, whole))
-        sc_losses_settle(address, whole, culprit);
-    sc_losses_leave_alone(address, whole, SC_SNAPSHOTS_NONE);
+        sc_losses_report_and_wait(address, whole, culprit);
+    sc_losses_stop_watching(address, whole, SC_SNAPSHOTS_NONE);
 }
 
 /* ---- process_madvise ---- */
 
-/* Does the descriptor mean this process? Two numbers stand for the caller. For a descriptor
- * /proc/self/fdinfo says "Pid:\tN". */
+/* Does the process descriptor stand for this process? Two numbers stand for the caller. For a
+ * descriptor /proc/self/fdinfo says "Pid:\tN". */
 static bool is_own_process(int process)
 {
     if (process == OWN_THREAD || process == OWN_PROCESS)
@@ -117,7 +117,7 @@ static bool is_own_process(int process)
     return sc_file_number(path.bytes, "\nPid:") == (uint64_t)getpid();
 }
 
-/* Does for each piece what has to be done before the advice. */
+/* Calls sc_advice_before for each piece. */
 static void prepare_each(const struct iovec *pieces, size_t count, int advice,
                          const struct sc_culprit *culprit)
 {

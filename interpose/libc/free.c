@@ -16,9 +16,9 @@
 #include "interpose/base/process.h"
 #include "interpose/base/real_libc.h"
 #include "interpose/reaper/culprit.h"
+#include "interpose/reaper/deallocation.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
-#include "interpose/reaper/take_down.h"
 #include "report/options.h"
 #include "track/graph_frees.h"
 #include "track/hold_kind.h"
@@ -31,7 +31,8 @@
 #include "track/track_ranges.h"
 #include "track/track_views.h"
 
-/* The block's length if the allocator does not tell it: what is in use from its first byte on. */
+/* The block's length if the allocator has no function for it: what is in use from its first byte
+ * on. */
 static __attribute__((noinline)) size_t bytes_in_use(void *block)
 {
     struct sc_range_info range = sc_track_find_range(&sc_track, (uintptr_t)block);
@@ -44,23 +45,23 @@ static inline size_t block_bytes(void *block)
     return sc_likely(ask != NULL) ? ask(block) : bytes_in_use(block);
 }
 
-/* Something may be in flight on the block. True: the free is deferred, and the caller must not
- * free. */
+/* Defers the free of a block that operations may be using. True: the free is deferred, and the
+ * caller must not free. */
 static __attribute__((noinline)) bool defer_free(void *block, size_t size_bytes,
                                                  const struct sc_culprit *culprit)
 {
-    SC_TAKE_DOWN request = {
+    SC_DEALLOCATION request = {
         .address = (uintptr_t)block,
         .size_bytes = size_bytes,
         .hold = true,
         .kind = SC_HOLD_FREE,
     };
     if (sc_track_is_held(&sc_track, request.address, 1, SC_HOLDS_FREED | SC_HOLDS_STARTING)) {
-        /* A second free. Once the first one is made, glibc reports it. */
-        sc_reaper_settle(request.address, 1, culprit->api);
+        /* A second free: glibc reports it, once the first one was made. */
+        sc_reaper_await_no_hold(request.address, 1, culprit->api);
         return false;
     }
-    return sc_take_down_make(&request, SC_HAZARD_CODE_COUNT, culprit);
+    return sc_deallocation_handle(&request, SC_HAZARD_CODE_COUNT, culprit);
 }
 
 static inline bool is_watching(void)
@@ -74,8 +75,8 @@ static __attribute__((noinline)) bool may_be_deferred(void *block, size_t size_b
            defer_free(block, size_bytes, &(struct sc_culprit){"free", site, NULL});
 }
 
-/* Frees a block, unless operations in flight use it. The look at the index comes first, which most
- * blocks pass as free of operations. Not inline, so that free saves no register. */
+/* Frees a block, unless operations in flight use it. Most blocks pass the check of the index, which
+ * comes first. Not inline, so that free saves no register. */
 static __attribute__((noinline)) void free_watched(void *block, void *site)
 {
     size_t size_bytes = block_bytes(block);
@@ -96,13 +97,13 @@ SC_EXPORT void free(void *block)
 /* Waits for what is in flight on the memory, as part of the culprit's call. */
 static void stall_for(uintptr_t address, size_t size_bytes, const struct sc_culprit *culprit)
 {
-    SC_TAKE_DOWN request = {
+    SC_DEALLOCATION request = {
         .address = address,
         .size_bytes = size_bytes,
         .hold = true,
         .kind = SC_HOLD_WAIT,
     };
-    sc_take_down_make(&request, SC_HAZARD_CODE_COUNT, culprit);
+    sc_deallocation_handle(&request, SC_HAZARD_CODE_COUNT, culprit);
 }
 
 /* Is the memory in use: in flight, or named by a graph? */
@@ -113,7 +114,7 @@ static bool is_used(uintptr_t address, size_t size_bytes, struct sc_ops *found)
     return found->count != 0 || sc_graphs_name_memory(track.graphs, address, size_bytes);
 }
 
-/* Moves a block whose old place is still being read. False: nothing is in flight, or the block
+/* Moves a block that operations in flight still read. False: nothing is in flight, or the block
  * cannot be moved and the wait is over; the caller makes the real call. */
 static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_culprit *culprit,
                               void **moved)
@@ -133,14 +134,14 @@ static bool realloc_by_moving(void *block, size_t new_bytes, const struct sc_cul
         return false;
     }
     memcpy(fresh, block, old_bytes < new_bytes ? old_bytes : new_bytes);
-    SC_TAKE_DOWN request = {
+    SC_DEALLOCATION request = {
         .address = address,
         .size_bytes = old_bytes,
         .hold = true,
         .kind = SC_HOLD_FREE,
         .max_held_bytes = UINT64_MAX, /* not limited: the new block exists already */
     };
-    if (!sc_take_down_make(&request, SC_HAZARD_CODE_COUNT, culprit))
+    if (!sc_deallocation_handle(&request, SC_HAZARD_CODE_COUNT, culprit))
         sc_real_libc_free(block); /* the operations have become complete meanwhile */
     *moved = fresh;
     return true;
@@ -151,7 +152,7 @@ static inline bool must_watch_realloc(void)
     return is_watching() && sc_active() && !sc_is_inside();
 }
 
-/* Keeps a block that operations in flight use until they are done. False: it may be freed now. */
+/* Defers the free of a block until no operation in flight uses it. False: it may be freed now. */
 static bool defer_if_near(void *block, const struct sc_culprit *culprit)
 {
     SC_KEEP_ERRNO();
@@ -167,8 +168,8 @@ static void *free_by_realloc(void *block, const struct sc_culprit *culprit)
     return defer_if_near(block, culprit) ? NULL : sc_real_libc_realloc(block, 0);
 }
 
-/* realloc of a block that may be in flight. If the allocator moves the block, graphs that name its
- * old place are told. */
+/* realloc of a block that may be in flight. If the allocator moves the block, its old place is
+ * recorded as freed for graphs that name it. */
 static void *realloc_watched(void *block, size_t size_bytes, const char *api, void *site)
 {
     struct sc_culprit culprit = {api, site, NULL};

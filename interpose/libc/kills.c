@@ -1,4 +1,4 @@
-/* Hooks of kill and killpg. A process that kills another one of its run tells `safecopy run` so
+/* Hooks of kill and killpg. A process that kills another one of its run informs `safecopy run`
  * (report/roll.h), which then knows why that one's report has no end. */
 #include <signal.h>
 #include <sys/types.h>
@@ -19,8 +19,8 @@ static bool is_to_end(int number)
            number == SIGQUIT || number == SIGABRT;
 }
 
-/* Notes that the process is killed. Before the signal is sent, as afterwards its start may not be
- * known. A group is noted by its leader. */
+/* Records that the process is about to be killed: after the signal its start time may not be known.
+ * A process group is recorded by its leader. */
 static void note_killed(pid_t pid, int number)
 {
     if (!sc_roll_is_there() || !is_to_end(number) || pid == 0 || pid == -1 || pid == getpid())

@@ -1,10 +1,9 @@
 /* Hooks of munmap, mremap, mprotect, mseal, and mmap, for memory in flight.
  *
  * A mapping that is unmapped under a copy stays until the copy is complete. A call that moves,
- * shrinks or replaces a mapping waits. To take access away hurts pageable memory, which the driver
- * itself reads and writes for the device; of registered memory the device has the pages. Unmapping
- * by the driver passes through while we are inside of a call of our own.
- */
+ * shrinks or replaces a mapping waits. To remove access matters for pageable memory, which the
+ * driver itself reads and writes for the device; of registered memory the device has the pages.
+ * Unmapping by the driver within a call of the library passes through. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -21,7 +20,7 @@
 #include "interpose/libc/mmap.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
-#include "interpose/reaper/take_down.h"
+#include "interpose/reaper/deallocation.h"
 #include "track/hold_kind.h"
 #include "track/op_info.h"
 #include "track/track_holds.h"
@@ -42,8 +41,8 @@ typedef void *mmap_function(void *address, size_t size_bytes, int protection, in
 
 #define REAL(name) SC_NEXT(name##_function *, #name)
 
-/* Makes the call, and makes it again if it failed for want of mappings, and the guard could give
- * some back. */
+/* Makes the call, and repeats it if it failed because the process has no mappings left, and the
+ * guard could free some. */
 #define WITH_ROOM(call)                                                                            \
     ({                                                                                             \
         __typeof__(call) result_ = (call);                                                         \
@@ -63,17 +62,17 @@ static bool is_idle(void)
  * them. */
 static bool unmap_is_deferred(void *address, size_t size_bytes, const struct sc_culprit *culprit)
 {
-    SC_TAKE_DOWN request = {
+    SC_DEALLOCATION request = {
         .address = (uintptr_t)address,
         .size_bytes = size_bytes,
         .hold = true,
         .kind = SC_HOLD_UNMAP,
         .settles = true,
     };
-    return sc_take_down_make(&request, SC104, culprit);
+    return sc_deallocation_handle(&request, SC104, culprit);
 }
 
-/* Before munmap. True: the call must not be made now, and counts as done. */
+/* Called before munmap. True: the call must not be made now, and counts as successful. */
 bool sc_mmap_unmap(void *address, size_t size_bytes, void *site)
 {
     if (is_idle())
@@ -106,7 +105,7 @@ struct remapping {
     int flags;
 };
 
-/* Would the kernel accept the call? */
+/* Would Linux accept the call? */
 static bool is_valid(const struct remapping *remapping)
 {
     const int known = MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP;
@@ -123,17 +122,19 @@ static bool is_valid(const struct remapping *remapping)
             (remapping->target >= end || target_end <= remapping->address));
 }
 
-/* The mapping's memory goes: settles it, and has it guarded and compared no more. */
-static void settle_and_leave(void *address, size_t size_bytes, const struct sc_culprit *culprit)
+/* Reports and waits for what is in flight in memory that is about to be unmapped or replaced, and
+ * ends its guarding and comparing. */
+static void report_and_stop_watching(void *address, size_t size_bytes,
+                                     const struct sc_culprit *culprit)
 {
     if (size_bytes && sc_losses_may_matter(address, size_bytes))
-        sc_losses_settle(address, size_bytes, culprit);
-    sc_losses_leave_alone(address, size_bytes, SC_SNAPSHOTS_NONE);
+        sc_losses_report_and_wait(address, size_bytes, culprit);
+    sc_losses_stop_watching(address, size_bytes, SC_SNAPSHOTS_NONE);
 }
 
-/* Does what must happen before mremap. Whether a growing mapping moves is the kernel's choice, so
- * one that may move counts as moved. A mapping that grows in place must be a single one for the
- * kernel, and protected pages would split it. */
+/* Does what must happen before mremap. Whether a growing mapping moves is Linux's choice, so one
+ * that may move counts as moved. Linux grows a mapping in place only if it is a single one, and
+ * protected pages would split it. */
 static void before_mremap(const struct remapping *remapping, const struct sc_culprit *culprit)
 {
     char *address = remapping->address;
@@ -142,16 +143,16 @@ static void before_mremap(const struct remapping *remapping, const struct sc_cul
     bool moves = (remapping->flags & (MREMAP_FIXED | MREMAP_DONTUNMAP)) ||
                  (new_bytes > old_bytes && (remapping->flags & MREMAP_MAYMOVE));
     if (moves)
-        settle_and_leave(address, old_bytes, culprit);
+        report_and_stop_watching(address, old_bytes, culprit);
     else if (new_bytes < old_bytes)
-        settle_and_leave(address + new_bytes, old_bytes - new_bytes, culprit);
+        report_and_stop_watching(address + new_bytes, old_bytes - new_bytes, culprit);
     else if (new_bytes > old_bytes)
-        sc_losses_leave_alone(address, old_bytes, SC_SNAPSHOTS_PLAIN);
+        sc_losses_stop_watching(address, old_bytes, SC_SNAPSHOTS_PLAIN);
     if (remapping->flags & MREMAP_FIXED)
-        settle_and_leave(remapping->target, new_bytes, culprit);
+        report_and_stop_watching(remapping->target, new_bytes, culprit);
 }
 
-/* Before mremap, which takes pages away at both ends. */
+/* Called before mremap, which may remove pages at the old and at the new address. */
 void sc_mmap_remap(void *address, size_t old_bytes, size_t new_bytes, int flags, void *target,
                    void *site)
 {
@@ -175,7 +176,7 @@ SC_EXPORT void *mremap(void *address, size_t old_bytes, size_t new_bytes, int fl
 
 /* ---- mmap ---- */
 
-/* Before mmap at a fixed address, which replaces what lies there. */
+/* Called before mmap at a fixed address, which replaces what lies there. */
 void sc_mmap_map(void *address, size_t size_bytes, int flags, void *site)
 {
     if (is_idle())
@@ -184,7 +185,7 @@ void sc_mmap_map(void *address, size_t size_bytes, int flags, void *site)
     if (!(flags & MAP_FIXED) || (flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE ||
         whole == 0 || !sc_losses_are_pages(address, whole))
         return;
-    settle_and_leave(address, whole, &(struct sc_culprit){"mmap", site, NULL});
+    report_and_stop_watching(address, whole, &(struct sc_culprit){"mmap", site, NULL});
 }
 
 static void *map(void *address, size_t size_bytes, int protection, int flags, int fd,
@@ -218,9 +219,9 @@ static bool is_written_pageable(const struct sc_op_info *op)
     return op->kind == SC_PAGEABLE && sc_direction_writes_host(op->direction);
 }
 
-/* Before mprotect: reports and awaits what the change would take memory from. Taking access away
- * hurts copies of pageable memory: without PROT_READ all of them, else those that write. A page
- * that may be written may also be read. */
+/* Called before mprotect: reports and waits for operations that the change would harm. Removing
+ * access harms copies of pageable memory: without PROT_READ all of them, without PROT_WRITE those
+ * that write. A writable page is readable, too. */
 void sc_mmap_protect(const char *api, void *address, size_t size_bytes, int protection, void *site)
 {
     if (is_idle())
@@ -229,19 +230,19 @@ void sc_mmap_protect(const char *api, void *address, size_t size_bytes, int prot
     if (whole == 0 || !sc_losses_are_pages(address, whole))
         return;
     if (!(protection & PROT_WRITE) && sc_losses_may_matter(address, whole))
-        sc_losses_settle_some(address, whole,
-                              protection & PROT_READ ? is_written_pageable : is_pageable,
-                              &(struct sc_culprit){api, site, NULL});
-    sc_losses_leave_alone(address, whole, SC_SNAPSHOTS_PEEKED);
+        sc_losses_report_and_wait_for(address, whole,
+                                      protection & PROT_READ ? is_written_pageable : is_pageable,
+                                      &(struct sc_culprit){api, site, NULL});
+    sc_losses_stop_watching(address, whole, SC_SNAPSHOTS_PEEKED);
 }
 
-/* Before mseal: unguards the pages, and guards them no more. A sealed mapping keeps its access for
- * good, so no page of it may be guarded then. */
+/* Called before mseal: unprotects the pages and ends their guarding. A sealed mapping keeps its
+ * access for good, so no page of it may be protected then. */
 void sc_mmap_seal(void *address, size_t size_bytes)
 {
     size_t whole = sc_losses_whole_pages(size_bytes);
     if (whole && sc_losses_are_pages(address, whole))
-        sc_losses_leave_alone(address, whole, SC_SNAPSHOTS_PLAIN);
+        sc_losses_stop_watching(address, whole, SC_SNAPSHOTS_PLAIN);
 }
 
 SC_EXPORT int mprotect(void *address, size_t size_bytes, int protection)

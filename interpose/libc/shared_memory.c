@@ -1,10 +1,9 @@
 /* Hooks of System V shared memory: shmat and shmdt.
  *
  * shmdt of memory in flight waits and is never deferred: other processes see how many have a
- * segment attached, and may wait for that. Only the kernel knows what it unmaps, and is asked for
- * its mappings. No size is remembered, since parts may have been unmapped, moved or replaced
- * meanwhile. The kernel is not asked if nothing is registered or in flight.
- */
+ * segment attached, and may wait for that. Only Linux knows what shmdt unmaps, so /proc/self/maps
+ * is read. No size is stored, since parts may have been unmapped, moved or replaced meanwhile.
+ * Nothing is read if nothing is registered or in flight. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@
 #include "interpose/guard/door.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
-#include "interpose/reaper/take_down.h"
+#include "interpose/reaper/deallocation.h"
 #include "track/track_ranges.h"
 
 #include "common/poison.h"
@@ -45,8 +44,8 @@ static bool is_segment(const char *file)
     return path && strncmp(path, "/SYSV", 5) == 0;
 }
 
-/* A visitor of mappings, which chooses them as the kernel's shmdt does. A mapping counts if its
- * offset in the segment equals its distance from the address. The first one says which segment it
+/* A visitor of mappings: chooses those that Linux's shmdt would detach. A mapping counts if its
+ * offset in the segment equals its distance from the address. The first one shows which segment it
  * is. */
 static bool note_mapping(void *context, uintptr_t start, uintptr_t end, const char *access,
                          const char *rest)
@@ -67,8 +66,8 @@ static bool note_mapping(void *context, uintptr_t start, uintptr_t end, const ch
     return true;
 }
 
-/* Finds the mappings. If the kernel's list cannot be read, for want of a descriptor, the memory
- * registered there is taken for all of it. */
+/* Finds the mappings of the segment at the address. If /proc/self/maps cannot be opened, takes the
+ * memory registered there for all of it. */
 static struct attached find_attached(const void *address)
 {
     struct attached attached = {.address = (uintptr_t)address};
@@ -80,7 +79,7 @@ static struct attached find_attached(const void *address)
     return attached;
 }
 
-/* Before shmdt: reports and awaits what is in flight in the segment. */
+/* Reports and waits for what is in flight in the segment, before shmdt. */
 static void before_detaching(const void *address, const struct sc_culprit *culprit)
 {
     if (!sc_losses_are_pages(address, 0))
@@ -91,11 +90,12 @@ static void before_detaching(const void *address, const struct sc_culprit *culpr
     if (size_bytes == 0)
         return;
     if (sc_losses_may_matter(start, size_bytes)) {
-        sc_losses_settle(start, size_bytes, culprit);
-        /* Launches of graphs are told, unless something is attached there again by then. */
-        sc_take_down_tell_graphs(attached.start, size_bytes, /*unregistered*/ true, culprit);
+        sc_losses_report_and_wait(start, size_bytes, culprit);
+        /* Later launches of graphs are reported, unless a segment is attached there again by then.
+         */
+        sc_deallocation_note_for_graphs(attached.start, size_bytes, /*unregistered*/ true, culprit);
     }
-    sc_losses_leave_alone(start, size_bytes, SC_SNAPSHOTS_NONE);
+    sc_losses_stop_watching(start, size_bytes, SC_SNAPSHOTS_NONE);
 }
 
 SC_EXPORT int shmdt(const void *address)
@@ -107,7 +107,7 @@ SC_EXPORT int shmdt(const void *address)
 
 /* ---- shmat ---- */
 
-/* The segment's size in whole pages; 0: the kernel would not attach it. */
+/* Returns the segment's size in whole pages; 0: Linux would not attach it. */
 static size_t segment_bytes(int segment)
 {
     int saved = errno;
@@ -130,13 +130,13 @@ static void before_attaching(int segment, const void *address, int flags,
     if (size_bytes == 0 || !sc_losses_are_pages(start, size_bytes))
         return;
     if (sc_losses_may_matter(start, size_bytes))
-        sc_losses_settle(start, size_bytes, culprit);
-    sc_losses_leave_alone(start, size_bytes, SC_SNAPSHOTS_NONE);
+        sc_losses_report_and_wait(start, size_bytes, culprit);
+    sc_losses_stop_watching(start, size_bytes, SC_SNAPSHOTS_NONE);
 }
 
-/* The kernel has attached the segment at a place that was free. Memory still known to be in flight
- * or registered there was unmapped in a way that no hook sees. Memory there that a graph names
- * exists again. */
+/* Forgets what was known of memory where a segment was attached. Operations and registrations still
+ * known there are of memory that was unmapped in a way that no hook sees. Memory there that a graph
+ * names exists again. */
 static void after_attaching(int segment, const void *place)
 {
     uintptr_t start = (uintptr_t)place;
@@ -145,7 +145,7 @@ static void after_attaching(int segment, const void *place)
         sc_track_note_allocated(&sc_track, start, size_bytes, /*again*/ true);
         sc_guard_apply(SC_GUARD_ALL);
     }
-    sc_losses_leave_alone(place, size_bytes, SC_SNAPSHOTS_NONE);
+    sc_losses_stop_watching(place, size_bytes, SC_SNAPSHOTS_NONE);
 }
 
 SC_EXPORT void *shmat(int segment, const void *address, int flags)

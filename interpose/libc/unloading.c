@@ -21,7 +21,7 @@
 #include "common/own_pages.h"
 #include "common/pages.h"
 #include "common/peek.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
@@ -29,10 +29,10 @@
 #include "interpose/guard/door.h"
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
+#include "interpose/reaper/deallocation.h"
+#include "interpose/reaper/decided.h"
 #include "interpose/reaper/hazards.h"
-#include "interpose/reaper/judged.h"
 #include "interpose/reaper/nvtx.h"
-#include "interpose/reaper/take_down.h"
 #include "interpose/streams/marks.h"
 #include "report/options.h"
 #include "track/closed_modules.h"
@@ -51,8 +51,8 @@ typedef void finalize_function(void *handle);
 struct module {
     uintptr_t start, end; /* of its pages */
     uintptr_t dynamic;    /* the address of its dynamic section, as in the loader's record */
-    bool waited;          /* what was in flight there was judged, and then waited for */
-    struct sc_judged judged;
+    bool waited;          /* what was in flight there was checked, and then waited for */
+    struct sc_decided decided;
 };
 
 /* Modules in which something is in flight or registered, as many as there is room for. */
@@ -64,7 +64,7 @@ struct modules {
 /* The modules of the innermost dlclose under way on this thread. */
 static __thread struct modules *closing;
 
-/* Where the library's memory lies. */
+/* Finds the addresses of a loaded module. */
 static struct module describe_module(const struct dl_phdr_info *info)
 {
     struct module module = {.start = UINTPTR_MAX};
@@ -82,8 +82,8 @@ static struct module describe_module(const struct dl_phdr_info *info)
     return module;
 }
 
-/* A visitor of objects: adds a module that is used. The program itself has no name, and is never
- * closed. */
+/* A visitor of objects: adds a module in which operations are in flight. The program itself has no
+ * name, and is never closed. */
 static int add_if_used(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct modules *modules = context;
@@ -97,7 +97,7 @@ static int add_if_used(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
-/* A visitor of objects: looks for the same module. */
+/* A visitor of objects: searches for the same module. */
 static int find_same(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct module *sought = context;
@@ -117,7 +117,7 @@ static bool is_gone(const struct module *module)
 }
 
 /* Is the handle the module's? A handle is the loader's record of the module; a wrong one may be no
- * address, so it is peeked at. */
+ * address, so it is read with care. */
 static bool is_of_handle(const struct module *module, const void *handle)
 {
     struct link_map map;
@@ -125,10 +125,10 @@ static bool is_of_handle(const struct module *module, const void *handle)
            (uintptr_t)map.l_ld == module->dynamic;
 }
 
-/* The request to find what is in flight in the library's memory. */
-static struct sc_take_down take_down_of(const struct module *module)
+/* Returns the request to find what is in flight in the module's memory. */
+static struct sc_deallocation deallocation_of(const struct module *module)
 {
-    return (struct sc_take_down){
+    return (struct sc_deallocation){
         .address = module->start,
         .size_bytes = module->end - module->start,
         .kind = SC_HOLD_WAIT,
@@ -145,19 +145,19 @@ static bool has_destructors(const struct module *module)
     return entry && entry->d_tag != DT_NULL;
 }
 
-/* Waits for operations in the library beyond those that were found. A look finds only so many
- * operations: the reaper waits for the rest. */
+/* Waits for operations in the module beyond those that were found, by the reaper: a search finds
+ * only a limited number. */
 static void wait_for_rest(const struct module *module)
 {
-    SC_TAKE_DOWN request = take_down_of(module);
+    SC_DEALLOCATION request = deallocation_of(module);
     request.hold = true;
     request.stays = true;
-    sc_take_down_search(&request, NULL);
-    sc_take_down_finish(&request, "dlclose");
+    sc_deallocation_search(&request, NULL);
+    sc_deallocation_finish(&request, "dlclose");
 }
 
-/* Waits for the operations. Returns whether any was incomplete. This thread asks the device itself:
- * the reaper would need the loader's lock to report, which is held here. */
+/* Waits for the operations. Returns whether any was incomplete. This thread queries the device
+ * itself: the reaper would need the loader's lock to report, which is held here. */
 static bool await_all(const struct sc_ops *ops)
 {
     uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
@@ -174,42 +174,42 @@ static bool await_all(const struct sc_ops *ops)
     return waited;
 }
 
-/* Judges what is in flight on the module, and waits for it. Verdicts come before the wait, as after
- * it everything is complete. */
-static __attribute__((noinline)) void judge_and_wait(struct module *module)
+/* Decides on hazards of what is in flight in the module, and then waits for it: after the wait
+ * everything is complete. */
+static __attribute__((noinline)) void check_and_wait(struct module *module)
 {
     SC_CARRY();
-    SC_TAKE_DOWN request = take_down_of(module);
+    SC_DEALLOCATION request = deallocation_of(module);
     request.stays = true;
-    sc_take_down_search(&request, NULL);
+    sc_deallocation_search(&request, NULL);
     if (module->waited || request.found.count == 0)
         return;
-    sc_ops_end(&module->judged.ops);
-    module->judged.ops = request.found;
+    sc_ops_end(&module->decided.ops);
+    module->decided.ops = request.found;
     request.found = (struct sc_ops){0, NULL};
-    sc_hazards_judge(&module->judged);
-    module->waited = await_all(&module->judged.ops);
-    if (module->waited && module->judged.ops.count > SC_TRACK_OPS_MAX)
+    sc_hazards_decide(&module->decided);
+    module->waited = await_all(&module->decided.ops);
+    if (module->waited && module->decided.ops.count > SC_TRACK_OPS_MAX)
         wait_for_rest(module);
 }
 
-/* The module is gone: reports what was in flight on it. */
+/* Reports what was in flight in a module that is gone. */
 static void after_unmapping(const struct module *module, const struct sc_culprit *culprit)
 {
-    SC_TAKE_DOWN request = take_down_of(module);
+    SC_DEALLOCATION request = deallocation_of(module);
     struct sc_buffer buffer = {request.address, request.size_bytes};
-    sc_take_down_search(&request, culprit);
+    sc_deallocation_search(&request, culprit);
     if (module->waited)
-        sc_hazards_report_judged(SC104, SC_ACTION_STALLED, &module->judged, &buffer, culprit);
+        sc_hazards_report_decided(SC104, SC_ACTION_STALLED, &module->decided, &buffer, culprit);
     else
-        sc_take_down_report(&request, SC104, culprit);
-    sc_take_down_tell_graphs(request.address, request.size_bytes, false, culprit);
-    sc_losses_leave_alone((const void *)module->start, buffer.size_bytes, SC_SNAPSHOTS_NONE);
+        sc_deallocation_report(&request, SC104, culprit);
+    sc_deallocation_note_for_graphs(request.address, request.size_bytes, false, culprit);
+    sc_losses_stop_watching((const void *)module->start, buffer.size_bytes, SC_SNAPSHOTS_NONE);
 }
 
-/* Lets go of guarded pages of the modules: pages that the loader unmaps may be somebody else's when
- * it returns. */
-static void let_go_of_pages(const struct modules *modules)
+/* Unprotects pages of the modules: pages that the loader unmaps may belong to other memory when it
+ * returns. */
+static void unprotect_pages(const struct modules *modules)
 {
     for (unsigned i = 0; i < modules->count; i++) {
         const struct module *module = &modules->list[i];
@@ -217,17 +217,17 @@ static void let_go_of_pages(const struct modules *modules)
     }
 }
 
-/* Before dlclose, in mode=fix: waits for what is in flight in the library, unless its destructors
- * may still do so themselves. */
+/* Waits, before dlclose and in mode=fix, for what is in flight in the module, unless its
+ * destructors may still do so themselves. */
 static void wait_for_closed(struct modules *modules, const void *handle)
 {
     for (unsigned i = 0; i < modules->count; i++)
         if (sc_options.mode == SC_MODE_FIX && is_of_handle(&modules->list[i], handle) &&
             !has_destructors(&modules->list[i]))
-            judge_and_wait(&modules->list[i]);
+            check_and_wait(&modules->list[i]);
 }
 
-/* Calls dlclose, and reports for each library that is gone behind it what was in flight in its
+/* Calls dlclose, and reports for each module that is gone after it what was in flight in its
  * memory. */
 static __attribute__((noinline)) int close_watched(void *handle, const struct sc_culprit *culprit)
 {
@@ -235,14 +235,14 @@ static __attribute__((noinline)) int close_watched(void *handle, const struct sc
     struct modules *outer = closing;
     sc_objects_visit(add_if_used, &modules);
     wait_for_closed(&modules, handle);
-    let_go_of_pages(&modules);
+    unprotect_pages(&modules);
     closing = &modules;
     int result = SC_NEXT(dlclose_function *, "dlclose")(handle);
     closing = outer;
     for (unsigned i = 0; i < modules.count; i++) {
         if (is_gone(&modules.list[i]))
             after_unmapping(&modules.list[i], culprit);
-        sc_ops_end(&modules.list[i].judged.ops);
+        sc_ops_end(&modules.list[i].decided.ops);
     }
     return result;
 }
@@ -263,6 +263,8 @@ struct objects {
     char names[NAMES_BYTES];
 };
 
+/* Records an object that is loaded before dlclose; the main program, which has no name, is left
+ * out. */
 static int add_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct objects *objects = context;
@@ -278,6 +280,7 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
+/* Clears the record of an object that is still loaded after dlclose. */
 static int drop_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct objects *objects = context;
@@ -289,6 +292,7 @@ static int drop_object(struct dl_phdr_info *info, size_t size, void *context)
     return 0;
 }
 
+/* Records the name and range of each object that dlclose has unloaded, for later reports. */
 static void name_closed(struct objects *objects)
 {
     sc_objects_visit(drop_object, objects);
@@ -302,7 +306,7 @@ static void destructors_ended(struct modules *modules, uintptr_t address)
 {
     for (unsigned i = 0; sc_options.mode == SC_MODE_FIX && i < modules->count; i++)
         if (address - modules->list[i].start < modules->list[i].end - modules->list[i].start)
-            judge_and_wait(&modules->list[i]);
+            check_and_wait(&modules->list[i]);
 }
 
 /* `handle` lies in the module whose destructors end; NULL stands for all modules. */

@@ -1,12 +1,12 @@
 #include "interpose/losses/losses.h"
 
 #include "common/hazard_words.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/pages.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/mappings.h"
 #include "interpose/guard/door.h"
-#include "interpose/reaper/take_down.h"
+#include "interpose/reaper/deallocation.h"
 #include "track/guarded.h"
 #include "track/hold_kind.h"
 #include "track/track.h"
@@ -17,7 +17,7 @@
 
 #include "common/poison.h"
 
-/* The end of the address space, unless a program asks for more by a hint. */
+/* The end of the address space, unless a program requests more by a hint. */
 #if defined(__x86_64__)
 static const uintptr_t ADDRESSES_END = (uintptr_t)1 << 47;
 #else
@@ -40,13 +40,13 @@ bool sc_losses_are_pages(const void *address, size_t size_bytes)
 bool sc_losses_may_matter(const void *address, size_t size_bytes)
 {
     return sc_unlikely(sc_track_watches_libc(&sc_track)) && sc_active() && !sc_is_inside() &&
-           !sc_own_lock_depth &&
+           !sc_library_lock_depth &&
            sc_track_may_have(&sc_track, SC_NEAR_HEAP, (uintptr_t)address, size_bytes);
 }
 
 static bool may_be_of_range(const void *address, size_t size_bytes)
 {
-    return sc_active() && !sc_is_inside() && !sc_own_lock_depth && size_bytes != 0 &&
+    return sc_active() && !sc_is_inside() && !sc_library_lock_depth && size_bytes != 0 &&
            sc_track_may_have(&sc_track, SC_NEAR_RANGES, (uintptr_t)address, size_bytes);
 }
 
@@ -55,25 +55,26 @@ bool sc_losses_may_be_of_ours(const void *address, size_t size_bytes)
     return sc_losses_may_matter(address, size_bytes) || may_be_of_range(address, size_bytes);
 }
 
-/* Memory is about to lose its contents: reports what is in flight there, and waits for it. */
-void sc_losses_settle(const void *address, size_t size_bytes, const struct sc_culprit *culprit)
+/* Reports and waits for what is in flight in memory that is about to lose its contents. */
+void sc_losses_report_and_wait(const void *address, size_t size_bytes,
+                               const struct sc_culprit *culprit)
 {
-    SC_TAKE_DOWN request = {
+    SC_DEALLOCATION request = {
         .address = (uintptr_t)address,
         .size_bytes = size_bytes,
         .hold = true,
         .kind = SC_HOLD_WAIT,
         .settles = true,
     };
-    sc_take_down_make(&request, SC104, culprit);
+    sc_deallocation_handle(&request, SC104, culprit);
 }
 
-/* The same for operations that the loss hurts; the memory stays mapped. */
-void sc_losses_settle_some(const void *address, size_t size_bytes,
-                           bool (*hurts)(const struct sc_op_info *op),
-                           const struct sc_culprit *culprit)
+/* Reports and waits for those operations in flight that the loss hurts; the memory stays mapped. */
+void sc_losses_report_and_wait_for(const void *address, size_t size_bytes,
+                                   bool (*hurts)(const struct sc_op_info *op),
+                                   const struct sc_culprit *culprit)
 {
-    SC_TAKE_DOWN request = {
+    SC_DEALLOCATION request = {
         .address = (uintptr_t)address,
         .size_bytes = size_bytes,
         .hold = true,
@@ -81,10 +82,10 @@ void sc_losses_settle_some(const void *address, size_t size_bytes,
         .hurts = hurts,
         .stays = true,
     };
-    sc_take_down_make(&request, SC104, culprit);
+    sc_deallocation_handle(&request, SC104, culprit);
 }
 
-/* Limits what may be copied of pinned memory there. True: some may lie there. */
+/* Limits how pinned memory there may be read for snapshots. True: some may lie there. */
 bool sc_losses_limit_snapshots(const void *address, size_t size_bytes, enum sc_snapshots snapshots)
 {
     bool may_be = may_be_of_range(address, size_bytes);
@@ -101,9 +102,9 @@ void sc_losses_forbid_guarding(const void *address, size_t size_bytes)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* The pages are about to be lost or replaced: they are not guarded any more, and compared only as
- * far as `snapshots` says. */
-void sc_losses_leave_alone(const void *address, size_t size_bytes, enum sc_snapshots snapshots)
+/* Ends the guarding of pages that are about to be lost or replaced, and limits how they are
+ * compared. */
+void sc_losses_stop_watching(const void *address, size_t size_bytes, enum sc_snapshots snapshots)
 {
     bool may_be_of_range = sc_losses_limit_snapshots(address, size_bytes, snapshots);
     sc_mappings_forget((uintptr_t)address, size_bytes);

@@ -4,14 +4,14 @@
 
 #include "common/op_kinds.h"
 #include "common/shape.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/locals.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/base/unwind.h"
 #include "interpose/reaper/culprit.h"
+#include "interpose/reaper/deallocation.h"
 #include "interpose/reaper/hazards.h"
-#include "interpose/reaper/take_down.h"
 #include "track/op_info.h"
 #include "track/stacks.h"
 #include "track/track_holds.h"
@@ -31,7 +31,7 @@ static void widen(uintptr_t low, uintptr_t high)
         known->high = high;
 }
 
-/* Notes in which function's frame the operation's memory lies, so that it is seen when that
+/* Stores in the operation in which function's frame its memory lies, so that it is seen when that
  * function has returned. */
 void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *known)
 {
@@ -44,18 +44,18 @@ void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *know
     op->frame_stack = pc && sc_unwind_is_deep() ? sc_stacks_put(&pc, 1) : 0;
 }
 
-/* ---- the look ---- */
+/* ---- the search ---- */
 
-/* The lowest address of the program's part of the stack. Below lie the library and the wrapper that
- * called it. */
+/* Returns the lowest address of the program's part of the stack. Below lie the library and the
+ * wrapper that called it. */
 static uintptr_t lowest_of_program(void)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    uintptr_t wrapper = sc_ear.carrying.place;
-    return sc_own_stack_holds(wrapper) && wrapper > here ? wrapper : here;
+    uintptr_t wrapper = sc_current_call.carrying.place;
+    return sc_thread_stack_holds(wrapper) && wrapper > here ? wrapper : here;
 }
 
-/* Set only during a look. */
+/* Set only during a search. */
 static __thread struct sc_running running;
 
 static bool is_gone(const struct sc_op_info *op)
@@ -74,11 +74,11 @@ void sc_returned_frames_report(void)
     SC_KEEP_ERRNO();
     if (!sc_track_may_have(&sc_track, SC_NEAR_HEAP_OPERATIONS, low, size_bytes)) {
         known->high = 0;
-    } else if (sc_own_stack_holds((uintptr_t)__builtin_frame_address(0))) {
+    } else if (sc_thread_stack_holds((uintptr_t)__builtin_frame_address(0))) {
         running = (struct sc_running){.here = lowest_of_program()};
         sc_locals_learn(&running, low);
-        SC_TAKE_DOWN request = {.address = low, .size_bytes = size_bytes, .hurts = is_gone};
-        sc_take_down_search(&request, &nobody);
+        SC_DEALLOCATION request = {.address = low, .size_bytes = size_bytes, .hurts = is_gone};
+        sc_deallocation_search(&request, &nobody);
         sc_hazards_report_returned(&request.found);
     }
 }

@@ -1,10 +1,10 @@
-/* Finds locals in flight whose function has returned. No call frees a local, and no page of a stack
- * can be protected. So the thread itself looks before it waits, while its stack tells which
- * functions run: a local below the caller's frame is gone, and so is one whose frame's return
- * address is. For operations that another thread waits for, this is judged when they are known done
- * (track/inflight.h).
+/* Finds local variables in flight (used by an incomplete operation of the device) whose function
+ * has returned. No call frees a local, and no page of a stack can be protected. So the thread
+ * checks before it waits for the device, while its stack shows which functions run: a local below
+ * the caller's frame is gone, and so is one whose frame has lost its return address. For operations
+ * that another thread waits for, this is decided when they become known done (track/inflight.h).
  *
- * Thread safe, not signal safe; errno is kept. No lock of the library may be held. */
+ * Thread-safe, not signal-safe; errno is kept. No lock of the library may be held. */
 #ifndef SC_INTERPOSE_LOSSES_RETURNED_FRAMES_H
 #define SC_INTERPOSE_LOSSES_RETURNED_FRAMES_H
 
@@ -22,17 +22,18 @@ struct sc_returned_frames {
 extern __thread struct sc_returned_frames sc_returned_frames
     __attribute__((tls_model("initial-exec")));
 
-/* Notes in an operation of kind SC_STACK which function's local it uses. Called on the thread that
- * is about to record it. `known`: the frame of the last local of the same call; all 0 at first. */
+/* Stores in an operation of kind SC_STACK which function's local it uses. Called on the thread that
+ * is about to record the operation. `known`: the frame of the last local of the same call; all 0 at
+ * first. */
 void sc_returned_frames_note(struct sc_op_info *op, struct sc_unwind_owner *known);
 
-/* Reports operations of this thread whose local is gone (SC201, or SC203 if the device writes it),
- * and drops them from the tracker. */
+/* Reports the operations of this thread that still use a local variable of a function that has
+ * returned (SC201, or SC203 if the device writes it), and removes them from the tracker. */
 void sc_returned_frames_report(void);
 
-/* Called by a wrapper before the thread waits: looks for locals in flight whose function has
- * returned. One load if the thread has no local in flight. */
-static inline void sc_returned_frames_look(void)
+/* Calls sc_returned_frames_report if an operation in flight may use a local variable of this
+ * thread. Called by a wrapper before the thread waits. One load if there is none. */
+static inline void sc_returned_frames_check(void)
 {
     if (sc_unlikely(sc_returned_frames.high != 0))
         sc_returned_frames_report();

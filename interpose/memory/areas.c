@@ -14,8 +14,8 @@
 
 #include "common/poison.h"
 
-_Static_assert((int)SC_AREAS_BYTES == (int)SC_SPANS_LANE_BYTES, "a lane has whole areas");
-_Static_assert((int)SC_AREAS_COUNT == (int)SC_SPANS_AREAS_MAX, "each area may have a lane");
+_Static_assert((int)SC_AREAS_BYTES == (int)SC_SPANS_AREA_BYTES, "a stripe has whole areas");
+_Static_assert((int)SC_AREAS_COUNT == (int)SC_SPANS_AREAS_MAX, "each area may have a stripe");
 
 enum { PAGE_BYTES = 4 << 10, AREA_PAGES = SC_AREAS_BYTES / PAGE_BYTES, WORD_PAGES = 64 };
 
@@ -48,7 +48,7 @@ static uintptr_t map(uintptr_t at, size_t size_bytes, int protection, int flags)
     return got < 0 && got > -4096 ? 0 : (uintptr_t)got;
 }
 
-/* Reserves addresses, aligned to an area, without memory behind them. 0: none are left. */
+/* Reserves addresses, aligned to an area, without memory. 0: none are left. */
 uintptr_t sc_areas_reserve(size_t size_bytes)
 {
     const uintptr_t mask = SC_AREAS_BYTES - 1;
@@ -68,20 +68,20 @@ static bool is_reserved_locked(void) SC_REQUIRES(lock)
     SC_ASSERT_HELD(&lock);
     const size_t size_bytes = (size_t)SC_AREAS_COUNT * SC_AREAS_BYTES;
     if (state == UNTRIED && !has_limit(RLIMIT_AS)) {
-        sc_areas.marks = sc_pages_map(size_bytes / PAGE_BYTES);
-        sc_areas.start = sc_areas.marks ? sc_areas_reserve(size_bytes) : 0;
+        sc_areas.page_states = sc_pages_map(size_bytes / PAGE_BYTES);
+        sc_areas.start = sc_areas.page_states ? sc_areas_reserve(size_bytes) : 0;
         sc_areas.size_bytes = sc_areas.start ? size_bytes : 0;
-        sc_spans_set_lanes(sc_track_parts.guards, sc_areas.start, sc_areas.size_bytes,
-                           sc_areas.start ? (size_t)SC_AREAS_SHARED * SC_AREAS_BYTES : 0);
+        sc_spans_set_stripes(sc_track_parts.guards, sc_areas.start, sc_areas.size_bytes,
+                             sc_areas.start ? (size_t)SC_AREAS_SHARED * SC_AREAS_BYTES : 0);
     }
     if (state == UNTRIED)
         state = sc_areas.start ? RESERVED : REFUSED;
     return state == RESERVED;
 }
 
-bool sc_areas_have_lane(uintptr_t address)
+bool sc_areas_have_stripe(uintptr_t address)
 {
-    return sc_areas_have(address) && sc_spans_have_lane(sc_track_parts.guards, address);
+    return sc_areas_have(address) && sc_spans_have_stripe(sc_track_parts.guards, address);
 }
 
 /* ---- pages of an area ---- */
@@ -101,7 +101,7 @@ static void set_taken(struct area *area, unsigned first, unsigned count, bool ta
     }
 }
 
-/* The first of `count` free pages in a row; AREA_PAGES: there are not so many. */
+/* Returns the first of `count` adjacent free pages; AREA_PAGES: there are not so many. */
 static unsigned find_run(const struct area *area, unsigned count)
 {
     unsigned length = 0;
@@ -113,8 +113,8 @@ static unsigned find_run(const struct area *area, unsigned count)
     return AREA_PAGES;
 }
 
-/* Takes pages in a row from the areas that blocks share. Each block begins its search in another
- * area, since the kernel serves faults of one area one by one. 0: none are free. */
+/* Allocates adjacent pages from the areas that blocks share. Each block begins its search in
+ * another area, since Linux handles faults of one area one by one. 0: none are free. */
 static uintptr_t take_pages_locked(unsigned count) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -136,8 +136,8 @@ static unsigned count_areas(size_t size_bytes)
     return (unsigned)((size_bytes + SC_AREAS_BYTES - 1) / SC_AREAS_BYTES);
 }
 
-/* The first of `count` free areas in a row, from area `from` on; SC_AREAS_COUNT: there are not so
- * many. */
+/* Returns the first of `count` adjacent free areas, from area `from` on; SC_AREAS_COUNT: there are
+ * not so many. */
 static unsigned find_block_locked(unsigned from, unsigned count) SC_REQUIRES(lock)
 {
     unsigned length = 0;
@@ -155,7 +155,7 @@ static void set_block_locked(unsigned first, unsigned count, bool taken) SC_REQU
         is_in_block[i] = taken;
 }
 
-/* Takes `count` areas in a row. Areas that never had a lane are tried first. */
+/* Allocates `count` adjacent areas. Areas that never had a stripe are tried first. */
 static unsigned take_block_locked(unsigned count) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -169,7 +169,7 @@ static unsigned take_block_locked(unsigned count) SC_REQUIRES(lock)
     return first;
 }
 
-/* Takes whole areas for a large block; 0: there are none. */
+/* Allocates whole areas for a large block; 0: there are none. */
 uintptr_t sc_areas_take_block(size_t size_bytes)
 {
     unsigned first = SC_AREAS_COUNT;
@@ -183,7 +183,7 @@ uintptr_t sc_areas_take_block(size_t size_bytes)
 }
 
 /* Frees pages or whole areas. */
-static void give_pages(uintptr_t start, size_t size_bytes)
+static void free_pages(uintptr_t start, size_t size_bytes)
 {
     uintptr_t offset = start - sc_areas.start;
     unsigned area = (unsigned)(offset / SC_AREAS_BYTES);
@@ -209,28 +209,29 @@ uintptr_t sc_areas_map(size_t size_bytes)
         start = take_pages_locked((unsigned)(size_bytes / PAGE_BYTES));
     sc_brief_lock_release(&lock);
     if (start && !map(start, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED)) {
-        give_pages(start, size_bytes);
+        free_pages(start, size_bytes);
         return 0;
     }
     return start;
 }
 
-/* Clears the marks of pages, since what is mapped there next has no marks yet. */
-static void clear_marks(uintptr_t start, size_t size_bytes)
+/* Clears the states of pages, for what is mapped there next. */
+static void clear_page_states(uintptr_t start, size_t size_bytes)
 {
-    _Atomic uint8_t *mark = &sc_areas.marks[(start - sc_areas.start) / PAGE_BYTES];
-    for (_Atomic uint8_t *end = mark + size_bytes / PAGE_BYTES; mark < end; mark++)
-        if (atomic_load_explicit(mark, memory_order_relaxed))
-            atomic_store_explicit(mark, 0, memory_order_relaxed);
+    _Atomic uint8_t *page_state = &sc_areas.page_states[(start - sc_areas.start) / PAGE_BYTES];
+    for (_Atomic uint8_t *end = page_state + size_bytes / PAGE_BYTES; page_state < end;
+         page_state++)
+        if (atomic_load_explicit(page_state, memory_order_relaxed))
+            atomic_store_explicit(page_state, 0, memory_order_relaxed);
 }
 
-/* Gives pages back. If the space cannot be reserved again the pages stay taken: somebody else may
- * map memory there. */
+/* Frees pages. If the space cannot be reserved again the pages stay taken: other memory may be
+ * mapped there. */
 void sc_areas_unmap(uintptr_t start, size_t size_bytes)
 {
-    clear_marks(start, size_bytes);
+    clear_page_states(start, size_bytes);
     if (map(start, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED))
-        give_pages(start, size_bytes);
+        free_pages(start, size_bytes);
     else
         sc_kernel_call(SYS_munmap, start, size_bytes);
 }

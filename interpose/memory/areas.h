@@ -1,16 +1,16 @@
-/* Reserves and hands out address space for the library's own pinned allocations.
+/* Reserves address space for the library's own pinned allocations, and allocates from it.
  *
- * An area has 2 MB, and so a page table of its own, for which the kernel has one lock: threads that
- * work in different areas do not wait for each other in the kernel. Allocations of up to
- * SC_AREAS_MAX_BYTES share the first areas, which they take in turn; none reaches from one area
- * into another. These areas have lanes (track/spans.h) from the beginning. A larger allocation, a
- * block, has whole areas of its own, each of which gets a lane when one is wanted
- * (sc_protect_move_area).
+ * An area is 2 MB, which has a page table of its own. Linux has one lock for each page table:
+ * threads that work in different areas do not wait for each other in Linux. Allocations of up to
+ * SC_AREAS_MAX_BYTES share the first areas, which they use in turn; none reaches from one area into
+ * another. These areas have stripes of their own from the beginning (a stripe is a set of pages
+ * that share a lock of the guard, track/spans.h). A larger allocation, a block, has whole areas,
+ * each of which gets a stripe when one is wanted (sc_protect_move_area).
  *
  * The space is reserved once, without memory. A process whose address space is limited has none.
  *
- * Thread safe, not signal safe but for sc_areas_have; errno is kept. Locks: one of the module's
- * own, held over no system call but those that reserve the space. */
+ * Thread-safe, not signal-safe except for sc_areas_have; errno is kept. Locks: one of this module,
+ * held over no system call but those that reserve the space. */
 #ifndef SC_INTERPOSE_MEMORY_AREAS_H
 #define SC_INTERPOSE_MEMORY_AREAS_H
 
@@ -25,12 +25,13 @@ enum {
     SC_AREAS_COUNT = 8190, /* 16 GB */
 };
 
-/* The space; set once, before the first allocation. `start` 0: there is none. Each page has a mark,
- * which belongs to the guard (interpose/guard/userfaults.h) and is 0 when the page is mapped. */
+/* The reserved space; set once, before the first allocation. `start` 0: there is none.
+ * `page_states`: a byte for each page, which belongs to the guard (interpose/guard/userfaults.h)
+ * and is 0 when the page is mapped. */
 extern struct sc_areas {
     uintptr_t start;
     size_t size_bytes;
-    _Atomic uint8_t *marks;
+    _Atomic uint8_t *page_states;
 } sc_areas __attribute__((visibility("hidden")));
 
 /* Does the address lie in an area? Two loads; signal safe. */
@@ -46,23 +47,23 @@ static inline bool sc_areas_are_shared(uintptr_t address)
            address - sc_areas.start < (uintptr_t)SC_AREAS_SHARED * SC_AREAS_BYTES;
 }
 
-/* Does the address lie in an area that has a lane? Signal safe. */
-bool sc_areas_have_lane(uintptr_t address);
+/* Does the address lie in an area that has a stripe of its own? Signal-safe. */
+bool sc_areas_have_stripe(uintptr_t address);
 
-/* Maps zeroed shared memory of whole pages in a shared area. 0: there is no room, or the kernel
- * gives none. */
+/* Maps zeroed shared memory of whole pages in a shared area. Returns its address; 0: there is no
+ * room, or Linux gives none. */
 uintptr_t sc_areas_map(size_t size_bytes);
 
-/* Takes as many whole areas in a row as the size needs, with nothing mapped in them. 0: there are
- * not so many. */
+/* Allocates as many adjacent whole areas as the size needs, with nothing mapped in them. Returns
+ * the address; 0: there are not so many free ones. */
 uintptr_t sc_areas_take_block(size_t size_bytes);
 
-/* Gives back what sc_areas_map or sc_areas_take_block has returned. Nothing of it may be kept off.
+/* Frees what sc_areas_map or sc_areas_take_block has returned. None of its pages may be protected.
  */
 void sc_areas_unmap(uintptr_t start, size_t size_bytes);
 
-/* Reserves address space at a multiple of SC_AREAS_BYTES, with nothing mapped in it. 0: there is
- * none. No lock. */
+/* Reserves address space at a multiple of SC_AREAS_BYTES, with nothing mapped in it. Returns the
+ * address; 0: there is none. No lock. */
 uintptr_t sc_areas_reserve(size_t size_bytes);
 
 #endif

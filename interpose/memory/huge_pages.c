@@ -27,7 +27,7 @@ static _Atomic unsigned failures;
 
 /* ---- what the machine is like ---- */
 
-/* Reads the first line of a file of the kernel's. False: it cannot be read. */
+/* Reads the first line of a file of Linux (/sys). False: it cannot be read. */
 static bool read_line(const char *path, char *text, size_t room)
 {
     long fd = sc_kernel_call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
@@ -38,10 +38,10 @@ static bool read_line(const char *path, char *text, size_t room)
     return got > 0;
 }
 
-/* Asks whether huge pages fit this machine. "always [madvise] never" has the administrator's choice
- * in brackets. MADV_COLLAPSE works with any of them, but an administrator who wants no huge pages
- * gets none. */
-static bool ask_fit(void)
+/* Do huge pages fit this machine? "always [madvise] never" has the administrator's choice in
+ * brackets. MADV_COLLAPSE works with any of them, but an administrator who wants no huge pages gets
+ * none. */
+static bool query_fit(void)
 {
     char text[64];
     return sysconf(_SC_PAGESIZE) == SC_SMALL_PAGE_BYTES &&
@@ -51,7 +51,7 @@ static bool ask_fit(void)
            strcmp(text, "2097152\n") == 0;
 }
 
-static bool ask_one_node(void)
+static bool query_one_node(void)
 {
     char text[64];
     return read_line("/sys/devices/system/node/online", text, sizeof text) &&
@@ -65,7 +65,7 @@ static bool is_interleaved(void)
     enum { INTERLEAVE = 3, WEIGHTED_INTERLEAVE = 6, MODE_BITS = 0xff };
     static _Atomic int one_node;
     int mode = 0;
-    if (sc_huge_pages_remember(&one_node, ask_one_node) ||
+    if (sc_huge_pages_remember(&one_node, query_one_node) ||
         sc_kernel_call(SYS_get_mempolicy, &mode, NULL, 0, NULL, 0) != 0)
         return false;
     mode &= MODE_BITS;
@@ -75,12 +75,12 @@ static bool is_interleaved(void)
 bool sc_huge_pages_fit(void)
 {
     static _Atomic int fit;
-    return sc_huge_pages_remember(&fit, ask_fit);
+    return sc_huge_pages_remember(&fit, query_fit);
 }
 
 /* Has the machine at least twice as much free memory? False also if huge pages have failed too
  * often, or if the NUMA policy interleaves memory. The driver would refuse more than the machine
- * has. To find that out by taking it would hurt other processes. */
+ * has; finding that out by allocating it would harm other processes. */
 bool sc_huge_pages_are_plenty(size_t size_bytes)
 {
     struct sysinfo info;
@@ -104,8 +104,8 @@ void sc_huge_pages_unmap(uintptr_t start, size_t size_bytes)
         sc_real_libc_unmap((void *)start, size_bytes);
 }
 
-/* Populates one small page in each huge one, and then collapses all: the kernel collapses no empty
- * range, and to populate all of it first would take ten times as long. A lack of memory is an error
+/* Populates one small page in each huge one, and then collapses all: Linux collapses no empty
+ * range, and populating all of it first would take ten times as long. A lack of memory is an error
  * here, and no signal. */
 static bool make_huge(uintptr_t start, size_t size_bytes)
 {
@@ -115,8 +115,8 @@ static bool make_huge(uintptr_t start, size_t size_bytes)
     return sc_kernel_call(SYS_madvise, start, size_bytes, COLLAPSE) == 0;
 }
 
-/* Has the kernel back the memory with huge pages, a step at a time, since it may have to move much
- * to do so. False: it could not. */
+/* Has Linux back the memory with huge pages, part by part, since it may have to move much memory.
+ * False: it could not. */
 static bool make_all_huge(uintptr_t start, size_t size_bytes)
 {
     bool made = true;
@@ -135,7 +135,7 @@ bool sc_huge_pages_fill(uintptr_t start, size_t size_bytes)
            make_all_huge(start, size_bytes);
 }
 
-/* Maps huge pages over reserved space, which is aligned: the kernel wants the first byte of the
+/* Maps huge pages over reserved space, which is aligned: Linux requires the first byte of the
  * mapping on the boundary. */
 static uintptr_t map_huge(size_t size_bytes)
 {

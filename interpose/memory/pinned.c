@@ -33,12 +33,12 @@ enum {
 struct request {
     size_t size_bytes;
     size_t pages_bytes;
-    size_t padding_bytes; /* whole pages behind the allocation's last one */
+    size_t padding_bytes; /* whole pages after the allocation's last one */
     unsigned flags;
     CUcontext context;
 };
 
-/* An allocation of ours: a mapping, at whose start the allocation lies. */
+/* An allocation of the library: a mapping, at whose start the allocation lies. */
 struct block {
     struct sc_grid_node node; /* address and size of the mapping */
     struct request request;
@@ -58,7 +58,7 @@ struct budget {
     size_t limit;
 };
 
-/* A small block takes 60 us to make and give back; one of many that the driver packs takes 2 us. */
+/* A small block takes 60 us to allocate and free; one of many that the driver packs takes 2 us. */
 static struct budget small_ones = {0, 1024};
 static struct budget medium_padding_bytes = {0, (size_t)64 << 20};
 static struct budget large_padding_bytes = {0, (size_t)256 << 20};
@@ -125,7 +125,7 @@ static bool machine_is_fit(void)
     return sc_huge_pages_remember(&fit, ask_fit);
 }
 
-static bool ask_choice(void)
+static bool query_choice(void)
 {
     return sc_mechanism_of((enum sc_guard_mode)sc_options.guard) == SC_MECHANISM_USERFAULTFD;
 }
@@ -134,7 +134,7 @@ static bool ask_choice(void)
 static bool chooses_userfaultfd(void)
 {
     static _Atomic int chosen;
-    return sc_huge_pages_remember(&chosen, ask_choice);
+    return sc_huge_pages_remember(&chosen, query_choice);
 }
 
 /* Is the allocation for a shared area? To keep its pages off there costs what they cost alone,
@@ -144,7 +144,7 @@ static bool fits_area(size_t size_bytes)
     return size_bytes <= SC_AREAS_MAX_BYTES && chooses_userfaultfd() && sc_guard_serves_areas();
 }
 
-/* Do we serve such an allocation at all? */
+/* Does the library serve an allocation of this size and these flags? */
 static bool is_for_us(size_t size_bytes, unsigned flags)
 {
     const unsigned honoured = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP;
@@ -153,8 +153,9 @@ static bool is_for_us(size_t size_bytes, unsigned flags)
            machine_is_fit();
 }
 
-/* Is the allocation for huge pages? To keep a huge page off costs one thread a third of what the
- * pages of 256 KB cost. With guard=uffd, small ones go into an area nevertheless. */
+/* Is the allocation for huge pages? Protecting a huge page costs one thread a third of what
+ * protecting 256 KB of small pages costs. With guard=uffd, small allocations go into an area
+ * nevertheless. */
 static bool fits_huge_pages(size_t size_bytes)
 {
     bool prefers_areas = sc_options.guard == SC_GUARD_UFFD && fits_area(size_bytes);
@@ -200,7 +201,7 @@ static bool is_in_child(void)
     return atomic_load_explicit(&owner, memory_order_acquire) != getpid();
 }
 
-/* Makes the tables on the first call. False: no memory. */
+/* Creates the tables in the first call. False: no memory. */
 static bool start_locked(void) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -229,7 +230,8 @@ static bool add_block(uintptr_t start, const struct request *request)
     return id != 0;
 }
 
-/* The place of the spare block in the list; of 0: a free place. NULL: there is none. */
+/* Returns the place of the spare (kept) block in the list; for 0: a free place. NULL: there is
+ * none. */
 static uint32_t *spare_slot_locked(uint32_t id) SC_REQUIRES(lock)
 {
     SC_ASSERT_HELD(&lock);
@@ -240,7 +242,7 @@ static uint32_t *spare_slot_locked(uint32_t id) SC_REQUIRES(lock)
 }
 
 /* Maps the huge pages of a block. With userfaultfd they lie in areas of their own, if there are any
- * left: there the block's parts can get lanes, and be guarded apart. */
+ * left: there the block's parts can get stripes, and be guarded separately. */
 static uintptr_t map_block(size_t pages_bytes)
 {
     uintptr_t start = chooses_userfaultfd() ? sc_areas_take_block(pages_bytes) : 0;
@@ -252,7 +254,7 @@ static uintptr_t map_block(size_t pages_bytes)
     return 0;
 }
 
-/* Maps the pages of an allocation. Small ones that find no area lie elsewhere. */
+/* Maps the pages of an allocation. Small ones for which no area has room lie elsewhere. */
 static uintptr_t map_pages(size_t pages_bytes)
 {
     if (pages_bytes % SC_HUGE_PAGE_BYTES == 0)
@@ -261,7 +263,7 @@ static uintptr_t map_pages(size_t pages_bytes)
     return start ? start : sc_huge_pages_map(pages_bytes);
 }
 
-/* Gives the pages back to the areas, or to the kernel. */
+/* Unmaps the pages, in an area or elsewhere. */
 static void unmap_pages(uintptr_t start, size_t pages_bytes)
 {
     if (sc_areas_have(start))
@@ -292,7 +294,7 @@ static void drop_block(uintptr_t start)
     unmap_pages(start, pages_bytes);
 }
 
-/* Makes the pages pinned memory of the driver's, by a call of ours that is not followed. */
+/* Registers the pages with the driver, by a call that no wrapper sees. */
 static CUresult register_pages(uintptr_t start, const struct request *request)
 {
     _Static_assert(CU_MEMHOSTALLOC_PORTABLE == CU_MEMHOSTREGISTER_PORTABLE &&
@@ -333,13 +335,13 @@ static void make_block(void *argument)
     unmap_pages(start, request->pages_bytes);
 }
 
-/* Makes a block if the memory that blocks lie in stays within its limit. 0: not made. */
+/* Creates a block if the memory of all blocks stays within its limit. 0: not created. */
 static uintptr_t make_within_budget(const struct request *request)
 {
     struct making making = {request, 0};
     if (!charge(request))
         return 0;
-    sc_own_threads_make_room(make_block, &making);
+    sc_library_threads_call(make_block, &making);
     if (!making.start)
         uncharge(request);
     return making.start;
@@ -350,8 +352,8 @@ static bool is_alike(const struct request *a, const struct request *b)
     return a->size_bytes == b->size_bytes && a->flags == b->flags && a->context == b->context;
 }
 
-/* Takes a spare block that is like the request, or, of size 0, any of its context; 0: there is
- * none. */
+/* Takes a spare (kept) block that fits the request, or, with size 0, any of its context; 0: there
+ * is none. */
 static uintptr_t take_spare(const struct request *request)
 {
     uintptr_t start = 0;
@@ -370,7 +372,7 @@ static uintptr_t take_spare(const struct request *request)
     return start;
 }
 
-/* Makes a block of pages of this size. 0: not made. */
+/* Creates a block with pages of this size. 0: not created. */
 static uintptr_t make_in_pages(struct request *request, size_t page_bytes)
 {
     request->pages_bytes = round_up(request->size_bytes, page_bytes);
@@ -379,15 +381,15 @@ static uintptr_t make_in_pages(struct request *request, size_t page_bytes)
     return make_within_budget(request);
 }
 
-/* A block for the program: a spare one of the same size, or a new one, of huge pages if it is
- * large. 0: the driver is to allocate it. */
+/* Returns a block for the program: a spare one of the same size, or a new one, of huge pages if it
+ * is large. 0: the driver is to allocate it. */
 static uintptr_t take_block(size_t size_bytes, unsigned flags)
 {
     struct request request = {.size_bytes = size_bytes, .flags = flags};
     if (!is_for_us(size_bytes, flags))
         return 0;
-    sc_context_calls_bury_ended(); /* a new context may have such a context's handle, and must not
-                                      get its spares */
+    /* A new context may have the handle of one that has ended, and must not get its spares. */
+    sc_context_calls_bury_ended();
     const struct sc_context *context = sc_contexts_of_memory();
     if (!context)
         return 0;
@@ -400,8 +402,7 @@ static uintptr_t take_block(size_t size_bytes, unsigned flags)
     return start;
 }
 
-/* Allocates pinned memory in place of the driver, which takes longer for it. NULL: the driver is to
- * do so. */
+/* Allocates pinned memory in place of the driver. NULL: the driver is to do so. */
 void *sc_pinned_allocate(size_t size_bytes, unsigned flags)
 {
     int saved = errno;
@@ -412,7 +413,8 @@ void *sc_pinned_allocate(size_t size_bytes, unsigned flags)
 
 /* ---- questions ---- */
 
-/* Where the pages of the block end that begins at the address; 0: no block of ours does. */
+/* Returns where the pages of the block end that begins at the address; 0: no block of the library
+ * does. */
 uintptr_t sc_pinned_end(uintptr_t address)
 {
     if (!atomic_load_explicit(&owner, memory_order_acquire))
@@ -428,7 +430,8 @@ uintptr_t sc_pinned_end(uintptr_t address)
     return id && start_of(block_at(id)) == address ? address + pages_of(block_at(id)) : 0;
 }
 
-/* Does the address lie in a block of ours? Lock-free; false if that cannot be told now. */
+/* Does the address lie in a block of the library? Lock-free; false if the table is being changed.
+ */
 bool sc_pinned_has(uintptr_t address)
 {
     if (!atomic_load_explicit(&owner, memory_order_acquire))
@@ -442,7 +445,7 @@ uint32_t sc_pinned_epoch(void)
     return atomic_load_explicit(&epoch, memory_order_acquire);
 }
 
-/* Does a block begin there that the program has? */
+/* Does a block begin there that the program has not freed? */
 static bool is_live(uintptr_t start)
 {
     pthread_mutex_lock(&lock);
@@ -452,7 +455,7 @@ static bool is_live(uintptr_t start)
     return live;
 }
 
-/* Does any block of ours lie there? */
+/* Does any block of the library lie there? */
 bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes)
 {
     if (size_bytes > UINTPTR_MAX - address)
@@ -467,16 +470,16 @@ bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes)
 
 /* ---- giving back ---- */
 
-/* May the freed block stay registered, to be handed out again? Only small ones may: of such
- * allocations the driver, too, hands out the same ones again. Without that, a program that
- * allocates and frees all the time would be slower with us. */
+/* May the freed block stay registered, to be returned again? Only small ones may: of such
+ * allocations the driver, too, returns the same ones again. Without that, a program that allocates
+ * and frees all the time would be slower with the library. */
 static bool may_become_spare(const struct block *block, CUcontext current)
 {
     return !block->spare && block->request.context == current &&
            pages_of(block) <= SC_HUGE_PAGE_BYTES;
 }
 
-/* Keeps a freed block for the next allocation, since to register pages takes long. False: it is not
+/* Keeps a freed block for the next allocation, since registering pages takes long. False: it is not
  * kept. */
 static bool become_spare(uintptr_t start, CUcontext current)
 {
@@ -515,7 +518,7 @@ static bool is_ours_and_here(uintptr_t start)
     return sc_pinned_end(start) && !is_in_child() && is_live(start);
 }
 
-/* Ends the block. Returns what the driver would say of a free. */
+/* Frees the block. Returns the result that the driver would return. */
 static CUresult unregister_and_drop(uintptr_t start)
 {
     CUresult result = unregister_pages(start);
@@ -535,6 +538,7 @@ CUresult sc_pinned_free(void *address)
     return wait_and_spare(start) ? CUDA_SUCCESS : unregister_and_drop(start);
 }
 
+/* Is any block kept for reuse? */
 bool sc_pinned_keeps_any(void)
 {
     bool any = false;
@@ -545,6 +549,7 @@ bool sc_pinned_keeps_any(void)
     return any;
 }
 
+/* Frees the blocks of the context that are kept for reuse. */
 bool sc_pinned_give_up(const struct sc_context *context)
 {
     const struct request of_context = {.context = context->handle};
@@ -564,7 +569,7 @@ static bool is_registered(uintptr_t start)
            CUDA_SUCCESS;
 }
 
-/* Blocks belong to another handle from now on: that of a context which ends may become another
+/* Changes the context handle of blocks: the handle of a context that ends may become another
  * context's. */
 static void rename_blocks(CUcontext from, CUcontext to)
 {
@@ -594,7 +599,7 @@ void sc_pinned_context_named(const struct sc_context *context)
     rename_blocks(placeholder_of(context), context->handle);
 }
 
-/* Takes a block away from the context. 0: it has none. */
+/* Removes a block from the context and returns it. 0: it has none. */
 static uintptr_t take_block_of(CUcontext context)
 {
     uintptr_t start = 0;
@@ -610,8 +615,8 @@ static uintptr_t take_block_of(CUcontext context)
     return start;
 }
 
-/* The context has ended, and with it the registration of its blocks: those that are not registered
- * any more are dropped. */
+/* Drops the context's blocks that are not registered any more: the context has ended, and with it
+ * the registration. */
 void sc_pinned_context_gone(const struct sc_context *context)
 {
     uintptr_t start;

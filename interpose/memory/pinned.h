@@ -1,32 +1,31 @@
 /* Serves the program's pinned allocations (cuMemHostAlloc and the like) from pages of the library's
  * own, which can be guarded at little cost.
  *
- * To protect 64 MB takes 590 us in pages of 4 KB, and 9 us in pages of 2 MB. A page that has two
- * allocations on it cannot be guarded for both (docs/driver.md, Q26). So the library serves
- * these itself:
- * - allocations of up to 64 KB, in pages that they share with nobody;
+ * Protecting 64 MB takes 590 us in pages of 4 KB, and 9 us in pages of 2 MB. A page with two
+ * allocations on it cannot be guarded for both (docs/driver.md, Q26). So the library serves:
+ * - allocations of up to 64 KB, in pages that they share with no other;
  * - where userfaultfd guards, those of up to 128 KB likewise (interpose/guard/userfaults.h);
- * - other allocations of 128 KB and more, in huge pages, as far as the padding is within bounds: 64
- *   MB for those of less than 1 MB, 256 MB for the others;
+ * - other allocations of 128 KB and more, in huge pages, as long as the padding is within bounds:
+ *   64 MB for those of less than 1 MB, 256 MB for the others;
  * - beyond these bounds, or with guard=uffd, those of up to 1 MB in small pages again.
  *
- * The memory is of the kind that the driver takes for its own: shared anonymous pages, which a
- * forked child shares with its parent. It is registered with the driver for exactly the bytes that
- * were asked for. Every query and every call then answers as for memory that the driver allocated.
- * What differs is put right in the wrappers of cuMemHostRegister and cuMemHostUnregister.
+ * The memory is of the kind that the driver uses itself: shared anonymous pages, which a forked
+ * child shares with its parent. It is registered with the driver for exactly the bytes that were
+ * asked for. Every query and every call then answers as for memory that the driver allocated; the
+ * wrappers of cuMemHostRegister and cuMemHostUnregister correct what differs.
  *
- * The driver serves whatever could not be as the driver's own:
+ * The driver serves the rest:
  * - allocations between the two sizes, and write-combined ones;
- * - all of them when huge pages are not to be had, when devices or NUMA policy ask for more than
- *   was measured, and with guard=off or pinned=driver;
+ * - all of them when there are no huge pages, when devices or NUMA policy ask for more than was
+ *   measured, and with guard=off or pinned=driver;
  * - every call that would fail.
  *
- * A few allocations that the driver would have packed stay registered when they are freed. They are
- * handed out again as they were, for an equal request in the same context. Until then the driver
- * still answers queries about them.
+ * A few allocations of sizes that the driver packs into common pages stay registered when the
+ * program frees them ("kept"). They are returned again for an equal request in the same context.
+ * Until then the driver still answers queries about them.
  *
- * Thread safe, not signal safe; errno is kept. Locks: one of the module's own, not held over a call
- * of the driver. In a forked child no memory is of the library's, and no lock is taken. */
+ * Thread-safe, not signal-safe; errno is kept. Locks: one of this module, not held over a call of
+ * the driver. In a forked child no memory is the library's, and no lock is taken. */
 #ifndef SC_INTERPOSE_MEMORY_PINNED_H
 #define SC_INTERPOSE_MEMORY_PINNED_H
 
@@ -38,40 +37,43 @@
 
 struct sc_context;
 
-/* Serves an allocation; `flags` as of cuMemHostAlloc. NULL: the driver is to serve it. */
+/* Allocates pinned memory; `flags` as for cuMemHostAlloc. NULL: the driver is to serve the request.
+ */
 void *sc_pinned_allocate(size_t size_bytes, unsigned flags);
 
-/* The end of the pages of the allocation that starts at the address; 0: no allocation of the
- * library's starts there. Lock-free unless the look-up races with a change. */
+/* Returns the end of the pages of the allocation that starts at the address; 0: no allocation of
+ * the library starts there. Lock-free unless the look-up races with a change. */
 uintptr_t sc_pinned_end(uintptr_t address);
 
-/* Does the address lie in an allocation of the library's? Lock-free, and signal safe; false also if
+/* Does the address lie in an allocation of the library? Lock-free and signal-safe; false also if
  * the look-up races with a change. */
 bool sc_pinned_has(uintptr_t address);
 
-/* A number that changes when an allocation of the library's is unmapped. Lock-free, and signal
- * safe. */
+/* Returns a number that changes when an allocation of the library is unmapped. Lock-free and
+ * signal-safe. */
 uint32_t sc_pinned_epoch(void);
 
-/* As cuMemFreeHost, wait included. Memory that is not the library's goes to the driver. */
+/* Frees pinned memory as cuMemFreeHost does, including its wait for the device. Memory that is not
+ * the library's is passed to the driver. */
 CUresult sc_pinned_free(void *address);
 
-/* Are there allocations that the program has freed, and that are kept? Gives back those of the
- * context, and returns whether there were any. Needs: the context is current, and idle, as the
- * driver waits for it; the capture mode is relaxed. */
+/* Are there kept allocations? sc_pinned_give_up frees those of the context, and returns whether
+ * there were any. It needs the context to be current and idle, as the driver waits for it, and the
+ * relaxed capture mode. */
 bool sc_pinned_keeps_any(void);
 bool sc_pinned_give_up(const struct sc_context *context);
 
 /* Does an allocation of the library's have a byte in the interval? */
 bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes);
 
-/* The context has ended: drops what was allocated in it. */
+/* Unmaps and forgets what was allocated in the context, which has ended. */
 void sc_pinned_context_gone(const struct sc_context *context);
 
-/* The context's handle may name another context from now on. */
+/* Records that the context's handle may name another context from now on: the context's blocks are
+ * not reused for that one. */
 void sc_pinned_context_unnamed(const struct sc_context *context);
 
-/* The handle names this context again after all. */
+/* Records that the handle names this context again. */
 void sc_pinned_context_named(const struct sc_context *context);
 
 #endif

@@ -32,9 +32,9 @@ enum { LARGER_MAX_BYTES = 256 << 10, SEVERAL_THREADS = 3, GUARDED_FIRST = 64 };
 
 static pthread_mutex_t grow_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Larger sources are copied where that is cheaper than their guard. Where many threads guard
- * theirs, these wait for each other; and to make pages writable again that userfaultfd has
- * protected takes a fault each (H200, 64 KB: 126 us by 16 threads, 8 by one). */
+/* Returns the size up to which larger sources are copied instead of guarded, if that is cheaper.
+ * Where many threads guard sources, they wait for each other; and making pages writable again that
+ * userfaultfd has protected takes a fault each (H200, 64 KB: 126 us by 16 threads, 8 by one). */
 static size_t larger_max(void)
 {
     static _Atomic size_t known;
@@ -47,8 +47,8 @@ static size_t larger_max(void)
     return most;
 }
 
-/* Are there several threads that copy? Roughly: threads whose ids are alike modulo 64 count as one,
- * and ended ones still count. */
+/* Do several threads copy? Roughly: threads whose ids are equal modulo 64 count as one, and ended
+ * ones still count. */
 static bool are_several_threads(void)
 {
     static _Atomic uint64_t seen;
@@ -59,8 +59,8 @@ static bool are_several_threads(void)
     return __builtin_popcountll(all) >= SEVERAL_THREADS;
 }
 
-/* Does a snapshot of the source cost less than guarding its pages? The guard finds who overwrites a
- * source, and so has the first ones of few threads. */
+/* Does a snapshot of the source cost less than guarding its pages? Guarding finds out who
+ * overwrites a source, so the first sources are guarded if few threads copy. */
 static __attribute__((noinline)) bool
 is_cheaper_than_guard(enum sc_buffer_kind kind, const struct sc_shape *shape, size_t size_bytes)
 {
@@ -79,7 +79,8 @@ SC_INLINED bool is_small(enum sc_buffer_kind kind, const struct sc_shape *shape,
            is_cheaper_than_guard(kind, shape, size_bytes);
 }
 
-/* The largest source that slots must hold. Memory for it is made when the first such copy comes. */
+/* Returns the size of the largest source that slots must hold. Memory for that size is allocated
+ * when the first source of it comes. */
 static size_t largest_source(void)
 {
     return sc_options.guard && larger_max() > sc_options.snapshot_max_bytes
@@ -87,8 +88,8 @@ static size_t largest_source(void)
                : sc_options.snapshot_max_bytes;
 }
 
-/* Registers memory of ours with the driver, so that the device can read snapshots there at full
- * speed. */
+/* Registers memory of the library with the driver, so that the device can read snapshots there at
+ * full speed. */
 static bool make_readable(struct sc_context *context, void *memory, size_t size_bytes)
 {
     if (!sc_contexts_push(context))
@@ -114,6 +115,8 @@ struct sc_staging_of_context {
     bool refused; /* the driver has refused memory, and will again */
 };
 
+/* Creates the context's staging memory, unless another thread has created it by now. NULL: no
+ * memory. */
 static __attribute__((noinline)) struct sc_staging_of_context *
 new_staging(struct sc_context *context)
 {
@@ -135,8 +138,8 @@ SC_INLINED struct sc_staging_of_context *staging_of(struct sc_context *context)
     return sc_likely(own != NULL) ? own : new_staging(context);
 }
 
-/* Adds a block. Its record lies before those of its slots. The lock is the calling thread's, or
- * that of the thread that waits for this one (sc_own_threads_make_room). */
+/* Adds a block of staging memory. Its record lies before those of its slots. The lock is the
+ * calling thread's, or that of the thread that waits for this one (sc_library_threads_call). */
 static bool add_block_locked(struct sc_context *context, struct sc_staging_of_context *own,
                              const struct sc_staging_block *wanted) SC_REQUIRES(grow_lock)
 {
@@ -170,7 +173,7 @@ static void add_missing_block(void *argument) SC_UNFOLLOWED
     growth->grown = add_block_locked(growth->context, growth->own, growth->missing);
 }
 
-/* Adds the missing block. One thread does so at a time; others do without meanwhile. */
+/* Adds the missing block. One thread does so at a time; others do without a snapshot meanwhile. */
 static __attribute__((noinline)) bool grow(struct sc_context *context,
                                            struct sc_staging_of_context *own,
                                            const struct sc_staging_block *missing)
@@ -179,7 +182,7 @@ static __attribute__((noinline)) bool grow(struct sc_context *context,
     if (missing->bytes == 0 || pthread_mutex_trylock(&grow_lock) != 0)
         return false;
     if (!own->refused)
-        sc_own_threads_make_room(add_missing_block, &growth);
+        sc_library_threads_call(add_missing_block, &growth);
     own->refused = !growth.grown;
     pthread_mutex_unlock(&grow_lock);
     return growth.grown;
@@ -213,7 +216,7 @@ static __attribute__((noinline)) void copy_runs(char *packed, const struct sc_sl
         memcpy(packed + run.before_bytes, (const void *)run.address, run.size_bytes);
 }
 
-/* Reads the collected pieces with one call of the kernel. False: some cannot be read. */
+/* Reads the collected pieces by one system call. False: some cannot be read. */
 static bool was_read(struct sc_peek_item *items, unsigned *count)
 {
     bool read = true;
@@ -224,7 +227,8 @@ static bool was_read(struct sc_peek_item *items, unsigned *count)
     return read;
 }
 
-/* The same where the source may be unreadable, or guarded. False: some of it cannot be read. */
+/* Packs the source's runs, where it may be unreadable or protected. False: some of it cannot be
+ * read. */
 static __attribute__((noinline)) bool peek_runs(char *packed, const struct sc_slot_source *source)
 {
     struct sc_runs runs = sc_shape_runs(source->shape, source->fold);
@@ -240,8 +244,8 @@ static __attribute__((noinline)) bool peek_runs(char *packed, const struct sc_sl
     return was_read(items, &count);
 }
 
-/* Copies the source into the slot. False: the program has made it unreadable, which the driver does
- * not mind, or what should be pageable memory is none. */
+/* Copies the source into the slot. False: the program has made it unreadable, which does not
+ * disturb the driver, or it is no memory at all. */
 static bool fill_slot(struct sc_slot *slot, const struct sc_slot_source *source)
 {
     bool is_whole = sc_shape_is_whole(source->shape, source->fold);
@@ -257,7 +261,7 @@ static bool fill_slot(struct sc_slot *slot, const struct sc_slot_source *source)
     return true;
 }
 
-/* Is a snapshot of these rows cheaper than the guard? Not if they are many and far apart. */
+/* Is a snapshot of these rows cheaper than guarding? Not if they are many and far apart. */
 static __attribute__((noinline)) bool are_rows_worth_it(const struct sc_shape *shape,
                                                         const struct sc_fold *fold)
 {
@@ -321,7 +325,7 @@ void sc_snapshots_refuse(const struct sc_simple_copy *copy)
     SC_TRACKED(sc_inflight_refuse_simply(track.inflight, copy));
 }
 
-/* The quick way for a small source: takes a slot and fills it. False: not open. */
+/* Takes a slot for a small source and fills it: the quick path. False: it is not possible. */
 bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy *copy)
 {
     struct sc_context *home = context->primary ? context->primary : context;
@@ -347,7 +351,7 @@ bool sc_snapshots_have(const struct sc_context *context)
     return atomic_load_explicit(&context->staging, memory_order_relaxed) != NULL;
 }
 
-/* Takes a block out that nothing reads; NULL: there is none. */
+/* Removes a block that no operation reads; NULL: there is none. */
 static struct block *take_block_locked(struct sc_staging_of_context *own) SC_REQUIRES(grow_lock)
 {
     for (struct block **link = &own->first, *block; (block = *link) != NULL; link = &block->next) {
@@ -360,6 +364,8 @@ static struct block *take_block_locked(struct sc_staging_of_context *own) SC_REQ
     return NULL;
 }
 
+/* Frees those blocks of the context's staging memory that no operation reads. Returns whether there
+ * were any. A block that the driver refuses to unregister is leaked. */
 bool sc_snapshots_give_up(struct sc_context *context)
 {
     struct sc_staging_of_context *own =
@@ -372,7 +378,7 @@ bool sc_snapshots_give_up(struct sc_context *context)
     while (own && (block = take_block_locked(own)) != NULL) {
         any = true;
         if (sc_real.cuMemHostUnregister(block->memory) != CUDA_SUCCESS)
-            continue; /* the device may have it still */
+            continue; /* the device may still use it */
         unmap_memory(block);
         sc_pages_unmap(block, block->own_bytes);
     }

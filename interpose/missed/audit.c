@@ -2,9 +2,9 @@
 
 #include <string.h>
 
+#include "common/library_lock.h"
 #include "common/now.h"
-#include "common/own_lock.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "cupti_hooks/subscription.h"
 #include "cupti_hooks/timeline.h"
 #include "interpose/base/compiler.h"
@@ -26,9 +26,9 @@
 
 #include "common/poison.h"
 
-/* Is CUPTI to be listened to? With cupti=auto it is where a miss matters more than the time that
- * each call then costs. It also is where records are asked for by themselves: the timeline, which
- * needs the calls' numbers, and managed memory, whose records only a subscriber gets. */
+/* Is CUPTI to be used? With cupti=auto it is if a missed call matters more than the time that each
+ * call then costs. It also is if its records are wanted: the timeline, which needs the calls'
+ * correlation ids, and managed memory, whose records only a subscriber gets. */
 static bool is_wanted(void)
 {
     if (sc_options.cupti == SC_CUPTI_OFF)
@@ -37,7 +37,9 @@ static bool is_wanted(void)
            sc_options.mode == SC_MODE_REPORT || sc_options.timeline || sc_options.um;
 }
 
-/* CUPTI tells of a call that no wrapper carried: reports it, and replays it. */
+/* Reports and replays a call that CUPTI has reported and no wrapper has made. If the library is
+ * alone (not preloaded), no wrapper makes any call, so nothing is reported as missed; the first
+ * call activates the library. */
 static void on_missed_call(const struct sc_missed_call *call, bool entering)
 {
     SC_KEEP_ERRNO();
@@ -46,20 +48,20 @@ static void on_missed_call(const struct sc_missed_call *call, bool entering)
     } else if (entering && call->audited) {
         struct sc_report_miss miss = {
             .api = call->name,
-            .runtime_api = sc_ear.runtime_api,
+            .runtime_api = sc_current_call.runtime_api,
             .thread = sc_thread_id(),
             .time_ns = sc_now_ns(),
             .stack = sc_unwind_here(SC_SITE()),
         };
-        if (sc_report_missed(&miss) && !sc_own_lock_depth)
+        if (sc_report_missed(&miss) && !sc_library_lock_depth)
             sc_report_modules();
         sc_cupti_follow_more();
     }
     sc_replay(call, entering);
 }
 
-/* The major versions of CUPTI to look for: that of the runtime's CUDA, then the driver's. Ends with
- * 0. */
+/* Returns the major versions of CUPTI to search for: that of the runtime's CUDA, then the driver's.
+ * Ends with 0. */
 static const int *majors(void)
 {
     static int list[3];
@@ -91,7 +93,7 @@ static struct sc_report_cupti describe_cupti(const struct sc_cupti_status *statu
     };
 }
 
-/* Says that libcupti was not looked for on a relative path, which may lead to anybody's. */
+/* Warns that libcupti was not searched for on a relative path, where anyone may have put one. */
 static void warn_passed_over(const struct sc_cupti_status *status)
 {
     if (status->passed_over[0])
@@ -100,7 +102,7 @@ static void warn_passed_over(const struct sc_cupti_status *status)
                        status->passed_over);
 }
 
-/* CUPTI was wanted, and cannot be had, or not any more: reports that. */
+/* Reports that CUPTI was wanted and cannot be used, or not any more. */
 static void report_loss(void)
 {
     struct sc_cupti_status status;
@@ -137,7 +139,7 @@ static bool has_context(void)
     return false;
 }
 
-/* Says that options are not met which need CUPTI's records. */
+/* Warns that options are not met which need CUPTI's records. */
 static void warn_no_records(const char *why)
 {
     if (sc_options.timeline)
@@ -146,7 +148,7 @@ static void warn_no_records(const char *why)
         sc_warning_say("um=1 cannot be met: %s", why);
 }
 
-/* The records that the options ask for; NULL: none. */
+/* Returns the records that the options request; NULL: none. */
 static const struct sc_timeline_request *request_records(void)
 {
     static struct sc_timeline_request request;
@@ -158,7 +160,7 @@ static const struct sc_timeline_request *request_records(void)
     return sc_options.timeline || sc_options.um ? &request : NULL;
 }
 
-/* CUPTI listens: starts what reads its records, and warns of those that do not come. */
+/* Starts the thread that reads CUPTI's records, and warns of those that CUPTI does not deliver. */
 static void start_records(void)
 {
     bool copies = sc_timeline_state() == SC_CUPTI_LISTENING;
@@ -178,7 +180,7 @@ static void start_records(void)
     }
 }
 
-/* Reports that CUPTI is not started, as a context is there already: the work that CUPTI would wait
+/* Reports that CUPTI is not used because there is a context already: the work that CUPTI would wait
  * for may itself wait for this thread. */
 static void start_too_late(void)
 {
@@ -187,7 +189,7 @@ static void start_too_late(void)
     warn_no_records("CUDA was in use before the library");
 }
 
-/* Looks a function of CUPTI's up, and notes where CUPTI's code lies, before CUPTI starts threads at
+/* Looks up a function of CUPTI, and records where CUPTI's code lies, before CUPTI starts threads at
  * the first subscription. */
 static void *cuptis_symbol(void *handle, const char *name)
 {
@@ -197,8 +199,8 @@ static void *cuptis_symbol(void *handle, const char *name)
     return found;
 }
 
-/* Has CUPTI tell of driver calls that no wrapper sees, so that the report can say what was
- * missed. */
+/* Has CUPTI report driver calls that no wrapper sees, so that the report can say what was missed.
+ */
 void sc_audit_start(void)
 {
     static struct sc_cupti_request request;
@@ -297,7 +299,7 @@ static void describe_um(const struct sc_cupti_status *cupti, struct sc_report_um
     };
 }
 
-/* What CUPTI has told, for the last line of the report. */
+/* Fills in the figures of CUPTI and of missed calls for the report's summary. */
 void sc_audit_totals(struct sc_report_totals *totals)
 {
     struct sc_cupti_status status;

@@ -1,11 +1,11 @@
-/* The audit: finds out by CUPTI whether every call that the driver performs comes through a
+/* The audit: finds out by CUPTI whether every call that the driver performs has passed through a
  * wrapper.
  *
- * If the option `cupti` allows it, CUPTI tells of the driver's asynchronous copies, memsets, frees
- * and captures (cupti_hooks). A call that no wrapper carried is reported with its stack. With
+ * If the option `cupti` allows it, CUPTI reports the driver's asynchronous copies, memsets, frees
+ * and captures (cupti_hooks). A call that no wrapper made is reported with its stack. With
  * timeline=1 the audit also has CUPTI record when copies ran (copy_times.h).
  *
- * Thread-safe. CUPTI is called, and the loader's lock may be taken. Not for a signal handler. */
+ * Thread-safe. Calls CUPTI, and may take the loader's lock. Not for a signal handler. */
 #ifndef SC_INTERPOSE_MISSED_AUDIT_H
 #define SC_INTERPOSE_MISSED_AUDIT_H
 
@@ -13,30 +13,31 @@
 
 struct sc_report_totals;
 
-/* Starts the audit. Called when CUDA has come up and the report is open. */
+/* Subscribes to CUPTI, if the options need it, so that calls outside of all wrappers are noticed.
+ * Called when CUDA has been initialised and the report is open. */
 void sc_audit_start(void);
 
-/* Around a profiler's call of CUPTI: when sc_audit_make_way returns, CUPTI is free for the
- * profiler. */
+/* Called before and after a profiler's call of CUPTI: the first function ends the library's use of
+ * CUPTI, so that the profiler can use it. */
 void sc_audit_make_way(void);
 void sc_audit_made_way(void);
 
-/* Called before another tool registers for activity records: on return, CUPTI makes no records for
- * us. */
+/* Stops CUPTI's records for the library. Called before another tool registers for activity records.
+ */
 void sc_audit_make_way_for_records(void);
 
-/* The process ends, or goes on without us: no callback is answered from now on. Records still come.
- */
+/* Ignores CUPTI's callbacks from now on, since the process ends, or the library stops working.
+ * Records still come. */
 void sc_audit_close(void);
 
-/* Stops the audit at the end of the process, after sc_audit_close. `unsubscribe`: also ends the
- * subscription to CUPTI. */
+/* Stops the audit (the library's use of CUPTI) at the end of the process, after sc_audit_close.
+ * `unsubscribe`: also ends the subscription to CUPTI. */
 void sc_audit_stop(bool unsubscribe);
 
-/* In a forked child: the audit is over there. */
+/* Ends the audit in a forked child. */
 void sc_audit_child(void);
 
-/* Fills in what the summary says of missed calls. Needs totals->operations. */
+/* Fills in the summary's figures of missed calls. Needs totals->operations. */
 void sc_audit_totals(struct sc_report_totals *totals);
 
 #endif

@@ -19,13 +19,13 @@ CUptiResult CUPTIAPI cuptiFinalize(void);
 
 #include "common/poison.h"
 
-enum { SUBSCRIBE, SUBSCRIBE_V2, FINALIZE, REGISTER, ENABLE, ENABLE_CONTEXT, DOORS };
+enum { SUBSCRIBE, SUBSCRIBE_V2, FINALIZE, REGISTER, ENABLE, ENABLE_CONTEXT, FUNCTIONS };
 
 static struct {
     const char *name;
     void *wrapper;
-    _Atomic(void *) real; /* the function of the first libcupti that was asked for it */
-} doors[DOORS] = {
+    _Atomic(void *) real; /* the function of the first libcupti in which it was looked up */
+} wrapped[FUNCTIONS] = {
     [SUBSCRIBE] = {"cuptiSubscribe", (void *)cuptiSubscribe, NULL},
     [SUBSCRIBE_V2] = {"cuptiSubscribe_v2", (void *)cuptiSubscribe_v2, NULL},
     [FINALIZE] = {"cuptiFinalize", (void *)cuptiFinalize, NULL},
@@ -34,48 +34,50 @@ static struct {
     [ENABLE_CONTEXT] = {"cuptiActivityEnableContext", (void *)cuptiActivityEnableContext, NULL},
 };
 
-/* The number of the CUPTI function of this name; DOORS: it is none that we stand before. */
-static int door_of(const char *name)
+/* Returns the index of the CUPTI function of this name; FUNCTIONS: the library does not wrap it. */
+static int index_of(const char *name)
 {
-    for (int i = 0; i < DOORS; i++)
-        if (strcmp(doors[i].name, name) == 0)
+    for (int i = 0; i < FUNCTIONS; i++)
+        if (strcmp(wrapped[i].name, name) == 0)
             return i;
-    return DOORS;
+    return FUNCTIONS;
 }
 
-/* What a program gets that looks up a function of CUPTI's: our wrapper. One wrapper cannot stand
- * for the functions of two libcuptis, so whoever asks for the second one's function gets that
- * function itself, and CUPTI is freed at once. */
+/* Returns what a program gets that looks up a function of CUPTI: the wrapper. One wrapper cannot
+ * call the functions of two libcuptis. So for a second one, the program gets that one's function,
+ * and the library stops using CUPTI at once. */
 void *sc_cupti_doors_found(void *handle, const char *name, void *found)
 {
-    int door = door_of(name);
-    if (door == DOORS || !found)
+    int i = index_of(name);
+    if (i == FUNCTIONS || !found)
         return found;
-    if (found == doors[door].wrapper) /* of a libcupti other functions than ours are in sight as
-                                         well: the wrapper was found as its function */
+    /* The wrapper was found as a function of libcupti only if the handle has other functions of
+     * libcupti, too. */
+    if (found == wrapped[i].wrapper)
         return sc_loader_symbol(handle, "cuptiUnsubscribe") ? found : NULL;
-    if (sc_loader_is_stub(found)) /* a stub in a program that is linked with libcupti, which leads
-                                     to our wrapper */
+    /* a stub in a program that is linked with libcupti, which leads to the library's wrapper */
+    if (sc_loader_is_stub(found))
         return found;
     void *expected = NULL;
-    if (atomic_compare_exchange_strong(&doors[door].real, &expected, found) || expected == found)
-        return doors[door].wrapper;
+    if (atomic_compare_exchange_strong(&wrapped[i].real, &expected, found) || expected == found)
+        return wrapped[i].wrapper;
     sc_audit_make_way();
     sc_audit_made_way();
     return found;
 }
 
-/* The function, unless it is our wrapper or a stub that leads there; else NULL. */
-static void *unless_ours(int door, void *found)
+/* Returns the function, unless it is the library's wrapper or a stub that leads there; else NULL.
+ */
+static void *unless_ours(int i, void *found)
 {
-    return found == doors[door].wrapper || sc_loader_is_stub(found) ? NULL : found;
+    return found == wrapped[i].wrapper || sc_loader_is_stub(found) ? NULL : found;
 }
 
-/* The function of this name that the caller's object was linked with. That object may have been
- * loaded without giving its symbols to others. */
+/* Returns the function of this name that the caller's object was linked with. That object may have
+ * been loaded without RTLD_GLOBAL. */
 static void *symbol_of_caller(const char *name, const void *caller)
 {
-    SC_INSIDE(); /* dlclose waits for nothing: the module stays */
+    SC_INSIDE(); /* dlclose does not wait: the module stays */
     Dl_info where;
     void *handle = dladdr(caller, &where) && where.dli_fname
                        ? dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
@@ -86,41 +88,41 @@ static void *symbol_of_caller(const char *name, const void *caller)
     return found;
 }
 
-/* Our wrappers are in everybody's sight, and the libcupti that we have loaded is in nobody's. If a
- * libcupti is in the caller's sight, so are its functions that we do not wrap. The last look-up,
- * which fails, also sets dlerror(). */
+/* Is the wrapper all that the caller can find? The library's wrappers are visible to every object,
+ * and the libcupti that it has loaded to none. If a libcupti is visible to the caller, so are its
+ * functions that the library does not wrap. The last look-up, which fails, also sets dlerror(). */
 bool sc_cupti_doors_only_ours(const char *name, const void *caller)
 {
-    return door_of(name) < DOORS && !symbol_of_caller("cuptiUnsubscribe", caller) &&
+    return index_of(name) < FUNCTIONS && !symbol_of_caller("cuptiUnsubscribe", caller) &&
            !sc_loader_next(name);
 }
 
-static void *symbol_in_process(int door)
+static void *symbol_in_process(int i)
 {
     void *handle = sc_libcupti_find_loaded();
-    return handle ? unless_ours(door, sc_loader_symbol(handle, doors[door].name)) : NULL;
+    return handle ? unless_ours(i, sc_loader_symbol(handle, wrapped[i].name)) : NULL;
 }
 
-/* The real function behind the door, for this caller; NULL: there is none. */
-static void *real_of(int door, const void *caller)
+/* Returns the real function of a wrapper, for this caller; NULL: there is none. */
+static void *real_of(int i, const void *caller)
 {
-    void *real = unless_ours(door, symbol_of_caller(doors[door].name, caller));
-    real = real ? real : atomic_load(&doors[door].real);
-    real = real ? real : unless_ours(door, sc_loader_next(doors[door].name));
-    real = real ? real : symbol_in_process(door);
+    void *real = unless_ours(i, symbol_of_caller(wrapped[i].name, caller));
+    real = real ? real : atomic_load(&wrapped[i].real);
+    real = real ? real : unless_ours(i, sc_loader_next(wrapped[i].name));
+    real = real ? real : symbol_in_process(i);
     dlerror();
     if (real)
         sc_driver_code_note_cupti(real);
     return real;
 }
 
-/* The wrapper of a function by which a tool takes something that only one client can have. The
- * library gives up its own before. */
-#define MAKE_WAY(function, door, make_way, made_way, parameters, arguments)                        \
+/* Defines the wrapper of a function by which a tool takes over something that only one client can
+ * have: the library gives up its own before. */
+#define MAKE_WAY(function, i, make_way, made_way, parameters, arguments)                           \
     CUptiResult CUPTIAPI function parameters                                                       \
     {                                                                                              \
         __typeof__(&function) real =                                                               \
-            (__typeof__(&function))real_of(door, __builtin_return_address(0));                     \
+            (__typeof__(&function))real_of(i, __builtin_return_address(0));                        \
         if (!real)                                                                                 \
             return CUPTI_ERROR_NOT_INITIALIZED;                                                    \
         make_way();                                                                                \
@@ -129,9 +131,9 @@ static void *real_of(int door, const void *caller)
         return result;                                                                             \
     }
 
-/* Such a function takes CUPTI as a whole. */
-#define WHOLE(function, door, parameters, arguments)                                               \
-    MAKE_WAY(function, door, sc_audit_make_way, sc_audit_made_way, parameters, arguments)
+/* Defines the wrapper of a function by which a tool takes over CUPTI as a whole. */
+#define WHOLE(function, i, parameters, arguments)                                                  \
+    MAKE_WAY(function, i, sc_audit_make_way, sc_audit_made_way, parameters, arguments)
 
 WHOLE(cuptiSubscribe, SUBSCRIBE,
       (CUpti_SubscriberHandle * subscriber, CUpti_CallbackFunc callback, void *user),
@@ -144,14 +146,15 @@ WHOLE(cuptiSubscribe_v2, SUBSCRIBE_V2,
 
 WHOLE(cuptiFinalize, FINALIZE, (void), ())
 
-/* Such a function takes the records only. Nothing is done behind its call: many tools enable
- * records first and register then, and what they have enabled must not be disabled with ours. */
-static void nothing_behind(void)
+/* Called after a tool has taken over the activity records only. Does nothing: many tools enable
+ * records first and register then, and what they have enabled must not be disabled with the
+ * library's. */
+static void do_nothing(void)
 {
 }
 
-#define RECORDS(function, door, parameters, arguments)                                             \
-    MAKE_WAY(function, door, sc_audit_make_way_for_records, nothing_behind, parameters, arguments)
+#define RECORDS(function, i, parameters, arguments)                                                \
+    MAKE_WAY(function, i, sc_audit_make_way_for_records, do_nothing, parameters, arguments)
 
 RECORDS(cuptiActivityRegisterCallbacks, REGISTER,
         (CUpti_BuffersCallbackRequestFunc requested, CUpti_BuffersCallbackCompleteFunc completed),

@@ -24,9 +24,9 @@
 
 #include "common/poison.h"
 
-/* ---- notes in place of a wrapper ---- */
+/* ---- what is recorded in place of a wrapper ---- */
 
-/* Notes work whose host function no wrapper has replaced: nobody will see it start. */
+/* Records work whose host function no wrapper has replaced: its start will not be noticed. */
 static void add_work(const struct sc_call *call, CUstream stream)
 {
     struct sc_work work;
@@ -34,7 +34,7 @@ static void add_work(const struct sc_call *call, CUstream stream)
     sc_work_end(&work, CUDA_SUCCESS);
 }
 
-/* Notes a wait that was made. It may have drawn the stream into a capture: then nothing may be
+/* Records a wait that was made. It may have made the stream join a capture: then nothing may be
  * recorded on the stream. */
 static void add_wait(const struct sc_call *call, CUstream handle, CUevent event)
 {
@@ -95,7 +95,7 @@ struct replay {
 #define ROW_NOTED_BEFORE BEFORE, false
 #define ROW_NEVER NEVER, false
 
-/* As many ids as CUPTI may come to have, those of later versions included. */
+/* A number above all callback ids, those of later versions of CUPTI included. */
 enum { REPLAYS = 1024 };
 
 static const struct replay replays[REPLAYS] = {
@@ -105,15 +105,15 @@ static const struct replay replays[REPLAYS] = {
 };
 
 /* Does the call begin a capture? Until its wrapper runs, no wrapper knows of the capture, and no
- * mark may be recorded on its stream. So the driver is asked again what captures. */
+ * event may be recorded on its stream. So the driver is queried again for what captures. */
 static bool begins_capture(const struct sc_missed_call *call)
 {
     return strncmp(call->name, "cuStreamBeginCapture", strlen("cuStreamBeginCapture")) == 0 ||
            strncmp(call->name, "cuStreamBeginRecapture", strlen("cuStreamBeginRecapture")) == 0;
 }
 
-/* Is the wrapper to be run at this end of the call? Behind a call that failed it is run only where
- * captures may be the reason, which wrappers note. */
+/* Is the wrapper to be run at this end of the call? After a call that failed it is run only if
+ * captures may be the reason, which wrappers record. */
 static bool is_due(const struct replay *replay, const struct sc_missed_call *call, bool entering)
 {
     if (replay->when == NEVER)
@@ -127,8 +127,8 @@ static bool is_due(const struct replay *replay, const struct sc_missed_call *cal
            (replay->wrapped && sc_driver_is_capture_error((CUresult)call->result));
 }
 
-/* CUPTI tells of a driver call that no wrapper has seen: runs what the wrapper would have noted,
- * before or behind the call. */
+/* Runs the wrapper of a driver call that no wrapper has seen, for what it records, before or after
+ * the call. */
 void sc_replay(const struct sc_missed_call *call, bool entering)
 {
     if (call->id >= REPLAYS || !sc_active() || sc_replaying_is_on())
@@ -153,7 +153,7 @@ void sc_replay(const struct sc_missed_call *call, bool entering)
     sc_replaying = (struct sc_replaying){.armed = false};
 }
 
-/* The numbers by which CUPTI knows the calls that can be replayed. */
+/* Returns CUPTI's ids of the calls that can be replayed. */
 const uint16_t *sc_replay_ids(size_t *count)
 {
     static uint16_t ids[REPLAYS];

@@ -1,18 +1,19 @@
-/* Replay: a call that passed every wrapper by is followed through CUPTI's callbacks.
+/* Replays missed calls: runs the wrapper of a driver call that passed every wrapper by, from
+ * CUPTI's callbacks.
  *
- * When the driver has returned, the call's wrapper is run for what it notes. The wrapper's real
- * function is replaced by one that returns the driver's answer.
+ * The wrapper is run for what it records when the driver has returned. In place of the driver's
+ * function it calls one that returns the driver's result.
  *
- * - The wrapper of a copy, memset or launch is also run before the call. It puts the operation
- *   behind what the operation would race with. Nothing else is healed that would have had to
- *   come before the call.
- * - Frees and destructions are noted before the call only, which waits for what is in flight.
- * - The point of a synchronise is taken after the call. So an operation that another thread has
- *   issued on the stream meanwhile may be taken for known done.
+ * - The wrapper of a copy, memset or launch is also run before the call. It orders the operation
+ *   after those that it would race with. Nothing else is healed for which something would have to
+ *   be done before the call.
+ * - Frees and destructions are recorded before the call only; the call then waits for what is in
+ *   flight.
+ * - The point up to which a synchronise waits is taken after the call. So an operation that another
+ *   thread has issued on the stream meanwhile may be taken for known done.
  *
  * Called from within the driver, on the thread that called it. Locks: none of the library's may be
- * held; those of the wrapper are taken. Not for a signal handler. errno may change.
- */
+ * held; those of the wrapper are taken. Not for a signal handler. errno may change. */
 #ifndef SC_INTERPOSE_MISSED_REPLAY_H
 #define SC_INTERPOSE_MISSED_REPLAY_H
 
@@ -22,8 +23,8 @@
 
 struct sc_missed_call;
 
-/* Replays the call, at its beginning (`entering`) or at its end. Calls are replayed at one end or
- * at both. */
+/* Replays the call, at its beginning (`entering`) or at its end. Each kind of call is replayed at
+ * one of these or at both. */
 void sc_replay(const struct sc_missed_call *call, bool entering);
 
 /* Returns the callback ids of all calls that can be replayed. */

@@ -18,9 +18,9 @@
 
 #include "common/poison.h"
 
-/* Ends a wait that no wrapper saw. What other threads have issued while the call returned may be
- * taken for done as well, as in a replay. If waits pass by, events do so, too: all calls are
- * followed from now on. */
+/* Records the end of a wait that no wrapper saw. What other threads have issued while the call
+ * returned may be taken for done as well, as in a replay. If waits pass the wrappers by, events may
+ * do so, too: all calls are followed from now on. */
 static void end_unwrapped_wait(struct sc_point *point, const char *api)
 {
     sc_hazards_note_known(point, &(struct sc_culprit){api, NULL, NULL});
@@ -28,7 +28,7 @@ static void end_unwrapped_wait(struct sc_point *point, const char *api)
     sc_cupti_follow_more();
 }
 
-/* The host has waited for the stream, as CUPTI tells. */
+/* Records that the host has waited for the stream. */
 static void stream_waited(CUstream handle)
 {
     struct sc_stream_record *stream = sc_streams_find_known(handle);
@@ -39,7 +39,7 @@ static void stream_waited(CUstream handle)
     end_unwrapped_wait(&point, "cuStreamSynchronize");
 }
 
-/* The host has waited for the context, as CUPTI tells. */
+/* Records that the host has waited for the context. */
 static void context_waited(CUcontext handle)
 {
     struct sc_context *context = sc_contexts_known(handle);
@@ -50,8 +50,8 @@ static void context_waited(CUcontext handle)
     end_unwrapped_wait(&point, "cuCtxSynchronize");
 }
 
-/* CUPTI tells that a stream, context, graph or module came or went, or that a stream or context was
- * waited for. No wrapper may have seen the call. */
+/* Records that a stream, context, graph or module was created or ended, or that a stream or context
+ * was waited for. No wrapper may have seen the call. */
 static void act_on_news(const struct sc_news *news)
 {
     switch (news->kind) {

@@ -7,11 +7,11 @@
 #include <time.h>
 
 #include "common/kernel.h"
+#include "common/library_lock.h"
 #include "common/now.h"
 #include "common/op_kinds.h"
-#include "common/own_lock.h"
 #include "common/ticks.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/base/upcalls.h"
@@ -274,7 +274,7 @@ static void write_once(const struct lost *lost, const char *api, void *site)
         .call = {.api = api,
                  .thread = sc_thread_id(),
                  .time_ns = sc_now_ns(),
-                 .runtime_api = sc_ear_runtime_api(),
+                 .runtime_api = sc_current_call_runtime_api(),
                  .stack = sc_unwind_here(site)},
         .heap_user = find_heap_user(lost),
     };
@@ -287,7 +287,7 @@ static void write_once(const struct lost *lost, const char *api, void *site)
 static bool may_tell(void)
 {
     return atomic_load_explicit(&line_stage, memory_order_relaxed) == NOT_BEGUN &&
-           sc_options.postmortem && sc_active() && !sc_own_lock_depth &&
+           sc_options.postmortem && sc_active() && !sc_library_lock_depth &&
            !sc_streams_are_locked_here();
 }
 

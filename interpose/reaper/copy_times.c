@@ -10,18 +10,18 @@
 #include "common/deadlines.h"
 #include "common/hazard.h"
 #include "common/now.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "cupti_hooks/timeline.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
-#include "interpose/reaper/own_threads.h"
+#include "interpose/reaper/library_threads.h"
 #include "interpose/streams/marks.h"
 #include "report/report.h"
 
 #include "common/poison.h"
 
 enum {
-    AWAITED_MAX = 256,
+    ENTRIES_MAX = 256,
     NS_PER_MS = 1000 * 1000,
     POLL_MIN_NS = NS_PER_MS / 2,
     POLL_MAX_NS = 20 * NS_PER_MS,
@@ -29,7 +29,7 @@ enum {
     LAST_WAIT_NS = 200 * NS_PER_MS, /* at exit, for copies in flight */
     STOP_WAIT_NS = 400 * NS_PER_MS,
     MANAGED_POLL_NS = 100 * NS_PER_MS,
-    SETTLE_WAIT_NS = 100 * NS_PER_MS,
+    FLUSH_WAIT_NS = 100 * NS_PER_MS,
 };
 
 /* A hazard whose copy's times are awaited. */
@@ -41,22 +41,22 @@ struct awaited {
 
 /* Hazards that have just come, under the lock, a leaf. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct awaited arrived[AWAITED_MAX];
-static unsigned arrived_count SC_GUARDED_BY(lock);
+static struct awaited new_entries[ENTRIES_MAX];
+static unsigned new_count SC_GUARDED_BY(lock);
 
-static struct awaited awaited[AWAITED_MAX]; /* taken over by the thread, which alone uses them */
+static struct awaited awaited[ENTRIES_MAX]; /* taken over by the thread, which alone uses them */
 static unsigned awaited_count;
 
 static sem_t work;
-static sem_t stopped, settled;
-static _Atomic unsigned settling; /* threads that wait for the next flush */
+static sem_t stopped, flush_done;
+static _Atomic unsigned flush_waiters; /* threads that wait for the next flush */
 static _Atomic bool runs, stopping;
 static struct sc_copy_times_managed managed;
 static _Atomic uint64_t matched;
 
 /* Asks the device which copies are complete. Returns whether any is, so that its record may be
  * there. */
-static bool ask_device(void)
+static bool query_device(void)
 {
     bool any = false;
     for (unsigned i = 0; i < awaited_count; i++) {
@@ -67,7 +67,8 @@ static bool ask_device(void)
     return any;
 }
 
-/* Writes the times of a hazard's copy, if CUPTI has told them. True: done, or nothing will come. */
+/* Writes the times of a hazard's copy, if CUPTI has delivered them. True: done, or nothing will
+ * come. */
 static bool is_finished(const struct awaited *one)
 {
     struct sc_device_times times;
@@ -82,7 +83,8 @@ static bool is_finished(const struct awaited *one)
     return true;
 }
 
-/* Takes hazards out of the list whose copies' times have come, or will not come any more. */
+/* Removes hazards from the list whose copies' times have been written, or will not come any more.
+ */
 static void finish_awaited(void)
 {
     unsigned kept = 0;
@@ -92,29 +94,29 @@ static void finish_awaited(void)
     awaited_count = kept;
 }
 
-/* Has CUPTI hand over its records, and wakes the threads that wait for that. `all`: also incomplete
+/* Has CUPTI deliver its records, and wakes the threads that wait for that. `all`: also incomplete
  * buffers, whose unfinished records are lost. */
 static void flush(bool all)
 {
-    unsigned waiting = atomic_exchange(&settling, 0);
+    unsigned waiting = atomic_exchange(&flush_waiters, 0);
     sc_timeline_flush(all);
     if (managed.flushed)
         managed.flushed();
     for (; waiting > 0; waiting--)
-        sem_post(&settled);
+        sem_post(&flush_done);
 }
 
-/* One look of the thread: takes over new hazards, flushes if that may bring anything, and writes
+/* One pass of the thread: takes over new hazards, flushes if that may bring records, and writes
  * times. */
-static void look_once(void)
+static void run_pass(void)
 {
     pthread_mutex_lock(&lock);
-    for (unsigned i = 0; i < arrived_count && awaited_count < AWAITED_MAX; i++)
-        awaited[awaited_count++] = arrived[i];
-    SC_ASSERT(arrived_count <= AWAITED_MAX && awaited_count <= AWAITED_MAX);
-    arrived_count = 0;
+    for (unsigned i = 0; i < new_count && awaited_count < ENTRIES_MAX; i++)
+        awaited[awaited_count++] = new_entries[i];
+    SC_ASSERT(new_count <= ENTRIES_MAX && awaited_count <= ENTRIES_MAX);
+    new_count = 0;
     pthread_mutex_unlock(&lock);
-    if (ask_device() || sc_timeline_lacks_buffers() || (managed.flushed && managed.has_any()))
+    if (query_device() || sc_timeline_lacks_buffers() || (managed.flushed && managed.has_any()))
         flush(/*all*/ false);
     finish_awaited();
 }
@@ -124,23 +126,22 @@ static bool wait_for_work(uint64_t poll_ns)
 {
     struct timespec at = sc_deadline_in(poll_ns);
     int result;
-    sc_own_threads_block_signals();
+    sc_library_threads_block_signals();
     do
         result = poll_ns ? sc_sem_wait_until(&work, &at) : sem_wait(&work);
     while (result != 0 && errno == EINTR);
     bool fresh = result == 0;
-    sc_own_threads_unblock_signals();
+    sc_library_threads_unblock_signals();
     return fresh;
 }
 
-/* Gives the hazards that still wait for times their last chance. The last looks. Copies in flight
- * get a moment to end. The last flush also takes buffers in which a copy that does not end has a
- * record. */
+/* Gives copies in flight a little time to end, and writes the last times. The last flush also takes
+ * buffers in which a copy that does not end has a record. */
 static void finish_all_awaited(void)
 {
     uint64_t until_ns = sc_now_ns() + LAST_WAIT_NS;
     uint64_t poll_ns = POLL_MIN_NS;
-    for (look_once(); awaited_count && sc_timeline_is_on() && sc_now_ns() < until_ns; look_once()) {
+    for (run_pass(); awaited_count && sc_timeline_is_on() && sc_now_ns() < until_ns; run_pass()) {
         struct timespec moment = {.tv_nsec = (long)poll_ns};
         nanosleep(&moment, NULL);
         poll_ns = poll_ns * 2 < POLL_MAX_NS ? poll_ns * 2 : POLL_MAX_NS;
@@ -149,17 +150,17 @@ static void finish_all_awaited(void)
     finish_awaited();
 }
 
-/* The thread that adds to reported hazards when the device made the copy, as CUPTI tells with a
- * delay. */
+/* The thread: writes when the device made the copies of reported hazards, which CUPTI reports with
+ * a delay. */
 static void *run_thread(void *unused)
 {
     uint64_t poll_ns = 0;
     (void)unused;
-    wait_for_work(0); /* the first work: before it, the driver is still within cuInit */
-    sc_own_threads_enter_driver("safecopy-times");
+    wait_for_work(0); /* until there is work: before that, the driver is still within cuInit */
+    sc_library_threads_enter_driver("safecopy-times");
     SC_CARRY();
     for (bool fresh = true; !atomic_load(&stopping); fresh = wait_for_work(poll_ns)) {
-        look_once();
+        run_pass();
         if (!awaited_count && !sc_timeline_lacks_buffers())
             poll_ns = managed.flushed ? MANAGED_POLL_NS : 0;
         else if (fresh || poll_ns == 0)
@@ -178,8 +179,8 @@ bool sc_copy_times_start(struct sc_copy_times_managed who)
     managed = who;
     sem_init(&work, 0, 0);
     sem_init(&stopped, 0, 0);
-    sem_init(&settled, 0, 0);
-    atomic_store(&runs, sc_own_threads_start(run_thread, SC_OWN_THREADS_SMALL));
+    sem_init(&flush_done, 0, 0);
+    atomic_store(&runs, sc_library_threads_start(run_thread, SC_LIBRARY_THREADS_SMALL));
     return atomic_load(&runs);
 }
 
@@ -189,34 +190,34 @@ void sc_copy_times_wake(void)
         sem_post(&work);
 }
 
-/* Waits a limited time until CUPTI has handed over its records. A thread that has given up leaves a
- * post behind, which ends another thread's wait early. That does no harm. */
-void sc_copy_times_settle(void)
+/* Waits a limited time until CUPTI has delivered its records. A thread that has given up leaves the
+ * semaphore raised, which ends another thread's wait early; that is harmless. */
+void sc_copy_times_flush(void)
 {
     if (!atomic_load_explicit(&runs, memory_order_acquire) || !managed.flushed)
         return;
     SC_KEEP_ERRNO();
-    struct timespec at = sc_deadline_in(SETTLE_WAIT_NS);
-    atomic_fetch_add(&settling, 1);
+    struct timespec at = sc_deadline_in(FLUSH_WAIT_NS);
+    atomic_fetch_add(&flush_waiters, 1);
     sem_post(&work);
-    while (sc_sem_wait_until(&settled, &at) != 0 && errno == EINTR)
+    while (sc_sem_wait_until(&flush_done, &at) != 0 && errno == EINTR)
         continue;
 }
 
-/* Lets the thread look for the times of a hazard's copy, and report them. */
-void sc_copy_times_await(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
+/* Enqueues a hazard for the thread, which finds and writes the times of its copy. */
+void sc_copy_times_enqueue(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
 {
     if (!atomic_load_explicit(&runs, memory_order_acquire) || !hazard->copy.correlation_id)
         return;
     pthread_mutex_lock(&lock);
-    SC_ASSERT(arrived_count <= AWAITED_MAX);
-    if (arrived_count < AWAITED_MAX)
-        arrived[arrived_count++] = (struct awaited){.hazard = *hazard, .ticket = *ticket};
+    SC_ASSERT(new_count <= ENTRIES_MAX);
+    if (new_count < ENTRIES_MAX)
+        new_entries[new_count++] = (struct awaited){.hazard = *hazard, .ticket = *ticket};
     pthread_mutex_unlock(&lock);
     sc_copy_times_wake();
 }
 
-/* At the end of the process: gives the thread a limited time for what it still waits for. */
+/* Gives the thread a limited time for what it still waits for, at the end of the process. */
 void sc_copy_times_stop(void)
 {
     if (!atomic_load(&runs) || atomic_exchange(&stopping, true))

@@ -1,12 +1,11 @@
-/* Writes the `timing` lines (timeline=1): when the copies of hazards really ran. The same thread
- * has CUPTI hand over its records of managed memory (um=1).
+/* Writes the `timing` lines of the report (timeline=1): when the copies of hazards really ran.
  *
- * A hazard is on disk as soon as it is known; what CUPTI recorded of its copy comes later. A thread
- * of the library's waits until the copy is complete, has CUPTI hand over its records, and writes
- * the `timing` line. That thread is not the reaper: the reaper must always answer, and a flush
- * waits wherever a driver call of the program's would.
+ * A hazard is on disk as soon as it is known; CUPTI's records of its copy come later. A thread of
+ * the library waits until the copy is complete, has CUPTI deliver its records, and writes the
+ * `timing` line. It is not the reaper's thread, since a flush of CUPTI waits wherever a driver call
+ * would. The same thread has CUPTI deliver its records of managed memory (um=1).
  *
- * Thread safe, not signal safe. Locks: one of the module's own, a leaf. */
+ * Thread-safe, not signal-safe. Locks: one of this module, a leaf. */
 #ifndef SC_INTERPOSE_REAPER_COPY_TIMES_H
 #define SC_INTERPOSE_REAPER_COPY_TIMES_H
 
@@ -16,29 +15,29 @@
 struct sc_ticket;
 struct sc_hazard;
 
-/* Who wants records of managed memory (um=1); NULL: nobody. While `has_any` is true, the thread has
- * CUPTI hand over its records every 0.1 s, and then calls `flushed`. A flush takes 10 ms then
- * (docs/driver.md). */
+/* The receiver of records of managed memory (um=1); NULL: none. While `has_any` returns true, the
+ * thread has CUPTI deliver its records every 0.1 s, and then calls `flushed`. A flush takes 10 ms
+ * then (docs/driver.md). */
 struct sc_copy_times_managed {
     bool (*has_any)(void);
     void (*flushed)(void);
 };
 
-/* Starts the thread. False: the system gives none. */
+/* Starts the thread. False: the C library cannot create it. */
 bool sc_copy_times_start(struct sc_copy_times_managed who);
 
-/* Has the times of a hazard's copy written; the hazard is on disk, and `ticket` is that of its
- * operation. Does nothing without timeline=1, or if too many hazards are awaited already. Does not
- * wait. */
-void sc_copy_times_await(const struct sc_hazard *hazard, const struct sc_ticket *ticket);
+/* Enqueues a hazard that is on disk, so that the times of its copy are written. `ticket`: that of
+ * the hazard's operation. Does nothing without timeline=1, or if the queue is full. Does not wait.
+ */
+void sc_copy_times_enqueue(const struct sc_hazard *hazard, const struct sc_ticket *ticket);
 
-/* The process ends: waits until the awaited times are written, 0.4 s at most. */
+/* Waits until the enqueued times are written, 0.4 s at most, at the end of the process. */
 void sc_copy_times_stop(void);
 
-/* In a forked child: there is no thread. */
+/* Resets the state in a forked child, which has no such thread. */
 void sc_copy_times_child(void);
 
-/* How many `timing` lines were written. */
+/* Returns how many `timing` lines were written. */
 uint64_t sc_copy_times_matched(void);
 
 #endif

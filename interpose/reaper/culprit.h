@@ -1,16 +1,17 @@
-/* The call, or the instruction, that came too early. Plain data. */
+/* The call, or the instruction, that came too early: plain data. */
 #ifndef SC_INTERPOSE_REAPER_CULPRIT_H
 #define SC_INTERPOSE_REAPER_CULPRIT_H
 
-/* `api`: the call's name. `site`: the address to which the call returns; with a `context`
- * (ucontext_t) the instruction that a signal interrupted there. With neither no stack is taken. */
+/* `api`: the call's name. `site`: the address to which the call returns, or, with a `context`
+ * (ucontext_t), the instruction that a signal interrupted there. With neither, no stack is taken.
+ */
 struct sc_culprit {
     const char *api;
     void *site;
     const void *context;
 };
 
-/* The culprit that is a wrapper's call (interpose/driver/call.h). */
+/* The culprit of a wrapper's call (interpose/driver/call.h), as a pointer. */
 #define SC_CULPRIT_OF(call) (&(struct sc_culprit){(call)->api, (call)->site, NULL})
 
 #endif

@@ -11,12 +11,12 @@
 #include "common/own_pages.h"
 #include "common/ticks.h"
 #include "common/trace.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/process.h"
 #include "interpose/base/warning.h"
 #include "interpose/driver/driver.h"
 #include "interpose/driver/relaxed.h"
-#include "interpose/reaper/own_threads.h"
+#include "interpose/reaper/library_threads.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
@@ -26,7 +26,7 @@
 
 #include "common/poison.h"
 
-enum { WORDS = 64, WRITERS = 4, OPEN_MAX = 256, PAGE_BYTES = 4096, LOOK_NS = 1000 * 1000 };
+enum { WORDS = 64, WRITERS = 4, OPEN_MAX = 256, PAGE_BYTES = 4096, POLL_NS = 1000 * 1000 };
 
 /* A word that the device and the host write, each on a cache line of its own. A word only ever
  * grows. For the edge number `turn` the library's thread writes 2 * turn - 1, which lets the stream
@@ -36,8 +36,8 @@ struct word {
     char rest[PAGE_BYTES / WORDS - sizeof(uint32_t)];
 };
 
-/* The streams and words of a context. The words' page is ours and not the driver's, so it stays
- * when the context ends. */
+/* The streams and words of a context. The words' page is the library's and not the driver's, so it
+ * stays when the context ends. */
 struct sc_edges_of_context {
     CUstream writers[WRITERS];
     struct word *words;
@@ -90,28 +90,28 @@ static bool end_by_host(const struct open *edge)
     return atomic_compare_exchange_strong(edge->value, &before, released(edge->turn));
 }
 
-void sc_edges_say_goes_on(const char *api, const char *earlier_api)
+void sc_edges_warn_timeout(const char *api, const char *earlier_api)
 {
     sc_warning_say("%s goes on after stall_limit, though %s is not complete: its data may be wrong",
                    api, earlier_api);
 }
 
-/* The operation before the edge, as host functions are asked about it. */
+/* Returns the operation before the edge as a query about host functions. */
 static struct sc_op_info operation_before(const struct open *edge)
 {
     return (struct sc_op_info){.ticket = {.stream = edge->earlier_stream},
                                .ticks = edge->earlier_ticks};
 }
 
-static bool is_behind_open_function(const struct open *edge)
+static bool is_after_open_function(const struct open *edge)
 {
     const struct sc_op_info op = operation_before(edge);
     return sc_host_functions_are_open(&op);
 }
 
-/* Is the edge behind a host function that waits for the program? The function may wait for the
- * stream of this very edge. */
-static bool is_behind_waiting_function(const struct open *edge)
+/* Is the edge ordered after a host function that waits for the program? The function may wait for
+ * the stream of this very edge. */
+static bool is_after_waiting_function(const struct open *edge)
 {
     const struct sc_op_info op = operation_before(edge);
     return sc_host_functions_are_open(&op) && sc_host_functions_excuses(&op, edge->since_ticks);
@@ -122,13 +122,13 @@ static uint64_t earlier_time(uint64_t a_ns, uint64_t b_ns)
     return a_ns && a_ns < b_ns ? a_ns : b_ns;
 }
 
-/* Looks at the host functions that edges are behind. True: one of them has not returned. */
-static bool look_at_functions(void)
+/* Polls the host functions that edges wait for. True: one of them has not returned. */
+static bool poll_functions(void)
 {
     uint64_t since_ns = 0;
     pthread_mutex_lock(&lock);
     for (unsigned i = 0; i < open_count; i++)
-        if (!has_passed(&open_edges[i]) && is_behind_open_function(&open_edges[i]))
+        if (!has_passed(&open_edges[i]) && is_after_open_function(&open_edges[i]))
             since_ns = earlier_time(since_ns, open_edges[i].since_ns);
     pthread_mutex_unlock(&lock);
     if (since_ns)
@@ -136,8 +136,9 @@ static bool look_at_functions(void)
     return since_ns != 0;
 }
 
-/* Removes edges that have passed, and takes out one that is to be ended: it is overdue, or behind a
- * host function that waits. *next_ns: when the next edge is overdue; 0: there is no other. */
+/* Removes edges that have passed, and removes and returns one that is to be ended: it is overdue,
+ * or waits for a host function that waits for the program. *next_ns: when the next edge is overdue;
+ * 0: there is no other. */
 static bool take_one_to_end(struct open *due, bool *is_overdue, uint64_t *next_ns)
 {
     uint64_t now_ns = sc_now_ns();
@@ -149,7 +150,7 @@ static bool take_one_to_end(struct open *due, bool *is_overdue, uint64_t *next_n
         struct open edge = open_edges[i];
         bool passed = has_passed(&edge);
         *is_overdue = edge.deadline_ns <= now_ns;
-        found = !passed && (*is_overdue || is_behind_waiting_function(&edge));
+        found = !passed && (*is_overdue || is_after_waiting_function(&edge));
         if (found)
             *due = edge;
         if (found || passed) {
@@ -163,37 +164,37 @@ static bool take_one_to_end(struct open *due, bool *is_overdue, uint64_t *next_n
     return found;
 }
 
-/* Ends waits that the device has been given: those that are overdue, which is said, and those
- * behind a host function that waits for the program. *next_ns: as for take_one_to_end. */
+/* Ends waits of streams: those that are overdue, with a warning, and those for a host function that
+ * waits for the program. *next_ns: as for take_one_to_end. */
 static void end_due_edges(uint64_t *next_ns)
 {
     struct open over;
     bool is_overdue = false;
     while (take_one_to_end(&over, &is_overdue, next_ns))
         if (end_by_host(&over) && is_overdue)
-            sc_edges_say_goes_on(over.api, over.earlier_api);
+            sc_edges_warn_timeout(over.api, over.earlier_api);
 }
 
-/* The thread that ends waits of the device (edges), by writing the words that it waits for. */
+/* The thread: ends waits of streams (edges), by writing the words that they wait for. */
 static void *run_thread(void *unused)
 {
     uint64_t next_ns;
     (void)unused;
-    sc_own_threads_enter_driver("safecopy-edges");
+    sc_library_threads_enter_driver("safecopy-edges");
     SC_CARRY();
     for (;;) {
-        bool looks = look_at_functions();
+        bool polls = poll_functions();
         end_due_edges(&next_ns);
         uint64_t now_ns = sc_now_ns();
-        if (looks && next_ns)
-            next_ns = earlier_time(next_ns, now_ns + LOOK_NS);
+        if (polls && next_ns)
+            next_ns = earlier_time(next_ns, now_ns + POLL_NS);
         struct timespec at = sc_deadline_in(next_ns > now_ns ? next_ns - now_ns : 0);
-        sc_own_threads_block_signals();
+        sc_library_threads_block_signals();
         if (next_ns)
             sc_sem_wait_until(&fresh, &at);
         else
             sem_wait(&fresh);
-        sc_own_threads_unblock_signals();
+        sc_library_threads_unblock_signals();
     }
     return NULL;
 }
@@ -204,13 +205,14 @@ static bool start_locked(void) SC_REQUIRES(lock)
     SC_ASSERT_HELD(&lock);
     if (thread_state == UNSTARTED) {
         sem_init(&fresh, 0, 0);
-        thread_state = sc_own_threads_start(run_thread, SC_OWN_THREADS_SMALL) ? RUNS : REFUSED;
+        thread_state =
+            sc_library_threads_start(run_thread, SC_LIBRARY_THREADS_SMALL) ? RUNS : REFUSED;
     }
     return thread_state == RUNS;
 }
 
-/* Notes an edge for the thread. Called before the stream waits. False: there is no thread, or no
- * room. */
+/* Records an edge for the thread, before the stream waits. False: there is no thread, or no room.
+ */
 static bool open_edge(const struct edge *edge, const char *api, const struct sc_op_info *op)
 {
     uint64_t now_ns = sc_now_ns();
@@ -278,7 +280,7 @@ static struct sc_edges_of_context *find_words(struct sc_context *context)
     return own && own->words ? own : NULL;
 }
 
-/* Takes a free word for an edge. */
+/* Reserves a free word for an edge. */
 static bool take_word(struct sc_edges_of_context *own, struct edge *edge)
 {
     bool found = false;
@@ -299,9 +301,9 @@ static bool can_write(void)
     return SC_HAVE(cuStreamWaitValue32_v2) && SC_HAVE(cuStreamWriteValue32_v2);
 }
 
-/* Has the writer stream write the word after `event`, and `stream` wait for the word. The write is
- * queued first, so that it is never behind the wait, in whatever order the device looks at its
- * queues. */
+/* Makes the writer stream write the word after `event`, and `stream` wait for the word. The write
+ * is enqueued first, so that it never depends on the wait, in whatever order the device processes
+ * its queues. */
 static bool wait_for_word(void *context, CUstream stream, CUevent event)
 {
     struct edge *edge = context;
@@ -323,7 +325,7 @@ static bool may_wait_for_program(const struct sc_op_info *op)
     return earlier && !sc_unfinished_is_clear(earlier);
 }
 
-/* Makes the edge by a word. False: it cannot. */
+/* Makes the edge by a word. False: that is impossible. */
 static bool order_by_word(struct sc_stream_record *stream, const struct sc_op_info *op,
                           const char *api)
 {
@@ -338,8 +340,8 @@ static bool order_by_word(struct sc_stream_record *stream, const struct sc_op_in
     return ordered;
 }
 
-/* Makes the stream wait for the operation. If that itself may wait for what the program does next,
- * by a word that our thread can write, so that a wait in a circle comes to an end. */
+/* Makes the stream wait for the operation: by a word, which the library's thread can write, if the
+ * operation may wait for what the program does next, so that a deadlock ends. */
 bool sc_edges_order_after(struct sc_stream_record *stream, const struct sc_op_info *op,
                           const char *api)
 {

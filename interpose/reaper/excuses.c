@@ -4,9 +4,9 @@
 #include <stdatomic.h>
 
 #include "common/checks.h"
+#include "common/library_lock.h"
 #include "common/now.h"
 #include "common/op_kinds.h"
-#include "common/own_lock.h"
 #include "common/ticks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
@@ -25,20 +25,20 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
 /* Two operations whose order a host function may have made, while a verdict waits. */
 static struct order {
     bool is_used, is_made;            /* `is_made`: a host function made the order, or may have */
-    struct sc_op_info earlier, later; /* as host functions are asked about them */
+    struct sc_op_info earlier, later; /* as queries about host functions */
     struct sc_ticket first, second;
 } orders[ORDERS_MAX] SC_GUARDED_BY(lock);
 static _Atomic unsigned order_count;
 
 static struct sc_op_info earlier_operation(const struct sc_excuse *excuse)
 {
-    return (struct sc_op_info){.ticket = {.stream = excuse->behind_stream},
+    return (struct sc_op_info){.ticket = {.stream = excuse->first_op_stream},
                                .ticks = excuse->issued_ticks};
 }
 
 static struct sc_op_info later_operation(const struct sc_excuse *excuse)
 {
-    return (struct sc_op_info){.ticket = {.stream = excuse->later_stream},
+    return (struct sc_op_info){.ticket = {.stream = excuse->later_op_stream},
                                .ticks = excuse->touched_ticks};
 }
 
@@ -51,11 +51,11 @@ static bool is_done(const struct sc_ticket *ticket)
     return ticket->stream && ticket->number && sc_track_is_known_done(&sc_track, ticket);
 }
 
-/* Notes the two operations, so that host functions that return are asked about them. */
+/* Records the two operations, so that host functions that return are checked against them. */
 static void add_order(struct sc_excuse *excuse, const struct sc_ticket *first,
                       const struct sc_ticket *second)
 {
-    sc_own_lock_take(&lock);
+    sc_library_lock_acquire(&lock);
     for (unsigned i = 0; i < ORDERS_MAX && !excuse->order; i++)
         if (!orders[i].is_used) {
             orders[i] = (struct order){.is_used = true,
@@ -65,41 +65,42 @@ static void add_order(struct sc_excuse *excuse, const struct sc_ticket *first,
                                        .second = *second};
             excuse->order = i + 1;
             atomic_fetch_add(&order_count, 1);
-            SC_ASSERT(atomic_load(&order_count) <= 2 * ORDERS_MAX); /* one counts a little longer */
+            /* The count may be one too high for a moment. */
+            SC_ASSERT(atomic_load(&order_count) <= 2 * ORDERS_MAX);
         }
-    sc_own_lock_give(&lock);
+    sc_library_lock_release(&lock);
     excuse->has_no_room = !excuse->order;
 }
 
-/* Has a host function made the order of the two, or may it have? Taken to be so where there was no
- * room to note them. */
+/* Has a host function ordered the two operations, or may it have? Assumed so if there was no room
+ * to record them. */
 static bool is_order_made(const struct sc_excuse *excuse)
 {
     bool is_made = excuse->is_made || excuse->has_no_room;
     if (!excuse->order)
         return is_made;
-    sc_own_lock_take(&lock);
+    sc_library_lock_acquire(&lock);
     SC_ASSERT(excuse->order <= ORDERS_MAX && orders[excuse->order - 1].is_used);
     is_made |= orders[excuse->order - 1].is_made;
-    sc_own_lock_give(&lock);
+    sc_library_lock_release(&lock);
     return is_made;
 }
 
-/* Looks which of the orders that verdicts wait for the function has made. A function made the order
- * of two operations only if the host knew one of them to be done when it returned, so that is asked
- * now. A plain function waits for nobody, and makes none. */
+/* Finds which of the recorded pairs the host function has ordered, when it returns. It can have
+ * ordered two operations only if the host knew one of them to be done when the function returned,
+ * so that is checked now. A plain function waits for no thread, and orders none. */
 void sc_excuses_function_returned(unsigned call)
 {
     bool is_plain = sc_host_functions_was_plain(call);
     sc_doubts_function_returned(call, is_plain);
     if (sc_likely(atomic_load_explicit(&order_count, memory_order_relaxed) == 0) || is_plain)
         return;
-    sc_own_lock_take(&lock);
+    sc_library_lock_acquire(&lock);
     for (unsigned i = 0; i < ORDERS_MAX; i++)
         if (orders[i].is_used && (sc_host_functions_precede(call, &orders[i].earlier) ||
                                   sc_host_functions_precede(call, &orders[i].later)))
             orders[i].is_made |= is_done(&orders[i].first) || is_done(&orders[i].second);
-    sc_own_lock_give(&lock);
+    sc_library_lock_release(&lock);
 }
 
 /* ---- kernels that wait for the program ---- */
@@ -110,32 +111,33 @@ static _Atomic unsigned kernel_count;
 
 void sc_excuses_kernel_waits(const struct sc_ticket *kernel)
 {
-    sc_own_lock_take(&lock);
+    sc_library_lock_acquire(&lock);
     kernels[atomic_fetch_add(&kernel_count, 1) % KERNELS_MAX] = *kernel;
-    sc_own_lock_give(&lock);
+    sc_library_lock_release(&lock);
 }
 
-/* Was the kernel seen to wait for the program? */
+/* Was the GPU kernel found to wait for the program? */
 bool sc_excuses_kernel_is_waiting(const struct sc_ticket *kernel)
 {
     bool is = false;
     if (kernel->stream == 0 || atomic_load(&kernel_count) == 0)
         return false;
-    sc_own_lock_take(&lock);
+    sc_library_lock_acquire(&lock);
     for (unsigned i = 0; i < KERNELS_MAX; i++)
         is |= kernels[i].stream == kernel->stream && kernels[i].number == kernel->number;
-    sc_own_lock_give(&lock);
+    sc_library_lock_release(&lock);
     return is;
 }
 
-/* Is the kernel's end still awaited, and is it not known to wait for the program? */
+/* Is the GPU kernel's end still awaited, and is it not known to wait for the program? */
 static bool is_awaited(const struct sc_ticket *kernel)
 {
     return kernel->stream && !sc_track_is_complete(&sc_track, kernel) &&
            !sc_excuses_kernel_is_waiting(kernel);
 }
 
-/* Has the stream stood still so long that a kernel in it may be waiting for the program? */
+/* Has the stream made no progress for so long that a GPU kernel in it may be waiting for the
+ * program? */
 bool sc_excuses_kernel_is_stuck(struct sc_excuses_stand *stand, uint32_t stream)
 {
     uint64_t complete = sc_track_stream(&sc_track, stream).complete;
@@ -154,12 +156,12 @@ static void begin(struct sc_excuse *excuse, const struct sc_op_info *op, uint64_
         .issued_ticks = op->ticks,
         .touched_ticks = touched_ticks,
         .since_ns = sc_now_ns(),
-        .behind_stream = sc_host_functions_stream_now(op->ticket.stream),
+        .first_op_stream = sc_host_functions_stream_now(op->ticket.stream),
     };
 }
 
-/* Notes that the verdict waits for whether a kernel waits for the program. A touch under
- * kernels=order waits for the kernel, whose end decides. */
+/* Stores the GPU kernel on which the verdict depends. A touch under kernels=order waits for the
+ * kernel, whose end decides. */
 static void begin_kernel(struct sc_excuse *excuse, const struct sc_op_info *op)
 {
     bool is_ordered = sc_options.mode == SC_MODE_FIX && sc_options.kernels == SC_KERNELS_ORDER;
@@ -167,8 +169,8 @@ static void begin_kernel(struct sc_excuse *excuse, const struct sc_op_info *op)
         excuse->kernel = op->ticket;
 }
 
-/* Notes that a touch behind an open host function is in doubt: in mode=report nobody waits for
- * it. */
+/* Puts a touch in doubt if the operation runs after a host function that has not returned: in
+ * mode=report nothing waits for the function. */
 static void begin_doubt(struct sc_excuse *excuse, const struct sc_ticket *ticket)
 {
     struct sc_op_info earlier = earlier_operation(excuse);
@@ -190,26 +192,26 @@ void sc_excuses_of_touch(struct sc_excuse *excuse, const struct sc_op_info *op)
     begin_doubt(excuse, &op->ticket);
 }
 
-/* Begins to look for what would excuse two operations whose order is not seen: a host function or
- * kernel that has waited for the program. */
+/* Begins to find out whether a host function or GPU kernel that has waited for the program excuses
+ * two operations that are not ordered. */
 void sc_excuses_of_order(struct sc_excuse *excuse, const struct sc_op_info *op,
                          const struct sc_later *later)
 {
     const struct sc_ticket *ticket = &later->ticket;
     begin(excuse, op, later->ticks ? later->ticks : sc_ticks());
     excuse->has_later = ticket->stream != 0;
-    excuse->later_stream = ticket->stream ? sc_host_functions_stream_now(ticket->stream) : 0;
+    excuse->later_op_stream = ticket->stream ? sc_host_functions_stream_now(ticket->stream) : 0;
     if (!ticket->number) {
         begin_kernel(excuse, op);
         begin_doubt(excuse, &op->ticket);
     }
     if (sc_excuses_are_awaited(excuse))
         add_order(excuse, &op->ticket, ticket);
-    /* Asked again, since a function may have returned since the two were compared. */
+    /* Checked again, since a function may have returned since the two were compared. */
     excuse->is_made = is_done(&op->ticket) || is_done(ticket);
 }
 
-/* The verdict is given: frees what was kept for it. */
+/* Frees what was kept for the verdict. */
 void sc_excuses_end(struct sc_excuse *excuse)
 {
     if (excuse->is_doubted)
@@ -217,15 +219,15 @@ void sc_excuses_end(struct sc_excuse *excuse)
     excuse->is_doubted = false;
     if (!excuse->order)
         return;
-    sc_own_lock_take(&lock);
+    sc_library_lock_acquire(&lock);
     SC_ASSERT(excuse->order <= ORDERS_MAX && orders[excuse->order - 1].is_used);
     orders[excuse->order - 1].is_used = false;
-    sc_own_lock_give(&lock);
+    sc_library_lock_release(&lock);
     atomic_fetch_sub(&order_count, 1);
     excuse->order = 0;
 }
 
-/* May an excuse still come up, so that the verdict has to wait? */
+/* May the hazard still turn out to be excused, so that the verdict has to wait? */
 bool sc_excuses_are_awaited(const struct sc_excuse *excuse)
 {
     const struct sc_op_info earlier = earlier_operation(excuse);
@@ -253,18 +255,18 @@ bool sc_excuses_hold(const struct sc_excuse *excuse)
            is_order_made(excuse) || sc_excuses_kernel_is_waiting(&excuse->kernel);
 }
 
-/* Is one of the two known done now, while functions are still open? These may have made the order.
+/* Is one of the two known done now, while functions have not returned? These may have ordered them.
  * What becomes known after they have returned does not count. */
 static bool may_order_be_made(const struct sc_excuse *excuse)
 {
     bool may_be = false;
     if (!excuse->order || !sc_excuses_are_awaited(excuse))
         return false;
-    sc_own_lock_take(&lock);
+    sc_library_lock_acquire(&lock);
     const struct order *order = &orders[excuse->order - 1];
     SC_ASSERT(order->is_used);
     may_be = is_done(&order->first) || is_done(&order->second);
-    sc_own_lock_give(&lock);
+    sc_library_lock_release(&lock);
     return may_be;
 }
 

@@ -13,14 +13,14 @@
 #include "common/points.h"
 #include "common/shape.h"
 #include "common/ticks.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/unwind.h"
 #include "interpose/guard/door.h"
 #include "interpose/reaper/culprit.h"
+#include "interpose/reaper/decided.h"
 #include "interpose/reaper/excuses.h"
-#include "interpose/reaper/judged.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/contexts.h"
 #include "report/annotations.h"
@@ -40,7 +40,7 @@
 
 #include "common/poison.h"
 
-enum { ATTENDED_MAX = 8 };
+enum { LOCKED_MAX = 8 };
 
 enum sc_hazard_code sc_hazards_free_code(enum sc_direction direction)
 {
@@ -53,7 +53,7 @@ bool sc_hazards_heals(const struct sc_op_info *op)
            (!sc_ops_is_possible(op) || sc_options.kernels == SC_KERNELS_ORDER);
 }
 
-/* What a report says of the operation. */
+/* Describes the operation for the report. */
 static struct sc_hazard_copy describe_copy(const struct sc_op_info *op)
 {
     const struct sc_stream_view stream = sc_track_stream(&sc_track, op->ticket.stream);
@@ -86,21 +86,21 @@ uint32_t sc_hazards_origin(uintptr_t address)
     return SC_TRACKED(sc_allocations_origin(track.allocations, address));
 }
 
-/* What a report says of the call or access that conflicts: who, where and when. */
+/* Describes the culprit for the report: who, where and when. */
 struct sc_hazard_event sc_hazards_event(const struct sc_culprit *culprit)
 {
     struct sc_hazard_event event = {
         .api = culprit->api,
         .thread = sc_thread_id(),
         .time_ns = sc_now_ns(),
-        .runtime_api = sc_ear_runtime_api(),
+        .runtime_api = sc_current_call_runtime_api(),
         .stack = stack_of(culprit),
     };
     sc_kernel_call(SYS_prctl, PR_GET_NAME, event.thread_name);
     return event;
 }
 
-/* The hazard of one operation against an event. */
+/* Makes the hazard of one operation and an event. */
 static struct sc_hazard hazard_of(enum sc_hazard_code code, enum sc_action action,
                                   const struct sc_op_info *op, const struct sc_buffer *buffer,
                                   const struct sc_hazard_event *event, bool found_later)
@@ -141,7 +141,7 @@ static bool is_refused(const struct sc_later *later)
     return later && sc_contexts_has_lost(later->ticket.stream);
 }
 
-/* Hands the reaper a hazard for each operation. */
+/* Passes a hazard for each operation to the reaper. */
 static void report(enum sc_hazard_code code, enum sc_action action, const struct sc_ops *ops,
                    const struct sc_buffer *buffer, const struct sc_culprit *culprit,
                    enum sc_finding finding, const struct sc_later *later)
@@ -155,32 +155,32 @@ static void report(enum sc_hazard_code code, enum sc_action action, const struct
             continue;
         struct sc_hazard hazard =
             hazard_of(code, action, &ops->ops[i], buffer, &event, finding == SC_LATER);
-        sc_reaper_judge(&hazard, &ops->ops[i], finding, later);
+        sc_reaper_enqueue(&hazard, &ops->ops[i], finding, later);
     }
 }
 
-void sc_hazards_judge(struct sc_judged *judged)
+void sc_hazards_decide(struct sc_decided *decided)
 {
-    for (unsigned i = 0; i < sc_ops_kept(&judged->ops); i++)
-        judged->counts[i] =
-            sc_reaper_finds_hazard(&judged->ops.ops[i].ticket, &judged->certainty[i]);
+    for (unsigned i = 0; i < sc_ops_kept(&decided->ops); i++)
+        decided->counts[i] =
+            sc_reaper_finds_hazard(&decided->ops.ops[i].ticket, &decided->certainty[i]);
 }
 
-/* Reports hazards whose certainty is already known. Those that do not count are counted as not
- * judged. */
-void sc_hazards_report_judged(enum sc_hazard_code code, enum sc_action action,
-                              const struct sc_judged *judged, const struct sc_buffer *buffer,
-                              const struct sc_culprit *culprit)
+/* Reports hazards whose certainty is already known. Those that do not count are counted as
+ * undecided. */
+void sc_hazards_report_decided(enum sc_hazard_code code, enum sc_action action,
+                               const struct sc_decided *decided, const struct sc_buffer *buffer,
+                               const struct sc_culprit *culprit)
 {
-    const struct sc_ops *ops = &judged->ops;
+    const struct sc_ops *ops = &decided->ops;
     if (ops->count == 0)
         return;
     SC_KEEP_ERRNO();
     struct sc_hazard_event event = sc_hazards_event(culprit);
     for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
         struct sc_hazard hazard = hazard_of(code, action, &ops->ops[i], buffer, &event, false);
-        hazard.certainty = judged->certainty[i];
-        if (judged->counts[i])
+        hazard.certainty = decided->certainty[i];
+        if (decided->counts[i])
             sc_reaper_report(&hazard);
         else
             sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES,
@@ -201,8 +201,8 @@ void sc_hazards_report_touch(enum sc_hazard_code code, enum sc_action action,
     report(code, action, ops, buffer, culprit, SC_BY_TOUCH, NULL);
 }
 
-/* The whole block that the operation's host memory lies in, if it is known; else the operation's
- * own bytes. */
+/* Returns the whole block that contains the operation's host memory, if it is known; else the
+ * operation's own bytes. */
 struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
 {
     struct sc_range_info range = sc_track_find_range(&sc_track, op->shape.address);
@@ -211,7 +211,7 @@ struct sc_buffer sc_hazards_buffer_of(const struct sc_op_info *op)
     return (struct sc_buffer){op->shape.address, sc_shape_hull_bytes(&op->shape)};
 }
 
-/* Reports two operations of which the later one is not ordered behind the earlier. */
+/* Reports two operations of which the later one is not ordered after the earlier. */
 void sc_hazards_report_order(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, unsigned i, const struct sc_later *later,
                              const struct sc_culprit *culprit)
@@ -237,7 +237,7 @@ static void report_returned(const struct sc_op_info *op)
         hazard_of(sc_direction_writes_host(op->direction) ? SC203 : SC201,
                   sc_ops_is_copied(op) ? SC_ACTION_SNAPSHOTTED : SC_ACTION_REPORTED, op, &buffer,
                   &event, false);
-    sc_reaper_judge(&hazard, op, SC_BY_CALL, NULL);
+    sc_reaper_enqueue(&hazard, op, SC_BY_CALL, NULL);
 }
 
 void sc_hazards_report_returned(const struct sc_ops *ops)
@@ -264,27 +264,27 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
     }
 }
 
-/* The lanes of the point's stream that this thread is to attend to. 0 if these are many: then other
- * threads have work in them at the same time. */
-static uint64_t lanes_to_attend(const struct sc_point *point)
+/* Returns the stripes of the point's stream that this thread should lock. 0 if these are many: then
+ * other threads use them at the same time. */
+static uint64_t stripes_to_lock(const struct sc_point *point)
 {
     if (!sc_order_is_of_one_stream(point))
         return 0;
-    uint64_t lanes = sc_spans_lanes_of(sc_track_parts.guards, point->stream);
-    if (!lanes)
+    uint64_t stripes = sc_spans_stripes_of_stream(sc_track_parts.guards, point->stream);
+    if (!stripes)
         return 0;
-    return __builtin_popcountll(lanes) <= ATTENDED_MAX ? lanes : 0;
+    return __builtin_popcountll(stripes) <= LOCKED_MAX ? stripes : 0;
 }
 
-/* The host knows by a wait or a question that all before the point is done. Ends the operations
- * before it, and reports sources among them that have changed. */
+/* Records that the host knows, by a wait or a query, that all before the point is done. Ends the
+ * operations before it, and reports sources among them that have changed. */
 void sc_hazards_note_known(struct sc_point *point, const struct sc_culprit *where)
 {
     SC_OPS(overwritten);
-    uint64_t lanes = lanes_to_attend(point);
+    uint64_t stripes = stripes_to_lock(point);
     struct sc_comparisons comparisons;
     sc_track_compare_sources(&sc_track, point, &comparisons);
-    sc_guard_attend(lanes);
+    sc_guard_lock_stripes(stripes);
     sc_track_note_known(&sc_track, point, &comparisons, &overwritten);
     sc_guard_apply(SC_GUARD_OWN);
     if (sc_unlikely(overwritten.count))
@@ -308,7 +308,7 @@ void sc_hazards_report_capture(enum sc_hazard_code code, enum sc_action action,
     sc_reaper_report(&hazard);
 }
 
-/* What a report says of a node's use of memory. */
+/* Describes a node's use of memory for the report. */
 static struct sc_hazard_copy describe_use(const struct sc_graph_use *use)
 {
     return (struct sc_hazard_copy){
@@ -324,7 +324,7 @@ static struct sc_hazard_copy describe_use(const struct sc_graph_use *use)
     };
 }
 
-/* Who added the node, as a report says it. */
+/* Describes the call that added the node for the report. */
 struct sc_hazard_event sc_hazards_author(const struct sc_graph_author *author)
 {
     return (struct sc_hazard_event){.api = author->api,
@@ -334,7 +334,7 @@ struct sc_hazard_event sc_hazards_author(const struct sc_graph_author *author)
                                     .stack = author->stack};
 }
 
-/* One of two racing nodes, as a report says it. */
+/* Describes one of two racing nodes for the report. */
 static struct sc_hazard_node describe_node(const struct sc_graph_use *use)
 {
     return (struct sc_hazard_node){

@@ -9,7 +9,7 @@
 #include "common/unsure.h"
 #include "interpose/base/process.h"
 #include "interpose/reaper/culprit.h"
-#include "interpose/reaper/take_down.h"
+#include "interpose/reaper/deallocation.h"
 #include "interpose/streams/marks.h"
 #include "track/hold_kind.h"
 #include "track/op_info.h"
@@ -30,7 +30,7 @@ uint64_t sc_large_copies_driver_late(void)
     return atomic_load_explicit(&late_reads, memory_order_relaxed);
 }
 
-/* Copies the bytes into pages of their own. NULL: no memory, or the bytes cannot be read. */
+/* Copies the bytes into new pages. NULL: no memory, or the bytes cannot be read. */
 void *sc_large_copies_make(uintptr_t address, size_t size_bytes)
 {
     SC_KEEP_ERRNO();
@@ -42,8 +42,8 @@ void *sc_large_copies_make(uintptr_t address, size_t size_bytes)
     return copy;
 }
 
-/* Records the read of our copy as an operation. It is unjudged: nothing that happens to our copy is
- * a hazard of the program's. */
+/* Records the device's read of the copy as an operation. It is unjudged: nothing that happens to
+ * the copy is a hazard of the program. */
 static void record_read(struct sc_op_info *read)
 {
     struct sc_order_call none = {0};
@@ -61,24 +61,24 @@ void sc_large_copies_await(struct sc_op_info *read)
     sc_marks_await(&read->ticket, sc_now_ns() + sc_options.stall_limit_ns);
 }
 
-/* Keeps a copy of the library's until the device has read it. The copy is taken down as memory of
- * the program's would be: a hold finds the read, and waits for it. */
+/* Keeps a copy until the device has read it. The copy is freed as memory of the program would be: a
+ * hold finds the read, and waits for it. */
 void sc_large_copies_keep(void *copy, size_t size_bytes, struct sc_op_info *read)
 {
     const struct sc_culprit reader = {read->api, NULL, NULL};
     SC_KEEP_ERRNO();
     read->shape = (struct sc_shape){(uintptr_t)copy, size_bytes, size_bytes, 1};
     record_read(read);
-    SC_TAKE_DOWN request = {
+    SC_DEALLOCATION request = {
         .address = (uintptr_t)copy,
         .size_bytes = size_bytes,
         .hold = true,
         .kind = SC_HOLD_UNMAP,
     };
-    sc_take_down_search(&request, &reader);
-    if (!sc_take_down_finish(&request, read->api)) {
-        /* No hold was made, or it has been waited for. If the read does not end the copy is never
-         * given back. */
+    sc_deallocation_search(&request, &reader);
+    if (!sc_deallocation_finish(&request, read->api)) {
+        /* No hold was made, or the wait is over. If the read does not end the copy is never freed.
+         */
         if (sc_marks_await(&read->ticket, sc_now_ns() + sc_options.stall_limit_ns))
             sc_pages_unmap(copy, size_bytes);
     }

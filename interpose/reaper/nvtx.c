@@ -12,7 +12,7 @@
 
 #include "report/libraries.h"
 
-/* NVTX's header opens the tool by dlopen, which would also look for it in relative folders. */
+/* NVTX's header opens the tool by dlopen, which would also search for it in relative folders. */
 #define dlopen(name, flags) sc_libraries_open(name, flags)
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtCuda.h>
@@ -22,13 +22,13 @@
 #include "common/deadlines.h"
 #include "common/hazard.h"
 #include "common/hazard_words.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/text.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/process.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/base/warning.h"
-#include "interpose/reaper/own_threads.h"
+#include "interpose/reaper/library_threads.h"
 #include "report/options.h"
 #include "report/plain.h"
 
@@ -102,7 +102,7 @@ static const char *called(const char *runtime_api, const char *api)
     return runtime_api ? runtime_api : api;
 }
 
-/* The words of a hazard's mark on a profiler's time line. */
+/* Writes the text of a hazard's mark. */
 static void put_hazard(struct sc_text *text, const struct sc_hazard *hazard)
 {
     sc_text_format(
@@ -115,8 +115,8 @@ static void put_hazard(struct sc_text *text, const struct sc_hazard *hazard)
     sc_plain_put(text, hazard->label, strlen(hazard->label));
 }
 
-/* Shows a hazard as a mark on the profiler's time line. The payload is the event's time, by which
- * the hazard is found in the report. */
+/* Shows a hazard as a mark on the profiler's time line. The payload is the event's time, which
+ * identifies the hazard in the report. */
 static void show_mark(const struct sc_hazard *hazard)
 {
     SC_TEXT(text, TEXT_BYTES);
@@ -155,7 +155,7 @@ static void begin_range(int32_t thread, const char *api)
     ranges[place].thread = thread;
 }
 
-/* Hands one entry of the queue to the profiler. */
+/* Passes one entry of the queue to the profiler. */
 static void show(const struct entry *entry)
 {
     switch (entry->kind) {
@@ -175,7 +175,7 @@ static void show(const struct entry *entry)
     }
 }
 
-/* Says on the time line how many marks had no room in the queue. */
+/* Shows on the time line how many marks had no room in the queue. */
 static void show_lost(unsigned lost)
 {
     if (lost == 0)
@@ -188,17 +188,17 @@ static void show_lost(unsigned lost)
 
 /* ---- the thread ---- */
 
-/* Waits for something to show. False: nothing will come any more. */
+/* Waits for an entry. False: none will come any more. */
 static bool await_work_locked(void) SC_REQUIRES(shown.lock)
 {
     SC_ASSERT_HELD(&shown.lock);
     shown.showing = false;
     if (shown.count == 0)
         pthread_cond_broadcast(&shown.done);
-    sc_own_threads_block_signals();
+    sc_library_threads_block_signals();
     while (shown.count == 0 && !shown.stopping)
         pthread_cond_wait(&shown.work, &shown.lock);
-    sc_own_threads_unblock_signals();
+    sc_library_threads_unblock_signals();
     shown.showing = shown.count != 0;
     return shown.showing;
 }
@@ -206,16 +206,16 @@ static bool await_work_locked(void) SC_REQUIRES(shown.lock)
 /* Waits until the queue has an entry. False: the process ends. */
 static bool await_work(void)
 {
-    sc_own_lock_take(&shown.lock);
+    sc_library_lock_acquire(&shown.lock);
     bool any = await_work_locked();
-    sc_own_lock_give(&shown.lock);
+    sc_library_lock_release(&shown.lock);
     return any;
 }
 
 /* Waits for an entry and takes it. False: the process ends. */
 static bool take_entry(struct entry *entry, unsigned *lost)
 {
-    sc_own_lock_take(&shown.lock);
+    sc_library_lock_acquire(&shown.lock);
     bool any = await_work_locked();
     if (any) {
         SC_ASSERT(shown.first < QUEUE_MAX && shown.count > 0 && shown.count <= QUEUE_MAX);
@@ -225,11 +225,11 @@ static bool take_entry(struct entry *entry, unsigned *lost)
     }
     *lost = shown.lost;
     shown.lost = 0;
-    sc_own_lock_give(&shown.lock);
+    sc_library_lock_release(&shown.lock);
     return any;
 }
 
-/* Hands entries to the profiler until the process ends. */
+/* Passes entries to the profiler until the process ends. */
 static void show_all(void)
 {
     struct entry entry;
@@ -243,7 +243,7 @@ static void show_all(void)
             end_range(ranges[i].thread);
 }
 
-/* Shows all that comes. The first call of NVTX loads the tool. */
+/* Passes entries to the profiler. The first call of NVTX loads the tool. */
 static void load_and_show(void)
 {
     SC_CARRY();
@@ -260,19 +260,19 @@ static void load_and_show(void)
     show_all();
 }
 
-/* The thread that talks to the profiler, as that may load libraries and take locks. */
+/* The thread: calls the profiler, which may load libraries and take locks. */
 static void *run_thread(void *unused)
 {
     (void)unused;
-    if (await_work()) { /* the first work: the driver is no longer within cuInit */
-        sc_own_threads_enter_driver("safecopy-nvtx");
+    if (await_work()) { /* the first entry: the driver is no longer within cuInit */
+        sc_library_threads_enter_driver("safecopy-nvtx");
         load_and_show();
     }
     atomic_store(&is_on, false);
-    sc_own_lock_take(&shown.lock);
+    sc_library_lock_acquire(&shown.lock);
     shown.stopped = true;
     pthread_cond_broadcast(&shown.done);
-    sc_own_lock_give(&shown.lock);
+    sc_library_lock_release(&shown.lock);
     return NULL;
 }
 
@@ -282,7 +282,7 @@ static bool is_relative(const char *tool)
     return tool[0] != '/' && strchr(tool, '/');
 }
 
-/* Starts that thread if a profiler has asked for NVTX. */
+/* Starts that thread if a profiler has requested NVTX (NVTX_INJECTION64_PATH). */
 void sc_nvtx_start(void)
 {
     const char *tool = getenv("NVTX_INJECTION64_PATH");
@@ -293,18 +293,18 @@ void sc_nvtx_start(void)
                        "NVTX_INJECTION64_PATH=%s; name the whole path, from / on",
                        tool);
     else
-        atomic_store(&is_on, sc_own_threads_start(run_thread, 0));
+        atomic_store(&is_on, sc_library_threads_start(run_thread, 0));
 }
 
 /* ---- handing over ---- */
 
-/* Claims the next entry of the queue. NULL: there is no tool, or no room. Else the lock is held
- * until `hand_over`. */
+/* Reserves the next entry of the queue. NULL: there is no tool, or no room. Otherwise the lock is
+ * held until hand_over. */
 static struct entry *claim_entry(enum kind kind) SC_TRY_ACQUIRES(true, shown.lock)
 {
     if (!atomic_load_explicit(&is_on, memory_order_relaxed))
         return NULL;
-    sc_own_lock_take(&shown.lock);
+    sc_library_lock_acquire(&shown.lock);
     if (shown.count < QUEUE_MAX && !shown.stopping) {
         struct entry *entry = &shown.queue[(shown.first + shown.count) % QUEUE_MAX];
         entry->kind = kind;
@@ -312,20 +312,21 @@ static struct entry *claim_entry(enum kind kind) SC_TRY_ACQUIRES(true, shown.loc
         return entry;
     }
     shown.lost += kind == MARK;
-    sc_own_lock_give(&shown.lock);
+    sc_library_lock_release(&shown.lock);
     return NULL;
 }
 
-/* Ends what claim_entry began: the thread may take the entry. */
+/* Passes the reserved entry to the thread, and releases the lock. */
 static void hand_over(void) SC_RELEASES(shown.lock)
 {
     SC_ASSERT_HELD(&shown.lock);
     SC_ASSERT(shown.count < QUEUE_MAX);
     shown.count++;
     pthread_cond_signal(&shown.work);
-    sc_own_lock_give(&shown.lock);
+    sc_library_lock_release(&shown.lock);
 }
 
+/* Queues a mark for the hazard. Drops it if the queue is full (claim_entry). */
 void sc_nvtx_mark(const struct sc_hazard *hazard)
 {
     struct entry *entry = claim_entry(MARK);
@@ -335,6 +336,7 @@ void sc_nvtx_mark(const struct sc_hazard *hazard)
     hand_over();
 }
 
+/* Queues the beginning of a range, which covers the wait in this call. */
 void sc_nvtx_stall_begin(const char *api)
 {
     struct entry *entry = claim_entry(STALL_BEGIN);
@@ -350,6 +352,7 @@ void sc_nvtx_stall_end(void)
         hand_over();
 }
 
+/* Queues the name of a stream. Neither the stream nor the name is copied. */
 void sc_nvtx_name_stream(const void *stream, const char *name)
 {
     struct entry *entry = claim_entry(STREAM_NAME);
@@ -367,7 +370,7 @@ static void await_shown(bool stops)
 {
     struct timespec at = sc_deadline_in(AWAIT_MAX_NS);
     int result = 0;
-    sc_own_lock_enter();
+    sc_library_lock_enter();
     if (sc_lock_until(&shown.lock, &at) == 0) {
         shown.stopping |= stops;
         pthread_cond_signal(&shown.work);
@@ -375,7 +378,7 @@ static void await_shown(bool stops)
             result = sc_cond_wait_until(&shown.done, &shown.lock, &at);
         pthread_mutex_unlock(&shown.lock);
     }
-    sc_own_lock_leave();
+    sc_library_lock_leave();
 }
 
 void sc_nvtx_await(void)

@@ -1,43 +1,43 @@
 /* Shows hazards in Nsight Systems and the like while the program runs, by NVTX: a domain `safecopy`
- * with a mark for each hazard and a range for each stall, and names for the library's streams.
+ * with a mark for each hazard and a range for each stall (a wait that the library causes), and
+ * names for the library's streams.
  *
- * There is a tool if NVTX_INJECTION64_PATH names one when CUDA comes up, by its name or its whole
- * path (report/libraries.h). A tool's code allocates, takes locks and may call the driver. So it
- * runs only on one thread of ours, for which nobody waits without a limit. Every other thread puts
- * what is to be shown into a queue; the first entry has our thread load the tool. So marks and
- * ranges come some microseconds late, and all are on that thread's row. What finds the queue full
- * is left out.
+ * There is a tool if NVTX_INJECTION64_PATH names one when CUDA is initialised, by its name or its
+ * whole path (report/libraries.h). A tool's code allocates, takes locks and may call the driver. So
+ * only one thread of the library calls it, for which nobody waits without a limit. Every other
+ * thread puts what is to be shown into a queue; the first entry has the library's thread load the
+ * tool. So marks and ranges come some microseconds late, and all appear on that thread's row. If
+ * the queue is full, an entry is dropped.
  *
- * Without a tool each function is one load. Thread safe; safe in libc's hooks and in the handler of
- * a fault. Locks: one of the module's own, a leaf. errno is kept.
- */
+ * Without a tool each function is one load. Thread-safe; safe in libc's hooks and in the handler of
+ * a fault. Locks: one of this module, a leaf. errno is kept. */
 #ifndef SC_INTERPOSE_REAPER_NVTX_H
 #define SC_INTERPOSE_REAPER_NVTX_H
 
 struct sc_hazard;
 
-/* Called when CUDA has come up: starts the thread, if there is a tool and nvtx=auto. */
+/* Starts the thread if there is a tool and nvtx=auto. Called when CUDA has been initialised. */
 void sc_nvtx_start(void);
 
 /* Shows a mark for a hazard that is not suppressed, and whose certainty is known. */
 void sc_nvtx_mark(const struct sc_hazard *hazard);
 
-/* Shows that the calling thread begins to wait within a call or touch of the program's. `api` lives
- * for ever. A thread has one range at a time: a new one ends a former one that was left by
- * siglongjmp. */
+/* Begins a range: the calling thread waits within a call or touch of the program. `api` lives for
+ * ever. A thread has one range at a time: a new one ends a former one that was left by siglongjmp.
+ */
 void sc_nvtx_stall_begin(const char *api);
 
-/* Shows that the wait has ended. */
+/* Ends the range, when the wait has ended. */
 void sc_nvtx_stall_end(void);
 
 /* Waits until the tool has been shown everything, 0.5 s at most. */
 void sc_nvtx_await(void);
 
-/* The process ends: waits as sc_nvtx_await does, and ends open ranges and the thread. Later hazards
- * and stalls are not shown. */
+/* Waits as sc_nvtx_await does, and ends open ranges and the thread, at the end of the process.
+ * Later hazards and stalls are not shown. */
 void sc_nvtx_stop(void);
 
-/* In a forked child: nothing is shown. */
+/* Resets the state in a forked child, where nothing is shown. */
 void sc_nvtx_child(void);
 
 #endif

@@ -13,11 +13,11 @@
 #include "common/hazard.h"
 #include "common/hazard_words.h"
 #include "common/kernel.h"
+#include "common/library_lock.h"
 #include "common/now.h"
-#include "common/own_lock.h"
 #include "common/trace.h"
 #include "common/uncancelled.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
 #include "interpose/base/real_libc.h"
@@ -27,8 +27,8 @@
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/copy_times.h"
 #include "interpose/reaper/excuses.h"
+#include "interpose/reaper/library_threads.h"
 #include "interpose/reaper/nvtx.h"
-#include "interpose/reaper/own_threads.h"
 #include "interpose/streams/contexts.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/streams/marks.h"
@@ -49,26 +49,26 @@
 
 enum {
     QUEUE_MAX = 256,
-    SUSPENDED_MAX = 256,
+    POSTPONED_MAX = 256,
     AWAITED_MAX = 256,
     POLL_MIN_NS = 20 * 1000,
     POLL_MAX_NS = 1000 * 1000,
     STOP_WAIT_NS = 500 * 1000 * 1000,
-    LOOK_NS = 5 * 1000 * 1000, /* as another thread's verdict ends no round */
+    POLL_NS = 5 * 1000 * 1000, /* as a decision by another thread ends no pass */
     NS_PER_S = 1000 * 1000 * 1000,
-    TELLING_MAX_S = 5,
+    WRITING_MAX_S = 5,
 };
 
-/* A hazard that is to be judged. */
-struct verdict {
+/* A hazard that is to be decided. */
+struct candidate {
     struct sc_hazard hazard;
     struct sc_ticket ticket;
     struct sc_excuse excuse;
-    bool taken;            /* op_info.taken of the operation */
-    bool by_operation;     /* and not by a touch, or by a call that takes memory away */
-    bool signalled;        /* the host may have learnt of its end, by a signal */
-    uint64_t last;         /* the first such signal follows this one of the stream; 0: not known */
-    bool is_asked, counts; /* the device was asked; it is a hazard that counts */
+    bool taken;        /* op_info.taken of the operation */
+    bool by_operation; /* and not by a touch, or by a call that takes memory away */
+    bool signalled;    /* the host may have learnt of its end, by a signal */
+    uint64_t last;     /* the first such signal follows this one of the stream; 0: not known */
+    bool is_queried, counts; /* the device was queried; it is a hazard that counts */
 };
 
 static struct {
@@ -77,256 +77,257 @@ static struct {
     pthread_cond_t done;               /* something was done */
     bool is_wanted, started, stopping; /* of the thread */
     _Atomic bool stopped;
-    bool woken;                /* there is something to do since the thread looked last */
-    _Atomic uint32_t rounds;   /* that the thread has made; a futex */
-    _Atomic bool awaited;      /* somebody waits for the next round */
-    unsigned first, count;     /* verdicts to be given */
-    _Atomic unsigned unjudged; /* the same count, for a look without the lock */
-    unsigned judging;          /* taken out of the queue, not yet on disk */
-    bool found;                /* one of those judged was a hazard */
-    struct verdict queue[QUEUE_MAX];
-    unsigned suspended_count; /* judged, and to be reported if nothing excuses them */
+    bool woken;                 /* there is something to do since the thread checked last */
+    _Atomic uint32_t passes;    /* how many passes the thread has made; a futex */
+    _Atomic bool awaited;       /* somebody waits for the next pass */
+    unsigned first, count;      /* candidates to be decided */
+    _Atomic unsigned undecided; /* the same count, to be read without the lock */
+    unsigned deciding;          /* taken out of the queue, not yet on disk */
+    bool found;                 /* one of those decided was a hazard */
+    struct candidate queue[QUEUE_MAX];
+    unsigned postponed_count; /* decided, and to be reported if nothing excuses them */
     _Atomic bool decides_all; /* all are to be decided now: there is no more time */
-    struct verdict suspended[SUSPENDED_MAX];
+    struct candidate postponed[POSTPONED_MAX];
 } reaper = {.lock = PTHREAD_MUTEX_INITIALIZER,
             .work = PTHREAD_COND_INITIALIZER,
             .done = PTHREAD_COND_INITIALIZER};
 
-static _Atomic bool runs; /* started, and not stopping: for a look without the lock */
+static _Atomic bool runs; /* started, and not stopping: to be read without the lock */
 
 /* Do the counts fit the queues, and is the count that is read without the lock the same? */
 static SC_CHECKER void check_queue(void)
 {
     SC_ASSERT_HELD(&reaper.lock);
     SC_ASSERT(reaper.count <= QUEUE_MAX && reaper.first < QUEUE_MAX);
-    SC_ASSERT(reaper.suspended_count <= SUSPENDED_MAX);
-    SC_ASSERT(atomic_load_explicit(&reaper.unjudged, memory_order_relaxed) == reaper.count);
+    SC_ASSERT(reaper.postponed_count <= POSTPONED_MAX);
+    SC_ASSERT(atomic_load_explicit(&reaper.undecided, memory_order_relaxed) == reaper.count);
 }
 
 static void lock_reaper(void) SC_ACQUIRES(reaper.lock)
 {
-    sc_own_lock_take(&reaper.lock);
+    sc_library_lock_acquire(&reaper.lock);
 }
 
 static void start_thread(void);
 
-/* Gives the lock back, and then starts the thread if it is wanted: the C library may wait for a
- * thread that is stopped, which may want the lock. */
+/* Releases the lock, and then starts the thread if that was requested: creating a thread, the C
+ * library may wait for a thread that is stopped and waits for the lock. */
 static void unlock_reaper(void) SC_RELEASES(reaper.lock)
 {
     bool starts = reaper.is_wanted && !reaper.started && !reaper.stopping;
     reaper.started = reaper.started || starts;
-    sc_own_lock_give(&reaper.lock);
+    sc_library_lock_release(&reaper.lock);
     if (sc_unlikely(starts))
         start_thread();
 }
 
-/* ---- judging ---- */
+/* ---- deciding on hazards ---- */
 
-/* A verdict that is still to be given. Whether the operation's end may be known is asked now, as
- * the host may learn of it meanwhile. */
-static struct verdict verdict_on(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
+/* Returns the hazard as a candidate, which is still to be decided. Whether the host may learn of
+ * the operation's end is checked now, as it may learn of it later. */
+static struct candidate candidate_of(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
 {
     SC_TRACK_SCOPE(track);
     bool signalled = sc_order_may_be_signalled(track.order, ticket);
     uint64_t last = signalled ? sc_order_first_signal(track.order, ticket) : 0;
-    return (struct verdict){
+    return (struct candidate){
         .hazard = *hazard, .ticket = *ticket, .signalled = signalled, .last = last};
 }
 
-/* Asks the device whether the hazard counts, and how certain it is. A complete operation is no
- * hazard if the host may have learnt of its end. It is only latent if its mark has other work
- * before it: then it is not known to have been incomplete. */
-static bool is_hazard(const struct verdict *verdict, enum sc_certainty *certainty)
+/* Queries the device whether the hazard counts, and how certain it is. A complete operation is no
+ * hazard if the host may have learnt of its end. It is only latent if the event that shows its end
+ * has other work before it: then it is not known to have been incomplete. */
+static bool is_hazard(const struct candidate *candidate, enum sc_certainty *certainty)
 {
-    const struct sc_ticket *ticket = &verdict->ticket;
-    bool is_complete = verdict->signalled ? !sc_marks_show_incomplete(ticket, verdict->last)
-                                          : sc_marks_show_complete(ticket);
-    bool is_seen_incomplete = !is_complete && (verdict->signalled || sc_marks_stand_close(ticket));
-    *certainty = is_seen_incomplete && !verdict->taken ? SC_OBSERVED : SC_LATENT;
-    return !is_complete || !verdict->signalled;
+    const struct sc_ticket *ticket = &candidate->ticket;
+    bool is_complete = candidate->signalled ? !sc_marks_show_incomplete(ticket, candidate->last)
+                                            : sc_marks_show_complete(ticket);
+    bool is_seen_incomplete =
+        !is_complete && (candidate->signalled || sc_marks_stand_close(ticket));
+    *certainty = is_seen_incomplete && !candidate->taken ? SC_OBSERVED : SC_LATENT;
+    return !is_complete || !candidate->signalled;
 }
 
-/* Would a conflict with this operation count as a hazard now? For callers that then do something
- * about it. */
+/* Would a hazard with this operation count now? For callers that then do something about it. */
 bool sc_reaper_finds_hazard(const struct sc_ticket *ticket, enum sc_certainty *certainty)
 {
     SC_KEEP_ERRNO();
-    struct verdict verdict = verdict_on(&(struct sc_hazard){.code = SC_HAZARD_CODE_COUNT}, ticket);
-    bool counts = is_hazard(&verdict, certainty);
+    struct candidate candidate =
+        candidate_of(&(struct sc_hazard){.code = SC_HAZARD_CODE_COUNT}, ticket);
+    bool counts = is_hazard(&candidate, certainty);
     return counts;
 }
 
 /* Reports the hazard. False: it is suppressed. */
-static bool report_verdict(const struct verdict *verdict)
+static bool report_candidate(const struct candidate *candidate)
 {
-    if (sc_report_suppresses(&verdict->hazard))
+    if (sc_report_suppresses(&candidate->hazard))
         return false;
-    sc_nvtx_mark(&verdict->hazard);
-    if (sc_report_hazard(&verdict->hazard))
-        sc_copy_times_await(&verdict->hazard, &verdict->ticket);
+    sc_nvtx_mark(&candidate->hazard);
+    if (sc_report_hazard(&candidate->hazard))
+        sc_copy_times_enqueue(&candidate->hazard, &candidate->ticket);
     return true;
 }
 
-/* Counts that no verdict is given, for the reason; nothing is reported. */
-static void give_no_verdict(const struct verdict *verdict, enum sc_no_verdict_reason reason)
+/* Counts the candidate as undecided, for the reason; nothing is reported. */
+static void count_undecided(const struct candidate *candidate, enum sc_no_verdict_reason reason)
 {
     sc_no_verdicts_add(sc_track_parts.no_verdicts,
-                       verdict->by_operation ? SC_NO_VERDICT_OPERATIONS : SC_NO_VERDICT_TOUCHES,
+                       candidate->by_operation ? SC_NO_VERDICT_OPERATIONS : SC_NO_VERDICT_TOUCHES,
                        reason, 1);
 }
 
 /* ---- what may be excused ---- */
 
-/* Is the hazard excused, by the last answer? Then that is counted. */
-static bool is_excused(const struct verdict *verdict)
+/* Is the hazard excused, by the final answer? Counts it if so. */
+static bool is_excused(const struct candidate *candidate)
 {
-    bool holds = sc_excuses_hold_at_last(&verdict->excuse);
+    bool holds = sc_excuses_hold_at_last(&candidate->excuse);
     if (holds)
-        give_no_verdict(verdict, sc_excuses_reason(&verdict->excuse));
+        count_undecided(candidate, sc_excuses_reason(&candidate->excuse));
     return holds;
 }
 
-/* Keeps the verdict back while an excuse may come. False: none can come, or there is no room. */
-static bool suspend_verdict(const struct verdict *verdict)
+/* Postpones the candidate while it may be excused. False: it cannot be, or there is no room. */
+static bool postpone(const struct candidate *candidate)
 {
-    if (sc_options.halt_on_error || !sc_excuses_are_awaited(&verdict->excuse))
+    if (sc_options.halt_on_error || !sc_excuses_are_awaited(&candidate->excuse))
         return false;
     lock_reaper();
-    bool room = !reaper.stopping && !reaper.stopped && reaper.suspended_count < SUSPENDED_MAX;
+    bool room = !reaper.stopping && !reaper.stopped && reaper.postponed_count < POSTPONED_MAX;
     if (room) {
-        reaper.suspended[reaper.suspended_count++] = *verdict;
+        reaper.postponed[reaper.postponed_count++] = *candidate;
         SC_CHECK(check_queue());
-        reaper.woken = true; /* the thread may sleep for want of work */
+        reaper.woken = true; /* the thread may sleep, having no work */
         pthread_cond_signal(&reaper.work);
     }
     unlock_reaper();
     return room;
 }
 
-/* Takes out the first verdict that is decided: excused, or not to be excused any more. `all`:
- * whichever is the first, as there is no more time. */
-static bool take_decided(struct verdict *decided, bool all)
+/* Removes the first postponed candidate that is decided: excused, or not to be excused any more.
+ * `all`: the first one in any case, as there is no more time. False: there is none. */
+static bool take_decided(struct candidate *decided, bool all)
 {
     bool found = false;
     lock_reaper();
-    for (unsigned i = 0; i < reaper.suspended_count && !found; i++) {
-        const struct verdict *each = &reaper.suspended[i];
+    for (unsigned i = 0; i < reaper.postponed_count && !found; i++) {
+        const struct candidate *each = &reaper.postponed[i];
         found = all || sc_excuses_hold(&each->excuse) || !sc_excuses_are_awaited(&each->excuse);
         if (found) {
             *decided = *each;
             SC_CHECK(check_queue());
-            reaper.suspended[i] = reaper.suspended[--reaper.suspended_count];
-            reaper.judging++;
+            reaper.postponed[i] = reaper.postponed[--reaper.postponed_count];
+            reaper.deciding++;
         }
     }
     unlock_reaper();
     return found;
 }
 
-/* Looks whether excuses have come up for verdicts that were put off. */
-static void look_at_suspended(uint64_t since_ns)
+/* Checks whether postponed candidates are excused by now. */
+static void poll_suspended(uint64_t since_ns)
 {
     sc_host_functions_poll(since_ns);
     lock_reaper();
-    for (unsigned i = 0; i < reaper.suspended_count; i++)
-        sc_excuses_poll(&reaper.suspended[i].excuse);
+    for (unsigned i = 0; i < reaper.postponed_count; i++)
+        sc_excuses_poll(&reaper.postponed[i].excuse);
     unlock_reaper();
 }
 
-/* Since when the oldest verdict is kept back; 0: there is none. */
+/* Returns since when the oldest candidate is postponed; 0: there is none. */
 static uint64_t suspended_since(void)
 {
     lock_reaper();
-    uint64_t since_ns = reaper.suspended_count ? reaper.suspended[0].excuse.since_ns : 0;
+    uint64_t since_ns = reaper.postponed_count ? reaper.postponed[0].excuse.since_ns : 0;
     unlock_reaper();
     return since_ns;
 }
 
-/* Decides the verdicts that are kept back, as far as that can be done. */
+/* Decides the postponed candidates, as far as that can be done. */
 static void report_suspended(bool all)
 {
-    struct verdict decided;
+    struct candidate decided;
     uint64_t since_ns = suspended_since();
     if (since_ns)
-        look_at_suspended(since_ns);
+        poll_suspended(since_ns);
     while (since_ns && take_decided(&decided, all)) {
         if (!is_excused(&decided))
-            report_verdict(&decided);
+            report_candidate(&decided);
         sc_excuses_end(&decided.excuse);
         lock_reaper();
-        SC_ASSERT(reaper.judging > 0);
-        reaper.judging--;
+        SC_ASSERT(reaper.deciding > 0);
+        reaper.deciding--;
         pthread_cond_broadcast(&reaper.done);
         unlock_reaper();
     }
 }
 
-static void ask_device_once(struct verdict *verdict)
+static void query_device_once(struct candidate *candidate)
 {
-    if (!verdict->is_asked)
-        verdict->counts = is_hazard(verdict, &verdict->hazard.certainty);
-    verdict->is_asked = true;
+    if (!candidate->is_queried)
+        candidate->counts = is_hazard(candidate, &candidate->hazard.certainty);
+    candidate->is_queried = true;
 }
 
-/* Gives a verdict, or keeps it back. Returns whether it was a hazard; true also if it is kept back.
- */
-static bool judge_verdict(const struct verdict *verdict)
+/* Decides a candidate, or postpones it. Returns whether it was a hazard; true also if it is
+ * postponed. */
+static bool decide(const struct candidate *candidate)
 {
-    struct verdict given = *verdict;
+    struct candidate given = *candidate;
     bool holds = sc_excuses_hold(&given.excuse);
     if (!holds)
-        ask_device_once(&given);
+        query_device_once(&given);
     if (!holds && !given.counts)
-        give_no_verdict(&given, SC_NO_VERDICT_HEARD);
-    if (!holds && given.counts && suspend_verdict(&given))
+        count_undecided(&given, SC_NO_VERDICT_HEARD);
+    if (!holds && given.counts && postpone(&given))
         return true;
     bool counts = holds || given.counts;
-    bool found = counts && !is_excused(&given) && report_verdict(&given);
+    bool found = counts && !is_excused(&given) && report_candidate(&given);
     sc_excuses_end(&given.excuse);
     return found;
 }
 
-/* Gives the next verdict of the queue, with the lock released meanwhile. False: the queue is empty.
- */
-static bool judge_next_locked(void) SC_REQUIRES(reaper.lock)
+/* Decides the next candidate of the queue, with the lock released meanwhile. False: the queue is
+ * empty. */
+static bool decide_next_locked(void) SC_REQUIRES(reaper.lock)
 {
     SC_ASSERT_HELD(&reaper.lock);
     if (reaper.count == 0)
         return false;
-    struct verdict verdict = reaper.queue[reaper.first];
+    struct candidate candidate = reaper.queue[reaper.first];
     reaper.first = (reaper.first + 1) % QUEUE_MAX;
     reaper.count--;
-    atomic_store_explicit(&reaper.unjudged, reaper.count, memory_order_relaxed);
-    reaper.judging++;
+    atomic_store_explicit(&reaper.undecided, reaper.count, memory_order_relaxed);
+    reaper.deciding++;
     SC_CHECK(check_queue());
     unlock_reaper();
-    bool found = judge_verdict(&verdict);
+    bool found = decide(&candidate);
     lock_reaper();
     reaper.found |= found;
-    SC_ASSERT(reaper.judging > 0);
-    reaper.judging--;
+    SC_ASSERT(reaper.deciding > 0);
+    reaper.deciding--;
     pthread_cond_broadcast(&reaper.done);
     return true;
 }
 
-/* Judges all that is queued in the calling thread, before it waits for the device: afterwards
+/* Decides all queued candidates in the calling thread, before it waits for the device: after that
  * everything looks complete. */
-void sc_reaper_judge_now(void)
+void sc_reaper_decide_now(void)
 {
-    if (sc_likely(atomic_load_explicit(&reaper.unjudged, memory_order_relaxed) == 0))
+    if (sc_likely(atomic_load_explicit(&reaper.undecided, memory_order_relaxed) == 0))
         return;
     SC_KEEP_ERRNO();
     lock_reaper();
-    while (judge_next_locked())
+    while (decide_next_locked())
         continue;
     unlock_reaper();
 }
 
 /* ---- giving back ---- */
 
-/* Makes the call that gives the memory back. False: this thread may not make it. */
-static bool give_back_by_reaper(const struct sc_release *release)
+/* Makes the call that frees the memory. False: this thread may not make it. */
+static bool free_by_reaper(const struct sc_release *release)
 {
     switch (release->kind) {
     case SC_HOLD_FREE:
@@ -344,8 +345,8 @@ static bool give_back_by_reaper(const struct sc_release *release)
     return false;
 }
 
-/* Gives held pinned memory back to the driver, if it is of the context. False: it is not. */
-static bool give_back_pinned(const struct sc_release *release, const struct sc_context *context)
+/* Frees held pinned memory by the driver, if it is of the context. False: it is not. */
+static bool free_pinned(const struct sc_release *release, const struct sc_context *context)
 {
     if (!sc_hold_is_drivers(release->kind) || release->context != context->legacy)
         return false;
@@ -366,7 +367,7 @@ uint64_t sc_reaper_gave_back(void)
     return atomic_load(&gave_back);
 }
 
-/* Ends the hold if its memory was given back; else puts it back for another try. */
+/* Ends the hold if its memory was freed; else puts it back for another try. */
 static void end_or_put_back(const struct sc_release *release, bool ended)
 {
     if (ended) {
@@ -378,11 +379,11 @@ static void end_or_put_back(const struct sc_release *release, bool ended)
     } else
         SC_TRACKED(sc_holds_put_back(track.holds, release->hold));
     if (ended && release->kind == SC_HOLD_UNREGISTER)
-        sc_reaper_wake(); /* the memory itself may be given back now */
+        sc_reaper_wake(); /* the memory itself may be freed now */
 }
 
-/* Behind a wait for the context: gives back pinned memory whose operations are done. Only now does
- * the driver do so without waiting. True: some was given back. */
+/* Frees pinned memory whose operations are complete, after a wait for the context: only now the
+ * driver does so without waiting. True: some was freed. */
 bool sc_reaper_give_back_pinned(const struct sc_context *context)
 {
     bool any = false;
@@ -392,7 +393,7 @@ bool sc_reaper_give_back_pinned(const struct sc_context *context)
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
         sc_guard_apply(SC_GUARD_ALL);
-        bool gave = give_back_pinned(&release, context);
+        bool gave = free_pinned(&release, context);
         end_or_put_back(&release, gave);
         any |= gave;
         release = sc_track_take_ready(&sc_track, release.age);
@@ -400,21 +401,21 @@ bool sc_reaper_give_back_pinned(const struct sc_context *context)
     return any;
 }
 
-/* Gives back all held memory whose operations are done, but for what goes back to the driver. */
-static void give_back_ready(void)
+/* Frees all held memory whose operations are complete, except what the driver must free. */
+static void free_ready(void)
 {
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
     while (release.hold) {
         sc_guard_apply(SC_GUARD_ALL);
-        end_or_put_back(&release, give_back_by_reaper(&release));
+        end_or_put_back(&release, free_by_reaper(&release));
         release = sc_track_take_ready(&sc_track, release.age);
     }
 }
 
-/* Asks the device how far the streams are on which operations are awaited. Once for each stream, by
- * its latest such operation: a mark that is added for it is behind the earlier ones, too, and the
- * answer polls all marks of the stream. */
-static void ask_of_awaited_streams(void)
+/* Queries the device which operations are complete, on streams for which holds wait. Once for each
+ * stream, by its latest such operation: an event that is added for it comes after the earlier ones,
+ * and the query polls all events of the stream. */
+static void query_awaited_streams(void)
 {
     struct sc_ticket tickets[AWAITED_MAX];
     uint32_t after = 0;
@@ -436,44 +437,44 @@ static void wait_for_work_locked(uint64_t poll_ns) SC_REQUIRES(reaper.lock)
     if (reaper.woken || reaper.stopping)
         return;
     struct timespec at = sc_deadline_in(poll_ns);
-    sc_own_threads_block_signals();
+    sc_library_threads_block_signals();
     if (poll_ns == 0)
         pthread_cond_wait(&reaper.work, &reaper.lock);
     else
         sc_cond_wait_until(&reaper.work, &reaper.lock, &at);
-    sc_own_threads_unblock_signals();
+    sc_library_threads_unblock_signals();
 }
 
-/* Counts a round, and wakes the threads that wait for it. */
-static void end_round(void)
+/* Counts a pass, and wakes the threads that wait for it. */
+static void end_pass(void)
 {
-    atomic_fetch_add(&reaper.rounds, 1);
+    atomic_fetch_add(&reaper.passes, 1);
     if (atomic_exchange(&reaper.awaited, false))
-        sc_kernel_call(SYS_futex, &reaper.rounds, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+        sc_kernel_call(SYS_futex, &reaper.passes, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* The reaper's thread: judges queued conflicts, gives held memory back, and ends guards. It polls
- * with growing pauses while something is in flight that it waits for. */
+/* The reaper's thread: decides queued candidates, frees held memory, and ends guards. It polls with
+ * growing pauses while something is in flight that it waits for. */
 static void *run_thread(void *argument)
 {
     uint64_t poll_ns = 0;
     (void)argument;
-    sc_own_threads_enter_driver("safecopy-reaper");
+    sc_library_threads_enter_driver("safecopy-reaper");
     SC_CARRY();
     lock_reaper();
     while (!reaper.stopping) {
         wait_for_work_locked(poll_ns);
         bool fresh = reaper.woken;
         reaper.woken = false;
-        while (judge_next_locked())
+        while (decide_next_locked())
             fresh = true;
         unlock_reaper();
-        ask_of_awaited_streams();
+        query_awaited_streams();
         sc_guard_apply(SC_GUARD_ALL);
-        give_back_ready();
+        free_ready();
         report_suspended(atomic_exchange(&reaper.decides_all, false));
         bool has_work = SC_TRACKED(sc_holds_have_work(track.holds)) || suspended_since();
-        end_round();
+        end_pass();
         lock_reaper();
         if (!has_work)
             poll_ns = 0;
@@ -482,7 +483,7 @@ static void *run_thread(void *argument)
         else
             poll_ns = poll_ns * 5 / 4 < POLL_MAX_NS ? poll_ns * 5 / 4 : POLL_MAX_NS;
     }
-    while (judge_next_locked())
+    while (decide_next_locked())
         continue;
     unlock_reaper();
     report_suspended(true);
@@ -490,24 +491,24 @@ static void *run_thread(void *argument)
     reaper.stopped = true;
     pthread_cond_broadcast(&reaper.done);
     unlock_reaper();
-    end_round();
+    end_pass();
     return NULL;
 }
 
-/* Starts the thread. If there can be none, those who wait for it are told. */
+/* Starts the thread. If that fails, wakes those who wait for it. */
 static void start_thread(void)
 {
-    if (sc_own_threads_start(run_thread, SC_OWN_THREADS_SMALL))
+    if (sc_library_threads_start(run_thread, SC_LIBRARY_THREADS_SMALL))
         return;
     lock_reaper();
     reaper.stopped = true;
     atomic_store_explicit(&runs, false, memory_order_release);
     pthread_cond_broadcast(&reaper.done);
     unlock_reaper();
-    end_round();
+    end_pass();
 }
 
-/* Asks for the thread, which is started when the lock is given back. */
+/* Requests the thread, which is started when the lock is released. */
 static void want_thread_locked(void) SC_REQUIRES(reaper.lock)
 {
     SC_ASSERT_HELD(&reaper.lock);
@@ -526,7 +527,7 @@ static void wake_locked(void) SC_REQUIRES(reaper.lock)
     pthread_cond_signal(&reaper.work);
 }
 
-/* Sees to it that the thread runs. False: there can be none, and nothing may be left to it. */
+/* Starts the thread, unless it runs. False: it cannot be started, and nothing may be left to it. */
 bool sc_reaper_start(void)
 {
     if (sc_likely(atomic_load_explicit(&runs, memory_order_acquire)))
@@ -539,6 +540,7 @@ bool sc_reaper_start(void)
     return atomic_load_explicit(&runs, memory_order_acquire);
 }
 
+/* Wakes the reaper's thread. */
 void sc_reaper_wake(void)
 {
     SC_KEEP_ERRNO();
@@ -549,14 +551,14 @@ void sc_reaper_wake(void)
 
 /* ---- what hooks call ---- */
 
-/* halt_on_error=1: waits until what was found is on disk, and aborts if it was a hazard. */
+/* With halt_on_error=1: waits until what was found is on disk, and aborts if it was a hazard. */
 static void halt_when_on_disk_locked(void) SC_REQUIRES(reaper.lock)
 {
     SC_ASSERT_HELD(&reaper.lock);
     SC_NO_CANCELLATION_POINT();
     unlock_reaper(); /* this starts the thread */
     lock_reaper();
-    while ((reaper.count || reaper.judging) && !reaper.stopped)
+    while ((reaper.count || reaper.deciding) && !reaper.stopped)
         pthread_cond_wait(&reaper.done, &reaper.lock);
     if (!reaper.found)
         return;
@@ -564,7 +566,7 @@ static void halt_when_on_disk_locked(void) SC_REQUIRES(reaper.lock)
     abort();
 }
 
-/* Begins to look for what would excuse the conflict, by how it was found. */
+/* Begins to find out what excuses the hazard, by how it was found. */
 static void begin_excuse(struct sc_excuse *excuse, const struct sc_op_info *op,
                          enum sc_finding finding, const struct sc_later *later)
 {
@@ -576,36 +578,36 @@ static void begin_excuse(struct sc_excuse *excuse, const struct sc_op_info *op,
         sc_excuses_of_order(excuse, op, later);
 }
 
-/* Queues a conflict for its verdict: whether it counts as a hazard depends on what the marks of its
- * operation show. Without room it is reported at once, or counted as not judged. */
-void sc_reaper_judge(const struct sc_hazard *hazard, const struct sc_op_info *op,
-                     enum sc_finding finding, const struct sc_later *later)
+/* Enqueues a hazard for its decision: whether it counts depends on whether the event of its
+ * operation is complete. If the queue is full it is reported at once, or counted as undecided. */
+void sc_reaper_enqueue(const struct sc_hazard *hazard, const struct sc_op_info *op,
+                       enum sc_finding finding, const struct sc_later *later)
 {
     SC_KEEP_ERRNO();
-    struct verdict verdict = verdict_on(hazard, &op->ticket);
-    verdict.taken = op->taken;
-    verdict.by_operation = finding == SC_BY_ORDER && later->ticket.number;
-    if (verdict.signalled && finding == SC_BY_ORDER)
-        ask_device_once(&verdict); /* now, as the operation may be complete in a moment */
-    begin_excuse(&verdict.excuse, op, finding, later);
+    struct candidate candidate = candidate_of(hazard, &op->ticket);
+    candidate.taken = op->taken;
+    candidate.by_operation = finding == SC_BY_ORDER && later->ticket.number;
+    if (candidate.signalled && finding == SC_BY_ORDER)
+        query_device_once(&candidate); /* now, as the operation may be complete in a moment */
+    begin_excuse(&candidate.excuse, op, finding, later);
     lock_reaper();
     bool queued = !reaper.stopped && !reaper.stopping && reaper.count < QUEUE_MAX;
     if (queued) {
         unsigned slot = (reaper.first + reaper.count++) % QUEUE_MAX;
-        reaper.queue[slot] = verdict;
-        atomic_store_explicit(&reaper.unjudged, reaper.count, memory_order_relaxed);
+        reaper.queue[slot] = candidate;
+        atomic_store_explicit(&reaper.undecided, reaper.count, memory_order_relaxed);
         SC_CHECK(check_queue());
         wake_locked();
     }
     if (queued && sc_options.halt_on_error)
         halt_when_on_disk_locked();
     unlock_reaper();
-    if (!queued && verdict.signalled)
-        give_no_verdict(&verdict, SC_NO_VERDICT_ROOM);
-    else if (!queued && !is_excused(&verdict))
+    if (!queued && candidate.signalled)
+        count_undecided(&candidate, SC_NO_VERDICT_ROOM);
+    else if (!queued && !is_excused(&candidate))
         sc_reaper_report(hazard);
     if (!queued)
-        sc_excuses_end(&verdict.excuse);
+        sc_excuses_end(&candidate.excuse);
 }
 
 /* Writes a hazard to the report, unless the user has suppressed it. */
@@ -615,7 +617,7 @@ void sc_reaper_report(const struct sc_hazard *hazard)
     if (sc_report_suppresses(hazard))
         return;
     sc_nvtx_mark(hazard);
-    if (sc_report_hazard(hazard) && !sc_own_lock_depth)
+    if (sc_report_hazard(hazard) && !sc_library_lock_depth)
         sc_report_modules();
     if (sc_options.halt_on_error)
         abort();
@@ -623,8 +625,8 @@ void sc_reaper_report(const struct sc_hazard *hazard)
 
 /* Holds whose end a call waits for. */
 struct awaited {
-    const char *api;                  /* the call that waits */
-    const struct sc_take_down *taken; /* its hold; NULL: all holds on the interval */
+    const char *api;                     /* the call that waits */
+    const struct sc_deallocation *taken; /* its hold; NULL: all holds on the interval */
     uintptr_t address;
     size_t size_bytes;
 };
@@ -638,9 +640,9 @@ static bool has_ended(const struct awaited *awaited)
                                               SC_HOLDS_REAPERS);
 }
 
-uint32_t sc_reaper_round(void)
+uint32_t sc_reaper_pass_number(void)
 {
-    return atomic_load(&reaper.rounds);
+    return atomic_load(&reaper.passes);
 }
 
 bool sc_reaper_has_stopped(void)
@@ -648,82 +650,84 @@ bool sc_reaper_has_stopped(void)
     return atomic_load(&reaper.stopped);
 }
 
-void sc_reaper_sleep(uint32_t round, uint64_t until_ns)
+/* Sleeps until the reaper has ended pass number `pass`, or until the time: `passes` is a futex that
+ * the reaper increments and wakes after each pass. */
+void sc_reaper_sleep(uint32_t pass, uint64_t until_ns)
 {
     const struct timespec at = {.tv_sec = (time_t)(until_ns / NS_PER_S),
                                 .tv_nsec = (long)(until_ns % NS_PER_S)};
     SC_KEEP_ERRNO();
     atomic_store(&reaper.awaited, true);
-    sc_kernel_call(SYS_futex, &reaper.rounds, FUTEX_WAIT_BITSET_PRIVATE, round, &at, NULL,
+    sc_kernel_call(SYS_futex, &reaper.passes, FUTEX_WAIT_BITSET_PRIVATE, pass, &at, NULL,
                    FUTEX_BITSET_MATCH_ANY);
 }
 
-/* Waits until the holds have ended, at most stall_limit. It holds no lock and leaves nothing
- * behind, since a signal handler may leave it by siglongjmp. It is no cancellation point, since the
- * hooked function may be none. */
+/* Waits until the holds have ended, at most stall_limit. It holds no lock and leaves nothing to
+ * clean up, since a signal handler may leave it by siglongjmp. It is no cancellation point, since
+ * the hooked function may be none. */
 static bool wait_until_ended(const struct awaited *awaited)
 {
     uint64_t until_ns = sc_now_ns() + sc_options.stall_limit_ns;
     bool shown = false;
     sc_reaper_wake();
     while (!sc_reaper_has_stopped() && sc_now_ns() < until_ns) {
-        uint32_t round = sc_reaper_round();
+        uint32_t pass = sc_reaper_pass_number();
         if (has_ended(awaited))
             break;
         if (!shown)
             sc_nvtx_stall_begin(awaited->api);
         shown = true;
-        sc_reaper_sleep(round, until_ns);
+        sc_reaper_sleep(pass, until_ns);
     }
     if (shown)
         sc_nvtx_stall_end();
     return has_ended(awaited);
 }
 
-bool sc_reaper_await_hold(const struct sc_take_down *taken, const char *api)
+bool sc_reaper_await_hold(const struct sc_deallocation *taken, const char *api)
 {
     return wait_until_ended(&(struct awaited){.api = api, .taken = taken});
 }
 
-bool sc_reaper_settle(uintptr_t address, size_t size_bytes, const char *api)
+bool sc_reaper_await_no_hold(uintptr_t address, size_t size_bytes, const char *api)
 {
     SC_TRACKED(sc_holds_forget_graphs(track.holds, address, size_bytes));
     return wait_until_ended(
         &(struct awaited){.api = api, .address = address, .size_bytes = size_bytes});
 }
 
-/* Waits until the reaper has looked once at all held memory, so that what can be given back is. */
+/* Waits until the reaper has checked all held memory once, so that what can be freed is. */
 void sc_reaper_collect(void)
 {
     SC_KEEP_ERRNO();
     uint64_t until_ns = sc_now_ns() + STOP_WAIT_NS;
-    uint32_t first = sc_reaper_round();
-    /* The round that is under way may have looked already, so it does not count. */
+    uint32_t first = sc_reaper_pass_number();
+    /* The present pass may have checked already, so it does not count. */
     while (atomic_load_explicit(&runs, memory_order_acquire) && sc_now_ns() < until_ns) {
-        uint32_t round = sc_reaper_round();
-        if (round - first >= 2)
+        uint32_t pass = sc_reaper_pass_number();
+        if (pass - first >= 2)
             break;
         sc_reaper_wake();
-        sc_reaper_sleep(round, until_ns);
+        sc_reaper_sleep(pass, until_ns);
     }
 }
 
 /* A wait for the reaper at the end of the process: how long it may last, and whether this thread
  * has the lock. */
 struct patience {
-    uint64_t until_ns, last_ns; /* usually; while a hazard is being told */
+    uint64_t until_ns, last_ns; /* usually; while a hazard is being reported */
     bool has_lock;
 };
 
-/* Takes the lock, and waits for it STOP_WAIT_NS at most: at the end of the process a thread that
- * has it may never give it back. False: it is not to be had. */
+/* Takes the lock, and waits for it STOP_WAIT_NS at most: at the end of the process its owner may
+ * never release it. False: it was not taken. */
 static bool lock_patiently(struct patience *patience) SC_UNFOLLOWED
 {
     struct timespec until = sc_deadline_in(STOP_WAIT_NS);
-    sc_own_lock_enter();
+    sc_library_lock_enter();
     patience->has_lock = sc_lock_until(&reaper.lock, &until) == 0;
     if (!patience->has_lock)
-        sc_own_lock_leave();
+        sc_library_lock_leave();
     return patience->has_lock;
 }
 
@@ -731,7 +735,7 @@ static bool lock_patiently(struct patience *patience) SC_UNFOLLOWED
 static struct patience begin_patience(void)
 {
     uint64_t now_ns = sc_now_ns();
-    struct patience patience = {now_ns + STOP_WAIT_NS, now_ns + TELLING_MAX_S * (uint64_t)NS_PER_S,
+    struct patience patience = {now_ns + STOP_WAIT_NS, now_ns + WRITING_MAX_S * (uint64_t)NS_PER_S,
                                 false};
     lock_patiently(&patience);
     return patience;
@@ -740,50 +744,50 @@ static struct patience begin_patience(void)
 static void end_patience(const struct patience *patience) SC_UNFOLLOWED
 {
     if (patience->has_lock)
-        sc_own_lock_give(&reaper.lock);
+        sc_library_lock_release(&reaper.lock);
 }
 
-/* Waits a moment. False: no longer. Finding the names of a hazard's functions may take a second in
- * a program with many symbols, so while that is done the wait goes on up to `last_ns`. No condition
- * is waited for, as that would take the lock back without a limit. */
+/* Waits a moment. False: the time is over. Finding the names of a hazard's functions may take a
+ * second in a program with many symbols, so while that is done the wait goes on up to `last_ns`. No
+ * condition variable is used, as that would take the lock again without a limit. */
 static bool wait_patiently_locked(struct patience *patience) SC_UNFOLLOWED
 {
     SC_ASSERT_HELD(&reaper.lock);
     uint64_t now_ns = sc_now_ns();
-    if (now_ns > patience->until_ns && (!reaper.judging || now_ns > patience->last_ns))
+    if (now_ns > patience->until_ns && (!reaper.deciding || now_ns > patience->last_ns))
         return false;
-    uint32_t round = sc_reaper_round();
-    sc_own_lock_give(&reaper.lock);
-    sc_reaper_sleep(round, now_ns + LOOK_NS);
+    uint32_t pass = sc_reaper_pass_number();
+    sc_library_lock_release(&reaper.lock);
+    sc_reaper_sleep(pass, now_ns + POLL_NS);
     return lock_patiently(patience);
 }
 
-/* Waits until all that was queued is judged, for a limited time. */
-void sc_reaper_await_judged(void)
+/* Waits until the reaper has decided all queued hazards, for a limited time. */
+void sc_reaper_await_decided(void)
 {
     struct patience patience = begin_patience();
-    while (patience.has_lock && (reaper.count || reaper.judging) && !reaper.stopped &&
+    while (patience.has_lock && (reaper.count || reaper.deciding) && !reaper.stopped &&
            wait_patiently_locked(&patience))
         continue;
     end_patience(&patience);
 }
 
-/* The same, and has the reaper decide all verdicts that were put off, as there is no more time for
- * excuses. */
-void sc_reaper_await_verdicts(void) SC_UNFOLLOWED
+/* Waits as sc_reaper_await_decided does, and has the reaper decide all postponed candidates, as
+ * there is no more time for excuses. */
+void sc_reaper_await_all(void) SC_UNFOLLOWED
 {
     struct patience patience = begin_patience();
-    if (patience.has_lock && reaper.suspended_count) {
+    if (patience.has_lock && reaper.postponed_count) {
         atomic_store(&reaper.decides_all, true);
         wake_locked();
     }
-    while (patience.has_lock && (reaper.count || reaper.judging || reaper.suspended_count) &&
+    while (patience.has_lock && (reaper.count || reaper.deciding || reaper.postponed_count) &&
            !reaper.stopped && wait_patiently_locked(&patience))
         continue;
     end_patience(&patience);
 }
 
-/* At the end of the process: ends the reaper's thread. */
+/* Ends the reaper's thread, at the end of the process. */
 void sc_reaper_stop(void)
 {
     struct patience patience = begin_patience();
@@ -793,13 +797,13 @@ void sc_reaper_stop(void)
         reaper.stopped |= !reaper.started;
         pthread_cond_signal(&reaper.work);
     }
-    while (patience.has_lock && (!reaper.stopped || reaper.judging) &&
+    while (patience.has_lock && (!reaper.stopped || reaper.deciding) &&
            wait_patiently_locked(&patience))
         continue;
     end_patience(&patience);
 }
 
-/* In a child that has forked there is no reaper: nothing is queued, and nothing waits for it. */
+/* Resets the state in a forked child, which has no reaper. */
 void sc_reaper_child(void)
 {
     pthread_mutex_init(&reaper.lock, NULL);
@@ -808,7 +812,7 @@ void sc_reaper_child(void)
     reaper.stopping = true;
     reaper.stopped = true;
     reaper.count = 0;
-    reaper.suspended_count = 0;
+    reaper.postponed_count = 0;
 }
 
 void sc_reaper_graph_changed(void)

@@ -27,11 +27,13 @@ enum {
     DRIVERS_MAX = 64,
     SOON_NS = 1000 * 1000,
     SELDOM_NS = 100 * 1000 * 1000,
-    PAUSE_NS = 50 * 1000, /* the first pause between looks; each next one is twice as long, up to */
+    /* The first pause between checks; each next one is twice as long, up to PAUSE_MAX_NS. */
+    PAUSE_NS = 50 * 1000,
     PAUSE_MAX_NS = 20 * 1000 * 1000,
-    HANDLERS_NS = 20 * 1000 * 1000,  /* how long to wait for a handler of the program's to return */
-    SIGHTINGS_MAX = 24,              /* how often a thread may be seen in a moment of glibc's, */
-    LIBRARYS_NS = 2000 * 1000 * 1000 /* having run since, and how long any threads may */
+    HANDLER_MAX_NS =
+        20 * 1000 * 1000, /* how long to wait for a handler of the program's to return */
+    SIGHTINGS_MAX = 24,   /* how often a thread may be seen in a moment of glibc's, */
+    STARTING_MAX_NS = 2000 * 1000 * 1000 /* having run since, and how long any threads may */
 };
 
 /* ---- one thread ---- */
@@ -47,8 +49,8 @@ static long read_of_thread(const char *thread, const char *file, char *text)
     return size;
 }
 
-/* The text behind the words in `status`; "" if they are not there. */
-static const char *text_behind(const char *status, const char *words)
+/* Returns the text after the words in `status`; "" if they are not there. */
+static const char *text_after(const char *status, const char *words)
 {
     const char *at = strstr(status, words);
     return at ? at + strlen(words) : "";
@@ -56,30 +58,30 @@ static const char *text_behind(const char *status, const char *words)
 
 static uint64_t mask_in(const char *status)
 {
-    return strtoull(text_behind(status, "\nSigBlk:\t"), NULL, 16);
+    return strtoull(text_after(status, "\nSigBlk:\t"), NULL, 16);
 }
 
 /* How a thread blocks SIGSEGV. */
-enum way { NOT_AT_ALL, PERHAPS_FOR_A_MOMENT, SURELY };
+enum blocking { NOT_AT_ALL, PERHAPS_FOR_A_MOMENT, SURELY };
 
-/* Judges a thread by its name, state and mask. Kernel workers (iou-) and threads of ours do not
- * count; ours see to SIGSEGV themselves. Signals 32 and 33, which glibc keeps to itself, tell who
- * set a mask: no mask call of glibc's gives them to a thread of the program's. Only 32 blocked:
- * glibc's helper of timers, or a thread of ours that has no name yet. Both blocked: glibc is
- * starting or ending the thread, or the program used a system call of its own. In glibc's moment a
- * thread does not sleep, though it may wait for a processor. */
-static enum way way_in_status(const char *status)
+/* Finds from a thread's name, state and mask whether it blocks SIGSEGV. Linux's workers (iou-) and
+ * threads of the library do not count. Signals 32 and 33, which glibc reserves, show who set a
+ * mask: no mask call of glibc blocks them. Only 32 blocked: glibc's timer thread, or a thread of
+ * the library that has no name yet. Both blocked: glibc is starting or ending the thread, or the
+ * program used a system call of its own. While glibc starts or ends it, a thread does not sleep,
+ * though it may wait for a processor. */
+static enum blocking blocking_in_status(const char *status)
 {
-    static const char kernels[] = "Name:\tiou-";
+    static const char worker[] = "Name:\tiou-";
     static const char ours[] = "Name:\tsafecopy-";
     uint64_t mask = mask_in(status);
-    uint64_t glibcs = mask & SC_KERNEL_MASK_LIBRARYS;
-    if (!(mask & SC_SIGNAL_BIT(SIGSEGV)) || glibcs == SC_SIGNAL_BIT(32) ||
-        strncmp(status, kernels, sizeof kernels - 1) == 0 ||
+    uint64_t reserved = mask & SC_KERNEL_MASK_LIBC;
+    if (!(mask & SC_SIGNAL_BIT(SIGSEGV)) || reserved == SC_SIGNAL_BIT(32) ||
+        strncmp(status, worker, sizeof worker - 1) == 0 ||
         strncmp(status, ours, sizeof ours - 1) == 0)
         return NOT_AT_ALL;
-    bool sleeps = text_behind(status, "\nState:\t")[0] == 'S';
-    return glibcs == SC_KERNEL_MASK_LIBRARYS && !sleeps ? PERHAPS_FOR_A_MOMENT : SURELY;
+    bool sleeps = text_after(status, "\nState:\t")[0] == 'S';
+    return reserved == SC_KERNEL_MASK_LIBC && !sleeps ? PERHAPS_FOR_A_MOMENT : SURELY;
 }
 
 /* Threads of the driver. An entry is taken for good, since the driver has few threads. */
@@ -103,20 +105,21 @@ static bool is_driver_thread(int32_t thread)
     return false;
 }
 
-/* How the thread blocks SIGSEGV, by /proc. One of the driver's, or one that has ended, does not. */
-static enum way way_of_thread(const char *name)
+/* Returns how the thread blocks SIGSEGV, by /proc. A thread of the driver, or one that has ended,
+ * does not. */
+static enum blocking blocking_of_thread(const char *name)
 {
     char status[STATUS_BYTES];
     int32_t thread = atoi(name);
     if (is_driver_thread(thread) || read_of_thread(name, "/status", status) <= 0)
         return NOT_AT_ALL;
-    enum way way = way_in_status(status);
-    /* The calling thread is not in a moment of glibc's: it is here. */
-    return way == PERHAPS_FOR_A_MOMENT && thread == sc_thread_id() ? SURELY : way;
+    enum blocking blocking = blocking_in_status(status);
+    /* The calling thread is not being started or ended by glibc: it runs this. */
+    return blocking == PERHAPS_FOR_A_MOMENT && thread == sc_thread_id() ? SURELY : blocking;
 }
 
-/* Reads the thread's mask, whatever thread of the process it is. False: the kernel does not tell,
- * and *blocks is not set. */
+/* Reads the mask of any thread of the process. False: /proc does not have it, and *blocks is not
+ * set. */
 bool sc_blocked_threads_find(int32_t thread, bool *blocks)
 {
     char name[16], status[STATUS_BYTES];
@@ -128,7 +131,7 @@ bool sc_blocked_threads_find(int32_t thread, bool *blocks)
     return true;
 }
 
-#define RAN_UNKNOWN UINT64_MAX /* the kernel does not tell */
+#define RAN_UNKNOWN UINT64_MAX /* Linux does not show it */
 
 /* For how long the thread has had a processor; 0: it has not run yet. */
 static uint64_t ran_ns(const char *name)
@@ -139,93 +142,95 @@ static uint64_t ran_ns(const char *name)
 
 /* ---- all threads ---- */
 
-/* A thread that is followed from look to look. On a loaded machine a program that starts threads
- * may have one in a moment of glibc's at every look. But that is another thread each time, or the
+/* A thread that is followed from check to check. On a loaded machine a program that starts threads
+ * may have one that glibc is starting at every check. But that is another thread each time, or the
  * same one that has not run since. */
 struct followed {
     int32_t thread; /* 0: none */
     uint64_t ran_ns;
-    unsigned sightings; /* looks in a row that found it so, each after it has run */
+    unsigned sightings; /* checks in a row that found it so, each after it has run */
 };
 
 struct seen {
-    enum way strongest;
-    int32_t thread; /* a thread seen in that way, if possible the followed one */
+    enum blocking strongest;
+    int32_t thread; /* a thread seen blocking it like that, if possible the followed one */
     uint64_t ran_ns;
 };
 
-/* Notes how the thread was seen, if that is stronger than what was seen so far. */
-static void add(struct seen *seen, enum way way, const char *name, const struct followed *followed)
+/* Records how the thread blocks SIGSEGV, if that is stronger than what was seen so far. */
+static void add(struct seen *seen, enum blocking blocking, const char *name,
+                const struct followed *followed)
 {
     int32_t thread = atoi(name);
-    if (way < seen->strongest || way == NOT_AT_ALL ||
-        (way == seen->strongest && thread != followed->thread))
+    if (blocking < seen->strongest || blocking == NOT_AT_ALL ||
+        (blocking == seen->strongest && thread != followed->thread))
         return;
-    *seen = (struct seen){way, thread, way == PERHAPS_FOR_A_MOMENT ? ran_ns(name) : 0};
+    *seen = (struct seen){blocking, thread, blocking == PERHAPS_FOR_A_MOMENT ? ran_ns(name) : 0};
 }
 
-/* One look at all threads: its argument and its result. */
-struct looking {
+/* A check of all threads: its argument and its result. */
+struct check {
     const struct followed *followed;
     struct seen seen;
 };
 
-/* Looks at the threads in a part of the list that the kernel has given. */
-static void look_at_some(struct looking *looking, const char *entries, long size)
+/* Checks the threads in one part of the directory. */
+static void check_some(struct check *check, const char *entries, long size)
 {
-    for (long at = 0; at < size && looking->seen.strongest != SURELY;) {
+    for (long at = 0; at < size && check->seen.strongest != SURELY;) {
         const struct dirent64 *entry = (const struct dirent64 *)(entries + at);
         if (entry->d_name[0] != '.')
-            add(&looking->seen, way_of_thread(entry->d_name), entry->d_name, looking->followed);
+            add(&check->seen, blocking_of_thread(entry->d_name), entry->d_name, check->followed);
         at += entry->d_reclen;
     }
 }
 
-/* Looks at all threads; `context` is a struct looking. Called on a spare stack, since a copy may be
+/* Checks all threads; `context` is a struct check. Called on a spare stack, since a copy may be
  * made on a coroutine's small one. */
-static void look_at_all(void *context)
+static void check_all(void *context)
 {
     _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
-    struct looking *looking = context;
+    struct check *check = context;
     long size;
     long threads =
         sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (threads < 0)
         return;
     while ((size = sc_kernel_call(SYS_getdents64, threads, entries, sizeof entries)) > 0)
-        look_at_some(looking, entries, size);
+        check_some(check, entries, size);
     sc_kernel_call(SYS_close, threads);
 }
 
-/* Looks at all threads once, and goes on following the thread that was seen. */
-static struct seen look_once(struct followed *followed, uint64_t *took_ticks)
+/* Checks all threads once, and goes on following the thread that was found. */
+static struct seen check_once(struct followed *followed, uint64_t *took_ticks)
 {
-    struct looking looking = {.followed = followed};
+    struct check check = {.followed = followed};
     uint64_t before = sc_ticks();
-    sc_spare_stack_call(look_at_all, &looking);
+    sc_spare_stack_call(check_all, &check);
     *took_ticks = sc_ticks() - before;
-    if (looking.seen.thread != followed->thread)
-        *followed = (struct followed){looking.seen.thread, looking.seen.ran_ns, 0};
-    else if (looking.seen.ran_ns != followed->ran_ns || looking.seen.ran_ns == RAN_UNKNOWN)
+    if (check.seen.thread != followed->thread)
+        *followed = (struct followed){check.seen.thread, check.seen.ran_ns, 0};
+    else if (check.seen.ran_ns != followed->ran_ns || check.seen.ran_ns == RAN_UNKNOWN)
         *followed =
-            (struct followed){looking.seen.thread, looking.seen.ran_ns, followed->sightings + 1};
-    return looking.seen;
+            (struct followed){check.seen.thread, check.seen.ran_ns, followed->sightings + 1};
+    return check.seen;
 }
 
-/* May the thread unblock SIGSEGV soon, so that waiting is worth it? `known` was found before, and
- * is not waited for. */
+/* May the thread unblock SIGSEGV soon, so that waiting is worth it? One that surely blocks it may
+ * be in a handler (HANDLER_MAX_NS); another one may be starting (STARTING_MAX_NS). `known`: the
+ * thread that the last search found, for which nothing waits again. */
 static bool is_worth_a_wait(const struct seen *seen, const struct followed *followed, int32_t known,
                             long paused_ns)
 {
     if (seen->strongest == NOT_AT_ALL || seen->thread == known)
         return false;
     return seen->strongest == SURELY
-               ? !known && paused_ns < HANDLERS_NS
-               : followed->sightings < SIGHTINGS_MAX && paused_ns < LIBRARYS_NS;
+               ? !known && paused_ns < HANDLER_MAX_NS
+               : followed->sightings < SIGHTINGS_MAX && paused_ns < STARTING_MAX_NS;
 }
 
 /* Finds a thread that blocks SIGSEGV, or 0, waiting for those that may unblock it soon. `known` was
- * found the last time, and is not waited for. *took_ticks: how long the last look took. */
+ * found the last time, and is not waited for. *took_ticks: how long the last check took. */
 static int32_t find_blocked(int32_t known, uint64_t *took_ticks)
 {
     SC_KEEP_ERRNO();
@@ -235,17 +240,17 @@ static int32_t find_blocked(int32_t known, uint64_t *took_ticks)
      * program's. */
     if (sc_sanitizers_see_threads())
         return 0;
-    struct seen seen = look_once(&followed, took_ticks);
+    struct seen seen = check_once(&followed, took_ticks);
     for (long pause = PAUSE_NS, paused = 0; is_worth_a_wait(&seen, &followed, known, paused);
          paused += pause, pause = pause < PAUSE_MAX_NS / 2 ? pause * 2 : PAUSE_MAX_NS) {
         const struct timespec time = {.tv_nsec = pause};
         sc_kernel_call(SYS_nanosleep, &time, NULL);
-        seen = look_once(&followed, took_ticks);
+        seen = check_once(&followed, took_ticks);
     }
     return seen.thread;
 }
 
-bool sc_blocked_threads_look_again(void)
+bool sc_blocked_threads_check_now(void)
 {
     uint64_t took_ticks;
     return find_blocked(0, &took_ticks) != 0;
@@ -260,9 +265,8 @@ bool sc_blocked_threads_were_found(void)
     return atomic_load_explicit(&last, memory_order_relaxed) != 0;
 }
 
-/* Does any thread block the fault signal, so that a guarded page would end the process? The
- * interval to the next look grows with the time that a look takes. While a thread is found, looks
- * come soon, and do not wait for that thread. */
+/* Does any thread block SIGSEGV? The interval to the next check grows with the time that a check
+ * takes. While a thread is found, checks are frequent, and do not wait for that thread. */
 bool sc_blocked_threads_any(void)
 {
     static _Atomic uint64_t good_until; /* ticks */

@@ -15,8 +15,8 @@
 
 enum { STATUS_BYTES = 1400, PAUSE_NS = 20 * 1000, WAIT_NS = 200 * 1000 * 1000 };
 
-/* Marks in si_errno, which Linux does not use, of a signal that was sent on: it came by kill, or
- * from the kernel. The codes of both may not be sent to another thread. */
+/* Values of si_errno, which Linux does not use, in a signal that was sent on: it came by kill, or
+ * from Linux. The codes of both may not be sent to another thread. */
 enum { WAS_USERS = 0x5afec1, WAS_KERNELS = 0x5afec2 };
 
 /* Signals that may be meant for one thread: because it caused them, used up its time, owns the
@@ -26,15 +26,15 @@ enum { WAS_USERS = 0x5afec1, WAS_KERNELS = 0x5afec2 };
      SC_SIGNAL_BIT(SIGPROF) | SC_SIGNAL_BIT(SIGVTALRM) | SC_SIGNAL_BIT(SIGXCPU) |                  \
      SC_SIGNAL_BIT(SIGIO) | SC_SIGNAL_BIT(SIGURG) | SC_SIGNAL_BIT(SIGCHLD))
 
-/* The signals that the main thread would let in, if the library did not block them there. IS_KEPT
- * (SIGKILL, which nobody blocks) marks that it does; 0: it does not. */
+/* The signals that the main thread would not block, if the library did not block them there.
+ * IS_KEPT (the bit of SIGKILL, which nobody blocks): the library blocks them; 0: it does not. */
 #define IS_KEPT SC_SIGNAL_BIT(SIGKILL)
-static _Atomic uint64_t would_let_in;
+static _Atomic uint64_t would_accept;
 
-static _Atomic int32_t process; /* its id, and the main thread's; 0: not asked for yet */
+static _Atomic int32_t process; /* its id, and the main thread's; 0: not known yet */
 
-/* The number of the process's first thread, which is the process's own. Kept, as a handler asks it
- * often. */
+/* Returns the id of the main thread, which is the process's. It is kept, as handlers need it often.
+ */
 static int32_t main_thread(void)
 {
     int32_t number = atomic_load_explicit(&process, memory_order_relaxed);
@@ -50,22 +50,22 @@ static bool is_main_thread(void)
     return sc_thread_id() == main_thread();
 }
 
-void sc_main_thread_keep(const ucontext_t *context)
+void sc_main_thread_note_blocked(const ucontext_t *context)
 {
     if (is_main_thread())
-        atomic_store(&would_let_in, ~sc_kernel_mask_of(&context->uc_sigmask) | IS_KEPT);
+        atomic_store(&would_accept, ~sc_kernel_mask_of(&context->uc_sigmask) | IS_KEPT);
 }
 
-void sc_main_thread_let_go(void)
+void sc_main_thread_note_unblocked(void)
 {
     if (is_main_thread())
-        atomic_store(&would_let_in, 0);
+        atomic_store(&would_accept, 0);
 }
 
 void sc_main_thread_child(void)
 {
     atomic_store(&process, 0);
-    atomic_store(&would_let_in, 0);
+    atomic_store(&would_accept, 0);
 }
 
 /* ---- what another thread has taken ---- */
@@ -91,10 +91,10 @@ static void read_status(char *status)
 
 enum answer { NO, YES, SOON };
 
-/* Does the main thread let the signal in, by its real mask? SOON: it is in the library, about to
- * enter it or about to leave it. That is told by signal 32 being blocked, which no mask call of the
- * C library does. */
-static enum answer ask_kernel(uint64_t signal)
+/* Reads from /proc whether the main thread has the signal unblocked. SOON: it is in the library,
+ * about to enter it or about to leave it. Then signal 32 is blocked, which no mask call of the C
+ * library does. */
+static enum answer read_from_proc(uint64_t signal)
 {
     static const char state_words[] = "\nState:\t";
     static const char mask_words[] = "\nSigBlk:\t";
@@ -110,13 +110,13 @@ static enum answer ask_kernel(uint64_t signal)
     return mask & SC_SIGNAL_BIT(32) ? SOON : NO;
 }
 
-/* Does the main thread let the signal in? Waits while it enters or leaves the library, which may
- * take long on a loaded machine. */
-static bool lets_in(uint64_t signal)
+/* Does the main thread have the signal unblocked? Waits while it enters or leaves the library,
+ * which may take long on a loaded machine. */
+static bool accepts(uint64_t signal)
 {
     for (long waited_ns = 0, pause_ns = PAUSE_NS; waited_ns < WAIT_NS; pause_ns *= 2) {
-        uint64_t kept = atomic_load(&would_let_in);
-        enum answer answer = !kept ? ask_kernel(signal) : kept & signal ? YES : NO;
+        uint64_t kept = atomic_load(&would_accept);
+        enum answer answer = !kept ? read_from_proc(signal) : kept & signal ? YES : NO;
         if (answer != SOON)
             return answer == YES;
         const struct timespec pause = {.tv_nsec = pause_ns};
@@ -126,8 +126,8 @@ static bool lets_in(uint64_t signal)
     return false;
 }
 
-/* Sends a signal that another thread has got on to the main thread. The kernel lets nobody claim
- * that it comes from a user or the kernel, so that is noted elsewhere in it. */
+/* Sends to the main thread a signal that another thread has got. Linux lets no process send a
+ * signal with the si_code of kill or of Linux itself, so si_errno carries that. */
 bool sc_main_thread_send(int number, const siginfo_t *info)
 {
     siginfo_t sent = *info;
@@ -139,13 +139,13 @@ bool sc_main_thread_send(int number, const siginfo_t *info)
     return sc_kernel_call(SYS_rt_tgsigqueueinfo, thread, thread, number, &sent) == 0;
 }
 
-bool sc_main_thread_takes(int number, const siginfo_t *info)
+bool sc_main_thread_forward(int number, const siginfo_t *info)
 {
     return is_sent_to_process(number, info) && !is_main_thread() &&
-           lets_in(SC_SIGNAL_BIT(number)) && sc_main_thread_send(number, info);
+           accepts(SC_SIGNAL_BIT(number)) && sc_main_thread_send(number, info);
 }
 
-/* In the main thread: makes the signal what it was before it was sent on. */
+/* Restores the signal's origin in the main thread. */
 void sc_main_thread_restore(siginfo_t *info)
 {
     if (info->si_errno != WAS_USERS && info->si_errno != WAS_KERNELS)

@@ -10,10 +10,10 @@
 #include "common/poison.h"
 
 /* The signals that are postponed. The handlers of the C library's own return soon. */
-#define POSTPONED (SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_LIBRARYS)
+#define POSTPONED (SC_KERNEL_MASK_ALL_BUT_FAULTS & ~SC_KERNEL_MASK_LIBC)
 
-/* FIRST_REAL_TIME: the first real-time signal. PLACE marks, in si_errno, which Linux does not use,
- * the signal that stands for the one in postponed.ahead. */
+/* FIRST_REAL_TIME: the first real-time signal. PLACE: a value of si_errno, which Linux does not
+ * use, in the signal that is sent in place of the one in postponed.ahead. */
 enum { FIRST_REAL_TIME = 32, PLACE = 0x5afec0 };
 
 __thread int sc_postponed_signal_ahead;
@@ -23,12 +23,12 @@ static __thread struct {
     siginfo_t ahead;       /* of signal sc_postponed_signal_ahead: the next one to be handled */
 } postponed __attribute__((tls_model("initial-exec")));
 
-/* Called when the thread has left the lock: unblocks signals. The kernel delivers the pending ones,
- * in its order, before the system call returns. */
+/* Unblocks signals when the thread has left the lock. Linux delivers the pending ones, in its
+ * order, before the system call returns. */
 static void unblock_postponed(void)
 {
-    sc_own_lock_left = NULL;
-    sc_signal_mask_note_kernels(postponed.mask_outside);
+    sc_library_lock_on_leave = NULL;
+    sc_signal_mask_note_kernel_mask(postponed.mask_outside);
     sc_kernel_mask_set(postponed.mask_outside);
 }
 
@@ -38,9 +38,9 @@ static bool send_to_self(int number, const siginfo_t *info)
                           sc_kernel_call(SYS_gettid), number, info) == 0;
 }
 
-/* Sends the signal to this thread again. A real-time signal then stands behind others of its number
- * that are pending. So it is kept ahead of them, and a signal marked PLACE is sent, by which the
- * last one is known. Of any other signal at most one is pending. */
+/* Sends the signal to this thread again. A real-time signal then comes after pending ones of its
+ * number. So it is stored in `ahead`, and a signal with PLACE is sent in its stead, by which the
+ * last one is recognised. Of any other signal at most one is pending. */
 static bool send_again(int number, const siginfo_t *info)
 {
     if (number < FIRST_REAL_TIME || sc_postponed_signal_ahead)
@@ -54,8 +54,8 @@ static bool send_again(int number, const siginfo_t *info)
     return true;
 }
 
-/* Signals that were put off must come in their order: the one that came now changes place with the
- * one that has waited longest. */
+/* Swaps the signal that came now for the one that was postponed first, so that their order stays.
+ */
 void sc_postponed_signal_take_turn(siginfo_t *info)
 {
     siginfo_t came = *info;
@@ -70,10 +70,10 @@ void sc_postponed_signal_child(void)
     sc_postponed_signal_ahead = 0;
 }
 
-/* Puts a signal off that came while the thread is within a lock of the library's. False: it is not
- * put off, and is handled now. Several pending signals come with a frame each, and their handlers
- * run from the innermost on. The last call here is for the outermost frame, which has the thread's
- * own mask. */
+/* Postpones a signal that comes while the thread is within a lock of the library. False: it is not
+ * postponed, and is handled now. Several pending signals are delivered with a frame each, and their
+ * handlers run from the innermost on. The last call here is for the outermost frame, which has the
+ * thread's mask. */
 bool sc_postponed_signal_put(int number, const siginfo_t *info, ucontext_t *context)
 {
     uint64_t outside = sc_kernel_mask_of(&context->uc_sigmask);
@@ -87,6 +87,6 @@ bool sc_postponed_signal_put(int number, const siginfo_t *info, ucontext_t *cont
     uint64_t inside = outside | POSTPONED;
     postponed.mask_outside = outside;
     memcpy(&context->uc_sigmask, &inside, sizeof inside);
-    sc_own_lock_left = unblock_postponed;
+    sc_library_lock_on_leave = unblock_postponed;
     return true;
 }

@@ -1,16 +1,17 @@
-/* Postpones a signal of the program's that interrupts a thread within a lock of the library's.
+/* Postpones a signal of the program that interrupts a thread within a lock of the library
+ * (common/library_lock.h).
  *
- * Its handler may keep the thread for as long as it likes. A garbage collector stops all threads in
- * that way, and then maps, protects and reads memory, whose hooks want that lock. So the handler is
- * called when the thread has left the lock: the signal is sent to the thread again, and signals
- * stay blocked until then.
+ * The program's handler may run for as long as it likes. A garbage collector stops all threads in
+ * that way, and then maps, protects and reads memory, for which hooks take that lock. So the
+ * library sends the signal to the thread again and blocks signals until the thread has released the
+ * lock; then the handler is called.
  *
  * Real-time signals are still handled in the order in which they were sent. A signal that was sent
- * again stands behind others of its number that are pending. So each of these handles the signal
- * before it, and hands on its own to the next.
+ * again comes after pending ones of the same number. So each of these handles the postponed signal
+ * before it, and passes its own on to the next.
  *
- * Signals of faults are never postponed, nor are handlers that the kernel has reset (SA_RESETHAND).
- * Thread safe and signal safe; no lock; errno is kept. */
+ * Signals of faults are never postponed, nor are handlers with SA_RESETHAND, which Linux has reset.
+ * Thread-safe and signal-safe; no lock; errno is kept. */
 #ifndef SC_INTERPOSE_SIGNALS_POSTPONED_SIGNAL_H
 #define SC_INTERPOSE_SIGNALS_POSTPONED_SIGNAL_H
 
@@ -18,28 +19,28 @@
 #include <stdbool.h>
 #include <ucontext.h>
 
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 
-/* Does the thread hold a lock, so that signals are postponed? */
+/* Does the thread hold a lock of the library, so that signals must be postponed? */
 static inline bool sc_postponed_signal_is_due(void)
 {
-    return __builtin_expect(sc_own_lock_depth != 0, 0);
+    return __builtin_expect(sc_library_lock_depth != 0, 0);
 }
 
-/* In the handler of a signal, which interrupted `context`: postpones the signal. True: the handler
- * must return at once. False: the signal is not to be postponed, and is to be handled now. */
+/* Postpones the signal, in a handler that interrupted `context`. True: the handler must return at
+ * once. False: the signal cannot be postponed and must be handled now. */
 bool sc_postponed_signal_put(int number, const siginfo_t *info, ucontext_t *context);
 
-/* The number of a real-time signal of which an earlier one is to be handled before those that come;
- * 0: none. */
+/* The number of a real-time signal of which a postponed one must be handled before further ones; 0:
+ * none. */
 extern __thread int sc_postponed_signal_ahead
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* In the handler of a signal of that number: swaps it for the earlier postponed one, which is to be
- * handled first. */
+/* Swaps the signal in `info` for the postponed one, which must be handled first. Called in the
+ * handler of a signal of the number in sc_postponed_signal_ahead. */
 void sc_postponed_signal_take_turn(siginfo_t *info);
 
-/* In a forked child: nothing is pending for it. */
+/* Drops what the thread has postponed, in a forked child, where nothing is pending. */
 void sc_postponed_signal_child(void);
 
 #endif

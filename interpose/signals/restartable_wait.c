@@ -6,7 +6,7 @@
 
 #include "common/poison.h"
 
-extern const char sc_restartable_wait_look[] __attribute__((visibility("hidden")));
+extern const char sc_restartable_wait_check[] __attribute__((visibility("hidden")));
 extern const char sc_restartable_wait_end[] __attribute__((visibility("hidden")));
 
 #if defined(__x86_64__)
@@ -14,14 +14,14 @@ _Static_assert(SYS_rt_sigtimedwait == 128, "the number below");
 
 __asm__(".text\n"
         ".balign 16\n"
-        ".globl sc_restartable_wait, sc_restartable_wait_look, sc_restartable_wait_end\n"
-        ".hidden sc_restartable_wait, sc_restartable_wait_look, sc_restartable_wait_end\n"
+        ".globl sc_restartable_wait, sc_restartable_wait_check, sc_restartable_wait_end\n"
+        ".hidden sc_restartable_wait, sc_restartable_wait_check, sc_restartable_wait_end\n"
         ".type sc_restartable_wait, @function\n"
         "sc_restartable_wait:\n"
         "	.cfi_startproc\n"
         "	movq %rcx, %r8\n"
         "	movl $8, %r10d\n"
-        "sc_restartable_wait_look:\n"
+        "sc_restartable_wait_check:\n"
         "	cmpb $0, (%r8)\n"
         "	jne 1f\n"
         "	movl $128, %eax\n"
@@ -37,15 +37,15 @@ _Static_assert(SYS_rt_sigtimedwait == 137, "the number below");
 
 __asm__(".text\n"
         ".balign 4\n"
-        ".globl sc_restartable_wait, sc_restartable_wait_look, sc_restartable_wait_end\n"
-        ".hidden sc_restartable_wait, sc_restartable_wait_look, sc_restartable_wait_end\n"
+        ".globl sc_restartable_wait, sc_restartable_wait_check, sc_restartable_wait_end\n"
+        ".hidden sc_restartable_wait, sc_restartable_wait_check, sc_restartable_wait_end\n"
         ".type sc_restartable_wait, %function\n"
         "sc_restartable_wait:\n"
         "	.cfi_startproc\n"
         "	mov x4, x3\n"
         "	mov x3, #8\n"
         "	mov x8, #137\n"
-        "sc_restartable_wait_look:\n"
+        "sc_restartable_wait_check:\n"
         "	ldrb w5, [x4]\n"
         "	cbnz w5, 1f\n"
         "	svc #0\n"
@@ -59,8 +59,8 @@ __asm__(".text\n"
 #error "how does this machine wait for signals?"
 #endif
 
-/* A signal has come between the look at the condition and the wait: the thread looks again, lest it
- * wait for what has happened. */
+/* Returns the interrupted thread to the check if a signal has come between the check and the wait:
+ * it must not wait for what has happened. */
 void sc_restartable_wait_restart(ucontext_t *context)
 {
 #if defined(__x86_64__)
@@ -68,7 +68,7 @@ void sc_restartable_wait_restart(ucontext_t *context)
 #else
     __typeof__(context->uc_mcontext.pc) *at = &context->uc_mcontext.pc;
 #endif
-    uintptr_t look = (uintptr_t)sc_restartable_wait_look;
-    if ((uintptr_t)*at - look < (uintptr_t)sc_restartable_wait_end - look)
-        *at = (__typeof__(*at))look;
+    uintptr_t check = (uintptr_t)sc_restartable_wait_check;
+    if ((uintptr_t)*at - check < (uintptr_t)sc_restartable_wait_end - check)
+        *at = (__typeof__(*at))check;
 }

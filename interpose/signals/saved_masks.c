@@ -1,5 +1,5 @@
-/* The notes beside saved masks, and hooks of the functions that save a mask. These functions save
- * their caller's registers, too. So the hooks leave by a jump into the C library's functions. */
+/* Records beside saved masks, and hooks of the functions that save a mask. These functions save
+ * their caller's registers, too. So the hooks end by a jump into the C library's functions. */
 #include "interpose/signals/saved_masks.h"
 
 #include <setjmp.h>
@@ -11,7 +11,8 @@
 
 #include "common/poison.h"
 
-/* A sigset_t has sixteen words. The kernel's mask is the first one, and our note the last. */
+/* A sigset_t has sixteen words. Linux's mask is the first one, and the library's record the last.
+ */
 enum { WORDS = sizeof(sigset_t) / sizeof(unsigned long) };
 static const unsigned long note_of_blocked = 0x5ec0b10cUL;
 
@@ -25,8 +26,7 @@ bool sc_saved_masks_blocks(const sigset_t *mask)
     return mask->__val[WORDS - 1] == note_of_blocked || sigismember(mask, SIGSEGV) == 1;
 }
 
-/* Takes the fault signal out of a mask that the program will set later, and remembers that the
- * program had it in there. */
+/* Removes SIGSEGV from a mask that the program will set later, and records that it was there. */
 void sc_saved_masks_clear(sigset_t *mask)
 {
     if (sigismember(mask, SIGSEGV) != 1)
@@ -47,7 +47,7 @@ extern function *sc_saved_masks_getcontext(ucontext_t *context)
 extern function *sc_saved_masks_makecontext(ucontext_t *context)
     __attribute__((visibility("hidden")));
 
-/* If no mask is saved the buffer may be too small for a note. */
+/* If no mask is saved the buffer may be too small for a record. */
 function *sc_saved_masks_sigsetjmp(struct __jmp_buf_tag *environment, int saves_mask)
 {
     if (saves_mask && sc_sharing_is_on())
@@ -70,8 +70,8 @@ function *sc_saved_masks_getcontext(ucontext_t *context)
     return SC_NEXT(function *, "getcontext");
 }
 
-/* Takes SIGSEGV out of the mask of a new context: it may be the C library that enters the context,
- * when another one ends. */
+/* Removes SIGSEGV from the mask of a new context: the C library itself may enter the context, when
+ * another one ends. */
 function *sc_saved_masks_makecontext(ucontext_t *context)
 {
     if (sc_sharing_is_on()) {

@@ -1,25 +1,25 @@
-/* Notes beside signal masks that the C library saves in the program's memory (setjmp, getcontext)
- * whether the program believes SIGSEGV blocked.
+/* Stores, next to signal masks that the C library saves in the program's memory (setjmp,
+ * getcontext), whether the program believes SIGSEGV blocked (signal_mask.h).
  *
- * While SIGSEGV is shared the C library finds and saves a mask without SIGSEGV. So a note beside
- * the saved mask says whether the thread believes SIGSEGV blocked. Neither the C library nor the
- * kernel writes where the note is.
+ * While SIGSEGV is shared (sharing.h), the C library reads and saves a mask without SIGSEGV. The
+ * belief is stored in bytes of the sigset_t that neither the C library nor Linux writes.
  *
- * Thread safe and signal safe; no lock; errno is kept. */
+ * Thread-safe and signal-safe; no lock; errno is kept. */
 #ifndef SC_INTERPOSE_SIGNALS_SAVED_MASKS_H
 #define SC_INTERPOSE_SIGNALS_SAVED_MASKS_H
 
 #include <signal.h>
 #include <stdbool.h>
 
-/* Notes beside the mask whether the program believes SIGSEGV blocked. The mask must have the C
- * library's full size, which the one in a handler's frame has not. */
+/* Stores next to the mask whether the program believes SIGSEGV blocked. The mask must be a full
+ * sigset_t, which the one in a handler's frame is not. */
 void sc_saved_masks_note(sigset_t *mask, bool blocked);
 
-/* If the mask has SIGSEGV, takes it out and notes it instead. The mask has full size. */
+/* If the mask has SIGSEGV, removes it and stores the belief instead. The mask is a full sigset_t.
+ */
 void sc_saved_masks_clear(sigset_t *mask);
 
-/* Does the mask block SIGSEGV, by the note or by itself? */
+/* Does the mask block SIGSEGV, by the stored belief or by itself? */
 bool sc_saved_masks_blocks(const sigset_t *mask);
 
 #endif

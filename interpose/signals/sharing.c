@@ -16,7 +16,8 @@ _Atomic uint8_t sc_sharing_now;
 static bool is_wanted;
 static _Atomic pid_t owner;
 
-/* Does the program reach our hooks? Asked of a function that no program defines itself. */
+/* Does the program reach the library's hooks? Checked by a function that no program defines itself.
+ */
 static bool is_reached(void)
 {
     return sc_loader_symbol(RTLD_DEFAULT, "__sigsuspend") == (void *)__sigsuspend;
@@ -38,8 +39,8 @@ bool sc_sharing_is_possible(void)
     return is_reached();
 }
 
-/* Notes that the library follows more of the process's signals from now on. The owner is set here
- * as well: a constructor may use CUDA before ours has run. */
+/* Raises what is shared to `much`. Sets the owner, too: a constructor may use CUDA before the
+ * library's has run. */
 void sc_sharing_grow(enum sc_sharing much)
 {
     atomic_store(&owner, getpid());

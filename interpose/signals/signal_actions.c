@@ -1,11 +1,10 @@
-/* Hooks of sigaction and the like, as far as signals are shared (sharing.h). The kernel gets a
- * handler of ours for each signal that has one; ours enters the program's handler. Once SIGSEGV is
+/* Hooks of sigaction and the like, as far as signals are shared (sharing.h). Linux gets a handler
+ * of the library for each signal that has one, which calls the program's handler. Once SIGSEGV is
  * shared:
  *
- * The program's action for SIGSEGV is kept by us (signals.h). The masks of other handlers do not
- * really block SIGSEGV. What the thread believes of SIGSEGV is in the frame that handlers find, and
- * return to (sigreturn.h). What the program reads back is what it has set.
- */
+ * The library keeps the program's action for SIGSEGV (signals.h). The masks of other handlers do
+ * not really block SIGSEGV. What the thread believes of SIGSEGV is in the frame that handlers find,
+ * and return to (sigreturn.h). What the program reads back is what it has set. */
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -34,7 +33,7 @@
 
 #include "common/poison.h"
 
-enum { SIGNALS = 64, SA_OLD_INTERRUPT = 0x20000000, STEP_LOOKS = 100 * 1000 };
+enum { SIGNALS = 64, SA_OLD_INTERRUPT = 0x20000000, STEP_CHECKS = 100 * 1000 };
 
 typedef int sigaction_function(int number, const struct sigaction *action, struct sigaction *old);
 typedef sighandler_t signal_function(int number, sighandler_t handler);
@@ -56,8 +55,8 @@ static int real_sigaction(int number, const struct sigaction *action, struct sig
 
 /* The last handler that the program set for each signal; it may be about to be called. */
 static _Atomic(handler_function *) handlers[SIGNALS + 1];
-/* Signals whose action, as the program set it, differs from what the kernel has: its mask has
- * SIGSEGV, it lacks SA_SIGINFO; and signals whose action has SA_RESETHAND. */
+/* Signals whose action, as the program set it, differs from what Linux has: its mask has SIGSEGV,
+ * it lacks SA_SIGINFO; and signals whose action has SA_RESETHAND. */
 static _Atomic uint64_t masks_fault, wants_no_info, resets;
 
 static bool is_in(const _Atomic uint64_t *signals, int number)
@@ -65,7 +64,7 @@ static bool is_in(const _Atomic uint64_t *signals, int number)
     return atomic_load_explicit(signals, memory_order_relaxed) & bit_of(number);
 }
 
-/* Puts the signal into the set, or takes it out; threads may do so at once. */
+/* Adds the signal to the set, or removes it; several threads may do so at once. */
 static void set_member(_Atomic uint64_t *signals, int number, bool is_member)
 {
     if (is_member)
@@ -97,10 +96,11 @@ static int about_to_enter(const ucontext_t *context)
                                                                              : 0;
 }
 
-/* Signals that come at once have handlers that wait at their first instruction, one frame within
- * the other; the innermost runs first. It compares for all of them: the outermost frame has the
- * thread's mask, the others have masks of handlers. The other handlers go on at an entry that does
- * not compare. */
+/* Compares the thread's mask with the recorded one. If several signals were delivered at once, each
+ * handler but the innermost waits at its first instruction, one frame within the other. The
+ * innermost one compares for all of them: the outermost frame has the thread's mask, the others
+ * have masks of handlers. The other handlers are made to continue at an entry that does not
+ * compare. */
 void sc_signals_compare_mask(ucontext_t *context)
 {
     while ((uintptr_t)PC(context) == (uintptr_t)on_signal) {
@@ -121,28 +121,27 @@ bool sc_signals_is_about_to_block(const ucontext_t *context)
     return is_in(&masks_fault, about_to_enter(context));
 }
 
-/* Puts into the handler's frame what the thread believes, and makes it believe the mask of the
- * program's action. A handler that was entered before SIGSEGV was shared may have SIGSEGV really
- * blocked. */
+/* Writes the thread's belief into the handler's frame, and sets it to the mask of the program's
+ * action. A handler that began before SIGSEGV was shared may have SIGSEGV really blocked. */
 static void show_belief(int number, ucontext_t *context, struct sc_frame frame)
 {
     bool blocked = sc_signal_mask_blocks_fault_above(frame.place);
-    sc_signal_mask_say_in_frame(context, blocked, sc_signals_is_about_to_enter(context));
+    sc_signal_mask_write_to_frame(context, blocked, sc_signals_is_about_to_enter(context));
     if (blocked)
-        sc_signal_mask_note_kernels(sc_kernel_mask_block(0));
+        sc_signal_mask_note_kernel_mask(sc_kernel_mask_block(0));
     else if (is_in(&masks_fault, number))
         sc_signal_mask_block_fault(frame, sc_kernel_mask_block(0));
-    sc_signal_mask.keeps_one |= sc_signal_mask.keeps_for_handler;
-    sc_signal_mask.keeps_for_handler = false;
+    sc_signal_mask.has_pending_segv |= sc_signal_mask.pends_for_handler;
+    sc_signal_mask.pends_for_handler = false;
 }
 
-/* Gets the thread ready for the program's handler, and returns that. Right after sigaction a
- * handler may still return by the C library's way, which knows nothing of beliefs: then nothing is
- * told to it. ThreadSanitizer's library is between the kernel and us. It calls handlers with every
- * signal really blocked, at once or within a later call, and restores the mask when they return. */
+/* Prepares the thread for the program's handler, and returns that. Right after sigaction a handler
+ * may still return to the C library's code, which does not restore beliefs: then none is recorded.
+ * ThreadSanitizer's library comes between Linux and this one. It calls handlers with every signal
+ * really blocked, at once or within a later call, and restores the mask when they return. */
 static handler_function *prepare_handler(int number, ucontext_t *context, struct sc_frame frame)
 {
-    if (sc_sigreturn_leads_back(frame.caller)) {
+    if (sc_sigreturn_is_return_to_us(frame.caller)) {
         if (sc_sharing_is_on())
             show_belief(number, context, frame);
         sc_inside_interrupt(frame);
@@ -152,21 +151,23 @@ static handler_function *prepare_handler(int number, ucontext_t *context, struct
     return atomic_load_explicit(&handlers[number], memory_order_acquire);
 }
 
-/* Sends the signal once more, to be handled later or by the main thread. False: it is to be handled
- * now. When our handler returns, our sigreturn takes the belief out of the frame, so it is put
- * there. */
-static bool send_on(int number, siginfo_t *info, ucontext_t *context, struct sc_frame frame)
+/* Sends the signal again, to be handled later or by the main thread. False: it must be handled now.
+ * The library's handler returns through its sigreturn, which restores the belief from the frame, so
+ * the belief is written there. */
+static bool postpone_or_forward(int number, siginfo_t *info, ucontext_t *context,
+                                struct sc_frame frame)
 {
-    if (!sc_sigreturn_leads_back(frame.caller) || is_in(&resets, number) ||
+    if (!sc_sigreturn_is_return_to_us(frame.caller) || is_in(&resets, number) ||
         !(sc_postponed_signal_is_due() ? sc_postponed_signal_put(number, info, context)
-                                       : sc_main_thread_takes(number, info)))
+                                       : sc_main_thread_forward(number, info)))
         return false;
     if (SC_SIGRETURN_IS_OURS && sc_signal_mask_blocks_fault())
         sigaddset(&context->uc_sigmask, SIGSEGV);
     return true;
 }
 
-/* What our handlers do first. Returns the program's handler, or NULL if the signal was sent on. */
+/* Does what every handler of the library does first. Returns the program's handler, or NULL if the
+ * signal was postponed or forwarded. */
 static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *context,
                                      struct sc_frame frame)
 {
@@ -174,15 +175,15 @@ static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *co
     sc_restartable_wait_restart(context);
     sc_main_thread_restore(info);
     if (sc_unlikely(sc_postponed_signal_is_due() || sc_sharing_is_on()) &&
-        send_on(number, info, context, frame))
+        postpone_or_forward(number, info, context, frame))
         return NULL;
     if (sc_unlikely(number == sc_postponed_signal_ahead))
         sc_postponed_signal_take_turn(info);
     return prepare_handler(number, context, frame);
 }
 
-/* The program's handler is called by a tail call, so its frame lies where the kernel would have put
- * it. Where the kernel returns handlers by code of its own, ours regains control instead. */
+/* Calls the program's handler, by a tail call, so that its frame lies where Linux would have put
+ * it. If handlers return to code of Linux, the library's handler regains control instead. */
 static inline __attribute__((always_inline)) void call_handler(int number, siginfo_t *info,
                                                                void *context, struct sc_frame frame)
 {
@@ -192,14 +193,14 @@ static inline __attribute__((always_inline)) void call_handler(int number, sigin
     handler(number, info, context);
 #if !SC_SIGRETURN_IS_OURS
     sc_inside_resume(frame);
-    sc_signal_mask_take_from(context);
+    sc_signal_mask_restore_from(context);
 #endif
 }
 
-/* The handler that the kernel has for signals other than SIGSEGV. */
+/* The handler that Linux has for signals other than SIGSEGV. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-    if (sc_sigreturn_leads_back(SC_FRAME().caller))
+    if (sc_sigreturn_is_return_to_us(SC_FRAME().caller))
         sc_signals_compare_mask(context);
     call_handler(number, info, context, SC_FRAME());
 }
@@ -218,7 +219,7 @@ static bool is_handler(const struct sigaction *action)
     return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
 }
 
-/* Is the action that the kernel has one of ours? The kernel may have reset its handler
+/* Is the action, as read from Linux, the library's? Linux may have reset its handler
  * (SA_RESETHAND). */
 static bool is_of_ours(const struct sigaction *found)
 {
@@ -227,13 +228,13 @@ static bool is_of_ours(const struct sigaction *found)
            (found->sa_handler == SIG_DFL && (found->sa_flags & reset) == reset);
 }
 
-/* Turns an action that the kernel has into the one that the program has set. The last three
- * arguments are what was noted of that. */
-static void tell_as_set(int number, struct sigaction *found, handler_function *handler,
-                        bool masked_fault, bool wanted_no_info)
+/* Replaces an action read from Linux by the one that the program has set. The last three arguments
+ * were recorded when it was set. */
+static void restore_program_action(int number, struct sigaction *found, handler_function *handler,
+                                   bool masked_fault, bool wanted_no_info)
 {
     if (number == SIGSEGV) {
-        sc_signals_tell_as_set(found);
+        sc_signals_restore_program_action(found);
     } else if (is_of_ours(found)) {
         if (found->sa_handler != SIG_DFL)
             found->sa_sigaction = handler;
@@ -242,11 +243,11 @@ static void tell_as_set(int number, struct sigaction *found, handler_function *h
         if (masked_fault)
             sigaddset(&found->sa_mask, SIGSEGV);
     }
-    sc_sigreturn_tell_librarys(found);
+    sc_sigreturn_put_libc_restorer(found);
 }
 
-/* sigaction for a signal other than SIGSEGV: the kernel gets our handler, and the program's is
- * noted. */
+/* sigaction for a signal other than SIGSEGV: installs the library's handler, and records the
+ * program's. */
 static int change_other_locked(int number, const struct sigaction *action, struct sigaction *old)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -270,19 +271,19 @@ static int change_other_locked(int number, const struct sigaction *action, struc
     }
     int result = real_sigaction(number, is_called ? &ours : action, old);
     if (result == 0 && old)
-        tell_as_set(number, old, handler, masked_fault, wanted_no_info);
+        restore_program_action(number, old, handler, masked_fault, wanted_no_info);
     if (result == 0 && is_called)
         sc_sigreturn_adopt(number);
     return result;
 }
 
-/* Takes the lock of actions; for SIGTRAP, at a time when no thread is stepped, since then SIGTRAP
- * is the library's. A step takes some microseconds, or longer if the thread is not scheduled. A
- * step that never ends is not waited for. */
+/* Takes sc_signals_lock; for SIGTRAP, when no thread is single-stepped, since then SIGTRAP is the
+ * library's. A step takes some microseconds, or longer if the thread is not scheduled. A step that
+ * never ends is not waited for. */
 static struct sc_signals_lock lock_for(int number)
 {
     struct sc_signals_lock lock = sc_signals_lock();
-    for (unsigned i = 0; number == SIGTRAP && i < STEP_LOOKS && sc_single_step_is_under_way();
+    for (unsigned i = 0; number == SIGTRAP && i < STEP_CHECKS && sc_single_step_is_under_way();
          i++) {
         sc_signals_unlock(&lock);
         sched_yield();
@@ -291,7 +292,7 @@ static struct sc_signals_lock lock_for(int number)
     return lock;
 }
 
-/* Does what sigaction does, for a signal that we handle ourselves or follow. */
+/* Does what sigaction does, for a signal whose actions the library handles or records. */
 static int change_action(int number, const struct sigaction *action, struct sigaction *old)
 {
     struct sc_signals_lock lock = lock_for(number);
@@ -301,23 +302,23 @@ static int change_action(int number, const struct sigaction *action, struct siga
     return result;
 }
 
-/* sigaction in a child of vfork, or in one that has run no fork handler of ours. The child must not
- * leave word of its own actions in its parent's memory, so the kernel's action becomes the
- * program's. Pages that only our handler of SIGSEGV would let go are let go before. */
+/* sigaction in a child of vfork, or in one that has not run the library's fork handler. The child
+ * must not record its actions in its parent's memory, so only Linux's action is changed. Pages that
+ * only the library's handler of SIGSEGV would unprotect are unprotected before. */
 static int change_in_child(int number, const struct sigaction *action, struct sigaction *old)
 {
     if (number == SIGSEGV && action)
-        sc_guard_is_done_by_child();
+        sc_guard_unprotect_in_child();
     int result = real_sigaction(number, action, old);
     if (result == 0 && old)
-        tell_as_set(number, old, atomic_load(&handlers[number]), is_in(&masks_fault, number),
-                    is_in(&wants_no_info, number));
+        restore_program_action(number, old, atomic_load(&handlers[number]),
+                               is_in(&masks_fault, number), is_in(&wants_no_info, number));
     return result;
 }
 
 /* ---- what the program has set before ---- */
 
-/* Reads a set of signals as /proc/self/status gives it. */
+/* Reads a set of signals as /proc/self/status writes it. */
 static uint64_t bits_from(const char *hex)
 {
     uint64_t bits = 0;
@@ -331,7 +332,7 @@ static uint64_t bits_from(const char *hex)
     }
 }
 
-/* The signals that have handlers, by /proc; all signals, if that cannot be read. */
+/* Returns the signals that have handlers, by /proc; all signals, if that cannot be read. */
 static uint64_t signals_with_handlers(void)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -343,8 +344,8 @@ static uint64_t signals_with_handlers(void)
     return at ? bits_from(at + sizeof words - 1) : ~UINT64_C(0);
 }
 
-/* Sets the signal's handler again, so that it is entered in the way that is right by now. A handler
- * that the program has set by a system call of its own is left alone. */
+/* Installs the signal's handler again, so that it is called in the way that is right now. A handler
+ * that the program has set by a system call is left alone. */
 static void adopt_locked(int number)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -353,23 +354,23 @@ static void adopt_locked(int number)
         return;
     bool is_ours = is_of_ours(&found);
     if (is_ours)
-        tell_as_set(number, &found, atomic_load(&handlers[number]), is_in(&masks_fault, number),
-                    is_in(&wants_no_info, number));
-    if (is_ours || sc_sigreturn_is_librarys(&found))
+        restore_program_action(number, &found, atomic_load(&handlers[number]),
+                               is_in(&masks_fault, number), is_in(&wants_no_info, number));
+    if (is_ours || sc_sigreturn_was_set_by_libc(&found))
         change_other_locked(number, &found, NULL);
 }
 
-/* Sets the handlers again that the kernel has by now. That of SIGSEGV is left alone. */
+/* Installs all present handlers again, except that of SIGSEGV. */
 void sc_signals_adopt_handlers(void)
 {
     SC_ASSERT(sc_signals_are_locked_here());
-    const uint64_t others = ~(SC_KERNEL_MASK_LIBRARYS | SC_SIGNAL_BIT(SIGSEGV));
+    const uint64_t others = ~(SC_KERNEL_MASK_LIBC | SC_SIGNAL_BIT(SIGSEGV));
     for (uint64_t left = signals_with_handlers() & others; left; left &= left - 1)
         adopt_locked(__builtin_ctzll(left) + 1);
 }
 
 /* Passes the call on to the C library. If handlers began to be shared meanwhile, its handler is
- * adopted here. */
+ * installed again. */
 static int pass_on(int number, const struct sigaction *action, struct sigaction *old)
 {
     bool had_handlers = sc_sharing_has_handlers();
@@ -394,7 +395,7 @@ SC_EXPORT int sigaction(int number, const struct sigaction *action, struct sigac
 {
     struct sigaction next;
     struct sigaction before;
-    if (!is_shared(number) || (bit_of(number) & ~SC_KERNEL_MASK_LIBRARYS) == 0)
+    if (!is_shared(number) || (bit_of(number) & ~SC_KERNEL_MASK_LIBC) == 0)
         return pass_on(number, action, old);
     if (action)
         next = *action;
@@ -417,7 +418,7 @@ SC_EXPORT int __sigaction(int number, const struct sigaction *action, struct sig
  * calls. */
 static _Atomic uint64_t interrupts;
 
-/* The older functions that set a handler, in terms of sigaction. */
+/* Implements the older functions that set a handler, by sigaction. */
 static sighandler_t set_handler(int number, sighandler_t handler, int flags, bool masks_itself)
 {
     struct sigaction old;
@@ -445,8 +446,8 @@ SIGNAL(ssignal, SA_RESTART, true)
 SIGNAL(sysv_signal, (int)SA_RESETHAND | SA_NODEFER | SA_OLD_INTERRUPT, false)
 SIGNAL(__sysv_signal, (int)SA_RESETHAND | SA_NODEFER | SA_OLD_INTERRUPT, false)
 
-/* As the C library does it: SIG_HOLD blocks the signal, anything else sets the handler and unblocks
- * it. */
+/* Does what the C library does: SIG_HOLD blocks the signal, anything else sets the handler and
+ * unblocks it. */
 SC_EXPORT sighandler_t sigset(int number, sighandler_t handler)
 {
     struct sigaction old;

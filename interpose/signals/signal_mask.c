@@ -10,14 +10,14 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
 #include "interpose/base/process.h"
 #include "interpose/guard/door.h"
 #include "interpose/signals/blocked_threads.h"
-#include "interpose/signals/kept_signal.h"
+#include "interpose/signals/pending_segv.h"
 #include "interpose/signals/saved_masks.h"
 #include "interpose/signals/sharing.h"
 #include "interpose/signals/upwards.h"
@@ -42,9 +42,9 @@ __thread struct sc_signal_mask sc_signal_mask;
 
 /* ---- what is believed ---- */
 
-/* Does the program believe that this thread blocks the fault signal? A belief that is bound to a
- * handler ends with that handler, which may be left in ways that are not seen; these have restored
- * its mask. */
+/* Does the program believe that this thread blocks SIGSEGV? A belief that is bound to a handler
+ * ends with that handler, which may be left in ways that no hook sees; these have restored its
+ * mask. */
 bool sc_signal_mask_blocks_fault(void)
 {
     const struct sc_signal_mask *mask = &sc_signal_mask;
@@ -60,25 +60,24 @@ bool sc_signal_mask_blocks_fault_above(uintptr_t place)
 /* Signals that are not compared: the C library's own two, the two that no mask can have, and the
  * last two, which qemu-user keeps out of masks. */
 #define NOT_COMPARED                                                                               \
-    (SC_KERNEL_MASK_LIBRARYS | SC_SIGNAL_BIT(SIGKILL) | SC_SIGNAL_BIT(SIGSTOP) |                   \
-     SC_SIGNAL_BIT(63) | SC_SIGNAL_BIT(64))
+    (SC_KERNEL_MASK_LIBC | SC_SIGNAL_BIT(SIGKILL) | SC_SIGNAL_BIT(SIGSTOP) | SC_SIGNAL_BIT(63) |   \
+     SC_SIGNAL_BIT(64))
 
-/* The program may have changed its mask past our wrappers. If the kernel's mask shows that, the
- * fault signal counts as unblocked again. */
-void sc_signal_mask_compare(uint64_t kernels)
+/* Drops the belief if Linux's mask shows that the program has changed its mask past the hooks. */
+void sc_signal_mask_compare(uint64_t kernel_mask)
 {
     struct sc_signal_mask *mask = &sc_signal_mask;
-    uint64_t differing = (kernels ^ mask->kernels) & ~NOT_COMPARED;
-    bool may_be_ours = (mask->kernels & differing) == 0 &&
-                       (SC_KERNEL_MASK_ALL_BUT_FAULTS & ~kernels & ~NOT_COMPARED) == 0;
+    uint64_t differing = (kernel_mask ^ mask->kernel_mask) & ~NOT_COMPARED;
+    bool may_be_ours = (mask->kernel_mask & differing) == 0 &&
+                       (SC_KERNEL_MASK_ALL_BUT_FAULTS & ~kernel_mask & ~NOT_COMPARED) == 0;
     if (sc_likely(!mask->blocks_fault || differing == 0) || may_be_ours ||
         sc_signal_mask_is_other())
         return;
     sc_signal_mask_believe_unblocked();
 }
 
-/* Does the program believe that its thread blocks the fault signal? Asks the kernel whether that
- * can still be so. */
+/* Does the program believe that this thread blocks SIGSEGV? Reads Linux's mask to check whether
+ * that can still be so. */
 bool sc_signal_mask_really_blocks_fault(void)
 {
     if (sc_likely(!sc_signal_mask_blocks_fault()))
@@ -87,31 +86,31 @@ bool sc_signal_mask_really_blocks_fault(void)
     return sc_signal_mask_blocks_fault();
 }
 
-/* The program blocks the fault signal. Really it stays open, so that faults at guarded pages
- * come. */
-void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernels)
+/* Records that the program blocks SIGSEGV. In Linux it stays unblocked, so that faults on protected
+ * pages reach the library's handler. */
+void sc_signal_mask_block_fault(struct sc_frame handler, uint64_t kernel_mask)
 {
-    sc_signals_keep_blocked();
-    sc_signal_mask.kernels = kernels;
+    sc_signals_prepare_pending();
+    sc_signal_mask.kernel_mask = kernel_mask;
     sc_signal_mask.handler = handler;
     sc_signal_mask.blocks_fault = true;
 }
 
 static const struct sc_frame for_good; /* no handler: the belief has no end of its own */
 
-/* Notes that the program believes the fault signal blocked from now on. A program that reads a mask
- * left behind by a handler and sets it again does not show that it wants SIGSEGV blocked:
- * is_left_behind stays. */
-void sc_signal_mask_believe_blocked(uint64_t kernels)
+/* Records that the program believes SIGSEGV blocked. A program that reads a mask left behind by a
+ * handler and sets it again does not show that it wants SIGSEGV blocked: then is_left_behind stays.
+ */
+void sc_signal_mask_believe_blocked(uint64_t kernel_mask)
 {
     if (sc_sharing_is_vfork_child())
         return;
     if (!sc_signal_mask_blocks_fault())
         sc_signal_mask.is_left_behind = false;
-    sc_signal_mask_block_fault(for_good, kernels);
+    sc_signal_mask_block_fault(for_good, kernel_mask);
 }
 
-/* The program has unblocked the fault signal; one that came meanwhile is delivered now. */
+/* Records that the program has unblocked SIGSEGV; a kept one is delivered now. */
 void sc_signal_mask_believe_unblocked(void)
 {
     struct sc_signal_mask *mask = &sc_signal_mask;
@@ -119,48 +118,50 @@ void sc_signal_mask_believe_unblocked(void)
         return;
     mask->blocks_fault = false;
     mask->handler = for_good;
-    if (mask->keeps_one)
-        sc_kept_signal_deliver();
+    if (mask->has_pending_segv)
+        sc_pending_segv_deliver();
 }
 
-void sc_signal_mask_doubt(void)
+void sc_signal_mask_drop_stale_belief(void)
 {
     const struct sc_signal_mask *mask = &sc_signal_mask;
     if (sc_unlikely(mask->is_left_behind) && mask->handler.place == 0)
         sc_signal_mask_believe_unblocked();
 }
 
-static void set_belief(bool blocked, uint64_t kernels)
+/* Records whether the program believes SIGSEGV blocked. `kernel_mask`: the thread's mask in Linux.
+ */
+static void set_belief(bool blocked, uint64_t kernel_mask)
 {
     if (blocked)
-        sc_signal_mask_believe_blocked(kernels & ~SC_SIGNAL_BIT(SIGSEGV));
+        sc_signal_mask_believe_blocked(kernel_mask & ~SC_SIGNAL_BIT(SIGSEGV));
     else
         sc_signal_mask_believe_unblocked();
 }
 
-void sc_signal_mask_note_kernels(uint64_t kernels)
+void sc_signal_mask_note_kernel_mask(uint64_t kernel_mask)
 {
-    sc_signal_mask.kernels = kernels;
+    sc_signal_mask.kernel_mask = kernel_mask;
 }
 
-/* Notes a change of other signals that the program makes by a hook, so that it is not taken for one
- * that was made past the hooks. */
-void sc_signal_mask_note_others(int how, uint64_t signals)
+/* Records a change of other signals that the program makes by a hook, so that it is not taken for
+ * one made past the hooks. */
+void sc_signal_mask_note_other_signals(int how, uint64_t signals)
 {
     if (how == SIG_BLOCK)
-        sc_signal_mask.kernels |= signals;
+        sc_signal_mask.kernel_mask |= signals;
     else
-        sc_signal_mask.kernels &= ~signals;
+        sc_signal_mask.kernel_mask &= ~signals;
 }
 
-void sc_signal_mask_take_from(ucontext_t *context)
+void sc_signal_mask_restore_from(ucontext_t *context)
 {
     bool blocked = sigismember(&context->uc_sigmask, SIGSEGV) == 1;
     sigdelset(&context->uc_sigmask, SIGSEGV);
     set_belief(blocked, sc_kernel_mask_of(&context->uc_sigmask));
 }
 
-/* Lets faults in, whatever the program believes. */
+/* Unblocks SIGSEGV in Linux, whatever the program believes. */
 static void unblock_really(void)
 {
     sigset_t fault;
@@ -169,7 +170,7 @@ static void unblock_really(void)
     SC_NEXT(mask_function *, "pthread_sigmask")(SIG_UNBLOCK, &fault, NULL);
 }
 
-/* Blocks the fault signal in the kernel too. */
+/* Blocks SIGSEGV in Linux. */
 static void block_really(void)
 {
     sigset_t fault;
@@ -188,8 +189,8 @@ static bool is_real_in_child(void)
     return atomic_load_explicit(&real_in_child, memory_order_relaxed) == getpid();
 }
 
-/* In the child of a vfork, before its first change: makes its real mask the one that it
- * believes. */
+/* Makes Linux's mask the one that the program believes; in the child of a vfork, before its first
+ * change. */
 static void make_real_in_child(void)
 {
     if (is_real_in_child())
@@ -199,18 +200,18 @@ static void make_real_in_child(void)
         block_really();
 }
 
-/* Really blocks SIGSEGV if the thread believes it blocked. A kept signal becomes pending, and comes
- * back to the library's handler if no program is started. */
-void sc_signal_mask_hand_over(void)
+/* Blocks SIGSEGV in Linux if the program believes it blocked. A kept signal becomes pending, and is
+ * delivered to the library's handler again if no program is started. */
+void sc_signal_mask_begin_exec(void)
 {
     if (!sc_signal_mask_really_blocks_fault() || is_real_in_child())
         return;
     block_really();
-    if (sc_signal_mask.keeps_one && !sc_sharing_is_vfork_child())
-        sc_kept_signal_deliver();
+    if (sc_signal_mask.has_pending_segv && !sc_sharing_is_vfork_child())
+        sc_pending_segv_deliver();
 }
 
-void sc_signal_mask_take_back(void)
+void sc_signal_mask_end_failed_exec(void)
 {
     if (sc_signal_mask_blocks_fault() && !is_real_in_child())
         unblock_really();
@@ -222,8 +223,8 @@ void sc_signal_mask_begin_blocked(void)
     sc_signal_mask_believe_blocked(sc_kernel_mask_block(0));
 }
 
-/* Unblocks SIGSEGV and notes the belief, if the kernel says that the thread really blocks it. If
- * not, the belief stays as it is. */
+/* Unblocks SIGSEGV and records the belief, if the thread really blocks it. If not, the belief stays
+ * as it is. */
 void sc_signal_mask_begin(void)
 {
     sigset_t now;
@@ -233,7 +234,9 @@ void sc_signal_mask_begin(void)
     sc_signal_mask_begin_blocked();
 }
 
-bool sc_guard_lets_faults_in(bool is_own)
+/* Makes SIGSEGV deliverable to the calling thread, if pages are protected by mprotect. `is_own`:
+ * the thread is the library's; returns whether its mask must leave SIGSEGV unblocked. */
+bool sc_guard_unblock_faults(bool is_own)
 {
     if (is_own)
         sc_signal_mask_believe_unblocked();
@@ -245,7 +248,8 @@ bool sc_guard_lets_faults_in(bool is_own)
 
 /* ---- mask calls ---- */
 
-/* The mask to give to the kernel: `set`, or a copy in `room` without SIGSEGV. NULL stays NULL. */
+/* Returns the mask to pass to Linux: `set`, or a copy in `room` without SIGSEGV. NULL stays NULL.
+ */
 static const sigset_t *without_fault(const sigset_t *set, sigset_t *room)
 {
     if (!set || !sc_sharing_is_on() || sigismember(set, SIGSEGV) != 1)
@@ -255,14 +259,15 @@ static const sigset_t *without_fault(const sigset_t *set, sigset_t *room)
     return room;
 }
 
-/* Unblocks SIGSEGV while one is kept: that one is to come together with other pending signals. */
-static int unblock_kept(mask_function *real, int how, const sigset_t *set, sigset_t *old)
+/* Unblocks SIGSEGV while one is kept, so that it is delivered together with other pending signals.
+ */
+static int unblock_with_pending(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     uint64_t asked = sc_kernel_mask_of(set);
     uint64_t before = sc_kernel_mask_block(0);
     uint64_t next = how == SIG_UNBLOCK ? before & ~asked : asked;
     sigset_t mask;
-    sc_kept_signal_come_with_mask();
+    sc_pending_segv_deliver_with_mask();
     sc_signal_mask_believe_unblocked();
     memcpy(&mask, &next, sizeof next);
     int result = real(SIG_SETMASK, &mask, NULL);
@@ -272,20 +277,20 @@ static int unblock_kept(mask_function *real, int how, const sigset_t *set, sigse
     return result;
 }
 
-/* Changes the mask and what is believed of SIGSEGV. The belief changes first, since handlers of
- * pending signals run before the real call returns. */
+/* Changes the mask and the belief. The belief changes first, since handlers of pending signals run
+ * before the real call returns. */
 static int change_believed(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t room;
     struct sc_signal_mask before = sc_signal_mask;
     bool was_blocked = sc_signal_mask_blocks_fault();
     bool blocks = how == SIG_SETMASK ? sigismember(set, SIGSEGV) == 1 : how == SIG_BLOCK;
-    uint64_t kernels = sc_kernel_mask_of(set);
-    if (was_blocked && !blocks && before.keeps_one)
-        return unblock_kept(real, how, set, old);
+    uint64_t kernel_mask = sc_kernel_mask_of(set);
+    if (was_blocked && !blocks && before.has_pending_segv)
+        return unblock_with_pending(real, how, set, old);
     if (how == SIG_BLOCK)
-        kernels |= sc_kernel_mask_block(0);
-    set_belief(blocks, kernels);
+        kernel_mask |= sc_kernel_mask_block(0);
+    set_belief(blocks, kernel_mask);
     int result = real(how, how == SIG_UNBLOCK ? set : without_fault(set, &room), old);
     if (result != 0)
         sc_signal_mask = before;
@@ -294,16 +299,16 @@ static int change_believed(mask_function *real, int how, const sigset_t *set, si
     return result;
 }
 
-/* Changes the mask for other signals. The thread goes on believing SIGSEGV blocked, which `old`
- * must say. */
+/* Changes the mask for other signals. The program still believes SIGSEGV blocked, so `old` gets
+ * SIGSEGV. */
 static int change_others(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
-    uint64_t before = sc_signal_mask.kernels;
+    uint64_t before = sc_signal_mask.kernel_mask;
     if (set)
-        sc_signal_mask_note_others(how, sc_kernel_mask_of(set));
+        sc_signal_mask_note_other_signals(how, sc_kernel_mask_of(set));
     int result = real(how, set, old);
     if (result != 0)
-        sc_signal_mask.kernels = before;
+        sc_signal_mask.kernel_mask = before;
     else if (old)
         sigaddset(old, SIGSEGV);
     return result;
@@ -333,7 +338,7 @@ static int change_unshared(mask_function *real, int how, const sigset_t *set, si
     return result;
 }
 
-bool sc_signal_mask_is_for_us(void)
+bool sc_signal_mask_change_is_ours(void)
 {
     return sc_unlikely(sc_is_inside()) && !sc_inside_is_interrupted();
 }
@@ -353,13 +358,13 @@ static int change_for_us(mask_function *real, int how, const sigset_t *set, sigs
     return real(how, without_fault(set, &room), old);
 }
 
-/* What all hooks of mask calls do. Sets that may lie on a guarded page are copied, since the kernel
- * would refuse such a page. */
+/* Changes the mask, for all hooks of mask calls. Sets that may lie on a protected page are copied,
+ * since the system call would fail there. */
 static int change_mask(mask_function *real, int how, const sigset_t *set, sigset_t *old)
 {
     sigset_t asked;
     sigset_t former;
-    if (sc_signal_mask_is_for_us())
+    if (sc_signal_mask_change_is_ours())
         return change_for_us(real, how, set, old);
     if (!sc_sharing_is_on())
         return change_unshared(real, how, set, old);
@@ -386,7 +391,7 @@ SC_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
     return change_mask(SC_NEXT(mask_function *, "pthread_sigmask"), how, set, old);
 }
 
-/* BSD's masks, of an int's width, which the C library puts into the first word of a set. */
+/* Converts BSD's mask, an int, to a set, as the C library does. */
 static sigset_t set_of(int mask)
 {
     sigset_t set;
@@ -421,12 +426,12 @@ SC_EXPORT int siggetmask(void)
     return change_bits(SIG_BLOCK, 0);
 }
 
-/* System V's calls, for one signal at a time. */
+/* Changes the mask for System V's calls, which name one signal. */
 static int change_one(number_function *real, int how, int number)
 {
     bool notes = sc_sharing_is_on() && number > 0 && number <= 64;
     if (notes && sc_signal_mask_really_blocks_fault())
-        sc_signal_mask_note_others(how, SC_SIGNAL_BIT(number));
+        sc_signal_mask_note_other_signals(how, SC_SIGNAL_BIT(number));
     return real(number);
 }
 
@@ -448,9 +453,9 @@ SC_EXPORT int sigrelse(int number)
 
 /* ---- calls that wait under a mask of their own ---- */
 
-/* If the mask of the call differs in SIGSEGV from the thread's own, all signals are really blocked
- * before the call and from its end on. So handlers come only within the call, and find there what
- * is believed. */
+/* Prepares a call that waits under its own mask. If that differs in SIGSEGV from the thread's, all
+ * signals are really blocked before the call and from its end on. So handlers run only within the
+ * call, and find the right belief there. */
 const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sigset_t *mask,
                                           struct sc_frame frame)
 {
@@ -463,7 +468,7 @@ const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sig
     if (sc_likely(wait->before == blocks_meanwhile) || sc_sharing_is_vfork_child())
         return mask;
     wait->differs = true;
-    wait->blocked = sc_kernel_mask_block(~SC_KERNEL_MASK_LIBRARYS);
+    wait->blocked = sc_kernel_mask_block(~SC_KERNEL_MASK_LIBC);
     wait->outer = sc_signal_mask.other;
     wait->handler = sc_signal_mask.handler;
     sc_signal_mask.other = (struct sc_other_mask){
@@ -475,8 +480,8 @@ const sigset_t *sc_signal_mask_begin_wait(struct sc_masked_wait *wait, const sig
     return mask;
 }
 
-/* Ends a call that waits with a mask of its own. A handler that ended the call has restored
- * everything when it returned. */
+/* Ends a call that waits under its own mask. A handler that ended the call has restored everything
+ * when it returned. */
 void sc_signal_mask_end_wait(const struct sc_masked_wait *wait)
 {
     if (sc_likely(!wait->differs))
@@ -492,7 +497,7 @@ void sc_signal_mask_end_wait(const struct sc_masked_wait *wait)
     sc_kernel_mask_set(wait->blocked);
 }
 
-/* The hooks of calls that also hand memory to the kernel (ppoll and the like) are in io.def. */
+/* The hooks of calls that also pass memory to Linux (ppoll and the like) are in io.def. */
 SC_EXPORT int sigsuspend(const sigset_t *mask)
 {
     struct sc_masked_wait wait;
@@ -534,18 +539,18 @@ SC_EXPORT int __sigpause(int number_or_mask, int is_number)
 
 /* ---- contexts and jumps, which bring a mask of their own ---- */
 
-/* Sets the belief for a mask that is about to be set. A kept signal that it lets in comes with
- * that. */
+/* Sets the belief for a mask that is about to be set. A kept signal that it unblocks is delivered
+ * with that. */
 static void believe_with_mask(bool blocked, const sigset_t *mask)
 {
     if (!blocked)
-        sc_kept_signal_come_with_mask();
+        sc_pending_segv_deliver_with_mask();
     set_belief(blocked, sc_kernel_mask_of(mask));
 }
 
-/* Takes SIGSEGV out of the mask of a context that is about to be entered. Returns whether the mask
+/* Removes SIGSEGV from the mask of a context that is about to be entered. Returns whether the mask
  * blocked it. */
-static bool take_fault_out_of(const ucontext_t *context)
+static bool remove_fault_from(const ucontext_t *context)
 {
     ucontext_t *entered = (ucontext_t *)(uintptr_t)context;
     bool blocked = sc_saved_masks_blocks(&entered->uc_sigmask);
@@ -554,11 +559,11 @@ static bool take_fault_out_of(const ucontext_t *context)
     return blocked;
 }
 
-/* Called before a context is entered. The kernel reads the context, and the thread goes on on its
- * stack: neither may be on guarded pages. */
+/* Unprotects a context that is about to be entered, and records its stack: Linux reads the context,
+ * and the thread then runs on the stack, so neither may be protected. */
 static void note_entered_stack(const ucontext_t *context)
 {
-    if (!sc_own_lock_depth)
+    if (!sc_library_lock_depth)
         sc_guard_unprotect(context, sizeof *context);
     sc_guard_note_stack(STACK_OF(context));
 }
@@ -567,16 +572,16 @@ SC_EXPORT int setcontext(const ucontext_t *to)
 {
     note_entered_stack(to);
     if (sc_sharing_is_on())
-        believe_with_mask(take_fault_out_of(to), &to->uc_sigmask);
+        believe_with_mask(remove_fault_from(to), &to->uc_sigmask);
     return SC_NEXT(enter_function *, "setcontext")(to);
 }
 
 /* Not inline: after the switch the code may run on another thread, whose thread-local data lies
  * elsewhere. */
-static __attribute__((noinline)) void believe_after_switch(bool blocked, uint64_t kernels)
+static __attribute__((noinline)) void believe_after_switch(bool blocked, uint64_t kernel_mask)
 {
     if (sc_sharing_is_on())
-        set_belief(blocked, kernels);
+        set_belief(blocked, kernel_mask);
 }
 
 /* The call returns when somebody enters `from`, on whatever thread, with the mask of this moment.
@@ -587,15 +592,16 @@ SC_EXPORT int swapcontext(ucontext_t *from, const ucontext_t *to)
     if (!sc_sharing_is_on())
         return SC_NEXT(switch_function *, "swapcontext")(from, to);
     bool blocked = sc_signal_mask_really_blocks_fault();
-    uint64_t kernels = sc_signal_mask.kernels;
+    uint64_t kernel_mask = sc_signal_mask.kernel_mask;
     sc_saved_masks_note(&from->uc_sigmask, blocked);
-    set_belief(take_fault_out_of(to), sc_kernel_mask_of(&to->uc_sigmask));
+    set_belief(remove_fault_from(to), sc_kernel_mask_of(&to->uc_sigmask));
     int result = SC_NEXT(switch_function *, "swapcontext")(from, to);
-    believe_after_switch(blocked, kernels);
+    believe_after_switch(blocked, kernel_mask);
     return result;
 }
 
-/* A handler is left by a jump that restores no mask: the handler's mask stays, without an end. */
+/* Makes the belief permanent when a handler is left by a jump that restores no mask: the handler's
+ * mask stays. */
 static void leave_mask_behind(void)
 {
     struct sc_signal_mask *mask = &sc_signal_mask;

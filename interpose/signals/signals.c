@@ -1,4 +1,5 @@
-/* The handler of SIGSEGV: it tells whose a fault is, and hands the program's on. */
+/* The handler of SIGSEGV: it handles faults on guarded pages, and passes the others to the program.
+ */
 #include "interpose/signals/signals.h"
 
 #include <dlfcn.h>
@@ -12,15 +13,15 @@
 #include "common/checks.h"
 #include "common/frames.h"
 #include "common/kernel.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/ticks.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/loader.h"
 #include "interpose/guard/door.h"
 #include "interpose/signals/blocked_threads.h"
-#include "interpose/signals/kept_signal.h"
 #include "interpose/signals/main_thread.h"
+#include "interpose/signals/pending_segv.h"
 #include "interpose/signals/postponed_signal.h"
 #include "interpose/signals/restartable_wait.h"
 #include "interpose/signals/sharing.h"
@@ -36,8 +37,8 @@
 enum {
     ACTIONS = 64,
     ASK_INTERVAL_NS = 50 * 1000, /* for which an answer of sc_signals_take_over is good */
-    LOOKS_FIRST_NS = 50 * 1000,  /* the intervals between looks at the kernel's action */
-    LOOKS_LAST_NS = 100 * 1000 * 1000,
+    CHECK_FIRST_NS = 50 * 1000,  /* the intervals between checks of Linux's action */
+    CHECK_LAST_NS = 100 * 1000 * 1000,
 };
 
 typedef int sigaction_function(int number, const struct sigaction *action, struct sigaction *old);
@@ -66,11 +67,13 @@ struct sc_signals_lock sc_signals_lock(void)
 {
     struct sc_signals_lock lock = {sc_kernel_mask_block(SC_KERNEL_MASK_ALL_BUT_FAULTS)};
     for (unsigned times = 0; atomic_exchange_explicit(&locked, true, memory_order_acquire); times++)
-        sc_kernel_give_way(times);
+        sc_kernel_back_off(times);
     SC_CHECK(atomic_store(&owner, sc_checks_thread()));
     return lock;
 }
 
+/* Releases the lock, and then sets the signal mask that the thread had before it acquired the lock.
+ */
 void sc_signals_unlock(const struct sc_signals_lock *lock)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -79,11 +82,11 @@ void sc_signals_unlock(const struct sc_signals_lock *lock)
     sc_kernel_mask_set(lock->mask);
 }
 
-/* The thread that was changing an action when the process forked is not in the child, and pending
- * signals are the parent's. */
+/* Resets the lock and all pending signals: the thread that held the lock when the process forked is
+ * not in the child, and pending signals are the parent's. */
 void sc_signals_child(void)
 {
-    sc_signal_mask.keeps_one = false;
+    sc_signal_mask.has_pending_segv = false;
     sc_postponed_signal_child();
     sc_single_step_child();
     sc_main_thread_child();
@@ -104,7 +107,7 @@ static _Atomic unsigned next_action;
 static _Atomic(const struct sigaction *) program_action;
 static _Atomic bool taken_over;
 
-/* Keeps the program's action as the kernel would, with the flags that the kernel has kept. */
+/* Records the program's action as Linux would, with the flags that Linux has kept. */
 static void put_action(const struct sigaction *action, int flags)
 {
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
@@ -115,7 +118,7 @@ static void put_action(const struct sigaction *action, int flags)
     atomic_store(&program_action, slot);
 }
 
-/* Keeps as the program's action what the kernel had. */
+/* Stores as the program's action what Linux had. */
 static void put_action_as_found(const struct sigaction *found)
 {
     struct sigaction *slot = &actions[atomic_fetch_add(&next_action, 1) % ACTIONS];
@@ -142,7 +145,7 @@ static bool wants_alternate(const struct sigaction *action)
 
 /* ---- faults ---- */
 
-/* The bits of a fault's address. A program may ask for addresses with the tags of its pointers
+/* The bits of a fault's address. A program may request addresses with the tags of its pointers
  * (SA_EXPOSE_TAGBITS). */
 #if defined(__aarch64__)
 #define ADDRESS_BITS (~UINT64_C(0) >> 8)
@@ -150,8 +153,8 @@ static bool wants_alternate(const struct sigaction *action)
 #define ADDRESS_BITS (~UINT64_C(0))
 #endif
 
-/* Reads from what the kernel hands a handler where the fault was, and whether it was a read, a
- * write, or a jump. */
+/* Reads from the signal's arguments where the fault was, and whether it was a read, a write, or an
+ * instruction fetch. */
 static struct sc_fault describe_fault(const siginfo_t *info, const ucontext_t *context)
 {
     struct sc_fault fault = {
@@ -174,7 +177,7 @@ static struct sc_fault describe_fault(const siginfo_t *info, const ucontext_t *c
     const unsigned char *at = (const unsigned char *)context->uc_mcontext.__reserved;
     const unsigned char *end = at + sizeof context->uc_mcontext.__reserved;
     fault.pc = context->uc_mcontext.pc;
-    fault.write = true; /* if the kernel says nothing: to wait for too much is not wrong */
+    fault.write = true; /* if Linux does not say: waiting for too much is not wrong */
     for (; at + sizeof record <= end; at += record.size) {
         memcpy(&record, at, sizeof record);
         if (record.magic == STATUS_MAGIC) {
@@ -190,8 +193,8 @@ static struct sc_fault describe_fault(const siginfo_t *info, const ucontext_t *c
     return fault;
 }
 
-/* Kills the process as the kernel would. For a fault the default action is set and the instruction
- * repeated, so that a core dump has its context. A signal that was sent is sent once more. */
+/* Kills the process as Linux would. For a fault the default action is set and the instruction
+ * repeated, so that a core dump has its context. A signal that was sent is sent again. */
 static void kill_program(int number, const siginfo_t *info)
 {
     struct sigaction by_default;
@@ -201,15 +204,15 @@ static void kill_program(int number, const siginfo_t *info)
         sc_kernel_call(SYS_rt_tgsigqueueinfo, getpid(), sc_kernel_call(SYS_gettid), number, info);
 }
 
-/* Would the kernel kill the process? A fault kills also where SIGSEGV is ignored or blocked. */
+/* Would Linux kill the process? A fault kills also where SIGSEGV is ignored or blocked. */
 static bool kills_program(const struct sigaction *action, bool is_fault, bool was_blocked)
 {
     return action->sa_handler == SIG_DFL ||
            (is_fault && (action->sa_handler == SIG_IGN || was_blocked));
 }
 
-/* Sets the mask under which the program's handler runs, and puts into its frame what the thread
- * believed before. */
+/* Sets the mask under which the program's handler runs, and writes the former belief into its
+ * frame. */
 static void set_handler_masks(const struct sigaction *action, ucontext_t *context, bool was_blocked,
                               struct sc_frame frame)
 {
@@ -220,26 +223,28 @@ static void set_handler_masks(const struct sigaction *action, ucontext_t *contex
     uint64_t mask = interrupted | sc_kernel_mask_of(&action->sa_mask);
     bool will_block = !(action->sa_flags & SA_NODEFER) || (mask & SC_SIGNAL_BIT(SIGSEGV));
     mask &= ~SC_SIGNAL_BIT(SIGSEGV);
-    sc_signal_mask_say_in_frame(context, was_blocked, is_nested);
+    sc_signal_mask_write_to_frame(context, was_blocked, is_nested);
     if (will_block)
         sc_signal_mask_block_fault(frame, mask);
     sc_kernel_mask_set(mask);
 }
 
-/* Has the guard handled the fault? The main thread counts as kept while it is asked. */
+/* Lets the guard handle the fault, and returns whether it was the guard's. Meanwhile the main
+ * thread counts as one on which the library blocks signals (main_thread.h). */
 static bool is_handled_by_guard(const siginfo_t *info, const ucontext_t *context)
 {
     struct sc_fault fault = describe_fault(info, context);
-    sc_main_thread_keep(context);
+    sc_main_thread_note_blocked(context);
     bool is_ours = sc_guard_fault(&fault);
     if (!sc_single_step_is_begun(context))
-        sc_main_thread_let_go();
+        sc_main_thread_note_unblocked();
     return is_ours;
 }
 
-/* Decides what becomes of the signal. Returns the program's handler to be called, or NULL where the
- * interrupted code goes on. If the program's action wants the other stack, a new action is being
- * set just now: the instruction is repeated, and by then the right handler of ours is in place. */
+/* Decides what to do with the signal. Returns the program's handler to be called, or NULL if the
+ * interrupted code continues. If the program's action wants the other stack, a new action is being
+ * set just now: the instruction is repeated, and by then the right handler of the library is
+ * installed. */
 static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *context,
                                      bool alternate, struct sc_frame frame)
 {
@@ -249,23 +254,23 @@ static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *co
     sc_signals_compare_mask(context);
     if (is_fault && is_handled_by_guard(info, context))
         return NULL;
-    /* A signal that was sent to the process comes to a thread of ours only if the main thread
-     * blocked it. It is sent on to the main thread: the program's handler never runs here. */
-    if (!is_fault && sc_own_lock_is_own_thread()) {
+    /* A signal that was sent to the process reaches a thread of the library only if the main thread
+     * blocked it. It is forwarded to the main thread: the program's handler never runs here. */
+    if (!is_fault && sc_library_lock_is_library_thread()) {
         if (!sc_main_thread_send(number, info))
             sc_kernel_call(SYS_tgkill, getpid(), getpid(), number);
         return NULL;
     }
     if (is_fault)
-        sc_signal_mask_doubt();
+        sc_signal_mask_drop_stale_belief();
     bool was_blocked = sc_signal_mask_blocks_fault_above(frame.place);
     struct sigaction action = get_action();
     bool will_block = !is_fault && sc_signals_is_about_to_block(context);
     sc_restartable_wait_restart(context);
     if (!is_fault && (was_blocked || will_block)) {
-        sc_kept_signal_put(info);
-        sc_signal_mask.keeps_for_handler = !was_blocked;
-        sc_signal_mask.keeps_one = was_blocked;
+        sc_pending_segv_add(info);
+        sc_signal_mask.pends_for_handler = !was_blocked;
+        sc_signal_mask.has_pending_segv = was_blocked;
         return NULL;
     }
     if (kills_program(&action, is_fault, was_blocked)) {
@@ -283,15 +288,15 @@ static handler_function *handler_for(int number, siginfo_t *info, ucontext_t *co
     return (handler_function *)(uintptr_t)action.sa_sigaction;
 }
 
-/* Puts the belief into the frame, out of which our sigreturn takes it. */
+/* Stores the belief in the frame, from which the library's sigreturn takes it. */
 static void believe_in_frame(ucontext_t *context)
 {
     if (SC_SIGRETURN_IS_OURS && sc_signal_mask.blocks_fault)
         sigaddset(&context->uc_sigmask, SIGSEGV);
 }
 
-/* The program's handler is called by a tail call, so its frame lies where the kernel would have put
- * it. */
+/* The program's handler is called by a tail call, so its frame lies where Linux would have put it.
+ */
 #define HANDLE(name, alternate)                                                                    \
     static void name(int number, siginfo_t *info, void *context)                                   \
     {                                                                                              \
@@ -303,26 +308,27 @@ static void believe_in_frame(ucontext_t *context)
         else if (SC_SIGRETURN_IS_OURS)                                                             \
             handler(number, info, context);                                                        \
         else                                                                                       \
-            handler(number, info, context), sc_signal_mask_take_from(context);                     \
+            handler(number, info, context), sc_signal_mask_restore_from(context);                  \
     }
 
-HANDLE(handle_on_own_stack, false)
+HANDLE(handle_on_thread_stack, false)
 HANDLE(handle_on_alternate_stack, true)
 
 /* ---- taking over ---- */
 
 static bool is_ours(const struct sigaction *action)
 {
-    return (action->sa_flags & SA_SIGINFO) && (action->sa_sigaction == handle_on_own_stack ||
+    return (action->sa_flags & SA_SIGINFO) && (action->sa_sigaction == handle_on_thread_stack ||
                                                action->sa_sigaction == handle_on_alternate_stack);
 }
 
-/* The flags of the program's action that we act on. All others go to the kernel as they are. */
+/* The flags of the program's action that the library implements. All others are passed to Linux as
+ * they are. */
 static const int flags_for_us =
     SA_SIGINFO | SA_ONSTACK | (int)SA_RESTART | SA_NODEFER | (int)SA_RESETHAND | SA_RESTORED;
 
-/* Installs our handler in the kernel, for the stack that the program's handler wants, and with
- * system calls restarted as the program's action would have it. */
+/* Installs the library's handler, for the stack that the program's handler wants, and with
+ * SA_RESTART as in the program's action. */
 static int install(const struct sigaction *program)
 {
     struct sigaction ours;
@@ -330,7 +336,7 @@ static int install(const struct sigaction *program)
     bool restarts = !is_handler(program) || (program->sa_flags & SA_RESTART);
     uint64_t mask = SC_KERNEL_MASK_ALL_BUT_FAULTS;
     memset(&ours, 0, sizeof ours);
-    ours.sa_sigaction = alternate ? handle_on_alternate_stack : handle_on_own_stack;
+    ours.sa_sigaction = alternate ? handle_on_alternate_stack : handle_on_thread_stack;
     ours.sa_flags = SA_SIGINFO | SA_NODEFER | (alternate ? SA_ONSTACK : 0) |
                     (restarts ? (int)SA_RESTART : 0) | (program->sa_flags & ~flags_for_us);
     memcpy(&ours.sa_mask, &mask, sizeof mask);
@@ -340,7 +346,7 @@ static int install(const struct sigaction *program)
     return 0;
 }
 
-/* Puts our handler for faults in front of the one that was found. */
+/* Installs the library's handler and records the action that was found as the program's. */
 static bool take_over_locked(const struct sigaction *found)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -349,7 +355,7 @@ static bool take_over_locked(const struct sigaction *found)
     return install(found) == 0;
 }
 
-/* Has the kernel our handler? If not, it is installed, and what was there becomes the program's
+/* Is the library's handler installed? If not, installs it, and what was there becomes the program's
  * action. */
 static bool is_or_becomes_ours(void)
 {
@@ -365,21 +371,22 @@ static bool is_or_becomes_ours(void)
     return ours;
 }
 
-/* Enters the program's handlers by way of the library from now on. Does nothing if that is so
- * already, or if the program does not reach our hooks. */
+/* Installs the library's handler for each of the program's. Does nothing if that was done, or if
+ * the program's calls do not reach the hooks. */
 void sc_signals_enter_handlers(void)
 {
     if (sc_sharing_has_handlers() || !sc_sharing_is_possible())
         return;
-    sc_sigreturn_learn_librarys();
+    sc_sigreturn_find_libc_restorer();
     struct sc_signals_lock lock = sc_signals_lock();
     sc_sharing_grow(SC_SHARING_HANDLERS);
     sc_signals_adopt_handlers();
     sc_signals_unlock(&lock);
 }
 
-/* Begins to share SIGSEGV, if no thread really blocks it. Such a mask stays in force until its
- * thread changes it, or leaves the handler that has it, and until then nothing may be guarded. */
+/* Begins to share SIGSEGV, if no thread really blocks it. A mask that blocks it stays in force
+ * until its thread changes it, or leaves the handler that has it, and until then nothing may be
+ * guarded. */
 static enum sc_takeover share_faults(void)
 {
     if (!sc_sharing_has_handlers())
@@ -392,35 +399,36 @@ static enum sc_takeover share_faults(void)
     sc_sharing_grow(SC_SHARING_FAULTS);
     sc_signals_adopt_handlers();
     sc_signals_unlock(&lock);
-    return sc_blocked_threads_look_again() ? SC_TAKEOVER_BLOCKED : SC_TAKEOVER_DONE;
+    return sc_blocked_threads_check_now() ? SC_TAKEOVER_BLOCKED : SC_TAKEOVER_DONE;
 }
 
-/* When the kernel's action is looked at again, and for how long that was put off. */
+/* When the action is read from Linux again, and how long the last interval was. */
 static _Atomic uint64_t action_good_until; /* ticks */
 static _Atomic uint64_t put_off_ns;
 
-/* Pages that are kept off stay so without a question when their copy is made again: not now. */
+/* Has the pages of reused operations chosen again, since the handler of SIGSEGV may have been
+ * replaced. */
 static void doubt_guards(void)
 {
     atomic_store_explicit(&sc_track_parts.guards->doubted_ticks, sc_ticks(), memory_order_relaxed);
 }
 
-void sc_signals_doubt(void)
+void sc_signals_recheck_soon(void)
 {
     atomic_store_explicit(&put_off_ns, 0, memory_order_relaxed);
     atomic_store_explicit(&action_good_until, 0, memory_order_relaxed);
     doubt_guards();
 }
 
-/* Looks now and then whether the kernel still has our handler. Only a system call that no hook sees
- * can have changed that, and looking is a system call as well. Runtimes make such calls when they
- * start, so each look that finds no change puts the next one off for twice as long. */
+/* Checks now and then whether the library's handler is still installed. Only a system call that no
+ * hook sees can have changed that, and the check is a system call as well. Runtimes make such calls
+ * when they start, so each check that finds no change doubles the time to the next one. */
 static bool is_still_ours(uint64_t now)
 {
     if (now < atomic_load_explicit(&action_good_until, memory_order_relaxed))
         return true;
     uint64_t ns = 2 * atomic_load_explicit(&put_off_ns, memory_order_relaxed);
-    ns = ns < LOOKS_FIRST_NS ? LOOKS_FIRST_NS : ns > LOOKS_LAST_NS ? LOOKS_LAST_NS : ns;
+    ns = ns < CHECK_FIRST_NS ? CHECK_FIRST_NS : ns > CHECK_LAST_NS ? CHECK_LAST_NS : ns;
     bool ours = is_or_becomes_ours();
     atomic_store_explicit(&put_off_ns, ours ? ns : 0, memory_order_relaxed);
     atomic_store_explicit(&action_good_until, ours ? now + sc_ticks_in_ns(ns) : 0,
@@ -428,8 +436,8 @@ static bool is_still_ours(uint64_t now)
     return ours;
 }
 
-/* Sees to it that our handler for faults is installed, before pages are guarded. A program may
- * replace it past our wrappers, so that is looked up again from time to time. */
+/* Installs the library's handler of SIGSEGV before pages are guarded. A program may replace it past
+ * the hooks, so it is checked again from time to time. */
 enum sc_takeover sc_signals_take_over(void)
 {
     static _Atomic uint64_t good_until; /* ticks */
@@ -446,9 +454,9 @@ enum sc_takeover sc_signals_take_over(void)
     return result;
 }
 
-/* Installs our handler in place of the default action. An ignored signal stays ignored, as exec
- * passes that on to the next program. */
-void sc_signals_keep_blocked(void)
+/* Installs the library's handler in place of the default action. An ignored signal stays ignored,
+ * as exec passes that on to the next program. */
+void sc_signals_prepare_pending(void)
 {
     struct sigaction found;
     if (sc_likely(atomic_load_explicit(&taken_over, memory_order_relaxed)) || !sc_sharing_is_on() ||
@@ -461,8 +469,8 @@ void sc_signals_keep_blocked(void)
     sc_signals_unlock(&lock);
 }
 
-/* Which flags of an action that was just installed the kernel has kept. Since Linux 5.11 it drops
- * flags that it does not know; before, it kept all. */
+/* Returns which flags of an action that was just installed Linux has kept. Since Linux 5.11 it
+ * drops flags that it does not know; before, it kept all. */
 static int kept_flags(const struct sigaction *installed)
 {
     struct sigaction found;
@@ -471,8 +479,8 @@ static int kept_flags(const struct sigaction *installed)
     return installed->sa_flags & (found.sa_flags | flags_for_us);
 }
 
-/* Until the program sets a handler of its own, the kernel has the program's action, and not our
- * handler. */
+/* Changes the program's action for SIGSEGV. Until the program sets a handler, Linux has the
+ * program's action, and not the library's handler. */
 int sc_signals_change(const struct sigaction *action, struct sigaction *old)
 {
     SC_ASSERT(sc_signals_are_locked_here());
@@ -485,7 +493,7 @@ int sc_signals_change(const struct sigaction *action, struct sigaction *old)
     }
     if (old) {
         *old = get_action();
-        sc_sigreturn_tell_librarys(old);
+        sc_sigreturn_put_libc_restorer(old);
     }
     if (!action)
         return 0;
@@ -493,11 +501,11 @@ int sc_signals_change(const struct sigaction *action, struct sigaction *old)
         return -1;
     put_action(action, kept_flags(action));
     if (action->sa_handler == SIG_IGN)
-        sc_kept_signal_forget();
+        sc_pending_segv_drop_all();
     return 0;
 }
 
-void sc_signals_tell_as_set(struct sigaction *found)
+void sc_signals_restore_program_action(struct sigaction *found)
 {
     if (is_ours(found))
         *found = get_action();

@@ -1,20 +1,19 @@
-/* Shares SIGSEGV with the program: the guard's faults are the library's, and all others reach the
- * program's handler.
+/* Shares SIGSEGV with the program: the library handles the faults on guarded pages, and passes all
+ * others to the program's handler.
  *
- * From the first page on that is guarded by mprotect, the kernel has the library's handler. The
+ * From the first page on that is guarded by mprotect, Linux has the library's handler. The
  * program's action is kept here, and sigaction and the like report that action. The program's
- * handler gets every fault that is not the guard's, as the kernel would have delivered it: on the
- * stack that it asked for, with its mask and flags. Its frame lies where the kernel would have put
- * it, so it returns, is left and is unwound as without us. Before the first such page nothing about
- * SIGSEGV is changed (sharing.h).
+ * handler is called as Linux would have called it: on the stack that it asked for, with its mask
+ * and flags, and with its frame in the same place. So it returns, is left and is unwound as without
+ * the library. Before the first such page nothing about SIGSEGV is changed (sharing.h).
  *
- * The library's handler runs with every other signal blocked from its first instruction, because a
- * signal handler may take the thread away for good (siglongjmp, asynchronous cancellation). Signals
- * are unblocked only where nothing is left to do. In a setuid program, and with mode=off,
- * everything passes through.
+ * The library's handler runs with every other signal blocked from its first instruction, because
+ * another handler might leave it for good (siglongjmp, asynchronous cancellation). Signals are
+ * unblocked only where nothing is left to do. In a setuid program, and with mode=off, hooks pass
+ * calls on unchanged.
  *
- * Everything here is thread safe and signal safe, as what it stands for is. Locks: sc_signals_lock,
- * with all signals blocked. */
+ * Everything here is thread-safe and signal-safe, as the functions that it hooks are. Locks:
+ * sc_signals_lock, with all signals blocked. */
 #ifndef SC_INTERPOSE_SIGNALS_SIGNALS_H
 #define SC_INTERPOSE_SIGNALS_SIGNALS_H
 
@@ -23,25 +22,28 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* Called when the process begins to use CUDA: from now on handlers that the program has set by the
- * C library are entered by way of the library (sharing.h). Takes the loader's lock. */
+/* Makes the library's handler the one that Linux calls for each handler that the program has set by
+ * the C library (sharing.h). Called when the process begins to use CUDA. Takes the loader's lock.
+ */
 void sc_signals_enter_handlers(void);
 
-/* In a forked child: its signals are its own from now on. */
+/* Resets the signal state in a forked child: nothing is kept, postponed, single-stepped or locked
+ * there. */
 void sc_signals_child(void);
 
-/* Called when the handler of SIGSEGV may soon be replaced past the hooks, as by a runtime that
- * starts: the kernel's action is looked at more often again. Three stores. */
-void sc_signals_doubt(void);
+/* Makes the library read the action for SIGSEGV from Linux more often again. Called when a library
+ * is loaded that may soon replace the handler without passing through the hooks, as language
+ * runtimes do when they start. Three stores. */
+void sc_signals_recheck_soon(void);
 
-/* Installs the library's handler in the kernel, and keeps the former handler as the program's. If
- * it is installed already, the kernel's action is looked at now and then, 50 us to 0.1 s after the
- * last look. A handler that was installed past the hooks is taken for the program's, and replaced
- * again. */
+/* Installs the library's handler of SIGSEGV, and keeps the former one as the program's. If it is
+ * installed already, reads the action from Linux now and then, 50 us to 0.1 s after the last time.
+ * A handler that was installed past the hooks is taken as the program's, and replaced again. */
 enum sc_takeover {
     SC_TAKEOVER_DONE,
-    SC_TAKEOVER_REFUSED, /* the kernel refuses, or SIGSEGV cannot be shared */
-    SC_TAKEOVER_BLOCKED, /* a thread really blocks SIGSEGV: a touch by it would kill */
+    SC_TAKEOVER_REFUSED, /* Linux refuses, or SIGSEGV cannot be shared */
+    /* A thread really blocks SIGSEGV (blocked_threads.h) and would be killed by a touch. */
+    SC_TAKEOVER_BLOCKED,
 };
 enum sc_takeover sc_signals_take_over(void);
 
@@ -54,28 +56,29 @@ struct sc_signals_lock {
 };
 struct sc_signals_lock sc_signals_lock(void);
 void sc_signals_unlock(const struct sc_signals_lock *lock);
-bool sc_signals_are_locked_here(void); /* in builds with checks (common/checks.h) alone */
+bool sc_signals_are_locked_here(void); /* debug builds alone (common/checks.h) */
 
-/* sigaction for SIGSEGV, under the lock: `old` gets the program's action, and `action`, if not
- * NULL, becomes the new one. 0, or -1 with errno. */
+/* sigaction for SIGSEGV: stores the program's action in `old`, and makes `action` the new one
+ * unless it is NULL. Needs the lock. Returns 0, or -1 with errno. */
 int sc_signals_change(const struct sigaction *action, struct sigaction *old);
 
-/* Gives all of the program's handlers to the kernel anew, since the way in which they are entered
- * has changed. Under the lock. */
+/* Sets all of the program's handlers in Linux again, since the way in which they are called has
+ * changed. Needs the lock. */
 void sc_signals_adopt_handlers(void);
 
-/* Turns what the kernel has for SIGSEGV, which may be our handler, into the program's action. */
-void sc_signals_tell_as_set(struct sigaction *found);
+/* Replaces the action read from Linux for SIGSEGV, which may be the library's, by the program's. */
+void sc_signals_restore_program_action(struct sigaction *found);
 
-/* Did a signal interrupt another handler of ours at its first instruction? That happens if several
- * pending signals come at once. */
+/* Did a signal interrupt another handler of the library at its first instruction? That happens if
+ * several pending signals are delivered at once. */
 bool sc_signals_is_about_to_enter(const ucontext_t *context);
 
-/* The same, of a handler for a signal whose action masks SIGSEGV. */
+/* Did a signal interrupt another handler of the library at its first instruction, and does the
+ * action of that handler's signal mask SIGSEGV? */
 bool sc_signals_is_about_to_block(const ucontext_t *context);
 
-/* A handler begins that interrupted `context`: looks whether the program has changed its mask past
- * the hooks (sc_signal_mask_compare). To be called before the belief is put into the handler's
+/* Checks whether the program has changed its mask past the hooks (sc_signal_mask_compare), when a
+ * handler begins that interrupted `context`. Called before the belief is written into the handler's
  * frame. */
 void sc_signals_compare_mask(ucontext_t *context);
 

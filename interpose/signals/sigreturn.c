@@ -25,12 +25,12 @@ _Static_assert(offsetof(ucontext_t, uc_sigmask) == 296, "the mask in the frame")
 _Static_assert(offsetof(ucontext_t, uc_mcontext.gregs) == 40, "the registers in the frame");
 _Static_assert(SC_SIGNAL_BIT(SIGSEGV) == UINT64_C(1) << 10, "the signal in the mask");
 _Static_assert(offsetof(struct sc_signal_mask, blocks_fault) == 0, "written by the code below");
-_Static_assert(offsetof(struct sc_signal_mask, keeps_one) == 1, "read by it");
+_Static_assert(offsetof(struct sc_signal_mask, has_pending_segv) == 1, "read by it");
 _Static_assert(offsetof(struct sc_signal_mask, handler.place) == 8, "and so is this");
 _Static_assert(offsetof(struct sc_inside_interruption, handler_end) == 0, "compared by it");
 _Static_assert(offsetof(struct sc_inside_interruption, block) == 8, "written by it");
 _Static_assert(sizeof(((struct sc_signal_mask *)NULL)->blocks_fault) == 1, "as one byte");
-_Static_assert(offsetof(struct sc_signal_mask, kernels) == 24, "written by it");
+_Static_assert(offsetof(struct sc_signal_mask, kernel_mask) == 24, "written by it");
 _Static_assert(SC_SHARING_FAULTS == 2 && sizeof sc_sharing_now == 1, "read by it");
 
 /* Where handlers return to. The mask in the frame says what the program is to believe from then on.
@@ -86,13 +86,13 @@ __asm__(".macro sc_saved number, index\n"
         "	jc 1f\n"
         "	cmpb $0, %fs:1(%rax)\n"
         "	je 1f\n"
-        "	call sc_kept_signal_come_with_mask\n"
+        "	call sc_pending_segv_deliver_with_mask\n"
         "1:	movq $15, %rax\n"
         "	syscall\n"
         "	.cfi_endproc\n"
         ".size sc_sigreturn_way_back, . - sc_sigreturn_way_back\n");
 
-/* sigaction's structure as the kernel declares it. */
+/* The structure of the system call rt_sigaction. */
 struct kernel_action {
     void *handler;
     unsigned long flags;
@@ -105,17 +105,17 @@ static bool is_handler(const struct kernel_action *action)
     return action->handler != (void *)SIG_DFL && action->handler != (void *)SIG_IGN;
 }
 
-static _Atomic(void *) librarys_way_back; /* the C library's way back (sa_restorer) */
+static _Atomic(void *) libc_restorer; /* the C library's way back (sa_restorer) */
 
-/* Puts the address of our code for the return into the action that the kernel has, and notes the
- * address that the C library had put there. */
+/* Puts the address of the library's return code (sa_restorer) into the action that Linux has, and
+ * records the address that the C library had put there. */
 void sc_sigreturn_adopt(int number)
 {
     struct kernel_action action;
     SC_KEEP_ERRNO();
     if (sc_kernel_call(SYS_rt_sigaction, number, NULL, &action, sizeof action.mask) == 0 &&
         is_handler(&action) && action.restorer != sc_sigreturn_way_back) {
-        atomic_store(&librarys_way_back, (void *)(uintptr_t)action.restorer);
+        atomic_store(&libc_restorer, (void *)(uintptr_t)action.restorer);
         action.restorer = sc_sigreturn_way_back;
         sc_kernel_call(SYS_rt_sigaction, number, &action, NULL, sizeof action.mask);
     }
@@ -123,29 +123,28 @@ void sc_sigreturn_adopt(int number)
 
 static struct sc_object_range c_library;
 
-/* gnu_get_libc_version has no hook of ours, so its address is in the C library. */
-void sc_sigreturn_learn_librarys(void)
+/* gnu_get_libc_version is not hooked, so its address is in the C library. */
+void sc_sigreturn_find_libc_restorer(void)
 {
     c_library = sc_object_range_of((uintptr_t)gnu_get_libc_version);
 }
 
-bool sc_sigreturn_is_librarys(const struct sigaction *action)
+bool sc_sigreturn_was_set_by_libc(const struct sigaction *action)
 {
     return sc_object_range_holds(&c_library, (uintptr_t)action->sa_restorer);
 }
 
-bool sc_sigreturn_leads_back(uintptr_t caller)
+bool sc_sigreturn_is_return_to_us(uintptr_t caller)
 {
     return caller == (uintptr_t)sc_sigreturn_way_back;
 }
 
-/* Puts the C library's own way back into an action that the program is told. The C library puts its
- * way back into every action that it hands to the kernel, also into those that ignore the
- * signal. */
-void sc_sigreturn_tell_librarys(struct sigaction *action)
+/* Puts the C library's return code into an action that the program will read. The C library puts
+ * its code into every action that it passes to Linux, also into those that ignore the signal. */
+void sc_sigreturn_put_libc_restorer(struct sigaction *action)
 {
     enum { SA_RESTORED = 0x04000000 };
-    void *known = atomic_load(&librarys_way_back);
+    void *known = atomic_load(&libc_restorer);
     if (known && (action->sa_flags & SA_RESTORED))
         action->sa_restorer = (void (*)(void))(uintptr_t)known;
 }
@@ -157,24 +156,24 @@ void sc_sigreturn_adopt(int number)
     (void)number;
 }
 
-void sc_sigreturn_learn_librarys(void)
+void sc_sigreturn_find_libc_restorer(void)
 {
 }
 
 /* An action says nothing of who has set it. */
-bool sc_sigreturn_is_librarys(const struct sigaction *action)
+bool sc_sigreturn_was_set_by_libc(const struct sigaction *action)
 {
     (void)action;
     return true;
 }
 
-bool sc_sigreturn_leads_back(uintptr_t caller)
+bool sc_sigreturn_is_return_to_us(uintptr_t caller)
 {
     (void)caller;
     return true;
 }
 
-void sc_sigreturn_tell_librarys(struct sigaction *action)
+void sc_sigreturn_put_libc_restorer(struct sigaction *action)
 {
     (void)action;
 }

@@ -24,7 +24,7 @@
 
 #if defined(__x86_64__)
 
-enum { TRAP_FLAG = 0x100, TRAPPED = 2 /* TRAP_TRACE */, LOOK_NS = 100 * 1000 * 1000 };
+enum { TRAP_FLAG = 0x100, TRAPPED = 2 /* TRAP_TRACE */, TRACED_KEPT_NS = 100 * 1000 * 1000 };
 
 typedef int sigaction_function(int number, const struct sigaction *action, struct sigaction *old);
 
@@ -59,7 +59,7 @@ static bool is_stepped_here(void)
 /* ---- the frame ---- */
 
 /* Sets the trap flag in the fault's frame, and blocks all signals but those of faults, which are
- * the instruction's own. So no handler comes before the trap, finds the flag in its frame, or takes
+ * the instruction's own. So no handler runs before the trap, finds the flag in its frame, or takes
  * the frame elsewhere. */
 static void set_flag_in_frame(ucontext_t *context)
 {
@@ -68,13 +68,13 @@ static void set_flag_in_frame(ucontext_t *context)
     memcpy(&context->uc_sigmask, &mask, sizeof mask);
 }
 
-/* Takes the flag and the step's mask out of the frame. Our sigreturn from the fault has noted the
- * step's mask as the kernel's (sigreturn.c), so the thread's own is noted again. */
+/* Removes the flag and the step's mask from the frame. The library's sigreturn from the fault has
+ * recorded the step's mask as Linux's (sigreturn.c), so the thread's is recorded again. */
 static void clear_flag_in_frame(ucontext_t *context)
 {
     context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
     memcpy(&context->uc_sigmask, &step.mask_before, sizeof step.mask_before);
-    sc_signal_mask_note_kernels(step.mask_before);
+    sc_signal_mask_note_kernel_mask(step.mask_before);
 }
 
 static bool has_flag(const ucontext_t *context)
@@ -82,7 +82,7 @@ static bool has_flag(const ucontext_t *context)
     return context->uc_mcontext.gregs[REG_EFL] & TRAP_FLAG;
 }
 
-/* ---- behind the instruction ---- */
+/* ---- after the instruction ---- */
 
 static void call_done(void *unused)
 {
@@ -103,7 +103,7 @@ static void end_step(void)
     atomic_store(&stepped, 0);
 }
 
-/* Calls what was to be done behind the instruction, and ends the step. */
+/* Calls `done` after the instruction, and ends the step. */
 static void finish_step(bool is_repeated)
 {
     step.is_repeated = is_repeated;
@@ -113,15 +113,15 @@ static void finish_step(bool is_repeated)
 }
 
 /* Not a trap of a step: the default action is set and the signal sent again. It is blocked until
- * our handler returns. */
+ * the library's handler returns. */
 static void kill_by_trap(int number)
 {
     set_default_action();
     sc_kernel_call(SYS_tgkill, getpid(), sc_kernel_call(SYS_gettid), number);
 }
 
-/* The handler for the trap behind the instruction. A trap that is not ours ends the process, as it
- * would have. */
+/* Handles the trap after the instruction. Any other trap ends the process, as it would have without
+ * the library. */
 static void on_trap(int number, siginfo_t *info, void *argument)
 {
     ucontext_t *context = argument;
@@ -129,7 +129,7 @@ static void on_trap(int number, siginfo_t *info, void *argument)
     if (info->si_code == TRAPPED && is_stepped_here()) {
         clear_flag_in_frame(context);
         finish_step((uintptr_t)context->uc_mcontext.gregs[REG_RIP] == step.pc);
-        sc_main_thread_let_go();
+        sc_main_thread_note_unblocked();
     } else {
         kill_by_trap(number);
     }
@@ -137,7 +137,7 @@ static void on_trap(int number, siginfo_t *info, void *argument)
 
 /* ---- before it ---- */
 
-/* Is the process traced? Then SIGTRAP is the debugger's. The answer is kept for LOOK_NS. */
+/* Is the process traced? Then SIGTRAP is the debugger's. The answer is kept for TRACED_KEPT_NS. */
 static bool is_traced(void)
 {
     static _Atomic uint64_t good_until_ns;
@@ -152,7 +152,7 @@ static bool is_traced(void)
     const char *tracer = strstr(text, name);
     bool is_now = !tracer || tracer[sizeof name - 1] != '0';
     atomic_store_explicit(&traced, is_now, memory_order_relaxed);
-    atomic_store_explicit(&good_until_ns, now_ns + LOOK_NS, memory_order_relaxed);
+    atomic_store_explicit(&good_until_ns, now_ns + TRACED_KEPT_NS, memory_order_relaxed);
     return is_now;
 }
 
@@ -163,7 +163,7 @@ static bool is_on_alternate_stack(const ucontext_t *context)
     return (uintptr_t)context - (uintptr_t)context->uc_stack.ss_sp < context->uc_stack.ss_size;
 }
 
-/* Installs our handler of SIGTRAP. False: the program has an action of its own. */
+/* Installs the library's handler of SIGTRAP. False: the program has an action of its own. */
 static bool take_signal(bool alternate)
 {
     struct sigaction found;
@@ -181,8 +181,8 @@ static bool take_signal(bool alternate)
 }
 
 /* Sets the trap flag on this thread for one nop. True: the machine traps; an emulator may not know
- * the flag. After the trap another thread may become the stepped one at once, so only our own id
- * tells. */
+ * the flag. After the trap another thread may become the stepped one at once, so only this thread's
+ * id in `stepped` is checked. */
 static bool try_machine(void)
 {
     step.done = NULL;
@@ -194,7 +194,7 @@ static bool try_machine(void)
     return !is_stepped_here();
 }
 
-/* Makes this thread the stepped one, with SIGTRAP in our hands. */
+/* Makes this thread the stepped one, and installs the handler of SIGTRAP. */
 static bool begin_step(bool alternate)
 {
     int32_t none = 0;
@@ -206,7 +206,7 @@ static bool begin_step(bool alternate)
     return false;
 }
 
-/* Finds out once whether the machine traps. On the current stack, since the alternate one may hold
+/* Finds out once whether the machine traps, on the current stack, since the alternate one may have
  * the fault's frame. */
 static bool does_trap(void)
 {
@@ -218,7 +218,7 @@ static bool does_trap(void)
     return atomic_load(&machine_traps) == TRAPS;
 }
 
-/* Has the fault's frame trap after one instruction. False: that cannot be done here, or another
+/* Makes the fault's frame trap after one instruction. False: that cannot be done here, or another
  * thread is being stepped. */
 bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_single_step_done *done)
 {
@@ -252,7 +252,7 @@ void sc_single_step_cancel(void *context)
     }
 }
 
-/* The instruction is not to be stepped after all: ends the step, and calls nothing. */
+/* Ends the step without calling `done`: the instruction is not to be stepped after all. */
 void sc_single_step_forget(const struct sc_fault *fault)
 {
     ucontext_t *context = (ucontext_t *)(uintptr_t)fault->context;
@@ -263,7 +263,7 @@ void sc_single_step_forget(const struct sc_fault *fault)
     }
 }
 
-/* In a child that has forked no step is under way. */
+/* Resets the state in a forked child, where no step is under way. */
 void sc_single_step_child(void)
 {
     if (!sc_single_step_is_under_way())
@@ -274,6 +274,7 @@ void sc_single_step_child(void)
 
 #else
 
+/* Refuses to single-step, on processors for which that is not implemented. */
 bool sc_single_step_begin(const struct sc_fault *fault, uintptr_t page, sc_single_step_done *done)
 {
     (void)fault;

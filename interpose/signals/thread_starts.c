@@ -1,11 +1,10 @@
 /* Hooks of functions that start threads. New threads inherit what their creator believes of its
- * mask, and threads that the driver and CUPTI start are noted as such.
+ * mask, and threads that the driver and CUPTI start are recorded as such.
  *
- * The kernel gives a signal that is sent to the process to any thread that does not block it. So a
+ * Linux delivers a signal that is sent to the process to any thread that does not block it. So a
  * thread that exists only because of the library blocks all signals but those of faults: one that
  * CUPTI starts while only the library uses CUPTI. The driver's threads, and those of a CUPTI that a
- * tool uses, are as they would be without us.
- */
+ * tool uses, are as they would be without the library. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -42,7 +41,8 @@ struct start {
 
 static struct start starts[STARTS];
 
-/* On the new thread: frees its place and notes what it is. Returns what to call. */
+/* Frees the new thread's entry and applies what it says. Returns what to call. Called on the new
+ * thread. */
 static struct start use_start(void *place)
 {
     struct start start = *(struct start *)place;
@@ -68,8 +68,8 @@ static int begin_c11_thread(void *place)
     return ((thrd_start_t)start.function)(start.argument);
 }
 
-/* Takes a place for a new thread. It is free again as soon as the thread runs. NULL: all are taken,
- * and nothing will be known of the thread. */
+/* Takes an entry for a new thread, which is free again as soon as the thread runs. NULL: all are
+ * taken, and nothing will be known of the thread. */
 static struct start *take_place(void)
 {
     for (unsigned i = 0; i < STARTS * TURNS; i++) {
@@ -93,8 +93,8 @@ static bool begins_blocked(const pthread_attr_t *attributes)
     return sc_signal_mask_really_blocks_fault();
 }
 
-/* Notes how a thread is to begin. NULL: there is nothing to note, or no place for it. The thread
- * then begins as it would without us. */
+/* Records how a thread is to begin. NULL: there is nothing to record, or no entry for it. The
+ * thread then begins as without the library. */
 static struct start *note_start(const pthread_attr_t *attributes, uintptr_t function,
                                 void *argument)
 {
@@ -147,7 +147,7 @@ static int create_masked(sc_create_function *real, pthread_t *thread,
     return result;
 }
 
-/* Notes the stack on which a new thread will run. A stack that the program provides may lie in
+/* Records the stack on which a new thread will run. A stack that the program provides may lie in
  * pinned memory. */
 static void note_stack(const pthread_attr_t *attributes)
 {
@@ -161,7 +161,7 @@ SC_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes
                              sc_run_function *function, void *argument)
 {
     sc_create_function *real = SC_NEXT(sc_create_function *, "pthread_create");
-    sc_signals_doubt();
+    sc_signals_recheck_soon();
     note_stack(attributes);
     bool is_ours = is_there_because_of_us((uintptr_t)function, (uintptr_t)SC_SITE());
     struct start *place = note_start(attributes, (uintptr_t)function, argument);

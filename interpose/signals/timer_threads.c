@@ -32,7 +32,7 @@ struct chunk {
 static _Atomic(struct chunk *) latest_chunk;
 static _Atomic(struct notified *) buckets[BUCKETS];
 
-/* What a timer's thread calls in place of the program's function. */
+/* Runs on a timer's thread in place of the program's function, and calls that. */
 static void begin_thread(union sigval value)
 {
     const struct notified *notified = value.sival_ptr;
@@ -41,8 +41,7 @@ static void begin_thread(union sigval value)
     notified->function(notified->value);
 }
 
-/* A record from chunks that are never given back: a timer's thread may begin after the timer is
- * gone. */
+/* Allocates a record, which is never freed: a timer's thread may begin after the timer is gone. */
 static struct notified *new_record(void)
 {
     const unsigned most = sizeof latest_chunk->records / sizeof *latest_chunk->records;
@@ -72,8 +71,8 @@ static bool is_for(const struct notified *notified, const struct sigevent *event
            notified->value.sival_ptr == event->sigev_value.sival_ptr;
 }
 
-/* The record for the event, which is added if it is new. NULL: there is no memory. Two threads may
- * add the same at once, which does no harm. */
+/* Finds or adds the record for the event. NULL: there is no memory. Two threads may add the same at
+ * once, which is harmless. */
 static struct notified *record_of(const struct sigevent *event)
 {
     _Atomic(struct notified *) *bucket = bucket_of(event);
@@ -90,9 +89,9 @@ static struct notified *record_of(const struct sigevent *event)
     return added;
 }
 
-/* What the C library is told in place of the program's event, if that asks for a thread: the thread
- * begins in our function, and then runs the program's. */
-struct sigevent *sc_timer_threads_event(const struct sigevent *event, struct sigevent *room)
+/* Returns the event to pass to the C library. If the program's event requests a thread, that begins
+ * in the library's function, which then calls the program's. */
+struct sigevent *sc_timer_threads_wrap_event(const struct sigevent *event, struct sigevent *room)
 {
     struct sigevent *asked = (struct sigevent *)(uintptr_t)event;
     if (!event || event->sigev_notify != SIGEV_THREAD || !sc_sharing_is_wanted())

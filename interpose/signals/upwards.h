@@ -1,43 +1,41 @@
-/* Functions of the guard that this folder calls, and functions of its higher modules that its lower
- * ones call.
- *
- * Async-signal-safe. Locks: those that are said.
- */
+/* Functions of the guard that this folder calls, and functions of this folder's higher modules that
+ * its lower ones call. Async-signal-safe. Locks: those stated. */
 #ifndef SC_INTERPOSE_SIGNALS_UPWARDS_H
 #define SC_INTERPOSE_SIGNALS_UPWARDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A page fault, as its SIGSEGV tells of it. */
+/* A page fault, as described by its SIGSEGV. */
 struct sc_fault {
     uintptr_t address;
     uintptr_t pc;
     const void *context; /* the interrupted context, a ucontext_t */
-    uint64_t mask;       /* the context's signal mask, as the kernel has it */
+    uint64_t mask;       /* the context's signal mask, as Linux has it */
     bool write;          /* the instruction was to write */
     bool executes;       /* the instruction itself could not be read */
     bool denied;         /* the page is mapped, but not accessible (SEGV_ACCERR) */
 };
 
-/* guard/touches.c: called by the handler of SIGSEGV on the faulting thread, with signals blocked.
- * True: the instruction is to be repeated. Either the fault was the guard's and is handled, or a
- * signal is pending that the program is to get first. False: the fault is the program's. Locks: the
- * guard's and the tracker's, one after the other. */
+/* guard/touches.c: handles a fault; called by the handler of SIGSEGV on the faulting thread, with
+ * signals blocked. True: the instruction is to be repeated, since the fault was the guard's and is
+ * handled, or a signal is pending that the program must get first. False: the fault is the
+ * program's own. Locks: takes the guard's and the tracker's, one after the other. */
 bool sc_guard_fault(const struct sc_fault *fault);
 
-/* guard/guard.c: in a forked child: lets go of all pages, and returns true. A child that was made
- * by a system call of the program's own has not run the library's fork handler. No lock. */
-bool sc_guard_is_done_by_child(void);
+/* guard/guard.c: in a forked child, unprotects all pages, and returns true; elsewhere returns
+ * false. A child that was made by a system call of the program has not run the library's fork
+ * handler. No lock. */
+bool sc_guard_unprotect_in_child(void);
 
-/* guard/guard.c: notes that a stack lies at `place`, on which the thread may soon run. From now on,
- * no page is protected of a range around it of which an operation uses only a part. Not within a
- * lock of the library's. Locks: the guard's and the tracker's. */
+/* guard/guard.c: records that a stack lies at `place`, on which the thread may soon run. From now
+ * on no page of the range around it is protected of which an operation uses only a part. Not within
+ * a lock of the library. Locks: takes the guard's and the tracker's. */
 void sc_guard_note_stack(uintptr_t place);
 
-/* signals/signals.c: called when a thread is noted to believe SIGSEGV blocked. A SIGSEGV that is
- * sent to it is then to be kept, and must not meet the default action, which would kill. Takes the
- * lock of actions. */
-void sc_signals_keep_blocked(void);
+/* signals/signals.c: prepares for a SIGSEGV that is sent to a thread which believes it blocked: it
+ * must be kept, and must not meet the default action, which would kill. Called when a belief is
+ * recorded. Takes sc_signals_lock. */
+void sc_signals_prepare_pending(void);
 
 #endif

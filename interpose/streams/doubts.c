@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 
 #include "common/checks.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/points.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/process.h"
@@ -59,7 +59,7 @@ static void list_functions(struct doubt *doubt, const struct sc_op_info *op)
 unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ticket)
 {
     unsigned begun = 0;
-    sc_own_lock_take(&doubts_lock);
+    sc_library_lock_acquire(&doubts_lock);
     for (unsigned i = 0; i < DOUBTS_MAX && !begun; i++) {
         if (doubts[i].is_used)
             continue;
@@ -74,7 +74,7 @@ unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ti
         SC_ASSERT(atomic_load(&doubt_count) <= 2 * DOUBTS_MAX);
         begun = i + 1;
     }
-    sc_own_lock_give(&doubts_lock);
+    sc_library_lock_release(&doubts_lock);
     return begun;
 }
 
@@ -84,10 +84,10 @@ void sc_doubts_end(unsigned doubt)
     if (!doubt)
         return;
     SC_ASSERT(doubt <= DOUBTS_MAX);
-    sc_own_lock_take(&doubts_lock);
+    sc_library_lock_acquire(&doubts_lock);
     SC_ASSERT(doubts[doubt - 1].is_used);
     doubts[doubt - 1].is_used = false;
-    sc_own_lock_give(&doubts_lock);
+    sc_library_lock_release(&doubts_lock);
     atomic_fetch_sub(&doubt_count, 1);
 }
 
@@ -104,12 +104,12 @@ void sc_doubts_wait_begins(const struct sc_point *point)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
         return;
-    sc_own_lock_take(&doubts_lock);
+    sc_library_lock_acquire(&doubts_lock);
     wait_count++;
     for (unsigned i = 0; i < DOUBTS_MAX; i++)
         if (is_own(&doubts[i]) && sc_order_point_covers(point, &doubts[i].of))
             doubts[i].wait = wait_count;
-    sc_own_lock_give(&doubts_lock);
+    sc_library_lock_release(&doubts_lock);
 }
 
 /* The thread's wait or call is over, and so is what it could clear. */
@@ -117,13 +117,13 @@ void sc_doubts_wait_ends(void)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
         return;
-    sc_own_lock_take(&doubts_lock);
+    sc_library_lock_acquire(&doubts_lock);
     for (unsigned i = 0; i < DOUBTS_MAX; i++)
         if (is_own(&doubts[i])) {
             doubts[i].wait = 0;
             doubts[i].is_in_call = false;
         }
-    sc_own_lock_give(&doubts_lock);
+    sc_library_lock_release(&doubts_lock);
 }
 
 uint64_t sc_doubts_raised(void)
@@ -137,10 +137,10 @@ void sc_doubts_call_begins(uint64_t before)
 {
     if (sc_likely(sc_doubts_raised() == before))
         return;
-    sc_own_lock_take(&doubts_lock);
+    sc_library_lock_acquire(&doubts_lock);
     for (unsigned i = 0; i < DOUBTS_MAX; i++)
         doubts[i].is_in_call |= is_own(&doubts[i]) && doubts[i].raised_number > before;
-    sc_own_lock_give(&doubts_lock);
+    sc_library_lock_release(&doubts_lock);
 }
 
 /* ---- what the functions do ---- */
@@ -160,11 +160,11 @@ void sc_doubts_function_returned(unsigned call, bool is_plain)
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
         return;
     uint64_t launched = sc_host_functions_last_of(call);
-    sc_own_lock_take(&doubts_lock);
+    sc_library_lock_acquire(&doubts_lock);
     for (unsigned i = 0; i < DOUBTS_MAX && launched; i++)
         if (doubts[i].is_used && (doubts[i].is_in_call || is_plain))
             clear_function(&doubts[i], launched);
-    sc_own_lock_give(&doubts_lock);
+    sc_library_lock_release(&doubts_lock);
 }
 
 /* Could the thread open no gate since the last look? It waits for the very operation, or has ended.
@@ -200,10 +200,10 @@ void sc_doubts_look(unsigned doubt)
     if (!doubt)
         return;
     SC_ASSERT(doubt <= DOUBTS_MAX);
-    sc_own_lock_take(&doubts_lock);
+    sc_library_lock_acquire(&doubts_lock);
     SC_ASSERT(doubts[doubt - 1].is_used);
     look_at(&doubts[doubt - 1]);
-    sc_own_lock_give(&doubts_lock);
+    sc_library_lock_release(&doubts_lock);
 }
 
 /* May one of the doubt's functions still wait for the program? Doubt 0, for which there was no
@@ -212,12 +212,12 @@ bool sc_doubts_remain(unsigned doubt)
 {
     if (!doubt)
         return true;
-    sc_own_lock_take(&doubts_lock);
+    sc_library_lock_acquire(&doubts_lock);
     const struct doubt *of = &doubts[doubt - 1];
     SC_ASSERT(of->is_used);
     bool remain = of->count > SC_HOST_FUNCTIONS_LISTED;
     for (unsigned i = 0; i < listed_count(of); i++)
         remain |= !of->functions[i].is_cleared;
-    sc_own_lock_give(&doubts_lock);
+    sc_library_lock_release(&doubts_lock);
     return remain;
 }

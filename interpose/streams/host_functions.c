@@ -120,7 +120,7 @@ void sc_host_functions_note_begun(unsigned call, uint64_t launched_ticks)
 {
     struct call *own = call_of(call);
     own_ticks = launched_ticks;
-    sc_guard_lets_faults_in(false);
+    sc_guard_unblock_faults(false);
     if (!own)
         return;
     running_call = call;
@@ -380,7 +380,7 @@ static void look_at_call(struct call *call, uint64_t waits_since_ns)
     if (waits_since_ns && (now_ns - sampled_ns < SAMPLE_NS ||
                            !atomic_compare_exchange_strong(&call->sampled_ns, &sampled_ns, now_ns)))
         return;
-    enum sc_sleep sleep = sc_sleeping_threads_look(thread, sc_thread_id());
+    enum sc_sleep sleep = sc_sleeping_threads_check(thread, sc_thread_id());
     if (sleep == SC_AWAKE)
         atomic_store(&call->samples_asleep, 0);
     else if (sleep == SC_SLEEPS_FOR_OWN || !waits_since_ns ||

@@ -54,7 +54,7 @@ void sc_marks_start(void)
 
 /* ---- what the driver makes ---- */
 
-/* Streams are created with the stack of a thread of ours (sc_own_threads_make_room). */
+/* Streams are created with the stack of a thread of ours (sc_library_threads_call). */
 struct creation {
     CUstream stream;
     CUresult result;
@@ -76,7 +76,7 @@ static CUresult new_event(CUevent *event)
 static CUresult new_stream(CUstream *stream)
 {
     struct creation creation = {NULL, CUDA_ERROR_OUT_OF_MEMORY};
-    sc_own_threads_make_room(create_stream, &creation);
+    sc_library_threads_call(create_stream, &creation);
     *stream = creation.stream;
     return creation.result;
 }

@@ -251,7 +251,7 @@ static uint64_t begin_wait(_Atomic uint64_t *asked)
 {
     uint64_t since_ticks = sc_ticks_not_late();
     raise_to(asked, since_ticks + 1);
-    sc_ticks_tell(since_ticks);
+    sc_ticks_note_read(since_ticks);
     return since_ticks;
 }
 

@@ -1,11 +1,11 @@
-/* The hook of sigaltstack. The kernel may write to such a stack at any time, so its pages are not
+/* The hook of sigaltstack. Linux may write to an alternate stack at any time, so its pages are not
  * guarded. */
 #include <errno.h>
 #include <signal.h>
 
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
-#include "interpose/base/own_stack.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/guard/door.h"
 #include "track/track_views.h"
 
@@ -27,7 +27,7 @@ SC_EXPORT int sigaltstack(const stack_t *stack, stack_t *old)
         *old = former;
     if (result == 0 && stack) {
         int saved = errno;
-        sc_own_stack_note_alternate(stack);
+        sc_thread_stack_note_alternate(stack);
         if (!(stack->ss_flags & SS_DISABLE))
             sc_guard_unprotect(stack->ss_sp, stack->ss_size);
         errno = saved;

@@ -1,7 +1,7 @@
-/* Hooks of exec and posix_spawn. The kernel reads arguments and environment, and would fail with
- * EFAULT if these lay on a guarded page. The new program starts in our place, or in a child that
- * shares our memory. So all pages are let go first, and what the kernel reads is lent: otherwise
- * another thread's copy could have it protected again meanwhile. */
+/* Hooks of exec and posix_spawn. Linux reads arguments and environment, and would fail with EFAULT
+ * if these lay on a guarded page. The new program starts in place of this process, or in a child
+ * that shares its memory. So all pages are unprotected first, and what Linux reads is on loan:
+ * otherwise another thread's copy could protect it again meanwhile. */
 #include <limits.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/frames.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/pages.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
@@ -19,7 +19,7 @@
 #include "interpose/guard/loans.h"
 #include "interpose/signals/signal_mask.h"
 #include "interpose/system_calls/exec.h"
-#include "interpose/system_calls/look.h"
+#include "interpose/system_calls/prefault.h"
 
 #include "common/poison.h"
 
@@ -33,49 +33,49 @@ typedef int spawn_function(pid_t *pid, const char *path, const posix_spawn_file_
                            char *const environment[]);
 
 /* The program that starts here has no other threads, and so waits for none without a limit. */
-static void let_go(void)
+static void unprotect_all(void)
 {
     SC_KEEP_ERRNO();
-    if (sc_guard_busy() && !sc_own_lock_depth)
+    if (sc_guard_busy() && !sc_library_lock_depth)
         sc_guard_unprotect_all(true);
 }
 
 void sc_exec_prepare(void)
 {
     sc_life_may_vanish();
-    let_go();
+    unprotect_all();
 }
 
-/* Lends the kernel what an exec reads. If the new program starts in our place the loan goes with
- * the process. If it starts in a child of vfork, the loan is found by its frame, which is gone by
- * then. */
+/* Prefaults what an exec reads, and keeps it on loan. If the new program replaces this one the loan
+ * ends with the process. If it starts in a child of vfork, the loan is found by its frame, which is
+ * gone by then. */
 static void lend(struct sc_loans *loans, const char *name, void *site, const char *path,
                  char *const arguments[], char *const environment[])
 {
-    if (!sc_look_is_needed())
+    if (!sc_prefault_is_needed())
         return;
     SC_KEEP_ERRNO();
-    struct sc_look look = {.culprit = {.api = name, .site = site}, .loans = loans};
+    struct sc_prefault prefault = {.culprit = {.api = name, .site = site}, .loans = loans};
     if (path)
-        sc_look_at_string(&look, path, PATH_MAX);
-    sc_look_at_strings(&look, arguments);
-    sc_look_at_strings(&look, environment);
+        sc_prefault_string(&prefault, path, PATH_MAX);
+    sc_prefault_strings(&prefault, arguments);
+    sc_prefault_strings(&prefault, environment);
 }
 
-/* Lends what a child of posix_spawn reads in its parent's memory, where a fault would kill the
+/* Prefaults what a child of posix_spawn reads in its parent's memory, where a fault would kill the
  * child. */
-static void lend_orders(struct sc_loans *loans, const char *name, void *site,
-                        const posix_spawn_file_actions_t *actions,
-                        const posix_spawnattr_t *attributes)
+static void prefault_spawn_arguments(struct sc_loans *loans, const char *name, void *site,
+                                     const posix_spawn_file_actions_t *actions,
+                                     const posix_spawnattr_t *attributes)
 {
-    if (!sc_look_is_needed())
+    if (!sc_prefault_is_needed())
         return;
     SC_KEEP_ERRNO();
-    struct sc_look look = {.culprit = {.api = name, .site = site}, .loans = loans};
+    struct sc_prefault prefault = {.culprit = {.api = name, .site = site}, .loans = loans};
     if (actions)
-        sc_look_at(&look, actions, sizeof *actions, SC_TOUCH_READ);
+        sc_prefault_buffer(&prefault, actions, sizeof *actions, SC_TOUCH_READ);
     if (attributes)
-        sc_look_at(&look, attributes, sizeof *attributes, SC_TOUCH_READ);
+        sc_prefault_buffer(&prefault, attributes, sizeof *attributes, SC_TOUCH_READ);
 }
 
 /* Calls libc's function of that name, and returns its result. The new program inherits the signal
@@ -85,15 +85,15 @@ static void lend_orders(struct sc_loans *loans, const char *name, void *site,
         struct sc_loans loans_ = {.frame = SC_FRAME()};                                            \
         lend(&loans_, #name, SC_SITE(), path, words, environment);                                 \
         __VA_ARGS__;                                                                               \
-        let_go();                                                                                  \
-        sc_signal_mask_hand_over();                                                                \
+        unprotect_all();                                                                           \
+        sc_signal_mask_begin_exec();                                                               \
         int result_ = SC_NEXT(type *, #name) arguments;                                            \
-        sc_signal_mask_take_back();                                                                \
+        sc_signal_mask_end_failed_exec();                                                          \
         sc_loans_end(&loans_);                                                                     \
         return result_;                                                                            \
     } while (0)
 
-/* The same for exec, which returns only if it fails. */
+/* Prepares for exec, and calls it; it returns only if it fails. */
 #define REPLACE(type, name, path, words, environment, arguments)                                   \
     do {                                                                                           \
         sc_life_may_vanish();                                                                      \
@@ -138,9 +138,9 @@ SC_EXPORT int execveat(int folder, const char *path, char *const arguments[],
 }
 
 /* Functions that take a list have its words in the caller's frame. libc's own make an array of the
- * list, as these do, and call no function that we hook. */
+ * list, as these do, and call no function that is hooked. */
 
-/* The number of words before the NULL that ends the list. */
+/* Returns the number of words before the NULL that ends the list. */
 static size_t count_list(const char *first, va_list list)
 {
     size_t count = 0;
@@ -149,7 +149,7 @@ static size_t count_list(const char *first, va_list list)
     return count;
 }
 
-/* Makes an array of the list, with the NULL. `list` is left behind its NULL, where execle has the
+/* Makes an array of the list, with the NULL. `list` is left after its NULL, where execle has the
  * environment. */
 #define LIST_TO_ARRAY(array, first, list)                                                          \
     do {                                                                                           \
@@ -193,7 +193,7 @@ SC_EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_a
 {
     PASS_ON(spawn_function, posix_spawn, path, arguments, environment,
             (pid, path, actions, attributes, arguments, environment),
-            lend_orders(&loans_, "posix_spawn", SC_SITE(), actions, attributes));
+            prefault_spawn_arguments(&loans_, "posix_spawn", SC_SITE(), actions, attributes));
 }
 
 SC_EXPORT int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
@@ -202,5 +202,5 @@ SC_EXPORT int posix_spawnp(pid_t *pid, const char *path, const posix_spawn_file_
 {
     PASS_ON(spawn_function, posix_spawnp, path, arguments, environment,
             (pid, path, actions, attributes, arguments, environment),
-            lend_orders(&loans_, "posix_spawnp", SC_SITE(), actions, attributes));
+            prefault_spawn_arguments(&loans_, "posix_spawnp", SC_SITE(), actions, attributes));
 }

@@ -1,11 +1,10 @@
-/* What is to be done before another program replaces this one in the process (exec).
- * Thread-safe. */
+/* Prepares for exec, which replaces this program in the process by another. Thread-safe. */
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_EXEC_H
 #define SC_INTERPOSE_SYSTEM_CALLS_EXEC_H
 
-/* Writes what was found to disk, which may take 0.5 s, and lets go of every page. Signal safe;
- * errno is kept. Locks: the reaper's and the guard's, except in a signal handler that interrupted
- * one of these. */
+/* Writes all hazards that were found to disk, which may take 0.5 s, and unprotects all pages.
+ * Signal-safe; errno is kept. Locks: takes the reaper's and the guard's, except in a signal handler
+ * that has interrupted one of these. */
 void sc_exec_prepare(void);
 
 #endif

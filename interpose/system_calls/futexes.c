@@ -1,14 +1,14 @@
-/* Hooks of mutexes, condition variables and the like, on which the C library sleeps in the kernel.
+/* Hooks of mutexes, condition variables and the like, on which the C library sleeps by the system
+ * call futex.
  *
- * The object may lie in pinned memory, on a page beside the target of a copy. Each hook notes its
- * objects (interpose/system_calls/keep_off.h) and then jumps to libc's function. So no frame of
- * ours is there while a thread sleeps, is cancelled or unwound.
+ * The object may lie in pinned memory, on a page beside the target of a copy. Each hook exempts its
+ * objects' pages from protection (interpose/system_calls/exempt_objects.h) and then jumps to libc's
+ * function. So no frame of the library is there while a thread sleeps, is cancelled or unwound.
  *
  * A call takes two or three loads (0.3 to 0.5 ns) longer if the object lies below or above all
  * pinned memory, 1.4 ns longer between ranges, and 7 ns longer within 2 MB of a range.
  *
- * Not seen: an object on which threads sleep already when its memory is registered.
- */
+ * Not handled: an object on which threads sleep already when its memory is registered. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "interpose/base/loader.h"
 #include "interpose/base/sanitizers.h"
 #include "interpose/streams/host_functions.h"
-#include "interpose/system_calls/keep_off.h"
+#include "interpose/system_calls/exempt_objects.h"
 #include "interpose/system_calls/parameters.h"
 #include "interpose/system_calls/robust_mutexes.h"
 #include "track/blocks.h"
@@ -28,8 +28,8 @@
 
 #include "common/poison.h"
 
-/* May the object lie near a range? The first and the last byte are looked at, as an object may lie
- * in two blocks. */
+/* May the object lie near a range? Checks the first and the last byte, as an object may lie in two
+ * blocks. */
 static inline bool may_be_near_range(const void *object, size_t size_bytes)
 {
     const struct sc_blocks *blocks = sc_track_parts.range_blocks;
@@ -39,27 +39,27 @@ static inline bool may_be_near_range(const void *object, size_t size_bytes)
            (sc_unlikely((first ^ last) >> SC_BLOCKS_SHIFT) && sc_blocks_may_hold_one(blocks, last));
 }
 
-/* Keeps the object's pages off, if these may be guarded. */
-static inline void see(const void *object, size_t size_bytes)
+/* Exempts the object's pages from protection, if they may be guarded. */
+static inline void exempt_used(const void *object, size_t size_bytes)
 {
     if (may_be_near_range(object, size_bytes))
-        sc_keep_off_always(object, size_bytes);
+        sc_exempt_objects_add(object, size_bytes);
 }
 
-/* The same for an object that is used again and again: one that is far from every range is
- * remembered as such. */
-static inline void see_again_and_again(const void *object, size_t size_bytes)
+/* Exempts the page of an object that is used often, unless it is far from every range: then that is
+ * recorded, so that the next call is fast. */
+static inline void exempt_often_used(const void *object, size_t size_bytes)
 {
-    uint64_t version = sc_keep_off_version();
+    uint64_t version = sc_exempt_objects_ranges_version();
     if (may_be_near_range(object, size_bytes))
-        sc_keep_off_always(object, size_bytes);
+        sc_exempt_objects_add(object, size_bytes);
     else
-        sc_keep_off_note_far(object, version);
+        sc_exempt_objects_note_far(object, version);
 }
 
-#define SEEN(object) see(object, sizeof *(object))
-#define SEEN_AGAIN(object) see_again_and_again(object, sizeof *(object))
-#define SEEN_BYTES(address, size) sc_keep_off_always(address, size)
+#define SEEN(object) exempt_used(object, sizeof *(object))
+#define SEEN_AGAIN(object) exempt_often_used(object, sizeof *(object))
+#define SEEN_BYTES(address, size) sc_exempt_objects_add(address, size)
 
 /* Makes the hook of a row. Without pinned memory it is two loads and a jump, without a frame.
  * `may_matter`: whether the objects are to be seen. For functions with one object it depends on
@@ -68,7 +68,7 @@ static inline void see_again_and_again(const void *object, size_t size_bytes)
 #define HOOK(version, find, may_matter, need_not, type, name, parameters, ...)                     \
     SC_EXPORT type name(SC_PARAMETERS_OF(parameters));                                             \
     NEXT_RECORD(next_##name, #name, version);                                                      \
-    static __attribute__((noinline)) type see_##name(SC_PARAMETERS_OF(parameters))                 \
+    static __attribute__((noinline)) type check_##name(SC_PARAMETERS_OF(parameters))               \
     {                                                                                              \
         __typeof__(&name) next = sc_loader_found(&next_##name);                                    \
         if (sc_likely(next != NULL) && sc_likely(need_not))                                        \
@@ -81,17 +81,17 @@ static inline void see_again_and_again(const void *object, size_t size_bytes)
     {                                                                                              \
         __typeof__(&name) next = sc_loader_found(&next_##name);                                    \
         if (sc_unlikely(!next) || sc_unlikely(may_matter))                                         \
-            return see_##name(SC_ARGUMENTS_OF(parameters));                                        \
+            return check_##name(SC_ARGUMENTS_OF(parameters));                                      \
         return next(SC_ARGUMENTS_OF(parameters));                                                  \
     }
 
 #define WAITS sc_host_functions_waits()
 #define MATTERS(object) sc_track_is_among_ranges(&sc_track, (uintptr_t)(object), sizeof *(object))
 #define ONE(version, find, name, parameters, object)                                               \
-    HOOK(version, find, MATTERS(object), sc_keep_off_is_known_far(object), int, name, parameters,  \
-         SEEN_AGAIN(object))
+    HOOK(version, find, MATTERS(object), sc_exempt_objects_is_known_far(object), int, name,        \
+         parameters, SEEN_AGAIN(object))
 #define SEVERAL(version, ...)                                                                      \
-    HOOK(version, sc_loader_find, sc_keep_off_may_be_needed(), false, __VA_ARGS__)
+    HOOK(version, sc_loader_find, sc_exempt_objects_may_be_needed(), false, __VA_ARGS__)
 #define SC_FUTEX(...) SEVERAL(NULL, __VA_ARGS__)
 #define SC_FUTEX_SINCE(version, ...) SEVERAL(SC_GLIBC_SINCE(version), __VA_ARGS__)
 #define SC_FUTEX_ONE(name, parameters, object) ONE(NULL, sc_loader_find, name, parameters, object)
@@ -102,9 +102,9 @@ static inline void see_again_and_again(const void *object, size_t size_bytes)
 
 /* ---- mutexes, which allocators lock ---- */
 
-/* libc's functions by other names. A look-up that leads to one of our hooks cannot wait for its own
- * end, and calls these. Sanitizers have hooks of these names that lead nowhere, and allocators of
- * their own. */
+/* libc's functions by other names. A look-up that leads to a hook of the library cannot wait for
+ * its own end, and calls these. Sanitizers have hooks of these names that lead nowhere, and
+ * allocators of their own. */
 int sc_libc_lock(pthread_mutex_t *mutex);
 int sc_libc_trylock(pthread_mutex_t *mutex);
 __asm__(".symver sc_libc_lock, __pthread_mutex_lock@" SC_GLIBC_FIRST);
@@ -130,7 +130,7 @@ typedef int robust_function(pthread_mutexattr_t *attributes, int robustness);
 static int set_robust(robust_function *real, pthread_mutexattr_t *attributes, int robustness)
 {
     if (robustness == PTHREAD_MUTEX_ROBUST)
-        sc_robust_mutexes_note();
+        sc_robust_mutexes_note_one_made();
     return real(attributes, robustness);
 }
 
@@ -152,9 +152,9 @@ SC_EXPORT int older_setrobust(pthread_mutexattr_t *attributes, int robustness)
 
 /* ---- locks of the library's own ---- */
 
-/* The linker leads our own calls here (Makefile): their mutexes need not be seen. All of them go to
- * the next definition behind us. Otherwise a library before us that counts locks would see some of
- * these calls and not others. */
+/* The linker leads the library's own calls here (Makefile): their mutexes need no exemption. All of
+ * them go to the next definition after the library. Otherwise a library before it that counts locks
+ * would see some of these calls and not others. */
 #define OURS(name, next, check)                                                                    \
     int __wrap_##name(pthread_mutex_t *mutex);                                                     \
     int __wrap_##name(pthread_mutex_t *mutex)                                                      \

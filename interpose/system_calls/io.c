@@ -1,4 +1,4 @@
-/* Which function looks at the memory of a system call: raw_calls.def as a table by number. */
+/* Which function prefaults the memory of a system call: raw_calls.def as a table by number. */
 #include "interpose/system_calls/io.h"
 
 #include <stddef.h>
@@ -29,16 +29,17 @@
 /* The functions are defined with the parameters of their rows, and declared here with six longs. An
  * argument that is narrower than a register is taken from one all the same. */
 #define SC_RAW(name) SC_RAW_AS(name, name)
-#define SC_RAW_AS(name, hook) sc_io_look sc_io_look_##hook;
+#define SC_RAW_AS(name, hook) sc_io_prefault sc_io_prefault_##hook;
 #include "interpose/system_calls/raw_calls.def"
 #undef SC_RAW_AS
 
-/* The function that looks at the memory of the system call; NULL: the table has no row of it. */
-sc_io_look *sc_io_look_of(long number)
+/* Returns the function that prefaults the memory of the system call; NULL: the table has no row of
+ * it. */
+sc_io_prefault *sc_io_prefault_of(long number)
 {
 #define SC_RAW_AS(name, hook)                                                                      \
     case SYS_##name:                                                                               \
-        return sc_io_look_##hook;
+        return sc_io_prefault_##hook;
     switch (number) {
 #include "interpose/system_calls/raw_calls.def"
     default:

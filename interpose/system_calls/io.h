@@ -1,8 +1,9 @@
-/* Finds, for a system call that the program makes by syscall() and its number, what the hooks of
- * io_rows.h know of the memory that it touches.
+/* Finds, for a system call that the program makes by syscall() and its number, the function that
+ * prefaults the memory which the call uses (prefault.h). The functions are made from the same
+ * tables as the hooks of libc's functions (io_rows.h).
  *
  * Thread-safe. Locks: those of a touch (interpose/guard/touches.h), if something is guarded. Safe
- * in a signal handler if the call itself is. */
+ * in a signal handler if the system call is. */
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_IO_H
 #define SC_INTERPOSE_SYSTEM_CALLS_IO_H
 
@@ -11,24 +12,23 @@
 
 struct sc_loans;
 
-enum { SC_IO_REPEATS_MAX = 8 }; /* of a call whose error may be the program's own */
+enum { SC_IO_REPEATS_MAX = 8 }; /* how often a failed call is repeated at most */
 
-/* May the call have failed because of a guarded page? EIO: it wrote through /proc/self/mem
+/* May the call have failed because of a protected page? EIO: it wrote through /proc/self/mem
  * (own_memory.h). */
 static inline bool sc_io_may_be_guards(int error)
 {
     return error == EFAULT || error == EIO;
 }
 
-/* Looks at the memory of one kind of system call, given its arguments: lends the memory to the
- * kernel, and waits for what is guarded of it. `loans` NULL: the call has failed and may be
- * repeated. Returns whether that is worth it: some of the memory lies where pages were guarded at
- * some time, and the error is one that a guarded page causes. */
-typedef bool sc_io_look(struct sc_loans *loans, void *site, long a, long b, long c, long d, long e,
-                        long f);
+/* Prefaults the memory of one kind of system call, given its arguments: adds it to `loans`, and
+ * reports and waits for what is guarded of it. `loans` NULL: the call has failed. Returns whether
+ * repeating it may help: some of the memory was guarded at some time, and the error is one that a
+ * protected page causes. */
+typedef bool sc_io_prefault(struct sc_loans *loans, void *site, long a, long b, long c, long d,
+                            long e, long f);
 
-/* The function that looks at the memory of system call `number`; NULL: nothing is known of that
- * call. */
-sc_io_look *sc_io_look_of(long number);
+/* Returns the function that prefaults the memory of system call `number`; NULL: there is none. */
+sc_io_prefault *sc_io_prefault_of(long number);
 
 #endif

@@ -1,4 +1,4 @@
-/* Hooks of functions that read what the kernel knows of files, or their attributes. */
+/* Hooks of functions that read what Linux knows of files, or their attributes. */
 #include "interpose/system_calls/io_rows.h"
 
 #include "interpose/base/loader.h"

@@ -5,19 +5,19 @@
 #include "interpose/base/compiler.h"
 #include "interpose/base/loader.h"
 #include "interpose/guard/loans.h"
-#include "interpose/system_calls/look.h"
+#include "interpose/system_calls/prefault.h"
 
 #define NEXT_RECORD SC_NEXT_RECORD
 #include "interpose/system_calls/io.def"
 
 /* ---- without a result ---- */
 
-LOOK(arc4random_buf, "arc4random_buf", (void *, into, size_t, size), WRITES(into, size))
+PREFAULT(arc4random_buf, "arc4random_buf", (void *, into, size_t, size), WRITES(into, size))
 
 typedef void random_function(void *into, size_t size);
 
-/* Does what arc4random_buf does where the C library lacks it (before 2.36): as our hook exports it,
- * a program that looks for it finds one. */
+/* Does what arc4random_buf does, also if the C library lacks it (before 2.36): since the library
+ * exports its hook, a program that searches for it finds one. */
 static void random_bytes(void *into, size_t size)
 {
     random_function *real = SC_NEXT(random_function *, "arc4random_buf");
@@ -33,14 +33,14 @@ static void random_bytes(void *into, size_t size)
 }
 
 SC_EXPORT void arc4random_buf(void *into, size_t size);
-/* Wraps the C library's function, which has the kernel write into memory of the program. */
+/* Hooks the C library's function, in which a system call writes into memory of the program. */
 void arc4random_buf(void *into, size_t size)
 {
     struct sc_loans loans = {.frame = SC_FRAME()};
-    bool lends = sc_look_is_needed();
-    if (sc_unlikely(lends))
-        sc_io_look_arc4random_buf(&loans, SC_SITE(), into, size);
+    bool prefaults = sc_prefault_is_needed();
+    if (sc_unlikely(prefaults))
+        sc_io_prefault_arc4random_buf(&loans, SC_SITE(), into, size);
     random_bytes(into, size);
-    if (sc_unlikely(lends))
+    if (sc_unlikely(prefaults))
         sc_loans_end(&loans);
 }

@@ -10,7 +10,7 @@
 #include "common/kernel.h"
 #include "common/pages.h"
 #include "common/text.h"
-#include "interpose/system_calls/look.h"
+#include "interpose/system_calls/prefault.h"
 
 #include "common/poison.h"
 
@@ -30,34 +30,34 @@ static bool is_own_memory(int fd)
     return strncmp(path, own, strlen(own)) == 0 && strcmp(path + size - 4, "/mem") == 0;
 }
 
-/* Has the call failed with EIO, so that this look is for its repetition? */
-static bool has_failed_with_eio(const struct sc_look *look)
+/* Has the call failed with EIO, so that this prefault is for its repetition? */
+static bool has_failed_with_eio(const struct sc_prefault *prefault)
 {
-    return !look->loans && errno == EIO;
+    return !prefault->loans && errno == EIO;
 }
 
-/* If the write has failed with EIO and went to /proc/self/mem, looks at the memory that it was for:
- * that at the address `at`, or at the descriptor's position. */
-void sc_own_memory_look(struct sc_look *look, int fd, off64_t at, size_t size_bytes)
+/* Prefaults the memory of a write that has failed with EIO and went to /proc/self/mem: that at the
+ * address `at`, or at the descriptor's position. */
+void sc_own_memory_prefault(struct sc_prefault *prefault, int fd, off64_t at, size_t size_bytes)
 {
-    if (!has_failed_with_eio(look) || !is_own_memory(fd))
+    if (!has_failed_with_eio(prefault) || !is_own_memory(fd))
         return;
     if (at == SC_OWN_MEMORY_HERE)
         at = sc_kernel_call(SYS_lseek, fd, 0, SEEK_CUR);
-    look->into_own_memory = true;
-    sc_look_at(look, (const void *)at, size_bytes, SC_TOUCH_WRITE);
+    prefault->into_own_memory = true;
+    sc_prefault_buffer(prefault, (const void *)at, size_bytes, SC_TOUCH_WRITE);
 }
 
-/* The same as sc_own_memory_look for a list of pieces. The pieces were read by the kernel in the
- * failed call, so they can be read. */
-void sc_own_memory_look_each(struct sc_look *look, int fd, off64_t at, const struct iovec *pieces,
-                             size_t count)
+/* Prefaults the target of a failed write of several pieces into this process's memory. The failed
+ * call has read the pieces, so they can be read. */
+void sc_own_memory_prefault_pieces(struct sc_prefault *prefault, int fd, off64_t at,
+                                   const struct iovec *pieces, size_t count)
 {
     size_t size_bytes = 0;
     struct iovec piece;
-    if (!has_failed_with_eio(look))
+    if (!has_failed_with_eio(prefault))
         return;
-    for (size_t i = 0; i < count && sc_look_peek(&piece, &pieces[i], sizeof piece); i++)
+    for (size_t i = 0; i < count && sc_prefault_peek(&piece, &pieces[i], sizeof piece); i++)
         size_bytes += piece.iov_len;
-    sc_own_memory_look(look, fd, at, size_bytes);
+    sc_own_memory_prefault(prefault, fd, at, size_bytes);
 }

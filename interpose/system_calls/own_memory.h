@@ -1,12 +1,12 @@
-/* Looks at writes into the process's own memory through a descriptor of /proc/self/mem that a
- * guarded page has made fail, so that they are repeated.
+/* Handles writes into the process's own memory, through a descriptor of /proc/self/mem, that have
+ * failed because of a protected page, so that they can be repeated.
  *
- * The kernel writes there even where private memory is protected. But it refuses pages of shared
- * memory that may not be written, as pinned memory can be: the call fails with EIO, and has written
- * nothing. Calls are looked at only after they have failed, since otherwise each write would cost a
- * look at its descriptor.
+ * Linux writes there even where private memory is protected. But it refuses pages of shared memory
+ * that may not be written, as pinned memory can be: the call fails with EIO, and has written
+ * nothing. Only calls that have failed are examined, since otherwise each write would cost a check
+ * of its descriptor.
  *
- * Thread safe and signal safe; errno is kept. Locks: as sc_look_at. */
+ * Thread-safe and signal-safe; errno is kept. Locks: as sc_prefault_buffer. */
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_OWN_MEMORY_H
 #define SC_INTERPOSE_SYSTEM_CALLS_OWN_MEMORY_H
 
@@ -14,17 +14,17 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-struct sc_look;
+struct sc_prefault;
 
-enum { SC_OWN_MEMORY_HERE = -1 }; /* at the descriptor's own position */
+enum { SC_OWN_MEMORY_HERE = -1 }; /* at the descriptor's file position */
 
-/* Called before a write of `size_bytes` bytes at `at`, and before it is repeated. If it has failed
- * with EIO and wrote to this process's memory, guarded pages there are touched as the program
- * would, and look->into_own_memory is set. Otherwise does nothing. */
-void sc_own_memory_look(struct sc_look *look, int fd, off64_t at, size_t size_bytes);
+/* Prefaults the target of a write into this process's memory, and sets prefault->into_own_memory,
+ * if a write of `size_bytes` bytes at `at` has failed with EIO. Otherwise does nothing. Called
+ * before a write and before its repetition. */
+void sc_own_memory_prefault(struct sc_prefault *prefault, int fd, off64_t at, size_t size_bytes);
 
-/* The same of a write out of several pieces. */
-void sc_own_memory_look_each(struct sc_look *look, int fd, off64_t at, const struct iovec *pieces,
-                             size_t count);
+/* Does what sc_own_memory_prefault does, for a write from several pieces (pwritev). */
+void sc_own_memory_prefault_pieces(struct sc_prefault *prefault, int fd, off64_t at,
+                                   const struct iovec *pieces, size_t count);
 
 #endif

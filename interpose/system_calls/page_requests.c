@@ -1,13 +1,15 @@
-/* mlock, mlock2 and madvise: the kernel touches pages, or takes them out of the page tables, where
- * some are guarded.
+/* Hooks of mlock, mlock2 and madvise, by which Linux touches pages, or removes them from the page
+ * tables, where some are guarded.
  *
- * - Pages that are to stay are let go: no touch by the program, and no hazard.
- * - MADV_POPULATE_READ, MADV_POPULATE_WRITE: nothing is lost, but guarded pages are in the way.
- * - MADV_DONTNEED, MADV_DONTNEED_LOCKED, MADV_PAGEOUT: pages that userfaultfd keeps off stay where
- *   they are. A system call would not find them otherwise.
+ * - mlock, mlock2: the pages are unprotected before, since Linux touches them. That is no touch by
+ *   the program, and no hazard.
+ * - MADV_POPULATE_READ, MADV_POPULATE_WRITE: the pages are unprotected before, and on loan
+ *   meanwhile.
+ * - MADV_DONTNEED, MADV_DONTNEED_LOCKED, MADV_PAGEOUT: not called on memory that is registered with
+ *   userfaultfd. It is shared, so nothing would be lost, but a later system call on a page that is
+ *   not in the page tables would fail.
  *
- * What is lost by an advice is libc/advice.h's.
- */
+ * What is lost by an advice is handled in libc/advice.h. */
 #include <errno.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -24,7 +26,7 @@
 #include "interpose/losses/losses.h"
 #include "interpose/memory/areas.h"
 #include "interpose/memory/huge_pages.h"
-#include "interpose/system_calls/look.h"
+#include "interpose/system_calls/prefault.h"
 
 #include "common/poison.h"
 
@@ -41,16 +43,16 @@ static int lock_with_no_flags(const void *address, size_t size, unsigned flags)
     return SC_NEXT(mlock_function *, "mlock")(address, size);
 }
 
-/* The kernel brings the pages in, which it refuses for those that nobody may touch. Another thread
- * may guard them again meanwhile. */
+/* Calls mlock or the like. Linux maps the pages for that, which fails for inaccessible ones. So
+ * they are unprotected before; another thread may protect them again meanwhile. */
 static int lock_pages(mlock2_function *lock, const void *address, size_t size, unsigned flags)
 {
     int result = -1;
     for (unsigned tries = 0; tries < LOCK_TRIES_MAX; tries++) {
-        if (sc_look_is_needed())
+        if (sc_prefault_is_needed())
             sc_guard_unprotect(address, size);
         result = lock(address, size, flags);
-        if (result == 0 || errno != ENOMEM || !sc_look_is_needed())
+        if (result == 0 || errno != ENOMEM || !sc_prefault_is_needed())
             break;
     }
     return result;
@@ -78,8 +80,8 @@ static int advise(void *address, size_t size_bytes, int advice)
     return SC_NEXT(madvise_function *, "madvise")(address, size_bytes, advice);
 }
 
-/* The kernel touches every page as the program would, and fails where the program would wait. What
- * is in the pages does not matter to anybody. */
+/* Calls madvise to populate pages. Linux touches every page as the program would, and fails where
+ * the program would wait. The contents of the pages do not matter. */
 static __attribute__((noinline)) int populate(void *address, size_t size_bytes, int advice)
 {
     enum sc_touch touch = advice == POPULATE_READ ? SC_TOUCH_READ : SC_TOUCH_WRITE;
@@ -93,14 +95,14 @@ static __attribute__((noinline)) int populate(void *address, size_t size_bytes, 
     return result;
 }
 
-/* As far as shared memory is concerned, of which nothing is lost by that. */
-static bool takes_pages_out(int advice)
+/* Does the advice remove pages from the page tables? Shared memory keeps its contents then. */
+static bool removes_pages(int advice)
 {
     return advice == MADV_DONTNEED || advice == DONTNEED_LOCKED || advice == PAGEOUT;
 }
 
-/* Whole pages of areas? */
-static bool are_of_area(const void *address)
+/* Does the address lie in an area (interpose/memory/areas.h), at a page's start? */
+static bool are_pages_of_area(const void *address)
 {
     uintptr_t start = (uintptr_t)address;
     return sc_unlikely(sc_areas_have(start)) && start % SC_SMALL_PAGE_BYTES == 0;
@@ -110,12 +112,12 @@ SC_EXPORT int madvise(void *address, size_t size_bytes, int advice)
 {
     if (advice == POPULATE_READ || advice == POPULATE_WRITE)
         return populate(address, size_bytes, advice);
-    bool takes_out = takes_pages_out(advice) && are_of_area(address);
-    if (takes_out && sc_userfaults_have_adopted((uintptr_t)address, size_bytes))
+    bool removes = removes_pages(advice) && are_pages_of_area(address);
+    if (removes && sc_userfaults_have_adopted((uintptr_t)address, size_bytes))
         return 0;
     sc_advice_before(address, size_bytes, advice, &(struct sc_culprit){"madvise", SC_SITE(), NULL});
     int result = advise(address, size_bytes, advice);
-    if (result == 0 && takes_out)
+    if (result == 0 && removes)
         sc_protect_restore(&(struct sc_pages){(uintptr_t)address, (uintptr_t)address + size_bytes});
     return result;
 }

@@ -3,7 +3,8 @@
 #ifndef SC_INTERPOSE_SYSTEM_CALLS_PARAMETERS_H
 #define SC_INTERPOSE_SYSTEM_CALLS_PARAMETERS_H
 
-/* Make `int fd, void *into, size_t size` of these pairs, and `fd, into, size`. */
+/* Expand pairs of a type and a name, such as (int, fd, void *, into, size_t, size), to `int fd,
+ * void *into, size_t size`, and to `fd, into, size`. */
 #define SC_PARAMETERS_OF(pairs) SC_PAIRS(SC_PAIR_DECLARED, pairs)
 #define SC_ARGUMENTS_OF(pairs) SC_PAIRS(SC_PAIR_NAMED, pairs)
 #define SC_PAIR_DECLARED(type, name) type name

@@ -1,15 +1,14 @@
 /* The hook of syscall(), by which programs make system calls by number.
  *
- * A call that has a hooked libc function is looked at as that hook would (interpose/system_calls/
- * io_rows.h, raw_calls.def). So are calls that change mappings, start another program or end the
- * process. Mask calls do not really block SIGSEGV (interpose/signals/signals.h). A child that has
- * run no fork handler of ours lets go of its parent's guarded pages before it starts a program or
- * sets a signal's action. Every other call goes to libc's syscall(), without pinned memory by a
- * jump.
+ * For a call that has a hooked libc function the memory is prefaulted as in that hook
+ * (interpose/system_calls/io_rows.h, raw_calls.def). Calls that change mappings, start another
+ * program or end the process are handled as in their hooks, too. Mask calls do not really block
+ * SIGSEGV (interpose/signals/signals.h). A child that has run no fork handler of the library
+ * unprotects its parent's guarded pages before it starts a program or sets a signal's action. Every
+ * other call goes to libc's syscall(), without pinned memory by a jump.
  *
- * Async-signal-safe and no cancellation point, as libc's is. Calls of our own do not come here
- * (common/kernel.h).
- */
+ * Async-signal-safe and no cancellation point, as libc's is. The library's own calls do not come
+ * here (common/kernel.h). */
 #include <errno.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -32,9 +31,9 @@
 #include "interpose/signals/upwards.h"
 #include "interpose/streams/host_functions.h"
 #include "interpose/system_calls/exec.h"
+#include "interpose/system_calls/exempt_objects.h"
 #include "interpose/system_calls/io.h"
-#include "interpose/system_calls/keep_off.h"
-#include "interpose/system_calls/look.h"
+#include "interpose/system_calls/prefault.h"
 #include "track/track_views.h"
 
 #include "common/poison.h"
@@ -51,8 +50,8 @@ static long fail_with(int error)
     return -1;
 }
 
-/* Makes the system call itself, as libc's syscall() does: before our constructor has run, since a
- * look-up takes a lock. */
+/* Makes the system call directly, as libc's syscall() does: before the library's constructor has
+ * run, since a look-up takes a lock. */
 static long call_kernel(long number, long a, long b, long c, long d, long e, long f)
 {
     enum { ERRORS = 4096 };
@@ -60,8 +59,7 @@ static long call_kernel(long number, long a, long b, long c, long d, long e, lon
     return result < 0 && result > -ERRORS ? fail_with((int)-result) : result;
 }
 
-/* What stands behind our hook: libc's syscall(), or, before it is looked up, the system call
- * itself. */
+/* What the hook calls: libc's syscall(), or, before it is looked up, the system call itself. */
 static call_function *next(void)
 {
     call_function *found = sc_loader_found(&next_call);
@@ -71,17 +69,17 @@ static call_function *next(void)
 /* ---- masks ---- */
 
 /* Reads the mask at the address. False: it cannot be read. A mask near a range is read directly,
- * since a load from a guarded page is handled, and a peek fails. */
+ * since a load from a protected page is handled, while sc_peek fails there. */
 static bool read_mask(uint64_t *mask, long address)
 {
     if (address && sc_track_range_may_be_near(&sc_track, (void *)address)) {
         memcpy(mask, (void *)address, sizeof *mask);
         return true;
     }
-    return !address || sc_look_peek(mask, (void *)address, sizeof *mask);
+    return !address || sc_prefault_peek(mask, (void *)address, sizeof *mask);
 }
 
-/* Sets what is believed of SIGSEGV after the kernel has changed the mask. */
+/* Sets the belief about SIGSEGV after the mask was changed. */
 static void believe_changed(long how, uint64_t asked)
 {
     bool is_named = asked & SC_SIGNAL_BIT(SIGSEGV);
@@ -90,10 +88,10 @@ static void believe_changed(long how, uint64_t asked)
     else if (is_named || how == SIG_SETMASK)
         sc_signal_mask_believe_unblocked();
     else
-        sc_signal_mask_note_others((int)how, asked);
+        sc_signal_mask_note_other_signals((int)how, asked);
 }
 
-/* Changes the mask as our hook of sigprocmask does (interpose/signals/signal_mask.h). */
+/* Changes the mask as the hook of sigprocmask does (interpose/signals/signal_mask.h). */
 static long change_mask(long how, long set, long old, long size_bytes)
 {
     const uint64_t fault = SC_SIGNAL_BIT(SIGSEGV);
@@ -101,7 +99,7 @@ static long change_mask(long how, long set, long old, long size_bytes)
     uint64_t former = 0;
     if (!sc_sharing_is_on() || size_bytes != sizeof asked || !read_mask(&asked, set))
         return next()(SYS_rt_sigprocmask, how, set, old, size_bytes, 0, 0);
-    bool is_of_program = !sc_signal_mask_is_changing() && !sc_signal_mask_is_for_us();
+    bool is_of_program = !sc_signal_mask_is_changing() && !sc_signal_mask_change_is_ours();
     bool was_blocked = is_of_program && sc_signal_mask_really_blocks_fault();
     uint64_t given = how == SIG_UNBLOCK ? asked : asked & ~fault;
     long into = old && sc_track_range_may_be_near(&sc_track, (void *)old) ? (long)&former : old;
@@ -117,18 +115,18 @@ static long change_mask(long how, long set, long old, long size_bytes)
     return result;
 }
 
-/* ---- calls whose memory is looked at ---- */
+/* ---- calls whose memory is prefaulted ---- */
 
-/* Makes a system call that the program makes with syscall(), looked at first. What fails at a guard
- * that came meanwhile is repeated. */
-static long look_and_call(sc_io_look *look, void *site, long number, const long *of)
+/* Makes a system call of syscall(), after its memory was prefaulted. If it fails because a page was
+ * protected meanwhile, it is repeated. */
+static long prefault_and_call(sc_io_prefault *prefault, void *site, long number, const long *of)
 {
     struct sc_loans loans = {.frame = SC_FRAME()};
-    look(&loans, site, of[0], of[1], of[2], of[3], of[4], of[5]);
+    prefault(&loans, site, of[0], of[1], of[2], of[3], of[4], of[5]);
     long result = next()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
     for (unsigned repeats = 0;
          sc_unlikely(result == -1) && sc_io_may_be_guards(errno) && repeats < SC_IO_REPEATS_MAX &&
-         sc_look_is_allowed() && look(NULL, site, of[0], of[1], of[2], of[3], of[4], of[5]);
+         sc_prefault_is_allowed() && prefault(NULL, site, of[0], of[1], of[2], of[3], of[4], of[5]);
          repeats++)
         result = next()(number, of[0], of[1], of[2], of[3], of[4], of[5]);
     sc_loans_end(&loans);
@@ -137,7 +135,7 @@ static long look_and_call(sc_io_look *look, void *site, long number, const long 
 
 /* ---- calls that have hooks of their own ---- */
 
-/* Is the system call one that we follow for more than the memory that it uses? */
+/* Is it a system call whose libc function has a hook that does more than prefault? */
 static inline __attribute__((always_inline)) bool has_hook(long number)
 {
     switch (number) {
@@ -157,15 +155,15 @@ static inline __attribute__((always_inline)) bool has_hook(long number)
     }
 }
 
-/* May the call set RLIMIT_DATA? It is looked at even if nothing can be guarded yet. */
+/* May the call set RLIMIT_DATA? It is checked even if nothing can be guarded yet. */
 static inline __attribute__((always_inline)) bool may_set_limit(long number)
 {
     return number == SYS_prlimit64 || number == SYS_setrlimit;
 }
 
 /* Does what the libc function's hook does before the call. True: the call has been made, or is not
- * to be made, and has succeeded. The hook itself is not called: a library behind it may come back
- * here by the number. */
+ * to be made, and has succeeded. The hook itself is not called: a library after this one may come
+ * back here with the number. */
 static bool do_as_hook(long number, const long *of, void *site)
 {
     void *address = (void *)of[0];
@@ -191,8 +189,8 @@ static bool do_as_hook(long number, const long *of, void *site)
     }
 }
 
-/* Makes a call that has a hook of its own. A refused call may be repeated once the guard has made
- * room for mappings. */
+/* Makes a call whose libc function has a hook. A failed call may be repeated once the guard has
+ * freed mappings. */
 static long call_prepared(long number, const long *of, void *site)
 {
     if (number == SYS_exit_group)
@@ -208,16 +206,16 @@ static long call_prepared(long number, const long *of, void *site)
 /* ---- host functions that wait ---- */
 
 /* Is it a futex wait without a limit that will sleep? C++ implements waits on atomics, semaphores,
- * latches and barriers so. If the word differs from the value the kernel does not wait. */
+ * latches and barriers so. If the word differs from the value Linux does not wait. */
 static bool is_endless_wait(const long *of)
 {
     long command = of[1] & FUTEX_CMD_MASK;
     uint32_t word;
     return (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET) && !of[3] &&
-           sc_look_peek(&word, (void *)of[0], sizeof word) && word == (uint32_t)of[2];
+           sc_prefault_peek(&word, (void *)of[0], sizeof word) && word == (uint32_t)of[2];
 }
 
-/* Notes that a host function waits for another thread. */
+/* Records that a host function waits for another thread. */
 static void note_wait(long number, const long *of)
 {
     if (number == SYS_futex && sc_host_functions_is_here() && is_endless_wait(of))
@@ -226,21 +224,22 @@ static void note_wait(long number, const long *of)
 
 /* ---- the hook ---- */
 
-/* Makes a call at which something may have to be looked. */
-static __attribute__((noinline)) long call_seen(long number, long a, long b, long c, long d, long e,
-                                                long f, void *site)
+/* Makes a call that may need something done before it. */
+static __attribute__((noinline)) long call_checked(long number, long a, long b, long c, long d,
+                                                   long e, long f, void *site)
 {
-    sc_io_look *look = sc_look_is_needed() || may_set_limit(number) ? sc_io_look_of(number) : NULL;
+    sc_io_prefault *prefault =
+        sc_prefault_is_needed() || may_set_limit(number) ? sc_io_prefault_of(number) : NULL;
     const long of[] = {a, b, c, d, e, f};
     note_wait(number, of);
     if (number == SYS_rt_sigprocmask)
         return change_mask(a, b, c, d);
     if (number == SYS_rt_sigaction || (number == SYS_execve && !sc_active()))
-        sc_guard_is_done_by_child();
+        sc_guard_unprotect_in_child();
     else if (has_hook(number) && sc_active())
         return call_prepared(number, of, site);
-    if (look)
-        return look_and_call(look, site, number, of);
+    if (prefault)
+        return prefault_and_call(prefault, site, number, of);
     return next()(number, a, b, c, d, e, f);
 }
 
@@ -254,17 +253,17 @@ typedef long jump_function(long number, long a, long b, long c, long d, long e);
 #define JUMP(found, number, a, b, c, d, e, f) ((call_function *)(found))(number, a, b, c, d, e, f)
 #endif
 
-/* A name of our own, since the parameters differ from those in the C library's header. */
+/* A name of the library's, since the parameters differ from those in the C library's header. */
 SC_EXPORT call_function raw_call __asm__("syscall");
 
-/* Wraps syscall(). Goes straight on where nothing is to be looked at. */
+/* Hooks syscall(). Jumps to libc's function if nothing is to be done. */
 long raw_call(long number, long a, long b, long c, long d, long e, long f)
 {
     void *found = sc_loader_found(&next_call);
     if (sc_unlikely(number == SYS_write && (int)a == SC_UNWINDER_PIPE))
         return sc_unwinder_pipe_write((const void *)b);
     if (sc_unlikely(!found) || has_hook(number) || may_set_limit(number) ||
-        sc_keep_off_may_be_needed())
-        return call_seen(number, a, b, c, d, e, f, SC_SITE());
+        sc_exempt_objects_may_be_needed())
+        return call_checked(number, a, b, c, d, e, f, SC_SITE());
     return JUMP(found, number, a, b, c, d, e, f);
 }

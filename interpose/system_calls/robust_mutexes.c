@@ -16,7 +16,7 @@
 #include "interpose/guard/door.h"
 #include "interpose/guard/neighbours.h"
 #include "interpose/guard/userfaults.h"
-#include "interpose/system_calls/keep_off.h"
+#include "interpose/system_calls/exempt_objects.h"
 
 #include "common/poison.h"
 
@@ -24,7 +24,7 @@ enum { PRIORITY_INHERITANCE = 1, ENTRIES_BYTES = 2048 };
 
 static _Atomic bool are_used;
 
-void sc_robust_mutexes_note(void)
+void sc_robust_mutexes_note_one_made(void)
 {
     atomic_store_explicit(&are_used, true, memory_order_relaxed);
 }
@@ -35,17 +35,17 @@ static uintptr_t address_of(uintptr_t link)
     return link & ~(uintptr_t)PRIORITY_INHERITANCE;
 }
 
-/* Keeps off the link and the futex word of one mutex, which the kernel touches. */
-static void keep_mutex_off(uintptr_t link, long word_offset)
+/* Exempts the link and the futex word of one mutex, which Linux touches. */
+static void exempt_mutex(uintptr_t link, long word_offset)
 {
     uintptr_t word = link + (uintptr_t)word_offset;
     uintptr_t first = link < word ? link : word;
     uintptr_t end = link < word ? word + sizeof(uint32_t) : link + sizeof(struct robust_list);
-    sc_keep_off_always((const void *)first, end - first);
+    sc_exempt_objects_add((const void *)first, end - first);
 }
 
-/* Walks a thread's list of locked robust mutexes. The thread runs meanwhile, so what is read may be
- * no list any more: the walk ends after ROBUST_LIST_LIMIT links, and reads by peeks. */
+/* Walks a thread's list of locked robust mutexes. The thread runs meanwhile, so what is read may no
+ * longer be a list: the walk ends after ROBUST_LIST_LIMIT links, and reads by sc_peek. */
 static void walk_list(uintptr_t address)
 {
     struct robust_list_head head;
@@ -53,19 +53,19 @@ static void walk_list(uintptr_t address)
         return;
     uintptr_t at_work = address_of((uintptr_t)head.list_op_pending);
     if (at_work)
-        keep_mutex_off(at_work, head.futex_offset);
+        exempt_mutex(at_work, head.futex_offset);
     uintptr_t next = (uintptr_t)head.list.next;
     for (unsigned i = 0; i < ROBUST_LIST_LIMIT; i++) {
         uintptr_t link = address_of(next);
         if (link == address || link == 0)
             return;
-        keep_mutex_off(link, head.futex_offset);
+        exempt_mutex(link, head.futex_offset);
         if (!sc_peek(&next, link, sizeof next))
             return;
     }
 }
 
-/* Walks the list of one thread, which the kernel names. */
+/* Walks the list of one thread, which get_robust_list returns. */
 static void walk_list_of(long thread)
 {
     uintptr_t head = 0;
@@ -74,8 +74,8 @@ static void walk_list_of(long thread)
         walk_list(head);
 }
 
-/* Walks the list of robust mutexes of each thread: the kernel writes into those that a thread holds
- * when it ends. */
+/* Walks the list of robust mutexes of each thread: Linux writes into those that a thread holds when
+ * it ends. */
 static void walk_all_lists(long task_folder)
 {
     _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
@@ -90,9 +90,9 @@ static void walk_all_lists(long task_folder)
         }
 }
 
-/* Keeps off the pages of all robust mutexes that are locked now. Not inlined, for its stack of 2
- * KB. */
-static __attribute__((noinline)) void keep_locked_off(void)
+/* Exempts the pages of all robust mutexes that are locked now. Not inlined, for its stack of 2 KB.
+ */
+static __attribute__((noinline)) void exempt_locked_mutexes(void)
 {
     long task_folder =
         sc_kernel_call(SYS_openat, AT_FDCWD, "/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -102,10 +102,12 @@ static __attribute__((noinline)) void keep_locked_off(void)
     sc_kernel_call(SYS_close, task_folder);
 }
 
+/* Prepares memory that becomes pinned for being guarded. Registered memory may contain robust
+ * mutexes that are locked already: their pages are exempted. */
 void sc_guard_pin(uintptr_t address, size_t size_bytes, enum sc_buffer_kind kind)
 {
     sc_neighbours_forget(address, size_bytes);
     sc_userfaults_serve(address, size_bytes);
     if (kind == SC_REGISTERED && sc_unlikely(atomic_load_explicit(&are_used, memory_order_relaxed)))
-        keep_locked_off();
+        exempt_locked_mutexes();
 }

@@ -5,7 +5,7 @@
  * links: report/file.c report/json.c report/roll.c report/libraries.c
  * links: report/mapped_file.c report/mechanism.c report/nearest.c report/needed.c
  * links: report/own_report.c report/path.c report/place.c report/plain.c
- * links: report/suppressions.c report/userfaultfd.c common/hazard_words.c common/own_lock.c
+ * links: report/suppressions.c report/userfaultfd.c common/hazard_words.c common/library_lock.c
  * links: common/own_pages.c common/pool.c
  */
 #include "report/command/command.h"

@@ -539,8 +539,8 @@ static void let_go(uintptr_t address, size_t size_bytes, enum sc_touch touch, bo
             copy->guarded[page] = false;
         }
     }
-    LOCKED(&tracker, sc_guarded_let_go(&tracker.inflight, address, size_bytes, touch, keep_copies,
-                                       SC_NO_VERDICT_NEIGHBOURS));
+    LOCKED(&tracker, sc_guarded_unprotect(&tracker.inflight, address, size_bytes, touch,
+                                          keep_copies, SC_NO_VERDICT_NEIGHBOURS));
 }
 
 static void find_touched(uintptr_t address, size_t size_bytes, enum sc_touch touch, bool *expected)
@@ -1148,7 +1148,7 @@ static void do_replace_range(const struct action *action)
     renew_buffer(buffer, action->c);
 }
 
-static void remember_hold(const struct sc_take_down *request, const bool *expected)
+static void remember_hold(const struct sc_deallocation *request, const bool *expected)
 {
     struct hold *hold = &world.holds[world.hold_count++];
     *hold = (struct hold){.id = request->held,
@@ -1161,7 +1161,7 @@ static void remember_hold(const struct sc_take_down *request, const bool *expect
 }
 
 /* Memory between the rows of a copy is held, too, and is nobody's mistake. */
-static void take_down(struct sc_take_down *request)
+static void take_down(struct sc_deallocation *request)
 {
     const struct sc_shape taken = {request->address, request->size_bytes, request->size_bytes, 1};
     bool expected[ACTIONS_MAX] = {false}, hurt[ACTIONS_MAX];
@@ -1172,7 +1172,7 @@ static void take_down(struct sc_take_down *request)
         hurt[i] = expected[i] && share_a_byte(&world.copies[i].info.shape, &taken);
     }
     bool full = request->kind != SC_HOLD_WAIT && request->max_held_bytes == 0;
-    sc_track_take_down(&tracker, request);
+    sc_track_deallocate(&tracker, request);
     compare("take down", &request->found, hurt);
     if ((request->held != 0) != (request->hold && any && !full))
         complain("take down: hold %u", request->held);
@@ -1190,7 +1190,7 @@ static void do_free(const struct action *action)
     static const enum sc_hold_kind kinds[4] = {SC_HOLD_FREE, SC_HOLD_UNMAP, SC_HOLD_FREE_PINNED,
                                                SC_HOLD_WAIT};
     int buffer = action->b % BUFFERS;
-    SC_TAKE_DOWN request = {
+    SC_DEALLOCATION request = {
         .address = buffer_address(buffer),
         .size_bytes = BUFFER_BYTES,
         .hold = world.heals || action->a & 1,
@@ -1209,7 +1209,7 @@ static void do_free(const struct action *action)
 
 static void do_unmap_part(const struct action *action)
 {
-    SC_TAKE_DOWN request = {
+    SC_DEALLOCATION request = {
         .address = buffer_address(action->b % BUFFERS) + (action->c % 16) * 0x400u,
         .size_bytes = 0x200 + (size_t)(action->c / 16) * 0x400,
         .hold = world.heals || action->a & 1,

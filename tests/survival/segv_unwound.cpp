@@ -18,7 +18,7 @@ volatile char *nowhere;
 void *main_program;
 
 // On aarch64 a handler is called by the library's, whose frame is between it and the kernel's.
-int librarys_among(void *const *frames, int count)
+int libc_signals_among(void *const *frames, int count)
 {
     int found = 0;
 #ifndef __x86_64__
@@ -36,7 +36,7 @@ void show_stack()
 {
     void *frames[64];
     int count = backtrace(frames, 64);
-    printf("stack of %d:", count - librarys_among(frames, count));
+    printf("stack of %d:", count - libc_signals_among(frames, count));
     for (int i = 0; i < count; i++) {
         Dl_info info;
         if (dladdr(frames[i], &info) && info.dli_fbase == main_program)

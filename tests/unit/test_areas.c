@@ -54,11 +54,11 @@ START_TEST(allocations_go_to_the_areas_in_turn)
 }
 END_TEST
 
-START_TEST(lanes_are_told_of_the_areas)
+START_TEST(stripes_are_told_of_the_areas)
 {
     take(PAGE);
-    ck_assert_uint_eq(sc_track.inflight.guards.laned_start, sc_areas.start);
-    ck_assert_uint_eq(sc_track.inflight.guards.laned_bytes, sc_areas.size_bytes);
+    ck_assert_uint_eq(sc_track.inflight.guards.striped_start, sc_areas.start);
+    ck_assert_uint_eq(sc_track.inflight.guards.striped_bytes, sc_areas.size_bytes);
     ck_assert_uint_eq(sc_areas.start % SC_AREAS_BYTES, 0);
 }
 END_TEST
@@ -115,7 +115,7 @@ static bool are_mapped(uintptr_t start, size_t size_bytes)
                 MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == (void *)start;
 }
 
-START_TEST(a_block_has_whole_areas_of_lane_0)
+START_TEST(a_block_has_whole_areas_of_stripe_0)
 {
     size_t size_bytes = 3 * (size_t)SC_AREAS_BYTES + PAGE;
     uintptr_t first = sc_areas_take_block(size_bytes);
@@ -123,8 +123,8 @@ START_TEST(a_block_has_whole_areas_of_lane_0)
     ck_assert(first && second && first % SC_AREAS_BYTES == 0);
     ck_assert_uint_eq(second - first, 4 * (uintptr_t)SC_AREAS_BYTES);
     ck_assert_uint_ge(area_of(first), SC_AREAS_SHARED);
-    ck_assert(sc_areas_have(first) && !sc_areas_have_lane(first));
-    ck_assert(sc_areas_have_lane(take(PAGE)));
+    ck_assert(sc_areas_have(first) && !sc_areas_have_stripe(first));
+    ck_assert(sc_areas_have_stripe(take(PAGE)));
     ck_assert(are_mapped(first, size_bytes));
     sc_areas_unmap(first, size_bytes);
     ck_assert_uint_ne(sc_areas_take_block(size_bytes), first); /* while there are others */
@@ -160,11 +160,11 @@ int main(void)
     TCase *cases = tcase_create("areas");
     tcase_add_test(cases, memory_is_zero_and_may_be_written);
     tcase_add_test(cases, allocations_go_to_the_areas_in_turn);
-    tcase_add_test(cases, lanes_are_told_of_the_areas);
+    tcase_add_test(cases, stripes_are_told_of_the_areas);
     tcase_add_test(cases, what_is_too_large_has_no_area);
     tcase_add_test(cases, when_all_is_taken_there_is_no_more_until_some_is_given_back);
     tcase_add_test(cases, no_two_allocations_share_a_page);
-    tcase_add_test(cases, a_block_has_whole_areas_of_lane_0);
+    tcase_add_test(cases, a_block_has_whole_areas_of_stripe_0);
     tcase_add_test(cases, blocks_are_given_again_when_all_areas_were);
     tcase_add_test(cases, what_is_given_back_is_out_of_reach);
     suite_add_tcase(suite, cases);

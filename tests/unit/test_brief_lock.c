@@ -1,6 +1,6 @@
 /* A lock for some tens of nanoseconds: one thread at a time has it, whoever waits gets it. */
 #include "common/brief_lock.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 
 #include <check.h>
 #include <errno.h>
@@ -87,7 +87,7 @@ START_TEST(who_sleeps_unseen_finds_a_lock_that_is_free)
     ck_assert_uint_eq(counted, 1);
     sc_brief_lock_acquire(&lock);
     sc_brief_lock_release(&lock);
-    sc_own_lock_leave(); /* of the first */
+    sc_library_lock_leave(); /* of the first */
     ck_assert_uint_eq(atomic_load(&lock.state), 0);
 }
 END_TEST
@@ -95,11 +95,11 @@ END_TEST
 START_TEST(its_owner_is_within_a_lock_of_ours_and_errno_is_kept)
 {
     errno = ENOTTY;
-    ck_assert_int_eq(sc_own_lock_depth, 0);
+    ck_assert_int_eq(sc_library_lock_depth, 0);
     sc_brief_lock_acquire(&lock);
-    ck_assert_int_eq(sc_own_lock_depth, 1);
+    ck_assert_int_eq(sc_library_lock_depth, 1);
     sc_brief_lock_release(&lock);
-    ck_assert_int_eq(sc_own_lock_depth, 0);
+    ck_assert_int_eq(sc_library_lock_depth, 0);
     ck_assert_int_eq(errno, ENOTTY);
 }
 END_TEST

@@ -34,7 +34,7 @@ static bool operate(uint64_t site)
 static struct sc_budget_site look_at(uint64_t key)
 {
     struct sc_budget_site totals, sites[8];
-    unsigned count = sc_budget_look(&budget, &totals, sites, 8);
+    unsigned count = sc_budget_read(&budget, &totals, sites, 8);
     for (unsigned i = 0; i < count; i++)
         if (sites[i].key == key)
             return sites[i];
@@ -44,7 +44,7 @@ static struct sc_budget_site look_at(uint64_t key)
 static struct sc_budget_site look_at_all(void)
 {
     struct sc_budget_site totals;
-    ck_assert_uint_eq(sc_budget_look(&budget, &totals, NULL, 0), 0);
+    ck_assert_uint_eq(sc_budget_read(&budget, &totals, NULL, 0), 0);
     return totals;
 }
 
@@ -177,7 +177,7 @@ START_TEST(many_hot_sites_are_guarded_alike)
         }
     uint64_t least = UINT64_MAX, most = 0;
     struct sc_budget_site totals, sites[SITES];
-    ck_assert_uint_eq(sc_budget_look(&budget, &totals, sites, SITES), SITES);
+    ck_assert_uint_eq(sc_budget_read(&budget, &totals, sites, SITES), SITES);
     for (unsigned i = 0; i < SITES; i++) {
         least = sites[i].guarded < least ? sites[i].guarded : least;
         most = sites[i].guarded > most ? sites[i].guarded : most;
@@ -236,7 +236,7 @@ START_TEST(sites_are_told_by_what_was_left_out)
     for (unsigned i = 0; i < SC_BUDGET_FIRST + 9; i++)
         operate(B);
     operate(RARE);
-    ck_assert_uint_eq(sc_budget_look(&budget, &totals, sites, 2), 2);
+    ck_assert_uint_eq(sc_budget_read(&budget, &totals, sites, 2), 2);
     ck_assert_uint_eq(sites[0].key, B);
     ck_assert_uint_eq(sites[0].operations - sites[0].guarded, 9);
     ck_assert_uint_eq(sites[1].key, A);
@@ -289,7 +289,7 @@ START_TEST(threads_are_counted_exactly)
     }
     ck_assert_uint_eq(look_at_all().operations, (uint64_t)THREADS * OPERATIONS);
     ck_assert_uint_eq(look_at_all().guarded, guarded);
-    ck_assert_uint_le(budget.waiting, 2);
+    ck_assert_uint_le(budget.refused_sites, 2);
 }
 END_TEST
 

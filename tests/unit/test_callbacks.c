@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "cupti_hooks/subscription.h"
 
 #include "cupti_hooks/callbacks.c" /* poisons, so it comes last */
@@ -23,14 +23,14 @@ static void note_missed(const struct sc_missed_call *call, bool entering)
     told++;
     last = *call;
     last.result = entering ? -1 : call->result;
-    carried_then = sc_ear_is_carried();
+    carried_then = sc_current_call_is_carried();
 }
 
 static void note_news(const struct sc_news *news)
 {
     news_told++;
     last_news = *news;
-    carried_then = sc_ear_is_carried();
+    carried_then = sc_current_call_is_carried();
 }
 
 static uint64_t kept; /* by CUPTI, from a call's entry to its exit */
@@ -64,9 +64,9 @@ static void set_up(void)
     sc_resources_start(note_news);
     news_told = 0;
     sc_callbacks_audit(COPY);
-    atomic_store(&sc_ear_open, true);
+    atomic_store(&sc_current_call_is_traced, true);
     told = 0;
-    sc_ear = (struct sc_ear){0};
+    sc_current_call = (struct sc_current_call){0};
 }
 
 static void expect_counts(uint64_t wanted_wrapped, uint64_t wanted_missed)
@@ -82,7 +82,7 @@ START_TEST(what_a_wrapper_carries_is_counted_and_nobody_is_told)
     SC_CARRY();
     copy(41);
     ck_assert_uint_eq(told, 0);
-    ck_assert_uint_eq(sc_ear_correlation_id(), 41);
+    ck_assert_uint_eq(sc_current_call_correlation_id(), 41);
     expect_counts(1, 0);
 }
 END_TEST
@@ -107,7 +107,7 @@ START_TEST(what_dealing_with_a_miss_calls_is_ours)
 {
     copy(1);
     ck_assert(carried_then);
-    ck_assert(!sc_ear_is_carried());
+    ck_assert(!sc_current_call_is_carried());
 }
 END_TEST
 
@@ -130,7 +130,7 @@ START_TEST(wrappers_nest)
 {
     SC_CARRY();
     carry_copy(1);
-    ck_assert(sc_ear_is_carried());
+    ck_assert(sc_current_call_is_carried());
     copy(2);
     ck_assert_uint_eq(told, 0);
     expect_counts(2, 0);
@@ -141,18 +141,18 @@ START_TEST(a_wrapper_starts_without_a_correlation_id)
 {
     carry_copy(5);
     SC_CARRY();
-    ck_assert_uint_eq(sc_ear_correlation_id(), 0);
+    ck_assert_uint_eq(sc_current_call_correlation_id(), 0);
 }
 END_TEST
 
 START_TEST(a_runtime_call_has_its_name_for_as_long_as_it_takes)
 {
-    ck_assert_ptr_null(sc_ear_runtime_api());
+    ck_assert_ptr_null(sc_current_call_runtime_api());
     static const char name[] = "cudaMemcpyAsync";
     call_back(CUPTI_CB_DOMAIN_RUNTIME_API, 41, CUPTI_API_ENTER, name, 1);
-    ck_assert_str_eq(sc_ear_runtime_api(), name);
+    ck_assert_str_eq(sc_current_call_runtime_api(), name);
     call_back(CUPTI_CB_DOMAIN_RUNTIME_API, 41, CUPTI_API_EXIT, name, 1);
-    ck_assert_ptr_null(sc_ear_runtime_api());
+    ck_assert_ptr_null(sc_current_call_runtime_api());
 }
 END_TEST
 
@@ -177,18 +177,18 @@ START_TEST(a_runtime_call_within_another_gives_the_name_back)
     uint64_t outer, inner;
     enter(outer_name, &outer);
     enter(inner_name, &inner);
-    ck_assert_str_eq(sc_ear_runtime_api(), inner_name);
+    ck_assert_str_eq(sc_current_call_runtime_api(), inner_name);
     leave(inner_name, inner);
-    ck_assert_str_eq(sc_ear_runtime_api(), outer_name);
+    ck_assert_str_eq(sc_current_call_runtime_api(), outer_name);
     leave(outer_name, outer);
-    ck_assert_ptr_null(sc_ear_runtime_api());
+    ck_assert_ptr_null(sc_current_call_runtime_api());
 }
 END_TEST
 
 START_TEST(a_runtime_call_that_was_not_heard_to_begin_has_no_outer_name)
 {
     leave(inner_name, 12345);
-    ck_assert_ptr_null(sc_ear_runtime_api());
+    ck_assert_ptr_null(sc_current_call_runtime_api());
 }
 END_TEST
 
@@ -198,7 +198,7 @@ START_TEST(a_name_that_was_left_by_a_jump_goes_with_the_next_call)
     enter(inner_name, &slot);
     enter(inner_name, &slot);
     leave(inner_name, slot);
-    ck_assert_ptr_null(sc_ear_runtime_api());
+    ck_assert_ptr_null(sc_current_call_runtime_api());
 }
 END_TEST
 
@@ -219,7 +219,7 @@ START_TEST(what_a_wrapper_was_left_with_by_a_jump_carries_nothing)
     ck_assert_uint_eq(told, 2);
     expect_counts(1, 1);
     carry_copy(3);
-    ck_assert_uint_eq(sc_ear.carrying.place, 0);
+    ck_assert_uint_eq(sc_current_call.carrying.place, 0);
     expect_counts(2, 1);
 }
 END_TEST
@@ -227,10 +227,10 @@ END_TEST
 START_TEST(closed_ears_hear_nothing_and_know_no_names)
 {
     call_back(CUPTI_CB_DOMAIN_RUNTIME_API, 41, CUPTI_API_ENTER, "cudaMemcpyAsync", 1);
-    atomic_store(&sc_ear_open, false);
+    atomic_store(&sc_current_call_is_traced, false);
     copy(1);
     ck_assert_uint_eq(told, 0);
-    ck_assert_ptr_null(sc_ear_runtime_api());
+    ck_assert_ptr_null(sc_current_call_runtime_api());
     expect_counts(0, 0);
 }
 END_TEST
@@ -316,14 +316,14 @@ START_TEST(what_passes_by_is_news)
     expect_news(4, SC_NEWS_STREAM_WAITED, 0x20);
     tell_of_wait(CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED, 0);
     expect_news(5, SC_NEWS_CONTEXT_WAITED, 0x100);
-    ck_assert(!sc_ear_is_carried());
+    ck_assert(!sc_current_call_is_carried());
 }
 END_TEST
 
 START_TEST(what_a_wrapper_carries_is_no_news_but_for_graphs)
 {
     SC_CARRY();
-    sc_ear.correlation_id = 7;
+    sc_current_call.correlation_id = 7;
     tell_of_stream(CUPTI_CBID_RESOURCE_STREAM_CREATED, 0x10);
     tell_of_stream(CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, 0);
     tell_of_wait(CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED, 0x20);
@@ -332,7 +332,7 @@ START_TEST(what_a_wrapper_carries_is_no_news_but_for_graphs)
     expect_news(1, SC_NEWS_GRAPH_ENDS, 0x30);
     tell_of_graph(CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING, 0x30, 0x40);
     expect_news(2, SC_NEWS_GRAPH_ENDS, 0x40);
-    ck_assert_uint_eq(sc_ear.correlation_id, 7);
+    ck_assert_uint_eq(sc_current_call.correlation_id, 7);
 }
 END_TEST
 

@@ -53,13 +53,13 @@ bool sc_plain_functions_is_one(uintptr_t function)
     return function && is_plain;
 }
 
-enum sc_sleep sc_sleeping_threads_look(int32_t thread, int32_t waiter)
+enum sc_sleep sc_sleeping_threads_check(int32_t thread, int32_t waiter)
 {
     ck_assert_int_ne(thread, waiter);
     return sleeps;
 }
 
-bool sc_guard_lets_faults_in(bool is_own)
+bool sc_guard_unblock_faults(bool is_own)
 {
     return is_own;
 }

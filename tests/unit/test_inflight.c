@@ -612,7 +612,7 @@ static uint32_t add_compared(uint32_t stream, uintptr_t page_bytes, char *page)
     info.guard_bytes = page_bytes;
     add(info);
     uint32_t op = sc_inflight_find_equal(&inflight, &info);
-    sc_inflight_let_go(&inflight, (uintptr_t)page, 8, SC_TOUCH_WRITE, true, &unwatched);
+    sc_inflight_unprotect(&inflight, (uintptr_t)page, 8, SC_TOUCH_WRITE, true, &unwatched);
     ck_assert_uint_eq(unwatched.operations, 0);
     return op;
 }
@@ -659,7 +659,7 @@ static void check_each_byte(char *memory, size_t size_bytes, const struct sc_op_
     struct sc_unwatched unwatched = {0};
     for (uintptr_t page = (uintptr_t)memory; !info->slot && page < (uintptr_t)memory + size_bytes;
          page += 4096)
-        sc_inflight_let_go(&inflight, page + 4095, 1, SC_TOUCH_WRITE, true, &unwatched);
+        sc_inflight_unprotect(&inflight, page + 4095, 1, SC_TOUCH_WRITE, true, &unwatched);
     ck_assert_uint_eq(unwatched.operations, 0);
     ck_assert(!sc_source_copies_changed(&inflight, op));
     for (size_t at = first_byte++ % ONE_OF; at < size_bytes; at += ONE_OF) {

@@ -18,7 +18,7 @@
 
 #include "common/brief_lock.h"
 #include "common/hazard_words.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/pages.h"
 #include "common/points.h"
 #include "common/ticks.h"
@@ -88,10 +88,10 @@ struct coroutine {
     bool has_begun;
     char *stack;
     void (*body)(void);
-    const void *awaits; /* blocked for this lock */
-    int inside;         /* its sc_own_lock_depth */
-    uint64_t own_lanes; /* its sc_spans_own_lanes */
-    uint64_t attended;  /* its sc_spans_attended */
+    const void *awaits;       /* blocked for this lock */
+    int inside;               /* its sc_library_lock_depth */
+    uint64_t changed_stripes; /* its sc_spans_changed_stripes */
+    uint64_t locked_stripes;  /* its sc_spans_locked_stripes */
     bool is_over;
 };
 
@@ -173,14 +173,14 @@ static __attribute__((noinline)) void go_on(struct coroutine *next)
 {
     struct coroutine *before = current;
     if (before) {
-        before->inside = sc_own_lock_depth;
-        before->own_lanes = sc_spans_own_lanes;
-        before->attended = sc_spans_attended;
+        before->inside = sc_library_lock_depth;
+        before->changed_stripes = sc_spans_changed_stripes;
+        before->locked_stripes = sc_spans_locked_stripes;
     }
     current = next;
-    sc_own_lock_depth = next ? next->inside : 0;
-    sc_spans_own_lanes = next ? next->own_lanes : 0;
-    sc_spans_attended = next ? next->attended : 0;
+    sc_library_lock_depth = next ? next->inside : 0;
+    sc_spans_changed_stripes = next ? next->changed_stripes : 0;
+    sc_spans_locked_stripes = next ? next->locked_stripes : 0;
     if (before != next && _setjmp(before ? before->place : explorer) == 0)
         enter(next);
 }
@@ -242,7 +242,7 @@ static void take(const void *lock)
 
 void sc_brief_lock_acquire(struct sc_brief_lock *lock)
 {
-    sc_own_lock_enter();
+    sc_library_lock_enter();
     if (current)
         take(lock);
     sc_brief_lock_note(lock, true);
@@ -250,7 +250,7 @@ void sc_brief_lock_acquire(struct sc_brief_lock *lock)
 
 bool sc_brief_lock_try(struct sc_brief_lock *lock)
 {
-    sc_own_lock_enter();
+    sc_library_lock_enter();
     yield();
     if (!current || !is_owned(lock)) {
         if (current)
@@ -258,7 +258,7 @@ bool sc_brief_lock_try(struct sc_brief_lock *lock)
         sc_brief_lock_note(lock, true);
         return true;
     }
-    sc_own_lock_leave();
+    sc_library_lock_leave();
     return false;
 }
 
@@ -267,7 +267,7 @@ void sc_brief_lock_release(struct sc_brief_lock *lock)
     sc_brief_lock_note(lock, false);
     if (current)
         disown(lock);
-    sc_own_lock_leave();
+    sc_library_lock_leave();
 }
 
 typedef int mutex_function(pthread_mutex_t *mutex);
@@ -344,33 +344,33 @@ bool sc_guard_busy(void)
     return atomic_load(&sc_track.inflight.guards.busy) != 0;
 }
 
-bool sc_userfaults_is_off(uintptr_t address)
+bool sc_userfaults_is_protected(uintptr_t address)
 {
     (void)address;
     return false;
 }
 
-bool sc_userfaults_are_left(uintptr_t start, size_t size_bytes, bool left)
+bool sc_userfaults_mechanism_is_noted(uintptr_t start, size_t size_bytes, bool left)
 {
     (void)start;
     (void)size_bytes;
     return left;
 }
 
-void sc_userfaults_leave(uintptr_t start, size_t size_bytes, bool left)
+void sc_userfaults_note_mechanism(uintptr_t start, size_t size_bytes, bool left)
 {
     (void)start;
     (void)size_bytes;
     (void)left;
 }
 
-void sc_userfaults_take_sources(uintptr_t start, size_t size_bytes)
+void sc_userfaults_adopt_sources(uintptr_t start, size_t size_bytes)
 {
     (void)start;
     (void)size_bytes;
 }
 
-void sc_userfaults_keep_off_again(uintptr_t address)
+void sc_userfaults_protect_again(uintptr_t address)
 {
     (void)address;
 }
@@ -381,7 +381,7 @@ void sc_userfaults_restore(uintptr_t start, size_t size_bytes)
     (void)size_bytes;
 }
 
-void sc_userfaults_put_back(uintptr_t address, bool denied)
+void sc_userfaults_resume_touch(uintptr_t address, bool denied)
 {
     (void)address;
     (void)denied;
@@ -587,7 +587,7 @@ void sc_nvtx_stall_end(void)
 {
 }
 
-uint32_t sc_reaper_round(void)
+uint32_t sc_reaper_pass_number(void)
 {
     return 0;
 }
@@ -628,8 +628,8 @@ static struct sc_range_info range;
 static bool naive_fault(const struct sc_fault *fault)
 {
     if (sc_grid_point(&sc_track.inflight.guards.grid, fault->address) != 0) {
-        LOCKED(&sc_track, sc_guarded_let_go(&sc_track.inflight, fault->address, 1, SC_TOUCH_WRITE,
-                                            false, SC_NO_VERDICT_NEIGHBOURS));
+        LOCKED(&sc_track, sc_guarded_unprotect(&sc_track.inflight, fault->address, 1,
+                                               SC_TOUCH_WRITE, false, SC_NO_VERDICT_NEIGHBOURS));
         sc_guard_apply(SC_GUARD_ALL);
         return true;
     }
@@ -667,24 +667,24 @@ static unsigned own_number(void)
     return (unsigned)(current - coroutines);
 }
 
-/* Pages lie in a lane of their own, which threads attend. */
-static bool attends;
+/* Pages lie in a stripe of their own, which threads lock_stripes. */
+static bool locks_stripes;
 
-static uint64_t own_lane(void)
+static uint64_t own_stripe(void)
 {
-    return UINT64_C(1) << sc_spans_own_lane(&sc_track.inflight.guards, base);
+    return UINT64_C(1) << sc_spans_home_stripe(&sc_track.inflight.guards, base);
 }
 
-static void attend(void)
+static void lock_stripes(void)
 {
-    if (attends)
-        sc_protect_attend_lanes(own_lane());
+    if (locks_stripes)
+        sc_protect_lock_stripes(own_stripe());
 }
 
 static void tell(void)
 {
-    if (attends)
-        sc_protect_tell_kernel();
+    if (locks_stripes)
+        sc_protect_apply_and_unlock();
 }
 
 static void issue(uintptr_t address)
@@ -701,7 +701,7 @@ static void issue(uintptr_t address)
         .guard_address = address & ~(uintptr_t)(PAGE - 1),
         .guard_bytes = PAGE,
     };
-    attend();
+    lock_stripes();
     sc_track_issue(&sc_track, &(struct sc_order_call){0}, &op, 1, &issued);
     tell();
     sc_guard_apply(SC_GUARD_ALL);
@@ -711,7 +711,7 @@ static void synchronise(void)
 {
     struct sc_point point =
         sc_track_sync_point(&sc_track, stream_ids[own_number()], SC_SCOPE_STREAM);
-    attend();
+    lock_stripes();
     sc_track_note_known(&sc_track, &point, NULL, NULL);
     tell();
     sc_guard_apply(SC_GUARD_ALL);
@@ -822,7 +822,7 @@ static void run_once(void (*const *bodies)(void))
         coroutine->has_begun = coroutine->is_over = false;
         coroutine->awaits = NULL;
         coroutine->inside = 0;
-        coroutine->own_lanes = coroutine->attended = 0;
+        coroutine->changed_stripes = coroutine->locked_stripes = 0;
     }
     runs++;
     reached = preemptions = 0;
@@ -830,7 +830,7 @@ static void run_once(void (*const *bodies)(void))
     current = NULL;
     go_on(choose());
     current = NULL;
-    sc_own_lock_depth = 0;
+    sc_library_lock_depth = 0;
     check_end();
 }
 
@@ -897,14 +897,14 @@ static void explore_all(const char *what, void (*first)(void), void (*second)(vo
     void (*const bodies[THREADS])(void) = {first, second, third};
     for (unsigned way = 0; way < 4; way++) {
         steps = way & 1;
-        attends = way & 2;
-        size_t laned_bytes = attends ? SC_SPANS_LANE_BYTES : 0;
-        sc_spans_set_lanes(&sc_track.inflight.guards, base & ~(uintptr_t)(2 * BASES_APART - 1),
-                           laned_bytes, laned_bytes);
+        locks_stripes = way & 2;
+        size_t striped_bytes = locks_stripes ? SC_SPANS_AREA_BYTES : 0;
+        sc_spans_set_stripes(&sc_track.inflight.guards, base & ~(uintptr_t)(2 * BASES_APART - 1),
+                             striped_bytes, striped_bytes);
         unsigned long schedules = explore(bodies, preemptions_allowed);
         if (violation)
             ck_abort_msg("%s, %s, %s: %s, in schedule %lu", what, steps ? "stepped" : "let go",
-                         attends ? "attended" : "alone", violation, schedules);
+                         locks_stripes ? "attended" : "alone", violation, schedules);
         ck_assert_uint_gt(schedules, 100);
     }
 }

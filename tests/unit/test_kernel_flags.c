@@ -256,23 +256,23 @@ START_TEST(copies_are_not_told_of)
 }
 END_TEST
 
-static struct sc_take_down take_down(bool passes_kernels)
+static struct sc_deallocation take_down(bool passes_kernels)
 {
-    struct sc_take_down request = {.address = BUFFER,
-                                   .size_bytes = BYTES,
-                                   .hold = true,
-                                   .kind = SC_HOLD_FREE,
-                                   .context = legacy,
-                                   .max_held_bytes = UINT64_MAX,
-                                   .passes_kernels = passes_kernels};
-    sc_track_take_down(&track, &request);
+    struct sc_deallocation request = {.address = BUFFER,
+                                      .size_bytes = BYTES,
+                                      .hold = true,
+                                      .kind = SC_HOLD_FREE,
+                                      .context = legacy,
+                                      .max_held_bytes = UINT64_MAX,
+                                      .passes_kernels = passes_kernels};
+    sc_track_deallocate(&track, &request);
     return request;
 }
 
 START_TEST(memory_is_held_for_a_kernel)
 {
     launch(one, BUFFER, 0);
-    SC_TAKE_DOWN request = take_down(false);
+    SC_DEALLOCATION request = take_down(false);
     ck_assert_uint_eq(request.found.count, 1);
     ck_assert_uint_ne(request.held, 0);
     ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited(&track.holds)), 1);
@@ -283,14 +283,14 @@ END_TEST
 START_TEST(memory_that_passes_kernels_is_held_for_copies_alone)
 {
     launch(one, BUFFER, 0);
-    SC_TAKE_DOWN passed = take_down(true);
+    SC_DEALLOCATION passed = take_down(true);
     ck_assert_uint_eq(passed.found.count, 1);
     ck_assert_uint_eq(passed.held, 0);
     ck_assert(!passed.must_wait);
     ck_assert_uint_eq(in_flight(BUFFER), 0);
     launch(one, BUFFER, 0);
     copy(two, SC_H2D, BUFFER);
-    SC_TAKE_DOWN held = take_down(true);
+    SC_DEALLOCATION held = take_down(true);
     ck_assert_uint_eq(held.found.count, 2);
     ck_assert_uint_ne(held.held, 0);
     ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited(&track.holds)), 1);
@@ -302,13 +302,13 @@ END_TEST
 START_TEST(of_flags_memory_is_held_without_a_word)
 {
     launch(one, (uintptr_t)flag, 0);
-    struct sc_take_down request = {.address = (uintptr_t)flag,
-                                   .size_bytes = sizeof flag,
-                                   .hold = true,
-                                   .kind = SC_HOLD_FREE,
-                                   .context = legacy,
-                                   .max_held_bytes = UINT64_MAX};
-    sc_track_take_down(&track, &request);
+    struct sc_deallocation request = {.address = (uintptr_t)flag,
+                                      .size_bytes = sizeof flag,
+                                      .hold = true,
+                                      .kind = SC_HOLD_FREE,
+                                      .context = legacy,
+                                      .max_held_bytes = UINT64_MAX};
+    sc_track_deallocate(&track, &request);
     ck_assert_uint_eq(request.found.count, 0);
     ck_assert_uint_ne(request.held, 0);
 }

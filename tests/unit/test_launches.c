@@ -308,14 +308,14 @@ START_TEST(of_an_event_that_two_nodes_record_the_first_one_counts)
     ck_assert(judged(0) && judged(1) && !judged(2) && judged(3));
     hear_of(FIRST);
     expect_in_flight(false, false, false, true); /* the third is no hazard's, and stays */
-    struct sc_take_down free = {.address = BASE + 2 * PAGE,
-                                .size_bytes = 64,
-                                .hold = true,
-                                .kind = SC_HOLD_FREE,
-                                .max_held_bytes = PAGE};
-    sc_track_take_down(&track, &free);
+    struct sc_deallocation free = {.address = BASE + 2 * PAGE,
+                                   .size_bytes = 64,
+                                   .hold = true,
+                                   .kind = SC_HOLD_FREE,
+                                   .max_held_bytes = PAGE};
+    sc_track_deallocate(&track, &free);
     ck_assert_uint_ne(free.held, 0);
-    sc_take_down_end(&free);
+    sc_deallocation_end(&free);
 }
 END_TEST
 

@@ -14,9 +14,9 @@
 
 #include "common/frames.h"
 #include "common/pages.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
 #include "interpose/base/spare_stack.h"
+#include "interpose/base/thread_stack.h"
 #include "track/guarded.h"
 #include "track/track_device.h"
 #include "track/track_graphs.h"
@@ -40,13 +40,13 @@ int32_t sc_process_find_thread_id(void)
     return sc_process_thread_id = (int32_t)gettid();
 }
 
-bool sc_own_stack_has(size_t size_bytes)
+bool sc_thread_stack_has_room(size_t size_bytes)
 {
     (void)size_bytes;
     return true;
 }
 
-void sc_own_stack_learn(void)
+void sc_thread_stack_learn(void)
 {
 }
 

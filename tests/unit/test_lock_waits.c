@@ -13,14 +13,14 @@
 #include <time.h>
 
 #include "common/brief_lock.h"
-#include "common/own_lock.h"
-#include "interpose/base/own_stack.h"
+#include "common/library_lock.h"
+#include "interpose/base/thread_stack.h"
 
 static struct sc_brief_lock brief, outer;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static unsigned begun, ended, undone, signals;
 
-bool sc_own_stack_has(size_t size_bytes)
+bool sc_thread_stack_has_room(size_t size_bytes)
 {
     (void)size_bytes;
     return true;
@@ -67,7 +67,7 @@ START_TEST(a_pending_signal_ends_the_wait_for_a_lock)
     ck_assert_uint_eq(begun, 1);
     ck_assert_uint_eq(ended, 0);
     ck_assert_uint_eq(signals, 1);
-    ck_assert_int_eq(sc_own_lock_depth, 0);
+    ck_assert_int_eq(sc_library_lock_depth, 0);
     ck_assert(!sc_spare_stack_is_current());
     atomic_store(&brief.state, 0);
     ck_assert(sc_spare_stack_try(use_brief, NULL, NULL));
@@ -79,8 +79,8 @@ static void send_and_use_mutex(void *unused)
 {
     (void)unused;
     raise(SIGUSR1);
-    sc_own_lock_take(&mutex);
-    sc_own_lock_give(&mutex);
+    sc_library_lock_acquire(&mutex);
+    sc_library_lock_release(&mutex);
     ended++;
 }
 
@@ -98,7 +98,7 @@ START_TEST(and_the_wait_for_a_mutex)
     pthread_join(thread, NULL);
     ck_assert(!sc_spare_stack_try(send_and_use_mutex, NULL, NULL));
     ck_assert_uint_eq(ended, 0);
-    ck_assert_int_eq(sc_own_lock_depth, 0);
+    ck_assert_int_eq(sc_library_lock_depth, 0);
     pthread_mutex_unlock(&mutex);
     ck_assert(sc_spare_stack_try(send_and_use_mutex, NULL, NULL));
 }
@@ -160,7 +160,7 @@ START_TEST(a_lock_that_is_held_meanwhile_is_given_back)
     have_taken(&brief);
     ck_assert(!sc_spare_stack_try(use_both, NULL, NULL));
     ck_assert_uint_eq(undone, 1);
-    ck_assert_int_eq(sc_own_lock_depth, 0);
+    ck_assert_int_eq(sc_library_lock_depth, 0);
     ck_assert_uint_eq(atomic_load(&outer.state), 0);
     atomic_store(&brief.state, 0);
     ck_assert(sc_spare_stack_try(use_both, NULL, NULL));
@@ -184,7 +184,7 @@ START_TEST(the_last_calls_of_a_process_end)
     sc_spare_stack_call_last(hold_and_use, NULL);
     ck_assert_uint_eq(begun, 2);
     ck_assert_uint_eq(ended, 0);
-    ck_assert_int_eq(sc_own_lock_depth, 0);
+    ck_assert_int_eq(sc_library_lock_depth, 0);
     sigset_t mask;
     sigprocmask(SIG_BLOCK, NULL, &mask);
     ck_assert(!sigismember(&mask, SIGUSR1));

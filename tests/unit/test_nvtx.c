@@ -93,25 +93,25 @@ static void fake_name_stream(CUstream stream, const char *name)
 
 /* ---- what the module asks of others ---- */
 
-__thread struct sc_ear sc_ear;
+__thread struct sc_current_call sc_current_call;
 static unsigned entered;
 
-bool sc_own_threads_start(void *(*function)(void *), size_t stack_bytes)
+bool sc_library_threads_start(void *(*function)(void *), size_t stack_bytes)
 {
     ck_assert_uint_eq(stack_bytes, 0); /* a tool's code may want much */
     pthread_t thread;
     return pthread_create(&thread, NULL, function, NULL) == 0 && pthread_detach(thread) == 0;
 }
 
-void sc_own_threads_block_signals(void)
+void sc_library_threads_block_signals(void)
 {
 }
 
-void sc_own_threads_unblock_signals(void)
+void sc_library_threads_unblock_signals(void)
 {
 }
 
-void sc_own_threads_enter_driver(const char *name)
+void sc_library_threads_enter_driver(const char *name)
 {
     ck_assert_str_eq(name, "safecopy-nvtx");
     entered++;

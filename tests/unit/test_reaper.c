@@ -6,11 +6,11 @@
  */
 #include "common/hazard.h"
 #include "common/hazard_words.h"
+#include "common/library_lock.h"
 #include "common/now.h"
-#include "common/own_lock.h"
 #include "common/points.h"
 #include "common/ticks.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/process.h"
 #include "interpose/base/real_libc.h"
 #include "interpose/base/spare_stack.h"
@@ -20,8 +20,8 @@
 #include "interpose/memory/pinned.h"
 #include "interpose/reaper/copy_times.h"
 #include "interpose/reaper/excuses.h"
+#include "interpose/reaper/library_threads.h"
 #include "interpose/reaper/nvtx.h"
-#include "interpose/reaper/own_threads.h"
 #include "interpose/reaper/reaper.h"
 #include "interpose/streams/doubts.h"
 #include "interpose/streams/host_functions.h"
@@ -80,9 +80,9 @@ static bool lets_reaper_sleep;
 
 static void let_reaper_sleep(void)
 {
-    uint32_t round = sc_reaper_round();
+    uint32_t round = sc_reaper_pass_number();
     atomic_store(&blocks, false);
-    while (sc_reaper_round() == round)
+    while (sc_reaper_pass_number() == round)
         step();
     for (unsigned i = 0; i < 200; i++)
         step();
@@ -218,7 +218,7 @@ bool sc_host_functions_excuses(const struct sc_op_info *op, uint64_t touched_tic
 /* ---- what else there is of the library ---- */
 
 struct sc_real sc_real;
-__thread struct sc_ear sc_ear;
+__thread struct sc_current_call sc_current_call;
 
 static _Atomic unsigned threads_started;
 static bool has_no_threads;
@@ -233,28 +233,28 @@ static void note_free(void *block)
 
 struct sc_allocator sc_allocator = {.free = note_free};
 
-bool sc_own_threads_start(void *(*run)(void *), size_t stack_bytes)
+bool sc_library_threads_start(void *(*run)(void *), size_t stack_bytes)
 {
-    ck_assert_uint_eq(stack_bytes, SC_OWN_THREADS_SMALL);
+    ck_assert_uint_eq(stack_bytes, SC_LIBRARY_THREADS_SMALL);
     pthread_t thread;
     threads_started++;
     return !has_no_threads && pthread_create(&thread, NULL, run, NULL) == 0 &&
            pthread_detach(thread) == 0;
 }
 
-void sc_own_threads_block_signals(void)
+void sc_library_threads_block_signals(void)
 {
 }
 
-void sc_own_threads_unblock_signals(void)
+void sc_library_threads_unblock_signals(void)
 {
 }
 
-void sc_own_threads_enter_driver(const char *name)
+void sc_library_threads_enter_driver(const char *name)
 {
     (void)name;
     is_reaper = true;
-    sc_own_lock_enter();
+    sc_library_lock_enter();
 }
 
 void sc_guard_apply(uint64_t stream_bits)
@@ -288,7 +288,7 @@ void sc_nvtx_stall_end(void)
     stalls_ended++;
 }
 
-void sc_copy_times_await(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
+void sc_copy_times_enqueue(const struct sc_hazard *hazard, const struct sc_ticket *ticket)
 {
     (void)hazard;
     (void)ticket;
@@ -362,7 +362,7 @@ static void signal_host(void)
 static void judge(const struct sc_op_info *op, enum sc_finding finding)
 {
     const struct sc_hazard hazard = {.code = SC101, .copy.api = "copy", .event.api = "free"};
-    sc_reaper_judge(&hazard, op, finding, NULL);
+    sc_reaper_enqueue(&hazard, op, finding, NULL);
 }
 
 /* An operation with that ticket is not ordered with it. */
@@ -370,7 +370,7 @@ static void judge_order_with(const struct sc_op_info *op, uint32_t stream, uint6
 {
     const struct sc_hazard hazard = {.code = SC204, .copy.api = "copy", .event.api = "copy"};
     const struct sc_later later = {.ticket = {.stream = stream, .number = number}};
-    sc_reaper_judge(&hazard, op, SC_BY_ORDER, &later);
+    sc_reaper_enqueue(&hazard, op, SC_BY_ORDER, &later);
 }
 
 static void judge_order(const struct sc_op_info *op, uint32_t stream)
@@ -427,27 +427,27 @@ static uint32_t first_round;
 static bool a_round_has_passed(void)
 {
     sc_reaper_wake();
-    return sc_reaper_round() - first_round >= 2; /* the first may have been under way */
+    return sc_reaper_pass_number() - first_round >= 2; /* the first may have been under way */
 }
 
 /* Whatever the reaper can do now, it has done. */
 static void let_a_round_pass(void)
 {
-    first_round = sc_reaper_round();
+    first_round = sc_reaper_pass_number();
     ck_assert(await(a_round_has_passed));
 }
 
 /* A free that is held until the device has done with the block. */
-static struct sc_take_down take_down(void)
+static struct sc_deallocation take_down(void)
 {
-    struct sc_take_down request = {.address = BLOCK,
-                                   .size_bytes = 64,
-                                   .hold = true,
-                                   .kind = SC_HOLD_FREE,
-                                   .max_held_bytes = 1 << 20};
-    sc_track_take_down(&sc_track, &request);
+    struct sc_deallocation request = {.address = BLOCK,
+                                      .size_bytes = 64,
+                                      .hold = true,
+                                      .kind = SC_HOLD_FREE,
+                                      .max_held_bytes = 1 << 20};
+    sc_track_deallocate(&sc_track, &request);
     ck_assert_uint_ne(request.held, 0);
-    sc_take_down_end(&request);
+    sc_deallocation_end(&request);
     return request;
 }
 
@@ -561,9 +561,9 @@ START_TEST(what_is_suppressed_is_counted_apart_and_does_not_halt)
     sc_annotations_note(&hazard);
     sc_annotations_ignore_end();
     sc_options.halt_on_error = true;
-    sc_reaper_judge(&hazard, &op, SC_BY_CALL, 0);
+    sc_reaper_enqueue(&hazard, &op, SC_BY_CALL, 0);
     sc_reaper_report(&hazard);
-    sc_reaper_await_judged();
+    sc_reaper_await_decided();
     assert_reported(0, 0);
     ck_assert_uint_eq(counts().suppressed, 2);
 }
@@ -576,11 +576,11 @@ START_TEST(what_may_be_excused_is_not_decided_for_who_asks_for_counts)
     struct sc_op_info op = issue();
     atomic_store(&is_open, true);
     judge(&op, SC_BY_TOUCH);
-    sc_reaper_await_judged();
+    sc_reaper_await_decided();
     assert_reported(0, 0);
     op = issue();
     judge(&op, SC_BY_CALL);
-    sc_reaper_await_judged();
+    sc_reaper_await_decided();
     assert_reported(1, 0);
 }
 END_TEST
@@ -766,7 +766,7 @@ START_TEST(orders_for_which_there_is_no_room_are_not_judged)
     atomic_store(&is_open, true);
     for (unsigned i = 0; i < ORDERS_MAX + MORE; i++) {
         judge_order_with(&op, one + 1, 1);
-        sc_reaper_judge_now();
+        sc_reaper_decide_now();
     }
     let_a_round_pass();
     assert_no_verdict(SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM, MORE);
@@ -796,7 +796,7 @@ START_TEST(awaited_verdicts_are_written_although_the_function_is_open)
     judge(&op, SC_BY_TOUCH);
     let_a_round_pass();
     assert_reported(0, 0);
-    sc_reaper_await_verdicts();
+    sc_reaper_await_all();
     await_reports(2); /* it does not wait for ever, and the machine may be slow */
     assert_reported(2, 0);
 }
@@ -829,7 +829,7 @@ START_TEST(a_verdict_on_its_way_is_awaited_too)
     ck_assert(await(reaper_is_held_back));
     ck_assert_int_eq(pthread_create(&thread, NULL, let_reaper_go, NULL), 0);
     uint64_t begun_ns = sc_now_ns();
-    sc_reaper_await_verdicts();
+    sc_reaper_await_all();
     ck_assert(counts().hazards == 1 || sc_now_ns() - begun_ns >= most_ns);
     pthread_join(thread, NULL);
     await_reports(1);
@@ -898,7 +898,7 @@ START_TEST(what_others_keep_back_is_not_forgotten)
     atomic_store(&is_open, true);
     judge(&op, SC_BY_TOUCH);
     lets_reaper_sleep = true;
-    sc_reaper_judge_now();
+    sc_reaper_decide_now();
     atomic_store(&is_open, false);
     await_reports(2);
     assert_reported(2, 0);
@@ -911,7 +911,7 @@ START_TEST(others_judge_while_the_reaper_is_busy)
     block_reaper(&op);
     judge(&op, SC_BY_CALL);
     judge(&op, SC_BY_CALL);
-    sc_reaper_judge_now();
+    sc_reaper_decide_now();
     assert_reported(2, 0);
 }
 END_TEST
@@ -921,7 +921,7 @@ END_TEST
 START_TEST(a_hold_ends_with_its_operation)
 {
     issue();
-    struct sc_take_down taken = take_down();
+    struct sc_deallocation taken = take_down();
     atomic_store(&done_after, 5);
     ck_assert(sc_reaper_await_hold(&taken, "free"));
     ck_assert_uint_eq(freed, BLOCK);
@@ -948,10 +948,10 @@ END_TEST
 START_TEST(a_wait_for_what_does_not_end_is_given_up)
 {
     issue();
-    struct sc_take_down taken = take_down();
+    struct sc_deallocation taken = take_down();
     sc_options.stall_limit_ns = 20 * 1000 * 1000;
     ck_assert(!sc_reaper_await_hold(&taken, "free"));
-    ck_assert(!sc_reaper_settle(BLOCK, 64, "free"));
+    ck_assert(!sc_reaper_await_no_hold(BLOCK, 64, "free"));
     ck_assert_uint_eq(freed, 0);
     ck_assert(LOCKED(&sc_track, sc_holds_lives(&sc_track.holds, taken.held, taken.held_age)));
 }
@@ -962,11 +962,11 @@ START_TEST(an_interval_settles_with_its_holds)
     issue();
     take_down();
     atomic_store(&done_after, 5);
-    ck_assert(sc_reaper_settle(BLOCK + 32, 1, "free"));
+    ck_assert(sc_reaper_await_no_hold(BLOCK + 32, 1, "free"));
     ck_assert_uint_eq(freed, BLOCK);
     ck_assert_uint_eq(stalls_begun, 1);
     ck_assert_uint_ge(stalls_ended, 1);
-    ck_assert(sc_reaper_settle(BLOCK, 64, "free")); /* nothing is held there any more */
+    ck_assert(sc_reaper_await_no_hold(BLOCK, 64, "free")); /* nothing is held there any more */
     ck_assert_uint_eq(stalls_begun, 1);
 }
 END_TEST
@@ -974,7 +974,7 @@ END_TEST
 /* ---- graphs ---- */
 
 /* A free that is held as long as there is the graph. */
-static void take_down_for_graph(void)
+static void deallocate_for_graph(void)
 {
     const struct sc_graph_use use = {
         .node = 0x10, .shape = {BLOCK, 64, 64, 1}, .direction = SC_H2D, .kind = SC_REGISTERED};
@@ -985,7 +985,7 @@ static void take_down_for_graph(void)
 
 START_TEST(an_unknown_graph_is_nothing_to_forget)
 {
-    take_down_for_graph();
+    deallocate_for_graph();
     sc_reaper_forget_graph(GRAPH + 1);
     sc_reaper_forget_graph(0);
     ck_assert(sc_track_is_held(&sc_track, BLOCK, 1, SC_HOLDS_ALL | SC_HOLDS_BY_GRAPH));
@@ -1000,7 +1000,7 @@ static bool is_freed(void)
 
 START_TEST(what_was_held_for_a_forgotten_graph_is_given_back)
 {
-    take_down_for_graph();
+    deallocate_for_graph();
     sc_reaper_forget_graph(GRAPH);
     ck_assert(await(is_freed));
 }
@@ -1021,11 +1021,11 @@ static void assert_no_reaper(void)
     struct sc_report_counts before = counts();
     judge(&op, SC_BY_CALL);
     assert_reported(before.observed, before.latent + 1);
-    struct sc_take_down taken = take_down();
+    struct sc_deallocation taken = take_down();
     ck_assert(!sc_reaper_await_hold(&taken, "free"));
-    ck_assert(!sc_reaper_settle(BLOCK, 64, "free"));
+    ck_assert(!sc_reaper_await_no_hold(BLOCK, 64, "free"));
     ck_assert(!sc_reaper_start());
-    sc_reaper_await_verdicts();
+    sc_reaper_await_all();
 }
 
 START_TEST(after_the_end_hazards_are_reported_at_once)

@@ -503,7 +503,7 @@ static const struct sc_pages first_page = {(uintptr_t)pinned, (uintptr_t)pinned 
 
 /* Is the copy simple, as one that has the same pages kept off already? It is recorded in any case.
  */
-static bool is_kept_off_already(struct sc_simple_copy *copy)
+static bool is_exempt_already(struct sc_simple_copy *copy)
 {
     SC_ISSUED(issued);
     ck_assert(sc_track_begin_simply(&sc_track, NULL, copy));
@@ -517,14 +517,14 @@ static bool is_kept_off_already(struct sc_simple_copy *copy)
     return done;
 }
 
-START_TEST(a_download_is_simple_where_an_equal_one_has_its_pages_kept_off)
+START_TEST(a_download_is_simple_where_an_equal_one_has_its_pages_protected)
 {
     SC_OPS(found);
     struct sc_simple_copy copy = download_of(one, pinned);
-    ck_assert(!is_kept_off_already(&copy));
+    ck_assert(!is_exempt_already(&copy));
     copy.stack = 9;
     for (unsigned i = 0; i < 10; i++)
-        ck_assert(is_kept_off_already(&copy));
+        ck_assert(is_exempt_already(&copy));
     LOCKED(&sc_track, sc_inflight_find_in(scope_.inflight, (uintptr_t)pinned, 1, &found));
     ck_assert_uint_eq(found.count, 1);
     ck_assert_uint_eq(found.ops[0].ticket.number, 11);
@@ -533,24 +533,24 @@ START_TEST(a_download_is_simple_where_an_equal_one_has_its_pages_kept_off)
               SC_ACCESS_NONE);
     know(one, 0);
     ck_assert_uint_eq(sc_track.inflight.ops.live, 0);
-    ck_assert(!is_kept_off_already(&copy));
+    ck_assert(!is_exempt_already(&copy));
 }
 END_TEST
 
 START_TEST(pages_that_were_let_go_or_chosen_long_ago_are_chosen_anew)
 {
     struct sc_simple_copy copy = download_of(one, pinned);
-    ck_assert(!is_kept_off_already(&copy));
-    LOCKED(&sc_track, sc_guarded_let_go(scope_.inflight, (uintptr_t)pinned, 1, SC_TOUCH_WRITE,
-                                        false, SC_NO_VERDICT_KERNEL));
-    ck_assert(!is_kept_off_already(&copy));
-    ck_assert(is_kept_off_already(&copy));
+    ck_assert(!is_exempt_already(&copy));
+    LOCKED(&sc_track, sc_guarded_unprotect(scope_.inflight, (uintptr_t)pinned, 1, SC_TOUCH_WRITE,
+                                           false, SC_NO_VERDICT_KERNEL));
+    ck_assert(!is_exempt_already(&copy));
+    ck_assert(is_exempt_already(&copy));
     copy.ticks += sc_ticks_in_ns(1000 * 1000 * 1000);
-    ck_assert(!is_kept_off_already(&copy));
-    ck_assert(is_kept_off_already(&copy));
+    ck_assert(!is_exempt_already(&copy));
+    ck_assert(is_exempt_already(&copy));
     sc_track.inflight.guards.doubted_ticks = copy.ticks++;
-    ck_assert(!is_kept_off_already(&copy));
-    ck_assert(is_kept_off_already(&copy));
+    ck_assert(!is_exempt_already(&copy));
+    ck_assert(is_exempt_already(&copy));
 }
 END_TEST
 
@@ -558,10 +558,10 @@ START_TEST(where_nothing_is_guarded_an_equal_download_is_simple)
 {
     struct sc_simple_copy copy = download_of(one, pinned);
     copy.is_guarded = false;
-    ck_assert(!is_kept_off_already(&copy));
-    ck_assert(is_kept_off_already(&copy));
+    ck_assert(!is_exempt_already(&copy));
+    ck_assert(is_exempt_already(&copy));
     copy.is_guarded = true;
-    ck_assert(!is_kept_off_already(&copy));
+    ck_assert(!is_exempt_already(&copy));
 }
 END_TEST
 
@@ -599,7 +599,7 @@ int main(void)
     tcase_add_test(group, a_writer_that_came_first_is_a_conflict);
     tcase_add_test(group, a_slot_comes_back_when_its_operation_is_complete);
     suite_add_tcase(suite, group);
-    tcase_add_test(group, a_download_is_simple_where_an_equal_one_has_its_pages_kept_off);
+    tcase_add_test(group, a_download_is_simple_where_an_equal_one_has_its_pages_protected);
     tcase_add_test(group, pages_that_were_let_go_or_chosen_long_ago_are_chosen_anew);
     tcase_add_test(group, where_nothing_is_guarded_an_equal_download_is_simple);
     tcase_add_test(group,

@@ -180,7 +180,7 @@ static enum sc_sleep sleep_of(void (*way)(void))
     enum sc_sleep sleep = SC_AWAKE;
     start(way);
     for (unsigned i = 0; i < LOOKS_MAX && sleep == SC_AWAKE; i++) {
-        sleep = sc_sleeping_threads_look(atomic_load(&thread), own_id());
+        sleep = sc_sleeping_threads_check(atomic_load(&thread), own_id());
         usleep(100);
     }
     return sleep;
@@ -191,7 +191,7 @@ static bool stays_awake(void (*way)(void))
     bool is_awake = true;
     start(way);
     for (unsigned i = 0; i < 200; i++) {
-        is_awake &= sc_sleeping_threads_look(atomic_load(&thread), own_id()) == SC_AWAKE;
+        is_awake &= sc_sleeping_threads_check(atomic_load(&thread), own_id()) == SC_AWAKE;
         usleep(100);
     }
     return is_awake;
@@ -201,7 +201,7 @@ START_TEST(whoever_sleeps_for_a_time_or_works_is_awake)
 {
     ck_assert(stays_awake(in_nanosleep));
     ck_assert(stays_awake(at_work));
-    ck_assert_int_eq(sc_sleeping_threads_look(0, 0), SC_AWAKE);
+    ck_assert_int_eq(sc_sleeping_threads_check(0, 0), SC_AWAKE);
 }
 END_TEST
 
@@ -237,7 +237,7 @@ START_TEST(a_mutex_that_the_waiter_holds)
     make_mutex(_i);
     pthread_mutex_lock(&mutex);
     ck_assert_int_eq(sleep_of(in_mutex), for_own());
-    ck_assert_int_eq(sc_sleeping_threads_look(atomic_load(&thread), atomic_load(&thread)),
+    ck_assert_int_eq(sc_sleeping_threads_check(atomic_load(&thread), atomic_load(&thread)),
                      SC_SLEEPS);
 }
 END_TEST

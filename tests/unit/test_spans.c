@@ -74,9 +74,9 @@ static void obey(const struct sc_access_change *change)
 static bool apply_step(void)
 {
     struct sc_access_change change;
-    unsigned lane = sc_spans_lane(&guards, base);
-    bool more = sc_spans_apply(&guards, lane, &change);
-    if (!more && (change.size_bytes > 0 || guards.unapplied[lane] != 0))
+    unsigned stripe = sc_spans_stripe(&guards, base);
+    bool more = sc_spans_apply(&guards, stripe, &change);
+    if (!more && (change.size_bytes > 0 || guards.unapplied[stripe] != 0))
         ck_abort_msg("an end that is none");
     obey(&change);
     return more;
@@ -403,20 +403,20 @@ END_TEST
 START_TEST(what_may_be_hidden_is_so_until_the_kernel_has_let_it_go)
 {
     uint32_t read = add(1, 0, 8, SC_ACCESS_READ, 0);
-    ck_assert(!sc_spans_may_hide(&guards, at(3), 8));
+    ck_assert(!sc_spans_may_forbid_reading(&guards, at(3), 8));
     uint32_t none = add(2, 4, 2, SC_ACCESS_NONE, 0);
-    ck_assert(sc_spans_may_hide(&guards, at(5), 8));
+    ck_assert(sc_spans_may_forbid_reading(&guards, at(5), 8));
     apply();
-    ck_assert(sc_spans_may_hide(&guards, at(4) - 4, 8));
-    ck_assert(!sc_spans_may_hide(&guards, at(3), page));
-    ck_assert(!sc_spans_may_hide(&guards, at(6), page));
+    ck_assert(sc_spans_may_forbid_reading(&guards, at(4) - 4, 8));
+    ck_assert(!sc_spans_may_forbid_reading(&guards, at(3), page));
+    ck_assert(!sc_spans_may_forbid_reading(&guards, at(6), page));
     sc_spans_end(&guards, read); /* unapplied, and readable all the time */
-    ck_assert(!sc_spans_may_hide(&guards, at(3), page));
+    ck_assert(!sc_spans_may_forbid_reading(&guards, at(3), page));
     sc_spans_end(&guards, none);
-    ck_assert(sc_spans_may_hide(&guards, at(5), 8));
+    ck_assert(sc_spans_may_forbid_reading(&guards, at(5), 8));
     apply();
-    ck_assert(!sc_spans_may_hide(&guards, at(5), 8));
-    ck_assert_uint_eq(guards.hiding + guards.hiding_unapplied, 0);
+    ck_assert(!sc_spans_may_forbid_reading(&guards, at(5), 8));
+    ck_assert_uint_eq(guards.unreadable + guards.unreadable_unapplied, 0);
 }
 END_TEST
 
@@ -431,13 +431,13 @@ START_TEST(what_the_kernel_will_not_let_go_of_may_be_hidden)
         ck_assert(sc_spans_apply(&guards, 0, &change));
     ck_assert_uint_eq(sc_spans_refuse(&guards, &change), 0);
     apply_but_refused();
-    ck_assert(sc_spans_may_hide(&guards, at(5), 8));
+    ck_assert(sc_spans_may_forbid_reading(&guards, at(5), 8));
     ck_assert(sc_spans_retry(&guards, 0));
     apply();
-    ck_assert(!sc_spans_may_hide(&guards, at(5), 8));
+    ck_assert(!sc_spans_may_forbid_reading(&guards, at(5), 8));
     sc_spans_end(&guards, none);
     apply();
-    ck_assert_uint_eq(guards.hiding + guards.hiding_unapplied, 0);
+    ck_assert_uint_eq(guards.unreadable + guards.unreadable_unapplied, 0);
 }
 END_TEST
 
@@ -595,7 +595,7 @@ static unsigned inherited(void)
     unsigned count = 0;
     for (uint32_t span = 0; sc_spans_inherited(&guards, &span, &change); count++) {
         obey(&change);
-        sc_spans_let_go_inherited(&guards, span);
+        sc_spans_note_inherited_unprotected(&guards, span);
     }
     return count;
 }
@@ -634,16 +634,16 @@ START_TEST(pages_agree_with_a_model)
 }
 END_TEST
 
-/* ---- lanes that are attended ---- */
+/* ---- stripes that are attended ---- */
 
-static const uint64_t own_lane = 2;
+static const uint64_t own_stripe = 2;
 
-static void set_up_lanes(void)
+static void set_up_stripes(void)
 {
     set_up();
-    sc_spans_set_lanes(&guards, base, (size_t)4 * SC_SPANS_LANE_BYTES,
-                       (size_t)4 * SC_SPANS_LANE_BYTES);
-    ck_assert_uint_eq(sc_spans_own_lane(&guards, base), 1);
+    sc_spans_set_stripes(&guards, base, (size_t)4 * SC_SPANS_AREA_BYTES,
+                         (size_t)4 * SC_SPANS_AREA_BYTES);
+    ck_assert_uint_eq(sc_spans_home_stripe(&guards, base), 1);
 }
 
 /* What the thread does that has attended, when it has given back the owner's lock. */
@@ -653,33 +653,33 @@ static unsigned tell_due(void)
     unsigned changes = 0;
     for (; sc_spans_next_due(&guards, 1, &change); changes++) {
         obey(&change);
-        sc_spans_note_told(&guards, 1, &change);
+        sc_spans_note_applied(&guards, 1, &change);
     }
     return changes;
 }
 
-START_TEST(what_begins_and_ends_in_an_attended_lane_is_due)
+START_TEST(what_begins_and_ends_in_an_attended_stripe_is_due)
 {
-    sc_spans_attended = own_lane;
+    sc_spans_locked_stripes = own_stripe;
     uint32_t span = add(1, 0, 2, SC_ACCESS_NONE, 0);
-    sc_spans_attended = 0;
+    sc_spans_locked_stripes = 0;
     ck_assert_uint_eq(guards.unapplied_count, 0);
     ck_assert(sc_spans_any_due(&guards));
     ck_assert(sc_spans_cover(&guards, at(0)));
-    ck_assert_uint_eq(sc_spans_lanes_of(&guards, 1), own_lane);
+    ck_assert_uint_eq(sc_spans_stripes_of_stream(&guards, 1), own_stripe);
     ck_assert_uint_eq(tell_due(), 1);
     check_pages("--www");
-    sc_spans_attended = own_lane;
+    sc_spans_locked_stripes = own_stripe;
     sc_spans_end(&guards, span);
-    sc_spans_attended = 0;
-    ck_assert_uint_eq(sc_spans_lanes_of(&guards, 1), 0);
+    sc_spans_locked_stripes = 0;
+    ck_assert_uint_eq(sc_spans_stripes_of_stream(&guards, 1), 0);
     ck_assert(sc_spans_cover(&guards, at(1)));
-    ck_assert(sc_spans_may_hide(&guards, at(1), 1));
-    ck_assert(!sc_spans_may_hide(&guards, at(2), 1));
+    ck_assert(sc_spans_may_forbid_reading(&guards, at(1), 1));
+    ck_assert(!sc_spans_may_forbid_reading(&guards, at(2), 1));
     ck_assert_uint_eq(tell_due(), 1);
     check_pages("wwwww");
     ck_assert(!sc_spans_cover(&guards, at(1)));
-    ck_assert(!sc_spans_may_hide(&guards, at(1), 1));
+    ck_assert(!sc_spans_may_forbid_reading(&guards, at(1), 1));
     ck_assert(!sc_spans_any_due(&guards));
     ck_assert_uint_eq(guards.busy, 0);
 }
@@ -691,25 +691,25 @@ START_TEST(spans_that_end_together_are_told_of_together)
     uint32_t both = add(1, 2, 2, SC_ACCESS_NONE, first);
     apply();
     told = 0;
-    sc_spans_attended = own_lane;
+    sc_spans_locked_stripes = own_stripe;
     sc_spans_end(&guards, both);
-    sc_spans_attended = 0;
+    sc_spans_locked_stripes = 0;
     ck_assert_uint_eq(tell_due(), 1);
     check_pages("wwwww");
 }
 END_TEST
 
-/* An area of lane 0 behind two that have lanes. */
+/* An area of stripe 0 behind two that have stripes. */
 static void set_up_areas(void)
 {
     set_up();
-    sc_spans_set_lanes(&guards, base, (size_t)6 * SC_SPANS_LANE_BYTES,
-                       (size_t)2 * SC_SPANS_LANE_BYTES);
+    sc_spans_set_stripes(&guards, base, (size_t)6 * SC_SPANS_AREA_BYTES,
+                         (size_t)2 * SC_SPANS_AREA_BYTES);
 }
 
 static uintptr_t area(unsigned i)
 {
-    return base + (uintptr_t)i * SC_SPANS_LANE_BYTES;
+    return base + (uintptr_t)i * SC_SPANS_AREA_BYTES;
 }
 
 static unsigned chain_length(uint32_t span)
@@ -723,10 +723,10 @@ static unsigned chain_length(uint32_t span)
 static uint32_t add_areas(unsigned first, unsigned count)
 {
     return sc_spans_add(&guards, (struct sc_span_owner){1, 1}, area(first),
-                        count * (size_t)SC_SPANS_LANE_BYTES, SC_ACCESS_NONE, 0);
+                        count * (size_t)SC_SPANS_AREA_BYTES, SC_ACCESS_NONE, 0);
 }
 
-START_TEST(an_interval_has_a_span_for_each_lane)
+START_TEST(an_interval_has_a_span_for_each_stripe)
 {
     ck_assert_uint_eq(chain_length(add_areas(0, 1)), 1);
     ck_assert_uint_eq(chain_length(add_areas(0, 2)), 2);
@@ -738,19 +738,19 @@ START_TEST(an_interval_has_a_span_for_each_lane)
     span = sc_spans_add(&guards, (struct sc_span_owner){1, 1}, base - page, 3 * page,
                         SC_ACCESS_NONE, 0);
     ck_assert_uint_eq(chain_length(span), 2);
-    ck_assert(sc_spans_may_hide(&guards, area(1), 2 * (size_t)SC_SPANS_LANE_BYTES));
+    ck_assert(sc_spans_may_forbid_reading(&guards, area(1), 2 * (size_t)SC_SPANS_AREA_BYTES));
 }
 END_TEST
 
-START_TEST(an_area_gets_its_lane_while_nothing_is_there)
+START_TEST(an_area_gets_its_stripe_while_nothing_is_there)
 {
     uint32_t span = sc_spans_add(&guards, (struct sc_span_owner){1, 1}, area(4) + page, page,
                                  SC_ACCESS_READ, 0);
     ck_assert(!sc_spans_move_area(&guards, area(4) + 3 * page));
     ck_assert(sc_spans_move_area(&guards, area(3) + 3 * page));
-    ck_assert_uint_eq(sc_spans_lane(&guards, area(3)), sc_spans_own_lane(&guards, area(3)));
-    ck_assert_uint_eq(sc_spans_lane(&guards, area(4) - 1), sc_spans_lane(&guards, area(3)));
-    ck_assert_uint_eq(sc_spans_lane(&guards, area(4)), 0);
+    ck_assert_uint_eq(sc_spans_stripe(&guards, area(3)), sc_spans_home_stripe(&guards, area(3)));
+    ck_assert_uint_eq(sc_spans_stripe(&guards, area(4) - 1), sc_spans_stripe(&guards, area(3)));
+    ck_assert_uint_eq(sc_spans_stripe(&guards, area(4)), 0);
     sc_spans_end(&guards, span);
     ck_assert(!sc_spans_move_area(&guards, area(4)));
     struct sc_access_change change;
@@ -761,13 +761,13 @@ START_TEST(an_area_gets_its_lane_while_nothing_is_there)
 }
 END_TEST
 
-START_TEST(what_ends_in_another_lane_is_unapplied)
+START_TEST(what_ends_in_another_stripe_is_unapplied)
 {
     uint32_t span = add(1, 0, 2, SC_ACCESS_NONE, 0);
     apply();
-    sc_spans_attended = own_lane << 1;
+    sc_spans_locked_stripes = own_stripe << 1;
     sc_spans_end(&guards, span);
-    sc_spans_attended = 0;
+    sc_spans_locked_stripes = 0;
     ck_assert_uint_eq(guards.unapplied_count, 1);
     ck_assert_uint_eq(tell_due(), 0);
     apply();
@@ -780,18 +780,18 @@ START_TEST(what_is_due_and_refused_is_unapplied)
     struct sc_access_change change;
     uint32_t span = add(1, 0, 2, SC_ACCESS_NONE, 0);
     apply();
-    sc_spans_attended = own_lane;
+    sc_spans_locked_stripes = own_stripe;
     sc_spans_end(&guards, span);
-    sc_spans_attended = 0;
+    sc_spans_locked_stripes = 0;
     ck_assert(sc_spans_next_due(&guards, 1, &change));
     ck_assert(sc_spans_postpone(&guards, 1, &change));
     ck_assert(!sc_spans_any_due(&guards));
     ck_assert(sc_spans_cover(&guards, at(0)));
     apply();
     check_pages("wwwww");
-    sc_spans_attended = own_lane;
+    sc_spans_locked_stripes = own_stripe;
     add(7, 0, 2, SC_ACCESS_READ, 0);
-    sc_spans_attended = 0;
+    sc_spans_locked_stripes = 0;
     ck_assert(sc_spans_next_due(&guards, 1, &change));
     ck_assert(!sc_spans_postpone(&guards, 1, &change));
     ck_assert_uint_eq(sc_spans_refuse(&guards, &change), 7);
@@ -804,7 +804,7 @@ static void model_check_covered(void)
     for (unsigned i = 0; i < PAGES; i++) {
         if (pages[i] != SC_ACCESS_ALL && !sc_spans_cover(&guards, at(i)))
             ck_abort_msg("page %u is kept off for nobody", i);
-        if (pages[i] == SC_ACCESS_NONE && !sc_spans_may_hide(&guards, at(i), 1))
+        if (pages[i] == SC_ACCESS_NONE && !sc_spans_may_forbid_reading(&guards, at(i), 1))
             ck_abort_msg("page %u is hidden, and not known to be", i);
     }
 }
@@ -844,10 +844,10 @@ static void model_refuse(const struct sc_access_change *change)
 static void model_attend(void)
 {
     struct sc_access_change change;
-    sc_spans_attended = own_lane;
+    sc_spans_locked_stripes = own_stripe;
     for (unsigned changes = (unsigned)random() % 4; changes > 0; changes--)
         model_change();
-    sc_spans_attended = 0;
+    sc_spans_locked_stripes = 0;
     model_check_covered();
     if (random() % 2)
         model_change();
@@ -859,11 +859,11 @@ static void model_attend(void)
         obey(&change);
         if (random() % 4 == 0)
             model_change();
-        sc_spans_note_told(&guards, 1, &change);
+        sc_spans_note_applied(&guards, 1, &change);
     }
 }
 
-START_TEST(pages_of_attended_lanes_agree_with_a_model)
+START_TEST(pages_of_attended_stripes_agree_with_a_model)
 {
     memset(ops, 0, sizeof ops);
     srandom((unsigned)_i + 100);
@@ -1185,16 +1185,16 @@ static void add_span_tests(Suite *suite)
     add_tests_of_pages(suite, "spans, pages of 64 KB", set_up_large_pages);
     TCase *group = tcase_create("areas");
     tcase_add_checked_fixture(group, set_up_areas, tear_down);
-    tcase_add_test(group, an_interval_has_a_span_for_each_lane);
-    tcase_add_test(group, an_area_gets_its_lane_while_nothing_is_there);
+    tcase_add_test(group, an_interval_has_a_span_for_each_stripe);
+    tcase_add_test(group, an_area_gets_its_stripe_while_nothing_is_there);
     suite_add_tcase(suite, group);
-    group = tcase_create("attended lanes");
-    tcase_add_checked_fixture(group, set_up_lanes, tear_down);
-    tcase_add_test(group, what_begins_and_ends_in_an_attended_lane_is_due);
+    group = tcase_create("attended stripes");
+    tcase_add_checked_fixture(group, set_up_stripes, tear_down);
+    tcase_add_test(group, what_begins_and_ends_in_an_attended_stripe_is_due);
     tcase_add_test(group, spans_that_end_together_are_told_of_together);
-    tcase_add_test(group, what_ends_in_another_lane_is_unapplied);
+    tcase_add_test(group, what_ends_in_another_stripe_is_unapplied);
     tcase_add_test(group, what_is_due_and_refused_is_unapplied);
-    tcase_add_loop_test(group, pages_of_attended_lanes_agree_with_a_model, 0, 4);
+    tcase_add_loop_test(group, pages_of_attended_stripes_agree_with_a_model, 0, 4);
     suite_add_tcase(suite, group);
 }
 

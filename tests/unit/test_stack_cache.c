@@ -1,4 +1,4 @@
-/* links: interpose/base/own_stack.c interpose/base/process.c
+/* links: interpose/base/thread_stack.c interpose/base/process.c
  *
  * A recognised stack must be the true one, whatever lies about on the stack.
  */
@@ -182,7 +182,7 @@ static __attribute__((noinline)) uint32_t recognise_far_up_here(void)
 START_TEST(places_far_up_the_threads_own_stack_are_learnt)
 {
     ck_assert_uint_eq(recognise_far_up_here(), kernel_peeks() ? 78 : 0);
-    sc_own_stack_learn();
+    sc_thread_stack_learn();
     ck_assert_uint_eq(recognise_far_up_here(), 78);
 }
 END_TEST
@@ -194,7 +194,7 @@ START_TEST(a_stack_that_ends_before_a_place_is_not_read_there)
     char *pages = sc_pages_map(BYTES);
     uintptr_t *words = (uintptr_t *)(void *)pages;
     ck_assert_ptr_nonnull(pages);
-    sc_own_stack_learn();
+    sc_thread_stack_learn();
     ck_assert_uint_eq(recognise_far_off(words, OUTERMOST, 79), 79);
     sc_pages_unmap(pages + BYTES / 2, BYTES / 2);
     ck_assert_uint_eq(id_of(callers[0], (uintptr_t)words), 0);

@@ -136,15 +136,15 @@ static void synchronise_event(uintptr_t event)
     sc_track_note_known(&track, &point, NULL, NULL);
 }
 
-static struct sc_take_down take_down(uintptr_t address, enum sc_hold_kind kind, uint64_t max)
+static struct sc_deallocation take_down(uintptr_t address, enum sc_hold_kind kind, uint64_t max)
 {
-    struct sc_take_down request = {.address = address,
-                                   .size_bytes = 64,
-                                   .hold = true,
-                                   .kind = kind,
-                                   .context = legacy,
-                                   .max_held_bytes = max};
-    sc_track_take_down(&track, &request);
+    struct sc_deallocation request = {.address = address,
+                                      .size_bytes = 64,
+                                      .hold = true,
+                                      .kind = kind,
+                                      .context = legacy,
+                                      .max_held_bytes = max};
+    sc_track_deallocate(&track, &request);
     return request;
 }
 
@@ -162,13 +162,13 @@ static void end_ready(void)
 START_TEST(a_wait_that_is_left_ends_unless_it_is_taken)
 {
     copy(one, BASE);
-    struct sc_take_down left = take_down(BASE, SC_HOLD_WAIT, 0);
+    struct sc_deallocation left = take_down(BASE, SC_HOLD_WAIT, 0);
     ck_assert(LOCKED(&track, sc_holds_lives(&track.holds, left.held, left.held_age)));
     LOCKED(&track, sc_holds_leave(&track.holds, left.held, left.held_age));
     ck_assert(!LOCKED(&track, sc_holds_lives(&track.holds, left.held, left.held_age)));
     ck_assert(!LOCKED(&track, sc_holds_have_work(&track.holds)));
     copy(one, BASE);
-    struct sc_take_down taken = take_down(BASE, SC_HOLD_WAIT, 0);
+    struct sc_deallocation taken = take_down(BASE, SC_HOLD_WAIT, 0);
     LOCKED(&track, sc_holds_leave(&track.holds, taken.held,
                                   left.held_age)); /* another one of that record */
     ck_assert(LOCKED(&track, sc_holds_lives(&track.holds, taken.held, taken.held_age)));
@@ -177,8 +177,8 @@ START_TEST(a_wait_that_is_left_ends_unless_it_is_taken)
     LOCKED(&track, sc_holds_leave(&track.holds, taken.held, taken.held_age));
     ck_assert(LOCKED(&track, sc_holds_lives(&track.holds, taken.held, taken.held_age)));
     LOCKED(&track, sc_holds_end(&track.holds, taken.held));
-    sc_take_down_end(&left);
-    sc_take_down_end(&taken);
+    sc_deallocation_end(&left);
+    sc_deallocation_end(&taken);
 }
 END_TEST
 
@@ -597,7 +597,7 @@ END_TEST
 
 START_TEST(with_nothing_in_flight_nothing_is_held)
 {
-    struct sc_take_down request = take_down(BASE, SC_HOLD_FREE, 0);
+    struct sc_deallocation request = take_down(BASE, SC_HOLD_FREE, 0);
     ck_assert_uint_eq(request.found.count, 0);
     ck_assert_uint_eq(request.held, 0);
     ck_assert(!request.must_wait);
@@ -608,8 +608,8 @@ END_TEST
 START_TEST(without_a_hold_the_operations_are_only_named)
 {
     struct sc_ticket ticket = copy(one, BASE);
-    struct sc_take_down request = {.address = BASE + 63, .size_bytes = 1};
-    sc_track_take_down(&track, &request);
+    struct sc_deallocation request = {.address = BASE + 63, .size_bytes = 1};
+    sc_track_deallocate(&track, &request);
     ck_assert_uint_eq(request.found.count, 1);
     ck_assert_uint_eq(request.found.ops[0].ticket.number, ticket.number);
     ck_assert_uint_eq(request.held, 0);
@@ -622,7 +622,7 @@ START_TEST(a_held_free_is_released_when_its_operations_are_complete)
 {
     struct sc_ticket ticket = copy(one, BASE);
     struct sc_ticket awaited[2];
-    struct sc_take_down request = take_down(BASE, SC_HOLD_FREE, 64);
+    struct sc_deallocation request = take_down(BASE, SC_HOLD_FREE, 64);
     ck_assert_uint_eq(request.found.count, 1);
     ck_assert_uint_ne(request.held, 0);
     ck_assert(!request.must_wait);
@@ -673,13 +673,13 @@ START_TEST(a_hold_lives_until_it_ends_whoever_comes_after)
 {
     copy(one, BASE);
     copy(one, BASE + 4096);
-    struct sc_take_down first = take_down(BASE, SC_HOLD_WAIT, 0);
-    struct sc_take_down second = take_down(BASE + 4096, SC_HOLD_WAIT, 0);
+    struct sc_deallocation first = take_down(BASE, SC_HOLD_WAIT, 0);
+    struct sc_deallocation second = take_down(BASE + 4096, SC_HOLD_WAIT, 0);
     ck_assert(LOCKED(&track, sc_holds_lives(&track.holds, first.held, first.held_age)));
     LOCKED(&track, sc_holds_end(&track.holds, first.held));
     ck_assert(!LOCKED(&track, sc_holds_lives(&track.holds, first.held, first.held_age)));
     copy(one, BASE);
-    struct sc_take_down third = take_down(BASE, SC_HOLD_WAIT, 0);
+    struct sc_deallocation third = take_down(BASE, SC_HOLD_WAIT, 0);
     ck_assert_uint_eq(third.held, first.held); /* the record is recycled */
     ck_assert(!LOCKED(&track, sc_holds_lives(&track.holds, first.held, first.held_age)));
     ck_assert(LOCKED(&track, sc_holds_lives(&track.holds, third.held, third.held_age)));
@@ -693,8 +693,8 @@ END_TEST
 START_TEST(a_free_of_what_is_held_is_held_behind_it)
 {
     struct sc_ticket ticket = copy(one, BASE);
-    struct sc_take_down unregister = take_down(BASE, SC_HOLD_UNMAP, UINT64_MAX);
-    struct sc_take_down freed = take_down(BASE, SC_HOLD_FREE, UINT64_MAX);
+    struct sc_deallocation unregister = take_down(BASE, SC_HOLD_UNMAP, UINT64_MAX);
+    struct sc_deallocation freed = take_down(BASE, SC_HOLD_FREE, UINT64_MAX);
     ck_assert_uint_eq(freed.found.count, 0);
     ck_assert_uint_ne(freed.held, 0);
     sc_track_note_complete(&track, one, ticket.number);
@@ -709,7 +709,7 @@ END_TEST
 START_TEST(what_goes_back_is_not_tracked_any_more)
 {
     copy(one, BASE);
-    struct sc_take_down request = take_down(BASE, SC_HOLD_FREE, UINT64_MAX);
+    struct sc_deallocation request = take_down(BASE, SC_HOLD_FREE, UINT64_MAX);
     struct sc_ticket complete = copy(one, BASE);
     copy(two, BASE + 8);
     struct sc_ticket beside = copy(one, BASE + 64);
@@ -756,7 +756,7 @@ START_TEST(past_max_held_nothing_changes_and_the_caller_waits)
     copy(one, BASE);
     copy(one, BASE + 4096);
     ck_assert_uint_ne(take_down(BASE, SC_HOLD_FREE, 100).held, 0);
-    struct sc_take_down request = take_down(BASE + 4096, SC_HOLD_FREE, 100);
+    struct sc_deallocation request = take_down(BASE + 4096, SC_HOLD_FREE, 100);
     ck_assert(request.must_wait);
     ck_assert_uint_eq(request.held, 0);
     ck_assert_uint_eq(request.found.count, 1);
@@ -780,13 +780,13 @@ START_TEST(a_call_that_leaves_the_memory_waits_for_what_it_hurts)
 {
     copy(two, BASE);
     struct sc_ticket hurt = copy(one, BASE);
-    struct sc_take_down request = {.address = BASE,
-                                   .size_bytes = 64,
-                                   .hold = true,
-                                   .kind = SC_HOLD_WAIT,
-                                   .hurts = is_of_stream_one,
-                                   .stays = true};
-    sc_track_take_down(&track, &request);
+    struct sc_deallocation request = {.address = BASE,
+                                      .size_bytes = 64,
+                                      .hold = true,
+                                      .kind = SC_HOLD_WAIT,
+                                      .hurts = is_of_stream_one,
+                                      .stays = true};
+    sc_track_deallocate(&track, &request);
     ck_assert_uint_eq(request.found.count, 1);
     ck_assert_uint_eq(request.found.ops[0].ticket.stream, one);
     ck_assert_uint_ne(request.held, 0);
@@ -796,7 +796,7 @@ START_TEST(a_call_that_leaves_the_memory_waits_for_what_it_hurts)
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, request.held);
     LOCKED(&track, sc_holds_end(&track.holds, request.held));
     request.hold = request.stays = false;
-    sc_track_take_down(&track, &request);
+    sc_track_deallocate(&track, &request);
     ck_assert_uint_eq(request.found.count, 1);
     ck_assert_uint_eq(in_flight(BASE), 1);
 }
@@ -808,7 +808,7 @@ START_TEST(operations_ranges_and_holds_are_met)
     copy(one, BASE);
     ck_assert(sc_track_overlaps(&track, BASE + 63, 1));
     ck_assert(!sc_track_overlaps(&track, BASE + 64, 1 << 20));
-    struct sc_take_down request = take_down(BASE, SC_HOLD_FREE, 100);
+    struct sc_deallocation request = take_down(BASE, SC_HOLD_FREE, 100);
     ck_assert_uint_eq(in_flight(BASE), 0);
     ck_assert(sc_track_overlaps(&track, BASE, 64));
     LOCKED(&track, sc_holds_end(&track.holds, request.held));
@@ -823,7 +823,7 @@ START_TEST(a_hold_that_cannot_name_all_streams_is_not_made)
 {
     for (int i = 0; i <= SC_HOLD_TICKETS_MAX; i++)
         copy(sc_track_add_stream(&track, SC_STREAM_NONBLOCKING, legacy, 5, 0), BASE);
-    struct sc_take_down request = take_down(BASE, SC_HOLD_FREE, UINT64_MAX);
+    struct sc_deallocation request = take_down(BASE, SC_HOLD_FREE, UINT64_MAX);
     ck_assert(request.must_wait);
     ck_assert_uint_eq(request.held, 0);
     ck_assert_uint_eq(track.holds.oldest, 0);
@@ -874,7 +874,7 @@ START_TEST(any_number_of_operations_is_taken_down)
             info.kind = i < 75 ? SC_PINNED : SC_REGISTERED;
             issue(&info, &ops);
         }
-        struct sc_take_down request = take_down(BASE, SC_HOLD_FREE_PINNED, UINT64_MAX);
+        struct sc_deallocation request = take_down(BASE, SC_HOLD_FREE_PINNED, UINT64_MAX);
         ck_assert_uint_eq(request.found.count, 150);
         ck_assert_uint_eq(track.inflight.ops.live, 0);
         ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited(&track.holds)), 2);
@@ -970,12 +970,12 @@ static void *run_program(void *argument)
         LOCKED(&track, sc_order_note_work(&track.order, stream));
         if (round % 3)
             synchronise(stream, SC_SCOPE_STREAM);
-        struct sc_take_down request = {.address = own,
-                                       .size_bytes = 4096,
-                                       .hold = true,
-                                       .kind = SC_HOLD_FREE,
-                                       .max_held_bytes = UINT64_MAX};
-        sc_track_take_down(&track, &request);
+        struct sc_deallocation request = {.address = own,
+                                          .size_bytes = 4096,
+                                          .hold = true,
+                                          .kind = SC_HOLD_FREE,
+                                          .max_held_bytes = UINT64_MAX};
+        sc_track_deallocate(&track, &request);
         wrong |= (request.held && round % 3) || request.must_wait; /* others may have waited, too */
         LOCKED(&track, sc_inflight_remove_range_at(&track.inflight, own));
         wrong |= sc_track_find_range(&track, own).range != 0;
@@ -1036,11 +1036,11 @@ START_TEST(what_is_let_go_for_other_bytes_is_not_watched)
     uintptr_t last = base + page_bytes - 64;
     issue_guarded(SC_D2H, base);
     issue_guarded(SC_D2H, last);
-    LOCKED(&track, sc_guarded_let_go(&track.inflight, last, 8, SC_TOUCH_READ, true,
-                                     SC_NO_VERDICT_NEIGHBOURS));
+    LOCKED(&track, sc_guarded_unprotect(&track.inflight, last, 8, SC_TOUCH_READ, true,
+                                        SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 1, 64);
-    LOCKED(&track, sc_guarded_let_go(&track.inflight, base + 200, 8, SC_TOUCH_WRITE, true,
-                                     SC_NO_VERDICT_NEIGHBOURS));
+    LOCKED(&track, sc_guarded_unprotect(&track.inflight, base + 200, 8, SC_TOUCH_WRITE, true,
+                                        SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 1, 64);
 }
 END_TEST
@@ -1050,12 +1050,12 @@ START_TEST(a_source_that_is_compared_instead_is_watched)
     static char page[2 * LARGEST_PAGE];
     uintptr_t base = ((uintptr_t)page + page_bytes - 1) & ~(page_bytes - 1);
     issue_guarded(SC_H2D, base + page_bytes - 64);
-    LOCKED(&track, sc_guarded_let_go(&track.inflight, base + 64, 8, SC_TOUCH_WRITE, true,
-                                     SC_NO_VERDICT_NEIGHBOURS));
+    LOCKED(&track, sc_guarded_unprotect(&track.inflight, base + 64, 8, SC_TOUCH_WRITE, true,
+                                        SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 0, 0);
     issue_guarded(SC_H2D, base + 128);
-    LOCKED(&track, sc_guarded_let_go(&track.inflight, base + 64, 8, SC_TOUCH_WRITE, false,
-                                     SC_NO_VERDICT_KERNEL));
+    LOCKED(&track, sc_guarded_unprotect(&track.inflight, base + 64, 8, SC_TOUCH_WRITE, false,
+                                        SC_NO_VERDICT_KERNEL));
     ck_assert_unwatched(SC_NO_VERDICT_KERNEL, 1, 64);
 }
 END_TEST
@@ -1077,20 +1077,20 @@ START_TEST(what_is_let_go_between_rows_is_compared_or_counted)
     static char page[2 * LARGEST_PAGE];
     uintptr_t base = ((uintptr_t)page + page_bytes - 1) & ~(page_bytes - 1);
     issue_rows(SC_H2D, base, true);
-    LOCKED(&track, sc_guarded_let_go(&track.inflight, base + 16, 16, SC_TOUCH_WRITE, true,
-                                     SC_NO_VERDICT_NEIGHBOURS));
+    LOCKED(&track, sc_guarded_unprotect(&track.inflight, base + 16, 16, SC_TOUCH_WRITE, true,
+                                        SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 0, 0);
     issue_rows(SC_H2D, base, false); /* a kernel may write it */
-    LOCKED(&track, sc_guarded_let_go(&track.inflight, base + 16, 16, SC_TOUCH_WRITE, true,
-                                     SC_NO_VERDICT_NEIGHBOURS));
+    LOCKED(&track, sc_guarded_unprotect(&track.inflight, base + 16, 16, SC_TOUCH_WRITE, true,
+                                        SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 1, 64);
     issue_rows(SC_D2H, base + 256, false);
-    LOCKED(&track, sc_guarded_let_go(&track.inflight, base + 256 + 100, 4, SC_TOUCH_READ, true,
-                                     SC_NO_VERDICT_NEIGHBOURS));
+    LOCKED(&track, sc_guarded_unprotect(&track.inflight, base + 256 + 100, 4, SC_TOUCH_READ, true,
+                                        SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 1, 64); /* it is the operation that is touched */
     issue_rows(SC_D2H, base + 256, false);
-    LOCKED(&track, sc_guarded_let_go(&track.inflight, base + 256 + 112, 4, SC_TOUCH_READ, true,
-                                     SC_NO_VERDICT_NEIGHBOURS));
+    LOCKED(&track, sc_guarded_unprotect(&track.inflight, base + 256 + 112, 4, SC_TOUCH_READ, true,
+                                        SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 2, 128);
 }
 END_TEST
@@ -1115,8 +1115,8 @@ START_TEST(what_is_complete_stays_protected_and_may_be_touched)
     ck_assert(!LOCKED(&track, sc_inflight_watches_page(&track.inflight, BASE, SC_TOUCH_READ)));
     LOCKED(&track, sc_guarded_find_touched(&track.inflight, BASE, 8, SC_TOUCH_READ, &ops));
     ck_assert_uint_eq(ops.count, 0);
-    LOCKED(&track, sc_guarded_let_go(&track.inflight, BASE, 8, SC_TOUCH_READ, true,
-                                     SC_NO_VERDICT_NEIGHBOURS));
+    LOCKED(&track, sc_guarded_unprotect(&track.inflight, BASE, 8, SC_TOUCH_READ, true,
+                                        SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_int_eq(LOCKED(&track, sc_spans_access(&track.inflight.guards, BASE)), SC_ACCESS_ALL);
     ck_assert_unwatched(SC_NO_VERDICT_NEIGHBOURS, 0, 0);
 }
@@ -1166,8 +1166,8 @@ START_TEST(who_has_waited_for_one_result_meets_the_incomplete_ones_of_its_page)
     ck_assert_uint_eq(beside(BASE + 8, SC_TOUCH_WRITE, &first), 2);
     ck_assert_uint_eq(beside(BASE + 200, SC_TOUCH_READ, &first), 0);
     ck_assert_uint_eq(beside(BASE + 256, SC_TOUCH_READ, &first), 0);
-    LOCKED(&track, sc_guarded_let_go(&track.inflight, BASE, 8, SC_TOUCH_WRITE, true,
-                                     SC_NO_VERDICT_NEIGHBOURS));
+    LOCKED(&track, sc_guarded_unprotect(&track.inflight, BASE, 8, SC_TOUCH_WRITE, true,
+                                        SC_NO_VERDICT_NEIGHBOURS));
     ck_assert_uint_eq(beside(BASE + 8, SC_TOUCH_READ, &first), 0);
 }
 END_TEST

@@ -58,21 +58,22 @@ static unsigned char *alias; /* the same pages, as a device has them */
 static _Atomic unsigned events;
 static _Atomic bool denies, holds, has_ended, is_reading;
 
-static pthread_mutex_t lane = PTHREAD_MUTEX_INITIALIZER; /* as interpose/guard/protect.h has them */
+static pthread_mutex_t stripe =
+    PTHREAD_MUTEX_INITIALIZER; /* as interpose/guard/protect.h has them */
 
 static void *read_events(void *unused)
 {
     struct sc_userfaults_event event;
-    ck_assert(sc_userfaults_enter_reader());
+    ck_assert(sc_userfaults_start_reader());
     atomic_store(&is_reading, true);
     while (sc_userfaults_await(&event)) {
         atomic_fetch_add(&events, 1);
         while (atomic_load(&holds))
             usleep(100);
-        pthread_mutex_lock(&lane);
-        sc_userfaults_put_back(event.address,
-                               atomic_load(&denies) && sc_userfaults_is_off(event.address));
-        pthread_mutex_unlock(&lane);
+        pthread_mutex_lock(&stripe);
+        sc_userfaults_resume_touch(event.address, atomic_load(&denies) &&
+                                                      sc_userfaults_is_protected(event.address));
+        pthread_mutex_unlock(&stripe);
     }
     atomic_store(&has_ended, true);
     return unused;
@@ -105,7 +106,7 @@ static bool begin_without_sources(void)
 
 static void take_sources(void)
 {
-    sc_userfaults_take_sources((uintptr_t)block, BYTES);
+    sc_userfaults_adopt_sources((uintptr_t)block, BYTES);
 }
 
 static bool begin(void)
@@ -118,9 +119,9 @@ static bool begin(void)
 
 static void set(unsigned first, unsigned count, enum sc_access access)
 {
-    pthread_mutex_lock(&lane);
+    pthread_mutex_lock(&stripe);
     int refused = sc_userfaults_set((uintptr_t)block + first * PAGE, count * (size_t)PAGE, access);
-    pthread_mutex_unlock(&lane);
+    pthread_mutex_unlock(&stripe);
     ck_assert_int_eq(refused, 0);
 }
 
@@ -385,7 +386,7 @@ START_TEST(a_descriptor_that_the_program_closes_costs_what_is_off_and_no_more)
         usleep(100);
     ck_assert(!faults(0));
     ck_assert(!sc_guard_uses_userfault((uintptr_t)block, PAGE, false));
-    sc_userfaults_leave((uintptr_t)block, BYTES, false);
+    sc_userfaults_note_mechanism((uintptr_t)block, BYTES, false);
     set(4, 1, SC_ACCESS_NONE);
     ck_assert(faults(4));
     set(4, 1, SC_ACCESS_ALL);
@@ -395,7 +396,7 @@ END_TEST
 
 static void *enter(void *entered)
 {
-    *(bool *)entered = sc_userfaults_enter_reader();
+    *(bool *)entered = sc_userfaults_start_reader();
     return NULL;
 }
 
@@ -479,7 +480,7 @@ static void adopt_beside_calls(unsigned char *area)
     pthread_join(caller, NULL);
 }
 
-START_TEST(parts_of_a_huge_page_are_kept_off_alone)
+START_TEST(parts_of_a_huge_page_are_protected_alone)
 {
     if (!begin())
         return;
@@ -506,11 +507,11 @@ START_TEST(what_is_left_to_mprotect_is_mprotects_until_it_is_decided_anew)
 {
     if (!begin())
         return;
-    sc_userfaults_leave((uintptr_t)block, BYTES, true);
-    ck_assert(!sc_userfaults_are_left((uintptr_t)block, BYTES, false));
+    sc_userfaults_note_mechanism((uintptr_t)block, BYTES, true);
+    ck_assert(!sc_userfaults_mechanism_is_noted((uintptr_t)block, BYTES, false));
     ck_assert(!sc_guard_uses_userfault((uintptr_t)block, PAGE, false));
     set(0, PAGES, SC_ACCESS_NONE);
-    sc_userfaults_leave((uintptr_t)block, BYTES, false);
+    sc_userfaults_note_mechanism((uintptr_t)block, BYTES, false);
     ck_assert(!sc_guard_uses_userfault((uintptr_t)block, PAGE, false));
     ck_assert(faults(3));
     set(0, PAGES, SC_ACCESS_ALL);
@@ -564,7 +565,7 @@ START_TEST(what_is_noted_of_memory_that_has_gone_gives_nothing_up)
     if (!begin_without_sources())
         return;
     for (unsigned page = 0; page < PAGES; page++)
-        sc_areas.marks[((uintptr_t)block - sc_areas.start) / PAGE + page] |= sources;
+        sc_areas.page_states[((uintptr_t)block - sc_areas.start) / PAGE + page] |= sources;
     ck_assert(sc_guard_uses_userfault((uintptr_t)block, BYTES, true));
     ck_assert_int_ne(sc_userfaults_set((uintptr_t)block, BYTES, SC_ACCESS_READ), 0);
     ck_assert(!faults(2));
@@ -603,12 +604,12 @@ START_TEST(a_long_interval_is_mprotects)
     ck_assert(sc_userfaults_adopt_huge((uintptr_t)block));
     ck_assert(!sc_guard_uses_userfault((uintptr_t)block, SC_AREAS_BYTES, false));
     ck_assert(sc_guard_uses_userfault((uintptr_t)block, SC_AREAS_BYTES / 4, false));
-    sc_userfaults_leave((uintptr_t)block, SC_AREAS_BYTES, true);
+    sc_userfaults_note_mechanism((uintptr_t)block, SC_AREAS_BYTES, true);
     set(0, AREA_PAGES, SC_ACCESS_NONE);
     ck_assert(faults(3));
     ck_assert_uint_eq(atomic_load(&events), 0);
     set(0, AREA_PAGES, SC_ACCESS_ALL);
-    sc_userfaults_leave((uintptr_t)block, PAGE, false);
+    sc_userfaults_note_mechanism((uintptr_t)block, PAGE, false);
     ck_assert(sc_guard_uses_userfault((uintptr_t)block, PAGE, false));
     ck_assert_uint_eq(read_by(9), 9);
 }
@@ -631,7 +632,7 @@ int main(void)
     tcase_add_test(cases, a_descriptor_that_the_program_closes_costs_what_is_off_and_no_more);
     tcase_add_test(cases, a_reader_takes_no_file_of_the_programs);
     tcase_add_test(cases, memory_that_is_given_back_is_registered_no_more);
-    tcase_add_test(cases, parts_of_a_huge_page_are_kept_off_alone);
+    tcase_add_test(cases, parts_of_a_huge_page_are_protected_alone);
     tcase_add_test(cases, what_is_left_to_mprotect_is_mprotects_until_it_is_decided_anew);
     tcase_add_test(cases, what_is_not_left_to_mprotect_is_not_its_own_when_the_reader_has_gone);
     tcase_add_test(cases, a_result_that_becomes_a_source_lets_readers_in_and_no_writer);

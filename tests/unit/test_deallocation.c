@@ -1,4 +1,4 @@
-/* links: interpose/reaper/take_down.c interpose/base/process.c
+/* links: interpose/reaper/deallocation.c interpose/base/process.c
  *
  * What becomes of memory that the program takes away: deferred, waited for, or reported only. The
  * tracker is real; the report, the pages and the reaper write down that they were called.
@@ -12,9 +12,9 @@
 #include "interpose/base/recently.h"
 #include "interpose/guard/door.h"
 #include "interpose/reaper/culprit.h"
+#include "interpose/reaper/deallocation.h"
 #include "interpose/reaper/hazards.h"
 #include "interpose/reaper/reaper.h"
-#include "interpose/reaper/take_down.h"
 #include "tests/unit/destroy.h"
 #include "tests/unit/locked.h"
 #include "track/graphs.h"
@@ -78,7 +78,7 @@ struct sc_hazard_event sc_hazards_event(const struct sc_culprit *by)
     return (struct sc_hazard_event){.api = by->api};
 }
 
-bool sc_reaper_await_hold(const struct sc_take_down *taken, const char *api)
+bool sc_reaper_await_hold(const struct sc_deallocation *taken, const char *api)
 {
     ck_assert_ptr_nonnull(api);
     ck_assert(LOCKED(&sc_track, sc_holds_lives(&sc_track.holds, taken->held, taken->held_age)));
@@ -142,17 +142,17 @@ static bool is_in_flight(void)
     return found.count != 0;
 }
 
-static struct sc_take_down of_kind(enum sc_hold_kind kind)
+static struct sc_deallocation of_kind(enum sc_hold_kind kind)
 {
-    return (struct sc_take_down){
+    return (struct sc_deallocation){
         .address = BLOCK, .size_bytes = BLOCK_BYTES, .hold = true, .kind = kind};
 }
 
 /* Whether the memory is kept. */
-static bool make(struct sc_take_down request)
+static bool make(struct sc_deallocation request)
 {
-    bool kept = sc_take_down_make(&request, SC104, &culprit);
-    sc_take_down_end(&request);
+    bool kept = sc_deallocation_handle(&request, SC104, &culprit);
+    sc_deallocation_end(&request);
     return kept;
 }
 
@@ -186,7 +186,7 @@ END_TEST
 
 START_TEST(the_history_has_what_goes_in_flight)
 {
-    struct sc_take_down stays = of_kind(SC_HOLD_WAIT);
+    struct sc_deallocation stays = of_kind(SC_HOLD_WAIT);
     stays.stays = true;
     atomic_store(&sc_process.is_active, true);
     make(of_kind(SC_HOLD_FREE));
@@ -260,23 +260,23 @@ START_TEST(a_kernel_is_held_for_where_that_is_asked_for)
 {
     launch_kernel();
     sc_options.kernels = SC_KERNELS_REPORT;
-    SC_TAKE_DOWN request = of_kind(SC_HOLD_FREE);
-    ck_assert(!sc_take_down_make(&request, SC101, &culprit));
-    ck_assert(sc_take_down_passes(&request));
+    SC_DEALLOCATION request = of_kind(SC_HOLD_FREE);
+    ck_assert(!sc_deallocation_handle(&request, SC101, &culprit));
+    ck_assert(sc_deallocation_needs_no_wait(&request));
     ck_assert_int_eq(action, SC_ACTION_REPORTED);
     ck_assert(!is_in_flight());
     launch_kernel();
     sc_options.kernels = SC_KERNELS_ORDER;
-    SC_TAKE_DOWN ordered = of_kind(SC_HOLD_FREE);
-    ck_assert(sc_take_down_make(&ordered, SC101, &culprit));
-    ck_assert(!sc_take_down_passes(&ordered));
+    SC_DEALLOCATION ordered = of_kind(SC_HOLD_FREE);
+    ck_assert(sc_deallocation_handle(&ordered, SC101, &culprit));
+    ck_assert(!sc_deallocation_needs_no_wait(&ordered));
     ck_assert_int_eq(action, SC_ACTION_DEFERRED);
 }
 END_TEST
 
 START_TEST(nothing_is_held_unasked)
 {
-    struct sc_take_down request = of_kind(SC_HOLD_FREE);
+    struct sc_deallocation request = of_kind(SC_HOLD_FREE);
     request.hold = false;
     issue();
     ck_assert(!make(request));
@@ -313,7 +313,7 @@ END_TEST
 
 START_TEST(a_caller_may_hold_more)
 {
-    struct sc_take_down request = of_kind(SC_HOLD_FREE);
+    struct sc_deallocation request = of_kind(SC_HOLD_FREE);
     sc_options.max_held_bytes = BLOCK_BYTES - 1;
     request.max_held_bytes = UINT64_MAX;
     issue();
@@ -345,10 +345,10 @@ END_TEST
 
 START_TEST(launches_are_told_of_what_goes_without_a_hold)
 {
-    sc_take_down_tell_graphs(BLOCK, BLOCK_BYTES, true, &culprit);
+    sc_deallocation_note_for_graphs(BLOCK, BLOCK_BYTES, true, &culprit);
     ck_assert_str_eq(steps, "");
     name_block_by_graph();
-    sc_take_down_tell_graphs(BLOCK, BLOCK_BYTES, true, &culprit);
+    sc_deallocation_note_for_graphs(BLOCK, BLOCK_BYTES, true, &culprit);
     ck_assert_str_eq(steps, "e");
     ck_assert_str_eq(freed_by().api, "free");
     ck_assert(freed_by().unregistered);
@@ -357,7 +357,7 @@ END_TEST
 
 START_TEST(only_who_settles_ends_what_is_held_for_a_graph)
 {
-    struct sc_take_down settles = of_kind(SC_HOLD_WAIT);
+    struct sc_deallocation settles = of_kind(SC_HOLD_WAIT);
     settles.settles = true;
     name_block_by_graph();
     ck_assert(make(of_kind(SC_HOLD_UNMAP)));
@@ -370,8 +370,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("take_down");
-    TCase *group = tcase_create("take_down");
+    Suite *suite = suite_create("deallocation");
+    TCase *group = tcase_create("deallocation");
     tcase_add_checked_fixture(group, set_up, tear_down);
     tcase_add_test(group, what_is_not_in_flight_goes);
     tcase_add_test(group, the_history_has_what_goes_in_flight);

@@ -1,8 +1,8 @@
-#include "interpose/system_calls/keep_off.h"
+#include "interpose/system_calls/exempt_objects.h"
 
 #include <limits.h>
 
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/pages.h"
 #include "common/uncancelled.h"
 #include "interpose/base/process.h"
@@ -12,7 +12,7 @@
 #include "interpose/losses/losses.h"
 #include "interpose/reaper/culprit.h"
 #include "track/blocks.h"
-#include "track/kept_off.h"
+#include "track/exempt_pages.h"
 #include "track/track_parts.h"
 #include "track/track_views.h"
 
@@ -32,10 +32,10 @@ static struct sc_pages pages_of(const void *object, size_t size_bytes)
 
 /* ---- letting go ---- */
 
-/* Lets go of guarded pages as a touch of the program's would. A handler that interrupted one of our
- * locks cannot wait for copies, and an asynchronous cancellation must not take the thread out of a
+/* Unprotects pages as a touch by the program would. A handler that interrupted a lock of the
+ * library cannot wait for copies, and an asynchronous cancellation must not end the thread within a
  * lock. */
-static void let_go(const struct sc_pages *pages)
+static void unprotect(const struct sc_pages *pages)
 {
     static const struct sc_culprit nobody = {.api = ""};
     const void *start = (const void *)pages->start;
@@ -43,63 +43,63 @@ static void let_go(const struct sc_pages *pages)
     if (!sc_guard_has(start, size_bytes))
         return;
     SC_UNCANCELLED();
-    if (sc_own_lock_depth)
+    if (sc_library_lock_depth)
         sc_touches_by_kernel(start, size_bytes, SC_TOUCH_WRITE,
-                             &nobody); /* waits for nothing there */
+                             &nobody); /* does not wait within a lock */
     else
         sc_guard_unprotect(start, size_bytes);
 }
 
-void sc_keep_off_once(const void *object)
+void sc_exempt_objects_unprotect_once(const void *object)
 {
     SC_KEEP_ERRNO();
     struct sc_pages pages = pages_of(object, 1);
-    let_go(&pages);
+    unprotect(&pages);
 }
 
 /* ---- keeping off ---- */
 
-/* Adds the object's pages to those that are kept off. False: there is no room for all. */
+/* Exempts the object's pages. False: there is no room for all. */
 static bool add_all(const struct sc_pages *pages)
 {
     if ((pages->end - pages->start) / (page_mask() + 1) > PAGES_MAX)
         return false;
     for (uintptr_t page = pages->start; page < pages->end; page += page_mask() + 1)
-        if (!sc_kept_off_add(sc_track_parts.kept_off, page))
+        if (!sc_exempt_pages_add(sc_track_parts.exempt_pages, page))
             return false;
     return true;
 }
 
-/* Has the object's whole range guarded no more. A handler that interrupted one of our locks cannot
- * do that: there the pages are only let go for now. */
+/* Ends the guarding of the object's whole range. Does nothing in a handler that interrupted a lock
+ * of the library: the caller then unprotects the pages only this time. */
 static void forbid_guarding(const struct sc_pages *pages)
 {
-    if (sc_own_lock_depth)
+    if (sc_library_lock_depth)
         return;
     SC_UNCANCELLED();
     sc_losses_forbid_guarding((const void *)pages->start, pages->end - pages->start);
 }
 
-/* Keeps the object's pages off from now on, and lets go of them. */
-static __attribute__((noinline)) void keep_off(const void *object, size_t size_bytes)
+/* Exempts the object's pages from now on, and unprotects them. */
+static __attribute__((noinline)) void exempt(const void *object, size_t size_bytes)
 {
     SC_KEEP_ERRNO();
     struct sc_pages pages = pages_of(object, size_bytes);
     if (!sc_options.guard || !sc_active())
         return;
-    /* A range that is guarded no more may still have guarded pages, so pages are let go in any
-     * case. */
+    /* A range that is no longer guarded may still have protected pages, so pages are unprotected in
+     * any case. */
     if (!sc_track_is_guarding_forbidden(&sc_track, (uintptr_t)object) && !add_all(&pages))
         forbid_guarding(&pages);
     sc_loans_order();
-    let_go(&pages);
+    unprotect(&pages);
 }
 
-/* Are all pages of the object already left unguarded? */
-static bool is_kept_off(uintptr_t address, size_t size_bytes)
+/* Are all pages of the object exempt already? */
+static bool is_exempt(uintptr_t address, size_t size_bytes)
 {
     uintptr_t page = address & ~page_mask();
-    while (sc_kept_off_has(sc_track_parts.kept_off, page)) {
+    while (sc_exempt_pages_have(sc_track_parts.exempt_pages, page)) {
         page += page_mask() + 1;
         if (page - address >= size_bytes)
             return true;
@@ -107,7 +107,7 @@ static bool is_kept_off(uintptr_t address, size_t size_bytes)
     return false;
 }
 
-/* May the object's page be guarded? It may be for the sake of other memory on it, so the whole page
+/* May the object's page be guarded? It may be because of other memory on it, so the whole page
  * counts. */
 static bool may_be_in_range(const void *object, size_t size_bytes)
 {
@@ -118,11 +118,11 @@ static bool may_be_in_range(const void *object, size_t size_bytes)
 
 __thread struct sc_far_object sc_far_objects[SC_FAR_OBJECTS];
 
-/* Remembers an object that need not be kept off, so that the next call with it is quick. The
- * address is stored last, so that a signal handler finds no mixture of two objects. */
-void sc_keep_off_note_far(const void *object, uint64_t version)
+/* Records an object that need not be exempt, so that the next call with it is fast. The address is
+ * stored last, so that a signal handler finds no mixture of two objects. */
+void sc_exempt_objects_note_far(const void *object, uint64_t version)
 {
-    struct sc_far_object *far = sc_keep_off_far_place(object);
+    struct sc_far_object *far = sc_exempt_objects_far_entry(object);
     if ((version & 1) || ((uintptr_t)object & page_mask()) + SC_FAR_OBJECT_BYTES > page_mask() + 1)
         return;
     far->address = 0;
@@ -132,16 +132,16 @@ void sc_keep_off_note_far(const void *object, uint64_t version)
     far->address = (uintptr_t)object;
 }
 
-/* The kernel uses the object at times of its own, as it does a lock's word: its pages are never
- * guarded from now on. */
-void sc_keep_off_always(const void *object, size_t size_bytes)
+/* Exempts an object from protection that Linux uses at times of its own, as it does a mutex's word.
+ */
+void sc_exempt_objects_add(const void *object, size_t size_bytes)
 {
     uintptr_t address = (uintptr_t)object;
-    uint64_t version = sc_keep_off_version();
+    uint64_t version = sc_exempt_objects_ranges_version();
     if (size_bytes - 1 >= SSIZE_MAX || address + size_bytes + page_mask() < address)
         return;
     if (!may_be_in_range(object, size_bytes))
-        sc_keep_off_note_far(object, version);
-    else if (!is_kept_off(address, size_bytes))
-        keep_off(object, size_bytes);
+        sc_exempt_objects_note_far(object, version);
+    else if (!is_exempt(address, size_bytes))
+        exempt(object, size_bytes);
 }

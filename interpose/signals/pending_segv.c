@@ -1,4 +1,4 @@
-#include "interpose/signals/kept_signal.h"
+#include "interpose/signals/pending_segv.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -24,37 +24,36 @@ typedef int timed_function(const sigset_t *set, siginfo_t *info, const struct ti
 
 static __thread struct {
     siginfo_t info;
-    unsigned age; /* `age`, when the signal was kept */
-} kept __attribute__((tls_model("initial-exec")));
+    unsigned generation; /* `generation`, when the signal was kept */
+} pending_signal __attribute__((tls_model("initial-exec")));
 
-static _Atomic unsigned age; /* how often the signals of all threads were forgotten */
+static _Atomic unsigned generation; /* how often the kept signals of all threads were dropped */
 
-/* Does the thread keep a signal that has not been forgotten since? */
-static bool has_kept(void)
+/* Is a signal kept for the thread that was not dropped since? */
+static bool has_pending(void)
 {
-    if (sc_signal_mask.keeps_one && kept.age != atomic_load(&age))
-        sc_signal_mask.keeps_one = false;
-    return sc_signal_mask.keeps_one;
+    if (sc_signal_mask.has_pending_segv && pending_signal.generation != atomic_load(&generation))
+        sc_signal_mask.has_pending_segv = false;
+    return sc_signal_mask.has_pending_segv;
 }
 
-/* Keeps a fault signal that somebody has sent to the thread while its program believes it
- * blocked. */
-void sc_kept_signal_put(const siginfo_t *info)
+/* Keeps a SIGSEGV that was sent to the thread while the program believes it blocked. */
+void sc_pending_segv_add(const siginfo_t *info)
 {
-    if (has_kept())
+    if (has_pending())
         return;
-    kept.info = *info;
-    kept.age = atomic_load(&age);
-    sc_signal_mask.keeps_one = true;
+    pending_signal.info = *info;
+    pending_signal.generation = atomic_load(&generation);
+    sc_signal_mask.has_pending_segv = true;
 }
 
-/* Hands the kept signal out: to a call that waits for it, or to be sent again. */
-bool sc_kept_signal_take(siginfo_t *info)
+/* Removes the kept signal, for a call that waits for it, or to be sent again. */
+bool sc_pending_segv_take(siginfo_t *info)
 {
-    if (!has_kept())
+    if (!has_pending())
         return false;
-    *info = kept.info;
-    sc_signal_mask.keeps_one = false;
+    *info = pending_signal.info;
+    sc_signal_mask.has_pending_segv = false;
     return true;
 }
 
@@ -65,34 +64,34 @@ static void send_to_self(const siginfo_t *info)
 
 /* Sends the kept signal to the thread again, if there is one: the program has unblocked SIGSEGV, or
  * the thread really blocks it so that the next program inherits it as pending. */
-void sc_kept_signal_deliver(void)
+void sc_pending_segv_deliver(void)
 {
     siginfo_t info;
     SC_KEEP_ERRNO();
-    if (sc_kept_signal_take(&info))
+    if (sc_pending_segv_take(&info))
         send_to_self(&info);
 }
 
-void sc_kept_signal_forget(void)
+void sc_pending_segv_drop_all(void)
 {
-    atomic_fetch_add(&age, 1);
+    atomic_fetch_add(&generation, 1);
 }
 
-/* The caller has seen that the mask which is about to be set lets SIGSEGV in. The assembly of
- * sigreturn.c calls this as well. */
-void sc_kept_signal_come_with_mask(void)
+/* Sends the kept signal with all signals blocked, so that it is delivered when the caller sets a
+ * mask without SIGSEGV. The assembly of sigreturn.c calls this as well. */
+void sc_pending_segv_deliver_with_mask(void)
 {
     siginfo_t info;
-    if (!sc_kept_signal_take(&info))
+    if (!sc_pending_segv_take(&info))
         return;
-    sc_kernel_mask_set(~SC_KERNEL_MASK_LIBRARYS);
+    sc_kernel_mask_set(~SC_KERNEL_MASK_LIBC);
     send_to_self(&info);
 }
 
-/* ---- calls that ask or wait for signals ----
+/* ---- calls that query or wait for signals ----
  *
- * Arguments are copied, so that the kernel reads and writes memory of ours, which is never guarded.
- */
+ * Arguments are copied, so that Linux reads and writes memory of the library, which is never
+ * guarded. */
 
 SC_EXPORT int sigpending(sigset_t *set)
 {
@@ -103,14 +102,14 @@ SC_EXPORT int sigpending(sigset_t *set)
     int result = SC_NEXT(pending_function *, "sigpending")(&pending);
     if (result != 0)
         return result;
-    if (has_kept())
+    if (has_pending())
         sigaddset(&pending, SIGSEGV);
     *set = pending;
     return 0;
 }
 
-/* Would a pending SIGSEGV be taken first of the set? Signals of faults come first, and of these the
- * lowest number. */
+/* Would Linux deliver a pending SIGSEGV first of the set? Signals of faults come first, and of
+ * these the lowest number. */
 static bool comes_first(const sigset_t *set)
 {
     uint64_t lower = SC_SIGNAL_BIT(SIGILL) | SC_SIGNAL_BIT(SIGTRAP) | SC_SIGNAL_BIT(SIGBUS) |
@@ -121,7 +120,7 @@ static bool comes_first(const sigset_t *set)
 }
 
 /* Does the thread wait for a SIGSEGV that would be kept for it? */
-static bool waits_for_kept(const sigset_t *set)
+static bool waits_for_pending(const sigset_t *set)
 {
     return sc_sharing_is_on() && sigismember(set, SIGSEGV) == 1 && sc_signal_mask_blocks_fault();
 }
@@ -131,19 +130,19 @@ static bool waits_for_kept(const sigset_t *set)
  *
  * The wait is a cancellation point: the cancel type is changed as glibc up to 2.40 does it.
  */
-static int wait_for_kept(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+static int wait_for_pending(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
     static const bool none_kept;
     int type;
     int result;
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
     do {
-        if (has_kept() && comes_first(set) && sc_kept_signal_take(info)) {
+        if (has_pending() && comes_first(set) && sc_pending_segv_take(info)) {
             result = SIGSEGV;
             break;
         }
-        result = (int)sc_restartable_wait(set, info, timeout,
-                                          has_kept() ? &none_kept : &sc_signal_mask.keeps_one);
+        result = (int)sc_restartable_wait(
+            set, info, timeout, has_pending() ? &none_kept : &sc_signal_mask.has_pending_segv);
     } while (result == SC_WAIT_NOT_BEGUN);
     pthread_setcanceltype(type, NULL);
     return result;
@@ -156,11 +155,11 @@ SC_EXPORT int sigwait(const sigset_t *set, int *number)
     siginfo_t info;
     int taken = 0;
     int result = 0;
-    if (!waits_for_kept(&asked))
+    if (!waits_for_pending(&asked))
         result = SC_NEXT(wait_function *, "sigwait")(&asked, &taken);
     else
         do
-            taken = wait_for_kept(&asked, &info, NULL);
+            taken = wait_for_pending(&asked, &info, NULL);
         while (taken == -EINTR);
     if (result == 0)
         *number = taken;
@@ -169,9 +168,9 @@ SC_EXPORT int sigwait(const sigset_t *set, int *number)
 
 /* Waits, and returns as the C library does. That reports a signal of raise or pthread_kill
  * (SI_TKILL) as one of kill. */
-static int wait_and_tell(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+static int wait_and_report(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
-    int result = wait_for_kept(set, info, timeout);
+    int result = wait_for_pending(set, info, timeout);
     if (result < 0) {
         errno = -result;
         return -1;
@@ -189,15 +188,15 @@ SC_EXPORT int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct ti
     if (timeout)
         room = *timeout;
     const struct timespec *limit = timeout ? &room : NULL;
-    int result = waits_for_kept(&asked)
-                     ? wait_and_tell(&asked, &taken, limit)
+    int result = waits_for_pending(&asked)
+                     ? wait_and_report(&asked, &taken, limit)
                      : SC_NEXT(timed_function *, "sigtimedwait")(&asked, &taken, limit);
     if (result > 0 && info)
         *info = taken;
     return result;
 }
 
-/* As in the C library, a sigtimedwait without a timeout. */
+/* Is a sigtimedwait without a timeout, as in the C library. */
 SC_EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)
 {
     return sigtimedwait(set, info, NULL);

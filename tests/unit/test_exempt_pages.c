@@ -1,6 +1,6 @@
 /* Pages that are never guarded: the set of them, full ones, and threads that fill it together. */
 #include "tests/unit/destroy.h"
-#include "track/kept_off.h"
+#include "track/exempt_pages.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -13,11 +13,11 @@ enum { PAGE = 4096, MASK = PAGE - 1, THREADS = 4, PAGES = 200 };
 
 static const uintptr_t base = UINT64_C(0x7f0000000000);
 
-static struct sc_kept_off kept;
+static struct sc_exempt_pages kept;
 
 static void set_up(void)
 {
-    sc_kept_off_init(&kept);
+    sc_exempt_pages_init(&kept);
 }
 
 static uintptr_t page(size_t i)
@@ -25,29 +25,29 @@ static uintptr_t page(size_t i)
     return base + i * PAGE;
 }
 
-static bool find(size_t first, size_t end, struct sc_kept_pages *found)
+static bool find(size_t first, size_t end, struct sc_exempt_run *found)
 {
-    return sc_kept_off_find(&kept, page(first), page(end), MASK, found);
+    return sc_exempt_pages_find(&kept, page(first), page(end), MASK, found);
 }
 
 START_TEST(an_empty_set_has_nothing)
 {
-    struct sc_kept_pages found;
-    ck_assert(!sc_kept_off_has(&kept, base));
+    struct sc_exempt_run found;
+    ck_assert(!sc_exempt_pages_have(&kept, base));
     ck_assert(!find(0, 100, &found));
     ck_assert(!find(0, 1 << 20, &found));
     ck_assert(!find(7, 7, &found));
-    sc_kept_off_forget(&kept, base, page(100), MASK);
+    sc_exempt_pages_forget(&kept, base, page(100), MASK);
 }
 END_TEST
 
 START_TEST(the_first_run_is_found)
 {
-    struct sc_kept_pages found;
-    ck_assert(sc_kept_off_add(&kept, page(9)));
-    ck_assert(sc_kept_off_add(&kept, page(4)));
-    ck_assert(sc_kept_off_add(&kept, page(5)));
-    ck_assert(sc_kept_off_add(&kept, page(5)));
+    struct sc_exempt_run found;
+    ck_assert(sc_exempt_pages_add(&kept, page(9)));
+    ck_assert(sc_exempt_pages_add(&kept, page(4)));
+    ck_assert(sc_exempt_pages_add(&kept, page(5)));
+    ck_assert(sc_exempt_pages_add(&kept, page(5)));
     static const size_t ends[] = {10, 100, 1 << 20}; /* page by page, and place by place */
     for (size_t i = 0; i < 3; i++) {
         ck_assert(find(0, ends[i], &found));
@@ -69,13 +69,13 @@ START_TEST(only_what_lies_in_the_interval_is_forgotten)
 {
     static const size_t ends[] = {20, 1 << 20};
     for (size_t i = 0; i < 2; i++) {
-        ck_assert(sc_kept_off_add(&kept, page(9)));
-        ck_assert(sc_kept_off_add(&kept, page(10)));
-        ck_assert(sc_kept_off_add(&kept, page(19)));
-        sc_kept_off_forget(&kept, page(10), page(ends[i]), MASK);
-        ck_assert(sc_kept_off_has(&kept, page(9)));
-        ck_assert(!sc_kept_off_has(&kept, page(10)));
-        ck_assert(!sc_kept_off_has(&kept, page(19)));
+        ck_assert(sc_exempt_pages_add(&kept, page(9)));
+        ck_assert(sc_exempt_pages_add(&kept, page(10)));
+        ck_assert(sc_exempt_pages_add(&kept, page(19)));
+        sc_exempt_pages_forget(&kept, page(10), page(ends[i]), MASK);
+        ck_assert(sc_exempt_pages_have(&kept, page(9)));
+        ck_assert(!sc_exempt_pages_have(&kept, page(10)));
+        ck_assert(!sc_exempt_pages_have(&kept, page(19)));
     }
 }
 END_TEST
@@ -84,14 +84,14 @@ END_TEST
 START_TEST(a_full_set_refuses)
 {
     size_t first_refused = 0;
-    while (sc_kept_off_add(&kept, page(first_refused)))
+    while (sc_exempt_pages_add(&kept, page(first_refused)))
         first_refused++;
-    ck_assert_uint_ge(first_refused, SC_KEPT_OFF_WAYS);
-    ck_assert_uint_le(first_refused, SC_KEPT_OFF_WAYS * SC_KEPT_OFF_SETS);
-    ck_assert(!sc_kept_off_has(&kept, page(first_refused)));
-    ck_assert(sc_kept_off_add(&kept, base));
-    sc_kept_off_forget(&kept, base, page(first_refused), MASK);
-    ck_assert(sc_kept_off_add(&kept, page(first_refused)));
+    ck_assert_uint_ge(first_refused, SC_EXEMPT_PAGES_WAYS);
+    ck_assert_uint_le(first_refused, SC_EXEMPT_PAGES_WAYS * SC_EXEMPT_PAGES_SETS);
+    ck_assert(!sc_exempt_pages_have(&kept, page(first_refused)));
+    ck_assert(sc_exempt_pages_add(&kept, base));
+    sc_exempt_pages_forget(&kept, base, page(first_refused), MASK);
+    ck_assert(sc_exempt_pages_add(&kept, page(first_refused)));
 }
 END_TEST
 
@@ -99,11 +99,11 @@ static void *add_and_forget(void *first)
 {
     for (unsigned round = 0; round < 200; round++) {
         for (size_t i = (size_t)first; i < PAGES; i += THREADS)
-            ck_assert(sc_kept_off_add(&kept, page(i)));
+            ck_assert(sc_exempt_pages_add(&kept, page(i)));
         for (size_t i = (size_t)first; i < PAGES; i += THREADS) {
-            ck_assert(sc_kept_off_has(&kept, page(i)));
+            ck_assert(sc_exempt_pages_have(&kept, page(i)));
             if (i % 3 == 0)
-                sc_kept_off_forget(&kept, page(i), page(i + 1), MASK);
+                sc_exempt_pages_forget(&kept, page(i), page(i + 1), MASK);
         }
     }
     return NULL;
@@ -117,7 +117,7 @@ START_TEST(threads_do_not_lose_each_others_pages)
     for (size_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     for (size_t i = 0; i < PAGES; i++)
-        ck_assert_int_eq(sc_kept_off_has(&kept, page(i)), i % 3 != 0);
+        ck_assert_int_eq(sc_exempt_pages_have(&kept, page(i)), i % 3 != 0);
 }
 END_TEST
 
@@ -132,19 +132,19 @@ START_TEST(entries_go_with_their_range)
     size_t size_bytes = 3 * page_bytes;
     uint32_t range = sc_inflight_add_range(&inflight, start, size_bytes, SC_REGISTERED, 0);
     for (size_t i = 0; i < 5; i++)
-        ck_assert(sc_kept_off_add(&inflight.kept_off, base + i * page_bytes));
+        ck_assert(sc_exempt_pages_add(&inflight.exempt_pages, base + i * page_bytes));
     sc_inflight_remove_range(&inflight, range);
     for (size_t i = 0; i < 4; i++)
-        ck_assert(!sc_kept_off_has(&inflight.kept_off, base + i * page_bytes));
-    ck_assert(sc_kept_off_has(&inflight.kept_off, base + 4 * page_bytes));
+        ck_assert(!sc_exempt_pages_have(&inflight.exempt_pages, base + i * page_bytes));
+    ck_assert(sc_exempt_pages_have(&inflight.exempt_pages, base + 4 * page_bytes));
     destroy_inflight(&inflight);
 }
 END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("kept_off");
-    TCase *tests = tcase_create("kept_off");
+    Suite *suite = suite_create("exempt_pages");
+    TCase *tests = tcase_create("exempt_pages");
     tcase_add_checked_fixture(tests, set_up, NULL);
     tcase_add_test(tests, an_empty_set_has_nothing);
     tcase_add_test(tests, the_first_run_is_found);

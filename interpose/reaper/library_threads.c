@@ -1,4 +1,4 @@
-#include "interpose/reaper/own_threads.h"
+#include "interpose/reaper/library_threads.h"
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -8,14 +8,14 @@
 #include <sys/prctl.h>
 
 #include "common/kernel.h"
-#include "common/own_lock.h"
+#include "common/library_lock.h"
 #include "common/uncancelled.h"
-#include "cupti_hooks/ear.h"
+#include "cupti_hooks/current_call.h"
 #include "interpose/base/compiler.h"
 #include "interpose/base/kernel_mask.h"
 #include "interpose/base/masked_threads.h"
-#include "interpose/base/own_stack.h"
 #include "interpose/base/process.h"
+#include "interpose/base/thread_stack.h"
 #include "interpose/base/upcalls.h"
 #include "interpose/driver/driver.h"
 #include "interpose/guard/door.h"
@@ -23,19 +23,18 @@
 #include "common/poison.h"
 
 /* pthread_create of a sanitizer's run-time (interpose/base/sanitizers.h), which gives each thread
- * what its malloc and other interceptors need. A run-time in the executable stands before us, and
- * no libc call of ours passes it, so it is called by its own name. NULL: there is no such run-time.
- */
+ * what its malloc and other interceptors need. A run-time in the executable comes before this
+ * library, whose calls of libc do not pass it, so it is called by its own name. NULL: there is no
+ * such run-time. */
 extern sc_create_function sanitizers_create __asm__("__interceptor_pthread_create")
     __attribute__((weak));
 
-/* The mask of our threads: signals for the process stay pending for the program's threads. Signal
- * 32 is blocked, which marks a thread that runs no code of the program's
+/* The signal mask of the library's threads: signals for the process stay pending for the program's
+ * threads. Signal 32 is blocked, by which a thread is recognised that runs no code of the program
  * (interpose/signals/blocked_threads.h). */
 static const uint64_t mask_of_thread = ~SC_KERNEL_MASK_SETXID;
 
-/* Starts a detached thread of the library's, past the wrappers and without the program's
- * signals. */
+/* Starts a detached thread of the library, without the hooks and without the program's signals. */
 static bool start_thread(sc_run_function *run, void *argument, size_t stack_bytes)
 {
     pthread_attr_t attributes;
@@ -51,15 +50,15 @@ static bool start_thread(sc_run_function *run, void *argument, size_t stack_byte
     return result == 0;
 }
 
-bool sc_own_threads_start(sc_run_function *run, size_t stack_bytes)
+bool sc_library_threads_start(sc_run_function *run, size_t stack_bytes)
 {
     return start_thread(run, NULL, stack_bytes);
 }
 
-/* ---- which signals our threads take ---- */
+/* ---- which signals the library's threads take ---- */
 
-/* Has the signal a handler? The kernel is asked: the program may have set it by a system call of
- * its own. */
+/* Has the signal a handler? Reads the action from Linux, as the program may have set it by a system
+ * call. */
 static bool has_handler(int number)
 {
     struct {
@@ -71,7 +70,7 @@ static bool has_handler(int number)
 }
 
 /* Is the signal pending? One that was sent to the process is for the program's threads, so it must
- * not be let in here. */
+ * not be unblocked here. */
 static bool is_pending(int number)
 {
     uint64_t pending = 0;
@@ -81,25 +80,25 @@ static bool is_pending(int number)
 
 static bool may_have_fault(void)
 {
-    return sc_options.guard ? sc_guard_lets_faults_in(/*is_own*/ true) : has_handler(SIGSEGV);
+    return sc_options.guard ? sc_guard_unblock_faults(/*is_own*/ true) : has_handler(SIGSEGV);
 }
 
-/* Has the thread a seccomp filter? The filter may want the handler for this very question, so
- * SIGSYS is let in meanwhile. */
+/* Has the thread a seccomp filter? The filter may answer this very system call by SIGSYS, for the
+ * program's handler, so SIGSYS is unblocked meanwhile. */
 static bool is_filtered(void)
 {
     sc_kernel_mask_unblock(SC_SIGNAL_BIT(SIGSYS));
     return sc_kernel_is_filtered();
 }
 
-void sc_own_threads_block_signals(void)
+void sc_library_threads_block_signals(void)
 {
     sc_kernel_mask_set(mask_of_thread);
 }
 
-/* Lets those signals in that the thread may itself cause: faults, and calls that a sandbox
+/* Unblocks those signals that the thread may itself cause: faults, and system calls that a sandbox
  * filters. */
-void sc_own_threads_unblock_signals(void)
+void sc_library_threads_unblock_signals(void)
 {
     uint64_t open = 0;
     if (may_have_fault() && !is_pending(SIGSEGV))
@@ -109,27 +108,27 @@ void sc_own_threads_unblock_signals(void)
     sc_kernel_mask_set(mask_of_thread & ~open);
 }
 
-void sc_own_threads_enter(const char *name)
+void sc_library_threads_enter(const char *name)
 {
     prctl(PR_SET_NAME, name);
-    sc_own_threads_unblock_signals();
-    sc_own_lock_be_own_thread();
+    sc_library_threads_unblock_signals();
+    sc_library_lock_mark_library_thread();
 }
 
-/* As sc_own_threads_enter, for a thread that calls the driver: its calls must not break a capture
- * of the program's. */
-void sc_own_threads_enter_driver(const char *name)
+/* Does what sc_library_threads_enter does, for a thread that calls the driver: its calls must not
+ * break a capture of the program's. */
+void sc_library_threads_enter_driver(const char *name)
 {
-    sc_own_threads_enter(name);
+    sc_library_threads_enter(name);
     if (sc_real.cuThreadExchangeStreamCaptureMode) {
         CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
         sc_real.cuThreadExchangeStreamCaptureMode(&mode);
     }
 }
 
-/* ---- a call made on a thread of ours ---- */
+/* ---- a call made on a thread of the library ---- */
 
-/* A call that a thread of ours is to make for another thread. */
+/* A call that a thread of the library makes for another thread. */
 struct errand {
     void (*function)(void *argument);
     void *argument;
@@ -137,12 +136,12 @@ struct errand {
     _Atomic uint32_t is_done; /* 1: the call was made; a futex */
 };
 
-/* The thread that makes one call for another thread, in that one's context. */
+/* A thread that makes one call for another thread, in that one's context. */
 static void *run_errand(void *argument)
 {
     struct errand *errand = argument;
     SC_CARRY();
-    sc_own_threads_enter_driver("safecopy-call");
+    sc_library_threads_enter_driver("safecopy-call");
     if (errand->context)
         sc_real.cuCtxPushCurrent_v2(errand->context);
     errand->function(errand->argument);
@@ -157,13 +156,13 @@ static void await_errand(struct errand *errand)
         sc_kernel_call(SYS_futex, &errand->is_done, FUTEX_WAIT_PRIVATE, 0);
 }
 
-/* Makes the call on a thread of its own, and waits for it. False: there was no thread. */
+/* Makes the call on a new thread, and waits for it. False: there was no thread. */
 static bool call_on_thread(void (*function)(void *argument), void *argument)
 {
     struct errand errand = {.function = function, .argument = argument};
     SC_KEEP_ERRNO();
     sc_real.cuCtxGetCurrent(&errand.context);
-    bool is_started = start_thread(run_errand, &errand, SC_OWN_THREADS_SMALL);
+    bool is_started = start_thread(run_errand, &errand, SC_LIBRARY_THREADS_SMALL);
     if (is_started)
         await_errand(&errand);
     return is_started;
@@ -173,13 +172,13 @@ static bool call_on_thread(void (*function)(void *argument), void *argument)
  * 6 KB for a copy). */
 enum { ROOM_BYTES = 24 << 10 };
 
-/* Makes a call for which the thread's stack may be too small, on another thread if need be. False:
- * it was not made. */
-bool sc_own_threads_make_room(void (*function)(void *argument), void *argument)
+/* Makes a call for which the thread's stack may be too small, on another thread if necessary.
+ * False: it was not made. */
+bool sc_library_threads_call(void (*function)(void *argument), void *argument)
 {
     SC_NO_CANCELLATION_POINT();
-    sc_own_stack_learn();
-    if (sc_unlikely(!sc_own_stack_has(ROOM_BYTES)))
+    sc_thread_stack_learn();
+    if (sc_unlikely(!sc_thread_stack_has_room(ROOM_BYTES)))
         return call_on_thread(function, argument);
     function(argument);
     return true;

@@ -1,4 +1,4 @@
-#include "interpose/reaper/take_down.h"
+#include "interpose/reaper/deallocation.h"
 
 #include "common/hazard_words.h"
 #include "common/trace.h"
@@ -19,6 +19,7 @@
 
 #include "common/poison.h"
 
+/* Describes the call for the report of a hazard. */
 static struct sc_hazard_event event_of(const struct sc_culprit *culprit, bool unregistered)
 {
     SC_KEEP_ERRNO();
@@ -27,38 +28,38 @@ static struct sc_hazard_event event_of(const struct sc_culprit *culprit, bool un
     return event;
 }
 
-/* Notes the call for graphs that name the memory, of which a launch is then told. A hold that only
+/* Stores the call if graphs name the memory, for the report of a later launch. A hold that only
  * waits leaves the memory where it is. */
-static void name_call(struct sc_take_down *request, const struct sc_culprit *culprit)
+static void name_call(struct sc_deallocation *request, const struct sc_culprit *culprit)
 {
     if (request->kind != SC_HOLD_WAIT &&
         sc_track_graph_names(&sc_track, request->address, request->size_bytes))
         request->by = event_of(culprit, request->kind == SC_HOLD_UNREGISTER);
 }
 
-/* Memory is about to be given back: finds what is in flight there. If that is to be healed, a hold
- * keeps the memory, or the call will wait. */
-void sc_take_down_search(struct sc_take_down *request, const struct sc_culprit *culprit)
+/* Finds what is in flight in memory that is about to be freed. In mode=fix a hold then keeps the
+ * memory, or the call will wait. */
+void sc_deallocation_search(struct sc_deallocation *request, const struct sc_culprit *culprit)
 {
-    SC_TRACE("take-down address bytes", request->address, request->size_bytes);
+    SC_TRACE("deallocation address bytes", request->address, request->size_bytes);
     request->hold &= sc_options.mode == SC_MODE_FIX;
     request->passes_kernels = sc_options.kernels != SC_KERNELS_ORDER;
     if (request->max_held_bytes == 0)
         request->max_held_bytes = sc_options.max_held_bytes;
     name_call(request, culprit);
-    sc_track_take_down(&sc_track, request);
-    /* No more memory may be held: the call waits instead. */
+    sc_track_deallocate(&sc_track, request);
+    /* If no more memory may be held, the call waits instead. */
     if (request->must_wait && !sc_hold_is_drivers(request->kind)) {
         request->kind = SC_HOLD_WAIT;
-        sc_track_take_down(&sc_track, request);
+        sc_track_deallocate(&sc_track, request);
     }
     sc_guard_apply(SC_GUARD_ALL);
     if (request->found.count > 0 && !request->stays)
         sc_recently_freed(culprit->api, culprit->site, request->address, request->size_bytes);
 }
 
-/* What a report says was done about it. */
-static enum sc_action action_of(const struct sc_take_down *request)
+/* Returns what the report says the library did. */
+static enum sc_action action_of(const struct sc_deallocation *request)
 {
     if (request->held)
         return request->kind == SC_HOLD_WAIT ? SC_ACTION_STALLED : SC_ACTION_DEFERRED;
@@ -67,13 +68,13 @@ static enum sc_action action_of(const struct sc_take_down *request)
 }
 
 /* May the call go on without the operation: a kernel's, which frees do not wait for? */
-static bool is_passed(const struct sc_take_down *request, const struct sc_op_info *op)
+static bool is_passed(const struct sc_deallocation *request, const struct sc_op_info *op)
 {
     return request->passes_kernels && sc_ops_is_kernel(op);
 }
 
-/* May the call go through at once, as only kernels are in flight there that are not waited for? */
-bool sc_take_down_passes(const struct sc_take_down *request)
+/* May the call be made at once, as only GPU kernels are in flight there that are not waited for? */
+bool sc_deallocation_needs_no_wait(const struct sc_deallocation *request)
 {
     for (unsigned i = 0; i < sc_ops_kept(&request->found); i++)
         if (!is_passed(request, &request->found.ops[i]))
@@ -82,7 +83,7 @@ bool sc_take_down_passes(const struct sc_take_down *request)
 }
 
 /* Is any of the operations found one that the call does not wait for? */
-static bool is_any_passed(const struct sc_take_down *request)
+static bool is_any_passed(const struct sc_deallocation *request)
 {
     for (unsigned i = 0; i < sc_ops_kept(&request->found); i++)
         if (is_passed(request, &request->found.ops[i]))
@@ -91,8 +92,8 @@ static bool is_any_passed(const struct sc_take_down *request)
 }
 
 /* Reports what was found in flight. */
-void sc_take_down_report(const struct sc_take_down *request, enum sc_hazard_code code,
-                         const struct sc_culprit *culprit)
+void sc_deallocation_report(const struct sc_deallocation *request, enum sc_hazard_code code,
+                            const struct sc_culprit *culprit)
 {
     const struct sc_buffer buffer = {request->address, request->size_bytes};
     if (!is_any_passed(request)) {
@@ -107,9 +108,9 @@ void sc_take_down_report(const struct sc_take_down *request, enum sc_hazard_code
     }
 }
 
-/* Waits for what was found, or leaves the memory to the reaper. True: the caller must not give it
- * back. */
-bool sc_take_down_finish(const struct sc_take_down *request, const char *api)
+/* Waits for what was found, or leaves the memory to the reaper. True: the caller must not free it.
+ */
+bool sc_deallocation_finish(const struct sc_deallocation *request, const char *api)
 {
     if (!request->held)
         return false;
@@ -121,18 +122,19 @@ bool sc_take_down_finish(const struct sc_take_down *request, const char *api)
     return true;
 }
 
-/* All three steps in turn. True: the caller must not give the memory back. */
-bool sc_take_down_make(struct sc_take_down *request, enum sc_hazard_code code,
-                       const struct sc_culprit *culprit)
+/* Does all three steps. True: the caller must not free the memory. */
+bool sc_deallocation_handle(struct sc_deallocation *request, enum sc_hazard_code code,
+                            const struct sc_culprit *culprit)
 {
-    sc_take_down_search(request, culprit);
-    sc_take_down_report(request, code, culprit);
-    return sc_take_down_finish(request, culprit->api);
+    sc_deallocation_search(request, culprit);
+    sc_deallocation_report(request, code, culprit);
+    return sc_deallocation_finish(request, culprit->api);
 }
 
-/* Notes in the graphs whose nodes name the memory that it is gone, so that a launch is reported. */
-void sc_take_down_tell_graphs(uintptr_t address, size_t size_bytes, bool unregistered,
-                              const struct sc_culprit *culprit)
+/* Records in the graphs whose nodes name the memory that it is gone, so that a launch is reported.
+ */
+void sc_deallocation_note_for_graphs(uintptr_t address, size_t size_bytes, bool unregistered,
+                                     const struct sc_culprit *culprit)
 {
     if (!sc_track_graph_names(&sc_track, address, size_bytes))
         return;

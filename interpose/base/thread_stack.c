@@ -1,4 +1,4 @@
-#include "interpose/base/own_stack.h"
+#include "interpose/base/thread_stack.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -31,8 +31,8 @@ static struct alternate alternates[ALTERNATES];
 static _Atomic unsigned next_alternate;
 static __thread int own_alternate __attribute__((tls_model("initial-exec"))); /* index + 1 */
 
-/* Notes the calling thread's alternate signal stack, whose memory counts as a stack. */
-void sc_own_stack_note_alternate(const stack_t *stack)
+/* Records the calling thread's alternate signal stack, whose memory counts as a stack. */
+void sc_thread_stack_note_alternate(const stack_t *stack)
 {
     bool disabled = stack->ss_flags & SS_DISABLE;
     if (disabled && own_alternate == 0)
@@ -46,7 +46,7 @@ void sc_own_stack_note_alternate(const stack_t *stack)
     atomic_store(&own->end, disabled ? 0 : start + stack->ss_size);
 }
 
-/* Does any thread have its alternate signal stack there? */
+/* Does any thread's alternate signal stack overlap the interval? */
 static bool is_alternate(uintptr_t address, size_t size_bytes)
 {
     unsigned count = atomic_load_explicit(&next_alternate, memory_order_relaxed);
@@ -61,18 +61,18 @@ static bool is_alternate(uintptr_t address, size_t size_bytes)
 
 /* ---- the thread's own ---- */
 
-static __thread struct sc_own_stack own __attribute__((tls_model("initial-exec")));
+static __thread struct sc_thread_stack own __attribute__((tls_model("initial-exec")));
 
-struct sc_own_stack sc_own_stack(void)
+struct sc_thread_stack sc_thread_stack(void)
 {
     return own;
 }
 
-/* The main thread's stack: it begins at what the kernel has put there for the program, and grows
- * down as far as its limit. The C library would read /proc/self/maps to find it. */
-static struct sc_own_stack find_main_stack(void)
+/* Finds the main thread's stack: it begins at what Linux has put there for the program, and grows
+ * down to its limit. The C library would read /proc/self/maps for that. */
+static struct sc_thread_stack find_main_stack(void)
 {
-    struct sc_own_stack stack = {0};
+    struct sc_thread_stack stack = {0};
     struct rlimit limit;
     uintptr_t top = getauxval(AT_EXECFN);
     if (top == 0 || getrlimit(RLIMIT_STACK, &limit) != 0)
@@ -84,13 +84,13 @@ static struct sc_own_stack find_main_stack(void)
     return stack;
 }
 
-bool sc_own_stack_is_mains(uintptr_t address, size_t size_bytes)
+bool sc_thread_stack_overlaps_main(uintptr_t address, size_t size_bytes)
 {
-    struct sc_own_stack stack = own.is_main ? own : find_main_stack();
+    struct sc_thread_stack stack = own.is_main ? own : find_main_stack();
     return stack.start < address + size_bytes && address < stack.end;
 }
 
-/* Asks where the calling thread's stack lies. */
+/* Asks the C library where the calling thread's stack is. */
 static void learn_thread_stack(void)
 {
     pthread_attr_t attributes;
@@ -104,7 +104,7 @@ static void learn_thread_stack(void)
     own.end = (uintptr_t)lowest + size;
 }
 
-/* Learns where the calling thread's stack is. The main thread is the one whose id is the process's.
+/* Finds where the calling thread's stack is. The main thread is the one whose id is the process's.
  */
 static __attribute__((noinline)) void learn_own(void)
 {
@@ -115,31 +115,32 @@ static __attribute__((noinline)) void learn_own(void)
         learn_thread_stack();
 }
 
-void sc_own_stack_learn(void)
+void sc_thread_stack_learn(void)
 {
     if (sc_unlikely(own.end == 0))
         learn_own();
 }
 
-bool sc_own_stack_touches(uintptr_t address, size_t size_bytes)
+bool sc_thread_stack_overlaps(uintptr_t address, size_t size_bytes)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     return (own.start < address + size_bytes && address < own.end) || here - address < size_bytes ||
            is_alternate(address, size_bytes);
 }
 
-bool sc_own_stack_has(size_t size_bytes)
+bool sc_thread_stack_has_room(size_t size_bytes)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     return here < own.end && here >= own.start && here - own.start > size_bytes;
 }
 
-bool sc_own_stack_holds(uintptr_t address)
+bool sc_thread_stack_holds(uintptr_t address)
 {
     return address - own.start < own.end - own.start;
 }
 
-/* Reads by way of a pipe. The stack is gone if that can read our own frame and not the address. */
+/* Reads by a pipe. The stack is gone if the caller's frame can be read that way and the address
+ * cannot. */
 static enum sc_stack_read read_other(void *into, uintptr_t address, size_t size_bytes)
 {
     char here = 0;
@@ -152,13 +153,13 @@ static enum sc_stack_read read_other(void *into, uintptr_t address, size_t size_
 /* Does the interval lie on the calling thread's own stack, and not below the frame at `here`? */
 static bool is_above(uintptr_t here, uintptr_t address, size_t size_bytes)
 {
-    return sc_own_stack_holds(here) && address >= here && sc_own_stack_holds(address) &&
+    return sc_thread_stack_holds(here) && address >= here && sc_thread_stack_holds(address) &&
            size_bytes <= own.end - address;
 }
 
-/* Copies bytes that lie on the calling thread's own stack, above this function. False: they do not,
- * and nothing was copied. */
-bool sc_own_stack_copy(void *into, uintptr_t address, size_t size_bytes)
+/* Copies bytes that lie on the calling thread's stack, above this function. False: they do not, and
+ * nothing was copied. */
+bool sc_thread_stack_copy(void *into, uintptr_t address, size_t size_bytes)
 {
     enum { NEAR_BYTES = 4096 };
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -169,9 +170,10 @@ bool sc_own_stack_copy(void *into, uintptr_t address, size_t size_bytes)
     return true;
 }
 
-/* Copies bytes that may lie on a stack, and may be gone. The kernel is asked to, as it reports what
- * is not there; where a sandbox forbids that, only the caller's own stack is read directly. */
-enum sc_stack_read sc_own_stack_read(void *into, uintptr_t address, size_t size_bytes)
+/* Copies bytes that may lie on a stack, and may be gone: by process_vm_readv, which fails if
+ * nothing is mapped there. Where a sandbox forbids that, only the calling thread's stack is read
+ * directly. */
+enum sc_stack_read sc_thread_stack_read(void *into, uintptr_t address, size_t size_bytes)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     uintptr_t word;

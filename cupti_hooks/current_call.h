@@ -1,0 +1,71 @@
+/* What is known of the driver call under way on the calling thread: which wrapper "carries" it (has
+ * made it), and its names.
+ *
+ * A wrapper sets `carrying` while it runs. CUPTI's callbacks run on the thread that made the call,
+ * and store the call's id and names here. Plain thread-local data: no lock, safe in a signal
+ * handler. Without a subscription to CUPTI only `carrying` is written or read. */
+#ifndef SC_CUPTI_HOOKS_CURRENT_CALL_H
+#define SC_CUPTI_HOOKS_CURRENT_CALL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/frames.h"
+
+struct sc_current_call {
+    /* The frame of the innermost wrapper, or other call of the library, under way. */
+    struct sc_frame carrying;
+    uint32_t correlation_id; /* of the audited driver call that the wrapper has made; 0: none yet */
+    const char *runtime_api; /* the runtime function under way; lives for ever */
+    bool followed;           /* a driver call that no wrapper carries is under way */
+};
+
+extern __thread struct sc_current_call sc_current_call;
+extern _Atomic bool
+    sc_current_call_is_traced; /* this process is subscribed to CUPTI; a forked child is not */
+
+static inline bool sc_current_call_may_be_known(void)
+{
+    return __builtin_expect(atomic_load_explicit(&sc_current_call_is_traced, memory_order_relaxed),
+                            0);
+}
+
+/* Returns the runtime function that the program has called; NULL: unknown. */
+static inline const char *sc_current_call_runtime_api(void)
+{
+    return sc_current_call_may_be_known() ? sc_current_call.runtime_api : NULL;
+}
+
+static inline uint32_t sc_current_call_correlation_id(void)
+{
+    return sc_current_call_may_be_known() ? sc_current_call.correlation_id : 0;
+}
+
+/* Makes the wrapper with this frame the one that carries the thread's driver calls. Returns the
+ * entry of the wrapper around it, for sc_current_call_end_carry. */
+static inline struct sc_frame sc_current_call_carry(struct sc_frame frame)
+{
+    sc_current_call.correlation_id = 0;
+    return sc_frame_enter(&sc_current_call.carrying, frame);
+}
+
+static inline void sc_current_call_end_carry(const struct sc_frame *outer)
+{
+    sc_frame_leave(&sc_current_call.carrying, outer);
+}
+
+/* Does a wrapper carry the driver call under way? */
+static inline bool sc_current_call_is_carried(void)
+{
+    return sc_current_call.carrying.place != 0 && sc_frame_lives(&sc_current_call.carrying);
+}
+
+/* Makes the wrapper in which this is written carry the thread's driver calls until the end of the
+ * block. */
+#define SC_CARRY()                                                                                 \
+    __attribute__((cleanup(sc_current_call_end_carry), unused)) const struct sc_frame carried_ =   \
+        sc_current_call_carry(SC_FRAME())
+
+#endif

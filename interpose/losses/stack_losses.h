@@ -1,0 +1,28 @@
+/* Reports operations that are in flight on a thread's stack when the thread ends.
+ *
+ * The C library then unmaps the stack, drops its pages or gives it to the next thread, and no hook
+ * sees that. So a thread that issues an operation on its own stack gets a destructor, which runs at
+ * its end before the stack goes. Operations in flight there are reported (SC104), and in mode=fix
+ * waited for. Operations on another thread's stack are not found, and the main thread's stack
+ * stays.
+ *
+ * Thread-safe, not signal-safe; errno is kept. */
+#ifndef SC_INTERPOSE_LOSSES_STACK_LOSSES_H
+#define SC_INTERPOSE_LOSSES_STACK_LOSSES_H
+
+#include "track/op_info.h"
+
+/* Prepares the end of the calling thread if the operation is on its own stack; for an operation of
+ * which is only known that it uses memory of libc. */
+void sc_stack_losses_note_heap(const struct sc_op_info *op);
+
+/* Prepares the end of the calling thread if it has issued this operation on its own stack. No lock
+ * may be held. Two loads if the operation is not on the thread's stack, except for a thread's first
+ * operation. */
+static inline void sc_stack_losses_note(const struct sc_op_info *op)
+{
+    if (sc_ops_is_heap(op->kind))
+        sc_stack_losses_note_heap(op);
+}
+
+#endif

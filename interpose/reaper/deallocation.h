@@ -1,0 +1,55 @@
+/* Deallocations: what every hook and wrapper does for a call that takes memory away (free, munmap,
+ * unregister). It finds which operations of the device are in flight there, reports them, and in
+ * mode=fix defers the call or waits.
+ *
+ * To defer a call is to create a hold: the call returns success to the program, and the reaper
+ * makes it when no operation uses the memory any more. The caller fills in a struct sc_deallocation
+ * (track/track_holds.h): the interval, the kind of hold, and `hold` if a hold is wanted. It calls
+ * sc_deallocation_handle, or the three steps one by one if it must do something between them.
+ *
+ * No function calls CUDA or changes errno. Locks: no lock of the library may be held; the
+ * tracker's, the guard's, the report's and the reaper's are taken, one after the other.
+ * Thread-safe, not signal-safe. */
+#ifndef SC_INTERPOSE_REAPER_DEALLOCATION_H
+#define SC_INTERPOSE_REAPER_DEALLOCATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sc_hazard_code;
+struct sc_culprit;
+struct sc_deallocation;
+
+/* Finds and reports operations in flight in the memory, and defers the call or waits (all three
+ * steps below). True: the memory is held, and the caller must not make the real call. False: the
+ * caller makes the real call now; for a hold of kind SC_HOLD_WAIT the wait is over. */
+bool sc_deallocation_handle(struct sc_deallocation *request, enum sc_hazard_code code,
+                            const struct sc_culprit *culprit);
+
+/* The first step: finds the operations in flight, creates the hold (in mode=fix only), and has the
+ * pages unprotected. If no hold can be created, since max_held or memory is used up, `kind` becomes
+ * SC_HOLD_WAIT; or `must_wait` stays set, if the driver's own call will wait (sc_hold_is_drivers).
+ * max_held_bytes 0: the option's value. */
+void sc_deallocation_search(struct sc_deallocation *request, const struct sc_culprit *culprit);
+
+/* The second step: reports each operation that was found, with what the library did with the call.
+ * `code` SC_HAZARD_CODE_COUNT: that of sc_hazards_free_code. */
+void sc_deallocation_report(const struct sc_deallocation *request, enum sc_hazard_code code,
+                            const struct sc_culprit *culprit);
+
+/* The last step: waits for a hold of kind SC_HOLD_WAIT, at most stall_limit, on behalf of the call
+ * `api`, and wakes the reaper for any other. True: the memory is held, and the caller must not make
+ * the real call. */
+bool sc_deallocation_finish(const struct sc_deallocation *request, const char *api);
+
+/* Need the call wait for none of the operations that were found, since all of them are of GPU
+ * kernels and request->passes_kernels is set? True also if none was found. */
+bool sc_deallocation_needs_no_wait(const struct sc_deallocation *request);
+
+/* Records for graphs a call that takes the memory away without a hold, so that later launches of
+ * graphs that name the memory are reported. `unregistered`: only the registration ends. */
+void sc_deallocation_note_for_graphs(uintptr_t address, size_t size_bytes, bool unregistered,
+                                     const struct sc_culprit *culprit);
+
+#endif

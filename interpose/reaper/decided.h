@@ -1,0 +1,17 @@
+/* Operations that sc_hazards_decide (hazards.h) has decided on before the result of a call is
+ * known: plain data. */
+#ifndef SC_INTERPOSE_REAPER_DECIDED_H
+#define SC_INTERPOSE_REAPER_DECIDED_H
+
+#include <stdbool.h>
+
+#include "common/hazard_words.h"
+#include "track/ops.h"
+
+struct sc_decided {
+    struct sc_ops ops;
+    bool counts[SC_TRACK_OPS_MAX]; /* for each operation: is it a hazard that counts? */
+    enum sc_certainty certainty[SC_TRACK_OPS_MAX];
+};
+
+#endif

@@ -1,0 +1,39 @@
+/* Starts threads of the library in the program's process. They take none of its signals. */
+#ifndef SC_INTERPOSE_REAPER_LIBRARY_THREADS_H
+#define SC_INTERPOSE_REAPER_LIBRARY_THREADS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Starts a detached thread, on which all signals are blocked. `stack_bytes` 0: the default of the
+ * program's threads. False: the C library cannot create it. No lock of the library may be held,
+ * since the C library may wait for threads of the program in this call. */
+enum { SC_LIBRARY_THREADS_SMALL = 256 * 1024 };
+bool sc_library_threads_start(void *(*run)(void *), size_t stack_bytes);
+
+/* Names the calling thread, which sc_library_threads_start has started, and records that it is the
+ * library's, so that it waits for no lock of the library in a fault. The thread's first call. The
+ * caller must also use SC_CARRY(). */
+void sc_library_threads_enter(const char *name);
+
+/* Does what sc_library_threads_enter does, for a thread that calls the driver: its calls invalidate
+ * no stream capture. The driver allocates memory for the thread, and frees it on another one when
+ * the process ends. */
+void sc_library_threads_enter_driver(const char *name);
+
+/* Blocks all signals, so that signals for the process go to the program's threads. To be called by
+ * a thread of the library before it sleeps. */
+void sc_library_threads_block_signals(void);
+
+/* Unblocks the signals of faults that the thread may have, and no others. To be called before such
+ * a thread works.
+ *
+ *  SIGSEGV     A page may be guarded, or an allocator of the program that the library calls may
+ *              rely on its own handler. It stays blocked while a thread of the program blocks it,
+ *              as no page is guarded then, and with guard=off.
+ *  SIGSYS      The program has a handler, and the thread a filter that requests it (seccomp).
+ *
+ * Any other fault on such a thread ends the process, whether or not its signal is blocked. */
+void sc_library_threads_unblock_signals(void);
+
+#endif

@@ -37,8 +37,8 @@ void sc_guarded_note_awaited(struct sc_inflight *inflight, const struct sc_ticke
 void sc_guarded_find_beside_touch(struct sc_inflight *inflight, uintptr_t address,
                                   size_t size_bytes, enum sc_touch touch, struct sc_ops *found);
 
-/* Ends the guard of the pages (sc_inflight_let_go). Operations that are no longer watched because
- * of that are counted for the reason. */
+/* Ends the guard of the pages (sc_inflight_let_go). Operations that are no longer watched
+ * because of that are counted for the reason. */
 void sc_guarded_let_go(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                        enum sc_touch touch, bool keep_copies, enum sc_no_verdict_reason reason);
 

@@ -357,7 +357,7 @@ bool sc_spans_cover(struct sc_spans *spans, uintptr_t address)
     SC_ASSERT_GUARDED(&spans->pool);
     uintptr_t page = address & ~spans->page_mask;
     unsigned lane = sc_spans_lane(spans, page);
-    return sc_grid_point_locked(&spans->grid, page) != 0 ||
+    return sc_grid_find_at_locked(&spans->grid, page) != 0 ||
            is_in_list(spans, spans->unapplied[lane], page, 1) ||
            is_in_list(spans, spans->due_ended[lane], page, 1) ||
            is_in_list(spans, spans->refused[lane], page, 1);
@@ -373,7 +373,7 @@ bool sc_spans_move_area(struct sc_spans *spans, uintptr_t address)
     bool any = is_in_list(spans, spans->unapplied[lane], start, SC_SPANS_LANE_BYTES) ||
                is_in_list(spans, spans->due_ended[lane], start, SC_SPANS_LANE_BYTES) ||
                is_in_list(spans, spans->refused[lane], start, SC_SPANS_LANE_BYTES) ||
-               sc_grid_any(&spans->grid, start, SC_SPANS_LANE_BYTES);
+               sc_grid_find_any(&spans->grid, start, SC_SPANS_LANE_BYTES);
     if (!any)
         set_lane(spans, start);
     return !any;

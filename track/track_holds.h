@@ -66,8 +66,8 @@ void sc_track_take_down(struct sc_track *track, struct sc_take_down *request) SC
 
 /* Makes a hold of kind SC_HOLD_WAIT for these operations, which stay. `request`: gives the
  * interval, and gets `held`; 0: no memory. */
-void sc_track_await(struct sc_track *track, const struct sc_ops *ops, struct sc_take_down *request)
-    SC_EXCLUDES(*track);
+void sc_track_add_wait(struct sc_track *track, const struct sc_ops *ops,
+                       struct sc_take_down *request) SC_EXCLUDES(*track);
 
 struct sc_release {
     uint32_t hold; /* 0: no hold is ready */

@@ -415,7 +415,7 @@ bool sc_protect_answer_touch(uintptr_t address, bool may_deny)
     }
     unsigned lane = lane_of(page);
     bool is_locked = lock_in_time(lane);
-    bool is_off = sc_userfaults_is_off(page) && sc_grid_point(&guards()->grid, page) != 0;
+    bool is_off = sc_userfaults_is_off(page) && sc_grid_find_at(&guards()->grid, page) != 0;
     bool is_denied = is_locked && is_off && may_deny;
     sc_userfaults_put_back(page, is_denied);
     if (is_locked)

@@ -86,7 +86,7 @@ static void settle_stack(void *frame)
         .kind = SC_HOLD_WAIT,
     };
     sc_take_down_search(&request, &culprit);
-    for (unsigned i = 0; i < sc_ops_kept(&request.found); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(&request.found); i++)
         if (request.found.ops[i].kind == SC_PAGEABLE)
             request.found.ops[i].kind = SC_STACK;
     sc_take_down_report(&request, SC104, &culprit);

@@ -75,16 +75,16 @@ static bool is_passed(const struct sc_take_down *request, const struct sc_op_inf
 /* May the call go through at once, as only kernels are in flight there that are not waited for? */
 bool sc_take_down_passes(const struct sc_take_down *request)
 {
-    for (unsigned i = 0; i < sc_ops_kept(&request->found); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(&request->found); i++)
         if (!is_passed(request, &request->found.ops[i]))
             return false;
-    return request->found.count == sc_ops_kept(&request->found);
+    return request->found.count == sc_ops_count_kept(&request->found);
 }
 
 /* Is any of the operations found one that the call does not wait for? */
 static bool is_any_passed(const struct sc_take_down *request)
 {
-    for (unsigned i = 0; i < sc_ops_kept(&request->found); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(&request->found); i++)
         if (is_passed(request, &request->found.ops[i]))
             return true;
     return false;
@@ -99,8 +99,8 @@ void sc_take_down_report(const struct sc_take_down *request, enum sc_hazard_code
         sc_hazards_report(code, action_of(request), &request->found, &buffer, culprit);
         return;
     }
-    for (unsigned i = 0; i < sc_ops_kept(&request->found); i++) {
-        struct sc_ops one = sc_ops_one(&request->found, i);
+    for (unsigned i = 0; i < sc_ops_count_kept(&request->found); i++) {
+        struct sc_ops one = sc_ops_view_one(&request->found, i);
         enum sc_action action =
             is_passed(request, &one.ops[0]) ? SC_ACTION_REPORTED : action_of(request);
         sc_hazards_report(code, action, &one, &buffer, culprit);

@@ -21,11 +21,10 @@ struct sc_track_parts {
     struct sc_no_verdicts *no_verdicts;
     struct sc_spans *guards;
     struct sc_kept_off *kept_off;
-    const struct sc_blocks *range_blocks; /* blocks of addresses where pages were ever protected */
-    /* how many spans are live, or have ended without the Linux kernel having been told */
-    const struct sc_blocks *guarded_blocks;
-    const _Atomic uint32_t *busy_spans; /* spans that live, or whose end is unapplied */
-    const uintptr_t *page_mask;         /* the size of a page - 1 */
+    const struct sc_blocks *range_blocks;   /* addresses where ranges are or were */
+    const struct sc_blocks *guarded_blocks; /* addresses where pages were ever protected */
+    const _Atomic uint32_t *busy_spans;     /* spans that live, or whose end is unapplied */
+    const uintptr_t *page_mask;             /* the size of a page - 1 */
 };
 extern const struct sc_track_parts sc_track_parts;
 

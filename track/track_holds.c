@@ -24,8 +24,8 @@ static bool need_not_wait(const struct sc_hold *hold, const struct sc_op_info *i
     return sc_ops_is_copied(info) && !sc_hold_is_drivers(hold->kind);
 }
 
-/* The hold waits for all operations that the request concerns. False: the hold has no room for all
- * of them. */
+/* Has the hold wait for all operations of the request. Returns false if the hold has no room for
+ * all of them. */
 static bool require_ops(struct sc_track *track, const struct sc_take_down *request, uint32_t id)
 {
     struct sc_hold *hold = sc_holds_at(&track->holds, id);
@@ -41,8 +41,8 @@ static bool require_ops(struct sc_track *track, const struct sc_take_down *reque
     return true;
 }
 
-/* Makes the request's hold, which waits for every operation in flight that it concerns. False: no
- * hold was made. */
+/* Makes the request's hold, which waits for every operation in flight on its memory. Returns false
+ * if no hold was made. */
 static bool make_hold(struct sc_track *track, struct sc_take_down *request)
 {
     struct sc_holds *holds = &track->holds;
@@ -64,6 +64,7 @@ static bool make_hold(struct sc_track *track, struct sc_take_down *request)
     return true;
 }
 
+/* If the hold has no room for all operations, there is none. */
 void sc_track_add_wait(struct sc_track *track, const struct sc_ops *ops,
                        struct sc_take_down *request)
 {
@@ -85,7 +86,7 @@ void sc_track_add_wait(struct sc_track *track, const struct sc_ops *ops,
     unlock(track);
 }
 
-/* Drops the operations that the request concerns; complete_only: only complete ones. */
+/* Drops the operations on the request's memory; with complete_only only complete ones. */
 static void drop_ops(struct sc_track *track, const struct sc_take_down *request, bool complete_only)
 {
     uint32_t found[DROPPED_AT_ONCE];
@@ -117,7 +118,7 @@ void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t s
 }
 
 /* Removes the range of memory that goes back to the driver when the hold ends. Another thread may
- * end the hold at any time, and from then on a range at the address is a new one. */
+ * end the hold at any time, and a range at the address is a new one then. */
 static void end_range(struct sc_track *track, const struct sc_take_down *request)
 {
     uint32_t range = sc_grid_find_at_locked(&track->inflight.range_grid, request->address);
@@ -125,10 +126,10 @@ static void end_range(struct sc_track *track, const struct sc_take_down *request
         sc_inflight_remove_range(&track->inflight, range);
 }
 
-/* Finds the operations that are to be judged. Sets *to_be_held if an operation has to be waited
- * for. Returns whether there are operations that are not judged. The bytes between an operation's
- * rows are not used, so a take-down there is not judged. They are held all the same, as their pages
- * are guarded along with the rows. */
+/* Finds the operations that are to be judged. Sets *to_be_held if one of the operations has to be
+ * waited for. Returns whether there are operations that are not judged. If only bytes between an
+ * operation's rows are taken away, that is not judged. They are held all the same, since their
+ * pages are protected together with the rows. */
 static bool find_judged(struct sc_track *track, struct sc_take_down *request, bool *to_be_held)
 {
     const struct sc_shape taken = {request->address, request->size_bytes, request->size_bytes, 1};
@@ -144,6 +145,8 @@ static bool find_judged(struct sc_track *track, struct sc_take_down *request, bo
     return has_others;
 }
 
+/* Makes a hold, if one is asked for, and drops the operations unless they stay or the caller has to
+ * wait. The order of the steps matters: the hold is made while the operations are known. */
 void sc_track_take_down(struct sc_track *track, struct sc_take_down *request)
 {
     bool to_be_held = false;
@@ -180,8 +183,8 @@ bool sc_track_overlaps(struct sc_track *track, uintptr_t address, size_t size_by
     return found;
 }
 
-/* Drops complete operations on the memory: launches have used it after it was freed. These
- * operations have no owner any more, and the memory's next owner must not be accused of them. */
+/* Drops complete operations on the memory, which launches have used after it was freed. The next
+ * owner of the memory must not be reported because of them. */
 static void forget_users(struct sc_track *track, const struct sc_release *release)
 {
     const struct sc_take_down all = {.address = release->address,
@@ -190,6 +193,7 @@ static void forget_users(struct sc_track *track, const struct sc_release *releas
         drop_ops(track, &all, /*complete_only*/ true);
 }
 
+/* Copies the members of the hold, since the lock is released on return. */
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
 {
     struct sc_release release = {0};

@@ -64,7 +64,8 @@ static bool make_hold(struct sc_track *track, struct sc_take_down *request)
     return true;
 }
 
-/* If the hold has no room for all operations, there is none. */
+/* Makes a hold of the kind SC_HOLD_WAIT, which waits for the operations. If it has no room for all
+ * of them, no hold is made. */
 void sc_track_add_wait(struct sc_track *track, const struct sc_ops *ops,
                        struct sc_take_down *request)
 {

@@ -47,8 +47,8 @@ void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack)
         sc_report_symbolise(frames[i], &stack->frames[i]);
 }
 
-/* Writes the module's path. A relative name is looked up with the kernel, as the loader keeps it as
- * it was given. */
+/* Writes the module's path. A relative name is looked up with the Linux kernel, as the loader keeps
+ * it as it was given. */
 static void put_module(struct sc_text *line, const char *key, const char *name, uintptr_t base)
 {
     char path[4096];
@@ -107,7 +107,7 @@ void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_st
     sc_file_close(memory);
 }
 
-/* Writes the driver's function and, where CUPTI told of it, the runtime function that the program
+/* Writes the driver's function and, where CUPTI reported it, the runtime function that the program
  * called. */
 static void put_api(struct sc_text *line, const char *api, const char *runtime_api)
 {
@@ -129,7 +129,7 @@ static void put_origin(struct sc_text *line, const char *key, uint32_t id,
     sc_json_put(line, "}");
 }
 
-/* The thread's name, as the kernel knows it; "" if the thread is gone. */
+/* Finds the thread's name, as the Linux kernel knows it; "" if the thread has ended. */
 static void find_thread_name(int32_t thread, char name[SC_THREAD_NAME_SIZE])
 {
     char path[64], read[SC_THREAD_NAME_SIZE];
@@ -142,7 +142,7 @@ static void find_thread_name(int32_t thread, char name[SC_THREAD_NAME_SIZE])
 }
 
 /* Writes the thread and its name, unless that is the process's, as most threads' is. `name` "": not
- * known yet; the kernel is asked, which knows it as long as the thread lives. */
+ * known yet; the Linux kernel is asked, which knows it as long as the thread lives. */
 static void put_thread(struct sc_text *line, int32_t thread, const char *name,
                        const struct sc_path_names *names)
 {
@@ -208,7 +208,8 @@ static void put_limit(struct sc_text *line, const struct sc_hazard_limit *limit)
                 limit->in_force, limit->kernel);
 }
 
-/* The room that the event's stack must leave: where another stack follows, half of what is left. */
+/* Returns the room that the event's stack must leave: where another stack follows, half of what is
+ * left. */
 static size_t event_reserve(const struct sc_text *line, const struct sc_hazard *hazard)
 {
     bool more = hazard->freed.api || sc_hazard_is_race(hazard);
@@ -253,8 +254,8 @@ void sc_json_lines_hazard(struct sc_text *line, const struct sc_hazard *hazard, 
     sc_json_put(line, "count:%lu}\n", count);
 }
 
-/* `code`, `stream`, `seq` and `event_time_ns` say which hazard line this `timing` line belongs to.
- */
+/* Writes a `timing` line. `code`, `stream`, `seq` and `event_time_ns` say which hazard line it
+ * belongs to. */
 void sc_json_lines_timing(struct sc_text *line, const struct sc_hazard *hazard,
                           const struct sc_report_timing *timing)
 {
@@ -320,8 +321,8 @@ struct module_writer {
     bool has_any;
 };
 
-/* A visitor of modules: writes one. 0: there is no more room, so this one waits for the next
- * line. */
+/* Visits a module: writes it. Returns 0 if there is no room left, so that this module goes into the
+ * next line. */
 static int put_loaded_module(const struct sc_module *module, void *context)
 {
     struct module_writer *writer = context;
@@ -470,7 +471,7 @@ static uint64_t bytes_of_all(const struct sc_no_verdicts *counts)
 static void put_unguarded(struct sc_text *line, const struct sc_no_verdicts *counts)
 {
     sc_json_put(line, "unguarded:{operations:%lu bytes:%lu by_reason:{",
-                sc_no_verdicts_sum(counts, SC_NO_VERDICT_UNWATCHED), bytes_of_all(counts));
+                sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_UNWATCHED), bytes_of_all(counts));
     for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++) {
         uint64_t operations = sc_no_verdicts_of(counts, SC_NO_VERDICT_UNWATCHED, i);
         if (operations == 0)
@@ -487,11 +488,11 @@ static void put_unjudged(struct sc_text *line, const struct sc_no_verdicts *coun
 {
     uint64_t uses = 0;
     for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++)
-        uses += sc_no_verdicts_for(counts, i);
+        uses += sc_no_verdicts_of_reason(counts, i);
     sc_json_put(line, "unjudged:{uses:%lu by_reason:{", uses);
     for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++)
-        if (sc_no_verdicts_for(counts, i) > 0)
-            sc_json_put(line, "%s:%lu", reason_names[i], sc_no_verdicts_for(counts, i));
+        if (sc_no_verdicts_of_reason(counts, i) > 0)
+            sc_json_put(line, "%s:%lu", reason_names[i], sc_no_verdicts_of_reason(counts, i));
     sc_json_put(line, "}}");
 }
 
@@ -578,7 +579,7 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
                 "driver_late:%lu shared_memory:%lu beside_unjudged:%lu",
                 totals->operations, totals->held_peak_bytes, totals->held_peak_ns,
                 totals->taken_early, totals->driver_late, totals->shared_memory,
-                sc_no_verdicts_for(totals->no_verdicts, SC_NO_VERDICT_CAPTURE));
+                sc_no_verdicts_of_reason(totals->no_verdicts, SC_NO_VERDICT_CAPTURE));
     if (totals->no_verdicts) {
         put_unguarded(line, totals->no_verdicts);
         put_unjudged(line, totals->no_verdicts);

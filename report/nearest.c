@@ -15,7 +15,7 @@ static size_t least_of(size_t a, size_t b, size_t c)
     return least < c ? least : c;
 }
 
-/* Levenshtein's distance; `length` is at most GIVEN_MAX. */
+/* Returns Levenshtein's distance; `length` is at most GIVEN_MAX. */
 static size_t edit_distance(const char *given, size_t length, const char *word)
 {
     size_t row[GIVEN_MAX + 1];
@@ -33,7 +33,8 @@ static size_t edit_distance(const char *given, size_t length, const char *word)
     return row[length];
 }
 
-/* A word that contains the given one, or is contained in it, is nearer than any misspelling. */
+/* Returns how far apart the two words are. A word that contains the given one, or is contained in
+ * it, counts as nearer than any misspelling. */
 static size_t distance(const char *given, size_t length, const char *word)
 {
     size_t word_length = strlen(word);

@@ -139,8 +139,8 @@ static __attribute__((noinline)) void say_at_length(const char *line)
     say_in(bytes, sizeof bytes, line);
 }
 
-/* A short line takes little of the stack, which may have little room. A byte is written as
- * SC_PLAIN_GROWTH = 6 at most. */
+/* Writes the line to stderr. A short line is written from a small buffer, since the stack may have
+ * little room. A byte is written as SC_PLAIN_GROWTH = 6 at most. */
 void sc_report_say(void *context, const char *line)
 {
     (void)context;
@@ -204,7 +204,7 @@ static bool write_line_locked(const struct sc_text *line) SC_REQUIRES(report.mut
     return result == 0;
 }
 
-/* Notes in the roll what makes the run fail: the command learns it, even if it never sees the
+/* Records in the roll what makes the run fail: the command learns it, even if it never sees the
  * report. */
 static void note_verdict_locked(void) SC_REQUIRES(report.mutex)
 {
@@ -216,7 +216,7 @@ static void note_verdict_locked(void) SC_REQUIRES(report.mutex)
     note_locked(SC_ROLL_FAILED, report.failed, NULL);
 }
 
-/* Makes the report's file, and tells the user if it is beside another file. A descriptor or
+/* Makes the report's file, and tells the user if it is beside another file. Returns a descriptor or
  * -errno. */
 static int create_file(const struct sc_options *options)
 {
@@ -342,7 +342,8 @@ static void name_stacks(const struct sc_hazard *hazard, struct sc_json_lines_sta
     sc_json_lines_name_stack(sc_origins_get(hazard->copy.stream_origin).stack, &stacks->stream);
 }
 
-/* Counts a use of the entry. NULL: no entry covers the hazard, false. */
+/* Counts that the entry has suppressed a hazard. Returns false if `entry` is NULL: no entry covers
+ * the hazard. */
 static bool use_locked(struct sc_suppression *entry) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
@@ -476,7 +477,8 @@ void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_tim
     unlock_report(&saved);
 }
 
-/* The stack is named without the lock, since naming takes the loader's. */
+/* Counts a call that passed the library by, and writes a line about it whenever the count is a
+ * power of two. The stack is named without the lock, since naming takes the loader's. */
 bool sc_report_missed(const struct sc_report_miss *miss)
 {
     struct saved saved = lock_report();
@@ -505,7 +507,8 @@ void sc_report_cupti(const struct sc_report_cupti *cupti)
     unlock_report(&saved);
 }
 
-/* The line is long and names many stacks, so it is made before the lock is taken. */
+/* Writes the line about a lost context. It is long and names many stacks, so it is made before the
+ * lock is taken. */
 void sc_report_postmortem(const struct sc_postmortem *postmortem)
 {
     static char bytes[1024 * 1024]; /* one caller, once in a process */
@@ -553,7 +556,7 @@ static bool strict_counts(const struct sc_options *options, const struct sc_repo
     return (options->certainty == SC_OBSERVED ? counts->observed : counts->hazards) > 0;
 }
 
-/* A process that fails by itself keeps its own status. */
+/* Returns the status to end with. A process that fails by itself keeps its own status. */
 int sc_report_exit_status(int own)
 {
     struct sc_report_counts counts;
@@ -622,8 +625,8 @@ static bool is_worth_printing(const struct sc_summary *summary)
     return report.options->verbosity >= (has_news ? 1 : 2);
 }
 
-/* Each of these three names the stacks of a part of the summary. NULL: there is no such part, or no
- * memory to name it in. */
+/* Adds the ids of the stacks of a part of the summary (this and the next two functions). Returns
+ * NULL if there is no such part, or no memory for the ids. */
 static struct sc_guard_part_sites *name_sites(const struct sc_budget *budget)
 {
     struct sc_guard_part_sites *sites = budget ? sc_pages_map(sizeof *sites) : NULL;
@@ -659,7 +662,7 @@ static void print_summary(const struct sc_summary *summary, const struct sc_memo
     tell(&text);
 }
 
-/* The summary's line is written once; before an exec it may come without being the last. */
+/* Writes the summary's line, once; before an exec it may be written without being the last. */
 void sc_report_summary(const struct sc_report_totals *totals)
 {
     struct sc_summary summary;
@@ -702,8 +705,8 @@ void sc_report_memory(const struct sc_statement *statement)
     sc_pages_unmap(memory, sizeof *memory);
 }
 
-/* Writes the ledger's statement as JSON, for safecopy_memory(). Returns its length; 0: it did not
- * fit. */
+/* Writes the ledger's statement as JSON, for safecopy_memory(). Returns its length. Returns 0 if it
+ * did not fit. */
 size_t sc_report_memory_text(const struct sc_statement *statement, char *bytes, size_t size)
 {
     struct sc_memory_part *memory = name_memory(statement);
@@ -762,7 +765,8 @@ void sc_report_say_aborting(const struct sc_report_totals *totals)
         print_summary(&summary, NULL);
 }
 
-/* In a forked child: everything begins anew, since the report and its counts are the parent's. */
+/* Makes everything begin anew in a forked child, since the report and its counts are the parent's.
+ */
 void sc_report_child(void)
 {
     if (report.fd >= 0 && sc_file_is_same(report.fd, &report.identity))

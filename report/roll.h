@@ -47,9 +47,10 @@ enum { SC_ROLL_SEALS = 0x1 | 0x2 };
 /* The mode of the file when it is made, and after a process could not write a note. */
 enum { SC_ROLL_MODE = 0640, SC_ROLL_MODE_LACKS = 0600 };
 
-/* The size of the variable's value, with its NUL, and how many rolls are used. A command whose roll
- * leaves no room for the value that it was given leaves out all of that. A process uses no roll of
- * a longer value. If a value names more rolls, the first ones that can be read are used. */
+/* The greatest size of the variable's value, with its NUL, and how many of the rolls that it names
+ * are used. A command adds its roll to the value that it has inherited, or, if both together are
+ * too long, passes on its own roll alone. A process ignores a longer value. If a value names more
+ * rolls, the first ones that can be read are used. */
 enum { SC_ROLL_VALUE_SIZE = 512, SC_ROLL_MAX = 4 };
 
 enum sc_roll_note {
@@ -66,27 +67,28 @@ enum sc_roll_note {
     SC_ROLL_NOTE_COUNT
 };
 
-/* The word by which the roll has a note. */
+/* Returns the word that stands for the note in the roll. */
 const char *sc_roll_word(enum sc_roll_note note);
 
-/* Sets the rolls that the other functions use: those that `value`, of SAFECOPY_RUN, names. If it is
- * NULL or names none, nothing is noted. To be called before the other functions. */
+/* Sets the rolls that the other functions write to: those that `value`, the value of SAFECOPY_RUN,
+ * names. If it is NULL or names none, nothing is noted. To be called before the other functions. */
 void sc_roll_take(const char *value);
 
-/* The value that sc_roll_take was given, which tells runs apart; "" without a roll. */
+/* Returns the value that sc_roll_take was given, which differs from run to run; "" if there is no
+ * roll. */
 const char *sc_roll_value(void);
 
-/* Is there a roll? One load. */
+/* Returns true if there is a roll. One load. */
 bool sc_roll_is_there(void);
 
-/* Notes SC_ROLL_KILLED of process `pid`, if it runs. Async-signal-safe. */
+/* Notes that process `pid` was killed (SC_ROLL_KILLED), if it runs. Async-signal-safe. */
 void sc_roll_note_killed(int32_t pid);
 
-/* Notes SC_ROLL_OFF of this process. */
+/* Notes that this process would have used the driver but for mode=off (SC_ROLL_OFF). */
 void sc_roll_note_off(void);
 
-/* Adds a note of this process. `path` may be NULL for a note without a path. Returns whether a
- * command that shows the reports on stderr got the note. */
+/* Adds a note of this process. `path` may be NULL for a note without a path. Returns true if a
+ * command that shows the reports on stderr has got the note. */
 bool sc_roll_note(enum sc_roll_note note, const struct sc_path_names *names, const char *path);
 
 #endif

@@ -49,7 +49,7 @@ static void put_name(struct sc_text *text, const char *name)
     sc_plain_put(text, name, strlen(name));
 }
 
-/* What the operation does with the hazard's buffer, which may be either side of a copy. */
+/* Returns what the operation does with the hazard's buffer, which may be either side of a copy. */
 static const char *verb_of(const struct sc_hazard *hazard)
 {
     bool of_device = hazard->buffer_kind == SC_DEVICE;
@@ -308,9 +308,9 @@ void sc_summary_write_hazard(struct sc_text *text, const struct sc_hazard_counts
  * judged". */
 static void put_what_is_not_judged(struct sc_text *text, const struct sc_no_verdicts *counts)
 {
-    uint64_t unwatched = sc_no_verdicts_sum(counts, SC_NO_VERDICT_UNWATCHED);
-    uint64_t touches = sc_no_verdicts_sum(counts, SC_NO_VERDICT_TOUCHES);
-    uint64_t operations = sc_no_verdicts_sum(counts, SC_NO_VERDICT_OPERATIONS);
+    uint64_t unwatched = sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_UNWATCHED);
+    uint64_t touches = sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_TOUCHES);
+    uint64_t operations = sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_OPERATIONS);
     if (unwatched > 0)
         sc_text_format(text, ", %lu operation%s not watched", unwatched, plural(unwatched));
     if (touches == 0 && operations == 0)
@@ -409,7 +409,8 @@ static void put_postmortem(struct sc_text *text, const struct sc_postmortem_brie
     put_heap(text, brief);
 }
 
-/* Why CUPTI told nothing, by sc_report_cupti.state; NULL: it did, or nobody asked. */
+/* Returns why CUPTI reported nothing, by sc_report_cupti.state, or NULL if it did, or nobody asked.
+ */
 static const char *why_unheard(const char *state)
 {
     if (!state)
@@ -509,8 +510,8 @@ static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
                        all, plural(all));
 }
 
-/* Appends a line for each reason why operations or touches (`unit`) have no verdict. `title` goes
- * before the lines; NULL: it is there already. */
+/* Appends a line for each reason why operations or accesses (`unit`) have no verdict. `title` is
+ * written before the lines; NULL if it was written already. */
 static void put_reasons(struct sc_text *text, const struct sc_no_verdicts *counts,
                         const char *title, enum sc_no_verdict_unit unit, const char *noun,
                         const char *plural_of(uint64_t count))
@@ -520,7 +521,7 @@ static void put_reasons(struct sc_text *text, const struct sc_no_verdicts *count
         SC_NO_VERDICT_REASONS(X)
 #undef X
     };
-    if (title && sc_no_verdicts_sum(counts, unit) > 0)
+    if (title && sc_no_verdicts_of_unit(counts, unit) > 0)
         sc_text_put(text, title);
     for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++) {
         uint64_t uses = sc_no_verdicts_of(counts, unit, i);
@@ -531,7 +532,7 @@ static void put_reasons(struct sc_text *text, const struct sc_no_verdicts *count
 
 static void put_no_verdicts(struct sc_text *text, const struct sc_no_verdicts *counts)
 {
-    bool has_touches = sc_no_verdicts_sum(counts, SC_NO_VERDICT_TOUCHES) > 0;
+    bool has_touches = sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_TOUCHES) > 0;
     static const char not_judged[] = "  not judged:\n";
     put_reasons(text, counts, "  not watched:\n", SC_NO_VERDICT_UNWATCHED, "operation", plural);
     put_reasons(text, counts, not_judged, SC_NO_VERDICT_TOUCHES, "touch", plural_touch);

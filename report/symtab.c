@@ -21,7 +21,7 @@ static bool read_exactly(int fd, void *bytes, size_t size, uint64_t offset)
     return sc_file_read_at(fd, bytes, size, offset) == (long)size;
 }
 
-/* Reads our own memory at `base`, through the kernel: the module may be closed meanwhile. */
+/* Reads our own memory at `base`, through the Linux kernel: the module may be closed meanwhile. */
 static bool read_memory(uintptr_t base, void *bytes, size_t size)
 {
     int memory = base != 0 ? sc_file_open_memory() : -1;
@@ -45,7 +45,7 @@ static bool is_what_is_loaded(int fd, uintptr_t base, file_header *header)
            header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_shentsize == sizeof(section_header);
 }
 
-/* The address, as symbols have addresses, at which the mapping begins. */
+/* Returns the address, as symbols have addresses, at which the mapping begins. */
 static uintptr_t first_address(int fd, const file_header *header)
 {
     ElfW(Phdr) program;
@@ -99,7 +99,8 @@ static bool find_symbol(int fd, const section_header *table, uintptr_t address, 
     return false;
 }
 
-/* Reads the symbol's name out of the table of strings. False: it has none, or it does not fit. */
+/* Reads the symbol's name out of the table of strings. Returns false if it has none, or it does not
+ * fit. */
 static bool read_name(int fd, const file_header *header, const section_header *table,
                       const symbol_entry *symbol, char *name, size_t size)
 {
@@ -111,8 +112,8 @@ static bool read_name(int fd, const file_header *header, const section_header *t
     return count > 0 && name[0] != '\0' && memchr(name, '\0', (size_t)count);
 }
 
-/* The frame's return address may be the first of the next function, so the byte before it is looked
- * up. */
+/* Finds the name of the function that the frame is in. Its return address may be the first of the
+ * next function, so the byte before it is looked up. */
 static bool find_in(int fd, const struct sc_report_frame *frame, char *name, size_t size)
 {
     file_header header;

@@ -50,7 +50,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) static long open_
 /* ---- asking in a child ---- */
 
 /* Makes in a child all system calls that only userfaultfd needs, so that a filter that kills for
- * one kills the child. The child shares our memory, so it touches nothing but its own stack. With
+ * one kills the child. The child shares our memory, so it accesses nothing but its own stack. With
  * all signals blocked, a filter's SIGSYS ends the child, whatever handler the program has. That
  * must not leave a core of the whole process, nor a crash report where cores go to a program: a
  * limit of 1 byte prevents both. */
@@ -72,7 +72,7 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) static int try_in
     return 0;
 }
 
-/* Does the child survive its system calls? With clone's flags no signal tells of its end. If
+/* Does the child survive its system calls? With clone's flags no signal reports its end. If
  * somebody else has waited for the child nothing is known: false. */
 static bool child_survives(void)
 {
@@ -89,7 +89,7 @@ static bool child_survives(void)
     return child > 0 && ended == child && WIFEXITED(status);
 }
 
-/* Is the kernel older than that version? */
+/* Is the Linux kernel older than that version? */
 static bool is_before(unsigned long major, unsigned long minor)
 {
     struct utsname name;
@@ -109,7 +109,7 @@ static bool has_limited_space(void)
            limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* Why opening failed with `error`. */
+/* Returns why opening failed with `error`. */
 static enum sc_userfaultfd_state state_of(long error, bool filtered)
 {
     if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
@@ -120,7 +120,7 @@ static enum sc_userfaultfd_state state_of(long error, bool filtered)
     return forbidden && !is_before(5, 11) ? SC_USERFAULTFD_FORBIDDEN : SC_USERFAULTFD_OLD_KERNEL;
 }
 
-/* Asks for the features that we need; -errno: the kernel does not know all of them. */
+/* Asks for the features that we need; -errno: the Linux kernel does not know all of them. */
 static long ask_for_features(long descriptor)
 {
     struct uffdio_api api = {.api = UFFD_API,

@@ -38,7 +38,8 @@ static void drop_block(struct sc_allocations *allocations, uint32_t id)
     sc_pool_release(&allocations->blocks, id);
 }
 
-/* Removes the blocks that overlap the interval: those of one context, or with 0 those of any. */
+/* Removes the blocks that overlap the interval: those of one context, or with `context` 0 all of
+ * them. Removes some at a time, since the grid must not change during a walk. */
 static void remove_overlapping(struct sc_allocations *allocations, uintptr_t address,
                                size_t size_bytes, uint32_t context)
 {
@@ -57,7 +58,8 @@ static void remove_overlapping(struct sc_allocations *allocations, uintptr_t add
     } while (count == REMOVED_AT_ONCE);
 }
 
-/* Blocks that are known at these addresses are of memory whose free the library did not see. */
+/* Blocks that are known at these addresses were freed without the library seeing it, so they are
+ * removed. */
 void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, size_t size_bytes,
                         uint32_t context, uint32_t origin)
 {
@@ -77,7 +79,7 @@ void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, s
     sc_grid_insert(&allocations->grid, id);
 }
 
-/* The block as callers see it. */
+/* Returns the block as callers get it: a copy of its members. */
 static struct sc_allocation describe(struct sc_allocations *allocations, uint32_t id)
 {
     struct block *block = block_at(allocations, id);
@@ -93,7 +95,7 @@ static struct sc_allocation describe(struct sc_allocations *allocations, uint32_
 struct sc_allocation sc_allocations_find(struct sc_allocations *allocations, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&allocations->blocks);
-    uint32_t id = sc_grid_point_locked(&allocations->grid, address);
+    uint32_t id = sc_grid_find_at_locked(&allocations->grid, address);
     return id ? describe(allocations, id) : (struct sc_allocation){0};
 }
 
@@ -102,7 +104,7 @@ uint32_t sc_allocations_origin(struct sc_allocations *allocations, uintptr_t add
     return sc_allocations_find(allocations, address).origin;
 }
 
-bool sc_allocations_begins(struct sc_allocations *allocations, uintptr_t address)
+bool sc_allocations_may_begin_at(struct sc_allocations *allocations, uintptr_t address)
 {
     const struct sc_allocation block = sc_allocations_find(allocations, address);
     return block.size_bytes == 0 || block.address == address;
@@ -114,12 +116,12 @@ size_t sc_allocations_block_bytes(struct sc_allocations *allocations, uintptr_t 
     return block.address == address ? block.size_bytes : 0;
 }
 
-/* Marks the block as leaving, so that no other thread can begin to free it as well. */
+/* Marks the block as being freed, so that no other thread can begin to free it as well. */
 struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocations,
                                                uintptr_t address)
 {
     SC_ASSERT_GUARDED(&allocations->blocks);
-    uint32_t id = sc_grid_point_locked(&allocations->grid, address);
+    uint32_t id = sc_grid_find_at_locked(&allocations->grid, address);
     struct block *block = id ? block_at(allocations, id) : NULL;
     if (!block || address_of(block) != address || block->leaves)
         return (struct sc_allocation){0};
@@ -127,13 +129,12 @@ struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocation
     return describe(allocations, id);
 }
 
-/* The block's own number tells it from one that the driver has handed out at the same address
- * meanwhile. */
+/* Compares the block's serial number, which tells it from a newer block at the same address. */
 bool sc_allocations_end_free(struct sc_allocations *allocations,
                              const struct sc_allocation *allocation, bool freed)
 {
     SC_ASSERT_GUARDED(&allocations->blocks);
-    uint32_t id = sc_grid_point_locked(&allocations->grid, allocation->address);
+    uint32_t id = sc_grid_find_at_locked(&allocations->grid, allocation->address);
     if (!id || id != allocation->id || block_at(allocations, id)->number != allocation->number)
         return false;
     block_at(allocations, id)->leaves = false;
@@ -150,7 +151,7 @@ size_t sc_allocations_free(struct sc_allocations *allocations, uintptr_t address
     return block.size_bytes;
 }
 
-void sc_allocations_remove_of(struct sc_allocations *allocations, uint32_t context)
+void sc_allocations_remove_of_context(struct sc_allocations *allocations, uint32_t context)
 {
     SC_ASSERT_GUARDED(&allocations->blocks);
     remove_overlapping(allocations, 0, SIZE_MAX, context);

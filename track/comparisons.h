@@ -1,11 +1,12 @@
-/* Compares large sources with their snapshots while the tracker's lock is not held: to compare 64
- * KB takes as long as a hundred uses of the lock. A source that differs was overwritten too early.
+/* Compares large sources of copies with their snapshots while the tracker's lock is not held, since
+ * comparing 64 KB takes as long as a hundred uses of the lock. A source that differs from its
+ * snapshot was overwritten by the program too early.
  *
- * An operation and its slot stay until its comparison is made. Whoever drops the operation, takes
- * its memory away or lets it be made unreadable waits for that, some tens of microseconds at most.
- * The comparing thread counts as within a lock of the library's meanwhile (common/library_lock.h).
- * A change of the source between the comparison and the next use of the lock is not seen; the copy
- * is done by then. */
+ * While a source is being compared, its operation and its slot stay. Whoever drops the operation,
+ * frees its memory or protects it against reading waits for the end of the comparison: some tens of
+ * microseconds at most. The comparing thread counts as holding a lock of the library's
+ * (common/library_lock.h). A change of the source after the comparison and before the lock is taken
+ * again is not found. That is correct, since the copy is done by then. */
 #ifndef SC_TRACK_COMPARISONS_H
 #define SC_TRACK_COMPARISONS_H
 
@@ -17,8 +18,9 @@
 #include "track/order.h"
 
 enum {
-    SC_COMPARISONS_MAX = 8, /* at a time */
-    /* smaller sources are compared faster than the lock is taken twice */
+    SC_COMPARISONS_MAX = 8, /* sources that are compared at a time */
+    /* smaller sources are compared under the lock, which is faster than to release it and take it
+     * again */
     SC_COMPARISONS_MIN_BYTES = 8192,
 };
 
@@ -35,9 +37,10 @@ struct sc_comparisons {
     struct sc_comparison of[SC_COMPARISONS_MAX];
 };
 
-/* May a stream of the point have a source in flight that is large enough to be compared without the
- * lock? Lock-free. */
-static inline bool sc_comparisons_are_due(struct sc_order *order, const struct sc_point *point)
+/* Returns false only if no stream of the point has a source in flight that is large enough to be
+ * compared without the lock. Lock-free. */
+static inline bool sc_comparisons_may_be_needed(struct sc_order *order,
+                                                const struct sc_point *point)
 {
     const _Atomic bool *some = sc_order_is_of_one_stream(point)
                                    ? &sc_order_stream(order, point->stream)->has_large_sources
@@ -45,52 +48,55 @@ static inline bool sc_comparisons_are_due(struct sc_order *order, const struct s
     return atomic_load_explicit(some, memory_order_relaxed);
 }
 
-/* Notes that the stream may have such sources from now on. Under the lock. */
-static inline void sc_comparisons_expect(struct sc_inflight *inflight, uint32_t stream)
+/* Notes that the stream may have a large source in flight from now on. Under the lock. */
+static inline void sc_comparisons_note_large_source(struct sc_inflight *inflight, uint32_t stream)
 {
     atomic_store_explicit(&sc_order_stream(inflight->order, stream)->has_large_sources, true,
                           memory_order_relaxed);
     atomic_store_explicit(&inflight->order->has_large_sources, true, memory_order_relaxed);
 }
 
-/* Notes an operation that was issued, if its source is large. Under the lock. */
-static inline void sc_comparisons_note(struct sc_inflight *inflight, const struct sc_op_info *info)
+/* Notes that an operation was issued, if it has a snapshot and its source is large. Under the lock.
+ */
+static inline void sc_comparisons_note_issued(struct sc_inflight *inflight,
+                                              const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     if (info->slot && sc_shape_hull_bytes(&info->shape) >= SC_COMPARISONS_MIN_BYTES)
-        sc_comparisons_expect(inflight, info->ticket.stream);
+        sc_comparisons_note_large_source(inflight, info->ticket.stream);
 }
 
-/* Chooses the operations that the point covers and whose sources are large, at most
- * SC_COMPARISONS_MAX, for comparison. They stay until that is made. Under the lock. */
+/* Lists operations that the point covers and whose sources are large, at most SC_COMPARISONS_MAX,
+ * and keeps them until sc_comparisons_make has compared them. Under the lock. */
 void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *point,
                           struct sc_comparisons *comparisons);
 
-/* The same for the one operation that is equal to `info`, which `info` is about to replace. Under
- * the lock. */
+/* Lists the operation that is equal to `info`, if there is one with a large source: the caller is
+ * about to record `info` in its place. Under the lock. */
 void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op_info *info,
                                 struct sc_comparisons *comparisons);
 
-/* Compares the sources that sc_comparisons_begin has listed with their copies; without the lock.
- * The thread counts as within a lock of the library's from sc_comparisons_begin until the end of
- * this. */
+/* Compares the listed sources with their snapshots. Called without the lock. The calling thread
+ * counts as holding a lock of the library's from sc_comparisons_begin until this returns. */
 void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons);
 
-/* Notes the results with those operations that are still the same. Under the lock. */
+/* Stores the results in those operations that were not issued again meanwhile. Under the lock. */
 void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparisons *comparisons);
 
-/* Discards the results, so that the operations are compared anew when they are known done. Under
- * the lock. */
-void sc_comparisons_forget(const struct sc_comparisons *comparisons);
+/* Drops the results, so that the operations are compared again when they are known done. Under the
+ * lock. */
+void sc_comparisons_discard(const struct sc_comparisons *comparisons);
 
-/* Waits until nobody compares the operation's source. Under the lock, so that nobody begins to. */
+/* Waits until no thread compares the operation's source. Called under the lock, so that no thread
+ * can begin to compare it. */
 void sc_comparisons_await_op(struct sc_op *op);
 static inline void sc_comparisons_await(struct sc_op *op)
 {
     if (__builtin_expect(atomic_load_explicit(&op->comparing, memory_order_acquire), 0))
         sc_comparisons_await_op(op);
 }
-/* Waits until nobody compares any source. Under the lock, so that nobody begins to. */
+/* Waits until no thread compares any source. Called under the lock, so that no thread can begin to.
+ */
 void sc_comparisons_await_all(struct sc_inflight *inflight);
 
 #endif

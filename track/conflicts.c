@@ -31,27 +31,27 @@ static bool either_writes(const struct sc_op_info *a, const struct sc_op_info *b
     return (writes(a) || writes(b)) && a->direction != SC_PREFETCH && b->direction != SC_PREFETCH;
 }
 
-bool sc_conflicts_clash(const struct sc_op_info *one, const struct sc_op_info *other)
+bool sc_conflicts_share_written_byte(const struct sc_op_info *one, const struct sc_op_info *other)
 {
     return either_writes(one, other) &&
            sc_shapes_folded_touch(&one->shape, &one->fold, &other->shape, &other->fold);
 }
 
-bool sc_conflicts_covers(struct sc_order *order, const struct sc_op_info *later,
-                         const struct sc_ticket *earlier)
+bool sc_conflicts_is_ordered_after(struct sc_order *order, const struct sc_op_info *later,
+                                   const struct sc_ticket *earlier)
 {
     return sc_order_covers(order, later->ticket.stream, earlier) ||
            (later->after && sc_order_point_covers(later->after, earlier));
 }
 
-/* Does the later operation surely come after the earlier one? On stream 0 it is the host's, and
- * comes after what the host knows to be done. */
+/* Is the later operation certain to come after the earlier one? On stream 0 it is an action of the
+ * host, and comes after what the host knows to be done. */
 static bool is_ordered(struct sc_order *order, const struct sc_op_info *later,
                        const struct sc_op_info *earlier)
 {
     if (later->ticket.stream == 0)
         return earlier->direction == SC_ALLOCATION || sc_order_known_done(order, &earlier->ticket);
-    return sc_conflicts_covers(order, later, &earlier->ticket);
+    return sc_conflicts_is_ordered_after(order, later, &earlier->ticket);
 }
 
 /* Has a kernel's flag told the host that the operation is done? Flags say nothing of device memory.
@@ -59,11 +59,11 @@ static bool is_ordered(struct sc_order *order, const struct sc_op_info *later,
 static bool has_told_by_flag(struct sc_inflight *inflight, uint32_t id)
 {
     return sc_inflight_op(inflight, id)->info.kind != SC_DEVICE &&
-           sc_kernel_flags_tell(inflight, id);
+           sc_kernel_flags_may_show_done(inflight, id);
 }
 
-/* Adds the earlier operation to those that were found, unless the search is for operations to be
- * waited for and this one need not be. Without a list the first conflict ends the search. */
+/* Adds the earlier operation to the list. If only operations to be waited for are wanted, skips one
+ * that is complete or whose source is copied. Without a list, ends the search. */
 static void note_conflict(struct conflict_visit *search, const struct sc_op_info *earlier)
 {
     bool is_done =
@@ -74,13 +74,14 @@ static void note_conflict(struct conflict_visit *search, const struct sc_op_info
         sc_ops_add(search->found, earlier);
 }
 
-/* Notes the operation if it conflicts. False: the search is over. */
+/* Notes the operation if it conflicts with the later one. Returns false if the search is over. */
 static bool visit_conflict(struct conflict_visit *search, uint32_t id)
 {
     struct sc_order *order = search->inflight->order;
     const struct sc_op_info *earlier = &sc_inflight_op(search->inflight, id)->info;
     const struct sc_op_info *later = search->later;
-    if (earlier->ticket.stream != later->ticket.stream && sc_conflicts_clash(earlier, later) &&
+    if (earlier->ticket.stream != later->ticket.stream &&
+        sc_conflicts_share_written_byte(earlier, later) &&
         sc_ordering_between(sc_ops_unsure(order, earlier), sc_ops_unsure(order, later)) !=
             SC_ORDER_UNKNOWN &&
         !is_ordered(order, later, earlier) && !has_told_by_flag(search->inflight, id))
@@ -95,7 +96,7 @@ static uint32_t op_count(const struct sc_range *range)
     return atomic_load_explicit(&range->op_count, memory_order_relaxed);
 }
 
-/* Visits the operations in the range's list. */
+/* Visits the operations in the list of the range. */
 static void visit_range_ops(struct sc_inflight *inflight, const struct sc_range *range,
                             struct conflict_visit *search)
 {
@@ -114,8 +115,9 @@ static void visit_grid_ops(struct sc_grid *grid, struct sc_grid *behind,
             return;
 }
 
-/* Operations on common bytes lie on the same range, or on no range if theirs was removed. So the
- * two lists are walked, unless they are longer than what the grids would make us look at. */
+/* Visits operations on host memory that may use the same bytes. These are in the same range, or in
+ * no range if theirs was removed. So the two lists are walked, unless looking them up by address
+ * would visit fewer records. */
 static __attribute__((noinline)) void visit_host_ops(const struct sc_range *range,
                                                      const struct sc_range *no_range,
                                                      struct conflict_visit *search)
@@ -133,18 +135,21 @@ static __attribute__((noinline)) void visit_host_ops(const struct sc_range *rang
     }
 }
 
-/* Visits the operations on host memory: those of the later one's range, and those on no range. */
+/* Visits the operations in the range of the later one, and those in no range. */
 static void visit_host(struct conflict_visit *search)
 {
     static const struct sc_range nothing;
     struct sc_inflight *inflight = search->inflight;
     const struct sc_op_info *info = search->later;
-    const struct sc_range *range = sc_inflight_range(inflight, sc_inflight_home(inflight, info));
+    const struct sc_range *range =
+        sc_inflight_range(inflight, sc_inflight_list_owner(inflight, info));
     const struct sc_range *no_range = info->range ? inflight->nowhere : &nothing;
     if (sc_shape_hull_bytes(&info->shape) != 0)
         visit_host_ops(range, no_range, search);
 }
 
+/* Finds the operations that conflict with `info`: those on device memory by address, those on host
+ * memory by their range. */
 bool sc_conflicts_search(struct sc_inflight *inflight, const struct sc_op_info *info, bool awaited,
                          struct sc_ops *found)
 {

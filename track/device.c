@@ -38,7 +38,7 @@ static bool is_done(struct sc_inflight *inflight, const struct sc_op_info *info)
 
 /* ---- what a later one stands for ---- */
 
-/* Does the outer operation use all bytes that the inner one uses? */
+/* Does the outer operation use all bytes of the inner one? */
 static bool contains_bytes(const struct sc_op_info *outer, const struct sc_op_info *inner)
 {
     size_t offset = inner->shape.address - outer->shape.address;
@@ -56,18 +56,18 @@ static bool may_take_the_place(const struct sc_op_info *later, const struct sc_o
     return !(later->unsure & ~earlier->unsure & SC_UNSURE_LEFT_OUT);
 }
 
-/* May the later operation take the place of the earlier one (track/device.h)? Then whatever is
- * unordered with the earlier one is unordered with the later one. */
+/* May the later operation replace the earlier one (track/device.h)? Then whatever is unordered with
+ * the earlier one is unordered with the later one, too. */
 static bool stands_for(struct sc_inflight *inflight, const struct sc_op_info *later,
                        const struct sc_op_info *earlier)
 {
     return (!sc_ops_merely_reads(later) || sc_ops_merely_reads(earlier)) &&
            may_take_the_place(later, earlier) && contains_bytes(later, earlier) &&
-           sc_conflicts_covers(inflight->order, later, &earlier->ticket);
+           sc_conflicts_is_ordered_after(inflight->order, later, &earlier->ticket);
 }
 
-/* Drops operations there that are done, or that `later` stands for. Those beyond DROPPED_AT_ONCE go
- * with the next operation there. */
+/* Drops operations at these bytes that are done, or that `later` replaces. Further ones than
+ * DROPPED_AT_ONCE are dropped with the next operation there. */
 static void drop_needless(struct sc_inflight *inflight, const struct sc_op_info *later)
 {
     uint32_t found[DROPPED_AT_ONCE];
@@ -81,10 +81,11 @@ static void drop_needless(struct sc_inflight *inflight, const struct sc_op_info 
             break;
     }
     for (unsigned i = 0; i < count; i++)
-        sc_inflight_take_out(inflight, found[i]);
+        sc_inflight_free_record(inflight, found[i]);
 }
 
-/* Drops the oldest operations that are done; a full index also loses one that is not. */
+/* Drops the oldest operations that are done. If the index is full, also drops one that is not,
+ * which is counted as not judged. */
 static void retire_oldest(struct sc_inflight *inflight)
 {
     for (unsigned i = 0; i < RETIRED_AT_ONCE && list_of(inflight)->last_op; i++) {
@@ -94,7 +95,7 @@ static void retire_oldest(struct sc_inflight *inflight)
             return;
         sc_no_verdicts_add(inflight->no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM,
                            !is_known);
-        sc_inflight_take_out(inflight, oldest);
+        sc_inflight_free_record(inflight, oldest);
     }
 }
 
@@ -107,13 +108,13 @@ void sc_device_add(struct sc_inflight *inflight, const struct sc_op_info *info)
         return;
     retire_oldest(inflight);
     drop_needless(inflight, info);
-    sc_inflight_put(inflight, info);
+    sc_inflight_make_record(inflight, info);
     SC_CHECK_OF(count_of(inflight), sc_consistency_of_range(inflight, inflight->device_memory));
     SC_ASSERT(count_of(inflight) <= SC_DEVICE_OPS_MAX);
 }
 
-/* The next older operation of the stream, or NULL once it is not behind the number. `*id` is the
- * operation that was found last, at first 0. */
+/* Returns the stream's next older operation with a number above `number`, or NULL if there is none.
+ * `*id`: the operation that was returned last, 0 at first. */
 static struct sc_op_info *next_behind(struct sc_inflight *inflight, uint32_t stream,
                                       uint64_t number, uint32_t *id)
 {
@@ -124,8 +125,8 @@ static struct sc_op_info *next_behind(struct sc_inflight *inflight, uint32_t str
     return info && info->ticket.number > number ? info : NULL;
 }
 
-/* Notes that the stream's operations behind this number stand behind a wait whose end is not seen,
- * so their order is unknown. */
+/* Marks the order of the stream's operations after this number as unknown: a wait for the host
+ * comes before them, whose end the library does not see. */
 void sc_device_mark_unseen(struct sc_inflight *inflight, uint32_t stream, uint64_t number)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -134,8 +135,8 @@ void sc_device_mark_unseen(struct sc_inflight *inflight, uint32_t stream, uint64
         info->unsure |= SC_UNSURE_WAITS;
 }
 
-/* Takes that back for those of the operations behind this number that were issued at this time:
- * they do not stand behind the wait. */
+/* Undoes that for the operations that were issued at `ticks`, since they do not come after the
+ * wait. */
 void sc_device_clear_unseen(struct sc_inflight *inflight, uint32_t stream, uint64_t number,
                             uint64_t ticks)
 {
@@ -148,8 +149,9 @@ void sc_device_clear_unseen(struct sc_inflight *inflight, uint32_t stream, uint6
 
 /* ---- memory that comes or goes ---- */
 
-/* Forgets operations on device memory that is gone, so that they conflict with nothing at that
- * address. */
+/* Drops the operations on this memory, since they would otherwise conflict with uses of the next
+ * memory at the same address. Drops some at a time, since the grid must not change during a walk.
+ */
 void sc_device_forget(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -163,11 +165,11 @@ void sc_device_forget(struct sc_inflight *inflight, uintptr_t address, size_t si
                 break;
         }
         for (unsigned i = 0; i < count; i++)
-            sc_inflight_take_out(inflight, found[i]);
+            sc_inflight_free_record(inflight, found[i]);
     } while (count == DROPPED_AT_ONCE);
 }
 
-/* The context whose memory and work it is: of a green context its primary one. */
+/* Returns the context whose memory and work it is: of a green context its primary one. */
 static uint32_t primary_of(struct sc_order *order, uint32_t context)
 {
     uint32_t primary = context ? sc_order_stream(order, context)->primary : 0;
@@ -186,13 +188,15 @@ static bool is_issued_in(struct sc_inflight *inflight, const struct sc_op_info *
     return false;
 }
 
-void sc_device_forget_of(struct sc_inflight *inflight, const uint32_t *contexts, unsigned count)
+/* Walks over all operations on device memory. */
+void sc_device_forget_of_contexts(struct sc_inflight *inflight, const uint32_t *contexts,
+                                  unsigned count)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     uint32_t next;
     for (uint32_t id = list_of(inflight)->first_op; id; id = next) {
         next = sc_inflight_op(inflight, id)->range_next;
         if (is_issued_in(inflight, info_of(inflight, id), contexts, count))
-            sc_inflight_take_out(inflight, id);
+            sc_inflight_free_record(inflight, id);
     }
 }

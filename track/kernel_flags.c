@@ -8,6 +8,8 @@
 
 enum { WORDS = SC_KERNEL_FLAG_BYTES_MAX / sizeof(uint64_t), LOOKS_MAX = 32, STEPS_MAX = 1024 };
 
+/* Returns a digest of the range's bytes, which are read in a way that also copes with unreadable
+ * memory. */
 uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -40,9 +42,9 @@ static bool has_changed(struct sc_inflight *inflight, const struct sc_op_info *i
     return now && now != info->digest;
 }
 
-/* Looks at flags of the operation's kernel and of later ones on the stream. A flag that several
- * kernels have may have been set by any of them. */
-bool sc_kernel_flags_have_told(struct sc_inflight *inflight, uint32_t op)
+/* Checks flags of the operation's kernel and of later kernels on the stream. A flag whose address
+ * several kernels have may have been set by any of them. */
+bool sc_kernel_flags_may_show_kernel_done(struct sc_inflight *inflight, uint32_t op)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     const struct sc_ticket *ticket = &sc_inflight_op(inflight, op)->info.ticket;
@@ -61,8 +63,8 @@ bool sc_kernel_flags_have_told(struct sc_inflight *inflight, uint32_t op)
     return stream->told >= ticket->number;
 }
 
-void sc_kernel_flags_replace(struct sc_inflight *inflight, uint32_t earlier,
-                             const struct sc_op_info *info)
+void sc_kernel_flags_compare_digests(struct sc_inflight *inflight, uint32_t earlier,
+                                     const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_stream *stream = sc_order_stream(inflight->order, info->ticket.stream);

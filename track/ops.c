@@ -14,7 +14,7 @@ enum { BLOCKS = 64, BLOCK_OPS = SC_TRACK_OPS_MAX };
 static struct sc_op_info blocks[BLOCKS][BLOCK_OPS];
 static _Atomic uint64_t taken; /* a bit for each block that is taken */
 
-/* Takes a block. If all are taken, the kernel is asked for memory. NULL: there is none. */
+/* Takes one of the fixed blocks; if all are taken, maps memory. Returns NULL if there is none. */
 static struct sc_op_info *take_block(void)
 {
     uint64_t now = atomic_load_explicit(&taken, memory_order_relaxed);
@@ -26,7 +26,7 @@ static struct sc_op_info *take_block(void)
     return sc_pages_map(sizeof blocks[0]);
 }
 
-/* Gives the block back to the fixed ones, or its memory to the kernel. */
+/* Returns the block to the fixed ones, or unmaps its memory. */
 static void give_block(struct sc_op_info *block)
 {
     uintptr_t offset = (uintptr_t)block - (uintptr_t)blocks;
@@ -53,21 +53,21 @@ bool sc_ops_add_judged(struct sc_ops *ops, const struct sc_op_info *info)
     return is_judged;
 }
 
-void sc_ops_give_back(struct sc_ops *ops)
+void sc_ops_free(struct sc_ops *ops)
 {
     give_block(ops->ops);
     ops->ops = NULL;
 }
 
-struct sc_ops sc_ops_one(const struct sc_ops *ops, unsigned i)
+struct sc_ops sc_ops_view_one(const struct sc_ops *ops, unsigned i)
 {
     return (struct sc_ops){1, &ops->ops[i]};
 }
 
 bool sc_ops_have_destination(const struct sc_ops *ops)
 {
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(ops); i++)
         if (sc_direction_writes_host(ops->ops[i].direction))
             return true;
-    return ops->count > sc_ops_kept(ops);
+    return ops->count > sc_ops_count_kept(ops);
 }

@@ -9,6 +9,7 @@
 
 static struct sc_depot stacks;
 
+/* Looks the stack up, and stores it if it is new. */
 uint32_t sc_stacks_put(void *const *frames, unsigned count)
 {
     if (count == 0)
@@ -39,6 +40,8 @@ struct renaming {
     uint64_t word;
 };
 
+/* Replaces the frames of one stored stack. Returns true, which ends the walk, if the question was
+ * only whether there is any such frame and there is. */
 static bool rename_frames(struct sc_depot_record *record, void *context)
 {
     const struct renaming *renaming = context;
@@ -55,7 +58,7 @@ static bool rename_frames(struct sc_depot_record *record, void *context)
     return any && !renaming->word;
 }
 
-bool sc_stacks_rename(uintptr_t start, uintptr_t end, uint64_t word)
+bool sc_stacks_replace_frames(uintptr_t start, uintptr_t end, uint64_t word)
 {
     return sc_depot_visit(&stacks, rename_frames, &(struct renaming){start, end, word});
 }

@@ -98,7 +98,7 @@ void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
     unlock(track);
 }
 
-/* Begins a call on a stream that may come after work of others. */
+/* Begins a call on a stream that may come after work of other streams. */
 static __attribute__((noinline)) void begin_behind(struct sc_track *track, uint32_t stream,
                                                    struct sc_order_call *call)
 {
@@ -160,9 +160,9 @@ struct sc_point sc_track_sync_point(struct sc_track *track, uint32_t stream, enu
     return point;
 }
 
-/* Lets the stream come after all work so far of another stream, or of its context. */
-void sc_track_put_behind(struct sc_track *track, uint32_t stream, uint32_t other,
-                         enum sc_scope scope)
+/* Orders the stream after all work so far of another stream, or of its context. */
+void sc_track_note_stream_wait(struct sc_track *track, uint32_t stream, uint32_t other,
+                               enum sc_scope scope)
 {
     lock(track);
     struct sc_point point = point_locked(track, other, scope);
@@ -188,9 +188,9 @@ struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event)
     return point;
 }
 
-/* Does the host know all of an event's point? If it knows all of the stream, and the point is only
- * a number of the stream, it does. Other points also stand for what the stream had joined when the
- * event was recorded. */
+/* Does the host know all of the event's point to be done? It does if it knows all work of the
+ * stream, and the point is only a number of the stream. Other points also stand for what the stream
+ * had joined when the event was recorded. */
 static bool is_all_known(struct sc_track *track, const struct sc_point *point)
 {
     return point->stream && !point->legacy && !point->joined &&
@@ -228,7 +228,7 @@ static void retire_in_batches(struct sc_track *track, uint32_t stream, struct sc
     publish_watch(track);
 }
 
-/* Notes the results so far, and makes the next comparisons. */
+/* Stores the results of the last comparisons, and makes the next ones. */
 static __attribute__((noinline)) void compare_some(struct sc_track *track,
                                                    const struct sc_point *point,
                                                    struct sc_comparisons *comparisons)
@@ -247,15 +247,15 @@ void sc_track_compare_sources(struct sc_track *track, const struct sc_point *poi
                               struct sc_comparisons *comparisons)
 {
     comparisons->count = 0;
-    if (!sc_comparisons_are_due(&track->order, point))
+    if (!sc_comparisons_may_be_needed(&track->order, point))
         return;
     do
         compare_some(track, point, comparisons);
-    while (comparisons->count && sc_comparisons_are_due(&track->order, point));
+    while (comparisons->count && sc_comparisons_may_be_needed(&track->order, point));
 }
 
-/* Ends all operations that come before the point, since the host has waited for it. If the host
- * learns only of operations of one stream, only that stream has operations to retire. */
+/* Ends all operations that the point covers, since the host has waited for them. If the point is of
+ * one stream, only that stream has operations to retire. */
 void sc_track_note_known(struct sc_track *track, struct sc_point *point,
                          const struct sc_comparisons *comparisons, struct sc_ops *overwritten)
 {
@@ -267,7 +267,7 @@ void sc_track_note_known(struct sc_track *track, struct sc_point *point,
         sc_comparisons_end(&track->inflight, comparisons);
     sc_order_note_known(&track->order, point);
     retire_in_batches(track, stream, overwritten);
-    if (!sc_unseen_none(&track->order.unseen) && sc_unseen_forget_known(&track->order))
+    if (!sc_unseen_none_is_open(&track->order.unseen) && sc_unseen_forget_known(&track->order))
         sc_inflight_guard_seen(&track->inflight);
     sc_order_note_all_known(&track->order, point);
     if (point->joined)
@@ -277,19 +277,19 @@ void sc_track_note_known(struct sc_track *track, struct sc_point *point,
     unlock(track);
 }
 
-struct sc_unseen_mark sc_track_unseen_behind(struct sc_track *track, uint32_t stream,
-                                             const struct sc_point *after)
+struct sc_unseen_mark sc_track_find_unseen_before(struct sc_track *track, uint32_t stream,
+                                                  const struct sc_point *after)
 {
     struct sc_unseen_mark behind = {0};
-    if (sc_unseen_none(&track->order.unseen))
+    if (sc_unseen_none_is_open(&track->order.unseen))
         return behind;
     lock(track);
-    behind = sc_unseen_behind(&track->order, stream, after);
+    behind = sc_unseen_find_before(&track->order, stream, after);
     unlock(track);
     return behind;
 }
 
-void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
+void sc_track_release_point(struct sc_track *track, struct sc_point *point)
 {
     if (!point->joined)
         return;
@@ -353,9 +353,9 @@ static bool is_plainly_known(struct sc_track *track, uint32_t stream, uintptr_t 
            sc_order_point_is_known(&track->order, &point);
 }
 
-/* Before the driver makes a stream wait for an event: keeps what the event stands for. A wait for
- * an event that was never recorded orders nothing. Another thread may record the event again
- * meanwhile. Then the stream waits for the former record or for a later one, which comes after the
+/* Stores what the event stands for, before the driver makes a stream wait for it. A wait for an
+ * event that was never recorded orders nothing. If another thread records the event again
+ * meanwhile, the stream waits for the former record or for a later one, which comes after the
  * former one if it is on the same stream. */
 void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t event,
                          struct sc_wait *wait)
@@ -388,6 +388,7 @@ void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued
     unlock(track);
 }
 
+/* Retains the operations up to `number`, which are complete. */
 void sc_track_note_complete(struct sc_track *track, uint32_t stream, uint64_t number)
 {
     SC_TRACE("complete stream number", stream, number);
@@ -448,7 +449,8 @@ bool sc_track_is_all_known(struct sc_track *track, uint32_t stream)
 
 bool sc_track_is_context_known(struct sc_track *track, uint32_t legacy)
 {
-    return sc_unseen_none(&track->order.unseen) && sc_order_is_context_known(&track->order, legacy);
+    return sc_unseen_none_is_open(&track->order.unseen) &&
+           sc_order_is_context_known(&track->order, legacy);
 }
 
 bool sc_track_guards_until_known(struct sc_track *track)
@@ -458,6 +460,8 @@ bool sc_track_guards_until_known(struct sc_track *track)
 
 /* ---- operations ---- */
 
+/* Finds the operations that conflict with `info`. Those on device memory are searched for under the
+ * lock only if one may overlap. */
 void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, bool awaited,
                         struct sc_ops *conflicts)
 {
@@ -471,7 +475,8 @@ void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, b
     unlock(track);
 }
 
-/* Counts operations as not watched whose sources could not be copied for a comparison. */
+/* Counts operations as not watched whose sources could not be copied, and so will not be compared.
+ */
 static void note_uncompared(struct sc_track *track)
 {
     struct sc_unwatched *uncompared = &track->inflight.uncompared;
@@ -488,6 +493,9 @@ static void add_op(struct sc_track *track, struct sc_op_info *info, struct sc_op
         sc_source_copies_release_slots(info);
 }
 
+/* Compares the source of an equal operation between two uses of the lock, without holding it.
+ * Meanwhile the thread counts as holding a lock of the library's, so that no signal handler stops
+ * it. */
 __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
                                                       const struct sc_op_info *info,
                                                       struct sc_simple_copy *copy)
@@ -503,7 +511,7 @@ __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
         sc_comparisons_end(&track->inflight, &comparisons);
         if (copy) {
             copy->slot = sc_inflight_take_snapshot(&track->inflight, copy);
-            sc_comparisons_forget(&comparisons);
+            sc_comparisons_discard(&comparisons);
         }
         unlock(track);
     }
@@ -519,6 +527,8 @@ static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct
     add_op(track, info, &issued->overwritten);
 }
 
+/* Records the operations of the call. Large sources of equal operations are compared before the
+ * lock is taken. */
 void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct sc_op_info *infos,
                     unsigned count, struct sc_issued *issued)
 {
@@ -550,6 +560,7 @@ static bool has_byte(const struct sc_kernel_host *host, uintptr_t address)
     return false;
 }
 
+/* Keeps each address once, with a digest of the flags there. */
 void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresses, unsigned count,
                                struct sc_kernel_host *host)
 {
@@ -558,7 +569,7 @@ void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresse
         return;
     lock(track);
     for (unsigned i = 0; i < count && host->count < SC_KERNEL_HOST_MAX; i++) {
-        uint32_t range = sc_grid_point_locked(&inflight->range_grid, addresses[i]);
+        uint32_t range = sc_grid_find_at_locked(&inflight->range_grid, addresses[i]);
         const struct sc_range_info info = sc_track_reread_range(track, range);
         if ((info.kind == SC_PINNED || info.kind == SC_REGISTERED) && range &&
             !has_byte(host, addresses[i]))
@@ -575,13 +586,14 @@ void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_hos
     lock(track);
     for (unsigned i = 0; i < host->count; i++) {
         uintptr_t address = host->bytes[i].address;
-        uint32_t range = sc_grid_point_locked(&track->inflight.range_grid, address);
+        uint32_t range = sc_grid_find_at_locked(&track->inflight.range_grid, address);
         if (range && sc_inflight_has_sources(&track->inflight, range))
             sc_inflight_seal_for_kernel(&track->inflight, range, address, later, overwritten);
     }
     unlock(track);
 }
 
+/* Gives all operations the ticket of the first one, which gets a number here if it has none. */
 void sc_track_issue_one(struct sc_track *track, struct sc_op_info *infos, unsigned count)
 {
     SC_OPS(unused);

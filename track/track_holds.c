@@ -24,8 +24,8 @@ static bool need_not_wait(const struct sc_hold *hold, const struct sc_op_info *i
     return sc_ops_is_copied(info) && !sc_hold_is_drivers(hold->kind);
 }
 
-/* The hold waits for all operations that the request concerns. False: the hold has no room for all
- * of them. */
+/* Has the hold wait for all operations of the request. Returns false if the hold has no room for
+ * all of them. */
 static bool require_ops(struct sc_track *track, const struct sc_deallocation *request, uint32_t id)
 {
     struct sc_hold *hold = sc_holds_at(&track->holds, id);
@@ -41,8 +41,8 @@ static bool require_ops(struct sc_track *track, const struct sc_deallocation *re
     return true;
 }
 
-/* Makes the request's hold, which waits for every operation in flight that it concerns. False: no
- * hold was made. */
+/* Makes the request's hold, which waits for every operation in flight on its memory. Returns false
+ * if no hold was made. */
 static bool make_hold(struct sc_track *track, struct sc_deallocation *request)
 {
     struct sc_holds *holds = &track->holds;
@@ -64,8 +64,10 @@ static bool make_hold(struct sc_track *track, struct sc_deallocation *request)
     return true;
 }
 
-void sc_track_await(struct sc_track *track, const struct sc_ops *ops,
-                    struct sc_deallocation *request)
+/* Makes a hold of the kind SC_HOLD_WAIT, which waits for the operations. If it has no room for all
+ * of them, no hold is made. */
+void sc_track_add_wait(struct sc_track *track, const struct sc_ops *ops,
+                       struct sc_deallocation *request)
 {
     struct sc_holds *holds = &track->holds;
     bool has_room = true;
@@ -73,7 +75,7 @@ void sc_track_await(struct sc_track *track, const struct sc_ops *ops,
     uint64_t now_ns = sc_now_ns();
     request->held =
         sc_holds_add(holds, SC_HOLD_WAIT, request->address, request->size_bytes, 0, now_ns);
-    for (unsigned i = 0; request->held && has_room && i < sc_ops_kept(ops); i++)
+    for (unsigned i = 0; request->held && has_room && i < sc_ops_count_kept(ops); i++)
         has_room = sc_holds_require(holds, request->held, &ops->ops[i].ticket);
     if (request->held && !has_room) {
         sc_holds_remove(holds, request->held, now_ns);
@@ -85,7 +87,7 @@ void sc_track_await(struct sc_track *track, const struct sc_ops *ops,
     unlock(track);
 }
 
-/* Drops the operations that the request concerns; complete_only: only complete ones. */
+/* Drops the operations on the request's memory; with complete_only only complete ones. */
 static void drop_ops(struct sc_track *track, const struct sc_deallocation *request,
                      bool complete_only)
 {
@@ -118,18 +120,18 @@ void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t s
 }
 
 /* Removes the range of memory that goes back to the driver when the hold ends. Another thread may
- * end the hold at any time, and from then on a range at the address is a new one. */
+ * end the hold at any time, and a range at the address is a new one then. */
 static void end_range(struct sc_track *track, const struct sc_deallocation *request)
 {
-    uint32_t range = sc_grid_point_locked(&track->inflight.range_grid, request->address);
+    uint32_t range = sc_grid_find_at_locked(&track->inflight.range_grid, request->address);
     if (request->held && sc_hold_is_drivers(request->kind) && range)
         sc_inflight_remove_range(&track->inflight, range);
 }
 
-/* Finds the operations that are to be judged. Sets *to_be_held if an operation has to be waited
- * for. Returns whether there are operations that are not judged. The bytes between an operation's
- * rows are not used, so a take-down there is not judged. They are held all the same, as their pages
- * are guarded along with the rows. */
+/* Finds the operations that are to be judged. Sets *to_be_held if one of the operations has to be
+ * waited for. Returns whether there are operations that are not judged. If only bytes between an
+ * operation's rows are taken away, that is not judged. They are held all the same, since their
+ * pages are protected together with the rows. */
 static bool find_judged(struct sc_track *track, struct sc_deallocation *request, bool *to_be_held)
 {
     const struct sc_shape taken = {request->address, request->size_bytes, request->size_bytes, 1};
@@ -145,6 +147,8 @@ static bool find_judged(struct sc_track *track, struct sc_deallocation *request,
     return has_others;
 }
 
+/* Makes a hold, if one is asked for, and drops the operations unless they stay or the caller has to
+ * wait. The order of the steps matters: the hold is made while the operations are known. */
 void sc_track_deallocate(struct sc_track *track, struct sc_deallocation *request)
 {
     bool to_be_held = false;
@@ -174,15 +178,15 @@ void sc_track_deallocate(struct sc_track *track, struct sc_deallocation *request
 bool sc_track_overlaps(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
     lock(track);
-    bool found = sc_inflight_overlaps(&track->inflight, address, size_bytes).op ||
-                 sc_grid_any(&track->inflight.range_grid, address, size_bytes) ||
+    bool found = sc_inflight_begin_walk(&track->inflight, address, size_bytes).op ||
+                 sc_grid_find_any(&track->inflight.range_grid, address, size_bytes) ||
                  sc_holds_find(&track->holds, address, size_bytes, SC_HOLDS_ALL);
     unlock(track);
     return found;
 }
 
-/* Drops complete operations on the memory: launches have used it after it was freed. These
- * operations have no owner any more, and the memory's next owner must not be accused of them. */
+/* Drops complete operations on the memory, which launches have used after it was freed. The next
+ * owner of the memory must not be reported because of them. */
 static void forget_users(struct sc_track *track, const struct sc_release *release)
 {
     const struct sc_deallocation all = {.address = release->address,
@@ -191,6 +195,7 @@ static void forget_users(struct sc_track *track, const struct sc_release *releas
         drop_ops(track, &all, /*complete_only*/ true);
 }
 
+/* Copies the members of the hold, since the lock is released on return. */
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
 {
     struct sc_release release = {0};

@@ -1,5 +1,5 @@
-/* Pointers to parts of the process's tracker, for what modules may do with these parts without the
- * tracker's lock. */
+/* Pointers to those parts of the process's tracker that other modules may use without the tracker's
+ * lock. */
 #ifndef SC_TRACK_TRACK_PARTS_H
 #define SC_TRACK_TRACK_PARTS_H
 
@@ -14,20 +14,21 @@ struct sc_no_verdicts;
 struct sc_spans;
 
 struct sc_track_parts {
-    /* What is rare and calls have to look at: bits of enum sc_attends (track/stream_front.h). */
+    /* Rare states in which calls take a slower way: bits of enum sc_attends
+     * (track/stream_front.h). */
     const _Atomic uint32_t *attends;
     struct sc_events *events;
     struct sc_no_verdicts *no_verdicts;
     struct sc_spans *guards;
     struct sc_exempt_pages *exempt_pages;
-    const struct sc_blocks *range_blocks;   /* blocks where ranges are or were */
-    const struct sc_blocks *guarded_blocks; /* blocks where pages were ever protected */
-    const _Atomic uint32_t *busy_spans;     /* how many spans live, or are ended and unapplied */
+    const struct sc_blocks *range_blocks;   /* addresses where ranges are or were */
+    const struct sc_blocks *guarded_blocks; /* addresses where pages were ever protected */
+    const _Atomic uint32_t *busy_spans;     /* spans that live, or whose end is unapplied */
     const uintptr_t *page_mask;             /* the size of a page - 1 */
 };
 extern const struct sc_track_parts sc_track_parts;
 
-/* Is there something of this kind (enum sc_attends)? One load. */
+/* Returns true if the process is in this rare state (enum sc_attends). One load. */
 static inline bool sc_track_attends(unsigned what)
 {
     return atomic_load_explicit(sc_track_parts.attends, memory_order_relaxed) & what;

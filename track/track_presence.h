@@ -1,5 +1,5 @@
 /* Tells hooks and wrappers whether the tracker has anything of a kind at all, so that most calls
- * end there. Lock-free, and safe in a signal handler. */
+ * need not look further. Lock-free, and safe in a signal handler. */
 #ifndef SC_TRACK_TRACK_PRESENCE_H
 #define SC_TRACK_TRACK_PRESENCE_H
 
@@ -10,14 +10,14 @@
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
 
-/* Kinds of things for sc_track_has. */
+/* Kinds of things for sc_track_has_any. */
 enum sc_presence {
     SC_HAS_RANGES,
     SC_HAS_MANAGED_RANGES,
     SC_HAS_OPERATIONS, /* on host memory */
     SC_HAS_HOLDS,
 };
-/* Is there something of this kind anywhere? False only if there is nothing. */
-bool sc_track_has(struct sc_track *track, enum sc_presence what);
+/* Returns false only if the tracker has nothing of this kind. */
+bool sc_track_has_any(struct sc_track *track, enum sc_presence what);
 
 #endif

@@ -36,8 +36,8 @@ static void add_to_open(struct sc_order *order, int change)
                           memory_order_release);
 }
 
-/* Asserts that the waits are listed in the order in which they began, and that `open` counts them.
- */
+/* Asserts that the waits are listed in the order in which they began, and that `open` is their
+ * number. */
 static SC_CHECKER void check_list(struct sc_order *order)
 {
     uint32_t count = 0, previous = 0;
@@ -74,8 +74,8 @@ static void drop_wait(struct sc_order *order, uint32_t id)
 
 /* ---- the call ---- */
 
-/* The stream's latest wait if the stream has SC_UNSEEN_OF_STREAM_MAX waits already, which a further
- * one joins; else 0. */
+/* Returns the stream's latest wait if the stream has SC_UNSEEN_OF_STREAM_MAX waits already, so that
+ * a further one has to share its record; else 0. */
 static uint32_t find_to_join(struct sc_order *order, uint32_t stream)
 {
     uint32_t count = 0;
@@ -97,7 +97,7 @@ struct sc_ticket sc_unseen_begin(struct sc_order *order, uint32_t stream)
     return ticket;
 }
 
-/* There is no memory to note a wait: every operation counts as unseen from now on. */
+/* Notes that there is no memory to record a wait: every operation counts as unseen from now on. */
 static void lose_waits(struct sc_order *order)
 {
     if (!order->unseen.is_lost)
@@ -105,6 +105,8 @@ static void lose_waits(struct sc_order *order)
     order->unseen.is_lost = true;
 }
 
+/* Records what is issued from `from` on until now as an unseen wait. Without memory for a record
+ * all later work counts as unseen. */
 void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -139,9 +141,9 @@ static uint64_t larger(uint64_t left, uint64_t right)
     return left > right ? left : right;
 }
 
-/* The first place of the wait's stream that the host does not know to be done, from the wait on.
- * Work that comes only after what the host knows is not held up by the wait: that part is over, or
- * came before the wait. */
+/* Returns the first place on the wait's stream, from the wait on, that the host does not know to be
+ * done. Work that comes only after what the host knows is not delayed by the wait: that part of the
+ * wait is over, or came before it. */
 static struct sc_ticket first_unknown(struct sc_order *order, const struct wait *wait)
 {
     struct sc_ticket first = wait->from;
@@ -163,14 +165,16 @@ static bool is_behind(struct sc_order *order, uint32_t stream, const struct sc_p
            (after && sc_order_point_covers(after, &first));
 }
 
-/* The bit of the wait in marks; several waits may have the same bit. */
+/* Returns the bit of the wait in marks; several waits may have the same bit. */
 static uint64_t bit_of(const struct wait *wait)
 {
     return (uint64_t)1 << wait->place % SC_UNSEEN_BITS;
 }
 
-struct sc_unseen_mark sc_unseen_behind(struct sc_order *order, uint32_t stream,
-                                       const struct sc_point *after)
+/* Returns the mark that says which open waits may come before work on the stream. With too many
+ * open waits it has all bits. */
+struct sc_unseen_mark sc_unseen_find_before(struct sc_order *order, uint32_t stream,
+                                            const struct sc_point *after)
 {
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_unseen_mark mark = {0, order->unseen.begun};
@@ -190,7 +194,7 @@ struct sc_unseen_mark sc_unseen_behind(struct sc_order *order, uint32_t stream,
 bool sc_unseen_is_open(struct sc_order *order, const struct sc_unseen_mark *mark)
 {
     SC_ASSERT_GUARDED(&order->streams);
-    if (!mark->waits || sc_unseen_none(&order->unseen))
+    if (!mark->waits || sc_unseen_none_is_open(&order->unseen))
         return false;
     for (uint32_t id = order->unseen.first; id; id = wait_at(order, id)->next) {
         const struct wait *wait = wait_at(order, id);

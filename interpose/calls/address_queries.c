@@ -13,10 +13,11 @@
 
 static char never_registered;
 
-/* The address to ask the driver about: another one where the program has given the memory back. */
+/* Returns the address to ask the driver about: another one where the program has given the memory
+ * back. */
 static uintptr_t address_to_ask(uintptr_t address)
 {
-    bool is_gone = sc_track_has(&sc_track, SC_HAS_HOLDS) && sc_active() &&
+    bool is_gone = sc_track_has_any(&sc_track, SC_HAS_HOLDS) && sc_active() &&
                    sc_track_is_held(&sc_track, address, 1, SC_HOLDS_DRIVERS);
     return is_gone ? (uintptr_t)&never_registered : address;
 }
@@ -32,8 +33,8 @@ static uintptr_t address_to_ask(uintptr_t address)
     }
 #include "interpose/driver/api.def"
 
-/* Puts the program's address back as the host pointer: for memory that the driver does not know, it
- * says that the host pointer is the address asked about. */
+/* Restores the program's address as the host pointer. For memory that the driver does not know it
+ * answers that the host pointer is the address asked about. */
 static CUresult restore(CUresult result, unsigned count, const CUpointer_attribute *attributes,
                         void **data, CUdeviceptr address)
 {

@@ -37,7 +37,7 @@
 
 /* ---- the sides of a copy ---- */
 
-/* The side at the address, by what is known of the address already. */
+/* Returns the side at the address, without asking the driver what is known already. */
 static struct sc_copy_side look_up(CUdeviceptr address, size_t size_bytes, enum sc_batch_side is)
 {
     switch (is) {
@@ -51,8 +51,9 @@ static struct sc_copy_side look_up(CUdeviceptr address, size_t size_bytes, enum 
     return sc_copy_side_at(address, size_bytes);
 }
 
-/* One end of a copy of a batch. Memory that the program has unregistered is the host's, and in use,
- * for as long as the driver still takes it for registered. */
+/* Returns one side of a copy of a batch. Memory that the program has unregistered counts as host
+ * memory in use, as long as the library holds that call back and the driver treats the memory as
+ * registered. */
 struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
                                             enum sc_batch_side is)
 {
@@ -64,44 +65,44 @@ struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_byt
 
 /* ---- what a copy does with memory ---- */
 
-/* Names a pageable source as an operation on host memory, and whether the driver has taken its
- * bytes when the call returns. */
+/* Adds a pageable source as an operation on host memory, with whether the driver has read it when
+ * the call returns. */
 static void add_pageable_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
                                 enum sc_copy_time read)
 {
     unsigned at = issue->host_count;
-    sc_issue_pageable(issue, SC_H2D, &copy->sides.src.shape,
-                      copy->order == CU_MEMCPY_SRC_ACCESS_ORDER_ANY);
+    sc_issue_add_pageable(issue, SC_H2D, &copy->sides.src.shape,
+                          copy->order == CU_MEMCPY_SRC_ACCESS_ORDER_ANY);
     if (issue->host_count > at)
         issue->host[at].taken = read == SC_TAKEN;
 }
 
-/* Names the source as a touch or as an operation, by when this driver reads it. */
+/* Adds the source as a touch or as an operation, depending on when this driver reads it. */
 static void add_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
                        enum sc_copy_time read)
 {
     const struct sc_copy_side *src = &copy->sides.src;
     if (read == SC_IN_CALL)
-        sc_issue_touch(issue, SC_TOUCH_READ, &src->shape);
+        sc_issue_add_touch(issue, SC_TOUCH_READ, &src->shape);
     else if (src->known)
-        sc_issue_host_shape(issue, SC_H2D, &src->shape);
+        sc_issue_add_host_shape(issue, SC_H2D, &src->shape);
     else
         add_pageable_source(issue, copy, read);
 }
 
-/* Names the destination likewise, by when this driver writes it. */
+/* Adds the destination as a touch or as an operation, depending on when this driver writes it. */
 static void add_destination(struct sc_issue *issue, const struct sc_copy_side *dst,
                             enum sc_copy_time written)
 {
     if (written == SC_IN_CALL)
-        sc_issue_touch(issue, SC_TOUCH_WRITE, &dst->shape);
+        sc_issue_add_touch(issue, SC_TOUCH_WRITE, &dst->shape);
     else if (dst->known)
-        sc_issue_host_shape(issue, SC_D2H, &dst->shape);
+        sc_issue_add_host_shape(issue, SC_D2H, &dst->shape);
     else
-        sc_issue_pageable(issue, SC_D2H, &dst->shape, /*is_there=*/false);
+        sc_issue_add_pageable(issue, SC_D2H, &dst->shape, /*is_there=*/false);
 }
 
-/* Finds the copy's manner, and names both sides. */
+/* Finds the manner of the copy, and adds both sides. */
 static void add_sides(struct sc_issue *issue, struct sc_batch_copy *copy)
 {
     const struct sc_copy_sides *sides = &copy->sides;
@@ -109,15 +110,15 @@ static void add_sides(struct sc_issue *issue, struct sc_batch_copy *copy)
                                         issue->stream->context->reads_pageable);
     if (sides->src.used)
         add_source(issue, copy, copy->manner.read);
-    sc_issue_folded(issue, 0, &sides->src.fold);
+    sc_issue_set_fold(issue, 0, &sides->src.fold);
     unsigned from = issue->host_count;
     if (sides->dst.used)
         add_destination(issue, &sides->dst, copy->manner.written);
-    sc_issue_folded(issue, from, &sides->dst.fold);
+    sc_issue_set_fold(issue, from, &sides->dst.fold);
 }
 
-/* Describes the copy, and begins an issue for it. Whether the call waits for its stream is known
- * only of all copies together (judge_all), so the issue does not say so. */
+/* Describes the copy, and begins an issue for it. Whether the call waits for its stream depends on
+ * all copies together (judge_all), so the issue does not say so. */
 static void describe_copy(struct sc_issue *issue, struct sc_batch *batch, size_t index,
                           struct sc_batch_copy *copy)
 {
@@ -133,7 +134,7 @@ static void describe_copy(struct sc_issue *issue, struct sc_batch *batch, size_t
     if (copy->sides.is_empty)
         return;
     add_sides(issue, copy);
-    if (sc_issue_wants_device(issue))
+    if (sc_issue_needs_device(issue))
         sc_copy_sides_add_device(&copy->sides, &issue->uses);
     issue->joins_stream = false;
 }
@@ -145,7 +146,7 @@ static uint8_t known_side(const struct sc_copy_side *side)
     return side->host && !side->known ? SC_BATCH_HOST : SC_BATCH_OTHER;
 }
 
-/* Keeps what the driver has said of the copy's addresses, for behind the call. */
+/* Stores what the driver has said of the copy's addresses, to be used after the call. */
 static void note_sides(struct sc_batch *batch, size_t index, const struct sc_batch_copy *copy)
 {
     struct sc_batch_source *source = sc_batch_sources_at(batch, index);
@@ -155,7 +156,7 @@ static void note_sides(struct sc_batch *batch, size_t index, const struct sc_bat
     source->dst_is = known_side(&copy->sides.dst);
 }
 
-/* Judges every copy before the call, and replaces sources. */
+/* Judges every copy before the driver's call, and replaces sources. */
 static void judge_all(struct sc_batch *batch)
 {
     struct sc_batch_gathered gathered;
@@ -167,15 +168,15 @@ static void judge_all(struct sc_batch *batch)
         describe_copy(&issue, batch, i, &copy);
         batch->waits |= copy.manner.waits;
         note_sides(batch, i, &copy);
-        sc_issue_ready(&issue);
+        sc_issue_judge_and_order(&issue);
         if (replaces)
             sc_batch_sources_replace(batch, i, &issue, &copy, &gathered);
     }
     sc_batch_sources_read(&gathered);
 }
 
-/* Before the driver's call: judges all copies of the batch, and opens a call on the stream, which
- * may be one that waits for the stream. */
+/* Judges all copies of the batch, and begins a call on the stream, which may also wait for the
+ * stream. Called before the driver's call. */
 void sc_batch_copies_begin(struct sc_batch *batch)
 {
     SC_KEEP_ERRNO();
@@ -192,8 +193,8 @@ void sc_batch_copies_begin(struct sc_batch *batch)
 
 /* ---- behind the call ---- */
 
-/* Is the stream idle, so that the driver has done the whole batch within the call? Asked where a
- * source would be guarded until the batch is done. */
+/* Is the stream idle, so that the driver has completed the whole batch within the call? Asked if a
+ * source would otherwise be protected until the batch is done. */
 static bool is_stream_idle(const struct sc_batch *batch)
 {
     bool per_thread = batch->call->per_thread;
@@ -204,8 +205,8 @@ static bool is_stream_idle(const struct sc_batch *batch)
     return result == CUDA_SUCCESS;
 }
 
-/* Notes the copy's uses of device memory, with the ticket of its operation on host memory if it has
- * one. */
+/* Records the copy's uses of device memory, with the ticket of its operation on host memory if it
+ * has one. */
 static void note_uses_of_device(const struct sc_issue *issue, const struct sc_issue_ops *ops,
                                 const struct sc_issued_call *issued)
 {
@@ -226,9 +227,8 @@ struct recording {
     bool asked, complete;         /* whether the stream is idle was asked, and the answer */
 };
 
-/* Takes back the guard of a source that the driver has read by now. A pageable source that nothing
- * else keeps is guarded until the batch is done. If the batch is done already, the guard is not
- * needed. */
+/* Drops the protection of a source that the driver has read already. A pageable source that nothing
+ * else keeps is protected until the batch is done, unless it is done already. */
 static void skip_guard_if_complete(const struct sc_batch *batch, struct recording *recording,
                                    struct sc_issue *issue, struct sc_issue_ops *ops)
 {
@@ -259,8 +259,8 @@ static bool must_await(const struct sc_batch_source *source, const struct sc_bat
            sc_options.mode == SC_MODE_FIX && sc_replaying_is_on();
 }
 
-/* The driver reads this source after the call: keeps its copy until then, or, where there is none,
- * lets the program wait before it changes the source. */
+/* Keeps the copy of a source that the driver reads after the call until it is read. If there is no
+ * copy, the program will be made to wait before it changes the source. */
 static void keep_source_until_read(struct sc_batch_source *source, const struct sc_batch_copy *copy,
                                    struct sc_issued_call *issued)
 {
@@ -285,7 +285,7 @@ static void keep_source_until_read(struct sc_batch_source *source, const struct 
         sc_large_copies_count_late();
 }
 
-/* Records what one copy of an accepted batch does with memory. */
+/* Records what one copy of a batch does with memory. The driver has accepted the batch. */
 static void record_copy(struct sc_batch *batch, size_t index, struct recording *recording)
 {
     struct sc_issue issue;
@@ -303,7 +303,7 @@ static void record_copy(struct sc_batch *batch, size_t index, struct recording *
     if ((ops.count || issue.uses.count) && !issued->use.stack)
         issued->use.stack = sc_unwind_here(batch->call->site);
     for (unsigned i = 0; i < ops.count && !issued->use.size_bytes; i++)
-        sc_issue_use_host(&issued->use, ops.of[i].direction, &ops.of[i].shape);
+        sc_issue_set_history_host(&issued->use, ops.of[i].direction, &ops.of[i].shape);
     skip_guard_if_complete(batch, recording, &issue, &ops);
     if (ops.count)
         issued->size_bytes += sc_issue_record(&issue, &ops, issued->use.stack, issued->ticks);
@@ -311,14 +311,13 @@ static void record_copy(struct sc_batch *batch, size_t index, struct recording *
         count_op(issued, &ops.of[i]);
     if ((source && source->copy) || must_await(source, &copy))
         keep_source_until_read(source, &copy, issued);
-    if (issue.uses.count && sc_issue_tells_device(&issue) && copy.manner.written == SC_LATE)
+    if (issue.uses.count && sc_issue_records_device(&issue) && copy.manner.written == SC_LATE)
         note_uses_of_device(&issue, &ops, issued);
-    if (sc_beside_is_asked())
-        sc_beside_uses_issued(batch->call, batch->stream, &issue.uses, true, false);
+    if (sc_beside_needs_calls())
+        sc_beside_uses_note_issued(batch->call, batch->stream, &issue.uses, true, false);
 }
 
-/* After the driver has accepted the batch: records each copy as an operation, all under one
- * call. */
+/* Records each copy as an operation, all under one call. The driver has accepted the batch. */
 static void record_all(struct sc_batch *batch)
 {
     struct recording recording = {
@@ -330,17 +329,18 @@ static void record_all(struct sc_batch *batch)
     };
     for (size_t i = 0; i < batch->count; i++)
         record_copy(batch, i, &recording);
-    sc_issue_recorded(&recording.issued);
+    sc_issue_finish_call(&recording.issued);
 }
 
-/* The call has waited for its stream's earlier work, if it has succeeded. */
+/* Notes, if the call has succeeded, that the earlier work of its stream is done: the call has
+ * waited for it. */
 static void end_wait_for_stream(struct sc_batch *batch, CUresult result)
 {
     if (result != CUDA_SUCCESS) {
-        sc_track_forget_point(&sc_track, &batch->point);
+        sc_track_release_point(&sc_track, &batch->point);
         return;
     }
-    sc_hazards_note_known(&batch->point, SC_CULPRIT_OF(batch->call));
+    sc_hazards_note_done_and_report(&batch->point, SC_CULPRIT_OF(batch->call));
 }
 
 CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result)

@@ -27,8 +27,9 @@
 
 #include "common/poison.h"
 
-/* A stream that captures has recorded the event, which is now a mark within the capture. An
- * external record is a node: until the graph is launched the event means what it meant before. */
+/* Notes that a stream which captures has recorded the event, so that it belongs to the capture. An
+ * external record is a node: until the graph is launched, the event stands for what it stood for
+ * before. */
 static __attribute__((noinline)) CUresult
 note_captured(CUresult result, CUevent event, struct sc_stream_record *stream, unsigned flags)
 {
@@ -40,7 +41,7 @@ note_captured(CUresult result, CUevent event, struct sc_stream_record *stream, u
     return result;
 }
 
-/* The event stands for nothing any more. */
+/* Forgets what the event stood for. */
 static void forget_event(CUevent event)
 {
     SC_KEEP_ERRNO();
@@ -54,7 +55,7 @@ SC_INLINED CUresult set_event(CUresult result, CUevent event, bool known, struct
 {
     if (result != CUDA_SUCCESS) {
         if (known)
-            sc_track_forget_point(&sc_track, point);
+            sc_track_release_point(&sc_track, point);
     } else if (known) {
         sc_track_set_event(&sc_track, (uintptr_t)event, point);
         if (sc_captures_knows_events() && sc_active())
@@ -65,16 +66,16 @@ SC_INLINED CUresult set_event(CUresult result, CUevent event, bool known, struct
     return result;
 }
 
-/* Puts a mark before a record, and notes that an unseen signal may tell of what is before the
- * event: another stream may wait for the event, and then tell the host. An operation before the
- * event then counts as a hazard only if the mark shows it to be incomplete. */
+/* Records a mark before the event, and notes a signal: another stream may wait for the event, and
+ * then tell the host in a way that the library does not see. Then only a mark that comes before the
+ * event can show that an earlier operation was incomplete. */
 static __attribute__((noinline)) void mark_before_event(struct sc_stream_record *stream)
 {
     sc_marks_cover(stream);
     SC_TRACKED(sc_order_skip_number(track.order, stream->id));
 }
 
-/* Notes the record as a call on its stream, and takes the point that the event will stand for. */
+/* Begins the record as a call on its stream, and takes the point that the event will stand for. */
 SC_INLINED void begin_record(struct sc_stream_record *stream, struct sc_order_call *ordered,
                              struct sc_point *point)
 {
@@ -108,7 +109,7 @@ static void begin_recording(struct recording *recording, const struct sc_call *c
         recording->point.work_ticks = sc_unfinished_before_event(on);
 }
 
-/* Ends the record: if the driver has accepted it, the event stands for that. */
+/* Ends the record. If the driver has accepted it, the event stands for what was taken. */
 static CUresult end_recording(struct recording *recording, CUresult result, CUevent event,
                               unsigned flags)
 {
@@ -150,7 +151,7 @@ SC_INLINED void end_simple_record(const struct sc_call *call, CUevent event,
                                   const struct sc_event_number *record, CUresult result)
 {
     if (sc_unlikely(result != CUDA_SUCCESS))
-        sc_detour_refused(call->api, call->site, call->per_thread, result);
+        sc_detour_report_refused(call->api, call->site, call->per_thread, result);
     else if (sc_unlikely(!sc_events_set_simple(sc_track_parts.events, (uintptr_t)event,
                                                record->stream, record->number, record->work_ticks)))
         set_composed_event(event, record->stream, record->number, record->work_ticks);
@@ -199,9 +200,10 @@ SC_SIMPLE_PAIR(cuEventRecordWithFlags, _ptsz, (CUevent event, CUstream stream, u
     return end_recording(&recording, real(event, stream, flags), event, flags);
 }
 
-/* Notes behind a call that it has recorded the event in the stream. The call may have been made by
- * any number of threads' work, so what was issued meanwhile counts as well. */
-void sc_event_calls_recorded(struct sc_stream_record *stream, CUevent event)
+/* Records the point of an event that a call has recorded which is over. Work that was issued during
+ * the call counts as before the event, since the call may have come from any number of threads'
+ * work. */
+void sc_event_calls_note_recorded(struct sc_stream_record *stream, CUevent event)
 {
     struct sc_order_call ordered;
     if (sc_streams_is_capturing(stream)) {
@@ -237,7 +239,7 @@ static struct joining begin_joining(struct sc_stream_record *stream, CUevent eve
     SC_KEEP_ERRNO();
     joining.gate_shut = sc_captures_is_captured_event(event) && sc_captures_shut_gate(stream);
     pthread_mutex_lock(&stream->lock);
-    sc_captures_joining(stream);
+    sc_captures_note_joining(stream);
     return joining;
 }
 
@@ -248,23 +250,22 @@ struct before {
     uint64_t work_ticks;
 };
 
-/* Finds the stream and the time of the work that the event stands for. The stream's id may be
- * another stream's by now: then NULL. */
+/* Finds the stream and the time of the work that the event stands for. The stream's id may belong
+ * to another stream by now: then the stream is NULL. */
 static struct before work_before(CUevent event)
 {
     struct sc_point point = sc_track_event_point(&sc_track, (uintptr_t)event);
     struct before before = {point.stream ? sc_streams_of_id(point.stream) : NULL, point.work_ticks};
-    sc_track_forget_point(&sc_track, &point);
+    sc_track_release_point(&sc_track, &point);
     if (before.stream && (before.stream->gone || point.number < before.stream->since_number))
         before.stream = NULL;
     return before;
 }
 
-/* Notes that the stream waits for what the event stands for. Returns whether that may be unfinished
- * work. The wait brings no work if the host has waited for all work of the event's stream, or if
- * there never was such work. Work before the event, on whatever stream, comes before the legacy
- * stream's work, too. */
-bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
+/* Notes that the stream waits for the event. Adds no unfinished work if the host has waited for all
+ * work of the event's stream, or if there never was any. Work before the event, on whatever stream,
+ * also comes before the legacy stream's work. */
+bool sc_event_calls_note_join(struct sc_stream_record *stream, CUevent event)
 {
     struct before before = {0};
     bool may_bring_work = !sc_unfinished_no_work_ever();
@@ -281,8 +282,8 @@ bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
     return may_bring_work;
 }
 
-/* The driver has made the stream wait for the event, or has refused. In a capture the wait orders
- * nodes and not work, so nothing is noted. */
+/* Ends the stream's wait for the event, by the driver's answer. In a capture the wait orders nodes
+ * and not work, so nothing is noted. */
 static CUresult end_joining(CUresult result, struct sc_stream_record *stream, CUevent event,
                             struct joining *joining, bool may_bring_work) SC_UNFOLLOWED
 {
@@ -296,7 +297,7 @@ static CUresult end_joining(CUresult result, struct sc_stream_record *stream, CU
     if (result == CUDA_SUCCESS && !captured) {
         /* Notes again what was noted before the call, unless it is done by now. */
         if (may_bring_work) {
-            sc_event_calls_join(stream, event);
+            sc_event_calls_note_join(stream, event);
         } else {
             sc_unfinished_written(stream);
             sc_unfinished_legacy(stream);
@@ -342,9 +343,9 @@ SC_INLINED bool cuStreamWaitEvent_simply(enum sc_simplicity least, const char *a
         return false;
     *result = sc_real.cuStreamWaitEvent(handle, event, flags);
     if (sc_unlikely(*result != CUDA_SUCCESS))
-        sc_detour_refused(api, site, per_thread, *result);
+        sc_detour_report_refused(api, site, per_thread, *result);
     else if (wait.noted_ticks && sc_unfinished_wait_began_since(wait.stream, wait.noted_ticks))
-        sc_event_calls_join(wait.stream, event);
+        sc_event_calls_note_join(wait.stream, event);
     return true;
 }
 
@@ -360,7 +361,7 @@ SC_SIMPLE_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsign
     if (!stream)
         return sc_detour_end(&detour, real(handle, event, flags));
     sc_marks_before_work(stream, SC_BEFORE_WORK);
-    bool may_bring_work = sc_event_calls_join(stream, event);
+    bool may_bring_work = sc_event_calls_note_join(stream, event);
     struct joining join = begin_joining(stream, event);
     CUresult result = real(handle, event, flags);
     return sc_detour_end(&detour, end_joining(result, stream, event, &join, may_bring_work));
@@ -374,10 +375,10 @@ SC_SIMPLE_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsign
 static CUresult end_context_record(const struct sc_call *call, CUevent event,
                                    struct sc_point *point, CUresult result)
 {
-    return set_event(sc_permit_refused(call, result), event, sc_active(), point);
+    return set_event(sc_permit_report_refused(call, result), event, sc_active(), point);
 }
 
-/* The point of all work in the context, as of now. */
+/* Returns the point of all work in the context, as of now. */
 static struct sc_point context_point(CUcontext handle)
 {
     struct sc_context *context = sc_active() ? sc_contexts_named(handle) : NULL;
@@ -405,7 +406,7 @@ struct context_wait {
     struct sc_point point;      /* what the context waits for */
 };
 
-/* Begins a context's wait for an event: leaves marks and fences behind the work of its streams. */
+/* Begins a context's wait for an event: records marks and fences after the work of its streams. */
 static struct context_wait begin_context_wait(CUcontext handle, CUevent event)
 {
     SC_KEEP_ERRNO();
@@ -422,8 +423,8 @@ static struct context_wait begin_context_wait(CUcontext handle, CUevent event)
     return wait;
 }
 
-/* Makes all streams of the context and of its green contexts come after the point, and also streams
- * to come. */
+/* Orders all streams of the context and of its green contexts, present and future, after the point.
+ */
 static void order_context(struct context_wait *wait)
 {
     SC_TRACK_SCOPE(track);
@@ -431,12 +432,12 @@ static void order_context(struct context_wait *wait)
     sc_order_release_point(track.order, &wait->point);
 }
 
-/* The driver has made all streams of the context wait for the event, or has refused. */
+/* Ends the context's wait for the event, by the driver's answer. */
 static CUresult end_context_wait(const struct sc_call *call, struct context_wait *wait,
                                  CUresult result)
 {
     SC_KEEP_ERRNO();
-    sc_permit_refused(call, result);
+    sc_permit_report_refused(call, result);
     if (!wait->context && result == CUDA_SUCCESS && sc_active() && wait->handle)
         wait->context = sc_contexts_of(wait->handle); /* later streams wait */
     if (wait->context && result == CUDA_SUCCESS) {
@@ -444,7 +445,7 @@ static CUresult end_context_wait(const struct sc_call *call, struct context_wait
         /* Another thread may have waited for a stream meanwhile. */
         sc_unfinished_context_waits(wait->context);
     } else {
-        sc_track_forget_point(&sc_track, &wait->point);
+        sc_track_release_point(&sc_track, &wait->point);
     }
     return result;
 }

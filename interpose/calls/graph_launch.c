@@ -84,8 +84,8 @@ static void report_use(const struct launch *launch, enum sc_hazard_code code, en
     sc_hazards_report_graph(code, action, use, extra, SC_CULPRIT_OF(launch->uses.call));
 }
 
-/* Reports uses of memory that was freed since (SC401). Memory that is held still has what the
- * program left there. */
+/* Reports uses of memory that was freed after the exec was made (SC401). Memory that is held still
+ * has the program's bytes. */
 static void report_freed(const struct launch *launch)
 {
     struct sc_graph_use use;
@@ -100,13 +100,13 @@ static void report_freed(const struct launch *launch)
     }
 }
 
-/* Reports uses of a stack whose function has returned (SC402), and copies sources of living frames
- * to where the nodes read. */
+/* Reports uses of a stack whose function has returned (SC402). Updates the copies of sources whose
+ * function still runs. */
 static void check_stack_uses(const struct launch *launch)
 {
     struct sc_graph_use use;
     struct sc_graph_extra extra;
-    struct sc_running running = sc_stack_sources_look();
+    struct sc_running running = sc_stack_sources_here();
     for (uint32_t i = 0;
          SC_TRACKED(sc_graphs_get_use(track.graphs, launch->uses.exec, i, &use, &extra)); i++) {
         if (use.kind != SC_STACK || use.disabled ||
@@ -117,13 +117,13 @@ static void check_stack_uses(const struct launch *launch)
     }
 }
 
-/* Copies what redirected nodes have written to the stacks of functions that still run. The results
- * for functions that have returned are dropped. */
+/* Copies what redirected nodes have written to the stacks of functions that still run. Results for
+ * functions that have returned are dropped. */
 static void copy_results_to_stacks(const struct launch *launch)
 {
     struct sc_graph_use use;
     struct sc_graph_extra extra;
-    struct sc_running running = sc_stack_sources_look();
+    struct sc_running running = sc_stack_sources_here();
     for (uint32_t i = 0;
          SC_TRACKED(sc_graphs_get_use(track.graphs, launch->uses.exec, i, &use, &extra)); i++)
         if (use.kind == SC_STACK && use.direction == SC_D2H && use.redirected && !use.disabled &&
@@ -133,8 +133,8 @@ static void copy_results_to_stacks(const struct launch *launch)
 
 /* ---- before the call ---- */
 
-/* Is every wait for the host seen that the launch comes after: on its stream, before the exec's
- * last launch, and before events for which nodes wait? */
+/* Does the library see the end of every wait for the host that the launch comes after: on its
+ * stream, before the exec's last launch, and before events for which nodes wait? */
 static bool is_order_before_seen(const struct launch *launch)
 {
     struct sc_order_call ordered;
@@ -142,9 +142,10 @@ static bool is_order_before_seen(const struct launch *launch)
         return true;
     sc_track_begin_launch(&sc_track, launch->uses.exec, launch->uses.stream->id, &ordered);
     struct sc_point after = sc_track_call_point(&sc_track, launch->uses.stream->id, &ordered);
-    bool is_seen = sc_track_unseen_behind(&sc_track, launch->uses.stream->id, &after).waits == 0;
+    bool is_seen =
+        sc_track_find_unseen_before(&sc_track, launch->uses.stream->id, &after).waits == 0;
     sc_track_end_call(&sc_track, &ordered, /*issued=*/false);
-    sc_track_forget_point(&sc_track, &after);
+    sc_track_release_point(&sc_track, &after);
     return is_seen;
 }
 
@@ -195,9 +196,9 @@ static void describe_exec(struct launch *launch, CUgraphExec exec)
     launch->uses.healing = blocks_host(launch) ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE;
 }
 
-/* Notes that the launch is work of its stream. A launch with host memory becomes an operation,
- * which gets its mark later. A mark is wanted before the launch only if the host may hear of its
- * beginning. */
+/* Notes that the launch is work of its stream. If it uses host memory it becomes an operation, and
+ * gets a mark (completion event) later. A mark before the launch is needed only if the launch may
+ * tell the host that earlier work is done. */
 static void note_work(struct launch *launch)
 {
     if (!launch->uses.graph || launch->records || launch->signals || launch->hears)
@@ -206,9 +207,9 @@ static void note_work(struct launch *launch)
     launch->uses.ticks = sc_unfinished_host_work(launch->uses.stream);
 }
 
-/* Notes that the launch may tell the host, unseen, of what comes before it, and of what its nodes
- * wait for. This is done before the launch's own uses are judged: a node tells only of nodes before
- * it, and what is told of is not judged. */
+/* Notes that the launch may tell the host, in a way that the library does not see, that earlier
+ * work is done, and the work that its nodes wait for. Called before the launch's own uses are
+ * judged. */
 static void note_signals(const struct launch *launch)
 {
     struct sc_order_call ordered;
@@ -220,8 +221,8 @@ static void note_signals(const struct launch *launch)
     sc_track_end_call(&sc_track, &ordered, /*issued=*/false);
 }
 
-/* Begins to note runs of the exec's host nodes. If that is impossible, the launch counts as one
- * that waits for the host unseen. */
+/* Begins to watch the runs of the exec's host nodes. If that is impossible, the launch counts as
+ * one that waits for the host with an end that the library does not see. */
 static void begin_heard(struct launch *launch)
 {
     unsigned given_up;
@@ -265,17 +266,17 @@ static bool has_notifiers(const struct launch *launch)
     return launch->records || launch->hears;
 }
 
-/* Are kernels' uses judged? They count for the launch as a whole, and not by stage. So they are not
- * judged where a node tells of what is before it, or waits for the host: a kernel may then be in
- * any order with other work. */
+/* Are the uses of kernels judged? They count for the launch as a whole, and not for a stage. So
+ * they are not judged if a node tells the host that earlier nodes are done, or waits for the host:
+ * then a kernel may be in any order with other work. */
 static bool judges_kernels(const struct launch *launch)
 {
-    return sc_kernel_uses_are_asked() && launch->uses.exec && launch->seen && !launch->signals &&
+    return sc_kernel_uses_are_watched() && launch->uses.exec && launch->seen && !launch->signals &&
            !has_events(launch) && !launch->hears;
 }
 
-/* Reports races between nodes of the launch (SC501). Nothing is reported if a node waits for an
- * event while others tell: the event may stand for what these have told. */
+/* Reports races between nodes of the launch (SC501). Reports nothing if one node waits for an event
+ * while others notify the host: the event may stand for what these have notified of. */
 static void report_races(const struct launch *launch)
 {
     bool may_tell = launch->signals || has_notifiers(launch);
@@ -283,7 +284,7 @@ static void report_races(const struct launch *launch)
         sc_launch_uses_report_races(&launch->uses);
 }
 
-/* Judges races between nodes and the uses of kernels. */
+/* Reports races between nodes, and judges the uses of kernels. */
 static void judge_uses(const struct launch *launch)
 {
     if (sc_unlikely(launch->races))
@@ -291,12 +292,12 @@ static void judge_uses(const struct launch *launch)
     if (judges_kernels(launch))
         sc_kernel_uses_judge_graph(launch->uses.call, launch->uses.stream, launch->uses.exec,
                                    launch->uses.last, launch->host);
-    else if (sc_kernel_uses_are_asked() && launch->uses.exec)
+    else if (sc_kernel_uses_are_watched() && launch->uses.exec)
         sc_kernel_uses_seal_graph(launch->uses.call, launch->uses.stream, launch->uses.exec,
                                   launch->uses.last, launch->seen && !launch->uses.awaits_events);
 }
 
-/* Begins the host nodes: from now on they may wait for the program. Only now are the uses behind
+/* Begins the host nodes: from now on they may wait for the program. Only now are the uses after
  * them judged, since such a wait may put them in order with other work. */
 static void open_host_nodes(struct launch *launch)
 {
@@ -317,7 +318,7 @@ static __attribute__((noinline)) void note_allocations(const struct launch *laun
  * These are not inlined, so that their locals do not stand on the stack while the driver is called.
  */
 
-/* Begins a launch. On a stream that captures the driver refuses it, and nothing is noted. */
+/* Begins a launch. Notes nothing on a stream that captures, where the driver refuses the launch. */
 static __attribute__((noinline)) void begin_launch(struct launch *launch, CUgraphExec exec,
                                                    CUstream stream)
 {
@@ -359,8 +360,8 @@ static void end_wait_for_stream(const struct launch *launch, CUstream stream)
     sc_sync_end(&sync, CUDA_SUCCESS);
 }
 
-/* Sets the events that nodes record. An event that a capture recorded before stands for the launch
- * from now on. */
+/* Sets what the events stand for that nodes record. An event that was recorded in the capture
+ * stands for the launch from now on. */
 static void end_records(struct launch *launch, const struct sc_stages *stages)
 {
     uintptr_t event;
@@ -373,8 +374,8 @@ static void end_records(struct launch *launch, const struct sc_stages *stages)
         sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Hands the launch's operations to the notes of its host nodes' runs. Some nodes may have run by
- * now: what they tell is known done. */
+/* Passes the launch's operations to the record of its host nodes' runs. Some nodes may have run
+ * already: what they notify of is known done. */
 static void note_watched_runs(struct launch *launch, const struct sc_stages *stages)
 {
     struct sc_point point =
@@ -382,7 +383,7 @@ static void note_watched_runs(struct launch *launch, const struct sc_stages *sta
     launch->watched = NULL;
     if (!point.stream)
         return;
-    sc_hazards_note_known(&point, SC_CULPRIT_OF(launch->uses.call));
+    sc_hazards_note_done_and_report(&point, SC_CULPRIT_OF(launch->uses.call));
     sc_guard_apply(SC_GUARD_ALL);
 }
 
@@ -422,14 +423,14 @@ static void record_all(struct launch *launch)
 static void forget_what_is_told(struct launch *launch)
 {
     if (launch->records || launch->hears)
-        sc_track_forget_point(&sc_track, &launch->before);
+        sc_track_release_point(&sc_track, &launch->before);
     if (!launch->watched)
         return;
     SC_TRACKED(sc_watched_nodes_fail_launch(track.order, launch->watched));
     sc_host_functions_dropped(launch->host_call);
 }
 
-/* Notes a launch that the driver has answered. */
+/* Ends a launch, by the driver's answer. */
 static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgraphExec exec,
                                                      CUstream stream, CUresult result)
 {
@@ -449,9 +450,9 @@ static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgr
         record_all(launch);
     if (!launch->uses.graph)
         SC_TRACKED(sc_graphs_note_launched(track.graphs, (uintptr_t)exec, launch->uses.stream->id));
-    sc_work_note(launch->uses.call, launch->uses.stream,
-                 sc_track_issued(&sc_track, launch->uses.stream->id) + !launch->uses.graph,
-                 sc_ticks());
+    sc_work_add_history(launch->uses.call, launch->uses.stream,
+                        sc_track_issued(&sc_track, launch->uses.stream->id) + !launch->uses.graph,
+                        sc_ticks());
     if (launch->awaits)
         SC_TRACKED(sc_unseen_end(track.order, &launch->waits_from));
     if (launch->uses.graph && launch->uses.graph->stack_count)
@@ -469,10 +470,10 @@ SC_PAIR(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream
     sc_detour_begin(&detour, call, &stream);
     begin_launch(&launch, exec, stream);
     CUresult result = real(exec, stream);
-    if (sc_detour_leaves_to_caller(&detour))
-        sc_permit_refused(call, result);
-    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
-        sc_beside_graph_launched((uintptr_t)exec);
+    if (sc_detour_leave_report_to_caller(&detour))
+        sc_permit_report_refused(call, result);
+    if (sc_beside_needs_calls() && result == CUDA_SUCCESS)
+        sc_beside_note_launched((uintptr_t)exec);
     CUresult answer = sc_detour_end(&detour, end_launch(&launch, exec, stream, result));
     if (sc_process_watches_launches() && answer == CUDA_SUCCESS && launch.uses.stream)
         sc_limits_launched(call, launch.uses.stream->context, NULL);

@@ -62,7 +62,7 @@
 
 enum { TAKEN_EARLY_BYTES = 24 * 1024 };
 
-/* Leaves out the fields that are set before they are read. */
+/* Initialises an issue, except members that are set before they are read. */
 SC_INLINED void init_issue(struct sc_issue *issue, const struct sc_call *call,
                            struct sc_stream_record *stream)
 {
@@ -97,7 +97,8 @@ void sc_issue_begin_uncaptured(struct sc_issue *issue, const struct sc_call *cal
     init_issue(issue, call, stream);
 }
 
-/* The stream captures: the issue is of a node of its graph, and not of an operation. */
+/* Makes the issue one of a node of the captured graph, not of an operation, since the stream
+ * captures. */
 static __attribute__((noinline)) void turn_to_graph(struct sc_issue *issue)
 {
     issue->captured_stream = (uintptr_t)issue->stream->handle;
@@ -117,8 +118,8 @@ void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream
     begin_issue(issue, call, stream);
 }
 
-/* Does the range have all bytes of the shape? Bytes beyond an allocation are never read by us: the
- * driver refuses such a call. */
+/* Does the range contain all bytes of the shape? The library never reads bytes beyond an
+ * allocation: the driver refuses such a call. */
 static inline bool is_within_range(const struct sc_shape *shape, const struct sc_range_info *range)
 {
     size_t offset = shape->address - range->address;
@@ -126,13 +127,14 @@ static inline bool is_within_range(const struct sc_shape *shape, const struct sc
            sc_shape_hull_bytes(shape) <= range->size_bytes - offset;
 }
 
-/* Adds an empty use; NULL: the issue has as many as a call can have. */
+/* Adds an empty use. Returns NULL if the issue has as many as a call can have. */
 SC_INLINED struct sc_host_use *add_use(struct sc_issue *issue)
 {
     return issue->host_count < SC_ISSUE_HOST_MAX ? &issue->host[issue->host_count++] : NULL;
 }
 
-/* Adds an operation. Of `range`, neither the address nor the flags of its use count. */
+/* Adds an operation. Of `range`, neither the address nor the snapshot and guard settings are used.
+ */
 SC_INLINED void add_op(struct sc_issue *issue, enum sc_direction direction,
                        const struct sc_shape *shape, const struct sc_range_info *range, bool stable)
 {
@@ -150,6 +152,7 @@ SC_INLINED void add_op(struct sc_issue *issue, enum sc_direction direction,
     issue->op_count++;
 }
 
+/* Describes a use as an operation, for conflicts and for the tracker. */
 SC_INLINED void describe_op(const struct sc_issue *restrict issue,
                             const struct sc_host_use *restrict use, struct sc_op_info *restrict op)
 {
@@ -187,7 +190,7 @@ void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops)
     describe_all(issue, ops);
 }
 
-/* Adds an operation on memory that lies in a range of the tracker's. */
+/* Adds an operation on memory in a range of the tracker's. */
 SC_INLINED void add_op_on_range(struct sc_issue *issue, enum sc_direction direction,
                                 const struct sc_shape *shape, const struct sc_range_info *range)
 {
@@ -196,8 +199,8 @@ SC_INLINED void add_op_on_range(struct sc_issue *issue, enum sc_direction direct
     add_op(issue, direction, shape, range, stable);
 }
 
-/* A local of a caller, or other pageable memory? A local lies above this frame on the thread's
- * stack. */
+/* Returns SC_STACK if pageable memory is a local variable of a caller (it lies above this frame on
+ * the thread's stack), else SC_PAGEABLE. */
 static enum sc_buffer_kind kind_of_pageable(const struct sc_shape *shape)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -207,10 +210,10 @@ static enum sc_buffer_kind kind_of_pageable(const struct sc_shape *shape)
     return is_local ? SC_STACK : SC_PAGEABLE;
 }
 
-/* Names pageable memory that the device reads or writes. It is stable if nothing before the copy
- * may still write it, so that its bytes can be copied or compared. */
-void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction,
-                       const struct sc_shape *shape, bool is_there)
+/* Adds pageable memory that the device reads or writes after the call. It is stable if no work
+ * before the copy may still write it, so that its bytes can be copied or compared. */
+void sc_issue_add_pageable(struct sc_issue *issue, enum sc_direction direction,
+                           const struct sc_shape *shape, bool is_there)
 {
     if (!sc_issue_is_on(issue))
         return;
@@ -225,8 +228,8 @@ bool sc_issue_is_kept_registered(const struct sc_shape *shape)
                             SC_HOLDS_UNREGISTERED);
 }
 
-/* Names memory that the call itself reads or writes before it returns. */
-void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape)
+/* Adds memory that the call itself reads or writes before it returns. */
+void sc_issue_add_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape)
 {
     struct sc_host_use *use = issue->stream && sc_shape_hull_bytes(shape) ? add_use(issue) : NULL;
     if (use)
@@ -243,8 +246,8 @@ static bool works_in_place(const struct sc_issue *issue)
     return issue->stream && issue->stream->context->reads_pageable;
 }
 
-/* Adds a use as an operation or as a touch, by `when` the driver uses the memory. The range is 0 if
- * the memory is pageable, or if another thread has unregistered it meanwhile. */
+/* Adds a use as an operation or as a touch, depending on `when` the driver uses the memory. The
+ * range is 0 if the memory is pageable, or another thread has unregistered it meanwhile. */
 static __attribute__((noinline)) void
 add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struct sc_shape *shape,
                 const struct sc_range_info *range, enum sc_copy_time when)
@@ -256,9 +259,9 @@ add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struc
     if (!range->range && issue->stream && sc_issue_is_kept_registered(shape))
         issue->waits_after = true;
     if (when != SC_IN_CALL && (issue->graph || works_in_place(issue)))
-        sc_issue_pageable(issue, direction, shape, /*is_there=*/false);
+        sc_issue_add_pageable(issue, direction, shape, /*is_there=*/false);
     else if (direction == SC_H2D || direction == SC_D2H)
-        sc_issue_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
+        sc_issue_add_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
 }
 
 static void note_waits(struct sc_issue *issue, const struct sc_copy_manner *manner)
@@ -267,7 +270,7 @@ static void note_waits(struct sc_issue *issue, const struct sc_copy_manner *mann
     issue->lands_late |= manner->waits && manner->written == SC_LATE;
 }
 
-/* When the driver uses pageable memory in a copy whose other side is the device's. */
+/* Returns when the driver uses pageable memory, in a copy whose other side is device memory. */
 static __attribute__((noinline)) enum sc_copy_time
 time_of_pageable(struct sc_issue *issue, enum sc_direction direction, size_t size_bytes)
 {
@@ -279,7 +282,7 @@ time_of_pageable(struct sc_issue *issue, enum sc_direction direction, size_t siz
     return direction == SC_H2D ? manner.read : manner.written;
 }
 
-/* When the driver uses memory that is the only host range of its operation. Nothing but a copy uses
+/* Returns when the driver uses memory that is the only host range of its operation. Only copies use
  * pageable memory within the call. */
 static enum sc_copy_time time_of_single(struct sc_issue *issue, enum sc_direction direction,
                                         size_t size_bytes)
@@ -290,6 +293,7 @@ static enum sc_copy_time time_of_single(struct sc_issue *issue, enum sc_directio
     return time_of_pageable(issue, direction, size_bytes);
 }
 
+/* Adds the only host range of an operation. */
 SC_INLINED void host_shape(struct sc_issue *issue, enum sc_direction direction,
                            const struct sc_shape *shape)
 {
@@ -305,27 +309,27 @@ SC_INLINED void host_shape(struct sc_issue *issue, enum sc_direction direction,
                         time_of_single(issue, direction, hull_bytes));
 }
 
-void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
-                         const struct sc_shape *shape)
+void sc_issue_add_host_shape(struct sc_issue *issue, enum sc_direction direction,
+                             const struct sc_shape *shape)
 {
     if (sc_issue_is_on(issue))
         host_shape(issue, direction, shape);
 }
 
-void sc_issue_folded(struct sc_issue *issue, unsigned from, const struct sc_fold *fold)
+void sc_issue_set_fold(struct sc_issue *issue, unsigned from, const struct sc_fold *fold)
 {
     for (unsigned i = from; i < issue->host_count; i++)
         issue->host[i].fold = *fold;
 }
 
-void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
-                   size_t size_bytes)
+void sc_issue_add_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
+                       size_t size_bytes)
 {
-    sc_issue_host_shape(issue, direction,
-                        &(struct sc_shape){(uintptr_t)address, size_bytes, size_bytes, 1});
+    sc_issue_add_host_shape(issue, direction,
+                            &(struct sc_shape){(uintptr_t)address, size_bytes, size_bytes, 1});
 }
 
-/* Names one side of a copy, with its fold. */
+/* Adds one side of a copy, with the gaps within its rows. */
 static void add_side(struct sc_issue *issue, enum sc_direction direction,
                      const struct sc_copy_side *side, enum sc_copy_time when)
 {
@@ -334,7 +338,7 @@ static void add_side(struct sc_issue *issue, enum sc_direction direction,
         return;
     struct sc_range_info range = sc_track_find_range(&sc_track, side->shape.address);
     add_use_by_time(issue, direction, &side->shape, &range, when);
-    sc_issue_folded(issue, from, &side->fold);
+    sc_issue_set_fold(issue, from, &side->fold);
 }
 
 static bool are_same_manner(const struct sc_copy_manner *a, const struct sc_copy_manner *b)
@@ -342,7 +346,8 @@ static bool are_same_manner(const struct sc_copy_manner *a, const struct sc_copy
     return a->waits == b->waits && a->read == b->read && a->written == b->written;
 }
 
-/* Would the driver treat the copy the same if it read the source from pinned memory of ours? */
+/* Would the driver make the copy in the same manner if it read the source from pinned memory of the
+ * library's? */
 static bool may_read_pinned(const struct sc_copy_case *copy, const struct sc_copy_manner *manner)
 {
     struct sc_copy_case elsewhere = *copy;
@@ -351,8 +356,8 @@ static bool may_read_pinned(const struct sc_copy_case *copy, const struct sc_cop
     return are_same_manner(manner, &other);
 }
 
-/* How the driver treats the copy. A node's copy counts as late on both sides: its real manner is
- * found at the launch. */
+/* Returns how the driver makes the copy. Both sides of a node's copy count as used late: the real
+ * manner is found at the launch. */
 static struct sc_copy_manner manner_of(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
     const struct sc_copy_case copy =
@@ -365,7 +370,7 @@ static struct sc_copy_manner manner_of(struct sc_issue *issue, const struct sc_c
     return manner;
 }
 
-/* Names for the history what the copy reads and writes. */
+/* Enters what the copy reads and writes into its history entry. */
 static void name_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
     const struct sc_shape *dst = &sides->dst.shape, *src = &sides->src.shape;
@@ -374,9 +379,9 @@ static void name_sides(struct sc_issue *issue, const struct sc_copy_sides *sides
                          size_bytes ? size_bytes : sc_shape_hull_bytes(src));
 }
 
-/* Names the memory at both ends of a copy: as operations if the device uses it later, as touches if
- * the call does. */
-void sc_issue_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
+/* Adds the memory at both sides of a copy: as an operation what the driver uses after the call, as
+ * a touch what it uses within the call. */
+void sc_issue_add_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
     issue->is_empty |= sides->is_empty;
     if (sides->is_empty || !sc_issue_is_on(issue))
@@ -386,22 +391,22 @@ void sc_issue_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
     add_side(issue, SC_H2D, &sides->src, manner.read);
     add_side(issue, SC_D2H, &sides->dst, manner.written);
     if (sides->src.unasked)
-        sc_issue_touch(issue, SC_TOUCH_READ, &sides->src.shape);
-    if (sc_issue_wants_device(issue))
+        sc_issue_add_touch(issue, SC_TOUCH_READ, &sides->src.shape);
+    if (sc_issue_needs_device(issue))
         sc_copy_sides_add_device(sides, &issue->uses);
 }
 
-/* Reports the kept conflicts (SC204), and counts the others as not judged. `number`: of the issue's
- * operation, which was issued or is about to be. */
+/* Reports the conflicts that were kept (SC204), and counts the others as not judged. `number`: that
+ * of the issue's operation, which was issued or is about to be. */
 static void report_unordered(const struct sc_issue *issue, enum sc_action action,
                              const struct sc_ops *conflicts, uint64_t number)
 {
     const struct sc_later later = {.ticket = {.stream = issue->stream->id, .number = number},
                                    .ticks = issue->by_graph ? issue->graph_ticks : 0};
-    for (unsigned i = 0; i < sc_ops_kept(conflicts); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(conflicts); i++)
         sc_hazards_report_order(SC204, action, conflicts, i, &later, SC_CULPRIT_OF(issue->call));
     sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM,
-                       conflicts->count - sc_ops_kept(conflicts));
+                       conflicts->count - sc_ops_count_kept(conflicts));
 }
 
 static uint64_t next_number(const struct sc_stream_record *stream)
@@ -409,8 +414,8 @@ static uint64_t next_number(const struct sc_stream_record *stream)
     return sc_track_issued(&sc_track, stream->id) + 1;
 }
 
-/* Makes the stream wait for the operation that `op` would race with. False: no edge may or can be
- * made. */
+/* Orders the stream after the operation that `op` would race with. Returns false if no edge may or
+ * can be made. */
 static bool order_after_one(const struct sc_issue *issue, const struct sc_op_info *op,
                             const struct sc_ops *single)
 {
@@ -427,18 +432,18 @@ static __attribute__((noinline)) void report_unordered_left(const struct sc_issu
     report_unordered(issue, SC_ACTION_REPORTED, &left, next_number(issue->stream));
 }
 
-/* Orders the operation after its conflicts, by edges. The conflicts that are left are found again
- * behind the call, unless the issue is judged now. */
+/* Orders the operation after its conflicts, by edges. What is left is found again after the call,
+ * unless the issue is judged only before it. */
 static __attribute__((noinline)) void order_after_conflicts(const struct sc_issue *issue,
                                                             const struct sc_host_use *use)
 {
     SC_OPS(conflicts);
     struct sc_op_info op;
     describe_op(issue, use, &op);
-    op.unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, issue->after);
+    op.unseen_waits = sc_track_find_unseen_before(&sc_track, issue->stream->id, issue->after);
     sc_track_conflicts(&sc_track, &op, /*awaited=*/false, &conflicts);
-    for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
-        struct sc_ops single = sc_ops_one(&conflicts, i);
+    for (unsigned i = 0; i < sc_ops_count_kept(&conflicts); i++) {
+        struct sc_ops single = sc_ops_view_one(&conflicts, i);
         if (order_after_one(issue, &op, &single))
             report_unordered(issue, SC_ACTION_ORDERED, &single, next_number(issue->stream));
     }
@@ -446,22 +451,21 @@ static __attribute__((noinline)) void order_after_conflicts(const struct sc_issu
         report_unordered_left(issue, &op);
 }
 
-/* Makes the launch wait for what holds memory that it uses. A graph is launched that uses freed
- * memory, which is a hazard by itself (SC401). The launch waits for all operations that hold the
- * memory, so that it sees what they would have left there. */
+/* Orders a launch that uses freed memory, which is a hazard by itself (SC401), after all operations
+ * for which the memory is held: so it reads what they would have left there. */
 static __attribute__((noinline)) void order_after_all_held(const struct sc_issue *issue,
                                                            const struct sc_host_use *use)
 {
     struct sc_ticket tickets[SC_TRACK_OPS_MAX];
     struct sc_op_info op;
     describe_op(issue, use, &op);
-    unsigned count = SC_TRACKED(sc_holds_before(track.holds, &op, tickets, SC_TRACK_OPS_MAX));
+    unsigned count =
+        SC_TRACKED(sc_holds_find_unordered(track.holds, &op, tickets, SC_TRACK_OPS_MAX));
     for (unsigned i = 0; i < count; i++)
         sc_marks_order_after(issue->stream, &tickets[i]);
 }
 
-/* Orders a launch behind the operations that hold memory which the graph uses though it was freed.
- */
+/* Orders a launch after the operations for which memory is held that the graph uses. */
 SC_INLINED void order_after_held(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     if (issue->by_graph && use->kind == SC_PAGEABLE &&
@@ -470,8 +474,8 @@ SC_INLINED void order_after_held(const struct sc_issue *issue, const struct sc_h
         order_after_all_held(issue, use);
 }
 
-/* The device or the call is about to write these bytes by right. So sources in flight there are
- * compared for the last time, lest that write be taken for the program's. */
+/* Compares, for the last time, sources in flight in bytes that the device or the call is about to
+ * write correctly; otherwise that write would be mistaken for the program's. */
 void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_bytes)
 {
     SC_OPS(overwritten);
@@ -482,12 +486,12 @@ void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_by
         sc_hazards_report_overwritten(&overwritten, SC_CULPRIT_OF(call));
 }
 
-/* Makes the stream wait in its own queue where the driver could take a small source too early. If
- * nothing is queued in the stream, the driver takes the bytes of a small plain copy in the call.
- * The legacy stream, or what the context waits for, may still be about to write them
- * (docs/driver.md, Sources taken early). `has_known_writers`: copies in flight that we know may
- * write the source. This is done in every mode: the library's own work before the call takes time,
- * in which the stream's queue may have run empty. */
+/* Makes the stream wait in its own queue if the driver could read a small source too early. If
+ * nothing is queued in the stream, the driver reads a small contiguous source within the call. But
+ * work of the legacy stream, or work that the context waits for, may still be about to write it
+ * (docs/driver.md, Sources taken early). `has_known_writers`: copies in flight may write the
+ * source. Done in every mode: while the library does its own work before the call, the stream's
+ * queue may run empty. */
 SC_INLINED void avoid_early_take(const struct sc_issue *issue, const struct sc_host_use *use,
                                  bool has_known_writers)
 {
@@ -505,7 +509,8 @@ SC_INLINED bool may_conflict(const struct sc_issue *issue, const struct sc_host_
     return sc_track_may_conflict(&sc_track, use->range, use->direction, issue->stream->id);
 }
 
-/* Orders a use after what may write the same memory, or be written by the use (mode=fix). */
+/* Orders a use after operations that may write the same memory, or read what the use writes
+ * (mode=fix). */
 SC_INLINED void order_use(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     bool has_known_writers = may_conflict(issue, use);
@@ -515,7 +520,7 @@ SC_INLINED void order_use(const struct sc_issue *issue, const struct sc_host_use
 }
 
 /* Orders a use before the driver can begin, and seals what it writes: earlier sources on the same
- * bytes change in order from now on. */
+ * bytes may correctly change from now on. */
 SC_INLINED void prepare_use(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on()) {
@@ -532,9 +537,9 @@ SC_INLINED void prepare_use(const struct sc_issue *issue, const struct sc_host_u
         sc_issue_seal(issue->call, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-/* The issue is a run of a graph's node: with what the launch says of its order, and the launch's
- * time. */
-void sc_issue_of_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks)
+/* Notes that the issue is a run of a launched graph, with the reasons for its uncertain order, and
+ * the time of the launch. */
+void sc_issue_set_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks)
 {
     issue->by_graph = true;
     issue->unsure = unsure;
@@ -548,14 +553,14 @@ static enum sc_device_healing healing_of(const struct sc_issue *issue)
     return issue->joins_stream ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE;
 }
 
-/* Orders the operation only: this wrapper runs ahead of a call of the driver's, and runs again when
- * the driver has carried the call out. */
+/* Only orders the operation. The wrapper is run before the driver makes the call, and is run again
+ * after it. */
 static __attribute__((noinline)) void order_for_replay(struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->host_count; i++)
         if (!issue->host[i].in_call)
             order_use(issue, &issue->host[i]);
-    if (sc_issue_tells_device(issue))
+    if (sc_issue_records_device(issue))
         sc_device_uses_judge(&issue->uses, issue->call, issue->stream, healing_of(issue));
     issue->uses.count = 0;
     issue->host_count = 0;
@@ -580,7 +585,8 @@ static bool is_unjudged(const struct sc_issue *issue)
     return issue->unsure & SC_UNSURE_UNJUDGED;
 }
 
-/* Judges the touches, then seals what they write: the call writes in order, as the device does. */
+/* Judges the touches, and then seals what they write, since the call writes in order, as the device
+ * does. */
 static __attribute__((noinline)) void judge_touches(const struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->host_count; i++)
@@ -599,7 +605,7 @@ void sc_issue_judge_touches(const struct sc_issue *issue)
         judge_touches(issue);
 }
 
-/* Judges and orders all that was named, before the call. */
+/* Judges and orders all uses that were added, before the call. */
 SC_INLINED void make_ready(struct sc_issue *issue)
 {
     if (sc_unlikely(sc_replaying_prepares())) {
@@ -614,16 +620,17 @@ SC_INLINED void make_ready(struct sc_issue *issue)
          use++)
         if (!use->in_call && !is_unjudged(issue))
             prepare_use(issue, use);
-    if (sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue))
+    if (sc_unlikely(issue->uses.count) && sc_issue_records_device(issue))
         sc_device_uses_judge(&issue->uses, issue->call, issue->stream, healing_of(issue));
 }
 
-void sc_issue_ready(struct sc_issue *issue)
+void sc_issue_judge_and_order(struct sc_issue *issue)
 {
     if (issue->stream && !issue->is_empty)
         make_ready(issue);
 }
 
+/* Begins the call on its stream; a call that waits also takes the point of what it waits for. */
 SC_INLINED void call_begins(struct sc_issue *issue)
 {
     if (!issue->stream || issue->is_empty)
@@ -639,19 +646,19 @@ SC_INLINED void call_begins(struct sc_issue *issue)
     issue->place = sc_order_place(&issue->ordered);
 }
 
-void sc_issue_call(struct sc_issue *issue)
+void sc_issue_begin_call(struct sc_issue *issue)
 {
     call_begins(issue);
 }
 
-/* The first host use that is an operation, or NULL. A source comes before a target, and at most the
- * source is a touch. */
+/* Returns the first host use that is an operation, or NULL. A source comes before a target, and at
+ * most the source is a touch. */
 SC_INLINED const struct sc_host_use *first_op(const struct sc_issue *issue)
 {
     return issue->op_count ? &issue->host[issue->host[0].in_call] : NULL;
 }
 
-/* Takes a snapshot of the source; NULL: none may or can be taken. */
+/* Takes a snapshot of the source. Returns NULL if none may or can be taken. */
 SC_INLINED const void *snapshot(struct sc_issue *issue)
 {
     const struct sc_host_use *use = first_op(issue);
@@ -674,10 +681,10 @@ const void *sc_issue_source(struct sc_issue *issue, const void *source)
     return instead ? instead : source;
 }
 
-/* Why nothing of the operation may be guarded; SC_NO_VERDICT_COUNT: it may be. The driver touches
- * pageable memory through the program's own mapping, by a thread that the guard lets through. A
- * device that uses that mapping itself would fail at a guarded page: at a copy into it, and at a
- * kernel behind the copy of a source that writes there. */
+/* Returns the reason why none of the operation's pages may be protected; SC_NO_VERDICT_COUNT: they
+ * may be. The driver accesses pageable memory through the program's mapping, on a thread that the
+ * guard lets pass. But a device that uses that mapping itself would fail at a protected page: in a
+ * copy to the host, and in a later kernel that writes there. */
 static enum sc_no_verdict_reason reason_not_to_guard(const struct sc_issue *issue,
                                                      const struct sc_op_info *op)
 {
@@ -695,8 +702,8 @@ static enum sc_no_verdict_reason reason_not_to_guard(const struct sc_issue *issu
                                                                 : SC_NO_VERDICT_COUNT;
 }
 
-/* Marks what is compared of a pageable source where it is not guarded. Returns true for a small
- * source: all of it is compared. */
+/* Notes what has to be compared of a pageable source whose pages are not protected. Returns true
+ * for a small source: all of it is compared. */
 static bool is_compared_whole(struct sc_op_info *op)
 {
     bool compared = !op->range && op->direction == SC_H2D && op->stable;
@@ -713,8 +720,8 @@ static bool is_source_done(const struct sc_issue *issue, const struct sc_op_info
            !sc_track_guards_until_known(&sc_track);
 }
 
-/* Chooses the pages to guard, or counts the operation as not watched. An operation behind an unseen
- * wait for the host is guarded later, when the host is known to have waited for that
+/* Chooses the pages to protect, or counts the operation as not watched. If a wait for the host with
+ * unseen end comes before the operation, the pages are protected later, when that wait is over
  * (sc_inflight_guard_seen). */
 static __attribute__((noinline)) void choose_guard_pages(const struct sc_issue *issue,
                                                          struct sc_op_info *op)
@@ -748,7 +755,7 @@ static inline void choose_guard(const struct sc_issue *issue, struct sc_op_info 
         choose_guard_pages(issue, op);
 }
 
-void sc_issue_guard(const struct sc_issue *issue, struct sc_op_info *op)
+void sc_issue_choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
 {
     choose_guard(issue, op);
     op->is_guard_chosen = true;
@@ -761,7 +768,7 @@ static void note_frame(const struct sc_issue *issue, struct sc_op_info *op)
     sc_returned_frames_note(op, issue->owner ? issue->owner : &unknown);
 }
 
-/* Adds to the operation what is known only now, when it is recorded. */
+/* Fills in the members of the operation that are only known when it is recorded. */
 SC_INLINED void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
 {
     op->thread = sc_thread_id();
@@ -770,7 +777,7 @@ SC_INLINED void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
         op->correlation_id = sc_current_call_correlation_id();
     }
     if (sc_unlikely(sc_track_attends(SC_ATTENDS_UNSEEN_WAITS)))
-        op->unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, NULL);
+        op->unseen_waits = sc_track_find_unseen_before(&sc_track, issue->stream->id, NULL);
     op->ticket.epoch = issue->place;
     sc_stack_losses_note(op);
     if (sc_unlikely(op->kind == SC_STACK) && !op->by_graph)
@@ -831,8 +838,8 @@ size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_
     return record_ops(issue, ops, stack, now_ticks).size_bytes;
 }
 
-/* Records a simple copy by the general way: its pages are to be chosen, or something has come in
- * between. */
+/* Records a simple copy by the general way: its pages have still to be chosen, or another thread
+ * has issued something meanwhile. */
 static __attribute__((noinline)) void record_as_any(const struct sc_call *call,
                                                     struct sc_stream_record *stream,
                                                     const struct sc_simple_copy *copy,
@@ -844,13 +851,13 @@ static __attribute__((noinline)) void record_as_any(const struct sc_call *call,
     record_ops(&issue, ops, copy->stack, copy->ticks);
 }
 
-/* Records an accepted copy by the quick way, or by the general one where that cannot. */
+/* Records an accepted copy by the quick way, or by the general one if that is not possible. */
 uint64_t sc_issue_record_simple_copy(const struct sc_call *call, struct sc_stream_record *stream,
                                      const struct sc_simple_copy *copy)
 {
     SC_ISSUED(issued);
     struct sc_issue_ops ops;
-    bool done = sc_track_issue_simply(&sc_track, copy, &ops.of[0], &issued);
+    bool done = sc_track_issue_simple_copy(&sc_track, copy, &ops.of[0], &issued);
     if (sc_unlikely(issued.overwritten.count))
         sc_hazards_report_overwritten(&issued.overwritten, SC_CULPRIT_OF(call));
     if (!done)
@@ -867,10 +874,10 @@ static bool is_over_in_call(const struct sc_issue *issue)
     return issue->joins_stream && !issue->lands_late;
 }
 
-/* Are the issue's uses of device memory to be noted behind the call? */
+/* Are the issue's uses of device memory to be noted after the call? */
 static bool notes_uses_of_device(const struct sc_issue *issue)
 {
-    return sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue) &&
+    return sc_unlikely(issue->uses.count) && sc_issue_records_device(issue) &&
            !is_over_in_call(issue);
 }
 
@@ -886,7 +893,7 @@ static void note_in_history(const struct sc_issue *issue, uint32_t stack, uint64
     if (issue->named.size_bytes)
         use = issue->named;
     else if (first)
-        sc_issue_use_host(&use, first->direction, &first->shape);
+        sc_issue_set_history_host(&use, first->direction, &first->shape);
     use.stack = stack;
     sc_recently_issued(issue->call->api, issue->call->site, issue->stream->id, ticks, number, use);
 }
@@ -927,10 +934,10 @@ SC_INLINED void record_issue(struct sc_issue *issue)
                                 &ops.of[0]);
 }
 
-/* Does what is needed once for a call behind its operations: an entry in the history, the pages,
- * the stream's queue, and a mark. Work without a recorded operation has the number of the stream's
- * next operation: it is done before that one. */
-void sc_issue_recorded(const struct sc_issued_call *issued)
+/* Does what is needed once for a call after its operations: an entry in the history, the pages, the
+ * stream's queue, and a mark. Work without a recorded operation has the number of the stream's next
+ * operation: it is done before that one. */
+void sc_issue_finish_call(const struct sc_issued_call *issued)
 {
     struct sc_stream_record *stream = issued->stream;
     sc_recently_issued(issued->call->api, issued->call->site, stream->id, issued->ticks,
@@ -958,7 +965,7 @@ static __attribute__((noinline)) void end_unrecorded(struct sc_issue *issue, CUr
 static __attribute__((noinline)) void end_captured(const struct sc_issue *issue)
 {
     bool tells_beside = sc_unlikely(issue->uses.count) && sc_beside_is_own();
-    bool has_device_node = !issue->host_count && issue->uses.count && sc_device_nodes_are_asked();
+    bool has_device_node = !issue->host_count && issue->uses.count && sc_device_nodes_are_watched();
     if (!issue->host_count && !tells_beside && !has_device_node)
         return;
     const struct sc_graph_call call = {.graph = issue->graph,
@@ -970,17 +977,18 @@ static __attribute__((noinline)) void end_captured(const struct sc_issue *issue)
     if (has_device_node)
         sc_node_uses_note_device(&call, 0, &issue->uses);
     if (tells_beside)
-        sc_beside_uses_captured(&call, &issue->uses);
+        sc_beside_uses_note_captured(&call, &issue->uses);
 }
 
-/* The host has waited in the call for the stream's earlier work, if the call has succeeded. */
+/* Notes, if the call has succeeded, that the host has waited in it for the stream's earlier work.
+ */
 static __attribute__((noinline)) void end_joined(struct sc_issue *issue, CUresult result)
 {
     if (result != CUDA_SUCCESS) {
-        sc_track_forget_point(&sc_track, &issue->point);
+        sc_track_release_point(&sc_track, &issue->point);
         return;
     }
-    sc_hazards_note_known(&issue->point, SC_CULPRIT_OF(issue->call));
+    sc_hazards_note_done_and_report(&issue->point, SC_CULPRIT_OF(issue->call));
 }
 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
@@ -996,8 +1004,9 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
         end_captured(issue);
         return result;
     }
-    if (sc_unlikely(issue->uses.count) && sc_beside_is_asked() && result == CUDA_SUCCESS)
-        sc_beside_uses_issued(issue->call, issue->stream, &issue->uses, true, issue->is_detour);
+    if (sc_unlikely(issue->uses.count) && sc_beside_needs_calls() && result == CUDA_SUCCESS)
+        sc_beside_uses_note_issued(issue->call, issue->stream, &issue->uses, true,
+                                   issue->is_detour);
     if (result == CUDA_SUCCESS && issue->op_count)
         record_issue(issue);
     else

@@ -10,7 +10,7 @@
 
 #include "common/poison.h"
 
-/* Notes where the program has advised managed memory to live. */
+/* Notes where the program has advised managed memory to lie. */
 static CUresult tell_advised(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                              CUmem_advise advice, CUmemLocation location, CUresult result)
 {
@@ -46,7 +46,7 @@ struct prefetches {
     size_t location_count;
 };
 
-/* Tells of each part, with its location. */
+/* Notes each part of a prefetch, with its location. */
 static CUresult tell_prefetched(const struct sc_call *call, const struct prefetches *all,
                                 CUresult result)
 {
@@ -75,7 +75,8 @@ static CUresult tell_prefetched(const struct sc_call *call, const struct prefetc
 
 PREFETCHES(cuMemPrefetchBatchAsync, SC_WORK_QUIET, result)
 /* The memory's contents are undefined afterwards, as if a kernel had written there. */
-PREFETCHES(cuMemDiscardAndPrefetchBatchAsync, SC_WORK_KERNEL, sc_permit_refused(call, result))
+PREFETCHES(cuMemDiscardAndPrefetchBatchAsync, SC_WORK_KERNEL,
+           sc_permit_report_refused(call, result))
 
 /* The driver does not take the call on the legacy stream (cuda.h). The memory's contents are
  * undefined afterwards, as if a kernel had written there. */
@@ -89,5 +90,5 @@ SC_PAIR(cuMemDiscardBatchAsync, _ptsz,
     CUresult result = sc_work_end(&work, real(addresses, sizes, count, flags, stream));
     for (size_t i = 0; result == CUDA_SUCCESS && i < count; i++)
         sc_managed_lies_nowhere(addresses[i], sizes[i]);
-    return sc_permit_refused(call, result);
+    return sc_permit_report_refused(call, result);
 }

@@ -68,8 +68,8 @@ static bool may_write_anywhere(const struct work *work)
 
 SC_INLINED CUresult end_work(struct work *work, CUresult result)
 {
-    if (sc_beside_is_asked() && may_write_anywhere(work))
-        sc_beside_unknown();
+    if (sc_beside_needs_calls() && may_write_anywhere(work))
+        sc_beside_note_unknown_write();
     return sc_detour_end(&work->detour, sc_work_end(&work->work, result));
 }
 
@@ -86,11 +86,12 @@ static void begin_launch(struct launching *launching, const struct sc_call *call
 {
     struct work *work = &launching->work;
     sc_detour_begin(&work->detour, call, &launch->stream);
-    if (sc_kernel_uses_are_asked())
+    if (sc_kernel_uses_are_watched())
         sc_kernel_uses_judge(call, launch, &launching->host);
     sc_work_begin(&work->work, call, launch->stream, SC_WORK_KERNEL);
 }
 
+/* Records what the kernel may use, if the driver has accepted the launch. */
 static CUresult end_launch(struct launching *launching, struct sc_launch *launch, CUresult result)
 {
     struct work *work = &launching->work;
@@ -98,12 +99,12 @@ static CUresult end_launch(struct launching *launching, struct sc_launch *launch
     uint64_t place = sc_order_place(&work->work.ordered); /* the call has its place until it ends */
     result = end_work(work, result);
     launch->is_accepted = result == CUDA_SUCCESS;
-    if (sc_kernel_uses_are_asked() && work->work.stream && launch->is_accepted)
+    if (sc_kernel_uses_are_watched() && work->work.stream && launch->is_accepted)
         sc_kernel_uses_note(call, work->work.stream, launch, &launching->host, place);
     if (sc_process_watches_launches() && work->work.stream && launch->is_accepted)
         sc_limits_launched(call, work->work.stream->context, launch->function);
-    if (sc_beside_is_asked() && launch->is_accepted)
-        sc_beside_uses_launched(call, launch, sc_detour_is_taken(&work->detour));
+    if (sc_beside_needs_calls() && launch->is_accepted)
+        sc_beside_uses_note_launched(call, launch, sc_detour_is_taken(&work->detour));
     return result;
 }
 
@@ -114,11 +115,11 @@ SC_INLINED bool cuLaunchKernel_simply(enum sc_simplicity least, const char *api,
                                       void **parameters, void **extra)
 {
     struct sc_stream_record *stream =
-        sc_work_begin_simply(least | SC_LAUNCHES_UNWATCHED, handle, per_thread);
+        sc_work_begin_simple_launch(least | SC_LAUNCHES_UNWATCHED, handle, per_thread);
     if (sc_unlikely(!stream))
         return false;
     *result = sc_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, handle, parameters, extra);
-    sc_work_end_simply(api, site, per_thread, stream, *result);
+    sc_work_end_simple_launch(api, site, per_thread, stream, *result);
     return true;
 }
 
@@ -136,7 +137,7 @@ SC_SIMPLE_PAIR(cuLaunchKernel, _ptsz,
     return end_launch(&launching, &launch, result);
 }
 
-/* The event that the launch records by the attribute; NULL: none. */
+/* Returns the event that the launch records because of the attribute, or NULL if there is none. */
 static CUevent recorded_by(const CUlaunchAttribute *attribute)
 {
     if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
@@ -146,8 +147,8 @@ static CUevent recorded_by(const CUlaunchAttribute *attribute)
     return NULL;
 }
 
-/* Notes the events that the launch itself records. They may be reached while blocks of the launch
- * still run, so they stand only for work before the launch. */
+/* Notes the events that the launch itself records. They may occur while blocks of the launch still
+ * run, so they stand only for work before the launch. */
 static void note_events(const struct sc_call *call, const CUlaunchConfig *config)
 {
     struct sc_stream_record *stream = NULL;
@@ -156,12 +157,12 @@ static void note_events(const struct sc_call *call, const CUlaunchConfig *config
         if (event && !stream && sc_active())
             stream = sc_streams_find(config->hStream, call->per_thread);
         if (event && stream)
-            sc_event_calls_recorded(stream, event);
+            sc_event_calls_note_recorded(stream, event);
     }
 }
 
-/* Does the launch itself record events? Few launches have attributes, and few of those such ones.
- */
+/* Does the launch itself record events? Few launches have attributes, and few of these are such
+ * ones. */
 static bool records_events(const CUlaunchConfig *config)
 {
     for (unsigned i = 0; config->attrs && i < config->numAttrs; i++)
@@ -177,12 +178,13 @@ SC_INLINED bool cuLaunchKernelEx_simply(enum sc_simplicity least, const char *ap
 {
     struct sc_stream_record *stream =
         SC_HAVE(cuLaunchKernelEx) && config && !records_events(config)
-            ? sc_work_begin_simply(least | SC_LAUNCHES_UNWATCHED, config->hStream, per_thread)
+            ? sc_work_begin_simple_launch(least | SC_LAUNCHES_UNWATCHED, config->hStream,
+                                          per_thread)
             : NULL;
     if (sc_unlikely(!stream))
         return false;
     *result = sc_real.cuLaunchKernelEx(config, f, parameters, extra);
-    sc_work_end_simply(api, site, per_thread, stream, *result);
+    sc_work_end_simple_launch(api, site, per_thread, stream, *result);
     return true;
 }
 
@@ -224,7 +226,7 @@ SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
 
 static bool endangers_captures(struct work *work, CUstream stream)
 {
-    return sc_detour_leaves_to_caller(&work->detour) && sc_capturing_seen() &&
+    return sc_detour_leave_report_to_caller(&work->detour) && sc_capturing_seen() &&
            !sc_issue_is_captured(work->detour.call, stream);
 }
 
@@ -236,7 +238,7 @@ static void begin_allocation(struct work *work, const struct sc_call *call, CUst
     work->work = (struct sc_work){0};
 }
 
-/* The stream, if its uses of device memory are to be noted; or NULL. */
+/* Returns the stream if its uses of device memory are to be recorded, else NULL. */
 static struct sc_stream_record *watched_stream(const struct sc_call *call, CUstream handle)
 {
     struct sc_stream_record *stream = sc_track_watches_device(&sc_track) && sc_active()
@@ -245,7 +247,7 @@ static struct sc_stream_record *watched_stream(const struct sc_call *call, CUstr
     return stream && !sc_streams_is_capturing(stream) ? stream : NULL;
 }
 
-/* The device of an allocation's memory plus 1, as the ledger has it; 0: not known;
+/* Returns the device of an allocation's memory plus 1, for the ledger; 0: not known;
  * SC_MEMORY_CAPTURED: a capture takes the allocation. */
 static int ledger_device(const struct sc_call *call, CUstream handle)
 {
@@ -270,12 +272,12 @@ static CUresult end_allocation(struct work *work, CUstream handle, const CUdevic
         sc_memory_refused(call, &(const struct sc_memory){SC_MEMORY_POOLED, 0, bytes, pool, 0},
                           result);
     if (stream)
-        sc_device_uses_allocated(work->detour.call, stream, *address, bytes);
+        sc_device_uses_note_allocated(work->detour.call, stream, *address, bytes);
     return end_work(work, result);
 }
 
-/* The stream of an allocation that is merely booked: nothing has ever captured, and device memory
- * is not watched. NULL: there is more to do. */
+/* Returns the stream of an allocation that only has to be entered into the ledger, since nothing
+ * has ever captured and device memory is not watched. NULL: more has to be done. */
 SC_INLINED struct sc_stream_record *find_simple_allocating(enum sc_simplicity least,
                                                            CUstream handle, bool per_thread)
 {
@@ -292,7 +294,7 @@ SC_INLINED struct sc_stream_record *find_simple_allocating(enum sc_simplicity le
 static __attribute__((noinline)) void end_simple_refused(const struct sc_call *call, size_t bytes,
                                                          uintptr_t pool, CUresult result)
 {
-    sc_detour_refused(call->api, call->site, call->per_thread, result);
+    sc_detour_report_refused(call->api, call->site, call->per_thread, result);
     sc_memory_refused(call, &(const struct sc_memory){SC_MEMORY_POOLED, 0, bytes, pool, 0}, result);
 }
 
@@ -344,7 +346,7 @@ struct freeing {
     struct sc_stream_record *stream; /* where the free is noted, or NULL */
 };
 
-/* Begins a free. A free that is captured frees nothing yet: the memory's name is 0 then. */
+/* Begins a free. A captured free frees nothing yet: then the memory's name is 0. */
 static void begin_free(struct freeing *freeing, const struct sc_call *call, CUdeviceptr address,
                        CUstream handle)
 {
@@ -369,7 +371,7 @@ static void end_free(const struct freeing *freeing, const struct sc_call *call, 
         sc_device_memory_left(&freeing->allocation, result == CUDA_SUCCESS);
 }
 
-/* The id of the call's stack. Must be inlined into the wrapper, whose frame it uses. */
+/* Returns the id of the call's stack. Must be inlined into the wrapper, whose frame it uses. */
 SC_INLINED uint32_t stack_of_simple_free(void *site)
 {
     uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
@@ -379,7 +381,7 @@ SC_INLINED uint32_t stack_of_simple_free(void *site)
     return sc_likely(known != NULL) ? known->id : site ? sc_unwind_at(site, depth) : 0;
 }
 
-/* Notes a simple free in the history, for the post-mortem line. `number`: the free's
+/* Adds a simple free to the history, for the post-mortem. `number`: the free's
  * (sc_ledger_number_free), 0 with memory=off. */
 SC_INLINED void note_simple_free(const char *api, void *site, struct sc_stream_record *stream,
                                  uintptr_t address, uint64_t number)
@@ -412,15 +414,15 @@ SC_INLINED struct sc_stream_record *find_freeing(enum sc_simplicity least, CUstr
     return sc_likely(stream && sc_marks_cover_simple(stream)) ? stream : NULL;
 }
 
-/* Ends a free by the quick way that went otherwise: it was refused, or the ledger did not know of
- * it. */
+/* Ends a simple free that needs the slow way: the driver has refused it, or the ledger did not know
+ * the memory. */
 static __attribute__((noinline)) void freed_otherwise(const struct sc_call *call, uintptr_t address,
                                                       const struct sc_ledger_leaving *leaving,
                                                       CUresult result)
 {
-    sc_booking_left_otherwise(address, leaving, sc_memory_is_taken(result));
+    sc_booking_note_left_in_order(address, leaving, sc_memory_is_taken(result));
     if (result != CUDA_SUCCESS)
-        sc_detour_refused(call->api, call->site, call->per_thread, result);
+        sc_detour_report_refused(call->api, call->site, call->per_thread, result);
 }
 
 SC_INLINED bool cuMemFreeAsync_simply(enum sc_simplicity least, const char *api, void *site,
@@ -468,8 +470,8 @@ SC_SIMPLE_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (a
 /* ---- work whose kind its row in api.def says: waits for and writes of values and semaphores, and
  * others ---- */
 
-/* The kind of a batch of memory operations. Writes alone wait for nobody, and waits alone tell
- * nobody anything. */
+/* Returns the kind of work (SC_WORK_*) of a batch of memory operations. One that only writes does
+ * not wait; one that only waits notifies nobody. */
 static unsigned kind_of_ops(const CUstreamBatchMemOpParams *operations, unsigned count)
 {
     struct sc_memory_ops ops = sc_memory_ops_of(operations, count);
@@ -496,7 +498,7 @@ SC_PAIR(cuStreamAttachMemAsync, _ptsz,
 {
     struct work work;
     begin_work(&work, call, &stream, SC_WORK_QUIET);
-    CUresult result = sc_detour_leaves_to_caller(&work.detour)
+    CUresult result = sc_detour_leave_report_to_caller(&work.detour)
                           ? SC_PERMITTED(real(stream, address, bytes, flags))
                           : real(stream, address, bytes, flags);
     return end_work(&work, result);
@@ -508,7 +510,7 @@ SC_PAIR(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream
     struct work work;
     begin_work(&work, call, &stream, SC_WORK_QUIET);
     CUresult result = sc_work_end(&work.work, real(exec, stream));
-    if (sc_detour_leaves_to_caller(&work.detour))
-        sc_permit_refused(call, result);
+    if (sc_detour_leave_report_to_caller(&work.detour))
+        sc_permit_report_refused(call, result);
     return sc_detour_end(&work.detour, result);
 }

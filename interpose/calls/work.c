@@ -29,8 +29,8 @@
 
 #include "common/poison.h"
 
-void sc_work_note(const struct sc_call *call, const struct sc_stream_record *stream,
-                  uint64_t number, uint64_t ticks)
+void sc_work_add_history(const struct sc_call *call, const struct sc_stream_record *stream,
+                         uint64_t number, uint64_t ticks)
 {
     sc_recently_issued(call->api, call->site, stream->id, ticks, number,
                        (struct sc_history_entry){.direction = SC_NO_DIRECTION});
@@ -44,14 +44,15 @@ static uint64_t note_may_write(const struct sc_work *work, struct sc_stream_reco
                                           : sc_unfinished_host_work(stream);
 }
 
-/* The time that the history is to have of work that has been issued; 0: it has none. */
+/* Returns the time that the history is to have of work that has been issued. Returns 0 if it has
+ * none. */
 static inline uint64_t time_of_issue(void)
 {
     return sc_options.postmortem ? sc_ticks() : 0;
 }
 
-/* Compares managed sources for the last time, since the work may write any of them. `in_order`
- * false: the order of the work is not seen, and no managed source is compared any more. */
+/* Compares sources in managed memory for the last time, since the work may write any of them.
+ * `in_order` false: the order of the work is not known, and no such source is compared any more. */
 static __attribute__((noinline)) void seal_managed(const struct sc_call *call,
                                                    const struct sc_stream_record *stream,
                                                    const struct sc_point *after, bool in_order)
@@ -70,7 +71,7 @@ void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stre
         seal_managed(call, stream, after, in_order);
 }
 
-/* How near to the work a mark has to be (sc_marks_before_work). */
+/* Returns how near to the work a mark has to be (sc_marks_before_work). */
 static enum sc_before before_what(unsigned kind)
 {
     if (kind & SC_WORK_SIGNALS)
@@ -78,8 +79,8 @@ static enum sc_before before_what(unsigned kind)
     return kind & SC_WORK_OF_DEVICE ? SC_BEFORE_DEVICE_WORK : SC_BEFORE_WORK;
 }
 
-/* Before a call that issues work other than a copy: notes what that work may do to the verdicts on
- * what is around it, and opens the call on its stream. */
+/* Notes, before a call that issues work other than a copy, what that work may do (`kind`), and
+ * begins the call on its stream. */
 void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream handle, unsigned kind)
 {
     sc_thread_stack_learn();
@@ -102,7 +103,7 @@ void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream ha
     if ((kind & SC_WORK_FUNCTION) == SC_WORK_MAY_WRITE &&
         sc_unlikely(sc_track_attends(SC_ATTENDS_MANAGED_SOURCES)))
         seal_managed(call, stream, NULL,
-                     sc_track_unseen_behind(&sc_track, stream->id, NULL).waits == 0);
+                     sc_track_find_unseen_before(&sc_track, stream->id, NULL).waits == 0);
     sc_marks_before_work(stream, before_what(kind));
     sc_track_begin_call(&sc_track, stream->id, &work->ordered);
     if (kind & SC_WORK_SIGNALS)
@@ -132,8 +133,9 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     }
     sc_marks_note_tail(work->stream);
     if (result == CUDA_SUCCESS)
-        sc_work_note(work->call, work->stream, sc_track_issued(&sc_track, work->stream->id) + 1,
-                     ticks ? ticks : sc_unfinished_now(work->stream));
+        sc_work_add_history(work->call, work->stream,
+                            sc_track_issued(&sc_track, work->stream->id) + 1,
+                            ticks ? ticks : sc_unfinished_now(work->stream));
     return result;
 }
 
@@ -144,10 +146,10 @@ SC_INLINED uint64_t note_simple_work(struct sc_stream_record *stream, uint64_t a
                : sc_unfinished_queued_work(stream, at_least);
 }
 
-/* Returns NULL also where a mark is needed before the work, or where managed sources are in flight
- * that the work may write. */
-struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream handle,
-                                              bool per_thread)
+/* Returns NULL also if a mark is needed before the work, or if sources in managed memory are in
+ * flight, which the work may write. */
+struct sc_stream_record *sc_work_begin_simple_launch(enum sc_simplicity least, CUstream handle,
+                                                     bool per_thread)
 {
     sc_thread_stack_learn();
     struct sc_stream_record *stream =
@@ -159,20 +161,21 @@ struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream
     return stream;
 }
 
-/* Ends a launch that was begun by the quick way. */
-void sc_work_end_simply(const char *api, void *site, bool per_thread,
-                        struct sc_stream_record *stream, CUresult result)
+/* Ends a launch that sc_work_begin_simple_launch has begun. */
+void sc_work_end_simple_launch(const char *api, void *site, bool per_thread,
+                               struct sc_stream_record *stream, CUresult result)
 {
     uint64_t ticks = note_simple_work(stream, time_of_issue());
     if (sc_unlikely(result != CUDA_SUCCESS))
-        sc_detour_refused(api, site, per_thread, result);
+        sc_detour_report_refused(api, site, per_thread, result);
     else
         sc_recently_issued(api, site, stream->id, ticks, sc_stream_front_issued(stream->front) + 1,
                            (struct sc_history_entry){.direction = SC_NO_DIRECTION});
 }
 
-/* The quick way for cuMemFreeAsync in the order of the legacy stream. NULL: the stream or the
- * process is not simple, or an operation on host memory lacks its mark. */
+/* Notes, before a free on a legacy stream, that the stream gets work. Returns the stream, or NULL,
+ * having done nothing, if the stream or the process is not simple, or an operation on host memory
+ * has no mark yet. */
 struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream handle,
                                                    bool per_thread)
 {

@@ -28,7 +28,7 @@
 
 #include "common/poison.h"
 
-/* The call, as the author of uses. */
+/* Returns the call as the author of uses. */
 static struct sc_graph_author author_of(const struct sc_graph_call *call)
 {
     return (struct sc_graph_author){
@@ -42,8 +42,8 @@ static struct sc_graph_author author_of(const struct sc_graph_call *call)
 }
 
 /* Copies bytes that a node is to read, since the program's own may be gone when the graph is
- * launched. NULL: no memory. */
-void *sc_node_uses_keep(const void *bytes, size_t size_bytes)
+ * launched. Returns NULL if there is no memory. */
+void *sc_node_uses_copy_bytes(const void *bytes, size_t size_bytes)
 {
     struct sc_context *context = sc_contexts_current();
     bool outlives_exec =
@@ -62,9 +62,9 @@ static bool can_read(uintptr_t address)
     return sc_thread_stack_read(&byte, address, 1) != SC_STACK_UNKNOWN;
 }
 
-/* Makes the use one of a stack, and notes the frame that the bytes lie in. The frame has returned
- * when its return address is no longer there. That may be soon, so a source is copied now. Launches
- * bring the copy up to date as long as the frame lives. A destination is not moved: later nodes may
+/* Makes the use one of a stack, and notes the frame that contains the bytes. The frame has returned
+ * when its return address is no longer there. That may be soon, so a source is copied now; launches
+ * update the copy as long as the frame exists. A destination is not moved, since later nodes may
  * read it there. */
 static struct sc_graph_extra note_stack(struct sc_graph_use *use)
 {
@@ -73,14 +73,14 @@ static struct sc_graph_extra note_stack(struct sc_graph_use *use)
     extra.local = sc_unwind_owner_of(use->shape.address).local;
     if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && use->direction == SC_H2D &&
         can_read(use->shape.address))
-        extra.saved =
-            sc_node_uses_keep((const void *)use->shape.address, sc_shape_hull_bytes(&use->shape));
+        extra.saved = sc_node_uses_copy_bytes((const void *)use->shape.address,
+                                              sc_shape_hull_bytes(&use->shape));
     return extra;
 }
 
-/* The use of one end of a node's copy, without its author. */
-struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction direction,
-                                      const struct sc_copy_side *side)
+/* Returns the use of one side of a node's copy, without its author. */
+struct sc_graph_use sc_node_uses_of_side(uintptr_t node, enum sc_direction direction,
+                                         const struct sc_copy_side *side)
 {
     struct sc_range_info range = sc_track_find_range(&sc_track, side->shape.address);
     return (struct sc_graph_use){
@@ -95,8 +95,8 @@ struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction directio
     };
 }
 
-/* Finds who added the node of an exec: its use was noted when it came into the graph that the exec
- * is made of. */
+/* Finds the call that added the node of an exec: it was noted when the node came into the graph
+ * that the exec is made of. */
 void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
                             struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
@@ -113,8 +113,7 @@ static bool is_on_stack(const struct sc_graph_use *use)
            sc_thread_stack_overlaps(use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-/* Adds a use of host memory to what the graph is known to do, with where the program has asked for
- * it. */
+/* Adds a use of host memory to the graph, with its author. */
 void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
                       const struct sc_fold *fold)
 {
@@ -149,7 +148,7 @@ void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_host_us
 void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,
                               const struct sc_device_uses *uses)
 {
-    if (!uses->count || !sc_device_nodes_are_asked())
+    if (!uses->count || !sc_device_nodes_are_watched())
         return;
     const struct sc_graph_use base = {.node = node, .author = author_of(call)};
     sc_device_nodes_add(call, &base, uses->of, uses->count);
@@ -170,7 +169,7 @@ static void note_side(const struct sc_graph_call *call, uintptr_t node, enum sc_
 {
     if (!side->used || sc_shape_hull_bytes(&side->shape) == 0)
         return;
-    struct sc_graph_use use = sc_node_uses_bare(node, direction, side);
+    struct sc_graph_use use = sc_node_uses_of_side(node, direction, side);
     sc_node_uses_add(call, &use, &side->fold);
 }
 
@@ -191,7 +190,7 @@ void sc_node_uses_note_copy(const struct sc_graph_call *call, uintptr_t node,
     note_sides_of_device(call, node, &sides);
 }
 
-/* The memory that a memset node fills. */
+/* Returns the memory that a memset node fills. */
 static struct sc_copy_side side_of_memset(const CUDA_MEMSET_NODE_PARAMS *fill)
 {
     size_t width = fill ? fill->width * fill->elementSize : 0;
@@ -222,8 +221,8 @@ void sc_node_uses_note_memset(const struct sc_graph_call *call, uintptr_t node,
     note_side(call, node, SC_MEMSET, &sides.dst);
 }
 
-/* Asks the driver what memory a copy or memset node uses. False: it is no such node, or the driver
- * does not tell. */
+/* Asks the driver what memory a copy or memset node uses. Returns false if it is no such node, or
+ * the driver does not tell. */
 bool sc_node_uses_sides(CUgraphNode node, CUgraphNodeType type, struct sc_copy_sides *sides)
 {
     CUDA_MEMCPY3D copy;
@@ -275,7 +274,7 @@ CUgraph sc_node_uses_child_of(const CUgraphNodeParams *params)
     return params && params->type == CU_GRAPH_NODE_TYPE_GRAPH ? params->graph.graph : NULL;
 }
 
-/* The parameters of a memset node, in the form that older calls have. */
+/* Returns the parameters of a memset node, in the form that older calls have. */
 static CUDA_MEMSET_NODE_PARAMS fill_of(const CUgraphNodeParams *params)
 {
     return (CUDA_MEMSET_NODE_PARAMS){

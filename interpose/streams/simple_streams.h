@@ -1,4 +1,4 @@
-/* Finds the stream of a simple call: one that is nothing but work of its own stream.
+/* Finds the stream of a simple call: a call that does nothing but work on its own stream.
  *
  * Thread-safe, not signal-safe. No lock. */
 #ifndef SC_INTERPOSE_STREAMS_SIMPLE_STREAMS_H
@@ -13,10 +13,10 @@
 
 struct sc_stream_record;
 
-/* The stream's record, if the process is at least as simple as `least` and the stream has none of
- * these ties (enum sc_ties). NULL: the caller has to go the long way (sc_streams_find). Only one
- * place of the table is looked at, where another stream's record may be found; so the record's own
- * handle is compared. */
+/* Returns the stream's record if the process is at least as simple as `least` (enum sc_simplicity)
+ * and the stream has none of these ties (enum sc_ties). NULL: the caller has to take the slow way
+ * (sc_streams_find). Only one place of the hash table is looked at, where another stream's record
+ * may be; so the record's own handle is compared. */
 SC_INLINED struct sc_stream_record *sc_streams_find_simple(enum sc_simplicity least,
                                                            CUstream handle, unsigned ties)
 {
@@ -37,12 +37,13 @@ SC_INLINED bool sc_streams_has_handle(CUstream handle)
     return sc_likely((uintptr_t)handle > (uintptr_t)CU_STREAM_PER_THREAD);
 }
 
-/* The same for the legacy stream, which is found by the current context. NULL also if the handle
- * names another stream. */
+/* Does the same as sc_streams_find_simple for the legacy stream, which is found by the current
+ * context. NULL also if the handle names another stream. */
 struct sc_stream_record *sc_streams_find_simple_legacy(enum sc_simplicity least, CUstream handle,
                                                        bool per_thread, unsigned ties);
 
-/* The same for any stream. `per_thread`: the call is a _ptsz variant. */
+/* Does the same as sc_streams_find_simple_legacy for any stream. `per_thread`: the call is a _ptsz
+ * variant. */
 SC_INLINED struct sc_stream_record *sc_streams_find_any_simple(enum sc_simplicity least,
                                                                CUstream handle, bool per_thread,
                                                                unsigned ties)

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The pattern that fits all files which report_path may become. What each process puts in differs
- * (report/path.h), and may be anything. */
+/* Returns the pattern that fits all files which report_path may become. What each process puts in
+ * differs (report/path.h), and may be anything. */
 static const char *pattern_of(struct sc_scratch *scratch, const char *report_path)
 {
     char *pattern = sc_scratch_take(scratch, 2 * strlen(report_path) + 1), *at = pattern;
@@ -38,7 +38,7 @@ static void look(struct sc_new_reports *reports)
         glob(reports->pattern_if_taken, GLOB_PERIOD | GLOB_APPEND, NULL, &reports->found);
 }
 
-/* How many "." and ".." the path has. */
+/* Returns how many "." and ".." the path has. */
 static size_t count_dots(const char *path)
 {
     size_t count = 0;
@@ -153,7 +153,8 @@ static struct found find_told(struct sc_scratch *scratch, const struct sc_run_ro
     return told;
 }
 
-/* Finds the reports that this run has written: by the pattern, and by what its processes told. */
+/* Finds the reports that this run has written: by the pattern, and by what its processes have noted
+ * on the roll. */
 char **sc_new_reports_find(struct sc_new_reports *reports, struct sc_scratch *scratch,
                            const struct sc_run_roll *roll)
 {

@@ -46,8 +46,8 @@ static void release_signals(const struct inherited *inherited)
     sigprocmask(SIG_SETMASK, &inherited->mask, NULL);
 }
 
-/* In the child: becomes the program. Where exec fails, `failure` gets its errno; else exec closes
- * `failure`. */
+/* Executes the program, in the child. If exec fails, its errno is written to `failure`; else exec
+ * closes `failure`. */
 __attribute__((noreturn)) static void become(char **argv, const struct inherited *inherited,
                                              enum sc_program_stdout out, int failure)
 {
@@ -138,7 +138,7 @@ static int attend(pid_t program)
     return status;
 }
 
-/* Is any child left? Takes the status of those that have ended. */
+/* Reaps the children that have ended. Returns whether any is left. */
 static bool has_children(void)
 {
     pid_t child;
@@ -159,8 +159,8 @@ static bool ends_waiting(int number)
     return number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM;
 }
 
-/* Waits for a signal that a child has ended. False: a signal that ends the waiting has come, or the
- * time is over. */
+/* Waits for a signal that a child has ended. Returns false if a signal that ends the waiting has
+ * come, or the time is over. */
 static bool await_signal(int64_t end_ns)
 {
     sigset_t all;
@@ -193,8 +193,8 @@ static void let_files_go(enum sc_program_stdout out, int own)
     sc_descriptors_close_but(own);
 }
 
-/* Starts the program. Negative: it cannot be; the child tells why through a pipe that a successful
- * exec closes. */
+/* Starts the program. Returns a negative error if that fails; the child reports it through a pipe
+ * that a successful exec closes. */
 static int start(char **argv, const struct inherited *inherited, enum sc_program_stdout out,
                  pid_t *program)
 {

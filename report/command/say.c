@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The printable part of ASCII, which nearly all text is of. */
+/* Returns how many bytes at the start of the text are printable ASCII: nearly all text is, so this
+ * saves decoding it. */
 static size_t skip_ascii(const char *text, size_t count)
 {
     size_t i = 0;
@@ -41,7 +42,7 @@ struct copy {
     char text[];
 };
 
-/* A copy with harmful characters made visible. */
+/* Returns a copy with harmful characters made visible. */
 static struct copy *copy_plain(const char *text, size_t count)
 {
     size_t size = count * SC_PLAIN_GROWTH + 1;
@@ -55,7 +56,7 @@ static struct copy *copy_plain(const char *text, size_t count)
 
 static struct copy *copies;
 
-/* The text as it may be shown; a copy lives until sc_say_forget. */
+/* Returns the text as it may be shown on a terminal; a copy lives until sc_say_forget. */
 const char *sc_say_plain(const char *text)
 {
     size_t count = strlen(text);
@@ -94,7 +95,7 @@ static void show(const char *text)
     free(shown);
 }
 
-/* Says a line, on stderr or to whoever takes what is said. */
+/* Prints a line, on stderr or to the function that takes messages. */
 void sc_say(const char *format, ...)
 {
     char *text = NULL;

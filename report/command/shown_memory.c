@@ -18,7 +18,7 @@ enum {
     CHILDREN_MAX = 8
 };
 
-/* A number of bytes of the report, within limits: a damaged file may have any. */
+/* Returns a number of bytes of the report, within limits: a damaged file may have any. */
 uint64_t sc_shown_memory_bytes(const json_t *object, const char *key)
 {
     json_int_t value = sc_field_number(object, key);
@@ -77,7 +77,7 @@ struct making {
     struct sc_memory *memory;
 };
 
-/* The words for memory that the driver took behind a call. */
+/* Makes the words for memory that the driver took after a call. */
 static void make_step(struct making *making, struct sc_memory_call *step, const json_t *record)
 {
     const char *api = sc_field_string(record, "api", NULL);
@@ -89,7 +89,7 @@ static void make_step(struct making *making, struct sc_memory_call *step, const 
         times > 1 ? sc_scratch_print(making->scratch, ", %" PRIu64 " times", times) : "");
 }
 
-/* The words for memory that other processes may have opened. */
+/* Makes the words for memory that other processes may have opened. */
 static void make_export(struct making *making, struct sc_memory_call *export, const json_t *record)
 {
     uint64_t now = (uint64_t)making->memory->time_ns;
@@ -182,7 +182,7 @@ static void add_places(struct making *making, const json_t *member)
         add_place(making, json_object_get(member, "host"), SC_MEMORY_HOST);
 }
 
-/* The place of this number; NULL: there is none. */
+/* Returns the place of this number, or NULL if there is none. */
 static const struct sc_memory_place *find_place(const struct sc_memory *memory,
                                                 const json_t *device)
 {
@@ -207,7 +207,7 @@ static bool is_own(const char *kind)
     return false;
 }
 
-/* Who called the function, of the user's own: ", from keep_a_copy, main". */
+/* Returns which functions of the user's called the function: ", from keep_a_copy, main". */
 static const char *callers_of(struct sc_scratch *scratch, const struct sc_frames *stack)
 {
     const char *words = "";
@@ -377,7 +377,8 @@ struct sc_memory sc_shown_memory_make(struct sc_scratch *scratch,
     return memory;
 }
 
-/* The memory that a run had at its end; if it did not end, as its last line about memory says. */
+/* Returns the memory that a run had at its end; if it did not end, as its last line about memory
+ * says. */
 struct sc_memory sc_shown_memory_of_entry(struct sc_scratch *scratch,
                                           const struct sc_frame_makers *makers, const json_t *entry)
 {

@@ -58,7 +58,8 @@ static void add_list(struct making *making, const char *words, const json_t *lis
 
 /* ---- what ran ---- */
 
-/* A program that writes a title over its arguments may leave hundreds of empty ones behind it. */
+/* Returns how many arguments are shown. A program that writes a title over its arguments may leave
+ * hundreds of empty ones at the end. */
 static size_t arguments_shown(const json_t *command)
 {
     size_t count = json_array_size(command);
@@ -67,7 +68,7 @@ static size_t arguments_shown(const json_t *command)
     return count;
 }
 
-/* The command line, as far as it is shown. */
+/* Returns the command line, as far as it is shown. */
 static const char *command_of(struct sc_scratch *scratch, const json_t *run)
 {
     const json_t *command = json_object_get(run, "command");
@@ -83,7 +84,7 @@ static const char *command_of(struct sc_scratch *scratch, const json_t *run)
 
 static const char missing_run[] = "the line that says what ran is missing";
 
-/* What stands for the run: its command and process. */
+/* Returns what stands for the run: its command and process. */
 static const char *title_of(struct sc_scratch *scratch, const json_t *entry)
 {
     const json_t *run = json_object_get(entry, "run");
@@ -101,7 +102,7 @@ static const char *title_of(struct sc_scratch *scratch, const json_t *entry)
                             sc_field_number(run, "pid"), host[0] != '\0' ? " on " : "", host);
 }
 
-/* The run's name where two runs are compared: without what differs each time. */
+/* Returns the run's name where two runs are compared: without what differs in each run. */
 static const char *name_of(struct sc_scratch *scratch, const json_t *entry)
 {
     const json_t *run = json_object_get(entry, "run");
@@ -273,8 +274,8 @@ static void add_ignored(struct making *making, const json_t *summary)
                                  text_of(entry)));
 }
 
-/* What is said of a run without a summary: where lines could not be read, the summary may be one of
- * them. */
+/* Returns what is said of a run without a summary: where lines could not be read, the summary may
+ * be one of them. */
 static const char *words_without_summary(const struct making *making)
 {
     if (making->run.replaced)
@@ -383,7 +384,7 @@ static void add_misses(struct making *making, const json_t *entry)
     }
 }
 
-/* Adds that allocations have failed. The last line about it tells how many. */
+/* Adds that allocations have failed. The last line about it says how many. */
 static void add_oom(struct making *making, const json_t *entry)
 {
     const json_t *oom = json_object_get(entry, "oom");
@@ -488,7 +489,7 @@ static void add_doubts(struct making *making, const json_t *entry)
         making->run.doubt = missing_run;
 }
 
-/* Makes all that is said of a run. */
+/* Makes the words and notes that are shown of a run. */
 struct sc_run sc_shown_runs_make(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
                                  json_t *entry)
 {

@@ -38,7 +38,7 @@ struct junit {
     struct name *names;
 };
 
-/* How often the name was used until now: test cases must differ in their names. */
+/* Returns how often the name was used until now: test cases must differ in their names. */
 static unsigned count_name(struct junit *junit, const char *name)
 {
     struct sc_digester digester;
@@ -57,7 +57,7 @@ static unsigned count_name(struct junit *junit, const char *name)
     return ++known->count;
 }
 
-/* A name that no test case had before: the same one again gets a number. */
+/* Returns a name that no test case had before: the same one again gets a number. */
 static const char *distinct(struct junit *junit, const char *name)
 {
     unsigned count = count_name(junit, name);
@@ -88,7 +88,8 @@ static const char *name_of_call(struct sc_scratch *scratch, const struct sc_call
                             sc_short_name(scratch, user->function), file);
 }
 
-/* The callers may differ where these two do not: the fingerprint tells them apart. */
+/* Names the hazard. The fingerprint is part of the name, since the callers may differ where the
+ * other parts do not. */
 static const char *name_of_hazard(struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
     return sc_scratch_print(scratch, "%s; %s [%.8s]", name_of_call(scratch, &hazard->event),
@@ -120,7 +121,7 @@ static void put_line(FILE *out, const char *indent, const char *words)
     fputc('\n', out);
 }
 
-/* Why the test case of the run fails; NULL: it does not. */
+/* Returns why the test case of the run fails, or NULL if it does not. */
 static const char *failure_of(const struct sc_run *run)
 {
     if (run->doubt)
@@ -170,8 +171,8 @@ static void print_unread_case(struct junit *junit, const struct sc_run *run, con
     fputs("    </testcase>\n", junit->out);
 }
 
-/* Writes a failed test case for each line that could not be read: what it tells nobody knows, and
- * it may be a hazard. */
+/* Writes a failed test case for each line that could not be read: nobody knows what it says, and it
+ * may be a hazard. */
 static void print_unread(struct junit *junit, const struct sc_run *run)
 {
     struct sc_scratch *scratch = &junit->model->scratch;
@@ -213,7 +214,7 @@ static void print_failure(FILE *out, const struct sc_shown *hazard)
     fputs("      </failure>\n", out);
 }
 
-/* Why the test case of the hazard is skipped; NULL: it fails. */
+/* Returns why the test case of the hazard is skipped, or NULL if it fails. */
 static const char *excuse_of(struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
     if (hazard->suppression)

@@ -104,7 +104,7 @@ static const char *owner_of(const json_t *entry)
     return sc_field_string(entry, "owner", "?");
 }
 
-/* Prints what an owner has told of pools of its own: it is part of what the owner has. */
+/* Prints the pools that an owner has reported as its own: it is part of what the owner has. */
 static void print_own_pools(FILE *out, struct sc_model *model, const json_t *place,
                             const char *owner)
 {
@@ -130,7 +130,7 @@ static bool has_owner(const json_t *memory, const json_t *number, const char *na
     return false;
 }
 
-/* Prints pools that were told of under a name that is no owner's. */
+/* Prints pools that were reported under a name that is no owner's. */
 static void print_lone_pools(FILE *out, struct sc_model *model, const json_t *memory,
                              const json_t *place, const json_t *number)
 {
@@ -186,8 +186,8 @@ static void print_unaccounted(FILE *out, struct sc_model *model,
     print_calls(out, place->steps, place->step_count);
 }
 
-/* How many references keep the block: ", 64 references not released". None: "", or ", released, and
- * mapped still" of physical memory that is there. */
+/* Returns how many references keep the block, as ", 64 references not released"; for none "", or ",
+ * released, and mapped still" of physical memory that still exists. */
 static const char *references_of(struct sc_model *model, const struct sc_memory_account *account)
 {
     const json_int_t count = (json_int_t)account->references;
@@ -267,7 +267,7 @@ static const char *seconds(struct sc_model *model, json_int_t ns)
     return sc_scratch_print(&model->scratch, "%.3g s", (double)ns / 1e9);
 }
 
-/* Prints what each place has more or less than in the line before, behind the words. */
+/* Prints what each place has more or less than in the line before, after the words. */
 static void print_growth_of_places(FILE *out, struct sc_model *model,
                                    const struct sc_memory *before, const struct sc_memory *now)
 {
@@ -586,7 +586,7 @@ static void print_moves(FILE *out, struct sc_model *model, const json_t *um)
                 size_of(model, um, "thrashing_bytes"));
 }
 
-/* Prints what CUPTI told of managed memory with um=1, or why it told nothing. */
+/* Prints what CUPTI reported of managed memory with um=1, or why it reported nothing. */
 static void print_um(FILE *out, struct sc_model *model, const struct sc_run *run)
 {
     const json_t *um = json_object_get(json_object_get(run->record, "summary"), "um");

@@ -73,8 +73,8 @@ static uint64_t number_of(const json_t *side, const char *key)
     return (uint64_t)sc_field_number(side, key);
 }
 
-/* When the operation of a hazard was on its stream. From the line alone: all slices are needed
- * before the first is written, and their frames are not. */
+/* Returns when the operation of a hazard was on its stream, from the hazard's line alone: all
+ * slices are needed before the first is written, and their frames are not. */
 static struct slice slice_of(const struct trace *trace, size_t index)
 {
     const struct sc_hazard_place *place = &trace->model->chosen[index];
@@ -114,7 +114,7 @@ static int by_hazard(const void *a, const void *b)
 
 enum { LANES_MAX = 256 };
 
-/* The first lane that is free; the last one where there is none. */
+/* Returns the first lane that is free, or the last one if none is. */
 static size_t find_lane(const uint64_t *ends, uint64_t begin)
 {
     size_t lane = 0;
@@ -180,7 +180,7 @@ static void describe_track(struct trace *trace, uint64_t uuid, uint64_t parent, 
     write_packet(trace, &packet);
 }
 
-/* Is the track not described yet? Notes that it is now. */
+/* Records that the track has been described. Returns whether it had not been. */
 static bool is_new_track(struct trace *trace, const struct sc_digest *digest)
 {
     struct track *track = sc_table_find(&trace->tracks, digest) ? NULL : calloc(1, sizeof *track);
@@ -193,8 +193,8 @@ static bool is_new_track(struct trace *trace, const struct sc_digest *digest)
     return true;
 }
 
-/* A process is told by pid, host and rank: it may have several runs, and another host the same pid.
- */
+/* Returns the id of the run's process, described when it first comes. A process is identified by
+ * pid, host and rank: it may have several runs, and another host the same pid. */
 static uint64_t process_of(struct trace *trace, const struct sc_run *run)
 {
     const json_t *line = json_object_get(run->record, "run");
@@ -220,7 +220,7 @@ static uint64_t *describe_processes(struct trace *trace)
     return processes;
 }
 
-/* The track of this name in the process, made when it is first asked for. */
+/* Returns the track of this name in the process, made when it is first asked for. */
 static uint64_t track_in(struct trace *trace, uint64_t process, const char *name, size_t lane,
                          bool is_counter)
 {

@@ -70,7 +70,8 @@ static void write_field(struct profile *profile, unsigned field, const struct sc
     sc_gzip_put(&profile->file, framed.bytes, framed.size);
 }
 
-/* The number of what has the digest, from `first` on. It is new where `is_new` is. */
+/* Returns the number of what has the digest, counted from `first`. A new digest gets the next
+ * number, and *is_new becomes true. */
 static uint64_t number_of(struct profile *profile, struct sc_table *table,
                           const struct sc_digester *digester, uint64_t first, bool *is_new)
 {
@@ -89,8 +90,8 @@ static uint64_t number_of(struct profile *profile, struct sc_table *table,
 
 /* ---- what samples name ---- */
 
-/* The number of a string in the profile, in which each stands once. The first one is the empty
- * string. */
+/* Returns the number of a string in the profile, in which each stands once. The first one is the
+ * empty string. */
 static uint64_t string(struct profile *profile, const char *text)
 {
     struct sc_digester digester;
@@ -107,7 +108,7 @@ static uint64_t string(struct profile *profile, const char *text)
     return number;
 }
 
-/* The number of the frame's module in the profile; 0: it has none. */
+/* Returns the number of the frame's module in the profile, or 0 if it has none. */
 static uint64_t mapping(struct profile *profile, const struct sc_frame *frame)
 {
     struct sc_digester digester;
@@ -129,7 +130,7 @@ static uint64_t mapping(struct profile *profile, const struct sc_frame *frame)
     return number;
 }
 
-/* The number of the function in the profile; it is written when it comes first. */
+/* Returns the number of the function in the profile; it is written when it comes first. */
 static uint64_t function(struct profile *profile, const char *name, const char *symbol,
                          const char *file)
 {
@@ -166,8 +167,8 @@ static void write_location(struct profile *profile, uint64_t number, uint64_t in
     write_field(profile, PROFILE_LOCATION, &message);
 }
 
-/* The number of a frame in the profile. `frame` NULL: `name` stands for a stack that is not
- * there. */
+/* Returns the number of a frame in the profile. If `frame` is NULL, `name` stands for a missing
+ * stack. */
 static uint64_t location(struct profile *profile, const char *name, const struct sc_frame *frame)
 {
     struct sc_digester digester;

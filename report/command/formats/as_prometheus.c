@@ -96,7 +96,8 @@ static void put_sample(struct exposition *exposition, enum metric metric, const 
     fprintf(out, "} %" PRIu64 "\n", value);
 }
 
-/* Did nothing with this key come before? The same sample must not stand there twice. */
+/* Records the key of a sample. Returns whether it is the first with this key: the same sample must
+ * not be written twice. */
 static bool is_first(struct exposition *exposition, struct sc_digester *digester)
 {
     struct sc_digest digest = sc_digest_end(digester);
@@ -141,7 +142,7 @@ static uint64_t unused_of(const struct sc_memory_place *place)
     return unused;
 }
 
-/* Writes how full a device is: once, however many processes tell of it. */
+/* Writes how full a device is: once, however many processes report it. */
 static void put_device(const struct process *process, const struct sc_memory_place *place)
 {
     const char *const labels[] = {

@@ -38,7 +38,8 @@ static void tidy(char *path)
     *end = '\0';
 }
 
-/* The folder below which paths are shown as relative: the CI's checkout, or the current one. */
+/* Returns the folder below which paths are shown as relative: the CI's checkout, or the current
+ * one. */
 static const char *workspace(void)
 {
     static char *root;
@@ -48,7 +49,7 @@ static const char *workspace(void)
     return root ? root : "/";
 }
 
-/* The frame's path as the checkout has it, if it lies there. */
+/* Returns the frame's path as the checkout has it, if it lies there. */
 const char *sc_source_place_path(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     const char *path = sc_frames_shown_path(scratch, frame), *root = workspace();

@@ -35,8 +35,8 @@ bool sc_elf_file_may_be_opened(const char *path)
     return fd != -EPERM && fd != -ENOTSUP && fd != -EISDIR;
 }
 
-/* Opens the file, unless it might be a trap: a device, a file of the kernel's, one that is nothing
- * but holes. */
+/* Opens the file, unless it might be a trap: a device, a file of the Linux kernel's, one that is
+ * nothing but holes. */
 static bool open_file(struct sc_elf_file *file, const char *path)
 {
     file->fd = path[0] == '/' ? sc_regular_file_open_named(path) : -ENOENT;
@@ -103,7 +103,8 @@ static void read_segments(struct sc_elf_file *file)
     file->first_address = file->has_segments ? lowest & ~((uint64_t)sysconf(_SC_PAGESIZE) - 1) : 0;
 }
 
-/* Opens an ELF file. False: it is none, or may not be read; it is to be closed all the same. */
+/* Opens an ELF file. Returns false if it is none, or may not be read; it is to be closed all the
+ * same. */
 bool sc_elf_file_open(struct sc_elf_file *file, const char *path)
 {
     *file = (struct sc_elf_file){.fd = -1};
@@ -159,8 +160,8 @@ bool sc_elf_file_has_symbols(const struct sc_elf_file *file)
     return sc_elf_file_section(file, ".symtab");
 }
 
-/* The size that a section compressed in the old way will have: it begins with "ZLIB", and the size
- * in eight bytes, the highest first. */
+/* Returns the size that a section compressed in the old way will have: it begins with "ZLIB", and
+ * the size in eight bytes, the highest first. */
 static uint64_t old_unpacked_size(Elf_Scn *section)
 {
     size_t size;
@@ -171,7 +172,8 @@ static uint64_t old_unpacked_size(Elf_Scn *section)
     return unpacked;
 }
 
-/* Adds how large a compressed section says that it will be: a damaged one may say anything. */
+/* Adds to the sum the size that a compressed section says it will have unpacked. Returns true,
+ * which ends the walk, if the sum is too large for a number: a damaged file may say anything. */
 static bool add_unpacked(void *whom, Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {
     uint64_t *sum = whom, size = 0;

@@ -42,7 +42,7 @@ struct rows {
 
 /* ---- words ---- */
 
-/* How the process is, or has ended. */
+/* Returns how the process is, or has ended. */
 const char *sc_screen_end(const struct sc_watch_report *report, struct sc_scratch *scratch)
 {
     const struct sc_watched *shown = &report->shown;
@@ -146,7 +146,8 @@ static long rank_of(const struct sc_watch_report *report)
     return rank ? strtol(rank, NULL, 10) : -1;
 }
 
-/* Reports with the newest hazards first, for where not all are shown. */
+/* Compares two reports for qsort: those with the newest hazards come first, for where not all are
+ * shown. */
 static int by_news(const void *a, const void *b)
 {
     const struct row *left = a, *right = b;
@@ -157,7 +158,7 @@ static int by_news(const void *a, const void *b)
     return ranks[0] < ranks[1] ? -1 : ranks[0] > ranks[1];
 }
 
-/* By rank; those without one by their name. */
+/* Compares two reports for qsort: by rank, and those without one by their name. */
 static int by_rank(const void *a, const void *b)
 {
     const struct row *left = a, *right = b;
@@ -286,7 +287,7 @@ static void put_line(const char *line, size_t width)
     fputs("\033[K\n", stdout);
 }
 
-/* The newest of all, whole: its two places are wider than a column. */
+/* Returns the newest of all, whole: its two places are wider than a column. */
 static const struct sc_watch_report *find_newest(const struct sc_follow *follow)
 {
     const struct sc_watch_report *newest = NULL;

@@ -49,7 +49,7 @@ void sc_watched_free(struct sc_watched *watched)
     *watched = (struct sc_watched){0};
 }
 
-/* Finds, or adds, the count of a code. NULL: there are too many, or memory is out. */
+/* Finds, or adds, the count of a code. Returns NULL if there are too many, or memory runs out. */
 static struct sc_watch_tally *find_tally(struct sc_watched *watched, const char *code)
 {
     for (size_t i = 0; i < watched->tally_count; i++)
@@ -77,7 +77,7 @@ static void digest_stack(struct sc_digester *digester, const json_t *side)
     free(text);
 }
 
-/* Finds, or adds, the count of a hazard, whose later lines tell how often it came until then. */
+/* Finds, or adds, the count of a hazard, whose later lines say how often it came until then. */
 static struct sc_watch_counted *find_counted(struct sc_watched *watched, const json_t *hazard)
 {
     struct sc_digester digester;
@@ -99,7 +99,7 @@ static struct sc_watch_counted *find_counted(struct sc_watched *watched, const j
     return counted;
 }
 
-/* A line says how many of the hazard there have been. */
+/* Counts a hazard by its line, which says how many of the hazard there have been. */
 static void count_hazard(struct sc_watched *watched, const json_t *hazard)
 {
     bool is_one =
@@ -139,7 +139,7 @@ static void note_program(struct sc_watched *watched, const json_t *line)
     watched->program_build = path ? strdup(sc_field_string(module, "build_id", "")) : NULL;
 }
 
-/* Notes the modules of the process. Those that a line lists later belong to the program that runs
+/* Records the modules of the process. Those that a line lists later belong to the program that runs
  * then. */
 static void take_modules(struct sc_watched *watched, struct sc_watch_makers *makers,
                          const json_t *line)
@@ -163,7 +163,8 @@ static void begin_program(struct sc_watched *watched)
     watched->has_ended = watched->has_status = watched->has_lost = false;
 }
 
-/* A program begins, perhaps in the same process as the one before. */
+/* Processes the first line of a program, which may have replaced the one before in the same
+ * process. */
 static void take_run(struct sc_watched *watched, struct sc_watch_makers *makers, json_t *line)
 {
     begin_program(watched);
@@ -196,7 +197,7 @@ static void take_memory(struct sc_watched *watched, const json_t *memory)
     watched->host_bytes = sc_shown_memory_bytes(json_object_get(memory, "host"), "bytes");
 }
 
-/* The process has ended: takes its last counts. */
+/* Processes the summary: the process has ended, and these are its last counts. */
 static void take_summary(struct sc_watched *watched, const json_t *summary)
 {
     const json_t *status = json_object_get(summary, "exit_status");
@@ -226,7 +227,7 @@ static bool is_later(const struct sc_watched *watched)
            10000 * major + 100 * minor + patch > SAFECOPY_VERSION;
 }
 
-/* Takes a line by its type. Returns what it is news of. */
+/* Processes a line by its type. Returns what it is news of. */
 static enum sc_watch_news take_type(struct sc_watched *watched, struct sc_watch_makers *makers,
                                     const char *type, json_t *line)
 {
@@ -255,7 +256,8 @@ static enum sc_watch_news take_type(struct sc_watched *watched, struct sc_watch_
                                            : SC_WATCH_NOTHING;
 }
 
-/* A later version may write lines that this one knows nothing of. */
+/* Returns whether the line is wrong. A later version may write lines that this one knows nothing
+ * of. */
 static bool is_bad(const struct sc_watched *watched, const char *type, const json_t *line)
 {
     if (type && sc_line_problem_knows_type(type))
@@ -264,7 +266,7 @@ static bool is_bad(const struct sc_watched *watched, const char *type, const jso
     return !type || !is_later(watched);
 }
 
-/* Frames of hazards are kept once, and named once. */
+/* Parses the line. Frames of hazards are stored once, and named once. */
 static json_t *parse(struct sc_watch_makers *makers, const char *line, size_t size)
 {
     static const char begin[] = "{\"type\":\"hazard\"";
@@ -272,7 +274,7 @@ static json_t *parse(struct sc_watch_makers *makers, const char *line, size_t si
     return is_hazard ? sc_parse_line(line, size, &makers->pieces) : sc_parse(line, size);
 }
 
-/* Takes a line of a report. Returns what it is news of; `record` is to be released. */
+/* Processes a line of a report. Returns what it is news of; `record` is to be released. */
 enum sc_watch_news sc_watched_take(struct sc_watched *watched, struct sc_watch_makers *makers,
                                    const char *line, size_t size, json_t **record)
 {

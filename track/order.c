@@ -289,6 +289,7 @@ static uint32_t take_spare(struct sc_order *order)
     raise_to(&stream->done_calls, calls);
     atomic_store_explicit(&stream->touched, 0, memory_order_relaxed);
     atomic_store_explicit(&stream->touched_calls, 0, memory_order_relaxed);
+    atomic_store_explicit(&stream->known_changes, UINT64_MAX, memory_order_relaxed);
     return id;
 }
 

@@ -309,7 +309,7 @@ static CUresult end_joining(CUresult result, struct sc_stream_record *stream, CU
 /* A wait on a simple stream. */
 struct simple_wait {
     struct sc_stream_record *stream; /* NULL: the wait is not simple */
-    uint64_t noted_ticks;            /* 0: it brings no work */
+    bool may_bring_work;
 };
 
 /* Begins a wait on a simple stream for an event whose operations the host knows to be done: it may
@@ -328,8 +328,9 @@ SC_INLINED struct simple_wait begin_simple_wait(enum sc_simplicity least, CUstre
     if (!before || before->gone || number.number < before->since_number)
         return (struct simple_wait){0};
     bool may_bring_work = before != stream && !sc_unfinished_is_clear(before);
-    return (struct simple_wait){
-        stream, may_bring_work ? sc_unfinished_join_of(stream, before, number.work_ticks) : 0};
+    if (may_bring_work)
+        sc_unfinished_join_of(stream, before, number.work_ticks);
+    return (struct simple_wait){stream, may_bring_work};
 }
 
 SC_INLINED bool cuStreamWaitEvent_simply(enum sc_simplicity least, const char *api, void *site,
@@ -343,7 +344,7 @@ SC_INLINED bool cuStreamWaitEvent_simply(enum sc_simplicity least, const char *a
     *result = sc_real.cuStreamWaitEvent(handle, event, flags);
     if (sc_unlikely(*result != CUDA_SUCCESS))
         sc_detour_refused(api, site, per_thread, *result);
-    else if (wait.noted_ticks && sc_unfinished_wait_began_since(wait.stream, wait.noted_ticks))
+    else if (wait.may_bring_work)
         sc_event_calls_join(wait.stream, event);
     return true;
 }

@@ -202,11 +202,6 @@ void sc_unfinished_join(struct sc_stream_record *stream)
     note_join(stream, time_of_join(stream), /*is_own=*/true);
 }
 
-bool sc_unfinished_wait_began_since(const struct sc_stream_record *stream, uint64_t ticks)
-{
-    return behind_waits(stream) > ticks;
-}
-
 void sc_unfinished_legacy(struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_LEGACY)
@@ -458,8 +453,8 @@ static bool add_joined_work(struct sc_stream_record *stream, uint64_t now,
 
 /* The stream waits for work of the stream `of` up to this time. Kept by stream if there is room,
  * else as a wait for anything. */
-uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
-                               uint64_t work_ticks)
+void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
+                           uint64_t work_ticks)
 {
     _Atomic bool *is_joining = &stream->unfinished.is_joining;
     uint64_t now = time_of_join(stream);
@@ -470,7 +465,6 @@ uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream
         atomic_store_explicit(is_joining, false, memory_order_release);
     }
     note_join(stream, now, !is_kept);
-    return now;
 }
 
 /* ---- is anything at work? ---- */

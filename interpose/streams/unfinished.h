@@ -93,15 +93,10 @@ uint64_t sc_unfinished_host_work(struct sc_stream_record *stream);
 /* Note that the stream is about to wait for work elsewhere, which may then be at work before its
  * own. `of`: the stream of an event that the work stands before; the work is done as soon as the
  * host has waited for it there. NULL: another process's, or a stream that is gone. `work_ticks`:
- * when the last of that work was issued, as in the event's point (track/order.h). Returns the time
- * that was noted. */
+ * when the last of that work was issued, as in the event's point (track/order.h). */
 void sc_unfinished_join(struct sc_stream_record *stream);
-uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
-                               uint64_t work_ticks);
-
-/* Has a wait of the host for the stream begun since that time was noted there? Then the wait may
- * seem to cover what was noted, which the driver had only later. */
-bool sc_unfinished_wait_began_since(const struct sc_stream_record *stream, uint64_t ticks);
+void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
+                           uint64_t work_ticks);
 
 /* Was there never any work that may write host memory? */
 bool sc_unfinished_no_work_ever(void);

@@ -765,7 +765,7 @@ struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context)
 {
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_point point = walk_context(&(struct walk){order, context, .whole = true});
-    if (!point.joined)
+    if (!point.joined && !order->retiring)
         atomic_store_explicit(&sc_order_stream(order, context)->known_changes,
                               read_relaxed(&order->changes), memory_order_release);
     return point;

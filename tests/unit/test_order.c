@@ -978,6 +978,20 @@ START_TEST(a_context_is_not_known_by_another_one)
 }
 END_TEST
 
+/* What the host knows is still compared with what was copied: the program may not go on. */
+START_TEST(a_context_is_not_known_while_a_thread_retires_what_is)
+{
+    issue(add(SC_STREAM_NONBLOCKING));
+    know(sc_order_context_point(&order, legacy));
+    order.retiring++;
+    know(sc_order_context_point(&order, legacy));
+    ck_assert(!sc_order_is_context_known(&order, legacy));
+    order.retiring--;
+    know(sc_order_context_point(&order, legacy));
+    ck_assert(sc_order_is_context_known(&order, legacy));
+}
+END_TEST
+
 /* Of a context and of a stream it is told by different counts that all is known. */
 START_TEST(a_stream_with_the_id_of_a_former_context_is_not_settled_by_its_count)
 {
@@ -1334,6 +1348,7 @@ int main(void)
     tcase_add_test(group, what_the_host_knows_is_joined_no_more);
     tcase_add_loop_test(group, a_context_is_known_until_something_changes, 0, CHANGES);
     tcase_add_test(group, a_context_is_not_known_by_another_one);
+    tcase_add_test(group, a_context_is_not_known_while_a_thread_retires_what_is);
     tcase_add_test(group, a_stream_with_the_id_of_a_former_context_is_not_settled_by_its_count);
     tcase_add_test(group, a_blocking_stream_comes_after_what_a_lone_legacy_stream_had);
     tcase_add_test(group, the_ties_of_a_stream_are_not_those_of_the_one_before);

@@ -142,7 +142,7 @@ SC_INLINED struct sc_event_number begin_simple_record(enum sc_simplicity least, 
     uint64_t number = sc_stream_front_issued(stream->front);
     return (struct sc_event_number){stream->id, number,
                                     sc_streams_has_handle(handle)
-                                        ? sc_unfinished_before_simple_event(stream)
+                                        ? sc_unfinished_simple_record(stream)
                                         : sc_unfinished_lone_record(stream)};
 }
 
@@ -309,7 +309,7 @@ static CUresult end_joining(CUresult result, struct sc_stream_record *stream, CU
 /* A wait on a simple stream. */
 struct simple_wait {
     struct sc_stream_record *stream; /* NULL: the wait is not simple */
-    bool may_bring_work;
+    uint64_t noted_ticks;            /* 0: it brings no work */
 };
 
 /* Begins a wait on a simple stream for an event whose operations the host knows to be done: it may
@@ -328,9 +328,8 @@ SC_INLINED struct simple_wait begin_simple_wait(enum sc_simplicity least, CUstre
     if (!before || before->gone || number.number < before->since_number)
         return (struct simple_wait){0};
     bool may_bring_work = before != stream && !sc_unfinished_is_clear(before);
-    if (may_bring_work)
-        sc_unfinished_join_of(stream, before, number.work_ticks);
-    return (struct simple_wait){stream, may_bring_work};
+    return (struct simple_wait){
+        stream, may_bring_work ? sc_unfinished_join_of(stream, before, number.work_ticks) : 0};
 }
 
 SC_INLINED bool cuStreamWaitEvent_simply(enum sc_simplicity least, const char *api, void *site,
@@ -344,7 +343,7 @@ SC_INLINED bool cuStreamWaitEvent_simply(enum sc_simplicity least, const char *a
     *result = sc_real.cuStreamWaitEvent(handle, event, flags);
     if (sc_unlikely(*result != CUDA_SUCCESS))
         sc_detour_refused(api, site, per_thread, *result);
-    else if (wait.may_bring_work)
+    else if (wait.noted_ticks && sc_unfinished_is_overtaken(wait.stream, wait.noted_ticks))
         sc_event_calls_join(wait.stream, event);
     return true;
 }

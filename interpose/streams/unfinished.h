@@ -53,8 +53,9 @@ struct sc_unfinished {
     /* The last of such work that may be a host function. */
     _Atomic uint64_t own_host_ticks, joined_host_ticks;
     _Atomic uint64_t queued_ticks; /* the last work that surely was in the stream's own queue */
-    _Atomic uint64_t since_ticks;  /* when the record became this stream's */
-    _Atomic bool is_joining;       /* a thread is changing `joined` */
+    _Atomic uint64_t recorded_ticks; /* the latest work before an event that was recorded */
+    _Atomic uint64_t since_ticks;    /* when the record became this stream's */
+    _Atomic bool is_joining;         /* a thread is changing `joined` */
     struct sc_joined_work joined[SC_JOINED_MAX];
 };
 
@@ -93,10 +94,16 @@ uint64_t sc_unfinished_host_work(struct sc_stream_record *stream);
 /* Note that the stream is about to wait for work elsewhere, which may then be at work before its
  * own. `of`: the stream of an event that the work stands before; the work is done as soon as the
  * host has waited for it there. NULL: another process's, or a stream that is gone. `work_ticks`:
- * when the last of that work was issued, as in the event's point (track/order.h). */
+ * when the last of that work was issued, as in the event's point (track/order.h). Returns the time
+ * that was noted. */
 void sc_unfinished_join(struct sc_stream_record *stream);
-void sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
-                           uint64_t work_ticks);
+uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
+                               uint64_t work_ticks);
+
+/* Has a wait of the host for the stream begun since that time was noted there, or was an event
+ * recorded? What the host has waited for then may seem to cover what was noted, which the driver
+ * had only later. */
+bool sc_unfinished_is_overtaken(const struct sc_stream_record *stream, uint64_t ticks);
 
 /* Was there never any work that may write host memory? */
 bool sc_unfinished_no_work_ever(void);
@@ -128,8 +135,9 @@ uint64_t sc_unfinished_context_since(struct sc_context *context);
 /* The time of the latest work before an event that is about to be recorded on the stream; 0: none.
  * A wait of the host for the event covers what was issued by then. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream);
-/* The same on a non-blocking stream. */
+/* The same on a non-blocking stream; the first is for times alone, and not for an event. */
 uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream);
+uint64_t sc_unfinished_simple_record(struct sc_stream_record *stream);
 
 /* The same on a legacy stream that has no blocking stream beside it, to come after the record.
  * Notes that the event is in the stream's own queue. */

@@ -52,7 +52,7 @@ struct sc_unfinished {
     _Atomic uint64_t done_ticks;   /* the host has waited for what was issued by then */
     /* The last of such work that may be a host function. */
     _Atomic uint64_t own_host_ticks, joined_host_ticks;
-    _Atomic uint64_t queued_ticks; /* the last work that surely was in the stream's own queue */
+    _Atomic uint64_t queued_ticks;   /* the last work that surely was in the stream's own queue */
     _Atomic uint64_t recorded_ticks; /* the latest work before an event that was recorded */
     _Atomic uint64_t since_ticks;    /* when the record became this stream's */
     _Atomic bool is_joining;         /* a thread is changing `joined` */

@@ -290,6 +290,7 @@ static uint32_t take_spare(struct sc_order *order)
     raise_to(&stream->done_calls, calls);
     atomic_store_explicit(&stream->touched, 0, memory_order_relaxed);
     atomic_store_explicit(&stream->touched_calls, 0, memory_order_relaxed);
+    atomic_store_explicit(&stream->known_changes, UINT64_MAX, memory_order_relaxed);
     return id;
 }
 
@@ -767,7 +768,7 @@ struct sc_point sc_order_context_point(struct sc_order *order, uint32_t context)
 {
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_point point = walk_context(&(struct walk){order, context, .whole = true});
-    if (!point.joined)
+    if (!point.joined && !order->retiring)
         atomic_store_explicit(&sc_order_stream(order, context)->known_changes,
                               read_relaxed(&order->changes), memory_order_release);
     return point;

@@ -136,6 +136,7 @@ struct sc_order {
     /* at least one stream may have a source that is compared without the lock (track/comparisons.h)
      */
     _Atomic bool has_large_sources;
+    uint32_t retiring; /* threads that have more to retire of what the host knows to be done */
 };
 
 void sc_order_init(struct sc_order *order);
@@ -219,7 +220,8 @@ void sc_order_note_all_known(struct sc_order *order, const struct sc_point *poin
  * legacy stream, which stands for other streams as well. Lock-free. */
 bool sc_order_is_all_known(struct sc_order *order, uint32_t stream);
 
-/* Lock-free: would the host learn nothing new from a wait for the context? */
+/* Lock-free: would the host learn nothing new from a wait for the context, and is all that it knows
+ * retired? */
 bool sc_order_is_context_known(struct sc_order *order, uint32_t context);
 
 /* Does the host know everything in the point to be done, so that a wait for it orders nothing?

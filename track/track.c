@@ -222,8 +222,10 @@ static void retire_in_batches(struct sc_track *track, uint32_t stream, struct sc
 {
     SC_ASSERT_HELD(&track->lock);
     while (sc_inflight_retire(&track->inflight, stream, RETIRE_BATCH, overwritten)) {
+        track->order.retiring++;
         unlock(track);
         lock(track);
+        track->order.retiring--;
     }
     publish_watch(track);
 }

@@ -143,7 +143,7 @@ SC_INLINED struct sc_event_number begin_simple_record(enum sc_simplicity least, 
     uint64_t number = sc_stream_front_issued(stream->front);
     return (struct sc_event_number){stream->id, number,
                                     sc_streams_has_handle(handle)
-                                        ? sc_unfinished_before_simple_event(stream)
+                                        ? sc_unfinished_simple_record(stream)
                                         : sc_unfinished_lone_record(stream)};
 }
 
@@ -344,7 +344,7 @@ SC_INLINED bool cuStreamWaitEvent_simply(enum sc_simplicity least, const char *a
     *result = sc_real.cuStreamWaitEvent(handle, event, flags);
     if (sc_unlikely(*result != CUDA_SUCCESS))
         sc_detour_report_refused(api, site, per_thread, *result);
-    else if (wait.noted_ticks && sc_unfinished_wait_began_since(wait.stream, wait.noted_ticks))
+    else if (wait.noted_ticks && sc_unfinished_is_overtaken(wait.stream, wait.noted_ticks))
         sc_event_calls_note_join(wait.stream, event);
     return true;
 }

@@ -204,9 +204,9 @@ void sc_unfinished_join(struct sc_stream_record *stream)
     note_join(stream, time_of_join(stream), /*is_own=*/true);
 }
 
-bool sc_unfinished_wait_began_since(const struct sc_stream_record *stream, uint64_t ticks)
+bool sc_unfinished_is_overtaken(const struct sc_stream_record *stream, uint64_t ticks)
 {
-    return behind_waits(stream) > ticks;
+    return behind_waits(stream) > ticks || get(&stream->unfinished.recorded_ticks) >= ticks;
 }
 
 void sc_unfinished_legacy(struct sc_stream_record *stream)
@@ -270,12 +270,32 @@ uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream
     return later(get(&stream->unfinished.own_ticks), get(&stream->unfinished.joined_ticks));
 }
 
+static __attribute__((noinline)) uint64_t raise_recorded(struct sc_stream_record *stream,
+                                                         uint64_t before)
+{
+    raise_to(&stream->unfinished.recorded_ticks, before);
+    return before;
+}
+
+/* Notes that an event is about to be recorded behind work of that time. */
+SC_INLINED uint64_t note_record(struct sc_stream_record *stream, uint64_t before)
+{
+    return sc_likely(get(&stream->unfinished.recorded_ticks) >= before)
+               ? before
+               : raise_recorded(stream, before);
+}
+
+uint64_t sc_unfinished_simple_record(struct sc_stream_record *stream)
+{
+    return note_record(stream, sc_unfinished_before_simple_event(stream));
+}
+
 uint64_t sc_unfinished_lone_record(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
     uint64_t before = later(get(&all->family.own_ticks), get(&all->legacy_ticks));
     set(&stream->unfinished.queued_ticks, before);
-    return before;
+    return note_record(stream, before);
 }
 
 uint64_t sc_unfinished_now(struct sc_stream_record *stream)
@@ -294,9 +314,9 @@ uint64_t sc_unfinished_before_event(struct sc_stream_record *stream)
     uint64_t own = sc_unfinished_before_simple_event(stream);
     if (sc_unlikely(sc_track_is_due(&sc_track, stream->id)))
         return sc_unfinished_gate_ticks(stream->context) - 1;
-    if (stream->kind != SC_STREAM_LEGACY)
-        return own;
-    return later(own, later(get(&all->family.own_ticks), get(&all->legacy_ticks)));
+    if (stream->kind == SC_STREAM_LEGACY)
+        own = later(own, later(get(&all->family.own_ticks), get(&all->legacy_ticks)));
+    return note_record(stream, own);
 }
 
 /* Returns, before a wait for the whole context, up to which time its work will be done. */

@@ -53,9 +53,10 @@ struct sc_unfinished {
     _Atomic uint64_t done_ticks;   /* the host has waited for what was issued by then */
     /* The last of such work that may be a host function. */
     _Atomic uint64_t own_host_ticks, joined_host_ticks;
-    _Atomic uint64_t queued_ticks; /* the last work that surely was in the stream's own queue */
-    _Atomic uint64_t since_ticks;  /* when the record became this stream's */
-    _Atomic bool is_joining;       /* a thread is changing `joined` */
+    _Atomic uint64_t queued_ticks;   /* the last work that surely was in the stream's own queue */
+    _Atomic uint64_t recorded_ticks; /* the latest work before an event that was recorded */
+    _Atomic uint64_t since_ticks;    /* when the record became this stream's */
+    _Atomic bool is_joining;         /* a thread is changing `joined` */
     struct sc_joined_work joined[SC_JOINED_MAX];
 };
 
@@ -102,9 +103,10 @@ void sc_unfinished_join(struct sc_stream_record *stream);
 uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream_record *of,
                                uint64_t work_ticks);
 
-/* Has a wait of the host for the stream begun since that time was noted there? Then the wait may
- * seem to cover what was noted, which the driver had only later. */
-bool sc_unfinished_wait_began_since(const struct sc_stream_record *stream, uint64_t ticks);
+/* Has a wait of the host for the stream begun since that time was noted there, or was an event
+ * recorded? What the host has waited for then may seem to cover what was noted, which the driver
+ * had only later. */
+bool sc_unfinished_is_overtaken(const struct sc_stream_record *stream, uint64_t ticks);
 
 /* Returns true if there was never any work that may write host memory. */
 bool sc_unfinished_no_work_ever(void);
@@ -136,8 +138,10 @@ uint64_t sc_unfinished_context_since(struct sc_context *context);
 /* Returns the time of the latest work before an event that is about to be recorded on the stream;
  * 0: there is none. A wait of the host for the event covers what was issued by then. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream);
-/* Does the same as sc_unfinished_before_event on a non-blocking stream. */
+/* Do the same as sc_unfinished_before_event on a non-blocking stream. The first is for times alone,
+ * the second for a record: it notes when the event was recorded. */
 uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream);
+uint64_t sc_unfinished_simple_record(struct sc_stream_record *stream);
 
 /* Does the same as sc_unfinished_before_simple_event on a legacy stream that has no blocking stream
  * beside it, to come after the record. Notes that the event is in the stream's own queue. */

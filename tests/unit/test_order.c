@@ -978,6 +978,38 @@ START_TEST(a_context_is_not_known_by_another_one)
 }
 END_TEST
 
+/* What the host knows is still compared with what was copied: the program may not go on. */
+START_TEST(a_context_is_not_known_while_a_thread_retires_what_is)
+{
+    issue(add(SC_STREAM_NONBLOCKING));
+    know(sc_order_context_point(&order, legacy));
+    order.retiring++;
+    know(sc_order_context_point(&order, legacy));
+    ck_assert(!sc_order_is_context_known(&order, legacy));
+    order.retiring--;
+    know(sc_order_context_point(&order, legacy));
+    ck_assert(sc_order_is_context_known(&order, legacy));
+}
+END_TEST
+
+/* Of a context and of a stream it is told by different counts that all is known. */
+START_TEST(a_stream_with_the_id_of_a_former_context_is_not_settled_by_its_count)
+{
+    uint32_t stream = add(SC_STREAM_NONBLOCKING);
+    for (unsigned i = 0; i < 8; i++)
+        issue(stream);
+    know(sc_order_context_point(&order, legacy));
+    know(sc_order_context_point(&order, other_legacy));
+    sc_order_remove(&order, other_legacy);
+    uint32_t again = add(SC_STREAM_NONBLOCKING);
+    ck_assert_uint_eq(again, other_legacy);
+    for (unsigned i = 0; i < 64; i++) {
+        issue(again);
+        ck_assert(!sc_order_is_all_known(&order, again));
+    }
+}
+END_TEST
+
 /* What came before the first blocking stream is before its work all the same. */
 START_TEST(a_blocking_stream_comes_after_what_a_lone_legacy_stream_had)
 {
@@ -1316,6 +1348,8 @@ int main(void)
     tcase_add_test(group, what_the_host_knows_is_joined_no_more);
     tcase_add_loop_test(group, a_context_is_known_until_something_changes, 0, CHANGES);
     tcase_add_test(group, a_context_is_not_known_by_another_one);
+    tcase_add_test(group, a_context_is_not_known_while_a_thread_retires_what_is);
+    tcase_add_test(group, a_stream_with_the_id_of_a_former_context_is_not_settled_by_its_count);
     tcase_add_test(group, a_blocking_stream_comes_after_what_a_lone_legacy_stream_had);
     tcase_add_test(group, the_ties_of_a_stream_are_not_those_of_the_one_before);
     tcase_add_test(group, an_older_point_settles_nothing);

@@ -266,21 +266,25 @@ START_TEST(a_wait_covers_what_came_before_it_and_nothing_else)
 END_TEST
 
 /* The driver has had what was noted only when its call has returned. */
-START_TEST(a_wait_that_begins_behind_a_join_asks_for_another_note)
+START_TEST(what_overtakes_a_join_asks_for_another_note)
 {
     work_on(two);
     uint64_t noted = sc_unfinished_join_of(one, two, sc_unfinished_before_event(two));
-    ck_assert(!sc_unfinished_wait_began_since(one, noted));
+    ck_assert(!sc_unfinished_is_overtaken(one, noted));
     sc_unfinished_stream_since(two);
-    ck_assert(!sc_unfinished_wait_began_since(one, noted));
+    ck_assert(!sc_unfinished_is_overtaken(one, noted));
     uint64_t since = sc_unfinished_stream_since(one);
-    ck_assert(sc_unfinished_wait_began_since(one, noted));
+    ck_assert(sc_unfinished_is_overtaken(one, noted));
     noted = sc_unfinished_join_of(one, two, sc_unfinished_before_event(two));
-    ck_assert(!sc_unfinished_wait_began_since(one, noted));
+    ck_assert(!sc_unfinished_is_overtaken(one, noted));
     sc_unfinished_stream_done(one, since);
     ck_assert(!sc_unfinished_is_clear(one));
+    sc_unfinished_simple_record(one);
+    ck_assert(sc_unfinished_is_overtaken(one, noted));
+    noted = sc_unfinished_join_of(one, two, sc_unfinished_before_event(two));
+    ck_assert(!sc_unfinished_is_overtaken(one, noted));
     since = sc_unfinished_context_since(&context);
-    ck_assert(sc_unfinished_wait_began_since(one, noted));
+    ck_assert(sc_unfinished_is_overtaken(one, noted));
     sc_unfinished_context_done(&context, since);
     ck_assert(sc_unfinished_is_clear(one));
 }
@@ -447,7 +451,7 @@ int main(void)
     tcase_add_loop_test(group, a_blocking_one_behind_the_legacy_stream_is_not_by_itself, 0, 2);
     tcase_add_loop_test(group, kernels_do_not_write_pageable_memory_and_functions_may, 0, 2);
     tcase_add_loop_test(group, a_wait_covers_what_came_before_it_and_nothing_else, 0, 2);
-    tcase_add_loop_test(group, a_wait_that_begins_behind_a_join_asks_for_another_note, 0, 2);
+    tcase_add_loop_test(group, what_overtakes_a_join_asks_for_another_note, 0, 2);
     tcase_add_loop_test(group, a_record_on_a_lone_legacy_stream_has_what_came_before_it, 0, 2);
     tcase_add_loop_test(group, an_event_covers_what_came_before_it_and_nothing_else, 0, 2);
     tcase_add_loop_test(group, work_behind_what_its_context_waits_for_is_no_earlier, 0, 2);

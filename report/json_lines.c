@@ -470,7 +470,7 @@ static uint64_t bytes_of_all(const struct sc_no_verdicts *counts)
 static void put_unguarded(struct sc_text *line, const struct sc_no_verdicts *counts)
 {
     sc_json_put(line, "unguarded:{operations:%lu bytes:%lu by_reason:{",
-                sc_no_verdicts_sum(counts, SC_NO_VERDICT_UNWATCHED), bytes_of_all(counts));
+                sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_UNWATCHED), bytes_of_all(counts));
     for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++) {
         uint64_t operations = sc_no_verdicts_of(counts, SC_NO_VERDICT_UNWATCHED, i);
         if (operations == 0)
@@ -487,11 +487,11 @@ static void put_unjudged(struct sc_text *line, const struct sc_no_verdicts *coun
 {
     uint64_t uses = 0;
     for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++)
-        uses += sc_no_verdicts_for(counts, i);
+        uses += sc_no_verdicts_of_reason(counts, i);
     sc_json_put(line, "unjudged:{uses:%lu by_reason:{", uses);
     for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++)
-        if (sc_no_verdicts_for(counts, i) > 0)
-            sc_json_put(line, "%s:%lu", reason_names[i], sc_no_verdicts_for(counts, i));
+        if (sc_no_verdicts_of_reason(counts, i) > 0)
+            sc_json_put(line, "%s:%lu", reason_names[i], sc_no_verdicts_of_reason(counts, i));
     sc_json_put(line, "}}");
 }
 
@@ -578,7 +578,7 @@ void sc_json_lines_summary(struct sc_text *line, const struct sc_options *option
                 "driver_late:%lu shared_memory:%lu beside_unjudged:%lu",
                 totals->operations, totals->held_peak_bytes, totals->held_peak_ns,
                 totals->taken_early, totals->driver_late, totals->shared_memory,
-                sc_no_verdicts_for(totals->no_verdicts, SC_NO_VERDICT_CAPTURE));
+                sc_no_verdicts_of_reason(totals->no_verdicts, SC_NO_VERDICT_CAPTURE));
     if (totals->no_verdicts) {
         put_unguarded(line, totals->no_verdicts);
         put_unjudged(line, totals->no_verdicts);

@@ -308,9 +308,9 @@ void sc_summary_write_hazard(struct sc_text *text, const struct sc_hazard_counts
  * judged". */
 static void put_what_is_not_judged(struct sc_text *text, const struct sc_no_verdicts *counts)
 {
-    uint64_t unwatched = sc_no_verdicts_sum(counts, SC_NO_VERDICT_UNWATCHED);
-    uint64_t touches = sc_no_verdicts_sum(counts, SC_NO_VERDICT_TOUCHES);
-    uint64_t operations = sc_no_verdicts_sum(counts, SC_NO_VERDICT_OPERATIONS);
+    uint64_t unwatched = sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_UNWATCHED);
+    uint64_t touches = sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_TOUCHES);
+    uint64_t operations = sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_OPERATIONS);
     if (unwatched > 0)
         sc_text_format(text, ", %lu operation%s not watched", unwatched, plural(unwatched));
     if (touches == 0 && operations == 0)
@@ -520,7 +520,7 @@ static void put_reasons(struct sc_text *text, const struct sc_no_verdicts *count
         SC_NO_VERDICT_REASONS(X)
 #undef X
     };
-    if (title && sc_no_verdicts_sum(counts, unit) > 0)
+    if (title && sc_no_verdicts_of_unit(counts, unit) > 0)
         sc_text_put(text, title);
     for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++) {
         uint64_t uses = sc_no_verdicts_of(counts, unit, i);
@@ -531,7 +531,7 @@ static void put_reasons(struct sc_text *text, const struct sc_no_verdicts *count
 
 static void put_no_verdicts(struct sc_text *text, const struct sc_no_verdicts *counts)
 {
-    bool has_touches = sc_no_verdicts_sum(counts, SC_NO_VERDICT_TOUCHES) > 0;
+    bool has_touches = sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_TOUCHES) > 0;
     static const char not_judged[] = "  not judged:\n";
     put_reasons(text, counts, "  not watched:\n", SC_NO_VERDICT_UNWATCHED, "operation", plural);
     put_reasons(text, counts, not_judged, SC_NO_VERDICT_TOUCHES, "touch", plural_touch);

@@ -93,7 +93,7 @@ static struct sc_allocation describe(struct sc_allocations *allocations, uint32_
 struct sc_allocation sc_allocations_find(struct sc_allocations *allocations, uintptr_t address)
 {
     SC_ASSERT_GUARDED(&allocations->blocks);
-    uint32_t id = sc_grid_point_locked(&allocations->grid, address);
+    uint32_t id = sc_grid_find_at_locked(&allocations->grid, address);
     return id ? describe(allocations, id) : (struct sc_allocation){0};
 }
 
@@ -102,7 +102,7 @@ uint32_t sc_allocations_origin(struct sc_allocations *allocations, uintptr_t add
     return sc_allocations_find(allocations, address).origin;
 }
 
-bool sc_allocations_begins(struct sc_allocations *allocations, uintptr_t address)
+bool sc_allocations_may_begin_at(struct sc_allocations *allocations, uintptr_t address)
 {
     const struct sc_allocation block = sc_allocations_find(allocations, address);
     return block.size_bytes == 0 || block.address == address;
@@ -119,7 +119,7 @@ struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocation
                                                uintptr_t address)
 {
     SC_ASSERT_GUARDED(&allocations->blocks);
-    uint32_t id = sc_grid_point_locked(&allocations->grid, address);
+    uint32_t id = sc_grid_find_at_locked(&allocations->grid, address);
     struct block *block = id ? block_at(allocations, id) : NULL;
     if (!block || address_of(block) != address || block->leaves)
         return (struct sc_allocation){0};
@@ -133,7 +133,7 @@ bool sc_allocations_end_free(struct sc_allocations *allocations,
                              const struct sc_allocation *allocation, bool freed)
 {
     SC_ASSERT_GUARDED(&allocations->blocks);
-    uint32_t id = sc_grid_point_locked(&allocations->grid, allocation->address);
+    uint32_t id = sc_grid_find_at_locked(&allocations->grid, allocation->address);
     if (!id || id != allocation->id || block_at(allocations, id)->number != allocation->number)
         return false;
     block_at(allocations, id)->leaves = false;
@@ -150,7 +150,7 @@ size_t sc_allocations_free(struct sc_allocations *allocations, uintptr_t address
     return block.size_bytes;
 }
 
-void sc_allocations_remove_of(struct sc_allocations *allocations, uint32_t context)
+void sc_allocations_remove_of_context(struct sc_allocations *allocations, uint32_t context)
 {
     SC_ASSERT_GUARDED(&allocations->blocks);
     remove_overlapping(allocations, 0, SIZE_MAX, context);

@@ -37,7 +37,7 @@ struct sc_allocation sc_allocations_find(struct sc_allocations *allocations, uin
 uint32_t sc_allocations_origin(struct sc_allocations *allocations, uintptr_t address);
 
 /* Does a block begin at the address, or is no block known that contains it? */
-bool sc_allocations_begins(struct sc_allocations *allocations, uintptr_t address);
+bool sc_allocations_may_begin_at(struct sc_allocations *allocations, uintptr_t address);
 
 /* The size of the block that begins at the address; 0: none is known. */
 size_t sc_allocations_block_bytes(struct sc_allocations *allocations, uintptr_t address);
@@ -57,6 +57,6 @@ bool sc_allocations_end_free(struct sc_allocations *allocations,
 size_t sc_allocations_free(struct sc_allocations *allocations, uintptr_t address);
 
 /* The context is gone: forgets its blocks. */
-void sc_allocations_remove_of(struct sc_allocations *allocations, uint32_t context);
+void sc_allocations_remove_of_context(struct sc_allocations *allocations, uint32_t context);
 
 #endif

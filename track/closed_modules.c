@@ -45,10 +45,10 @@ static unsigned number_of(const char *path)
 
 void sc_closed_modules_note(const char *path, uintptr_t start, uintptr_t end)
 {
-    unsigned number = sc_stacks_rename(start, end, 0) ? number_of(path) : MODULES_MAX;
+    unsigned number = sc_stacks_replace_frames(start, end, 0) ? number_of(path) : MODULES_MAX;
     if (number < MODULES_MAX)
-        sc_stacks_rename(start, end,
-                         (uint64_t)MARK << MARK_SHIFT | (uint64_t)number << NUMBER_SHIFT);
+        sc_stacks_replace_frames(start, end,
+                                 (uint64_t)MARK << MARK_SHIFT | (uint64_t)number << NUMBER_SHIFT);
 }
 
 bool sc_closed_modules_frame(const void *word, const char **path, uintptr_t *offset)

@@ -140,7 +140,7 @@ void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparison
     }
 }
 
-void sc_comparisons_forget(const struct sc_comparisons *comparisons)
+void sc_comparisons_discard(const struct sc_comparisons *comparisons)
 {
     for (unsigned i = 0; i < comparisons->count; i++)
         comparisons->of[i].op->looked &= comparisons->of[i].op->differs;

@@ -37,7 +37,8 @@ struct sc_comparisons {
 
 /* May a stream of the point have a source in flight that is large enough to be compared without the
  * lock? Lock-free. */
-static inline bool sc_comparisons_are_due(struct sc_order *order, const struct sc_point *point)
+static inline bool sc_comparisons_may_be_needed(struct sc_order *order,
+                                                const struct sc_point *point)
 {
     const _Atomic bool *some = sc_order_is_of_one_stream(point)
                                    ? &sc_order_stream(order, point->stream)->has_large_sources
@@ -46,7 +47,7 @@ static inline bool sc_comparisons_are_due(struct sc_order *order, const struct s
 }
 
 /* Notes that the stream may have such sources from now on. Under the lock. */
-static inline void sc_comparisons_expect(struct sc_inflight *inflight, uint32_t stream)
+static inline void sc_comparisons_note_large_source(struct sc_inflight *inflight, uint32_t stream)
 {
     atomic_store_explicit(&sc_order_stream(inflight->order, stream)->has_large_sources, true,
                           memory_order_relaxed);
@@ -54,11 +55,12 @@ static inline void sc_comparisons_expect(struct sc_inflight *inflight, uint32_t 
 }
 
 /* Notes an operation that was issued, if its source is large. Under the lock. */
-static inline void sc_comparisons_note(struct sc_inflight *inflight, const struct sc_op_info *info)
+static inline void sc_comparisons_note_issued(struct sc_inflight *inflight,
+                                              const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     if (info->slot && sc_shape_hull_bytes(&info->shape) >= SC_COMPARISONS_MIN_BYTES)
-        sc_comparisons_expect(inflight, info->ticket.stream);
+        sc_comparisons_note_large_source(inflight, info->ticket.stream);
 }
 
 /* Chooses the operations that the point covers and whose sources are large, at most
@@ -81,7 +83,7 @@ void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparison
 
 /* Discards the results, so that the operations are compared anew when they are known done. Under
  * the lock. */
-void sc_comparisons_forget(const struct sc_comparisons *comparisons);
+void sc_comparisons_discard(const struct sc_comparisons *comparisons);
 
 /* Waits until nobody compares the operation's source. Under the lock, so that nobody begins to. */
 void sc_comparisons_await_op(struct sc_op *op);

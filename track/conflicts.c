@@ -31,14 +31,14 @@ static bool either_writes(const struct sc_op_info *a, const struct sc_op_info *b
     return (writes(a) || writes(b)) && a->direction != SC_PREFETCH && b->direction != SC_PREFETCH;
 }
 
-bool sc_conflicts_clash(const struct sc_op_info *one, const struct sc_op_info *other)
+bool sc_conflicts_share_written_byte(const struct sc_op_info *one, const struct sc_op_info *other)
 {
     return either_writes(one, other) &&
            sc_shapes_folded_touch(&one->shape, &one->fold, &other->shape, &other->fold);
 }
 
-bool sc_conflicts_covers(struct sc_order *order, const struct sc_op_info *later,
-                         const struct sc_ticket *earlier)
+bool sc_conflicts_is_ordered_after(struct sc_order *order, const struct sc_op_info *later,
+                                   const struct sc_ticket *earlier)
 {
     return sc_order_covers(order, later->ticket.stream, earlier) ||
            (later->after && sc_order_point_covers(later->after, earlier));
@@ -51,7 +51,7 @@ static bool is_ordered(struct sc_order *order, const struct sc_op_info *later,
 {
     if (later->ticket.stream == 0)
         return earlier->direction == SC_ALLOCATION || sc_order_known_done(order, &earlier->ticket);
-    return sc_conflicts_covers(order, later, &earlier->ticket);
+    return sc_conflicts_is_ordered_after(order, later, &earlier->ticket);
 }
 
 /* Has a kernel's flag told the host that the operation is done? Flags say nothing of device memory.
@@ -59,7 +59,7 @@ static bool is_ordered(struct sc_order *order, const struct sc_op_info *later,
 static bool has_told_by_flag(struct sc_inflight *inflight, uint32_t id)
 {
     return sc_inflight_op(inflight, id)->info.kind != SC_DEVICE &&
-           sc_kernel_flags_tell(inflight, id);
+           sc_kernel_flags_may_show_done(inflight, id);
 }
 
 /* Adds the earlier operation to those that were found, unless the search is for operations to be
@@ -80,7 +80,8 @@ static bool visit_conflict(struct conflict_visit *search, uint32_t id)
     struct sc_order *order = search->inflight->order;
     const struct sc_op_info *earlier = &sc_inflight_op(search->inflight, id)->info;
     const struct sc_op_info *later = search->later;
-    if (earlier->ticket.stream != later->ticket.stream && sc_conflicts_clash(earlier, later) &&
+    if (earlier->ticket.stream != later->ticket.stream &&
+        sc_conflicts_share_written_byte(earlier, later) &&
         sc_ordering_between(sc_ops_unsure(order, earlier), sc_ops_unsure(order, later)) !=
             SC_ORDER_UNKNOWN &&
         !is_ordered(order, later, earlier) && !has_told_by_flag(search->inflight, id))
@@ -139,7 +140,8 @@ static void visit_host(struct conflict_visit *search)
     static const struct sc_range nothing;
     struct sc_inflight *inflight = search->inflight;
     const struct sc_op_info *info = search->later;
-    const struct sc_range *range = sc_inflight_range(inflight, sc_inflight_home(inflight, info));
+    const struct sc_range *range =
+        sc_inflight_range(inflight, sc_inflight_list_owner(inflight, info));
     const struct sc_range *no_range = info->range ? inflight->nowhere : &nothing;
     if (sc_shape_hull_bytes(&info->shape) != 0)
         visit_host_ops(range, no_range, search);

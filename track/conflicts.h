@@ -20,10 +20,10 @@ struct sc_order;
 struct sc_ticket;
 
 /* Do the operations use a common byte that one of them writes? Their order is not looked at. */
-bool sc_conflicts_clash(const struct sc_op_info *one, const struct sc_op_info *other);
+bool sc_conflicts_share_written_byte(const struct sc_op_info *one, const struct sc_op_info *other);
 
 /* Would the later operation, which is not issued yet, come after the earlier one? */
-bool sc_conflicts_covers(struct sc_order *order, const struct sc_op_info *later,
-                         const struct sc_ticket *earlier);
+bool sc_conflicts_is_ordered_after(struct sc_order *order, const struct sc_op_info *later,
+                                   const struct sc_ticket *earlier);
 
 #endif

@@ -11,9 +11,11 @@ struct sc_ops;
 
 /* Could an operation in flight conflict with `info`? A quick look at counts: those of its range,
  * and of operations on no range. False is certain. */
-static inline bool sc_conflicts_may_be(struct sc_inflight *inflight, const struct sc_op_info *info)
+static inline bool sc_conflicts_are_possible(struct sc_inflight *inflight,
+                                             const struct sc_op_info *info)
 {
-    const struct sc_range *range = sc_inflight_range(inflight, sc_inflight_home(inflight, info));
+    const struct sc_range *range =
+        sc_inflight_range(inflight, sc_inflight_list_owner(inflight, info));
     bool writes = sc_direction_writes_host(info->direction);
     return info->kind == SC_DEVICE ||
            sc_inflight_may_conflict(range, writes, info->ticket.stream) ||
@@ -32,14 +34,15 @@ bool sc_conflicts_search(struct sc_inflight *inflight, const struct sc_op_info *
 static inline void sc_conflicts_find(struct sc_inflight *inflight, const struct sc_op_info *info,
                                      bool awaited, struct sc_ops *found)
 {
-    if (sc_conflicts_may_be(inflight, info))
+    if (sc_conflicts_are_possible(inflight, info))
         sc_conflicts_search(inflight, info, awaited, found);
 }
 
 /* Does an operation in flight conflict with `info`? */
 static inline bool sc_conflicts_any(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
-    return sc_conflicts_may_be(inflight, info) && sc_conflicts_search(inflight, info, false, NULL);
+    return sc_conflicts_are_possible(inflight, info) &&
+           sc_conflicts_search(inflight, info, false, NULL);
 }
 
 #endif

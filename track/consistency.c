@@ -31,7 +31,7 @@ static void check_in_range(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_op *op = sc_inflight_op(inflight, id);
     const struct sc_range *range =
-        sc_inflight_range(inflight, sc_inflight_home(inflight, &op->info));
+        sc_inflight_range(inflight, sc_inflight_list_owner(inflight, &op->info));
     SC_ASSERT(op->info.range < sc_pool_first_unused(&inflight->ranges));
     SC_ASSERT(id == (op->range_previous ? sc_inflight_op(inflight, op->range_previous)->range_next
                                         : range->first_op));
@@ -85,7 +85,7 @@ void sc_consistency_of_range(struct sc_inflight *inflight, uint32_t id)
     uint32_t count = 0, writers = 0, sources = 0, previous = 0;
     for (uint32_t at = range->first_op; at; at = sc_inflight_op(inflight, at)->range_next) {
         const struct sc_op *op = sc_inflight_op(inflight, at);
-        SC_ASSERT(sc_inflight_home(inflight, &op->info) == id);
+        SC_ASSERT(sc_inflight_list_owner(inflight, &op->info) == id);
         SC_ASSERT(op->range_previous == previous);
         previous = at;
         writers += sc_direction_writes_host(op->info.direction);

@@ -63,7 +63,7 @@ static bool stands_for(struct sc_inflight *inflight, const struct sc_op_info *la
 {
     return (!sc_ops_merely_reads(later) || sc_ops_merely_reads(earlier)) &&
            may_take_the_place(later, earlier) && contains_bytes(later, earlier) &&
-           sc_conflicts_covers(inflight->order, later, &earlier->ticket);
+           sc_conflicts_is_ordered_after(inflight->order, later, &earlier->ticket);
 }
 
 /* Drops operations there that are done, or that `later` stands for. Those beyond DROPPED_AT_ONCE go
@@ -81,7 +81,7 @@ static void drop_needless(struct sc_inflight *inflight, const struct sc_op_info 
             break;
     }
     for (unsigned i = 0; i < count; i++)
-        sc_inflight_take_out(inflight, found[i]);
+        sc_inflight_free_record(inflight, found[i]);
 }
 
 /* Drops the oldest operations that are done; a full index also loses one that is not. */
@@ -94,7 +94,7 @@ static void retire_oldest(struct sc_inflight *inflight)
             return;
         sc_no_verdicts_add(inflight->no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM,
                            !is_known);
-        sc_inflight_take_out(inflight, oldest);
+        sc_inflight_free_record(inflight, oldest);
     }
 }
 
@@ -107,7 +107,7 @@ void sc_device_add(struct sc_inflight *inflight, const struct sc_op_info *info)
         return;
     retire_oldest(inflight);
     drop_needless(inflight, info);
-    sc_inflight_put(inflight, info);
+    sc_inflight_make_record(inflight, info);
     SC_CHECK_OF(count_of(inflight), sc_consistency_of_range(inflight, inflight->device_memory));
     SC_ASSERT(count_of(inflight) <= SC_DEVICE_OPS_MAX);
 }
@@ -163,7 +163,7 @@ void sc_device_forget(struct sc_inflight *inflight, uintptr_t address, size_t si
                 break;
         }
         for (unsigned i = 0; i < count; i++)
-            sc_inflight_take_out(inflight, found[i]);
+            sc_inflight_free_record(inflight, found[i]);
     } while (count == DROPPED_AT_ONCE);
 }
 
@@ -186,13 +186,14 @@ static bool is_issued_in(struct sc_inflight *inflight, const struct sc_op_info *
     return false;
 }
 
-void sc_device_forget_of(struct sc_inflight *inflight, const uint32_t *contexts, unsigned count)
+void sc_device_forget_of_contexts(struct sc_inflight *inflight, const uint32_t *contexts,
+                                  unsigned count)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     uint32_t next;
     for (uint32_t id = list_of(inflight)->first_op; id; id = next) {
         next = sc_inflight_op(inflight, id)->range_next;
         if (is_issued_in(inflight, info_of(inflight, id), contexts, count))
-            sc_inflight_take_out(inflight, id);
+            sc_inflight_free_record(inflight, id);
     }
 }

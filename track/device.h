@@ -43,6 +43,7 @@ void sc_device_forget(struct sc_inflight *inflight, uintptr_t address, size_t si
 /* Forgets all operations that were issued in these contexts, because all later work in them comes
  * after those; work of other contexts is no longer compared with them, either. `contexts`: ids of
  * legacy streams; 0: none. */
-void sc_device_forget_of(struct sc_inflight *inflight, const uint32_t *contexts, unsigned count);
+void sc_device_forget_of_contexts(struct sc_inflight *inflight, const uint32_t *contexts,
+                                  unsigned count);
 
 #endif

@@ -61,7 +61,7 @@ bool sc_graphs_names_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t *n
 
 /* Removes the execs of a context that is gone, some at a time, since the map must not change during
  * a walk. */
-void sc_graphs_context_gone(struct sc_graphs *graphs, uint32_t context)
+void sc_graphs_remove_of_context(struct sc_graphs *graphs, uint32_t context)
 {
     uintptr_t gone[GONE_AT_ONCE];
     unsigned count;
@@ -97,7 +97,7 @@ void sc_graphs_recognise(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
                          struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
     uintptr_t orphan = sc_graphs_orphan(node);
-    bool is_orphan = sc_graphs_of_node(graphs, node) == orphan;
+    bool is_orphan = sc_graphs_find_of_node(graphs, node) == orphan;
     const struct sc_graph_use *known = sc_graphs_same_use(graphs, is_orphan ? orphan : handle, use);
     if (!known)
         return;
@@ -127,7 +127,7 @@ bool sc_graphs_is_watched(struct sc_graphs *graphs, uintptr_t exec, uintptr_t no
     return sc_watched_nodes_find(sc_graphs_find_or_empty(graphs, exec)->exec.watched, node);
 }
 
-void sc_graphs_lose_watched(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node)
+void sc_graphs_end_watch(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node)
 {
     if (sc_graphs_is_watched(graphs, exec, node))
         sc_graphs_find_or_empty(graphs, exec)->exec.watched->is_lost = true;
@@ -168,7 +168,7 @@ void sc_graphs_note_launched(struct sc_graphs *graphs, uintptr_t handle, uint32_
     sc_graphs_set_last_launch(graphs, graph, stream);
 }
 
-void sc_graphs_signal_launch(struct sc_graphs *graphs, uintptr_t handle)
+void sc_graphs_note_launch_signal(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
     if (id)

@@ -96,8 +96,8 @@ static bool reveals(const struct sc_frozen_memory *memory, const struct sc_devic
            covers(&memory->set, read);
 }
 
-bool sc_frozen_read(struct sc_frozen *frozen, const struct sc_device_use *use,
-                    struct sc_hazard *hazard)
+bool sc_frozen_note_copy_to_host(struct sc_frozen *frozen, const struct sc_device_use *use,
+                                 struct sc_hazard *hazard)
 {
     unsigned i = 0;
     while (i < frozen->count && !reveals(&frozen->memories[i], use))
@@ -151,7 +151,7 @@ static void take_exec(struct sc_frozen_memory *memory, uintptr_t exec)
 
 /* The graph or exec of the handle is gone. Memory that no graph and no exec reads any more waits no
  * longer. */
-void sc_frozen_gone(struct sc_frozen *frozen, uintptr_t handle)
+void sc_frozen_forget_handle(struct sc_frozen *frozen, uintptr_t handle)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
         struct sc_frozen_memory *memory = &frozen->memories[i];
@@ -166,7 +166,7 @@ void sc_frozen_gone(struct sc_frozen *frozen, uintptr_t handle)
 
 /* Some graph was changed by hand, and it is not known which: what the graphs read is unknown from
  * now on, and their execs stay. */
-void sc_frozen_changed(struct sc_frozen *frozen)
+void sc_frozen_note_changed(struct sc_frozen *frozen)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
         frozen->memories[i].graph = 0;
@@ -177,9 +177,9 @@ void sc_frozen_changed(struct sc_frozen *frozen)
 }
 
 /* An exec was made of the graph: its launches read what the graph's would. */
-void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec)
+void sc_frozen_note_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec)
 {
-    sc_frozen_gone(frozen, exec);
+    sc_frozen_forget_handle(frozen, exec);
     for (unsigned i = 0; i < frozen->count; i++) {
         struct sc_frozen_memory *memory = &frozen->memories[i];
         if (memory->graph == graph && memory->exec_count < SC_FROZEN_EXECS_MAX)

@@ -64,8 +64,8 @@ void sc_frozen_note_use(struct sc_frozen *frozen, const struct sc_device_use *us
 
 /* If the same work is a copy to the host: does it show that a launch should have written there?
  * Then stores the hazard, with the bytes that are read, and the memory waits no longer. */
-bool sc_frozen_read(struct sc_frozen *frozen, const struct sc_device_use *use,
-                    struct sc_hazard *hazard);
+bool sc_frozen_note_copy_to_host(struct sc_frozen *frozen, const struct sc_device_use *use,
+                                 struct sc_hazard *hazard);
 
 /* Forgets all pieces, since anything may have been written. Returns how many of them launches
  * read. */
@@ -73,14 +73,14 @@ unsigned sc_frozen_forget(struct sc_frozen *frozen);
 
 /* The exec was made from the graph, or updated by it: it is the graph's from now on, and no
  * other's. */
-void sc_frozen_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec);
+void sc_frozen_note_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec);
 
 /* The graph or exec of the handle is gone. */
-void sc_frozen_gone(struct sc_frozen *frozen, uintptr_t handle);
+void sc_frozen_forget_handle(struct sc_frozen *frozen, uintptr_t handle);
 
 /* Some graph was changed: it has other nodes than were captured, or they have other parameters. So
  * it is not known any more what later execs of any graph read, nor what any graph writes. */
-void sc_frozen_changed(struct sc_frozen *frozen);
+void sc_frozen_note_changed(struct sc_frozen *frozen);
 
 /* Notes that the thread has launched the exec. The caller then calls sc_frozen_take_hazard, which
  * stores the hazard of the next frozen memory, until it returns false. */

@@ -13,7 +13,7 @@ struct sc_graphs;
 struct sc_hazard_event;
 
 /* The context is gone: removes its execs. */
-void sc_graphs_context_gone(struct sc_graphs *graphs, uint32_t context);
+void sc_graphs_remove_of_context(struct sc_graphs *graphs, uint32_t context);
 
 /* A graph is destroyed in two steps. Detach takes the handle away before the driver's call, since
  * the driver may give the handle to another graph before that call has returned. The graph's memory
@@ -25,7 +25,7 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t graph);
 
 /* Notes that the host may learn when the exec's last launch is done, in a way that the library does
  * not see. */
-void sc_graphs_signal_launch(struct sc_graphs *graphs, uintptr_t handle);
+void sc_graphs_note_launch_signal(struct sc_graphs *graphs, uintptr_t handle);
 
 /* Does any graph name host memory in the interval? */
 bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes);

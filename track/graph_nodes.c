@@ -41,7 +41,7 @@ static void doubt_use(struct sc_graph_use *use, unsigned unsure)
 }
 
 /* Notes that the order of the node's uses is not certain. */
-void sc_graphs_doubt_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+void sc_graphs_add_unsure(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                           unsigned unsure)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -52,7 +52,8 @@ void sc_graphs_doubt_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
     sc_graph_note_stale(graph);
 }
 
-void sc_graphs_doubt_nodes(struct sc_graphs *graphs, uintptr_t handle, struct sc_handles *nodes)
+void sc_graphs_add_unsure_of_nodes(struct sc_graphs *graphs, uintptr_t handle,
+                                   struct sc_handles *nodes)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
@@ -120,7 +121,8 @@ void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
     flags->stage = use->stage;
 }
 
-struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
+struct sc_graph_flags sc_graphs_get_flags(struct sc_graphs *graphs, uintptr_t handle,
+                                          uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);
@@ -135,8 +137,8 @@ struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle
     return flags;
 }
 
-void *sc_graphs_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
-                      enum sc_direction direction)
+void *sc_graphs_find_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                           enum sc_direction direction)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     struct sc_graph *graph = sc_graphs_find_or_empty(graphs, handle);

@@ -194,7 +194,7 @@ static uint32_t stages_of(const struct sc_graph_uses *runs, uint32_t first)
 }
 
 /* Runs whose order is unknown belong to no group. */
-bool sc_graphs_run_is(const struct sc_graph_use *run, int which)
+bool sc_graphs_run_is_selected(const struct sc_graph_use *run, int which)
 {
     bool is_noted = which >= 0 || which == SC_RUNS_IN_FLIGHT;
     bool is_gated = run->unsure & SC_UNSURE_GATED;

@@ -37,7 +37,7 @@ uint32_t sc_graphs_find(struct sc_graphs *graphs, uintptr_t handle)
     return (uint32_t)sc_handles_get(&graphs->by_handle, handle);
 }
 
-const struct sc_graph *sc_graphs_of_id(struct sc_graphs *graphs, uint32_t id)
+const struct sc_graph *sc_graphs_get(struct sc_graphs *graphs, uint32_t id)
 {
     return sc_graphs_at(graphs, id);
 }
@@ -564,8 +564,8 @@ static bool is_by_the_same(const struct sc_graph_author *a, const struct sc_grap
 }
 
 /* A captured node has no name: it is recognised by its bytes. */
-struct sc_graph_author sc_graphs_author(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
-                                        const struct sc_graph_use *use)
+struct sc_graph_author sc_graphs_find_author(struct sc_graphs *graphs, uintptr_t handle,
+                                             uintptr_t node, const struct sc_graph_use *use)
 {
     static const struct sc_graph_author unknown;
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -585,7 +585,7 @@ struct sc_graph_author sc_graphs_author(struct sc_graphs *graphs, uintptr_t hand
     return found ? found->author : unknown;
 }
 
-uintptr_t sc_graphs_of_node(struct sc_graphs *graphs, uintptr_t node)
+uintptr_t sc_graphs_find_of_node(struct sc_graphs *graphs, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
     return (uintptr_t)sc_handles_get(&graphs->by_node, node);

@@ -167,7 +167,7 @@ static inline bool sc_graph_is_address(const struct sc_graph_use *use)
     return sc_graph_is_of_device(use) && use->direction == SC_NO_DIRECTION;
 }
 
-const struct sc_graph *sc_graphs_of_id(struct sc_graphs *graphs, uint32_t id);
+const struct sc_graph *sc_graphs_get(struct sc_graphs *graphs, uint32_t id);
 
 /* The use's struct sc_graph_extra; if it has none, one of zeros. */
 const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
@@ -217,23 +217,25 @@ void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
                            bool enabled);
 
 /* The flags of the node's own uses and events, without those that only nodes within it have. */
-struct sc_graph_flags sc_graphs_flags(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
+struct sc_graph_flags sc_graphs_get_flags(struct sc_graphs *graphs, uintptr_t handle,
+                                          uintptr_t node);
 
 /* The `saved` copy of the node's use in this direction; NULL: none. */
-void *sc_graphs_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
-                      enum sc_direction direction);
+void *sc_graphs_find_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+                           enum sc_direction direction);
 
 /* Notes that the node of the exec uses its `saved` copies instead of a stack. */
 void sc_graphs_redirect_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node);
 
 /* Adds reasons why the order of the node's uses is not certain. `unsure`: as in struct
  * sc_graph_flags. */
-void sc_graphs_doubt_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
+void sc_graphs_add_unsure(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                           unsigned unsure);
 
 /* Adds reasons why the order of many nodes' uses is not certain, in one pass over the uses.
  * `nodes`: maps each node to its reasons. */
-void sc_graphs_doubt_nodes(struct sc_graphs *graphs, uintptr_t handle, struct sc_handles *nodes);
+void sc_graphs_add_unsure_of_nodes(struct sc_graphs *graphs, uintptr_t handle,
+                                   struct sc_handles *nodes);
 
 /* Puts the node's uses, except kernels' addresses, into this stage (track/stages.h). False: the
  * node has no such use. */
@@ -285,7 +287,7 @@ struct sc_watched_node *sc_graphs_add_watched(struct sc_graphs *graphs, uintptr_
 bool sc_graphs_is_watched(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node);
 /* The driver calls the node's function directly, and not by our record: the runs of the exec can no
  * longer be told apart. */
-void sc_graphs_lose_watched(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node);
+void sc_graphs_end_watch(struct sc_graphs *graphs, uintptr_t exec, uintptr_t node);
 /* Begins a launch of the exec as far as its watched host nodes are concerned
  * (sc_watched_nodes_begin_launch). `exec`: the exec's id. */
 struct sc_watched_launch *sc_graphs_begin_watched(struct sc_graphs *graphs, uint32_t exec,
@@ -345,7 +347,7 @@ void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle);
  * more). */
 enum { SC_RUNS_ALL = -1, SC_RUNS_FREE = -2, SC_RUNS_GATED = -3, SC_RUNS_IN_FLIGHT = -4 };
 /* Is the run selected, and its order not unknown? Pure. */
-bool sc_graphs_run_is(const struct sc_graph_use *run, int which);
+bool sc_graphs_run_is_selected(const struct sc_graph_use *run, int which);
 
 /* The graph's use of the same bytes in the same direction; NULL: none. Begins to look behind the
  * use that was found last, so that look-ups in the graph's order are quick. */
@@ -364,14 +366,14 @@ bool sc_graphs_get_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at,
 
 /* Which call added the node to the graph, as the node's uses say. Captured nodes have no name, so
  * for them uses of the same bytes as `use` are looked at. api NULL: not known, or several calls. */
-struct sc_graph_author sc_graphs_author(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
-                                        const struct sc_graph_use *use);
+struct sc_graph_author sc_graphs_find_author(struct sc_graphs *graphs, uintptr_t handle,
+                                             uintptr_t node, const struct sc_graph_use *use);
 
 /* Are there orphans? */
 bool sc_graphs_have_orphans(struct sc_graphs *graphs);
 
 /* The handle of the graph that has a use of the node, or of the node as an orphan; 0: none. Execs
  * do not count. */
-uintptr_t sc_graphs_of_node(struct sc_graphs *graphs, uintptr_t node);
+uintptr_t sc_graphs_find_of_node(struct sc_graphs *graphs, uintptr_t node);
 
 #endif

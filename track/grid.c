@@ -247,7 +247,7 @@ static uint32_t find_in_chain(struct sc_grid *grid, uint32_t slot, uintptr_t add
 }
 
 /* An item lies on the level of its size, so each populated level has one cell that may hold it. */
-uint32_t sc_grid_point_locked(struct sc_grid *grid, uintptr_t address)
+uint32_t sc_grid_find_at_locked(struct sc_grid *grid, uintptr_t address)
 {
     for (uint32_t levels = levels_of(grid); levels; levels &= levels - 1) {
         int level = lowest(levels);
@@ -260,13 +260,13 @@ uint32_t sc_grid_point_locked(struct sc_grid *grid, uintptr_t address)
 }
 
 /* Repeats the look-up if the grid has changed meanwhile. */
-uint32_t sc_grid_point(struct sc_grid *grid, uintptr_t address)
+uint32_t sc_grid_find_at(struct sc_grid *grid, uintptr_t address)
 {
     for (int race = 0; race < RACES_MAX; race++) {
         uint64_t version = atomic_load_explicit(&grid->version, memory_order_acquire);
         if (version & 1)
             continue;
-        uint32_t id = sc_grid_point_locked(grid, address);
+        uint32_t id = sc_grid_find_at_locked(grid, address);
         if (atomic_load_explicit(&grid->version, memory_order_relaxed) == version)
             return id;
     }
@@ -407,8 +407,8 @@ void sc_grid_next(struct sc_grid_walk *walk)
     }
 }
 
-struct sc_grid_walk sc_grid_overlaps(struct sc_grid *grid, struct sc_grid *behind,
-                                     uintptr_t address, size_t size_bytes)
+struct sc_grid_walk sc_grid_begin_walk(struct sc_grid *grid, struct sc_grid *behind,
+                                       uintptr_t address, size_t size_bytes)
 {
     struct sc_grid_walk walk = {.behind = behind, .address = address, .size_bytes = size_bytes};
     enter_grid(&walk, grid);

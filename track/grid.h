@@ -8,9 +8,9 @@
  *
  * An entry of a chain is an item's id. Bit 31 of it tells whether this is the item's first or
  * second cell, so that both may be in one chain. Items are records of a pool that begin with a
- * struct sc_grid_node. Changes need the owner's lock. sc_grid_point and sc_grid_may_overlap take no
- * lock, from any thread. A version counter tells a reader that it raced with a change. After a few
- * races sc_grid_point returns SC_GRID_RETRY, and the caller repeats it under the lock. */
+ * struct sc_grid_node. Changes need the owner's lock. sc_grid_find_at and sc_grid_may_overlap take
+ * no lock, from any thread. A version counter tells a reader that it raced with a change. After a
+ * few races sc_grid_find_at returns SC_GRID_RETRY, and the caller repeats it under the lock. */
 #ifndef SC_TRACK_GRID_H
 #define SC_TRACK_GRID_H
 
@@ -54,8 +54,8 @@ void sc_grid_insert(struct sc_grid *grid, uint32_t id);
 void sc_grid_remove(struct sc_grid *grid, uint32_t id);
 
 /* The item that contains the address, or 0. Without the lock also SC_GRID_RETRY. */
-uint32_t sc_grid_point(struct sc_grid *grid, uintptr_t address);
-uint32_t sc_grid_point_locked(struct sc_grid *grid, uintptr_t address);
+uint32_t sc_grid_find_at(struct sc_grid *grid, uintptr_t address);
+uint32_t sc_grid_find_at_locked(struct sc_grid *grid, uintptr_t address);
 
 /* A walk over the items that overlap an interval: each once, in no particular order. The grid must
  * not change during the walk. */
@@ -72,20 +72,20 @@ struct sc_grid_walk {
 };
 
 /* Begins a walk over `grid` and then over `behind`, unless that is NULL. */
-struct sc_grid_walk sc_grid_overlaps(struct sc_grid *grid, struct sc_grid *behind,
-                                     uintptr_t address, size_t size_bytes);
+struct sc_grid_walk sc_grid_begin_walk(struct sc_grid *grid, struct sc_grid *behind,
+                                       uintptr_t address, size_t size_bytes);
 void sc_grid_next(struct sc_grid_walk *walk);
 
 #define SC_GRID_EACH(walk, grid, address, size_bytes)                                              \
     SC_GRID_EACH_OF_TWO (walk, grid, NULL, address, size_bytes)
 #define SC_GRID_EACH_OF_TWO(walk, grid, behind, address, size_bytes)                               \
-    for (struct sc_grid_walk walk = sc_grid_overlaps(grid, behind, address, size_bytes); walk.id;  \
-         sc_grid_next(&walk))
+    for (struct sc_grid_walk walk = sc_grid_begin_walk(grid, behind, address, size_bytes);         \
+         walk.id; sc_grid_next(&walk))
 
 /* One of the items that overlap the interval, or 0. */
-static inline uint32_t sc_grid_any(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
+static inline uint32_t sc_grid_find_any(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
 {
-    return sc_grid_overlaps(grid, NULL, address, size_bytes).id;
+    return sc_grid_begin_walk(grid, NULL, address, size_bytes).id;
 }
 
 /* How many cells a walk over the interval would look at. */

@@ -52,7 +52,7 @@ void sc_guarded_find_unaccused(struct sc_inflight *inflight, const struct sc_ops
                                int32_t thread, struct sc_ops *fresh)
 {
     fresh->count = 0;
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+    for (unsigned i = 0; i < sc_ops_count_kept(ops); i++) {
         const struct sc_op *op = find_op(inflight, &ops->ops[i]);
         if (!op || op->accused != thread)
             sc_ops_add(fresh, &ops->ops[i]);
@@ -63,7 +63,7 @@ void sc_guarded_find_unaccused(struct sc_inflight *inflight, const struct sc_ops
  * again. */
 void sc_guarded_accuse(struct sc_inflight *inflight, const struct sc_ops *ops, int32_t thread)
 {
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+    for (unsigned i = 0; i < sc_ops_count_kept(ops); i++) {
         struct sc_op *op = find_op(inflight, &ops->ops[i]);
         if (op)
             op->accused = thread;
@@ -75,7 +75,7 @@ void sc_guarded_accuse(struct sc_inflight *inflight, const struct sc_ops *ops, i
 void sc_guarded_end_complete(struct sc_inflight *inflight, struct sc_ops *ops)
 {
     unsigned kept = 0;
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+    for (unsigned i = 0; i < sc_ops_count_kept(ops); i++) {
         uint32_t op = sc_inflight_find(inflight, &ops->ops[i]);
         if (op && !sc_order_complete(inflight->order, &ops->ops[i].ticket))
             ops->ops[kept++] = ops->ops[i];
@@ -88,7 +88,7 @@ void sc_guarded_end_complete(struct sc_inflight *inflight, struct sc_ops *ops)
 /* Ends the guards of the operations; those that are no longer in flight are skipped. */
 void sc_guarded_end(struct sc_inflight *inflight, const struct sc_ops *ops)
 {
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+    for (unsigned i = 0; i < sc_ops_count_kept(ops); i++) {
         uint32_t op = sc_inflight_find(inflight, &ops->ops[i]);
         if (op)
             sc_inflight_unguard(inflight, op);

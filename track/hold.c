@@ -221,8 +221,8 @@ void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context)
 
 /* Freed memory is used once more, as by a launch of a graph that names it: holds of it wait for
  * that as well. */
-void sc_holds_wait_longer(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
-                          const struct sc_ticket *ticket)
+void sc_holds_require_in(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
+                         const struct sc_ticket *ticket)
 {
     SC_GRID_EACH (walk, &holds->grid, address, size_bytes ? size_bytes : 1)
         if (sc_holds_at(holds, walk.id)->kind != SC_HOLD_WAIT)
@@ -231,8 +231,8 @@ void sc_holds_wait_longer(struct sc_holds *holds, uintptr_t address, size_t size
 
 /* Lists what holds of this memory wait for, as far as the operation does not come after it
  * already. */
-unsigned sc_holds_before(struct sc_holds *holds, const struct sc_op_info *info,
-                         struct sc_ticket *tickets, unsigned max)
+unsigned sc_holds_find_unordered(struct sc_holds *holds, const struct sc_op_info *info,
+                                 struct sc_ticket *tickets, unsigned max)
 {
     unsigned count = 0;
     SC_GRID_EACH (walk, &holds->grid, info->shape.address, sc_shape_hull_bytes(&info->shape)) {
@@ -241,7 +241,7 @@ unsigned sc_holds_before(struct sc_holds *holds, const struct sc_op_info *info,
             continue;
         for (uint32_t i = 0; i < hold->ticket_count && count < max; i++)
             if (hold->tickets[i].stream != info->ticket.stream &&
-                !sc_conflicts_covers(holds->order, info, &hold->tickets[i]))
+                !sc_conflicts_is_ordered_after(holds->order, info, &hold->tickets[i]))
                 tickets[count++] = hold->tickets[i];
     }
     return count;
@@ -258,14 +258,14 @@ void sc_holds_put_back(struct sc_holds *holds, uint32_t hold)
 }
 
 /* Ids are reused; ages are not. */
-bool sc_holds_lives(struct sc_holds *holds, uint32_t hold, uint64_t age)
+bool sc_holds_is_alive(struct sc_holds *holds, uint32_t hold, uint64_t age)
 {
     return holds->oldest && sc_holds_at(holds, hold)->age == age;
 }
 
-void sc_holds_leave(struct sc_holds *holds, uint32_t hold, uint64_t age)
+void sc_holds_give_up(struct sc_holds *holds, uint32_t hold, uint64_t age)
 {
-    if (sc_holds_lives(holds, hold, age) && !sc_holds_at(holds, hold)->releasing)
+    if (sc_holds_is_alive(holds, hold, age) && !sc_holds_at(holds, hold)->releasing)
         sc_holds_end(holds, hold);
 }
 
@@ -274,7 +274,7 @@ struct sc_hold_totals sc_holds_totals(struct sc_holds *holds)
     return (struct sc_hold_totals){holds->held_peak_bytes, holds->held_peak_ns};
 }
 
-unsigned sc_holds_awaited(struct sc_holds *holds)
+unsigned sc_holds_count_awaited(struct sc_holds *holds)
 {
     unsigned count = 0;
     for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next)
@@ -324,8 +324,8 @@ static void note_latest(struct latest_tickets *latest, const struct sc_ticket *t
 
 /* For each stream above `after` that holds wait for: the latest ticket. The lowest streams come
  * first, so that a caller with little room can go on behind the last one. */
-unsigned sc_holds_awaited_streams(struct sc_holds *holds, uint32_t after, struct sc_ticket *tickets,
-                                  unsigned max)
+unsigned sc_holds_list_awaited(struct sc_holds *holds, uint32_t after, struct sc_ticket *tickets,
+                               unsigned max)
 {
     struct latest_tickets latest = {after, tickets, 0, max};
     for (uint32_t id = holds->oldest; id; id = sc_holds_at(holds, id)->next)
@@ -335,7 +335,7 @@ unsigned sc_holds_awaited_streams(struct sc_holds *holds, uint32_t after, struct
     return latest.count;
 }
 
-bool sc_holds_await_work(struct sc_holds *holds, uint32_t context)
+bool sc_holds_end_with_work(struct sc_holds *holds, uint32_t context)
 {
     bool any = false;
     for (uint32_t id = holds->oldest; id && !any; id = sc_holds_at(holds, id)->next)
@@ -347,7 +347,7 @@ bool sc_holds_await_work(struct sc_holds *holds, uint32_t context)
 
 bool sc_holds_have_work(struct sc_holds *holds)
 {
-    bool has_work = sc_holds_awaited(holds) != 0;
+    bool has_work = sc_holds_count_awaited(holds) != 0;
     for (uint32_t id = holds->oldest; id && !has_work; id = sc_holds_at(holds, id)->next)
         has_work = !sc_hold_is_drivers(sc_holds_at(holds, id)->kind) &&
                    !sc_holds_wait_for_program(holds, sc_holds_at(holds, id));

@@ -48,11 +48,11 @@ void sc_holds_end(struct sc_holds *holds, uint32_t hold);
 void sc_holds_put_back(struct sc_holds *holds, uint32_t hold);
 
 /* Is there still a hold with this id and this age? Ids are reused; ages are not. */
-bool sc_holds_lives(struct sc_holds *holds, uint32_t hold, uint64_t age);
+bool sc_holds_is_alive(struct sc_holds *holds, uint32_t hold, uint64_t age);
 
 /* The thread that waited for this hold (of kind SC_HOLD_WAIT) gives up: ends the hold, unless it is
  * another one by now (`age`) or was taken. */
-void sc_holds_leave(struct sc_holds *holds, uint32_t hold, uint64_t age);
+void sc_holds_give_up(struct sc_holds *holds, uint32_t hold, uint64_t age);
 
 /* The memory of the interval is about to become something else: holds there no longer wait for
  * graphs. */
@@ -62,14 +62,14 @@ void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context);
 
 /* Holds on the interval wait for this operation, too: it belongs to a launch that uses freed
  * memory. */
-void sc_holds_wait_longer(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
-                          const struct sc_ticket *ticket);
+void sc_holds_require_in(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
+                         const struct sc_ticket *ticket);
 
 /* For a launch that uses memory which is freed and held: stores the tickets of operations there
  * that the launch must come after, and does not come after yet. Only holds know these operations.
  * `info`: what the launch does with the memory. Returns how many were stored, at most `max`. */
-unsigned sc_holds_before(struct sc_holds *holds, const struct sc_op_info *info,
-                         struct sc_ticket *tickets, unsigned max);
+unsigned sc_holds_find_unordered(struct sc_holds *holds, const struct sc_op_info *info,
+                                 struct sc_ticket *tickets, unsigned max);
 
 struct sc_hold_totals {
     uint64_t peak_bytes; /* the most that was held at a time */
@@ -78,12 +78,12 @@ struct sc_hold_totals {
 struct sc_hold_totals sc_holds_totals(struct sc_holds *holds);
 
 /* How many operations holds still wait for; an operation counts for each hold. */
-unsigned sc_holds_awaited(struct sc_holds *holds);
+unsigned sc_holds_count_awaited(struct sc_holds *holds);
 /* The latest such operation of each stream, for the `max` lowest stream ids above `after`, in the
  * order of ids. Returns how many tickets were stored; fewer than `max`: there is no other stream.
  */
-unsigned sc_holds_awaited_streams(struct sc_holds *holds, uint32_t after, struct sc_ticket *tickets,
-                                  unsigned max);
+unsigned sc_holds_list_awaited(struct sc_holds *holds, uint32_t after, struct sc_ticket *tickets,
+                               unsigned max);
 /* Is there work for the reaper: a hold that it has to end, or one that still waits for an
  * operation? A hold of memory that goes back to the driver counts only until its operations are
  * complete. */
@@ -91,7 +91,7 @@ bool sc_holds_have_work(struct sc_holds *holds);
 
 /* Does memory of the context go back to the driver as soon as work is done, whatever the program
  * does? */
-bool sc_holds_await_work(struct sc_holds *holds, uint32_t context);
+bool sc_holds_end_with_work(struct sc_holds *holds, uint32_t context);
 
 /* A hold that overlaps the interval and matches the mask (enum sc_hold_mask), or 0. */
 uint32_t sc_holds_find(struct sc_holds *holds, uintptr_t address, size_t size_bytes, unsigned mask);

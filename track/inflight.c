@@ -55,7 +55,7 @@ int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
 
 static struct sc_range *home_of(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
-    return sc_inflight_range(inflight, sc_inflight_home(inflight, info));
+    return sc_inflight_range(inflight, sc_inflight_list_owner(inflight, info));
 }
 
 /* Checks the lists of an operation that was added or moved. */
@@ -64,7 +64,7 @@ static SC_CHECKER void check_op(struct sc_inflight *inflight, uint32_t id)
     SC_CHECK(const struct sc_op *op = sc_inflight_op(inflight, id));
     SC_CHECK(sc_consistency_of_op(inflight, id));
     SC_CHECK_OF(inflight->ops.live,
-                sc_consistency_of_range(inflight, sc_inflight_home(inflight, &op->info)));
+                sc_consistency_of_range(inflight, sc_inflight_list_owner(inflight, &op->info)));
     SC_CHECK_OF(inflight->ops.live, sc_consistency_of_stream(inflight, op->info.ticket.stream));
     (void)inflight, (void)id;
 }
@@ -99,7 +99,7 @@ uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, 
     SC_TRACE("range-add address bytes kind context", address, size_bytes, kind, context);
     if (size_bytes == 0)
         return 0;
-    for (uint32_t old; (old = sc_grid_any(&inflight->range_grid, address, size_bytes)) != 0;)
+    for (uint32_t old; (old = sc_grid_find_any(&inflight->range_grid, address, size_bytes)) != 0;)
         sc_inflight_remove_range(inflight, old);
     uint32_t id = sc_pool_take(&inflight->ranges);
     if (!id)
@@ -210,7 +210,7 @@ void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
 
 void sc_inflight_remove_range_at(struct sc_inflight *inflight, uintptr_t address)
 {
-    uint32_t range = sc_grid_point_locked(&inflight->range_grid, address);
+    uint32_t range = sc_grid_find_at_locked(&inflight->range_grid, address);
     if (range)
         sc_inflight_remove_range(inflight, range);
 }
@@ -234,7 +234,7 @@ void sc_inflight_remove_ranges_of(struct sc_inflight *inflight, uint32_t context
 
 uint32_t sc_inflight_range_of(struct sc_inflight *inflight, uintptr_t address)
 {
-    return sc_grid_point(&inflight->range_grid, address);
+    return sc_grid_find_at(&inflight->range_grid, address);
 }
 
 /* ---- operations ---- */
@@ -596,7 +596,7 @@ void sc_inflight_find_beside_touch(struct sc_inflight *inflight, uintptr_t addre
 static bool add_if_changed(struct sc_inflight *inflight, const struct sc_op *op,
                            struct sc_ops *changed)
 {
-    if (!sc_source_copies_changed(inflight, op))
+    if (!sc_source_copies_differ(inflight, op))
         return false;
     struct sc_op_info info = op->info;
     info.copied |= !op->first_copy && (info.edges[0] || info.edges[1]);
@@ -626,7 +626,7 @@ static void seal_source(struct sc_inflight *inflight, struct sc_op *op,
                         const struct sc_op_info *later, struct sc_ops *overwritten)
 {
     if (!op->info.stable || sc_order_known_done(inflight->order, &op->info.ticket) ||
-        (later && !sc_conflicts_covers(inflight->order, later, &op->info.ticket)))
+        (later && !sc_conflicts_is_ordered_after(inflight->order, later, &op->info.ticket)))
         return;
     add_if_changed(inflight, op, overwritten);
     op->info.stable = false;
@@ -705,7 +705,7 @@ static void renew_op(struct sc_inflight *inflight, uint32_t id, const struct sc_
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
     bool stable = is_stable(inflight, info);
-    sc_kernel_flags_note(inflight, id, info);
+    sc_kernel_flags_note_replacement(inflight, id, info);
     bool guarded_alike = op->first_span && !op->cut && op->info.access == info->access &&
                          op->info.guard_address == info->guard_address &&
                          op->info.guard_bytes == info->guard_bytes;
@@ -807,7 +807,7 @@ static inline __attribute__((always_inline)) uint32_t put_op(struct sc_inflight 
     return id;
 }
 
-uint32_t sc_inflight_put(struct sc_inflight *inflight, const struct sc_op_info *info)
+uint32_t sc_inflight_make_record(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     return put_op(inflight, info);
@@ -820,7 +820,7 @@ static inline __attribute__((always_inline)) void take_out_op(struct sc_inflight
 {
     const struct sc_op_info *info = &sc_inflight_op(inflight, id)->info;
     uint32_t stream = info->ticket.stream;
-    SC_CHECK(uint32_t home = sc_inflight_home(inflight, info));
+    SC_CHECK(uint32_t home = sc_inflight_list_owner(inflight, info));
     unlink_from_range(inflight, id);
     sc_grid_remove(grid_of(inflight, info->kind), id);
     sc_pool_release(&inflight->ops, id);
@@ -828,7 +828,7 @@ static inline __attribute__((always_inline)) void take_out_op(struct sc_inflight
     sc_order_unreference(inflight->order, stream);
 }
 
-void sc_inflight_take_out(struct sc_inflight *inflight, uint32_t id)
+void sc_inflight_free_record(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     take_out_op(inflight, id);
@@ -844,8 +844,8 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
     if (sc_shape_hull_bytes(&info->shape) == 0)
         return true;
     if (info->is_simple && info->slot)
-        sc_staging_refill(info->slot, info->ticket.stream);
-    sc_comparisons_note(inflight, info);
+        sc_staging_refill_kept(info->slot, info->ticket.stream);
+    sc_comparisons_note_issued(inflight, info);
     uint32_t id = sc_inflight_find_equal(inflight, info);
     if (id && !must_stay(inflight, id, info)) {
         renew_op(inflight, id, info, overwritten);
@@ -854,7 +854,7 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
     id = put_op(inflight, info);
     if (!id)
         return false;
-    sc_kernel_flags_note(inflight, 0, info);
+    sc_kernel_flags_note_replacement(inflight, 0, info);
     link_key(inflight, id);
     link_to_stream(inflight, id);
     count_managed_source(inflight, info, 1);
@@ -869,8 +869,8 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
 enum { CHOSEN_FOR_NS = 50 * 1000 * 1000 };
 
 /* Fills in what a simple copy has as an operation; all else is zero. */
-void sc_inflight_describe_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
-                                 struct sc_op_info *info)
+void sc_inflight_describe_simple_copy(struct sc_inflight *inflight,
+                                      const struct sc_simple_copy *copy, struct sc_op_info *info)
 {
     struct sc_range *range = sc_inflight_range(inflight, copy->range);
     memset(info, 0, sizeof *info);
@@ -943,7 +943,7 @@ struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
 
 /* Takes back what a simple copy has begun: the driver has refused it. A slot that came from an
  * equal earlier copy goes back to that, if it still has none. */
-void sc_inflight_refuse_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
+void sc_inflight_refuse_simple_copy(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_op *op = sc_inflight_op(inflight, find_alike(inflight, copy));
@@ -969,7 +969,7 @@ static void renew_snapshot(struct sc_inflight *inflight, struct sc_op *op,
     if (op->info.slot) {
         add_if_changed(inflight, op, overwritten);
         sc_source_copies_drop_copies(inflight, op);
-        sc_staging_refill(copy->slot, copy->stream);
+        sc_staging_refill_kept(copy->slot, copy->stream);
     }
     op->info.slot = copy->slot;
     op->info.copied = false;
@@ -1024,17 +1024,17 @@ static uint32_t put_upload(struct sc_inflight *inflight, const struct sc_simple_
         return 0;
     struct sc_op *op = sc_inflight_op(inflight, id);
     fill_record(op, copy->host, copy->size_bytes);
-    sc_inflight_describe_simply(inflight, copy, &op->info);
+    sc_inflight_describe_simple_copy(inflight, copy, &op->info);
     op->cut = false;
     enter_lists(inflight, id, &op->info);
     link_key(inflight, id);
     link_to_stream(inflight, id);
-    sc_staging_refill(copy->slot, copy->stream);
+    sc_staging_refill_kept(copy->slot, copy->stream);
     return id;
 }
 
-bool sc_inflight_issue_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
-                              struct sc_ticket *ticket, struct sc_ops *overwritten)
+bool sc_inflight_issue_simple_copy(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
+                                   struct sc_ticket *ticket, struct sc_ops *overwritten)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     SC_TRACE("op-simple stream address bytes", copy->stream, copy->host, copy->size_bytes);
@@ -1042,7 +1042,7 @@ bool sc_inflight_issue_simply(struct sc_inflight *inflight, const struct sc_simp
     if (id ? !is_renewable(inflight, sc_inflight_op(inflight, id), copy) : !copy->slot)
         return false;
     if (copy->slot && copy->size_bytes >= SC_COMPARISONS_MIN_BYTES)
-        sc_comparisons_expect(inflight, copy->stream);
+        sc_comparisons_note_large_source(inflight, copy->stream);
     if (id)
         renew_simply(inflight, id, copy, overwritten);
     else if ((id = put_upload(inflight, copy)) == 0)
@@ -1077,19 +1077,19 @@ static void stop_at_next(struct sc_inflight_walk *walk)
     for (; walk->at.id; sc_grid_next(&walk->at)) {
         walk->op = sc_inflight_op(walk->inflight, walk->at.id);
         if (!sc_order_known_done(walk->inflight->order, &walk->op->info.ticket) &&
-            !sc_kernel_flags_tell(walk->inflight, walk->at.id))
+            !sc_kernel_flags_may_show_done(walk->inflight, walk->at.id))
             return;
     }
     walk->op = NULL;
 }
 
-struct sc_inflight_walk sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address,
-                                             size_t size_bytes)
+struct sc_inflight_walk sc_inflight_begin_walk(struct sc_inflight *inflight, uintptr_t address,
+                                               size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_inflight_walk walk = {
         .inflight = inflight,
-        .at = sc_grid_overlaps(&inflight->op_grid, &inflight->heap_grid, address, size_bytes),
+        .at = sc_grid_begin_walk(&inflight->op_grid, &inflight->heap_grid, address, size_bytes),
     };
     stop_at_next(&walk);
     return walk;

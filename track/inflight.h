@@ -141,8 +141,8 @@ static inline struct sc_range *sc_inflight_range(struct sc_inflight *inflight, u
 }
 
 /* The id of the record whose list an operation is in: its range, or one of the two stand-ins. */
-static inline uint32_t sc_inflight_home(const struct sc_inflight *inflight,
-                                        const struct sc_op_info *info)
+static inline uint32_t sc_inflight_list_owner(const struct sc_inflight *inflight,
+                                              const struct sc_op_info *info)
 {
     if (info->kind == SC_DEVICE)
         return inflight->device_memory;
@@ -213,8 +213,8 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t op);
  * ticket. False: nothing was done, since an equal operation came another way, there is no memory,
  * or pages of a copy to the host have to be looked at. */
 struct sc_simple_copy;
-bool sc_inflight_issue_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
-                              struct sc_ticket *ticket, struct sc_ops *overwritten);
+bool sc_inflight_issue_simple_copy(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
+                                   struct sc_ticket *ticket, struct sc_ops *overwritten);
 
 /* May an equal one be in flight? Lock-free. */
 bool sc_inflight_may_have_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy);
@@ -225,8 +225,8 @@ struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
                                           const struct sc_simple_copy *copy);
 
 /* As it is described to others. */
-void sc_inflight_describe_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
-                                 struct sc_op_info *info);
+void sc_inflight_describe_simple_copy(struct sc_inflight *inflight,
+                                      const struct sc_simple_copy *copy, struct sc_op_info *info);
 
 /* The operation with the same shape, stream, direction, kind and range, or 0. No other field of
  * `key` is looked at. */
@@ -244,12 +244,12 @@ struct sc_inflight_walk {
     struct sc_inflight *inflight;
     struct sc_grid_walk at;
 };
-struct sc_inflight_walk sc_inflight_overlaps(struct sc_inflight *inflight, uintptr_t address,
-                                             size_t size_bytes);
+struct sc_inflight_walk sc_inflight_begin_walk(struct sc_inflight *inflight, uintptr_t address,
+                                               size_t size_bytes);
 void sc_inflight_next(struct sc_inflight_walk *walk);
 
 #define SC_INFLIGHT_EACH(walk, inflight, address, size_bytes)                                      \
-    for (struct sc_inflight_walk walk = sc_inflight_overlaps(inflight, address, size_bytes);       \
+    for (struct sc_inflight_walk walk = sc_inflight_begin_walk(inflight, address, size_bytes);     \
          walk.op; sc_inflight_next(&walk))
 
 /* The reasons why the operation's order is not certain now, as bits of enum sc_unsure; 0: it is

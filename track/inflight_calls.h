@@ -42,7 +42,8 @@ void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_i
 /* Gives back the slot of a simple copy to the device that the driver has refused, or that was not
  * made. */
 struct sc_simple_copy;
-void sc_inflight_refuse_simply(struct sc_inflight *inflight, const struct sc_simple_copy *copy);
+void sc_inflight_refuse_simple_copy(struct sc_inflight *inflight,
+                                    const struct sc_simple_copy *copy);
 
 /* Is the page of this address still guarded against such a touch by an operation? False: only for
  * operations that are complete already, if at all. */

@@ -42,7 +42,7 @@ static bool has_changed(struct sc_inflight *inflight, const struct sc_op_info *i
 
 /* Looks at flags of the operation's kernel and of later ones on the stream. A flag that several
  * kernels have may have been set by any of them. */
-bool sc_kernel_flags_have_told(struct sc_inflight *inflight, uint32_t op)
+bool sc_kernel_flags_may_show_kernel_done(struct sc_inflight *inflight, uint32_t op)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     const struct sc_ticket *ticket = &sc_inflight_op(inflight, op)->info.ticket;
@@ -61,8 +61,8 @@ bool sc_kernel_flags_have_told(struct sc_inflight *inflight, uint32_t op)
     return stream->told >= ticket->number;
 }
 
-void sc_kernel_flags_replace(struct sc_inflight *inflight, uint32_t earlier,
-                             const struct sc_op_info *info)
+void sc_kernel_flags_compare_digests(struct sc_inflight *inflight, uint32_t earlier,
+                                     const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     struct sc_stream *stream = sc_order_stream(inflight->order, info->ticket.stream);

@@ -23,27 +23,27 @@ enum { SC_KERNEL_FLAG_BYTES_MAX = 64 };
 uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range);
 
 /* May the host have heard by a flag that the operation, a kernel's possible use, is done? */
-bool sc_kernel_flags_have_told(struct sc_inflight *inflight, uint32_t op);
+bool sc_kernel_flags_may_show_kernel_done(struct sc_inflight *inflight, uint32_t op);
 
 /* May the host have heard by a flag that the operation is done? False for operations that are no
  * kernel's. */
-static inline bool sc_kernel_flags_tell(struct sc_inflight *inflight, uint32_t op)
+static inline bool sc_kernel_flags_may_show_done(struct sc_inflight *inflight, uint32_t op)
 {
     return __builtin_expect(sc_ops_is_kernel(&sc_inflight_op(inflight, op)->info), 0) &&
-           sc_kernel_flags_have_told(inflight, op);
+           sc_kernel_flags_may_show_kernel_done(inflight, op);
 }
 
 /* Called before an operation with a digest replaces the equal one `earlier` (0: there is none). If
  * the flag has changed since the earlier launch, that launch's kernel has told the host that it is
  * done. */
-void sc_kernel_flags_replace(struct sc_inflight *inflight, uint32_t earlier,
-                             const struct sc_op_info *info);
+void sc_kernel_flags_compare_digests(struct sc_inflight *inflight, uint32_t earlier,
+                                     const struct sc_op_info *info);
 
-static inline void sc_kernel_flags_note(struct sc_inflight *inflight, uint32_t earlier,
-                                        const struct sc_op_info *info)
+static inline void sc_kernel_flags_note_replacement(struct sc_inflight *inflight, uint32_t earlier,
+                                                    const struct sc_op_info *info)
 {
     if (__builtin_expect(info->digest != 0, 0))
-        sc_kernel_flags_replace(inflight, earlier, info);
+        sc_kernel_flags_compare_digests(inflight, earlier, info);
 }
 
 #endif

@@ -32,7 +32,7 @@ struct allocation {
 };
 
 struct sc_left_out {
-    sc_left_out_base *base_of; /* set while sc_left_out_each runs */
+    sc_left_out_find_base *base_of; /* set while sc_left_out_visit_findings runs */
     uint32_t order;
     uint32_t first_unknown; /* order of the first captured kernel that may do anything; 0: none */
     uint32_t last_kernel;   /* order of the last kernel beside the capture; 0: none */
@@ -69,7 +69,7 @@ void sc_left_out_clear(struct sc_left_out *left_out)
     left_out->beside.list = left_out->beside_uses;
 }
 
-uint64_t sc_left_out_note_unknown(const struct sc_left_out *left_out)
+uint64_t sc_left_out_count_dropped(const struct sc_left_out *left_out)
 {
     return left_out->unknown;
 }
@@ -174,7 +174,7 @@ void sc_left_out_note_allocated(struct sc_left_out *left_out, uintptr_t address,
             (struct allocation){address, size_bytes};
 }
 
-void sc_left_out_share(struct sc_left_out *left_out, const struct sc_left_out *outer)
+void sc_left_out_share_allocations(struct sc_left_out *left_out, const struct sc_left_out *outer)
 {
     for (unsigned i = 0; i < outer->allocation_count; i++)
         sc_left_out_note_allocated(left_out, outer->allocations[i].address,
@@ -183,8 +183,8 @@ void sc_left_out_share(struct sc_left_out *left_out, const struct sc_left_out *o
 
 /* ---- judging ---- */
 
-bool sc_left_out_writes(const struct sc_left_out *left_out, size_t node_count,
-                        struct sc_graph_write *write)
+bool sc_left_out_get_writes(const struct sc_left_out *left_out, size_t node_count,
+                            struct sc_graph_write *write)
 {
     write->written.count = write->named.count = 0;
     if (left_out->is_full || left_out->first_unknown || left_out->captured_count != node_count)
@@ -370,8 +370,8 @@ static void visit_undecided(const struct sc_left_out *left_out, uint32_t site,
     }
 }
 
-void sc_left_out_each(struct sc_left_out *left_out, sc_left_out_base *base_of,
-                      sc_left_out_visit *visit, void *context)
+void sc_left_out_visit_findings(struct sc_left_out *left_out, sc_left_out_find_base *base_of,
+                                sc_left_out_visit *visit, void *context)
 {
     left_out->base_of = base_of;
     for (uint32_t site = 0; site < left_out->site_count; site++)

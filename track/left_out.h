@@ -89,7 +89,7 @@ void sc_left_out_note_allocated(struct sc_left_out *left_out, uintptr_t address,
 
 /* A capture `outer` of the same thread was open already when this one began. What was allocated
  * since `outer` began counts for this one, too. */
-void sc_left_out_share(struct sc_left_out *left_out, const struct sc_left_out *outer);
+void sc_left_out_share_allocations(struct sc_left_out *left_out, const struct sc_left_out *outer);
 
 /* An operation that was left out of the graph, and the first captured operation that it concerns.
  * `captured` NULL: no captured operation uses the memory that the work has written, so whether each
@@ -105,21 +105,21 @@ struct sc_left_out_finding {
 
 /* Is asked where the allocation that contains the address begins; returns the address itself if
  * that is not known. */
-typedef uintptr_t sc_left_out_base(uintptr_t address);
+typedef uintptr_t sc_left_out_find_base(uintptr_t address);
 
 /* Calls `visit` for each stack that left an operation out, with its first such operation. A stack
  * that left none out is visited with each operation of which nobody can tell. */
 typedef void sc_left_out_visit(void *context, const struct sc_left_out_finding *finding);
-void sc_left_out_each(struct sc_left_out *left_out, sc_left_out_base *base_of,
-                      sc_left_out_visit *visit, void *context);
+void sc_left_out_visit_findings(struct sc_left_out *left_out, sc_left_out_find_base *base_of,
+                                sc_left_out_visit *visit, void *context);
 
 /* Stores what launches of the graph may write. `node_count`: how many nodes the graph has. False:
  * what they write is not known, as when the capture has seen other nodes because another thread
  * captured, too. */
-bool sc_left_out_writes(const struct sc_left_out *left_out, size_t node_count,
-                        struct sc_graph_write *write);
+bool sc_left_out_get_writes(const struct sc_left_out *left_out, size_t node_count,
+                            struct sc_graph_write *write);
 
 /* How many operations did not fit. */
-uint64_t sc_left_out_note_unknown(const struct sc_left_out *left_out);
+uint64_t sc_left_out_count_dropped(const struct sc_left_out *left_out);
 
 #endif

@@ -92,9 +92,9 @@ static inline uint64_t sc_no_verdicts_bytes_of(const struct sc_no_verdicts *coun
                   : 0;
 }
 
-/* How many uses got no verdict: of one unit for one reason; sc_no_verdicts_sum: of one unit for all
- * reasons; sc_no_verdicts_for: of all units for one reason. 0 for NULL. A use with several reasons
- * counts for each. */
+/* How many uses got no verdict: of one unit for one reason; sc_no_verdicts_of_unit: of one unit for
+ * all reasons; sc_no_verdicts_of_reason: of all units for one reason. 0 for NULL. A use with
+ * several reasons counts for each. */
 static inline uint64_t sc_no_verdicts_of(const struct sc_no_verdicts *counts,
                                          enum sc_no_verdict_unit unit, unsigned reason)
 {
@@ -103,8 +103,8 @@ static inline uint64_t sc_no_verdicts_of(const struct sc_no_verdicts *counts,
                : 0;
 }
 
-static inline uint64_t sc_no_verdicts_sum(const struct sc_no_verdicts *counts,
-                                          enum sc_no_verdict_unit unit)
+static inline uint64_t sc_no_verdicts_of_unit(const struct sc_no_verdicts *counts,
+                                              enum sc_no_verdict_unit unit)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++)
@@ -112,7 +112,8 @@ static inline uint64_t sc_no_verdicts_sum(const struct sc_no_verdicts *counts,
     return sum;
 }
 
-static inline uint64_t sc_no_verdicts_for(const struct sc_no_verdicts *counts, unsigned reason)
+static inline uint64_t sc_no_verdicts_of_reason(const struct sc_no_verdicts *counts,
+                                                unsigned reason)
 {
     uint64_t sum = 0;
     for (unsigned unit = 0; unit < SC_NO_VERDICT_UNITS; unit++)
@@ -126,7 +127,7 @@ static inline uint64_t sc_no_verdicts_suspected(const struct sc_no_verdicts *cou
 {
     static const enum sc_no_verdict_reason reasons[] = {
         SC_NO_VERDICT_HOST_FUNCTION, SC_NO_VERDICT_WAITING_KERNEL, SC_NO_VERDICT_HEARD};
-    uint64_t sum = sc_no_verdicts_sum(counts, SC_NO_VERDICT_TOUCHES);
+    uint64_t sum = sc_no_verdicts_of_unit(counts, SC_NO_VERDICT_TOUCHES);
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
         sum += sc_no_verdicts_of(counts, SC_NO_VERDICT_OPERATIONS, reasons[i]);
     return sum;

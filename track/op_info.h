@@ -66,7 +66,7 @@ struct sc_op_info {
     bool reads_device; /* SC_D2D: this is the side that is read */
     bool stable;       /* nothing but the host can have changed its bytes since the issue */
     bool returned;     /* the function had, when the operation was found known done */
-    bool is_simple;    /* only what sc_inflight_describe_simply sets, and a guard, is set */
+    bool is_simple;    /* only what sc_inflight_describe_simple_copy sets, and a guard, is set */
 };
 
 _Static_assert(sizeof(struct sc_op_info) <= 256, "it is copied without a loop");

@@ -53,21 +53,21 @@ bool sc_ops_add_judged(struct sc_ops *ops, const struct sc_op_info *info)
     return is_judged;
 }
 
-void sc_ops_give_back(struct sc_ops *ops)
+void sc_ops_free(struct sc_ops *ops)
 {
     give_block(ops->ops);
     ops->ops = NULL;
 }
 
-struct sc_ops sc_ops_one(const struct sc_ops *ops, unsigned i)
+struct sc_ops sc_ops_view_one(const struct sc_ops *ops, unsigned i)
 {
     return (struct sc_ops){1, &ops->ops[i]};
 }
 
 bool sc_ops_have_destination(const struct sc_ops *ops)
 {
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(ops); i++)
         if (sc_direction_writes_host(ops->ops[i].direction))
             return true;
-    return ops->count > sc_ops_kept(ops);
+    return ops->count > sc_ops_count_kept(ops);
 }

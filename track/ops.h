@@ -24,7 +24,7 @@ struct sc_ops {
 void sc_ops_add(struct sc_ops *ops, const struct sc_op_info *info);
 /* Frees the memory of a list that is not empty, for sc_ops_end, which is for any list.
  * Lock-free. */
-void sc_ops_give_back(struct sc_ops *ops);
+void sc_ops_free(struct sc_ops *ops);
 
 /* Adds the operation if it is to be judged. Returns whether it is. */
 bool sc_ops_add_judged(struct sc_ops *ops, const struct sc_op_info *info);
@@ -32,11 +32,11 @@ bool sc_ops_add_judged(struct sc_ops *ops, const struct sc_op_info *info);
 static inline void sc_ops_end(struct sc_ops *ops)
 {
     if (__builtin_expect(ops->ops != NULL, 0))
-        sc_ops_give_back(ops);
+        sc_ops_free(ops);
 }
 
 /* How many of the operations are kept. */
-static inline unsigned sc_ops_kept(const struct sc_ops *ops)
+static inline unsigned sc_ops_count_kept(const struct sc_ops *ops)
 {
     unsigned most = ops->ops ? SC_TRACK_OPS_MAX : 0;
     return ops->count < most ? ops->count : most;
@@ -44,7 +44,7 @@ static inline unsigned sc_ops_kept(const struct sc_ops *ops)
 
 /* A list of the kept operation with this index alone. It shares the memory of `ops`, and is not to
  * be ended. */
-struct sc_ops sc_ops_one(const struct sc_ops *ops, unsigned i);
+struct sc_ops sc_ops_view_one(const struct sc_ops *ops, unsigned i);
 
 /* Does an operation of the list write host memory, or may one that was not kept? A destination must
  * be complete before its bytes move elsewhere; a source may be left behind. */

@@ -253,7 +253,7 @@ static bool has_parts(const struct sc_op *op)
     return op->first_copy || op->info.edges[0] || op->info.edges[1];
 }
 
-bool sc_source_copies_changed(struct sc_inflight *inflight, const struct sc_op *op)
+bool sc_source_copies_differ(struct sc_inflight *inflight, const struct sc_op *op)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
     const struct sc_op_info *info = &op->info;

@@ -34,6 +34,6 @@ bool sc_source_copies_can_read(struct sc_inflight *inflight, const struct sc_op_
 
 /* Does the source differ from its copies or its snapshot? False if an early touch of pageable
  * memory was already reported, since the edges of such memory are hardly ever left alone. */
-bool sc_source_copies_changed(struct sc_inflight *inflight, const struct sc_op *op);
+bool sc_source_copies_differ(struct sc_inflight *inflight, const struct sc_op *op);
 
 #endif

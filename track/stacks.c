@@ -55,7 +55,7 @@ static bool rename_frames(struct sc_depot_record *record, void *context)
     return any && !renaming->word;
 }
 
-bool sc_stacks_rename(uintptr_t start, uintptr_t end, uint64_t word)
+bool sc_stacks_replace_frames(uintptr_t start, uintptr_t end, uint64_t word)
 {
     return sc_depot_visit(&stacks, rename_frames, &(struct renaming){start, end, word});
 }

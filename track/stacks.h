@@ -18,7 +18,7 @@ uint32_t sc_stacks_put(void *const *frames, unsigned count);
 
 /* Frames in the interval become `word` and their offset there: the stack is not found any more, and
  * keeps its id. `word` 0: is there any such frame? */
-bool sc_stacks_rename(uintptr_t start, uintptr_t end, uint64_t word);
+bool sc_stacks_replace_frames(uintptr_t start, uintptr_t end, uint64_t word);
 
 /* The number of frames of the stack; *frames points into the depot and stays valid for ever. */
 unsigned sc_stacks_get(uint32_t id, void *const **frames);

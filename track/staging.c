@@ -257,7 +257,7 @@ struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream
 }
 
 /* Keeps a free slot at hand for the stream's next copy, in place of the one that it has taken. */
-void sc_staging_refill(const struct sc_slot *slot, uint32_t id)
+void sc_staging_refill_kept(const struct sc_slot *slot, uint32_t id)
 {
     struct sc_staging *staging = slot->staging;
     struct sc_stream *stream = sc_order_stream(staging->order, id);

@@ -107,7 +107,7 @@ struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream
 
 /* Has the stream keep a free slot of the same size as this one, unless it keeps one already, for
  * its next snapshot. */
-void sc_staging_refill(const struct sc_slot *slot, uint32_t stream);
+void sc_staging_refill_kept(const struct sc_slot *slot, uint32_t stream);
 
 /* The stream is about to go; or slots are wanting: what the stream, or every stream, has kept comes
  * back. */
@@ -119,7 +119,7 @@ void sc_staging_release_all_kept(struct sc_order *order);
 void sc_staging_end(struct sc_staging *staging);
 
 /* Lock-free: is every slot back, so that the records may go? */
-static inline bool sc_staging_is_whole(const struct sc_staging *staging)
+static inline bool sc_staging_has_all_slots(const struct sc_staging *staging)
 {
     return atomic_load_explicit(&staging->taken, memory_order_acquire) == 0;
 }

@@ -161,8 +161,8 @@ struct sc_point sc_track_sync_point(struct sc_track *track, uint32_t stream, enu
 }
 
 /* Lets the stream come after all work so far of another stream, or of its context. */
-void sc_track_put_behind(struct sc_track *track, uint32_t stream, uint32_t other,
-                         enum sc_scope scope)
+void sc_track_note_stream_wait(struct sc_track *track, uint32_t stream, uint32_t other,
+                               enum sc_scope scope)
 {
     lock(track);
     struct sc_point point = point_locked(track, other, scope);
@@ -247,11 +247,11 @@ void sc_track_compare_sources(struct sc_track *track, const struct sc_point *poi
                               struct sc_comparisons *comparisons)
 {
     comparisons->count = 0;
-    if (!sc_comparisons_are_due(&track->order, point))
+    if (!sc_comparisons_may_be_needed(&track->order, point))
         return;
     do
         compare_some(track, point, comparisons);
-    while (comparisons->count && sc_comparisons_are_due(&track->order, point));
+    while (comparisons->count && sc_comparisons_may_be_needed(&track->order, point));
 }
 
 /* Ends all operations that come before the point, since the host has waited for it. If the host
@@ -267,7 +267,7 @@ void sc_track_note_known(struct sc_track *track, struct sc_point *point,
         sc_comparisons_end(&track->inflight, comparisons);
     sc_order_note_known(&track->order, point);
     retire_in_batches(track, stream, overwritten);
-    if (!sc_unseen_none(&track->order.unseen) && sc_unseen_forget_known(&track->order))
+    if (!sc_unseen_none_is_open(&track->order.unseen) && sc_unseen_forget_known(&track->order))
         sc_inflight_guard_seen(&track->inflight);
     sc_order_note_all_known(&track->order, point);
     if (point->joined)
@@ -277,19 +277,19 @@ void sc_track_note_known(struct sc_track *track, struct sc_point *point,
     unlock(track);
 }
 
-struct sc_unseen_mark sc_track_unseen_behind(struct sc_track *track, uint32_t stream,
-                                             const struct sc_point *after)
+struct sc_unseen_mark sc_track_find_unseen_before(struct sc_track *track, uint32_t stream,
+                                                  const struct sc_point *after)
 {
     struct sc_unseen_mark behind = {0};
-    if (sc_unseen_none(&track->order.unseen))
+    if (sc_unseen_none_is_open(&track->order.unseen))
         return behind;
     lock(track);
-    behind = sc_unseen_behind(&track->order, stream, after);
+    behind = sc_unseen_find_before(&track->order, stream, after);
     unlock(track);
     return behind;
 }
 
-void sc_track_forget_point(struct sc_track *track, struct sc_point *point)
+void sc_track_release_point(struct sc_track *track, struct sc_point *point)
 {
     if (!point->joined)
         return;
@@ -503,7 +503,7 @@ __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
         sc_comparisons_end(&track->inflight, &comparisons);
         if (copy) {
             copy->slot = sc_inflight_take_snapshot(&track->inflight, copy);
-            sc_comparisons_forget(&comparisons);
+            sc_comparisons_discard(&comparisons);
         }
         unlock(track);
     }
@@ -558,7 +558,7 @@ void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresse
         return;
     lock(track);
     for (unsigned i = 0; i < count && host->count < SC_KERNEL_HOST_MAX; i++) {
-        uint32_t range = sc_grid_point_locked(&inflight->range_grid, addresses[i]);
+        uint32_t range = sc_grid_find_at_locked(&inflight->range_grid, addresses[i]);
         const struct sc_range_info info = sc_track_reread_range(track, range);
         if ((info.kind == SC_PINNED || info.kind == SC_REGISTERED) && range &&
             !has_byte(host, addresses[i]))
@@ -575,7 +575,7 @@ void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_hos
     lock(track);
     for (unsigned i = 0; i < host->count; i++) {
         uintptr_t address = host->bytes[i].address;
-        uint32_t range = sc_grid_point_locked(&track->inflight.range_grid, address);
+        uint32_t range = sc_grid_find_at_locked(&track->inflight.range_grid, address);
         if (range && sc_inflight_has_sources(&track->inflight, range))
             sc_inflight_seal_for_kernel(&track->inflight, range, address, later, overwritten);
     }

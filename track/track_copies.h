@@ -41,12 +41,13 @@ struct sc_simple_copy {
 
 /* Is the copy a simple one? Finds its range, and takes a slot for the snapshot, which the caller
  * fills unless that is done already. False: it is not, and nothing was done. */
-bool sc_track_begin_simply(struct sc_track *track, struct sc_staging *staging,
-                           struct sc_simple_copy *copy) SC_EXCLUDES(*track);
+bool sc_track_begin_simple_copy(struct sc_track *track, struct sc_staging *staging,
+                                struct sc_simple_copy *copy) SC_EXCLUDES(*track);
 
 /* Records a simple copy that the driver has accepted, and sets the ticket of `info`. False: nothing
  * was recorded, and the caller records `info` as any other operation (sc_track_issue). */
-bool sc_track_issue_simply(struct sc_track *track, const struct sc_simple_copy *copy,
-                           struct sc_op_info *info, struct sc_issued *issued) SC_EXCLUDES(*track);
+bool sc_track_issue_simple_copy(struct sc_track *track, const struct sc_simple_copy *copy,
+                                struct sc_op_info *info, struct sc_issued *issued)
+    SC_EXCLUDES(*track);
 
 #endif

@@ -173,7 +173,7 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
     return true;
 }
 
-void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch)
+void sc_track_relaunch(struct sc_track *track, struct sc_relaunch *launch)
 {
     lock(track);
     struct sc_graph *graph = sc_graphs_at(&track->graphs, launch->exec);

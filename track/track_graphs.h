@@ -79,6 +79,6 @@ struct sc_relaunch {
     uint64_t place; /* place of the call among those of a legacy stream */
 };
 
-void sc_track_launch_again(struct sc_track *track, struct sc_relaunch *launch) SC_EXCLUDES(*track);
+void sc_track_relaunch(struct sc_track *track, struct sc_relaunch *launch) SC_EXCLUDES(*track);
 
 #endif

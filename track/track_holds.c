@@ -73,7 +73,7 @@ void sc_track_await(struct sc_track *track, const struct sc_ops *ops,
     uint64_t now_ns = sc_now_ns();
     request->held =
         sc_holds_add(holds, SC_HOLD_WAIT, request->address, request->size_bytes, 0, now_ns);
-    for (unsigned i = 0; request->held && has_room && i < sc_ops_kept(ops); i++)
+    for (unsigned i = 0; request->held && has_room && i < sc_ops_count_kept(ops); i++)
         has_room = sc_holds_require(holds, request->held, &ops->ops[i].ticket);
     if (request->held && !has_room) {
         sc_holds_remove(holds, request->held, now_ns);
@@ -121,7 +121,7 @@ void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t s
  * end the hold at any time, and from then on a range at the address is a new one. */
 static void end_range(struct sc_track *track, const struct sc_deallocation *request)
 {
-    uint32_t range = sc_grid_point_locked(&track->inflight.range_grid, request->address);
+    uint32_t range = sc_grid_find_at_locked(&track->inflight.range_grid, request->address);
     if (request->held && sc_hold_is_drivers(request->kind) && range)
         sc_inflight_remove_range(&track->inflight, range);
 }
@@ -174,8 +174,8 @@ void sc_track_deallocate(struct sc_track *track, struct sc_deallocation *request
 bool sc_track_overlaps(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
     lock(track);
-    bool found = sc_inflight_overlaps(&track->inflight, address, size_bytes).op ||
-                 sc_grid_any(&track->inflight.range_grid, address, size_bytes) ||
+    bool found = sc_inflight_begin_walk(&track->inflight, address, size_bytes).op ||
+                 sc_grid_find_any(&track->inflight.range_grid, address, size_bytes) ||
                  sc_holds_find(&track->holds, address, size_bytes, SC_HOLDS_ALL);
     unlock(track);
     return found;

@@ -42,8 +42,8 @@ struct sc_point sc_track_sync_point(struct sc_track *track, uint32_t stream, enu
 
 /* Notes that work issued on `stream` from now on comes after what a synchronise of this kind of
  * `other` would wait for. */
-void sc_track_put_behind(struct sc_track *track, uint32_t stream, uint32_t other,
-                         enum sc_scope scope) SC_EXCLUDES(*track);
+void sc_track_note_stream_wait(struct sc_track *track, uint32_t stream, uint32_t other,
+                               enum sc_scope scope) SC_EXCLUDES(*track);
 
 /* The event's point; empty if it was never recorded. */
 struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event) SC_EXCLUDES(*track);
@@ -74,13 +74,13 @@ void sc_track_note_known(struct sc_track *track, struct sc_point *point,
                          const struct sc_comparisons *comparisons, struct sc_ops *overwritten)
     SC_EXCLUDES(*track);
 /* Ends a point that is not used any more. */
-void sc_track_forget_point(struct sc_track *track, struct sc_point *point) SC_EXCLUDES(*track);
+void sc_track_release_point(struct sc_track *track, struct sc_point *point) SC_EXCLUDES(*track);
 
 /* The unseen waits (track/unseen.h) behind which work stands that is issued now on the stream.
  * `after`: what the work comes after besides; NULL: nothing. Lock-free if no such wait is open
  * anywhere. */
-struct sc_unseen_mark sc_track_unseen_behind(struct sc_track *track, uint32_t stream,
-                                             const struct sc_point *after) SC_EXCLUDES(*track);
+struct sc_unseen_mark sc_track_find_unseen_before(struct sc_track *track, uint32_t stream,
+                                                  const struct sc_point *after) SC_EXCLUDES(*track);
 
 /* Begin and end the record of an event, a call on the event's stream. Begin stores the point that
  * the event will stand for. */

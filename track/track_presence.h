@@ -10,7 +10,7 @@
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
 
-/* Kinds of things for sc_track_has. */
+/* Kinds of things for sc_track_has_any. */
 enum sc_presence {
     SC_HAS_RANGES,
     SC_HAS_MANAGED_RANGES,
@@ -18,6 +18,6 @@ enum sc_presence {
     SC_HAS_HOLDS,
 };
 /* Is there something of this kind anywhere? False only if there is nothing. */
-bool sc_track_has(struct sc_track *track, enum sc_presence what);
+bool sc_track_has_any(struct sc_track *track, enum sc_presence what);
 
 #endif

@@ -72,7 +72,7 @@ static __attribute__((noinline)) uint32_t look_for_range(struct sc_track *track,
     uint32_t id = sc_inflight_range_of(&track->inflight, address);
     if (id == SC_GRID_RETRY) {
         lock(track);
-        id = sc_grid_point_locked(&track->inflight.range_grid, address);
+        id = sc_grid_find_at_locked(&track->inflight.range_grid, address);
         unlock(track);
     } else if (track == &sc_track && id) {
         atomic_store_explicit(last_of(address), version | id, memory_order_relaxed);
@@ -128,7 +128,7 @@ bool sc_track_may_be_host(struct sc_track *track, uintptr_t address)
     if (id != SC_GRID_RETRY)
         return id != 0;
     lock(track);
-    id = sc_grid_point_locked(&inflight->range_grid, address);
+    id = sc_grid_find_at_locked(&inflight->range_grid, address);
     unlock(track);
     return id != 0;
 }
@@ -171,7 +171,7 @@ uint64_t sc_track_ranges_version(struct sc_track *track)
 
 bool sc_track_is_guarding_forbidden(struct sc_track *track, uintptr_t address)
 {
-    uint32_t id = sc_grid_point(&track->inflight.range_grid, address);
+    uint32_t id = sc_grid_find_at(&track->inflight.range_grid, address);
     return id != 0 && id != SC_GRID_RETRY &&
            atomic_load_explicit(&sc_inflight_range(&track->inflight, id)->guarding,
                                 memory_order_acquire) == SC_GUARDING_FORBIDDEN;

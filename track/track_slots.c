@@ -117,7 +117,7 @@ static __attribute__((noinline)) void take_large(struct sc_track *track,
     copy->api = NULL;
     copy->ticks = copy->stack = 0;
     copy->thread = 0;
-    sc_inflight_describe_simply(&track->inflight, copy, &info);
+    sc_inflight_describe_simple_copy(&track->inflight, copy, &info);
     sc_track_compare_equal(track, &info, copy);
 }
 
@@ -148,8 +148,8 @@ static void take_snapshot(struct sc_track *track, struct sc_staging *staging,
         copy->slot = sc_staging_take_kept(staging, copy->stream, copy->size_bytes);
 }
 
-bool sc_track_begin_simply(struct sc_track *track, struct sc_staging *staging,
-                           struct sc_simple_copy *copy)
+bool sc_track_begin_simple_copy(struct sc_track *track, struct sc_staging *staging,
+                                struct sc_simple_copy *copy)
 {
     struct sc_inflight *inflight = &track->inflight;
     const struct sc_range *range = find_pinned(track, copy);
@@ -172,7 +172,7 @@ static bool issue_simply(struct sc_track *track, const struct sc_simple_copy *co
     lock(track);
     bool done =
         (copy->slot ? is_still(inflight, range) : is_of_stream(inflight, range, copy->stream)) &&
-        sc_inflight_issue_simply(inflight, copy, ticket, overwritten);
+        sc_inflight_issue_simple_copy(inflight, copy, ticket, overwritten);
     if (done)
         atomic_store_explicit(&track->operations,
                               atomic_load_explicit(&track->operations, memory_order_relaxed) + 1,
@@ -181,11 +181,11 @@ static bool issue_simply(struct sc_track *track, const struct sc_simple_copy *co
     return done;
 }
 
-bool sc_track_issue_simply(struct sc_track *track, const struct sc_simple_copy *copy,
-                           struct sc_op_info *info, struct sc_issued *issued)
+bool sc_track_issue_simple_copy(struct sc_track *track, const struct sc_simple_copy *copy,
+                                struct sc_op_info *info, struct sc_issued *issued)
 {
     bool done = issue_simply(track, copy, &info->ticket, &issued->overwritten);
     if (!done)
-        sc_inflight_describe_simply(&track->inflight, copy, info);
+        sc_inflight_describe_simple_copy(&track->inflight, copy, info);
     return done;
 }

@@ -9,7 +9,7 @@
 
 /* ---- presence ---- */
 
-bool sc_track_has(struct sc_track *track, enum sc_presence what)
+bool sc_track_has_any(struct sc_track *track, enum sc_presence what)
 {
     struct sc_inflight *inflight = &track->inflight;
     switch (what) {

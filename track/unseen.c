@@ -169,8 +169,8 @@ static uint64_t bit_of(const struct wait *wait)
     return (uint64_t)1 << wait->place % SC_UNSEEN_BITS;
 }
 
-struct sc_unseen_mark sc_unseen_behind(struct sc_order *order, uint32_t stream,
-                                       const struct sc_point *after)
+struct sc_unseen_mark sc_unseen_find_before(struct sc_order *order, uint32_t stream,
+                                            const struct sc_point *after)
 {
     SC_ASSERT_GUARDED(&order->streams);
     struct sc_unseen_mark mark = {0, order->unseen.begun};
@@ -190,7 +190,7 @@ struct sc_unseen_mark sc_unseen_behind(struct sc_order *order, uint32_t stream,
 bool sc_unseen_is_open(struct sc_order *order, const struct sc_unseen_mark *mark)
 {
     SC_ASSERT_GUARDED(&order->streams);
-    if (!mark->waits || sc_unseen_none(&order->unseen))
+    if (!mark->waits || sc_unseen_none_is_open(&order->unseen))
         return false;
     for (uint32_t id = order->unseen.first; id; id = wait_at(order, id)->next) {
         const struct wait *wait = wait_at(order, id);

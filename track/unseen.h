@@ -38,8 +38,8 @@ void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from);
 
 /* The open waits that work issued on the stream now would come after. `after`: what the work comes
  * after besides its stream; NULL: nothing. */
-struct sc_unseen_mark sc_unseen_behind(struct sc_order *order, uint32_t stream,
-                                       const struct sc_point *after);
+struct sc_unseen_mark sc_unseen_find_before(struct sc_order *order, uint32_t stream,
+                                            const struct sc_point *after);
 
 /* Is a wait of the mark still open? */
 bool sc_unseen_is_open(struct sc_order *order, const struct sc_unseen_mark *mark);

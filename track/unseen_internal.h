@@ -18,7 +18,7 @@ struct sc_unseen {
 };
 
 /* Lock-free: is no wait open at all? */
-static inline bool sc_unseen_none(const struct sc_unseen *unseen)
+static inline bool sc_unseen_none_is_open(const struct sc_unseen *unseen)
 {
     return __builtin_expect(atomic_load_explicit(&unseen->open, memory_order_acquire) == 0, 1);
 }

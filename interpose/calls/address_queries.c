@@ -16,7 +16,7 @@ static char never_registered;
 /* The address to ask the driver about: another one where the program has given the memory back. */
 static uintptr_t address_to_ask(uintptr_t address)
 {
-    bool is_gone = sc_track_has(&sc_track, SC_HAS_HOLDS) && sc_active() &&
+    bool is_gone = sc_track_has_any(&sc_track, SC_HAS_HOLDS) && sc_active() &&
                    sc_track_is_held(&sc_track, address, 1, SC_HOLDS_DRIVERS);
     return is_gone ? (uintptr_t)&never_registered : address;
 }

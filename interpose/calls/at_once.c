@@ -46,7 +46,7 @@ static void count_unjudged_touches(enum sc_no_verdict_reason reason, unsigned co
  * that were not kept, count as not judged. */
 static void report_each(const struct sc_at_once *touch, const struct sc_ops *conflicts, bool heals)
 {
-    for (unsigned i = 0; i < sc_ops_kept(conflicts); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(conflicts); i++)
         if (sc_excuses_kernel_is_waiting(&conflicts->ops[i].ticket))
             count_unjudged_touches(SC_NO_VERDICT_WAITING_KERNEL, 1);
         else
@@ -54,7 +54,7 @@ static void report_each(const struct sc_at_once *touch, const struct sc_ops *con
                                     action_on(&conflicts->ops[i], heals), conflicts, i,
                                     &(struct sc_later){.ticket = {.stream = touch->stream->id}},
                                     SC_CULPRIT_OF(touch->call));
-    count_unjudged_touches(SC_NO_VERDICT_ROOM, conflicts->count - sc_ops_kept(conflicts));
+    count_unjudged_touches(SC_NO_VERDICT_ROOM, conflicts->count - sc_ops_count_kept(conflicts));
 }
 
 /* Is the operation a kernel, or a launch, that seems to wait for what the call is about to write?
@@ -111,7 +111,7 @@ static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info
     do {
         complete = 0;
         sc_track_conflicts(&sc_track, touched, /*awaited=*/true, &conflicts);
-        for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
+        for (unsigned i = 0; i < sc_ops_count_kept(&conflicts); i++) {
             if (is_not_waited_for(&conflicts.ops[i]))
                 continue;
             enum sc_awaited came = sc_at_once_await(touch->call, &conflicts.ops[i], deadline_ns);
@@ -164,7 +164,8 @@ void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
         .direction = touch->touch == SC_TOUCH_READ ? SC_H2D : SC_D2H,
         .range = range,
     };
-    bool is_seen = sc_track_unseen_behind(&sc_track, touch->stream->id, touch->after).waits == 0;
+    bool is_seen =
+        sc_track_find_unseen_before(&sc_track, touch->stream->id, touch->after).waits == 0;
     /* A default stream that captures makes the driver refuse the call: there is nothing to judge.
      */
     if (!sc_replaying_prepares() && !sc_streams_is_captured(touch->stream))

@@ -54,7 +54,7 @@ enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_
 /* Is no operation in flight anywhere? Lock-free. */
 static inline bool sc_at_once_is_idle(void)
 {
-    return !sc_track_has(&sc_track, SC_HAS_OPERATIONS);
+    return !sc_track_has_any(&sc_track, SC_HAS_OPERATIONS);
 }
 
 /* Judges what a call itself reads or writes before it returns (a touch), against the operations in

@@ -70,8 +70,8 @@ static void add_pageable_source(struct sc_issue *issue, const struct sc_batch_co
                                 enum sc_copy_time read)
 {
     unsigned at = issue->host_count;
-    sc_issue_pageable(issue, SC_H2D, &copy->sides.src.shape,
-                      copy->order == CU_MEMCPY_SRC_ACCESS_ORDER_ANY);
+    sc_issue_add_pageable(issue, SC_H2D, &copy->sides.src.shape,
+                          copy->order == CU_MEMCPY_SRC_ACCESS_ORDER_ANY);
     if (issue->host_count > at)
         issue->host[at].taken = read == SC_TAKEN;
 }
@@ -82,9 +82,9 @@ static void add_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
 {
     const struct sc_copy_side *src = &copy->sides.src;
     if (read == SC_IN_CALL)
-        sc_issue_touch(issue, SC_TOUCH_READ, &src->shape);
+        sc_issue_add_touch(issue, SC_TOUCH_READ, &src->shape);
     else if (src->known)
-        sc_issue_host_shape(issue, SC_H2D, &src->shape);
+        sc_issue_add_host_shape(issue, SC_H2D, &src->shape);
     else
         add_pageable_source(issue, copy, read);
 }
@@ -94,11 +94,11 @@ static void add_destination(struct sc_issue *issue, const struct sc_copy_side *d
                             enum sc_copy_time written)
 {
     if (written == SC_IN_CALL)
-        sc_issue_touch(issue, SC_TOUCH_WRITE, &dst->shape);
+        sc_issue_add_touch(issue, SC_TOUCH_WRITE, &dst->shape);
     else if (dst->known)
-        sc_issue_host_shape(issue, SC_D2H, &dst->shape);
+        sc_issue_add_host_shape(issue, SC_D2H, &dst->shape);
     else
-        sc_issue_pageable(issue, SC_D2H, &dst->shape, /*is_there=*/false);
+        sc_issue_add_pageable(issue, SC_D2H, &dst->shape, /*is_there=*/false);
 }
 
 /* Finds the copy's manner, and names both sides. */
@@ -109,11 +109,11 @@ static void add_sides(struct sc_issue *issue, struct sc_batch_copy *copy)
                                         issue->stream->context->reads_pageable);
     if (sides->src.used)
         add_source(issue, copy, copy->manner.read);
-    sc_issue_folded(issue, 0, &sides->src.fold);
+    sc_issue_set_fold(issue, 0, &sides->src.fold);
     unsigned from = issue->host_count;
     if (sides->dst.used)
         add_destination(issue, &sides->dst, copy->manner.written);
-    sc_issue_folded(issue, from, &sides->dst.fold);
+    sc_issue_set_fold(issue, from, &sides->dst.fold);
 }
 
 /* Describes the copy, and begins an issue for it. Whether the call waits for its stream is known
@@ -133,7 +133,7 @@ static void describe_copy(struct sc_issue *issue, struct sc_batch *batch, size_t
     if (copy->sides.is_empty)
         return;
     add_sides(issue, copy);
-    if (sc_issue_wants_device(issue))
+    if (sc_issue_needs_device(issue))
         sc_copy_sides_add_device(&copy->sides, &issue->uses);
     issue->joins_stream = false;
 }
@@ -167,7 +167,7 @@ static void judge_all(struct sc_batch *batch)
         describe_copy(&issue, batch, i, &copy);
         batch->waits |= copy.manner.waits;
         note_sides(batch, i, &copy);
-        sc_issue_ready(&issue);
+        sc_issue_judge_and_order(&issue);
         if (replaces)
             sc_batch_sources_replace(batch, i, &issue, &copy, &gathered);
     }
@@ -303,7 +303,7 @@ static void record_copy(struct sc_batch *batch, size_t index, struct recording *
     if ((ops.count || issue.uses.count) && !issued->use.stack)
         issued->use.stack = sc_unwind_here(batch->call->site);
     for (unsigned i = 0; i < ops.count && !issued->use.size_bytes; i++)
-        sc_issue_use_host(&issued->use, ops.of[i].direction, &ops.of[i].shape);
+        sc_issue_set_history_host(&issued->use, ops.of[i].direction, &ops.of[i].shape);
     skip_guard_if_complete(batch, recording, &issue, &ops);
     if (ops.count)
         issued->size_bytes += sc_issue_record(&issue, &ops, issued->use.stack, issued->ticks);
@@ -311,10 +311,10 @@ static void record_copy(struct sc_batch *batch, size_t index, struct recording *
         count_op(issued, &ops.of[i]);
     if ((source && source->copy) || must_await(source, &copy))
         keep_source_until_read(source, &copy, issued);
-    if (issue.uses.count && sc_issue_tells_device(&issue) && copy.manner.written == SC_LATE)
+    if (issue.uses.count && sc_issue_records_device(&issue) && copy.manner.written == SC_LATE)
         note_uses_of_device(&issue, &ops, issued);
-    if (sc_beside_is_asked())
-        sc_beside_uses_issued(batch->call, batch->stream, &issue.uses, true, false);
+    if (sc_beside_needs_calls())
+        sc_beside_uses_note_issued(batch->call, batch->stream, &issue.uses, true, false);
 }
 
 /* After the driver has accepted the batch: records each copy as an operation, all under one
@@ -330,17 +330,17 @@ static void record_all(struct sc_batch *batch)
     };
     for (size_t i = 0; i < batch->count; i++)
         record_copy(batch, i, &recording);
-    sc_issue_recorded(&recording.issued);
+    sc_issue_finish_call(&recording.issued);
 }
 
 /* The call has waited for its stream's earlier work, if it has succeeded. */
 static void end_wait_for_stream(struct sc_batch *batch, CUresult result)
 {
     if (result != CUDA_SUCCESS) {
-        sc_track_forget_point(&sc_track, &batch->point);
+        sc_track_release_point(&sc_track, &batch->point);
         return;
     }
-    sc_hazards_note_known(&batch->point, SC_CULPRIT_OF(batch->call));
+    sc_hazards_note_done_and_report(&batch->point, SC_CULPRIT_OF(batch->call));
 }
 
 CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result)

@@ -100,8 +100,8 @@ static void guard_and_split(struct sc_batch *batch, size_t index, const struct s
     uintptr_t address = op->shape.address;
     if (!source)
         return;
-    op->unseen_waits = sc_track_unseen_behind(&sc_track, batch->stream->id, NULL);
-    sc_issue_guard(issue, op);
+    op->unseen_waits = sc_track_find_unseen_before(&sc_track, batch->stream->id, NULL);
+    sc_issue_choose_guard(issue, op);
     source->is_guard_chosen = true;
     source->guard_address = op->guard_address;
     source->guard_bytes = op->guard_bytes;

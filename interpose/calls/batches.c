@@ -44,7 +44,7 @@ static struct sc_stream_record *capturing_stream(const struct batch *batch)
 static void report_missing(const struct batch *batch, enum sc_action action)
 {
     const struct sc_call *call = batch->copies.call;
-    struct sc_capture capture = sc_captures_of(batch->captured);
+    struct sc_capture capture = sc_captures_find_of_stream(batch->captured);
     sc_captures_report(SC304, action, &capture.begin, call);
 }
 
@@ -76,8 +76,8 @@ static CUdeviceptr source_for_node(const struct sc_copy_side *side, CUmemcpySrcA
 {
     void *kept = NULL;
     if (side->host && order == CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL)
-        kept =
-            sc_node_uses_keep((const void *)side->shape.address, sc_shape_hull_bytes(&side->shape));
+        kept = sc_node_uses_copy_bytes((const void *)side->shape.address,
+                                       sc_shape_hull_bytes(&side->shape));
     return kept ? (CUdeviceptr)(uintptr_t)kept : side->shape.address;
 }
 
@@ -90,7 +90,7 @@ static CUresult capture_copy(const struct batch *batch, CUdeviceptr dst, CUdevic
     sides.src.shape.address = (uintptr_t)source_for_node(&sides.src, order);
     struct sc_issue issue;
     sc_issue_begin(&issue, batch->copies.call, batch->copies.handle);
-    sc_issue_sides(&issue, &sides);
+    sc_issue_add_sides(&issue, &sides);
     CUdeviceptr from = sides.src.shape.address;
     CUstream stream = batch->copies.handle;
     CUresult result = batch->copies.call->per_thread
@@ -124,7 +124,7 @@ static void note_captured(struct batch *batch)
             copy.sides.src = (struct sc_copy_side){0};
         struct sc_issue issue;
         sc_issue_begin(&issue, batch->copies.call, batch->copies.handle);
-        sc_issue_sides(&issue, &copy.sides);
+        sc_issue_add_sides(&issue, &copy.sides);
         sc_issue_end(&issue, CUDA_SUCCESS);
     }
 }
@@ -436,7 +436,7 @@ static CUresult capture_3d_copy(const struct batch *batch, const CUDA_MEMCPY3D_B
     copy.srcDevice = sides.src.shape.address;
     struct sc_issue issue;
     sc_issue_begin(&issue, batch->copies.call, batch->copies.handle);
-    sc_issue_sides(&issue, &sides);
+    sc_issue_add_sides(&issue, &sides);
     CUresult result = batch->copies.call->per_thread
                           ? sc_real.cuMemcpy3DAsync_v2_ptsz(&copy, batch->copies.handle)
                           : sc_real.cuMemcpy3DAsync_v2(&copy, batch->copies.handle);

@@ -13,7 +13,8 @@
 /* ---- copies and memsets ---- */
 
 /* Tells the watch over captures what device memory a captured operation uses. */
-void sc_beside_uses_captured(const struct sc_graph_call *call, const struct sc_device_uses *uses)
+void sc_beside_uses_note_captured(const struct sc_graph_call *call,
+                                  const struct sc_device_uses *uses)
 {
     struct sc_beside_op op = {
         .call = call->by,
@@ -21,13 +22,13 @@ void sc_beside_uses_captured(const struct sc_graph_call *call, const struct sc_d
         .stack = call->stack,
         .does = {.use_count = uses->count, .uses = uses->of},
     };
-    sc_beside_captured(&op, call->graph);
+    sc_beside_note_captured(&op, call->graph);
 }
 
 /* Tells the watch over captures of work that is issued beside a capture, which the graph will not
  * repeat. */
-void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_record *stream,
-                           const struct sc_device_uses *uses, bool is_async, bool is_detour)
+void sc_beside_uses_note_issued(const struct sc_call *call, const struct sc_stream_record *stream,
+                                const struct sc_device_uses *uses, bool is_async, bool is_detour)
 {
     struct sc_beside_op op = {
         .call = call,
@@ -37,7 +38,7 @@ void sc_beside_uses_issued(const struct sc_call *call, const struct sc_stream_re
         .does = {.use_count = uses->count, .uses = uses->of},
     };
     if (uses->count)
-        sc_beside_issued(&op);
+        sc_beside_note_issued(&op);
 }
 
 /* ---- kernels ---- */
@@ -48,7 +49,7 @@ static void tell_launch(const struct sc_call *call, const struct sc_launch *laun
     struct sc_kernel_parameters read;
     struct sc_stream_record *stream = sc_streams_find(launch->stream, call->per_thread);
     if (!stream) {
-        sc_beside_unknown();
+        sc_beside_note_unknown_write();
         return;
     }
     sc_kernel_parameters_read(&read, launch);
@@ -63,13 +64,13 @@ static void tell_launch(const struct sc_call *call, const struct sc_launch *laun
                  .is_partly_known = !read.is_known},
     };
     if (sc_streams_is_captured(stream))
-        sc_beside_captured(&op, sc_streams_graph(stream));
+        sc_beside_note_captured(&op, sc_streams_graph(stream));
     else
-        sc_beside_issued(&op);
+        sc_beside_note_issued(&op);
 }
 
-void sc_beside_uses_launched(const struct sc_call *call, const struct sc_launch *launch,
-                             bool is_detour)
+void sc_beside_uses_note_launched(const struct sc_call *call, const struct sc_launch *launch,
+                                  bool is_detour)
 {
     SC_KEEP_ERRNO();
     if (sc_beside_is_own() || sc_beside_is_watching())

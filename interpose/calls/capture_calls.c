@@ -43,8 +43,8 @@ static CUresult end_begin(const struct beginning *beginning, CUresult result) SC
     if (beginning->stream)
         sc_captures_began(beginning->stream, beginning->capture, result == CUDA_SUCCESS);
     if (beginning->capture && result == CUDA_SUCCESS)
-        sc_beside_began(beginning->stream, sc_streams_graph(beginning->stream),
-                        sc_driver_nodes_any(beginning->into));
+        sc_beside_note_begun(beginning->stream, sc_streams_graph(beginning->stream),
+                             sc_driver_nodes_any(beginning->into));
     sc_captures_open_gate(beginning->gate_shut);
     return result;
 }
@@ -93,7 +93,7 @@ static CUresult end_capture(CUresult result, struct sc_stream_record *stream, ui
     if (!stream)
         return result;
     if (result == CUDA_SUCCESS)
-        sc_beside_ended(stream);
+        sc_beside_note_ended(stream);
     sc_captures_ended(stream);
     if (result != CUDA_SUCCESS && !sc_streams_is_capturing(stream))
         sc_reaper_forget_graph(graph);

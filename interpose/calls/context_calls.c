@@ -66,8 +66,8 @@ static void end_memory(const struct sc_context *context)
 {
     SC_TRACK_SCOPE(track);
     sc_inflight_remove_ranges_of(track.inflight, context->legacy);
-    sc_allocations_remove_of(track.allocations, context->legacy);
-    sc_graphs_context_gone(track.graphs, context->legacy);
+    sc_allocations_remove_of_context(track.allocations, context->legacy);
+    sc_graphs_remove_of_context(track.graphs, context->legacy);
     sc_holds_forget_graphs_of(track.holds, context->legacy);
 }
 
@@ -107,7 +107,7 @@ static void end_context(struct sc_context *context)
     end_work(context);
     sc_snapshots_context_gone(context);
     sc_pinned_context_gone(context);
-    sc_captures_context_gone(context);
+    sc_captures_forget_of_context(context);
     sc_streams_forget_of(context, /*events_are_dead=*/true);
     sc_marks_context_gone(context);
 }
@@ -146,7 +146,7 @@ static void make_loud(struct sc_context *context)
 {
     SC_ASSERT(atomic_load(&context->quiet) != 0);
     atomic_fetch_sub(&context->quiet, 1);
-    sc_detours_pay_all();
+    sc_detours_make_owed_waits();
 }
 
 /* Takes the context out of the tables, while its last call is under way; NULL: it is not known. */

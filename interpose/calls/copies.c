@@ -30,10 +30,11 @@ static struct sc_shape run_shape(CUdeviceptr address, size_t bytes)
 static void add_device_side(struct sc_issue *issue, enum sc_direction direction,
                             CUdeviceptr address, size_t bytes)
 {
-    sc_issue_device(issue, &(struct sc_device_use){
-                               .shape = run_shape(address, bytes),
-                               .direction = direction,
-                               .access = direction == SC_D2H ? SC_DEVICE_READS : SC_DEVICE_WRITES});
+    sc_issue_add_device(issue,
+                        &(struct sc_device_use){.shape = run_shape(address, bytes),
+                                                .direction = direction,
+                                                .access = direction == SC_D2H ? SC_DEVICE_READS
+                                                                              : SC_DEVICE_WRITES});
 }
 
 /* Names both sides where the device address may lie in managed or pinned memory: their kinds are
@@ -46,7 +47,7 @@ static OUT_OF_LINE void add_checked_sides(struct sc_issue *issue, enum sc_direct
     const bool up = direction == SC_H2D;
     const struct sc_copy_sides sides = {
         .src = up ? of_host : of_device, .dst = up ? of_device : of_host, .is_empty = bytes == 0};
-    sc_issue_sides(issue, &sides);
+    sc_issue_add_sides(issue, &sides);
 }
 
 /* Names the sides of a copy whose function says which of them is the host's. */
@@ -60,7 +61,7 @@ static inline void add_host_and_device(struct sc_issue *issue, enum sc_direction
         add_checked_sides(issue, direction, host_side, device, bytes);
         return;
     }
-    sc_issue_host(issue, direction, host_side, bytes);
+    sc_issue_add_host(issue, direction, host_side, bytes);
     add_device_side(issue, direction, device, bytes);
     sc_issue_set_history(issue, direction, up ? device : (uintptr_t)host_side,
                          up ? (uintptr_t)host_side : device, bytes);
@@ -79,11 +80,11 @@ static inline void begin_copy(struct copy *copy, const struct sc_call *call, CUs
     copy->issue.is_detour = sc_detour_is_taken(&copy->detour);
 }
 
-/* As sc_issue_call, for a copy with a host source without gaps. Returns what the device is to read
- * instead of `src`. */
+/* As sc_issue_begin_call, for a copy with a host source without gaps. Returns what the device is to
+ * read instead of `src`. */
 static const void *call_with_source(struct copy *copy, const void *src)
 {
-    sc_issue_call(&copy->issue);
+    sc_issue_begin_call(&copy->issue);
     return sc_issue_source(&copy->issue, src);
 }
 
@@ -114,7 +115,7 @@ static OUT_OF_LINE void add_found_sides(struct sc_issue *issue, CUdeviceptr dst,
         sides = captured_sides(dst, src, bytes);
     else
         find(&sides, dst, src, bytes, issue->stream->context->reads_pageable);
-    sc_issue_sides(issue, &sides);
+    sc_issue_add_sides(issue, &sides);
 }
 
 /* Names the sides of a copy between two addresses, each of which may be host memory. */
@@ -134,7 +135,7 @@ static void add_either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr
     static OUT_OF_LINE void name_##function(struct sc_issue *issue, const parameters *copy)        \
     {                                                                                              \
         const struct sc_copy_sides sides = sc_copy_sides_of_##function(copy);                      \
-        sc_issue_sides(issue, &sides);                                                             \
+        sc_issue_add_sides(issue, &sides);                                                         \
     }
 
 SIDES(2d, CUDA_MEMCPY2D)
@@ -148,12 +149,12 @@ static bool row_fits(size_t pitch, size_t x, size_t width)
     return pitch == 0 ? x == 0 : x <= pitch && width <= pitch - x;
 }
 
-/* As sc_issue_call, for a 2D copy. Returns the program's parameters, or `own`: the same with a
- * packed snapshot as the source. */
+/* As sc_issue_begin_call, for a 2D copy. Returns the program's parameters, or `own`: the same with
+ * a packed snapshot as the source. */
 static OUT_OF_LINE const CUDA_MEMCPY2D *source_2d(struct copy *copy, const CUDA_MEMCPY2D *sides,
                                                   CUDA_MEMCPY2D *own)
 {
-    sc_issue_call(&copy->issue);
+    sc_issue_begin_call(&copy->issue);
     bool is_valid =
         copy->issue.op_count && row_fits(sides->srcPitch, sides->srcXInBytes, sides->WidthInBytes);
     const void *snapshot = is_valid ? sc_issue_snapshot(&copy->issue) : NULL;
@@ -172,7 +173,7 @@ static OUT_OF_LINE const CUDA_MEMCPY2D *source_2d(struct copy *copy, const CUDA_
     static OUT_OF_LINE const parameters *source_##function(                                        \
         struct copy *copy, const parameters *sides, parameters *own)                               \
     {                                                                                              \
-        sc_issue_call(&copy->issue);                                                               \
+        sc_issue_begin_call(&copy->issue);                                                         \
         bool is_valid = copy->issue.op_count &&                                                    \
                         row_fits(sides->srcPitch, sides->srcXInBytes, sides->WidthInBytes) &&      \
                         row_fits(sides->srcHeight, sides->srcY, sides->Height);                    \
@@ -227,12 +228,12 @@ static void add_memset(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, si
         return;
     sc_issue_set_history(issue, SC_MEMSET, dst, 0, sc_shape_hull_bytes(&shape));
     if (is_used_as_host(issue, dst))
-        sc_issue_host_shape(issue, SC_MEMSET, &shape);
+        sc_issue_add_host_shape(issue, SC_MEMSET, &shape);
     else
-        sc_issue_device(issue, &(struct sc_device_use){.shape = shape,
-                                                       .direction = SC_MEMSET,
-                                                       .access = SC_DEVICE_WRITES,
-                                                       .fill = fill});
+        sc_issue_add_device(issue, &(struct sc_device_use){.shape = shape,
+                                                           .direction = SC_MEMSET,
+                                                           .access = SC_DEVICE_WRITES,
+                                                           .fill = fill});
 }
 
 /* Names the prefetched memory. A prefetch moves pages and changes no byte: it only must not lose
@@ -240,7 +241,7 @@ static void add_memset(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, si
 static void add_prefetch(struct sc_issue *issue, CUdeviceptr address, size_t bytes)
 {
     if (issue->stream && sc_track_find_range(&sc_track, (uintptr_t)address).range)
-        sc_issue_host(issue, SC_PREFETCH, (const void *)(uintptr_t)address, bytes);
+        sc_issue_add_host(issue, SC_PREFETCH, (const void *)(uintptr_t)address, bytes);
 }
 
 SC_PAIR(cuMemPrefetchAsync, _ptsz,
@@ -250,7 +251,7 @@ SC_PAIR(cuMemPrefetchAsync, _ptsz,
     struct copy copy;
     begin_copy(&copy, call, &stream);
     add_prefetch(&copy.issue, address, bytes);
-    sc_issue_call(&copy.issue);
+    sc_issue_begin_call(&copy.issue);
     CUresult result = end_copy(&copy, real(address, bytes, device, stream));
     if (result == CUDA_SUCCESS)
         sc_managed_prefetched(call, address, bytes, sc_managed_location(device));
@@ -265,7 +266,7 @@ SC_PAIR(cuMemPrefetchAsync_v2, _ptsz,
     struct copy copy;
     begin_copy(&copy, call, &stream);
     add_prefetch(&copy.issue, address, bytes);
-    sc_issue_call(&copy.issue);
+    sc_issue_begin_call(&copy.issue);
     CUresult result = end_copy(&copy, real(address, bytes, location, flags, stream));
     if (result == CUDA_SUCCESS)
         sc_managed_prefetched(call, address, bytes, location);
@@ -281,8 +282,8 @@ SC_PAIR(cuMemPrefetchAsync_v2, _ptsz,
 #define USES_PEERS(dst, dst_context, src, src_context, bytes) USES_ON_DEVICE(dst, src, bytes)
 #define USES_ANYWHERE(dst, src, bytes)                                                             \
     add_either_side(&copy.issue, dst, src, bytes, sc_copy_sides_unified)
-#define USES_READS_HOST(src, bytes) sc_issue_host(&copy.issue, SC_H2D, src, bytes)
-#define USES_WRITES_HOST(dst, bytes) sc_issue_host(&copy.issue, SC_D2H, dst, bytes)
+#define USES_READS_HOST(src, bytes) sc_issue_add_host(&copy.issue, SC_H2D, src, bytes)
+#define USES_WRITES_HOST(dst, bytes) sc_issue_add_host(&copy.issue, SC_D2H, dst, bytes)
 #define USES_FILLS(dst, count, value) USES_FILLS_ROWS(dst, (count) * sizeof(value), count, 1, value)
 #define USES_FILLS_ROWS(dst, pitch, count, rows, value)                                            \
     add_memset(&copy.issue, dst, pitch, (count) * sizeof(value), rows,                             \
@@ -290,7 +291,7 @@ SC_PAIR(cuMemPrefetchAsync_v2, _ptsz,
 
 #define CALL_SNAPSHOT(src)                                                                         \
     src = (__typeof__(src))(uintptr_t)call_with_source(&copy, (const void *)(uintptr_t)(src))
-#define CALL_NONE sc_issue_call(&copy.issue)
+#define CALL_NONE sc_issue_begin_call(&copy.issue)
 
 #define SC_ISSUES(name, suffix, version, per_thread_version, arguments, uses, source)              \
     ISSUES(SC_PAIR, name##suffix, arguments, uses, source)

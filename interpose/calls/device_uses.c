@@ -48,7 +48,7 @@ static struct sc_op_info describe_use(const struct sc_device_use *use, const str
         .reads_device = use->access != SC_DEVICE_WRITES,
         .unsure = use->unsure,
         .after = after,
-        .unseen_waits = sc_track_unseen_behind(&sc_track, stream->id, after),
+        .unseen_waits = sc_track_find_unseen_before(&sc_track, stream->id, after),
     };
 }
 
@@ -101,7 +101,7 @@ static bool heals(const struct judgement *judgement, const struct sc_op_info *ea
 /* Makes the call's stream wait for what it would have raced with, where an edge can be made. */
 static void heal_by_edges(const struct judgement *judgement, const struct sc_ops *conflicts)
 {
-    for (unsigned i = 0; i < sc_ops_kept(conflicts); i++) {
+    for (unsigned i = 0; i < sc_ops_count_kept(conflicts); i++) {
         const struct sc_op_info *earlier = &conflicts->ops[i];
         bool ordered = heals(judgement, earlier) &&
                        sc_edges_order_after(judgement->stream, earlier, judgement->call->api);
@@ -115,7 +115,7 @@ static void heal_by_edges(const struct judgement *judgement, const struct sc_ops
 static void heal_by_wait(const struct judgement *judgement, const struct sc_ops *conflicts)
 {
     uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
-    unsigned count = sc_ops_kept(conflicts);
+    unsigned count = sc_ops_count_kept(conflicts);
     for (unsigned i = 0; i < count; i++)
         report_conflict(judgement,
                         heals(judgement, &conflicts->ops[i]) ? SC_ACTION_STALLED
@@ -143,7 +143,7 @@ static void judge_use(const struct judgement *judgement, enum sc_device_healing 
 {
     SC_OPS(conflicts);
     sc_track_conflicts(&sc_track, judgement->use, /*awaited=*/false, &conflicts);
-    for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
+    for (unsigned i = 0; i < sc_ops_count_kept(&conflicts); i++) {
         struct sc_op_info *earlier = &conflicts.ops[i];
         if (!earlier->origin)
             earlier->origin = sc_hazards_origin(earlier->shape.address);
@@ -198,8 +198,8 @@ void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_alloc
 }
 
 /* Who makes the call, where and when; all uses that the call records share it. */
-struct sc_op_info sc_device_uses_moment(const struct sc_call *call,
-                                        const struct sc_stream_record *stream, uint64_t place)
+struct sc_op_info sc_device_uses_call_info(const struct sc_call *call,
+                                           const struct sc_stream_record *stream, uint64_t place)
 {
     return (struct sc_op_info){
         .ticket = {.stream = stream->id, .epoch = place},
@@ -211,7 +211,7 @@ struct sc_op_info sc_device_uses_moment(const struct sc_call *call,
     };
 }
 
-void sc_device_uses_set_moment(struct sc_op_info *info, const struct sc_op_info *moment)
+void sc_device_uses_set_call_info(struct sc_op_info *info, const struct sc_op_info *moment)
 {
     info->ticket = moment->ticket;
     info->stack = moment->stack;
@@ -226,7 +226,7 @@ static struct sc_op_info describe_at(const struct sc_device_use *use, const stru
                                      struct sc_stream_record *stream, const struct sc_op_info *op)
 {
     struct sc_op_info info = describe_use(use, call, stream, NULL);
-    sc_device_uses_set_moment(&info, op);
+    sc_device_uses_set_call_info(&info, op);
     info.unsure |= op->unsure & SC_UNSURE_WAITS;
     sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_UNSEEN,
                        (info.unsure & SC_UNSURE_WAITS) || info.unseen_waits.waits);
@@ -270,7 +270,7 @@ struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsig
 void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call *call,
                          struct sc_stream_record *stream, uint64_t place)
 {
-    struct sc_op_info moment = sc_device_uses_moment(call, stream, place);
+    struct sc_op_info moment = sc_device_uses_call_info(call, stream, place);
     sc_device_uses_note_all(uses->of, uses->count, call, stream, &moment);
 }
 
@@ -297,7 +297,7 @@ void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stre
                                       const struct sc_allocation *allocation)
 {
     const struct sc_device_use use = free_of(allocation);
-    struct sc_op_info moment = sc_device_uses_moment(call, stream, 0);
+    struct sc_op_info moment = sc_device_uses_call_info(call, stream, 0);
     struct sc_op_info info = describe_at(&use, call, stream, &moment);
     sc_track_device_end_free(&sc_track, allocation, /*freed=*/true, &info);
     mark(stream, &info.ticket, moment.ticks);
@@ -305,8 +305,8 @@ void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stre
 
 /* Records an allocation in the order of a stream (cuMemAllocAsync) as a use of the block: whoever
  * uses it must come after. */
-void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,
-                              uintptr_t address, size_t size_bytes)
+void sc_device_uses_note_allocated(const struct sc_call *call, struct sc_stream_record *stream,
+                                   uintptr_t address, size_t size_bytes)
 {
     struct sc_device_uses uses = {.count = 0};
     sc_device_uses_add(&uses, &(struct sc_device_use){.shape = {address, size_bytes, size_bytes, 1},

@@ -56,11 +56,11 @@ void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call
 
 /* What all uses of a call have in common, which the driver has just accepted: the stream, the
  * stack, the time and the thread. */
-struct sc_op_info sc_device_uses_moment(const struct sc_call *call,
-                                        const struct sc_stream_record *stream, uint64_t place);
+struct sc_op_info sc_device_uses_call_info(const struct sc_call *call,
+                                           const struct sc_stream_record *stream, uint64_t place);
 
 /* Gives the operation the ticket, stack, time and thread of a moment. */
-void sc_device_uses_set_moment(struct sc_op_info *info, const struct sc_op_info *moment);
+void sc_device_uses_set_call_info(struct sc_op_info *info, const struct sc_op_info *moment);
 
 /* How many uses a caller that has many should pass at a time. */
 enum { SC_DEVICE_USES_AT_ONCE = 16 };
@@ -77,7 +77,7 @@ void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stre
                                       const struct sc_allocation *allocation);
 
 /* Records that the call has allocated memory in the stream's order. */
-void sc_device_uses_allocated(const struct sc_call *call, struct sc_stream_record *stream,
-                              uintptr_t address, size_t size_bytes);
+void sc_device_uses_note_allocated(const struct sc_call *call, struct sc_stream_record *stream,
+                                   uintptr_t address, size_t size_bytes);
 
 #endif

@@ -54,7 +54,7 @@ SC_INLINED CUresult set_event(CUresult result, CUevent event, bool known, struct
 {
     if (result != CUDA_SUCCESS) {
         if (known)
-            sc_track_forget_point(&sc_track, point);
+            sc_track_release_point(&sc_track, point);
     } else if (known) {
         sc_track_set_event(&sc_track, (uintptr_t)event, point);
         if (sc_captures_knows_events() && sc_active())
@@ -150,7 +150,7 @@ SC_INLINED void end_simple_record(const struct sc_call *call, CUevent event,
                                   const struct sc_event_number *record, CUresult result)
 {
     if (sc_unlikely(result != CUDA_SUCCESS))
-        sc_detour_refused(call->api, call->site, call->per_thread, result);
+        sc_detour_report_refused(call->api, call->site, call->per_thread, result);
     else if (sc_unlikely(!sc_events_set_simple(sc_track_parts.events, (uintptr_t)event,
                                                record->stream, record->number, record->work_ticks)))
         set_composed_event(event, record->stream, record->number, record->work_ticks);
@@ -201,7 +201,7 @@ SC_SIMPLE_PAIR(cuEventRecordWithFlags, _ptsz, (CUevent event, CUstream stream, u
 
 /* Notes behind a call that it has recorded the event in the stream. The call may have been made by
  * any number of threads' work, so what was issued meanwhile counts as well. */
-void sc_event_calls_recorded(struct sc_stream_record *stream, CUevent event)
+void sc_event_calls_note_recorded(struct sc_stream_record *stream, CUevent event)
 {
     struct sc_order_call ordered;
     if (sc_streams_is_capturing(stream)) {
@@ -237,7 +237,7 @@ static struct joining begin_joining(struct sc_stream_record *stream, CUevent eve
     SC_KEEP_ERRNO();
     joining.gate_shut = sc_captures_is_captured_event(event) && sc_captures_shut_gate(stream);
     pthread_mutex_lock(&stream->lock);
-    sc_captures_joining(stream);
+    sc_captures_note_joining(stream);
     return joining;
 }
 
@@ -254,7 +254,7 @@ static struct before work_before(CUevent event)
 {
     struct sc_point point = sc_track_event_point(&sc_track, (uintptr_t)event);
     struct before before = {point.stream ? sc_streams_of_id(point.stream) : NULL, point.work_ticks};
-    sc_track_forget_point(&sc_track, &point);
+    sc_track_release_point(&sc_track, &point);
     if (before.stream && (before.stream->gone || point.number < before.stream->since_number))
         before.stream = NULL;
     return before;
@@ -264,7 +264,7 @@ static struct before work_before(CUevent event)
  * work. The wait brings no work if the host has waited for all work of the event's stream, or if
  * there never was such work. Work before the event, on whatever stream, comes before the legacy
  * stream's work, too. */
-bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event)
+bool sc_event_calls_note_join(struct sc_stream_record *stream, CUevent event)
 {
     struct before before = {0};
     bool may_bring_work = !sc_unfinished_no_work_ever();
@@ -296,7 +296,7 @@ static CUresult end_joining(CUresult result, struct sc_stream_record *stream, CU
     if (result == CUDA_SUCCESS && !captured) {
         /* Notes again what was noted before the call, unless it is done by now. */
         if (may_bring_work) {
-            sc_event_calls_join(stream, event);
+            sc_event_calls_note_join(stream, event);
         } else {
             sc_unfinished_written(stream);
             sc_unfinished_legacy(stream);
@@ -360,7 +360,7 @@ SC_SIMPLE_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsign
     if (!stream)
         return sc_detour_end(&detour, real(handle, event, flags));
     sc_marks_before_work(stream, SC_BEFORE_WORK);
-    bool may_bring_work = sc_event_calls_join(stream, event);
+    bool may_bring_work = sc_event_calls_note_join(stream, event);
     struct joining join = begin_joining(stream, event);
     CUresult result = real(handle, event, flags);
     return sc_detour_end(&detour, end_joining(result, stream, event, &join, may_bring_work));
@@ -374,7 +374,7 @@ SC_SIMPLE_PAIR(cuStreamWaitEvent, _ptsz, (CUstream handle, CUevent event, unsign
 static CUresult end_context_record(const struct sc_call *call, CUevent event,
                                    struct sc_point *point, CUresult result)
 {
-    return set_event(sc_permit_refused(call, result), event, sc_active(), point);
+    return set_event(sc_permit_report_refused(call, result), event, sc_active(), point);
 }
 
 /* The point of all work in the context, as of now. */
@@ -436,7 +436,7 @@ static CUresult end_context_wait(const struct sc_call *call, struct context_wait
                                  CUresult result)
 {
     SC_KEEP_ERRNO();
-    sc_permit_refused(call, result);
+    sc_permit_report_refused(call, result);
     if (!wait->context && result == CUDA_SUCCESS && sc_active() && wait->handle)
         wait->context = sc_contexts_of(wait->handle); /* later streams wait */
     if (wait->context && result == CUDA_SUCCESS) {
@@ -444,7 +444,7 @@ static CUresult end_context_wait(const struct sc_call *call, struct context_wait
         /* Another thread may have waited for a stream meanwhile. */
         sc_unfinished_context_waits(wait->context);
     } else {
-        sc_track_forget_point(&sc_track, &wait->point);
+        sc_track_release_point(&sc_track, &wait->point);
     }
     return result;
 }

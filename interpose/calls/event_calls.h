@@ -14,10 +14,10 @@ struct sc_stream_record;
 /* Notes what the stream's wait for the event may bring it: work that is still unfinished
  * (interpose/streams/unfinished.h). Called before the call, and again just behind it. An event of a
  * context may stand for any work. Returns whether the wait may bring work. */
-bool sc_event_calls_join(struct sc_stream_record *stream, CUevent event);
+bool sc_event_calls_note_join(struct sc_stream_record *stream, CUevent event);
 
 /* Notes that a call has just made the event stand for all that the stream had to do by then, apart
  * from the call's own work. */
-void sc_event_calls_recorded(struct sc_stream_record *stream, CUevent event);
+void sc_event_calls_note_recorded(struct sc_stream_record *stream, CUevent event);
 
 #endif

@@ -26,7 +26,7 @@
 static CUresult tell_added(CUresult result, CUgraph graph)
 {
     if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
-        sc_beside_node_added((uintptr_t)graph);
+        sc_beside_note_node_added((uintptr_t)graph);
     return result;
 }
 
@@ -88,7 +88,7 @@ SC_VERSIONS(cuGraphAddNode_v2, cuGraphAddNode_v3,
 static CUresult tell_changed(CUresult result)
 {
     if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
-        sc_beside_node_changed();
+        sc_beside_note_node_changed();
     return result;
 }
 
@@ -129,7 +129,7 @@ CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const CUDA_KERNEL_NODE_
     CUresult name##suffix SC_PARAMETERS(name##suffix, arguments)                                   \
     {                                                                                              \
         SC_WRAPPER(name##suffix);                                                                  \
-        const struct sc_former former = sc_orphan_nodes_former(hNode);                             \
+        const struct sc_former former = sc_orphan_nodes_describe(hNode);                           \
         CUresult result = real arguments;                                                          \
         if (result == CUDA_SUCCESS && sc_active()) {                                               \
             const uintptr_t node = (uintptr_t)hNode;                                               \
@@ -160,10 +160,10 @@ CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned co
     return real(graph, object, count, flags);
 }
 
-void sc_graph_calls_letting_go(const void *exec)
+void sc_graph_calls_note_release(const void *exec)
 {
     if (atomic_load_explicit(&has_user_objects, memory_order_relaxed) && sc_active())
-        SC_TRACKED(sc_graphs_signal_launch(track.graphs, (uintptr_t)exec));
+        SC_TRACKED(sc_graphs_note_launch_signal(track.graphs, (uintptr_t)exec));
 }
 
 /* ---- graphs ---- */
@@ -177,10 +177,10 @@ CUresult cuGraphClone(CUgraph *clone, CUgraph original)
     return result;
 }
 
-uint32_t sc_graph_calls_destroying(const void *handle)
+uint32_t sc_graph_calls_begin_destroy(const void *handle)
 {
     if (sc_beside_follows_graphs() && sc_active())
-        sc_beside_handle_gone((uintptr_t)handle);
+        sc_beside_forget_handle((uintptr_t)handle);
     return sc_active() ? SC_TRACKED(sc_graphs_detach(track.graphs, (uintptr_t)handle)) : 0;
 }
 
@@ -196,7 +196,7 @@ static CUresult end_bodies(struct sc_conditional_bodies *bodies, CUresult result
     return result;
 }
 
-CUresult sc_graph_calls_destroyed(uint32_t known, CUresult result)
+CUresult sc_graph_calls_end_destroy(uint32_t known, CUresult result)
 {
     if (known && result != CUDA_SUCCESS)
         SC_TRACKED(sc_graphs_attach(track.graphs, known));
@@ -210,17 +210,17 @@ CUresult cuGraphDestroy(CUgraph graph)
     SC_WRAPPER(cuGraphDestroy);
     struct sc_conditional_bodies *bodies = sc_conditional_bodies_take_of_graph(graph);
     sc_orphan_nodes_forget(graph);
-    uint32_t known = sc_graph_calls_destroying(graph);
-    return end_bodies(bodies, sc_graph_calls_destroyed(known, real(graph)));
+    uint32_t known = sc_graph_calls_begin_destroy(graph);
+    return end_bodies(bodies, sc_graph_calls_end_destroy(known, real(graph)));
 }
 
 CUresult cuGraphDestroyNode(CUgraphNode node)
 {
     SC_WRAPPER(cuGraphDestroyNode);
     struct sc_conditional_bodies *bodies = sc_conditional_bodies_take_of_node(node);
-    const struct sc_former former = sc_orphan_nodes_former(node);
+    const struct sc_former former = sc_orphan_nodes_describe(node);
     uint32_t known = sc_orphan_nodes_destroying(node);
-    CUresult result = end_bodies(bodies, sc_graph_calls_destroyed(known, real(node)));
+    CUresult result = end_bodies(bodies, sc_graph_calls_end_destroy(known, real(node)));
     if (result == CUDA_SUCCESS && sc_active())
         sc_orphan_nodes_destroyed(node, &former);
     return tell_changed(result);

@@ -12,13 +12,13 @@
 
 /* Called before the exec is destroyed or changed. The exec's user objects may then end when its
  * last launch is done, and their destructors may tell the host so, unseen: notes a signal. */
-void sc_graph_calls_letting_go(const void *exec);
+void sc_graph_calls_note_release(const void *exec);
 
-/* Around the driver's call that destroys a graph or an exec. sc_graph_calls_destroying detaches
+/* Around the driver's call that destroys a graph or an exec. sc_graph_calls_begin_destroy detaches
  * what the tracker knows of the handle, and returns its id there; 0: nothing is known.
- * sc_graph_calls_destroyed removes what was known, or attaches it again if the driver has refused.
- * Returns `result`. */
-uint32_t sc_graph_calls_destroying(const void *handle);
-CUresult sc_graph_calls_destroyed(uint32_t known, CUresult result);
+ * sc_graph_calls_end_destroy removes what was known, or attaches it again if the driver has
+ * refused. Returns `result`. */
+uint32_t sc_graph_calls_begin_destroy(const void *handle);
+CUresult sc_graph_calls_end_destroy(uint32_t known, CUresult result);
 
 #endif

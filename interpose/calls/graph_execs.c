@@ -42,7 +42,7 @@ static CUresult end_made(CUresult result, struct sc_stack_sources *redirects,
         note(&by, graph, redirects);
     }
     if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
-        sc_beside_instantiated((uintptr_t)graph, (uintptr_t)exec);
+        sc_beside_note_instantiated((uintptr_t)graph, (uintptr_t)exec);
     sc_stack_sources_end(redirects);
     return result;
 }
@@ -76,9 +76,9 @@ static void book_exec(const struct sc_call *call, CUgraphExec exec)
     CUresult symbol parameters                                                                     \
     {                                                                                              \
         SC_WRAPPER(symbol);                                                                        \
-        sc_graph_calls_letting_go(exec);                                                           \
+        sc_graph_calls_note_release(exec);                                                         \
         struct sc_stack_sources redirects = sc_stack_sources_begin(graph);                         \
-        CUresult result = sc_permit_refused(call, real arguments);                                 \
+        CUresult result = sc_permit_report_refused(call, real arguments);                          \
         return end_made(result, &redirects, call, exec, graph, sc_exec_uses_note_updated);         \
     }
 
@@ -108,7 +108,7 @@ static struct sc_graph_flags drop_former(struct exec_change *change)
         change->node = outer;
         return sc_graphs_drop_inner(track.graphs, exec, outer, node);
     }
-    struct sc_graph_flags flags = sc_graphs_flags(track.graphs, exec, node);
+    struct sc_graph_flags flags = sc_graphs_get_flags(track.graphs, exec, node);
     sc_graphs_drop_node(track.graphs, exec, node);
     if (place == SC_PLACE_UNKNOWN) {
         sc_graphs_disable_inner(track.graphs, exec);
@@ -124,7 +124,7 @@ static struct exec_change change_of(const struct sc_call *call, CUgraphExec exec
     struct exec_change change = {.by = sc_graph_call((uintptr_t)exec, call),
                                  .node = (uintptr_t)node};
     if (sc_beside_follows_graphs())
-        sc_beside_handle_gone((uintptr_t)exec); /* the exec may read other memory now */
+        sc_beside_forget_handle((uintptr_t)exec); /* the exec may read other memory now */
     change.flags = drop_former(&change);
     return change;
 }
@@ -144,7 +144,7 @@ static void end_change(const struct exec_change *change)
     if (flags->tells)
         sc_graphs_set_notifies(track.graphs, exec, change->node, flags->tells);
     if (flags->unsure)
-        sc_graphs_doubt_node(track.graphs, exec, change->node, flags->unsure);
+        sc_graphs_add_unsure(track.graphs, exec, change->node, flags->unsure);
     if (flags->disabled)
         sc_graphs_enable_node(track.graphs, exec, change->node, /*enabled=*/false);
 }
@@ -160,13 +160,13 @@ static void keep_stack_sides(const struct exec_change *change, CUgraphExec exec,
                              inner node's */
         return;
     void *source =
-        SC_TRACKED(sc_graphs_saved(track.graphs, change->by.graph, change->node, SC_H2D));
+        SC_TRACKED(sc_graphs_find_saved(track.graphs, change->by.graph, change->node, SC_H2D));
     void *destination =
-        SC_TRACKED(sc_graphs_saved(track.graphs, change->by.graph, change->node, SC_D2H));
+        SC_TRACKED(sc_graphs_find_saved(track.graphs, change->by.graph, change->node, SC_D2H));
     if (source)
-        sc_stack_sources_point(&kept, SC_H2D, source);
+        sc_stack_sources_redirect(&kept, SC_H2D, source);
     if (destination)
-        sc_stack_sources_point(&kept, SC_D2H, destination);
+        sc_stack_sources_redirect(&kept, SC_D2H, destination);
     if ((source || destination) && set(exec, node, &kept, context) == CUDA_SUCCESS)
         SC_TRACKED(sc_graphs_redirect_node(track.graphs, change->by.graph, change->node));
 }
@@ -207,7 +207,7 @@ CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node,
 static CUresult tell_changed(CUresult result, CUgraphExec exec)
 {
     if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
-        sc_beside_handle_gone((uintptr_t)exec);
+        sc_beside_forget_handle((uintptr_t)exec);
     return result;
 }
 
@@ -223,7 +223,7 @@ static CUfunction function_of(CUfunction function, CUkernel kernel)
         SC_WRAPPER(symbol);                                                                        \
         CUresult result = real(exec, node, params);                                                \
         if (result == CUDA_SUCCESS)                                                                \
-            sc_device_nodes_kernel_changed(                                                        \
+            sc_device_nodes_note_kernel_change(                                                    \
                 (uintptr_t)exec, (uintptr_t)node,                                                  \
                 &(struct sc_kernel_node_given){function, params->kernelParams, params->extra});    \
         return tell_changed(result, exec);                                                         \
@@ -256,7 +256,7 @@ static void note_child(const struct sc_graph_call *by, CUgraphNode node, CUgraph
 CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, CUgraph child)
 {
     SC_WRAPPER(cuGraphExecChildGraphNodeSetParams);
-    sc_graph_calls_letting_go(exec);
+    sc_graph_calls_note_release(exec);
     CUresult result = real(exec, node, child);
     if (result != CUDA_SUCCESS || !sc_active())
         return result;
@@ -271,7 +271,7 @@ static CUgraph let_go_for_child(CUgraphExec exec, const CUgraphNodeParams *param
 {
     CUgraph child = sc_node_uses_child_of(params);
     if (child)
-        sc_graph_calls_letting_go(exec);
+        sc_graph_calls_note_release(exec);
     return child;
 }
 
@@ -288,7 +288,7 @@ static void note_params(const struct exec_change *change, const CUgraphNodeParam
     else if (params->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT)
         sc_exec_uses_note_event(by, (uintptr_t)node, params->eventWait.event, /*waits=*/true);
     else if (params->type == CU_GRAPH_NODE_TYPE_KERNEL)
-        sc_device_nodes_kernel_changed(
+        sc_device_nodes_note_kernel_change(
             by->graph, sc_graph_call_node(by, node),
             &(struct sc_kernel_node_given){function_of(params->kernel.func, params->kernel.kern),
                                            params->kernel.kernelParams, params->kernel.extra});
@@ -341,11 +341,11 @@ CUresult cuGraphNodeSetEnabled(CUgraphExec exec, CUgraphNode node, unsigned enab
 CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
     SC_WRAPPER(cuGraphExecDestroy);
-    sc_graph_calls_letting_go(exec);
+    sc_graph_calls_note_release(exec);
     const struct sc_memory memory = exec_memory(exec);
-    uint32_t known = sc_graph_calls_destroying(exec);
+    uint32_t known = sc_graph_calls_begin_destroy(exec);
     sc_memory_leaves(call, &memory);
     CUresult result = SC_PERMITTED(real(exec));
     sc_memory_left(&memory, sc_memory_is_taken(result));
-    return sc_graph_calls_destroyed(known, result);
+    return sc_graph_calls_end_destroy(known, result);
 }

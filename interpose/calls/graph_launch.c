@@ -106,7 +106,7 @@ static void check_stack_uses(const struct launch *launch)
 {
     struct sc_graph_use use;
     struct sc_graph_extra extra;
-    struct sc_running running = sc_stack_sources_look();
+    struct sc_running running = sc_stack_sources_here();
     for (uint32_t i = 0;
          SC_TRACKED(sc_graphs_get_use(track.graphs, launch->uses.exec, i, &use, &extra)); i++) {
         if (use.kind != SC_STACK || use.disabled ||
@@ -123,7 +123,7 @@ static void copy_results_to_stacks(const struct launch *launch)
 {
     struct sc_graph_use use;
     struct sc_graph_extra extra;
-    struct sc_running running = sc_stack_sources_look();
+    struct sc_running running = sc_stack_sources_here();
     for (uint32_t i = 0;
          SC_TRACKED(sc_graphs_get_use(track.graphs, launch->uses.exec, i, &use, &extra)); i++)
         if (use.kind == SC_STACK && use.direction == SC_D2H && use.redirected && !use.disabled &&
@@ -142,9 +142,10 @@ static bool is_order_before_seen(const struct launch *launch)
         return true;
     sc_track_begin_launch(&sc_track, launch->uses.exec, launch->uses.stream->id, &ordered);
     struct sc_point after = sc_track_call_point(&sc_track, launch->uses.stream->id, &ordered);
-    bool is_seen = sc_track_unseen_behind(&sc_track, launch->uses.stream->id, &after).waits == 0;
+    bool is_seen =
+        sc_track_find_unseen_before(&sc_track, launch->uses.stream->id, &after).waits == 0;
     sc_track_end_call(&sc_track, &ordered, /*issued=*/false);
-    sc_track_forget_point(&sc_track, &after);
+    sc_track_release_point(&sc_track, &after);
     return is_seen;
 }
 
@@ -270,7 +271,7 @@ static bool has_notifiers(const struct launch *launch)
  * any order with other work. */
 static bool judges_kernels(const struct launch *launch)
 {
-    return sc_kernel_uses_are_asked() && launch->uses.exec && launch->seen && !launch->signals &&
+    return sc_kernel_uses_are_watched() && launch->uses.exec && launch->seen && !launch->signals &&
            !has_events(launch) && !launch->hears;
 }
 
@@ -291,7 +292,7 @@ static void judge_uses(const struct launch *launch)
     if (judges_kernels(launch))
         sc_kernel_uses_judge_graph(launch->uses.call, launch->uses.stream, launch->uses.exec,
                                    launch->uses.last, launch->host);
-    else if (sc_kernel_uses_are_asked() && launch->uses.exec)
+    else if (sc_kernel_uses_are_watched() && launch->uses.exec)
         sc_kernel_uses_seal_graph(launch->uses.call, launch->uses.stream, launch->uses.exec,
                                   launch->uses.last, launch->seen && !launch->uses.awaits_events);
 }
@@ -382,7 +383,7 @@ static void note_watched_runs(struct launch *launch, const struct sc_stages *sta
     launch->watched = NULL;
     if (!point.stream)
         return;
-    sc_hazards_note_known(&point, SC_CULPRIT_OF(launch->uses.call));
+    sc_hazards_note_done_and_report(&point, SC_CULPRIT_OF(launch->uses.call));
     sc_guard_apply(SC_GUARD_ALL);
 }
 
@@ -422,7 +423,7 @@ static void record_all(struct launch *launch)
 static void forget_what_is_told(struct launch *launch)
 {
     if (launch->records || launch->hears)
-        sc_track_forget_point(&sc_track, &launch->before);
+        sc_track_release_point(&sc_track, &launch->before);
     if (!launch->watched)
         return;
     SC_TRACKED(sc_watched_nodes_fail_launch(track.order, launch->watched));
@@ -449,9 +450,9 @@ static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgr
         record_all(launch);
     if (!launch->uses.graph)
         SC_TRACKED(sc_graphs_note_launched(track.graphs, (uintptr_t)exec, launch->uses.stream->id));
-    sc_work_note(launch->uses.call, launch->uses.stream,
-                 sc_track_issued(&sc_track, launch->uses.stream->id) + !launch->uses.graph,
-                 sc_ticks());
+    sc_work_add_history(launch->uses.call, launch->uses.stream,
+                        sc_track_issued(&sc_track, launch->uses.stream->id) + !launch->uses.graph,
+                        sc_ticks());
     if (launch->awaits)
         SC_TRACKED(sc_unseen_end(track.order, &launch->waits_from));
     if (launch->uses.graph && launch->uses.graph->stack_count)
@@ -469,10 +470,10 @@ SC_PAIR(cuGraphLaunch, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream
     sc_detour_begin(&detour, call, &stream);
     begin_launch(&launch, exec, stream);
     CUresult result = real(exec, stream);
-    if (sc_detour_leaves_to_caller(&detour))
-        sc_permit_refused(call, result);
-    if (sc_beside_is_asked() && result == CUDA_SUCCESS)
-        sc_beside_graph_launched((uintptr_t)exec);
+    if (sc_detour_leave_report_to_caller(&detour))
+        sc_permit_report_refused(call, result);
+    if (sc_beside_needs_calls() && result == CUDA_SUCCESS)
+        sc_beside_note_launched((uintptr_t)exec);
     CUresult answer = sc_detour_end(&detour, end_launch(&launch, exec, stream, result));
     if (sc_process_watches_launches() && answer == CUDA_SUCCESS && launch.uses.stream)
         sc_limits_launched(call, launch.uses.stream->context, NULL);

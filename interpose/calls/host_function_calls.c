@@ -99,7 +99,7 @@ static CUresult end_launch(struct launch *launch, CUresult result)
     struct host_call *wrapped = launch->wrapped;
     if (wrapped && result != CUDA_SUCCESS) {
         sc_host_functions_dropped(wrapped->open);
-        sc_track_forget_point(&sc_track, &wrapped->point);
+        sc_track_release_point(&sc_track, &wrapped->point);
         put_back_call(wrapped);
     }
     return sc_detour_end(&launch->detour, sc_work_end(&launch->work, result));
@@ -108,7 +108,7 @@ static CUresult end_launch(struct launch *launch, CUresult result)
 /* All before the function on its stream is known done. */
 static void note_earlier_done(struct host_call *call)
 {
-    sc_hazards_note_known(&call->point, SC_CULPRIT_OF(call));
+    sc_hazards_note_done_and_report(&call->point, SC_CULPRIT_OF(call));
     sc_guard_apply(SC_GUARD_ALL);
 }
 
@@ -139,7 +139,7 @@ static void run_callback(CUstream stream, CUresult status, void *argument)
     if (status == CUDA_SUCCESS)
         note_earlier_done(call);
     else
-        sc_track_forget_point(&sc_track, &call->point);
+        sc_track_release_point(&sc_track, &call->point);
     unsigned open = call->open;
     uint64_t ticks = call->ticks;
     put_back_call(call);
@@ -167,8 +167,8 @@ LAUNCHES(cuLaunchHostFunc_v2, (CUstream stream, CUhostFn function, void *data, u
 
 static CUresult end_refused(struct launch *launch, CUresult result)
 {
-    if (sc_detour_leaves_to_caller(&launch->detour))
-        sc_permit_refused(launch->detour.call, result);
+    if (sc_detour_leave_report_to_caller(&launch->detour))
+        sc_permit_report_refused(launch->detour.call, result);
     return end_launch(launch, result);
 }
 

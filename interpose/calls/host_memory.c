@@ -98,8 +98,8 @@ static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kin
 /* Notes memory that the driver has allocated as pinned. Write-combined memory is slow to read, and
  * memory that is mapped for kernels may be written by them at any time: no snapshot is taken of
  * either. */
-void sc_host_memory_pinned(const void *address, size_t bytes, unsigned flags,
-                           const struct sc_call *call)
+void sc_host_memory_note_pinned(const void *address, size_t bytes, unsigned flags,
+                                const struct sc_call *call)
 {
     add_range(address, bytes, SC_PINNED, call);
     if (flags & (CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED))
@@ -109,7 +109,7 @@ void sc_host_memory_pinned(const void *address, size_t bytes, unsigned flags,
 
 /* Notes managed memory. If the device does not let the host touch it while kernels run, reading a
  * source would crash the program: no snapshot is taken there. */
-void sc_host_memory_managed(CUdeviceptr address, size_t bytes, const struct sc_call *call)
+void sc_host_memory_note_managed(CUdeviceptr address, size_t bytes, const struct sc_call *call)
 {
     const void *memory = (const void *)(uintptr_t)address;
     const struct sc_context *context = sc_active() ? sc_contexts_of_memory() : NULL;
@@ -122,8 +122,8 @@ void sc_host_memory_managed(CUdeviceptr address, size_t bytes, const struct sc_c
 
 /* Notes memory that the program has registered, and what may not be done there: some of it must not
  * be snapshotted, some not guarded. */
-void sc_host_memory_registered(const void *address, size_t bytes, unsigned flags,
-                               const struct sc_call *call)
+void sc_host_memory_note_registered(const void *address, size_t bytes, unsigned flags,
+                                    const struct sc_call *call)
 {
     SC_TRACKED(sc_graphs_note_registered(track.graphs, (uintptr_t)address, bytes));
     add_range(address, bytes, SC_REGISTERED, call);
@@ -152,7 +152,7 @@ enum { HELD_WAIT_NS = 100 * 1000 * 1000, PAUSE_NS = 1000 * 1000 };
 /* Is any memory held that is the driver's to free? */
 static bool is_any_held(void)
 {
-    return sc_track_has(&sc_track, SC_HAS_HOLDS) &&
+    return sc_track_has_any(&sc_track, SC_HAS_HOLDS) &&
            sc_track_is_held(&sc_track, 0, SIZE_MAX, SC_HOLDS_DRIVERS);
 }
 
@@ -161,7 +161,7 @@ static bool is_any_held(void)
 static bool gave_held_back(const struct sc_context *context, uint64_t until_ns)
 {
     bool gave = sc_reaper_give_back_pinned(context);
-    while (SC_TRACKED(sc_holds_await_work(track.holds, context->legacy)) &&
+    while (SC_TRACKED(sc_holds_end_with_work(track.holds, context->legacy)) &&
            sc_now_ns() < until_ns && !sc_reaper_has_stopped()) {
         sc_reaper_sleep(sc_reaper_pass_number(), until_ns);
         gave |= sc_reaper_give_back_pinned(context);
@@ -280,7 +280,7 @@ static bool serve_pinned(void **address, size_t bytes, unsigned flags, const str
     if (!ours)
         return false;
     *address = ours;
-    sc_host_memory_pinned(ours, bytes, flags, call);
+    sc_host_memory_note_pinned(ours, bytes, flags, call);
     return true;
 }
 
@@ -295,7 +295,7 @@ static bool serve_pinned(void **address, size_t bytes, unsigned flags, const str
         while (made_room(&room, result))                                                           \
             result = SC_PERMITTED(real arguments);                                                 \
         if (result == CUDA_SUCCESS)                                                                \
-            sc_host_memory_pinned(*address, bytes, flags, call);                                   \
+            sc_host_memory_note_pinned(*address, bytes, flags, call);                              \
         return tell_refused(call, bytes, SC_PINNED, result);                                       \
     }
 
@@ -312,7 +312,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
     SC_WRAPPER(cuMemAllocManaged);
     CUresult result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
-        sc_host_memory_managed(*address, bytes, call);
+        sc_host_memory_note_managed(*address, bytes, call);
     if (result == CUDA_SUCCESS && flags == CU_MEM_ATTACH_HOST)
         sc_managed_lies_nowhere(*address, bytes);
     return tell_refused(call, bytes, SC_MANAGED, result);
@@ -349,7 +349,7 @@ SC_VERSIONS(cuMemHostRegister, cuMemHostRegister_v2, (void *address, size_t byte
     while (made_room(&room, result))
         result = SC_PERMITTED(real(address, bytes, flags));
     if (result == CUDA_SUCCESS)
-        sc_host_memory_registered(address, bytes, flags, call);
+        sc_host_memory_note_registered(address, bytes, flags, call);
     return tell_refused(call, bytes, SC_REGISTERED, result);
 }
 
@@ -441,10 +441,10 @@ static CUresult failure_of_work(CUresult result)
 static CUresult wait_as_the_driver_does(const struct sc_call *call)
 {
     if (!sc_captures_any_open() && sc_contexts_of_memory() == sc_contexts_current())
-        return sc_wrap_answered(call, failure_of_work(sc_sync_context(call)));
+        return sc_wrap_check_answer(call, failure_of_work(sc_sync_context(call)));
     struct sc_sync sync;
     sc_sync_begin_free(&sync, call);
-    return sc_wrap_answered(call, failure_of_work(sc_sync_end(&sync, wait_by_unregistering())));
+    return sc_wrap_check_answer(call, failure_of_work(sc_sync_end(&sync, wait_by_unregistering())));
 }
 
 /* Tells the ledger of the hold. The reaper may have ended the hold meanwhile: then it is ended in
@@ -454,7 +454,7 @@ static void book_held(const struct sc_deallocation *taken, const struct sc_range
     if (!taken->held || !sc_booking_is_on())
         return;
     sc_ledger_hold(&sc_ledger, taken->held_age, range->size_bytes, range->origin);
-    if (!SC_TRACKED(sc_holds_lives(track.holds, taken->held, taken->held_age)))
+    if (!SC_TRACKED(sc_holds_is_alive(track.holds, taken->held, taken->held_age)))
         sc_ledger_let_go(&sc_ledger, taken->held_age, 0);
 }
 
@@ -494,7 +494,8 @@ static CUresult give_back_now(struct giving_back *giving, const struct sc_range_
         SC_TRACKED(sc_inflight_remove_range_at(track.inflight, range->address));
     sc_guard_apply(SC_GUARD_ALL);
     sc_memory_leaves(giving->call, &giving->memory);
-    CUresult result = sc_wrap_answered(giving->call, give_back_inside(give_back, giving->address));
+    CUresult result =
+        sc_wrap_check_answer(giving->call, give_back_inside(give_back, giving->address));
     sc_permit_end(&giving->permit, result);
     sc_memory_left(&giving->memory, sc_memory_is_taken(result));
     if (result == CUDA_SUCCESS)
@@ -589,7 +590,7 @@ CUresult cuMemFreeHost(void *address)
 
 /* Before pinned memory is freed, or memory is unregistered: reports and awaits what is in flight
  * there, and ends the range. */
-void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
+void sc_host_memory_begin_free(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
 {
     struct giving_back giving = describe_giving(address, kind, call);
     struct sc_range_info range = range_of(&giving);

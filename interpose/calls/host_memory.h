@@ -1,8 +1,8 @@
 /* Notes that host memory was pinned, registered, allocated as managed or is about to be freed, for
  * calls that passed every wrapper and are replayed (missed/replay.h).
  *
- * Thread-safe. Locks: none may be held. sc_host_memory_leaves may wait, at most stall_limit. Not
- * for a signal handler. */
+ * Thread-safe. Locks: none may be held. sc_host_memory_begin_free may wait, at most stall_limit.
+ * Not for a signal handler. */
 #ifndef SC_INTERPOSE_CALLS_HOST_MEMORY_H
 #define SC_INTERPOSE_CALLS_HOST_MEMORY_H
 
@@ -18,11 +18,12 @@ struct sc_memory;
 
 /* Notes memory that was just pinned, registered or allocated as managed: it is a range of the
  * tracker's from now on. `flags`: the call's. */
-void sc_host_memory_pinned(const void *address, size_t size_bytes, unsigned flags,
-                           const struct sc_call *call);
-void sc_host_memory_registered(const void *address, size_t size_bytes, unsigned flags,
-                               const struct sc_call *call);
-void sc_host_memory_managed(CUdeviceptr address, size_t size_bytes, const struct sc_call *call);
+void sc_host_memory_note_pinned(const void *address, size_t size_bytes, unsigned flags,
+                                const struct sc_call *call);
+void sc_host_memory_note_registered(const void *address, size_t size_bytes, unsigned flags,
+                                    const struct sc_call *call);
+void sc_host_memory_note_managed(CUdeviceptr address, size_t size_bytes,
+                                 const struct sc_call *call);
 
 /* An allocation of page-locked memory, which may fail because of the library. */
 struct sc_host_memory_room {
@@ -40,6 +41,6 @@ bool sc_host_memory_made_room(struct sc_host_memory_room *room, const struct sc_
 
 /* Pinned memory is about to be freed, or registered memory to be unregistered: reports what is in
  * flight there, and in mode=fix waits for it. */
-void sc_host_memory_leaves(void *address, enum sc_buffer_kind kind, const struct sc_call *call);
+void sc_host_memory_begin_free(void *address, enum sc_buffer_kind kind, const struct sc_call *call);
 
 #endif

@@ -209,8 +209,8 @@ static enum sc_buffer_kind kind_of_pageable(const struct sc_shape *shape)
 
 /* Names pageable memory that the device reads or writes. It is stable if nothing before the copy
  * may still write it, so that its bytes can be copied or compared. */
-void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction,
-                       const struct sc_shape *shape, bool is_there)
+void sc_issue_add_pageable(struct sc_issue *issue, enum sc_direction direction,
+                           const struct sc_shape *shape, bool is_there)
 {
     if (!sc_issue_is_on(issue))
         return;
@@ -226,7 +226,7 @@ bool sc_issue_is_kept_registered(const struct sc_shape *shape)
 }
 
 /* Names memory that the call itself reads or writes before it returns. */
-void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape)
+void sc_issue_add_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape)
 {
     struct sc_host_use *use = issue->stream && sc_shape_hull_bytes(shape) ? add_use(issue) : NULL;
     if (use)
@@ -256,9 +256,9 @@ add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struc
     if (!range->range && issue->stream && sc_issue_is_kept_registered(shape))
         issue->waits_after = true;
     if (when != SC_IN_CALL && (issue->graph || works_in_place(issue)))
-        sc_issue_pageable(issue, direction, shape, /*is_there=*/false);
+        sc_issue_add_pageable(issue, direction, shape, /*is_there=*/false);
     else if (direction == SC_H2D || direction == SC_D2H)
-        sc_issue_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
+        sc_issue_add_touch(issue, direction == SC_H2D ? SC_TOUCH_READ : SC_TOUCH_WRITE, shape);
 }
 
 static void note_waits(struct sc_issue *issue, const struct sc_copy_manner *manner)
@@ -305,24 +305,24 @@ SC_INLINED void host_shape(struct sc_issue *issue, enum sc_direction direction,
                         time_of_single(issue, direction, hull_bytes));
 }
 
-void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
-                         const struct sc_shape *shape)
+void sc_issue_add_host_shape(struct sc_issue *issue, enum sc_direction direction,
+                             const struct sc_shape *shape)
 {
     if (sc_issue_is_on(issue))
         host_shape(issue, direction, shape);
 }
 
-void sc_issue_folded(struct sc_issue *issue, unsigned from, const struct sc_fold *fold)
+void sc_issue_set_fold(struct sc_issue *issue, unsigned from, const struct sc_fold *fold)
 {
     for (unsigned i = from; i < issue->host_count; i++)
         issue->host[i].fold = *fold;
 }
 
-void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
-                   size_t size_bytes)
+void sc_issue_add_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
+                       size_t size_bytes)
 {
-    sc_issue_host_shape(issue, direction,
-                        &(struct sc_shape){(uintptr_t)address, size_bytes, size_bytes, 1});
+    sc_issue_add_host_shape(issue, direction,
+                            &(struct sc_shape){(uintptr_t)address, size_bytes, size_bytes, 1});
 }
 
 /* Names one side of a copy, with its fold. */
@@ -334,7 +334,7 @@ static void add_side(struct sc_issue *issue, enum sc_direction direction,
         return;
     struct sc_range_info range = sc_track_find_range(&sc_track, side->shape.address);
     add_use_by_time(issue, direction, &side->shape, &range, when);
-    sc_issue_folded(issue, from, &side->fold);
+    sc_issue_set_fold(issue, from, &side->fold);
 }
 
 static bool are_same_manner(const struct sc_copy_manner *a, const struct sc_copy_manner *b)
@@ -376,7 +376,7 @@ static void name_sides(struct sc_issue *issue, const struct sc_copy_sides *sides
 
 /* Names the memory at both ends of a copy: as operations if the device uses it later, as touches if
  * the call does. */
-void sc_issue_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
+void sc_issue_add_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
     issue->is_empty |= sides->is_empty;
     if (sides->is_empty || !sc_issue_is_on(issue))
@@ -386,8 +386,8 @@ void sc_issue_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
     add_side(issue, SC_H2D, &sides->src, manner.read);
     add_side(issue, SC_D2H, &sides->dst, manner.written);
     if (sides->src.unasked)
-        sc_issue_touch(issue, SC_TOUCH_READ, &sides->src.shape);
-    if (sc_issue_wants_device(issue))
+        sc_issue_add_touch(issue, SC_TOUCH_READ, &sides->src.shape);
+    if (sc_issue_needs_device(issue))
         sc_copy_sides_add_device(sides, &issue->uses);
 }
 
@@ -398,10 +398,10 @@ static void report_unordered(const struct sc_issue *issue, enum sc_action action
 {
     const struct sc_later later = {.ticket = {.stream = issue->stream->id, .number = number},
                                    .ticks = issue->by_graph ? issue->graph_ticks : 0};
-    for (unsigned i = 0; i < sc_ops_kept(conflicts); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(conflicts); i++)
         sc_hazards_report_order(SC204, action, conflicts, i, &later, SC_CULPRIT_OF(issue->call));
     sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_OPERATIONS, SC_NO_VERDICT_ROOM,
-                       conflicts->count - sc_ops_kept(conflicts));
+                       conflicts->count - sc_ops_count_kept(conflicts));
 }
 
 static uint64_t next_number(const struct sc_stream_record *stream)
@@ -435,10 +435,10 @@ static __attribute__((noinline)) void order_after_conflicts(const struct sc_issu
     SC_OPS(conflicts);
     struct sc_op_info op;
     describe_op(issue, use, &op);
-    op.unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, issue->after);
+    op.unseen_waits = sc_track_find_unseen_before(&sc_track, issue->stream->id, issue->after);
     sc_track_conflicts(&sc_track, &op, /*awaited=*/false, &conflicts);
-    for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
-        struct sc_ops single = sc_ops_one(&conflicts, i);
+    for (unsigned i = 0; i < sc_ops_count_kept(&conflicts); i++) {
+        struct sc_ops single = sc_ops_view_one(&conflicts, i);
         if (order_after_one(issue, &op, &single))
             report_unordered(issue, SC_ACTION_ORDERED, &single, next_number(issue->stream));
     }
@@ -455,7 +455,8 @@ static __attribute__((noinline)) void order_after_all_held(const struct sc_issue
     struct sc_ticket tickets[SC_TRACK_OPS_MAX];
     struct sc_op_info op;
     describe_op(issue, use, &op);
-    unsigned count = SC_TRACKED(sc_holds_before(track.holds, &op, tickets, SC_TRACK_OPS_MAX));
+    unsigned count =
+        SC_TRACKED(sc_holds_find_unordered(track.holds, &op, tickets, SC_TRACK_OPS_MAX));
     for (unsigned i = 0; i < count; i++)
         sc_marks_order_after(issue->stream, &tickets[i]);
 }
@@ -534,7 +535,7 @@ SC_INLINED void prepare_use(const struct sc_issue *issue, const struct sc_host_u
 
 /* The issue is a run of a graph's node: with what the launch says of its order, and the launch's
  * time. */
-void sc_issue_of_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks)
+void sc_issue_set_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks)
 {
     issue->by_graph = true;
     issue->unsure = unsure;
@@ -555,7 +556,7 @@ static __attribute__((noinline)) void order_for_replay(struct sc_issue *issue)
     for (unsigned i = 0; i < issue->host_count; i++)
         if (!issue->host[i].in_call)
             order_use(issue, &issue->host[i]);
-    if (sc_issue_tells_device(issue))
+    if (sc_issue_records_device(issue))
         sc_device_uses_judge(&issue->uses, issue->call, issue->stream, healing_of(issue));
     issue->uses.count = 0;
     issue->host_count = 0;
@@ -614,11 +615,11 @@ SC_INLINED void make_ready(struct sc_issue *issue)
          use++)
         if (!use->in_call && !is_unjudged(issue))
             prepare_use(issue, use);
-    if (sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue))
+    if (sc_unlikely(issue->uses.count) && sc_issue_records_device(issue))
         sc_device_uses_judge(&issue->uses, issue->call, issue->stream, healing_of(issue));
 }
 
-void sc_issue_ready(struct sc_issue *issue)
+void sc_issue_judge_and_order(struct sc_issue *issue)
 {
     if (issue->stream && !issue->is_empty)
         make_ready(issue);
@@ -639,7 +640,7 @@ SC_INLINED void call_begins(struct sc_issue *issue)
     issue->place = sc_order_place(&issue->ordered);
 }
 
-void sc_issue_call(struct sc_issue *issue)
+void sc_issue_begin_call(struct sc_issue *issue)
 {
     call_begins(issue);
 }
@@ -748,7 +749,7 @@ static inline void choose_guard(const struct sc_issue *issue, struct sc_op_info 
         choose_guard_pages(issue, op);
 }
 
-void sc_issue_guard(const struct sc_issue *issue, struct sc_op_info *op)
+void sc_issue_choose_guard(const struct sc_issue *issue, struct sc_op_info *op)
 {
     choose_guard(issue, op);
     op->is_guard_chosen = true;
@@ -770,7 +771,7 @@ SC_INLINED void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
         op->correlation_id = sc_current_call_correlation_id();
     }
     if (sc_unlikely(sc_track_attends(SC_ATTENDS_UNSEEN_WAITS)))
-        op->unseen_waits = sc_track_unseen_behind(&sc_track, issue->stream->id, NULL);
+        op->unseen_waits = sc_track_find_unseen_before(&sc_track, issue->stream->id, NULL);
     op->ticket.epoch = issue->place;
     sc_stack_losses_note(op);
     if (sc_unlikely(op->kind == SC_STACK) && !op->by_graph)
@@ -850,7 +851,7 @@ uint64_t sc_issue_record_simple_copy(const struct sc_call *call, struct sc_strea
 {
     SC_ISSUED(issued);
     struct sc_issue_ops ops;
-    bool done = sc_track_issue_simply(&sc_track, copy, &ops.of[0], &issued);
+    bool done = sc_track_issue_simple_copy(&sc_track, copy, &ops.of[0], &issued);
     if (sc_unlikely(issued.overwritten.count))
         sc_hazards_report_overwritten(&issued.overwritten, SC_CULPRIT_OF(call));
     if (!done)
@@ -870,7 +871,7 @@ static bool is_over_in_call(const struct sc_issue *issue)
 /* Are the issue's uses of device memory to be noted behind the call? */
 static bool notes_uses_of_device(const struct sc_issue *issue)
 {
-    return sc_unlikely(issue->uses.count) && sc_issue_tells_device(issue) &&
+    return sc_unlikely(issue->uses.count) && sc_issue_records_device(issue) &&
            !is_over_in_call(issue);
 }
 
@@ -886,7 +887,7 @@ static void note_in_history(const struct sc_issue *issue, uint32_t stack, uint64
     if (issue->named.size_bytes)
         use = issue->named;
     else if (first)
-        sc_issue_use_host(&use, first->direction, &first->shape);
+        sc_issue_set_history_host(&use, first->direction, &first->shape);
     use.stack = stack;
     sc_recently_issued(issue->call->api, issue->call->site, issue->stream->id, ticks, number, use);
 }
@@ -930,7 +931,7 @@ SC_INLINED void record_issue(struct sc_issue *issue)
 /* Does what is needed once for a call behind its operations: an entry in the history, the pages,
  * the stream's queue, and a mark. Work without a recorded operation has the number of the stream's
  * next operation: it is done before that one. */
-void sc_issue_recorded(const struct sc_issued_call *issued)
+void sc_issue_finish_call(const struct sc_issued_call *issued)
 {
     struct sc_stream_record *stream = issued->stream;
     sc_recently_issued(issued->call->api, issued->call->site, stream->id, issued->ticks,
@@ -958,7 +959,7 @@ static __attribute__((noinline)) void end_unrecorded(struct sc_issue *issue, CUr
 static __attribute__((noinline)) void end_captured(const struct sc_issue *issue)
 {
     bool tells_beside = sc_unlikely(issue->uses.count) && sc_beside_is_own();
-    bool has_device_node = !issue->host_count && issue->uses.count && sc_device_nodes_are_asked();
+    bool has_device_node = !issue->host_count && issue->uses.count && sc_device_nodes_are_watched();
     if (!issue->host_count && !tells_beside && !has_device_node)
         return;
     const struct sc_graph_call call = {.graph = issue->graph,
@@ -970,17 +971,17 @@ static __attribute__((noinline)) void end_captured(const struct sc_issue *issue)
     if (has_device_node)
         sc_node_uses_note_device(&call, 0, &issue->uses);
     if (tells_beside)
-        sc_beside_uses_captured(&call, &issue->uses);
+        sc_beside_uses_note_captured(&call, &issue->uses);
 }
 
 /* The host has waited in the call for the stream's earlier work, if the call has succeeded. */
 static __attribute__((noinline)) void end_joined(struct sc_issue *issue, CUresult result)
 {
     if (result != CUDA_SUCCESS) {
-        sc_track_forget_point(&sc_track, &issue->point);
+        sc_track_release_point(&sc_track, &issue->point);
         return;
     }
-    sc_hazards_note_known(&issue->point, SC_CULPRIT_OF(issue->call));
+    sc_hazards_note_done_and_report(&issue->point, SC_CULPRIT_OF(issue->call));
 }
 
 CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
@@ -996,8 +997,9 @@ CUresult sc_issue_end(struct sc_issue *issue, CUresult result)
         end_captured(issue);
         return result;
     }
-    if (sc_unlikely(issue->uses.count) && sc_beside_is_asked() && result == CUDA_SUCCESS)
-        sc_beside_uses_issued(issue->call, issue->stream, &issue->uses, true, issue->is_detour);
+    if (sc_unlikely(issue->uses.count) && sc_beside_needs_calls() && result == CUDA_SUCCESS)
+        sc_beside_uses_note_issued(issue->call, issue->stream, &issue->uses, true,
+                                   issue->is_detour);
     if (result == CUDA_SUCCESS && issue->op_count)
         record_issue(issue);
     else

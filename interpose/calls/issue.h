@@ -1,11 +1,11 @@
 /* What every wrapper of an asynchronous operation does around the real call, in this order:
  *
  *     sc_issue_begin     finds the stream
- *     sc_issue_host      names a host range that the operation reads or writes
- *     sc_issue_call      orders it after what it conflicts with (mode=fix), as sc_issue_ready does
- *                        alone, and tells the tracker that the call begins
- *     sc_issue_source    says where the device is to read a plain source
- *     sc_issue_end       records the operation if the driver has accepted it, and guards its pages
+ *     sc_issue_add_host      names a host range that the operation reads or writes
+ *     sc_issue_begin_call      orders it after what it conflicts with (mode=fix), as
+ * sc_issue_judge_and_order does alone, and tells the tracker that the call begins sc_issue_source
+ * says where the device is to read a plain source sc_issue_end       records the operation if the
+ * driver has accepted it, and guards its pages
  *
  * Each of them does next to nothing where the library is inactive. Where the stream captures, the
  * ranges become uses of its graph. What the driver reads or writes within the call is no operation.
@@ -97,8 +97,9 @@ static inline void sc_issue_set_history(struct sc_issue *issue, enum sc_directio
 }
 
 /* Notes in a history entry the host memory that the operation uses. */
-static inline void sc_issue_use_host(struct sc_history_entry *use, enum sc_direction direction,
-                                     const struct sc_shape *shape)
+static inline void sc_issue_set_history_host(struct sc_history_entry *use,
+                                             enum sc_direction direction,
+                                             const struct sc_shape *shape)
 {
     use->direction = direction;
     use->size_bytes = sc_shape_hull_bytes(shape);
@@ -107,47 +108,47 @@ static inline void sc_issue_use_host(struct sc_history_entry *use, enum sc_direc
 
 /* Names the only host range of an operation whose other side is device memory. The range becomes an
  * operation if the device uses it after the call, else a touch (track/copy_manner.h). */
-void sc_issue_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
-                   size_t size_bytes);
-void sc_issue_host_shape(struct sc_issue *issue, enum sc_direction direction,
-                         const struct sc_shape *shape);
+void sc_issue_add_host(struct sc_issue *issue, enum sc_direction direction, const void *address,
+                       size_t size_bytes);
+void sc_issue_add_host_shape(struct sc_issue *issue, enum sc_direction direction,
+                             const struct sc_shape *shape);
 
 /* Names memory that the driver itself reads or writes within the call. The memory may also be the
  * device's. */
-void sc_issue_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape);
+void sc_issue_add_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape);
 
 /* Are the operation's uses of device memory to be judged and noted? */
-static inline bool sc_issue_tells_device(const struct sc_issue *issue)
+static inline bool sc_issue_records_device(const struct sc_issue *issue)
 {
     return sc_unlikely(sc_track_watches_device(&sc_track)) && issue->stream;
 }
 
-/* Does anybody want to know the uses of device memory: the tracker (sc_issue_tells_device), or a
+/* Does anybody want to know the uses of device memory: the tracker (sc_issue_records_device), or a
  * capture of the thread's (capture/beside.h)? */
-static inline bool sc_issue_wants_device(const struct sc_issue *issue)
+static inline bool sc_issue_needs_device(const struct sc_issue *issue)
 {
-    return sc_issue_tells_device(issue) || (sc_beside_is_asked() && sc_issue_is_on(issue));
+    return sc_issue_records_device(issue) || (sc_beside_needs_calls() && sc_issue_is_on(issue));
 }
 
 /* Names a use of device memory, if somebody wants to know. */
-static inline void sc_issue_device(struct sc_issue *issue, const struct sc_device_use *use)
+static inline void sc_issue_add_device(struct sc_issue *issue, const struct sc_device_use *use)
 {
-    if (sc_issue_wants_device(issue))
+    if (sc_issue_needs_device(issue))
         sc_device_uses_add(&issue->uses, use);
 }
 
 /* Names both sides of a copy. What the device uses after the call becomes an operation, the rest a
  * touch (track/copy_manner.h). */
-void sc_issue_sides(struct sc_issue *issue, const struct sc_copy_sides *sides);
+void sc_issue_add_sides(struct sc_issue *issue, const struct sc_copy_sides *sides);
 
 /* Sets the fold of the host ranges from index `from` on: the gaps within their rows. */
-void sc_issue_folded(struct sc_issue *issue, unsigned from, const struct sc_fold *fold);
+void sc_issue_set_fold(struct sc_issue *issue, unsigned from, const struct sc_fold *fold);
 
-/* As sc_issue_host_shape, for pageable memory that the driver may use after the call has returned
- * (batch copies). `is_there`: the source's bytes are complete when the call is made, by the call's
- * contract. */
-void sc_issue_pageable(struct sc_issue *issue, enum sc_direction direction,
-                       const struct sc_shape *shape, bool is_there);
+/* As sc_issue_add_host_shape, for pageable memory that the driver may use after the call has
+ * returned (batch copies). `is_there`: the source's bytes are complete when the call is made, by
+ * the call's contract. */
+void sc_issue_add_pageable(struct sc_issue *issue, enum sc_direction direction,
+                           const struct sc_shape *shape, bool is_there);
 
 /* Begins an issue on a stream that is known not to capture. */
 void sc_issue_begin_uncaptured(struct sc_issue *issue, const struct sc_call *call,
@@ -155,14 +156,14 @@ void sc_issue_begin_uncaptured(struct sc_issue *issue, const struct sc_call *cal
 
 /* Marks the issue's operations as those of a launched graph. `unsure`: bits of enum sc_unsure;
  * `ticks`: the time of the launch. */
-void sc_issue_of_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks);
+void sc_issue_set_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks);
 
 /* Judges what was named, and orders it after its conflicts (mode=fix). */
-void sc_issue_ready(struct sc_issue *issue);
+void sc_issue_judge_and_order(struct sc_issue *issue);
 
-/* As sc_issue_ready, and tells the tracker that the call begins. The call to the driver follows,
- * and then sc_issue_end. */
-void sc_issue_call(struct sc_issue *issue);
+/* As sc_issue_judge_and_order, and tells the tracker that the call begins. The call to the driver
+ * follows, and then sc_issue_end. */
+void sc_issue_begin_call(struct sc_issue *issue);
 
 /* Judges only what is touched within the call. */
 void sc_issue_judge_touches(const struct sc_issue *issue);
@@ -190,11 +191,11 @@ size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_
 bool sc_issue_is_kept_registered(const struct sc_shape *shape);
 
 /* Chooses which pages the guard protects for the operation, before the operation is recorded. */
-void sc_issue_guard(const struct sc_issue *issue, struct sc_op_info *op);
+void sc_issue_choose_guard(const struct sc_issue *issue, struct sc_op_info *op);
 
 /* All operations that one call has issued together, so that what is needed once for a call (a mark,
  * telling the kernel of protected pages, an entry of the history) is not done for each of them
- * (sc_issue_recorded). */
+ * (sc_issue_finish_call). */
 struct sc_issued_call {
     const struct sc_call *call;
     struct sc_stream_record *stream;
@@ -214,7 +215,7 @@ uint64_t sc_issue_record_simple_copy(const struct sc_call *call, struct sc_strea
 
 /* To be called when the call's operations are recorded: has their pages protected, notes the
  * stream's queue, records a mark if one is due, and adds an entry to the history. */
-void sc_issue_recorded(const struct sc_issued_call *issued);
+void sc_issue_finish_call(const struct sc_issued_call *issued);
 
 /* The device, or the call itself, is about to write these bytes in order: sources in flight there
  * are compared for the last time, and those that have changed are reported (SC201). */

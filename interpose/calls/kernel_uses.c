@@ -80,7 +80,7 @@ static struct sc_op_info describe(const struct sc_kernel_byte *byte, const struc
         .origin = range.origin,
         .access = SC_ACCESS_ALL,
         .after = after,
-        .unseen_waits = sc_track_unseen_behind(&sc_track, stream->id, after),
+        .unseen_waits = sc_track_find_unseen_before(&sc_track, stream->id, after),
         .unsure = byte->digest ? SC_UNSURE_UNJUDGED : 0,
         .digest = byte->digest,
     };
@@ -95,7 +95,7 @@ static void judge_byte(const struct sc_op_info *info, const struct sc_call *call
     sc_track_conflicts(&sc_track, info, /*awaited=*/false, &conflicts);
     const struct sc_later later = {
         .ticket = {.stream = stream->id, .number = sc_track_issued(&sc_track, stream->id) + 1}};
-    for (unsigned i = 0; i < sc_ops_kept(&conflicts); i++) {
+    for (unsigned i = 0; i < sc_ops_count_kept(&conflicts); i++) {
         bool ordered =
             sc_hazards_heals(info) && sc_edges_order_after(stream, &conflicts.ops[i], call->api);
         sc_hazards_report_order(SC204, ordered ? SC_ACTION_ORDERED : SC_ACTION_REPORTED, &conflicts,
@@ -141,12 +141,12 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
     for (unsigned i = 0; i < host->count; i++) {
         struct sc_op_info *info = &infos[count];
         *info = describe(&host->bytes[i], call, stream, NULL);
-        sc_device_uses_set_moment(info, moment);
+        sc_device_uses_set_call_info(info, moment);
         info->by_graph = by_graph;
         if (!info->range) /* another thread has freed it meanwhile */
             continue;
         if (!sc_ops_is_unjudged(info))
-            sc_issue_guard(&issue, info);
+            sc_issue_choose_guard(&issue, info);
         count++;
     }
     if (count == 0)
@@ -162,7 +162,7 @@ static void note_host(const struct sc_call *call, struct sc_stream_record *strea
 /* Is there any memory that an address of a kernel's could lie in? */
 static bool is_memory_known(void)
 {
-    return sc_track_watches_device(&sc_track) || sc_track_has(&sc_track, SC_HAS_RANGES);
+    return sc_track_watches_device(&sc_track) || sc_track_has_any(&sc_track, SC_HAS_RANGES);
 }
 
 /* Before a launch: reads the addresses among the kernel's parameters, and judges the use of the
@@ -182,7 +182,7 @@ void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *la
         judge_device(call, stream, &read, NULL);
         judge_host(call, stream, host, NULL);
         seal_host(call, stream, host, NULL,
-                  sc_track_unseen_behind(&sc_track, stream->id, NULL).waits == 0);
+                  sc_track_find_unseen_before(&sc_track, stream->id, NULL).waits == 0);
     }
 }
 
@@ -208,7 +208,7 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
     keep_device(&read);
     struct sc_op_info moment = {0};
     if (read.count > 0 || host->count > 0)
-        moment = sc_device_uses_moment(call, stream, place);
+        moment = sc_device_uses_call_info(call, stream, place);
     note_host(call, stream, host, /*by_graph=*/false, &moment);
     note_device(call, stream, &read, &moment);
 }
@@ -220,7 +220,7 @@ void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *st
 static bool read_addresses(struct sc_kernel_parameters *read, uint32_t exec, uint32_t *index)
 {
     SC_TRACK_SCOPE(track);
-    const struct sc_exec *known = &sc_graphs_of_id(track.graphs, exec)->exec;
+    const struct sc_exec *known = &sc_graphs_get(track.graphs, exec)->exec;
     uint32_t first = known->host_runs + known->device_runs;
     for (read->count = 0;
          read->count < SC_KERNEL_ADDRESSES_MAX && first + *index < known->runs.count; ++*index)
@@ -266,13 +266,13 @@ void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_reco
     struct sc_kernel_parameters read;
     SC_KEEP_ERRNO();
     if (host->count > 0)
-        *moment = sc_device_uses_moment(call, stream, place);
+        *moment = sc_device_uses_call_info(call, stream, place);
     note_host(call, stream, host, /*by_graph=*/true, moment);
     for (uint32_t index = 0;
          sc_track_watches_device(&sc_track) && read_addresses(&read, exec, &index);) {
         keep_device(&read);
         if (read.count > 0 && moment->ticks == 0)
-            *moment = sc_device_uses_moment(call, stream, place);
+            *moment = sc_device_uses_call_info(call, stream, place);
         note_device(call, stream, &read, moment);
     }
 }

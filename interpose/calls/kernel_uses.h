@@ -31,7 +31,7 @@ struct sc_op_info;
 struct sc_point;
 struct sc_stream_record;
 
-static inline bool sc_kernel_uses_are_asked(void)
+static inline bool sc_kernel_uses_are_watched(void)
 {
     return sc_unlikely(sc_options.kernels != SC_KERNELS_OFF);
 }
@@ -58,8 +58,8 @@ void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_rec
 void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                uint32_t exec, const struct sc_point *after, bool in_order);
 /* Notes the kernels of a launched graph. `moment`: that of the launch's uses if some are noted
- * already (sc_device_uses_moment), with their common ticket. Else its ticks are 0, and are set if
- * the kernels have a use. */
+ * already (sc_device_uses_call_info), with their common ticket. Else its ticks are 0, and are set
+ * if the kernels have a use. */
 void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                uint32_t exec, const struct sc_kernel_host *host, uint64_t place,
                                struct sc_op_info *moment);

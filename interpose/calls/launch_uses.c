@@ -45,10 +45,10 @@ static void begin_known_run(struct sc_issue *issue, const struct sc_graph_use *r
 {
     const struct sc_graph_extra *extra = sc_track_graph_extra(&sc_track, run);
     if (run->in_call && !issue->stream->context->reads_pageable)
-        sc_issue_touch(issue, SC_TOUCH_READ, &run->shape);
+        sc_issue_add_touch(issue, SC_TOUCH_READ, &run->shape);
     else
-        sc_issue_host_shape(issue, run->direction, &run->shape);
-    sc_issue_folded(issue, 0, &extra->fold);
+        sc_issue_add_host_shape(issue, run->direction, &run->shape);
+    sc_issue_set_fold(issue, 0, &extra->fold);
 }
 
 /* Begins an issue that has the run as its only host range. */
@@ -59,14 +59,14 @@ static void begin_run(struct sc_issue *issue, const struct sc_launch_uses *launc
     const struct sc_shape hull = {run->shape.address, hull_bytes, hull_bytes, 1};
     sc_issue_begin_uncaptured(issue, launch->call, launch->stream);
     if (run->freed)
-        sc_issue_pageable(issue, run->direction, &hull, /*is_there=*/false);
+        sc_issue_add_pageable(issue, run->direction, &hull, /*is_there=*/false);
     else
         begin_known_run(issue, run);
     issue->joins_stream = false;
     issue->waits_after = false;
     issue->is_judged = launch->awaits_events; /* it will stand behind a wait */
     uint8_t unjudged = may_be_reused(run) ? SC_UNSURE_UNJUDGED : 0;
-    sc_issue_of_graph(issue, run->unsure | unjudged, launch->ticks);
+    sc_issue_set_graph(issue, run->unsure | unjudged, launch->ticks);
     issue->place = launch->place;
 }
 
@@ -80,7 +80,7 @@ static void judge_run(const struct sc_launch_uses *launch, const struct sc_graph
     begin_run(&issue, launch, run);
     issue.after = launch->last;
     if (issue.op_count)
-        sc_issue_ready(&issue);
+        sc_issue_judge_and_order(&issue);
     else
         sc_issue_judge_touches(&issue);
 }
@@ -97,8 +97,8 @@ static size_t record_run(const struct sc_launch_uses *launch, const struct sc_gr
     for (unsigned i = 0; launch->stages && i < ops.count; i++)
         sc_stages_note(launch->stages, run->stage, ops.of[i].ticket.number);
     if (ops.count && run->freed)
-        SC_TRACKED(sc_holds_wait_longer(track.holds, run->shape.address,
-                                        sc_shape_hull_bytes(&run->shape), &ops.of[0].ticket));
+        SC_TRACKED(sc_holds_require_in(track.holds, run->shape.address,
+                                       sc_shape_hull_bytes(&run->shape), &ops.of[0].ticket));
     return size_bytes;
 }
 
@@ -114,12 +114,12 @@ static uint32_t reissue_unchanged(const struct sc_launch_uses *launch, uint32_t 
         .stack = stack,
         .thread = sc_thread_id(),
         .ticks = launch->ticks,
-        .unseen_waits = sc_track_unseen_behind(&sc_track, launch->stream->id, NULL),
+        .unseen_waits = sc_track_find_unseen_before(&sc_track, launch->stream->id, NULL),
         .stages = launch->stages,
         .place = launch->place,
     };
     again.guards = sc_options.guard && again.unseen_waits.waits == 0;
-    sc_track_launch_again(&sc_track, &again);
+    sc_track_relaunch(&sc_track, &again);
     *size_bytes = again.size_bytes;
     return again.done;
 }
@@ -154,11 +154,11 @@ static uint32_t next_uses(const struct sc_launch_uses *launch, int which, uint32
                           struct sc_device_use *into)
 {
     SC_TRACK_SCOPE(track);
-    const struct sc_exec *exec = &sc_graphs_of_id(track.graphs, launch->exec)->exec;
+    const struct sc_exec *exec = &sc_graphs_get(track.graphs, launch->exec)->exec;
     uint32_t count = 0;
     for (; *at < exec->device_runs && count < SC_DEVICE_USES_AT_ONCE; ++*at) {
         const struct sc_graph_use *run = &exec->runs.list[exec->host_runs + *at];
-        if (!sc_graphs_run_is(run, which))
+        if (!sc_graphs_run_is_selected(run, which))
             continue;
         into[count] = device_use(track.graphs, run);
         set_freed_bytes(track.allocations, &into[count++]);
@@ -206,7 +206,7 @@ void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which)
         struct sc_point after = sc_track_call_point(&sc_track, launch->stream->id, &ordered);
         judge_device(launch, which, &after);
         sc_track_end_call(&sc_track, &ordered, /*issued=*/false);
-        sc_track_forget_point(&sc_track, &after);
+        sc_track_release_point(&sc_track, &after);
     } else
         judge_device(launch, which, launch->last);
 }
@@ -272,7 +272,7 @@ void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_inf
     if (!launch->graph && !launch->has_device)
         return;
     if (given.ticks == 0)
-        *moment = sc_device_uses_moment(launch->call, launch->stream, launch->place);
+        *moment = sc_device_uses_call_info(launch->call, launch->stream, launch->place);
     moment->unsure = given.unsure;
     size_t size_bytes = launch->stages && launch->has_device
                             ? record_stages(launch, moment)

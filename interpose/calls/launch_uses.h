@@ -34,14 +34,14 @@ struct sc_launch_uses {
     bool has_device;    /* the graph uses device memory, which is to be judged and noted */
 };
 
-/* Judges the uses of a launch before the call. `which` (sc_graphs_run_is) selects the uses of
- * device memory; uses of host memory are judged each time except with SC_RUNS_GATED. */
+/* Judges the uses of a launch before the call. `which` (sc_graphs_run_is_selected) selects the uses
+ * of device memory; uses of host memory are judged each time except with SC_RUNS_GATED. */
 void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which);
 
 /* Notes the uses of a launch that the driver has accepted. Each run of host memory becomes an
  * operation. Uses of device memory share one ticket, or one for each stage that a node tells of.
- * `moment`: that of the launch's uses if some are noted already (sc_device_uses_moment); else its
- * ticks are 0. */
+ * `moment`: that of the launch's uses if some are noted already (sc_device_uses_call_info); else
+ * its ticks are 0. */
 void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_info *moment);
 
 /* Reports pairs of nodes that use the same memory and that no edge orders, each once. */

@@ -75,7 +75,8 @@ static CUresult tell_prefetched(const struct sc_call *call, const struct prefetc
 
 PREFETCHES(cuMemPrefetchBatchAsync, SC_WORK_QUIET, result)
 /* The memory's contents are undefined afterwards, as if a kernel had written there. */
-PREFETCHES(cuMemDiscardAndPrefetchBatchAsync, SC_WORK_KERNEL, sc_permit_refused(call, result))
+PREFETCHES(cuMemDiscardAndPrefetchBatchAsync, SC_WORK_KERNEL,
+           sc_permit_report_refused(call, result))
 
 /* The driver does not take the call on the legacy stream (cuda.h). The memory's contents are
  * undefined afterwards, as if a kernel had written there. */
@@ -89,5 +90,5 @@ SC_PAIR(cuMemDiscardBatchAsync, _ptsz,
     CUresult result = sc_work_end(&work, real(addresses, sizes, count, flags, stream));
     for (size_t i = 0; result == CUDA_SUCCESS && i < count; i++)
         sc_managed_lies_nowhere(addresses[i], sizes[i]);
-    return sc_permit_refused(call, result);
+    return sc_permit_report_refused(call, result);
 }

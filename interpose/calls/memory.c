@@ -43,8 +43,8 @@ void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *me
         return;
     if (sc_memory_is_on_device(memory->kind))
         sc_device_memory_made(call, memory->name, size_bytes);
-    if (sc_beside_is_asked())
-        sc_beside_allocated(memory->name, size_bytes);
+    if (sc_beside_needs_calls())
+        sc_beside_note_allocated(memory->name, size_bytes);
 }
 
 /* Does the driver take the mapping back? It unmaps only whole mappings, but the interval may have
@@ -53,8 +53,8 @@ static bool is_unmapped_whole(const struct sc_memory *memory)
 {
     uintptr_t end = memory->name + memory->size_bytes;
     SC_TRACK_SCOPE(track);
-    return sc_allocations_begins(track.allocations, memory->name) &&
-           sc_allocations_begins(track.allocations, end);
+    return sc_allocations_may_begin_at(track.allocations, memory->name) &&
+           sc_allocations_may_begin_at(track.allocations, end);
 }
 
 /* Judges memory on the device that is about to be unmapped. The driver unmaps without waiting, and

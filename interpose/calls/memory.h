@@ -53,7 +53,7 @@ static inline void sc_memory_given(const struct sc_call *call, const struct sc_m
     if (sc_memory_is_others(memory->kind))
         atomic_fetch_add_explicit(&sc_booking_shared, 1, memory_order_relaxed);
     bool is_watched = sc_memory_is_on_device(memory->kind) && sc_track_watches_device(&sc_track);
-    if (memory->kind <= SC_MEMORY_MANAGED && (sc_unlikely(is_watched) || sc_beside_is_asked()))
+    if (memory->kind <= SC_MEMORY_MANAGED && (sc_unlikely(is_watched) || sc_beside_needs_calls()))
         sc_memory_note_given(call, memory);
 }
 

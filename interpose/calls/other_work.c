@@ -68,8 +68,8 @@ static bool may_write_anywhere(const struct work *work)
 
 SC_INLINED CUresult end_work(struct work *work, CUresult result)
 {
-    if (sc_beside_is_asked() && may_write_anywhere(work))
-        sc_beside_unknown();
+    if (sc_beside_needs_calls() && may_write_anywhere(work))
+        sc_beside_note_unknown_write();
     return sc_detour_end(&work->detour, sc_work_end(&work->work, result));
 }
 
@@ -86,7 +86,7 @@ static void begin_launch(struct launching *launching, const struct sc_call *call
 {
     struct work *work = &launching->work;
     sc_detour_begin(&work->detour, call, &launch->stream);
-    if (sc_kernel_uses_are_asked())
+    if (sc_kernel_uses_are_watched())
         sc_kernel_uses_judge(call, launch, &launching->host);
     sc_work_begin(&work->work, call, launch->stream, SC_WORK_KERNEL);
 }
@@ -98,12 +98,12 @@ static CUresult end_launch(struct launching *launching, struct sc_launch *launch
     uint64_t place = sc_order_place(&work->work.ordered); /* the call has its place until it ends */
     result = end_work(work, result);
     launch->is_accepted = result == CUDA_SUCCESS;
-    if (sc_kernel_uses_are_asked() && work->work.stream && launch->is_accepted)
+    if (sc_kernel_uses_are_watched() && work->work.stream && launch->is_accepted)
         sc_kernel_uses_note(call, work->work.stream, launch, &launching->host, place);
     if (sc_process_watches_launches() && work->work.stream && launch->is_accepted)
         sc_limits_launched(call, work->work.stream->context, launch->function);
-    if (sc_beside_is_asked() && launch->is_accepted)
-        sc_beside_uses_launched(call, launch, sc_detour_is_taken(&work->detour));
+    if (sc_beside_needs_calls() && launch->is_accepted)
+        sc_beside_uses_note_launched(call, launch, sc_detour_is_taken(&work->detour));
     return result;
 }
 
@@ -118,7 +118,7 @@ SC_INLINED bool cuLaunchKernel_simply(enum sc_simplicity least, const char *api,
     if (sc_unlikely(!stream))
         return false;
     *result = sc_real.cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, handle, parameters, extra);
-    sc_work_end_simply(api, site, per_thread, stream, *result);
+    sc_work_end_simple_launch(api, site, per_thread, stream, *result);
     return true;
 }
 
@@ -156,7 +156,7 @@ static void note_events(const struct sc_call *call, const CUlaunchConfig *config
         if (event && !stream && sc_active())
             stream = sc_streams_find(config->hStream, call->per_thread);
         if (event && stream)
-            sc_event_calls_recorded(stream, event);
+            sc_event_calls_note_recorded(stream, event);
     }
 }
 
@@ -182,7 +182,7 @@ SC_INLINED bool cuLaunchKernelEx_simply(enum sc_simplicity least, const char *ap
     if (sc_unlikely(!stream))
         return false;
     *result = sc_real.cuLaunchKernelEx(config, f, parameters, extra);
-    sc_work_end_simply(api, site, per_thread, stream, *result);
+    sc_work_end_simple_launch(api, site, per_thread, stream, *result);
     return true;
 }
 
@@ -224,7 +224,7 @@ SC_PAIR(cuLaunchCooperativeKernel, _ptsz,
 
 static bool endangers_captures(struct work *work, CUstream stream)
 {
-    return sc_detour_leaves_to_caller(&work->detour) && sc_capturing_seen() &&
+    return sc_detour_leave_report_to_caller(&work->detour) && sc_capturing_seen() &&
            !sc_issue_is_captured(work->detour.call, stream);
 }
 
@@ -270,7 +270,7 @@ static CUresult end_allocation(struct work *work, CUstream handle, const CUdevic
         sc_memory_refused(call, &(const struct sc_memory){SC_MEMORY_POOLED, 0, bytes, pool, 0},
                           result);
     if (stream)
-        sc_device_uses_allocated(work->detour.call, stream, *address, bytes);
+        sc_device_uses_note_allocated(work->detour.call, stream, *address, bytes);
     return end_work(work, result);
 }
 
@@ -292,7 +292,7 @@ SC_INLINED struct sc_stream_record *find_simple_allocating(enum sc_simplicity le
 static __attribute__((noinline)) void end_simple_refused(const struct sc_call *call, size_t bytes,
                                                          uintptr_t pool, CUresult result)
 {
-    sc_detour_refused(call->api, call->site, call->per_thread, result);
+    sc_detour_report_refused(call->api, call->site, call->per_thread, result);
     sc_memory_refused(call, &(const struct sc_memory){SC_MEMORY_POOLED, 0, bytes, pool, 0}, result);
 }
 
@@ -418,9 +418,9 @@ static __attribute__((noinline)) void freed_otherwise(const struct sc_call *call
                                                       const struct sc_ledger_leaving *leaving,
                                                       CUresult result)
 {
-    sc_booking_left_otherwise(address, leaving, sc_memory_is_taken(result));
+    sc_booking_note_left_in_order(address, leaving, sc_memory_is_taken(result));
     if (result != CUDA_SUCCESS)
-        sc_detour_refused(call->api, call->site, call->per_thread, result);
+        sc_detour_report_refused(call->api, call->site, call->per_thread, result);
 }
 
 SC_INLINED bool cuMemFreeAsync_simply(enum sc_simplicity least, const char *api, void *site,
@@ -496,7 +496,7 @@ SC_PAIR(cuStreamAttachMemAsync, _ptsz,
 {
     struct work work;
     begin_work(&work, call, &stream, SC_WORK_QUIET);
-    CUresult result = sc_detour_leaves_to_caller(&work.detour)
+    CUresult result = sc_detour_leave_report_to_caller(&work.detour)
                           ? SC_PERMITTED(real(stream, address, bytes, flags))
                           : real(stream, address, bytes, flags);
     return end_work(&work, result);
@@ -508,7 +508,7 @@ SC_PAIR(cuGraphUpload, _ptsz, (CUgraphExec exec, CUstream stream), (exec, stream
     struct work work;
     begin_work(&work, call, &stream, SC_WORK_QUIET);
     CUresult result = sc_work_end(&work.work, real(exec, stream));
-    if (sc_detour_leaves_to_caller(&work.detour))
-        sc_permit_refused(call, result);
+    if (sc_detour_leave_report_to_caller(&work.detour))
+        sc_permit_report_refused(call, result);
     return sc_detour_end(&work.detour, result);
 }

@@ -64,7 +64,7 @@ SC_INLINED bool begin(const struct sc_call *call, struct sc_stream_record *strea
 {
     if (!copy->to_host)
         return sc_unfinished_is_clear(stream) && sc_snapshots_begin_upload(stream->context, copy);
-    if (!sc_track_begin_simply(&sc_track, NULL, copy))
+    if (!sc_track_begin_simple_copy(&sc_track, NULL, copy))
         return false;
     if (sc_track_may_seal(&sc_track, copy->range, SC_PINNED))
         sc_issue_seal(call, copy->host, copy->size_bytes);
@@ -108,6 +108,6 @@ bool sc_simple_copies_make(enum sc_simplicity least, const char *api, void *site
     }
     if (!to_host)
         sc_snapshots_refuse(&copy);
-    sc_detour_refused(api, site, per_thread, *result);
+    sc_detour_report_refused(api, site, per_thread, *result);
     return true;
 }

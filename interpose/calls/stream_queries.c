@@ -26,8 +26,8 @@ static bool begin_answer(struct sc_detour *detour, const struct sc_call *call, C
 /* Ends a question that the driver has answered or refused. */
 static CUresult end_question(struct sc_detour *detour, CUresult result)
 {
-    if (sc_detour_leaves_to_caller(detour))
-        sc_permit_refused(detour->call, result);
+    if (sc_detour_leave_report_to_caller(detour))
+        sc_permit_report_refused(detour->call, result);
     return sc_detour_end(detour, result);
 }
 
@@ -50,11 +50,11 @@ QUESTION(cuStreamGetCtx, CUcontext, current_context())
 
 SC_PAIR(cuStreamGetId, _ptsz, (CUstream stream, unsigned long long *id), (stream, id))
 {
-    return sc_permit_refused(call, real(stream, id));
+    return sc_permit_report_refused(call, real(stream, id));
 }
 
 SC_PAIR(cuStreamGetCtx_v2, _ptsz, (CUstream stream, CUcontext *context, CUgreenCtx *green),
         (stream, context, green))
 {
-    return sc_permit_refused(call, real(stream, context, green));
+    return sc_permit_report_refused(call, real(stream, context, green));
 }

@@ -143,7 +143,7 @@ void sc_sync_begin_event(struct sc_sync *sync, const struct sc_call *call, CUeve
 
 static void make_point_known(struct sc_sync *sync)
 {
-    sc_hazards_note_known(&sync->point, SC_CULPRIT_OF(sync->call));
+    sc_hazards_note_done_and_report(&sync->point, SC_CULPRIT_OF(sync->call));
 }
 
 /* Notes that work before the event is done, as the operations before it are. */
@@ -187,7 +187,7 @@ CUresult sc_sync_end(struct sc_sync *sync, CUresult result)
     if (sync->on && result == CUDA_SUCCESS)
         end_waited(sync);
     else if (sync->on)
-        sc_track_forget_point(&sc_track, &sync->point);
+        sc_track_release_point(&sc_track, &sync->point);
     return result;
 }
 
@@ -200,7 +200,7 @@ SC_HOT_PAIR(cuStreamSynchronize, _ptsz, (CUstream stream), (stream))
     struct sc_sync sync;
     sc_sync_begin_stream(&sync, call, stream);
     CUresult result =
-        sc_detour_leaves_to_caller(&detour) ? SC_PERMITTED(real(stream)) : real(stream);
+        sc_detour_leave_report_to_caller(&detour) ? SC_PERMITTED(real(stream)) : real(stream);
     return sc_detour_end(&detour, sc_sync_end(&sync, result));
 }
 
@@ -217,7 +217,8 @@ SC_HOT_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
     struct sc_sync sync;
     sc_sync_begin_stream(&sync, call, stream);
     if (!sc_detour_begin_query(&detour, call, stream, &result))
-        result = sc_detour_leaves_to_caller(&detour) ? SC_PERMITTED(real(stream)) : real(stream);
+        result =
+            sc_detour_leave_report_to_caller(&detour) ? SC_PERMITTED(real(stream)) : real(stream);
     return sc_detour_end(&detour, sc_sync_end(&sync, result));
 }
 

@@ -146,10 +146,10 @@ static void begin_uses(struct copy *copy, struct sc_stream_record *stream)
 /* Tells the thread's captures of a copy that runs beside them. */
 static void tell_beside(const struct copy *copy, bool is_detour, CUresult result)
 {
-    if (!sc_beside_is_asked() || !copy->on || result != CUDA_SUCCESS)
+    if (!sc_beside_needs_calls() || !copy->on || result != CUDA_SUCCESS)
         return;
     const struct sc_device_uses uses = uses_of(copy);
-    sc_beside_uses_issued(copy->call, copy->on, &uses, /*is_async=*/false, is_detour);
+    sc_beside_uses_note_issued(copy->call, copy->on, &uses, /*is_async=*/false, is_detour);
 }
 
 /* Begins a copy for which the host does not wait. */
@@ -219,7 +219,7 @@ static void join_other_devices(struct copy *copy)
         if (homes[i]->legacy == stream->id)
             continue;
         copy->other_contexts[i] = homes[i];
-        sc_track_put_behind(&sc_track, stream->id, homes[i]->legacy, SC_SCOPE_LEGACY);
+        sc_track_note_stream_wait(&sc_track, stream->id, homes[i]->legacy, SC_SCOPE_LEGACY);
     }
 }
 
@@ -277,7 +277,7 @@ static CUresult end_in_detour(struct copy *copy, CUresult result)
 {
     CUresult waited = result == CUDA_SUCCESS ? sc_sync_stream(copy->call, copy->stream) : result;
     tell_beside(copy, /*is_detour=*/true, result);
-    return sc_detour_end(&copy->detour, sc_wrap_answered(copy->call, waited));
+    return sc_detour_end(&copy->detour, sc_wrap_check_answer(copy->call, waited));
 }
 
 /* Adds the copy to the history. A copy that the host has not waited for is done when a later
@@ -309,7 +309,7 @@ static void order_contexts(const struct copy *copy)
         copy->sides.ordered_contexts[1],
         current ? current->legacy : 0,
     };
-    SC_TRACKED(sc_device_forget_of(track.inflight, contexts, 3));
+    SC_TRACKED(sc_device_forget_of_contexts(track.inflight, contexts, 3));
 }
 
 /* Notes what the copy did, when the driver has answered. */
@@ -328,8 +328,8 @@ static CUresult end_call(struct copy *copy, CUresult result)
     }
     for (unsigned i = 0; i < 2 && copy->on && result == CUDA_SUCCESS; i++)
         if (copy->other_contexts[i])
-            sc_track_put_behind(&sc_track, copy->other_contexts[i]->legacy, copy->on->id,
-                                sc_streams_scope(copy->on));
+            sc_track_note_stream_wait(&sc_track, copy->other_contexts[i]->legacy, copy->on->id,
+                                      sc_streams_scope(copy->on));
     if (orders_contexts(copy) && copy->on && result == CUDA_SUCCESS)
         order_contexts(copy);
     CUresult answer = sc_detour_end(&copy->detour, result);

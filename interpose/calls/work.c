@@ -29,8 +29,8 @@
 
 #include "common/poison.h"
 
-void sc_work_note(const struct sc_call *call, const struct sc_stream_record *stream,
-                  uint64_t number, uint64_t ticks)
+void sc_work_add_history(const struct sc_call *call, const struct sc_stream_record *stream,
+                         uint64_t number, uint64_t ticks)
 {
     sc_recently_issued(call->api, call->site, stream->id, ticks, number,
                        (struct sc_history_entry){.direction = SC_NO_DIRECTION});
@@ -102,7 +102,7 @@ void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream ha
     if ((kind & SC_WORK_FUNCTION) == SC_WORK_MAY_WRITE &&
         sc_unlikely(sc_track_attends(SC_ATTENDS_MANAGED_SOURCES)))
         seal_managed(call, stream, NULL,
-                     sc_track_unseen_behind(&sc_track, stream->id, NULL).waits == 0);
+                     sc_track_find_unseen_before(&sc_track, stream->id, NULL).waits == 0);
     sc_marks_before_work(stream, before_what(kind));
     sc_track_begin_call(&sc_track, stream->id, &work->ordered);
     if (kind & SC_WORK_SIGNALS)
@@ -132,8 +132,9 @@ CUresult sc_work_end(struct sc_work *work, CUresult result)
     }
     sc_marks_note_tail(work->stream);
     if (result == CUDA_SUCCESS)
-        sc_work_note(work->call, work->stream, sc_track_issued(&sc_track, work->stream->id) + 1,
-                     ticks ? ticks : sc_unfinished_now(work->stream));
+        sc_work_add_history(work->call, work->stream,
+                            sc_track_issued(&sc_track, work->stream->id) + 1,
+                            ticks ? ticks : sc_unfinished_now(work->stream));
     return result;
 }
 
@@ -146,8 +147,8 @@ SC_INLINED uint64_t note_simple_work(struct sc_stream_record *stream, uint64_t a
 
 /* Returns NULL also where a mark is needed before the work, or where managed sources are in flight
  * that the work may write. */
-struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream handle,
-                                              bool per_thread)
+struct sc_stream_record *sc_work_begin_simple_launch(enum sc_simplicity least, CUstream handle,
+                                                     bool per_thread)
 {
     sc_thread_stack_learn();
     struct sc_stream_record *stream =
@@ -160,12 +161,12 @@ struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream
 }
 
 /* Ends a launch that was begun by the quick way. */
-void sc_work_end_simply(const char *api, void *site, bool per_thread,
-                        struct sc_stream_record *stream, CUresult result)
+void sc_work_end_simple_launch(const char *api, void *site, bool per_thread,
+                               struct sc_stream_record *stream, CUresult result)
 {
     uint64_t ticks = note_simple_work(stream, time_of_issue());
     if (sc_unlikely(result != CUDA_SUCCESS))
-        sc_detour_refused(api, site, per_thread, result);
+        sc_detour_report_refused(api, site, per_thread, result);
     else
         sc_recently_issued(api, site, stream->id, ticks, sc_stream_front_issued(stream->front) + 1,
                            (struct sc_history_entry){.direction = SC_NO_DIRECTION});

@@ -44,16 +44,16 @@ void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream st
 CUresult sc_work_end(struct sc_work *work, CUresult result);
 
 /* The quick way for a kernel: notes a launch that is about to be made, if its stream and all else
- * in flight is simple (sc_streams_find_simple). Returns the stream, for sc_work_end_simply; NULL:
- * not simple, and nothing is noted. `api`, `site`, `per_thread`: of the call
+ * in flight is simple (sc_streams_find_simple). Returns the stream, for sc_work_end_simple_launch;
+ * NULL: not simple, and nothing is noted. `api`, `site`, `per_thread`: of the call
  * (interpose/driver/call.h). */
-struct sc_stream_record *sc_work_begin_simply(enum sc_simplicity least, CUstream stream,
-                                              bool per_thread);
-void sc_work_end_simply(const char *api, void *site, bool per_thread,
-                        struct sc_stream_record *stream, CUresult result);
+struct sc_stream_record *sc_work_begin_simple_launch(enum sc_simplicity least, CUstream stream,
+                                                     bool per_thread);
+void sc_work_end_simple_launch(const char *api, void *site, bool per_thread,
+                               struct sc_stream_record *stream, CUresult result);
 
 /* The quick way for a free in the order of the legacy stream. Such a free changes no memory, so it
- * is not noted as work. Returns as sc_work_begin_simply. */
+ * is not noted as work. Returns as sc_work_begin_simple_launch. */
 struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream stream,
                                                    bool per_thread);
 
@@ -66,7 +66,7 @@ void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stre
 
 /* Adds work to the history. The work is done when the host knows `number` operations of the stream
  * to be done. `ticks`: now. */
-void sc_work_note(const struct sc_call *call, const struct sc_stream_record *stream,
-                  uint64_t number, uint64_t ticks);
+void sc_work_add_history(const struct sc_call *call, const struct sc_stream_record *stream,
+                         uint64_t number, uint64_t ticks);
 
 #endif

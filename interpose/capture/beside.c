@@ -35,7 +35,7 @@
  * no more. */
 enum { OPEN_MAX = 64, READ_CHECKS_MAX = 16384 };
 
-_Atomic unsigned sc_beside_concerns, sc_beside_graphs;
+_Atomic unsigned sc_beside_needs, sc_beside_graphs;
 
 /* How many open captures the thread has begun. Too many if another thread has ended one. */
 static __thread unsigned own_count __attribute__((tls_model("initial-exec")));
@@ -96,7 +96,7 @@ static void unlock_beside(void) SC_RELEASES(beside_lock)
     own_count = own;
     atomic_store_explicit(&frozen_count, frozen.count, memory_order_relaxed);
     atomic_store_explicit(&sc_beside_graphs, frozen.writes.count, memory_order_relaxed);
-    atomic_store_explicit(&sc_beside_concerns, capture_count + frozen.count, memory_order_relaxed);
+    atomic_store_explicit(&sc_beside_needs, capture_count + frozen.count, memory_order_relaxed);
     pthread_mutex_unlock(&beside_lock);
 }
 
@@ -132,7 +132,7 @@ static void share_allocations(const struct open_capture *capture) SC_REQUIRES(be
 {
     for (unsigned i = 0; i < capture_count; i++)
         if (captures[i].thread == capture->thread)
-            sc_left_out_share(capture->left_out, captures[i].left_out);
+            sc_left_out_share_allocations(capture->left_out, captures[i].left_out);
 }
 
 /* Adds an open capture. False: too many are open. */
@@ -158,7 +158,7 @@ static void note_unknown(struct sc_left_out *left_out)
 
 /* A capture has begun: notes from now on what the thread does beside it, which the graph will not
  * repeat. */
-void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph, bool has_nodes)
+void sc_beside_note_begun(const struct sc_stream_record *stream, uintptr_t graph, bool has_nodes)
 {
     SC_KEEP_ERRNO();
     if (!graph || sc_replaying_is_on())
@@ -195,10 +195,10 @@ static struct open_capture take_capture(const struct sc_stream_record *stream)
     return taken;
 }
 
-void sc_beside_forget(const struct sc_stream_record *stream)
+void sc_beside_drop_capture(const struct sc_stream_record *stream)
 {
     SC_KEEP_ERRNO();
-    if (sc_beside_is_asked())
+    if (sc_beside_needs_calls())
         give_back(take_capture(stream).left_out);
 }
 
@@ -219,13 +219,13 @@ static struct sc_hazard_copy describe_copy(const struct sc_beside_op *op)
 }
 
 /* The capture has taken an operation: what it writes is in the graph, and not left out. */
-void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph)
+void sc_beside_note_captured(const struct sc_beside_op *op, uintptr_t graph)
 {
     SC_KEEP_ERRNO();
     if (!own_count)
         return;
     if (sc_replaying_is_on()) {
-        sc_beside_unknown();
+        sc_beside_note_unknown_write();
         return;
     }
     struct sc_hazard_copy what = describe_copy(op);
@@ -280,7 +280,7 @@ static bool check_reads(const struct sc_beside_op *op, struct sc_hazard *hazard)
     for (unsigned i = 0; i < sc_left_out_count(does); i++) {
         const struct sc_device_use use = sc_left_out_use(does, i);
         sc_frozen_note_use(&frozen, &use);
-        found = sc_frozen_read(&frozen, &use, hazard) || found;
+        found = sc_frozen_note_copy_to_host(&frozen, &use, hazard) || found;
     }
     if (does->is_partly_known)
         sc_frozen_forget(&frozen);
@@ -305,11 +305,11 @@ static void report_read(const struct sc_beside_op *op, struct sc_hazard *hazard)
 
 /* Work was issued beside captures: it may write what a captured operation reads, or read what only
  * a launch will write. */
-void sc_beside_issued(const struct sc_beside_op *op)
+void sc_beside_note_issued(const struct sc_beside_op *op)
 {
     SC_KEEP_ERRNO();
     if (sc_replaying_is_on()) {
-        sc_beside_unknown();
+        sc_beside_note_unknown_write();
         return;
     }
     struct sc_hazard hazard;
@@ -320,7 +320,7 @@ void sc_beside_issued(const struct sc_beside_op *op)
 }
 
 /* The memory is new: nothing that was noted there holds any more. */
-void sc_beside_allocated(uintptr_t address, size_t size_bytes)
+void sc_beside_note_allocated(uintptr_t address, size_t size_bytes)
 {
     lock_beside();
     for (unsigned i = 0; i < capture_count; i++)
@@ -334,7 +334,7 @@ void sc_beside_allocated(uintptr_t address, size_t size_bytes)
 
 /* Notes work beside captures of which nothing is known. Also counts as unknown what the captured
  * graphs do: later captured work may read what was written. */
-void sc_beside_unknown(void)
+void sc_beside_note_unknown_write(void)
 {
     lock_beside();
     for (unsigned i = 0; i < capture_count; i++)
@@ -344,10 +344,10 @@ void sc_beside_unknown(void)
     unlock_beside();
 }
 
-void sc_beside_contexts_gone(void)
+void sc_beside_forget_graphs(void)
 {
-    sc_beside_unknown();
-    sc_beside_node_changed();
+    sc_beside_note_unknown_write();
+    sc_beside_note_node_changed();
 }
 
 /* ---- verdicts ---- */
@@ -441,17 +441,17 @@ static __attribute__((noinline)) void note_graph_writes(const struct open_captur
                                                         bool is_counted, size_t count)
 {
     struct sc_graph_write write;
-    bool is_known = is_counted && sc_left_out_writes(capture->left_out, count, &write);
+    bool is_known = is_counted && sc_left_out_get_writes(capture->left_out, count, &write);
     lock_beside();
     sc_graph_writes_set(&frozen.writes, capture->graph, is_known ? &write : NULL);
     unlock_beside();
 }
 
 /* The capture has ended: reports what its graph will miss when it is launched again. */
-void sc_beside_ended(const struct sc_stream_record *stream)
+void sc_beside_note_ended(const struct sc_stream_record *stream)
 {
     SC_KEEP_ERRNO();
-    if (!sc_beside_is_asked())
+    if (!sc_beside_needs_calls())
         return;
     struct open_capture capture = take_capture(stream);
     if (!capture.left_out)
@@ -459,42 +459,42 @@ void sc_beside_ended(const struct sc_stream_record *stream)
     size_t count = 0;
     bool is_counted = count_nodes(capture.graph, &count);
     note_graph_writes(&capture, is_counted, count);
-    sc_left_out_each(capture.left_out, sc_address_base, judge_finding, &capture);
-    count_unjudged(sc_left_out_note_unknown(capture.left_out));
+    sc_left_out_visit_findings(capture.left_out, sc_address_base, judge_finding, &capture);
+    count_unjudged(sc_left_out_count_dropped(capture.left_out));
     give_back(capture.left_out);
 }
 
 /* ---- graphs ---- */
 
-void sc_beside_instantiated(uintptr_t graph, uintptr_t exec)
+void sc_beside_note_instantiated(uintptr_t graph, uintptr_t exec)
 {
     lock_beside();
-    sc_frozen_instantiated(&frozen, graph, exec);
+    sc_frozen_note_instantiated(&frozen, graph, exec);
     unlock_beside();
 }
 
-void sc_beside_handle_gone(uintptr_t handle)
+void sc_beside_forget_handle(uintptr_t handle)
 {
     lock_beside();
-    sc_frozen_gone(&frozen, handle);
+    sc_frozen_forget_handle(&frozen, handle);
     unlock_beside();
 }
 
 /* The program has added a node by hand, of which nothing is known. */
-void sc_beside_node_added(uintptr_t graph)
+void sc_beside_note_node_added(uintptr_t graph)
 {
     lock_beside();
     for (unsigned i = 0; i < capture_count; i++)
         if (captures[i].graph == graph)
             note_unknown(captures[i].left_out);
-    sc_frozen_gone(&frozen, graph); /* execs that were made before stay as they are */
+    sc_frozen_forget_handle(&frozen, graph); /* execs that were made before stay as they are */
     unlock_beside();
 }
 
-void sc_beside_node_changed(void)
+void sc_beside_note_node_changed(void)
 {
     lock_beside();
-    sc_frozen_changed(&frozen);
+    sc_frozen_note_changed(&frozen);
     unlock_beside();
 }
 
@@ -509,7 +509,7 @@ static bool take_hazard(struct sc_hazard *hazard)
 
 /* Reports work that ran beside a capture and is missing in the graph, when a launch reads once more
  * what that work left. */
-void sc_beside_graph_launched(uintptr_t exec)
+void sc_beside_note_launched(uintptr_t exec)
 {
     SC_KEEP_ERRNO();
     struct sc_hazard hazard;

@@ -13,8 +13,8 @@
  * Only calls that come through wrappers are judged, since allocations would be missing otherwise. A
  * call that passes by may have done anything.
  *
- * While sc_beside_is_asked is false, which is one load, only what becomes of graphs and execs has
- * to be told.
+ * While sc_beside_needs_calls is false, which is one load, only what becomes of graphs and execs
+ * has to be told.
  *
  * Thread-safe. Locks: one of its own, a leaf; none may be held where something is reported. errno
  * is kept. Not for a signal handler. */
@@ -34,11 +34,11 @@ struct sc_stream_record;
 
 /* How many captures are open, and how many pieces of memory are watched after one. 0: calls need
  * not tell of what they do. */
-extern _Atomic unsigned sc_beside_concerns;
+extern _Atomic unsigned sc_beside_needs;
 
-static inline bool sc_beside_is_asked(void)
+static inline bool sc_beside_needs_calls(void)
 {
-    return sc_unlikely(atomic_load_explicit(&sc_beside_concerns, memory_order_relaxed) != 0);
+    return sc_unlikely(atomic_load_explicit(&sc_beside_needs, memory_order_relaxed) != 0);
 }
 
 /* For how many graphs and execs it is known what they write (track/graph_writes.h). */
@@ -47,7 +47,7 @@ extern _Atomic unsigned sc_beside_graphs;
 /* Has it to be told what becomes of graphs and execs? */
 static inline bool sc_beside_follows_graphs(void)
 {
-    return sc_beside_is_asked() ||
+    return sc_beside_needs_calls() ||
            sc_unlikely(atomic_load_explicit(&sc_beside_graphs, memory_order_relaxed) != 0);
 }
 
@@ -63,14 +63,14 @@ bool sc_beside_is_watching(void);
 /* The calling thread has begun a capture on the stream, which adds to the graph. `graph` 0: the
  * driver does not say which graph, and nothing is watched. `has_nodes`: the graph had nodes before.
  */
-void sc_beside_began(const struct sc_stream_record *stream, uintptr_t graph, bool has_nodes);
+void sc_beside_note_begun(const struct sc_stream_record *stream, uintptr_t graph, bool has_nodes);
 
 /* The driver has successfully ended the capture that began on the stream: reports what the graph
  * lacks. */
-void sc_beside_ended(const struct sc_stream_record *stream);
+void sc_beside_note_ended(const struct sc_stream_record *stream);
 
 /* The capture that began on the stream, if there is one, is over. Nothing is reported. */
-void sc_beside_forget(const struct sc_stream_record *stream);
+void sc_beside_drop_capture(const struct sc_stream_record *stream);
 
 /* ---- what the driver has accepted ---- */
 
@@ -86,34 +86,34 @@ struct sc_beside_op {
 
 /* Tell of an operation that a capture has taken for the graph; and of one that ran at once, on any
  * thread. */
-void sc_beside_captured(const struct sc_beside_op *op, uintptr_t graph);
-void sc_beside_issued(const struct sc_beside_op *op);
+void sc_beside_note_captured(const struct sc_beside_op *op, uintptr_t graph);
+void sc_beside_note_issued(const struct sc_beside_op *op);
 
 /* Device memory, managed memory included, was allocated. */
-void sc_beside_allocated(uintptr_t address, size_t size_bytes);
+void sc_beside_note_allocated(uintptr_t address, size_t size_bytes);
 
 /* Device memory was written at an unknown place. Later work in the thread's captures is judged as
  * if it might read there. */
-void sc_beside_unknown(void);
+void sc_beside_note_unknown_write(void);
 /* Contexts are gone, and with them the handles of their graphs: forgets these. */
-void sc_beside_contexts_gone(void);
+void sc_beside_forget_graphs(void);
 
 /* ---- graphs, if sc_beside_follows_graphs ---- */
 
 /* The exec was made from the graph, or updated by it. */
-void sc_beside_instantiated(uintptr_t graph, uintptr_t exec);
+void sc_beside_note_instantiated(uintptr_t graph, uintptr_t exec);
 
 /* The handle of a graph or exec is about to become void. */
-void sc_beside_handle_gone(uintptr_t handle);
+void sc_beside_forget_handle(uintptr_t handle);
 
 /* A node was added by hand to a graph that captures may add to as well: what launches of it write
  * is not known. */
-void sc_beside_node_added(uintptr_t graph);
+void sc_beside_note_node_added(uintptr_t graph);
 
 /* A node of some graph was changed or destroyed. */
-void sc_beside_node_changed(void);
+void sc_beside_note_node_changed(void);
 
 /* The exec was launched: reports work beside captures whose result the launch has read. */
-void sc_beside_graph_launched(uintptr_t exec);
+void sc_beside_note_launched(uintptr_t exec);
 
 #endif

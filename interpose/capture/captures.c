@@ -115,7 +115,7 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
 static void remove_locked(unsigned i) SC_REQUIRES(captures_lock)
 {
     SC_ASSERT_HELD(&captures_lock);
-    sc_beside_forget(captures[i].stream);
+    sc_beside_drop_capture(captures[i].stream);
     SC_ASSERT(i < open_count() && open_count() <= OPEN_MAX);
     for (; i + 1 < open_count(); i++)
         captures[i] = captures[i + 1];
@@ -184,7 +184,7 @@ void sc_captures_ended(struct sc_stream_record *stream)
     sc_capturing_changed();
     if (sc_captures_any_open() && (stream->gone || !sc_streams_is_capturing(stream)) &&
         remove_capture(stream))
-        sc_detours_pay_all();
+        sc_detours_make_owed_waits();
 }
 
 /* Removes a capture of the context. `graph`: the capture's graph if it ends with the capture, or 0.
@@ -204,20 +204,20 @@ static bool take_capture_in(const struct sc_context *context, uintptr_t *graph)
 }
 
 /* The context has ended, and its captures with it. */
-void sc_captures_context_gone(const struct sc_context *context)
+void sc_captures_forget_of_context(const struct sc_context *context)
 {
     uintptr_t graph;
     bool ended = false;
     if (sc_beside_follows_graphs() && sc_active())
-        sc_beside_contexts_gone();
+        sc_beside_forget_graphs();
     for (; take_capture_in(context, &graph); ended = true)
         sc_reaper_forget_graph(graph);
     sc_capturing_changed();
     if (ended)
-        sc_detours_pay_all();
+        sc_detours_make_owed_waits();
 }
 
-void sc_captures_joining(struct sc_stream_record *stream)
+void sc_captures_note_joining(struct sc_stream_record *stream)
 {
     SC_ASSERT_HELD(&stream->lock);
     if (sc_captures_any_open())
@@ -255,12 +255,12 @@ static bool is_stream(const struct sc_stream_record *first, const void *stream)
     return first == stream;
 }
 
-struct sc_capture sc_captures_blocking(const struct sc_context *context)
+struct sc_capture sc_captures_find_blocking(const struct sc_context *context)
 {
     return find_capture(context, is_blocking, NULL);
 }
 
-struct sc_capture sc_captures_of(const struct sc_stream_record *stream)
+struct sc_capture sc_captures_find_of_stream(const struct sc_stream_record *stream)
 {
     return find_capture(stream->context, is_stream, stream);
 }
@@ -358,7 +358,7 @@ static bool is_broken_by_call(const struct sc_capture *capture)
 
 /* Finds an open capture that a forbidden call of this thread would break, by its mode; one of the
  * thread's own first. */
-bool sc_captures_endangered(struct sc_capture *endangered)
+bool sc_captures_find_endangered(struct sc_capture *endangered)
 {
     bool found = false;
     bool own = false;

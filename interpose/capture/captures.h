@@ -74,7 +74,7 @@ uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream);
 void sc_captures_ended(struct sc_stream_record *stream);
 
 /* The context is gone, and its captures with it. */
-void sc_captures_context_gone(const struct sc_context *context);
+void sc_captures_forget_of_context(const struct sc_context *context);
 
 /* Around a call that makes the stream capture. Shuts the gate (legacy_gate.h) if the capture would
  * stand in the way of operations in the legacy stream. Returns whether the gate was shut, for
@@ -83,7 +83,7 @@ bool sc_captures_shut_gate(const struct sc_stream_record *stream);
 void sc_captures_open_gate(bool shut);
 
 /* Called before the stream waits for an event, which may join it into a capture. */
-void sc_captures_joining(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
+void sc_captures_note_joining(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
 /* How many events are known to stand within a capture. */
 extern _Atomic unsigned sc_captures_event_count;
@@ -103,10 +103,10 @@ bool sc_captures_is_captured_event(CUevent event);
 
 /* The capture that an operation in the legacy stream of the context would break; the latest if
  * there are several. */
-struct sc_capture sc_captures_blocking(const struct sc_context *context);
+struct sc_capture sc_captures_find_blocking(const struct sc_context *context);
 
 /* The capture that the stream belongs to, as far as it is known: its own, or the latest. */
-struct sc_capture sc_captures_of(const struct sc_stream_record *stream);
+struct sc_capture sc_captures_find_of_stream(const struct sc_stream_record *stream);
 
 /* Reports what the call has done to the capture that began at `begin`. errno is kept. */
 void sc_captures_report(enum sc_hazard_code code, enum sc_action action,
@@ -117,7 +117,7 @@ bool sc_captures_is_own(const struct sc_capture *capture);
 
 /* Finds a capture that a call of this thread would break if no capture permits the call: one that
  * the thread began, or else another thread's. False: there is none. */
-bool sc_captures_endangered(struct sc_capture *endangered);
+bool sc_captures_find_endangered(struct sc_capture *endangered);
 
 /* Makes the thread's capture mode relaxed, so that calls of nested wrappers break no capture.
  * Returns the former mode, which unrelax sets again. */

@@ -286,7 +286,7 @@ static void order_after(struct sc_context *context)
         context->legacy_stream->owes_wait = true;
         pay_wait_of_legacy(context);
     } else {
-        sc_track_forget_point(&sc_track, &after);
+        sc_track_release_point(&sc_track, &after);
     }
     pthread_mutex_unlock(&context->detours.lock);
     sc_relaxed_end(&relaxed);
@@ -322,7 +322,7 @@ static void pay_in_context(struct sc_context *context)
 }
 
 /* A capture has ended: makes all waits that streams still owe. */
-void sc_detours_pay_all(void)
+void sc_detours_make_owed_waits(void)
 {
     struct sc_context *context = atomic_load_explicit(&detoured, memory_order_acquire);
     bool in_gate = context && sc_legacy_gate_is_used();
@@ -342,7 +342,7 @@ static void set_capture(struct sc_detour *detour, struct sc_context *context)
     detour->context = context;
     detour->stream = NULL;
     detour->answered = false;
-    detour->capture = sc_captures_blocking(context).begin;
+    detour->capture = sc_captures_find_blocking(context).begin;
 }
 
 /* Enters the gate, so that no capture begins before the operation is over, and looks whether an
@@ -477,7 +477,7 @@ bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call,
                            CUresult *answer)
 {
     sc_detour_init(detour, call);
-    if (!sc_detour_may_meet(stream, call->per_thread))
+    if (!sc_detour_may_be_needed(stream, call->per_thread))
         return false;
     int saved = errno;
     bool met = enter_gate_and_ask(detour);
@@ -497,7 +497,7 @@ static void report_late(const struct sc_detour *detour, CUresult result)
     if (!context || detour->caller_reports || result != CUDA_ERROR_STREAM_CAPTURE_IMPLICIT ||
         sc_replaying_prepares())
         return;
-    struct sc_capture capture = sc_captures_blocking(context);
+    struct sc_capture capture = sc_captures_find_blocking(context);
     sc_captures_report(SC301, SC_ACTION_REPORTED, &capture.begin, detour->call);
 }
 
@@ -530,12 +530,12 @@ void sc_detour_finish(struct sc_detour *detour, CUresult result)
 
 /* The driver has refused a call that went the quick way: finds out whether a capture was the
  * cause. */
-void sc_detour_refused(const char *api, void *site, bool per_thread, CUresult result)
+void sc_detour_report_refused(const char *api, void *site, bool per_thread, CUresult result)
 {
     SC_CARRY();
     SC_KEEP_ERRNO();
     const struct sc_call call = {api, site, per_thread};
     struct sc_detour detour;
     sc_detour_init(&detour, &call);
-    sc_detour_end(&detour, sc_wrap_answered(&call, result));
+    sc_detour_end(&detour, sc_wrap_check_answer(&call, result));
 }

@@ -53,7 +53,7 @@ static inline bool sc_detour_is_legacy(CUstream stream, bool per_thread)
 
 /* May a capture stand in the way of an operation in the stream? Two relaxed loads while no blocking
  * stream has ever captured. */
-static inline bool sc_detour_may_meet(CUstream stream, bool per_thread)
+static inline bool sc_detour_may_be_needed(CUstream stream, bool per_thread)
 {
     return (sc_legacy_gate_is_used() || sc_captures_any_open()) &&
            sc_detour_is_legacy(stream, per_thread);
@@ -65,7 +65,7 @@ static inline void sc_detour_begin(struct sc_detour *detour, const struct sc_cal
                                    CUstream *stream)
 {
     sc_detour_init(detour, call);
-    if (sc_detour_may_meet(*stream, call->per_thread))
+    if (sc_detour_may_be_needed(*stream, call->per_thread))
         sc_detour_prepare(detour, stream);
 }
 
@@ -90,11 +90,11 @@ static inline CUresult sc_detour_end(struct sc_detour *detour, CUresult result)
 
 /* Reports a call that the driver has refused because of a capture, and for which no detour was
  * made. The parameters are the members of a struct sc_call. */
-void sc_detour_refused(const char *api, void *site, bool per_thread, CUresult result);
+void sc_detour_report_refused(const char *api, void *site, bool per_thread, CUresult result);
 
 /* The caller reports what the driver refuses from now on. Returns whether no capture stands in the
  * way of the operation. */
-static inline bool sc_detour_leaves_to_caller(struct sc_detour *detour)
+static inline bool sc_detour_leave_report_to_caller(struct sc_detour *detour)
 {
     detour->caller_reports = true;
     return !detour->context;
@@ -112,6 +112,6 @@ void sc_detours_fence_context(struct sc_context *context);
 
 /* A capture has ended, which may have spanned several contexts: makes the waits for detours that
  * streams still owe. */
-void sc_detours_pay_all(void);
+void sc_detours_make_owed_waits(void);
 
 #endif

@@ -13,7 +13,7 @@ static bool find_in_context(struct sc_capture *capture)
 {
     struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
     if (context)
-        *capture = sc_captures_blocking(context);
+        *capture = sc_captures_find_blocking(context);
     return context != NULL;
 }
 
@@ -24,7 +24,7 @@ void sc_permit_prepare(struct sc_permit *permit, const struct sc_call *call)
     permit->call = call;
     permit->relaxed = false;
     permit->endangers =
-        sc_captures_any_open() && sc_active() && sc_captures_endangered(&permit->capture);
+        sc_captures_any_open() && sc_active() && sc_captures_find_endangered(&permit->capture);
     if (!sc_active() || sc_captures_mode_is_relaxed() || !sc_captures_are_repaired() ||
         !sc_real.cuThreadExchangeStreamCaptureMode)
         return;

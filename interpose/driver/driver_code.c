@@ -41,26 +41,26 @@ bool sc_driver_code_is_cupti(uintptr_t address)
            sc_object_range_holds(&cupti, address);
 }
 
-bool sc_driver_code_holds(uintptr_t address)
+bool sc_driver_code_has(uintptr_t address)
 {
     return atomic_load_explicit(&is_noted, memory_order_acquire) &&
            sc_object_range_holds(&driver, address);
 }
 
-void sc_driver_code_owns_thread(void)
+void sc_driver_code_note_thread(void)
 {
     is_drivers_thread = true;
 }
 
 /* Has the driver's code, and not the program's, brought the thread to this place? */
-bool sc_driver_code_called(uintptr_t pc, const void *context)
+bool sc_driver_code_has_called(uintptr_t pc, const void *context)
 {
     ucontext_t here;
-    if (is_drivers_thread || sc_driver_code_holds(pc))
+    if (is_drivers_thread || sc_driver_code_has(pc))
         return true;
     if (!context && getcontext(&here) != 0)
         return false;
-    return sc_unwind_any_caller(context ? context : &here, sc_driver_code_holds);
+    return sc_unwind_any_caller(context ? context : &here, sc_driver_code_has);
 }
 
 /* Does the driver's code run there, itself or in a function of the C library that it has called? */
@@ -68,10 +68,10 @@ bool sc_driver_code_runs(uintptr_t pc, const void *context)
 {
     void *frames[CALLERS_MAX];
     if (!sc_object_range_holds(&c_library, pc))
-        return sc_driver_code_holds(pc);
+        return sc_driver_code_has(pc);
     unsigned count = sc_unwind_frames(context, pc, frames, CALLERS_MAX);
     unsigned caller = 0;
     while (caller < count && sc_object_range_holds(&c_library, (uintptr_t)frames[caller]))
         caller++;
-    return caller < count && sc_driver_code_holds((uintptr_t)frames[caller]);
+    return caller < count && sc_driver_code_has((uintptr_t)frames[caller]);
 }

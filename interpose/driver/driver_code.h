@@ -22,10 +22,10 @@ void sc_driver_code_note_cupti(const void *function);
 bool sc_driver_code_is_cupti(uintptr_t address);
 
 /* Does the address lie in the driver? False until that is noted. A load and a comparison. */
-bool sc_driver_code_holds(uintptr_t address);
+bool sc_driver_code_has(uintptr_t address);
 
 /* Notes that the calling thread was started by the driver, which runs host functions there. */
-void sc_driver_code_owns_thread(void);
+void sc_driver_code_note_thread(void);
 
 /* Does the instruction at `pc` belong to the driver, or to a function of the C library that the
  * driver has called? `context` (ucontext_t): the interrupted context, by which the callers are
@@ -35,6 +35,6 @@ bool sc_driver_code_runs(uintptr_t pc, const void *context);
 /* Was the code at `pc` called by the driver, as host functions are? True on the driver's own
  * threads. On another thread the stack tells, if stacks are walked. `context` NULL: the caller's
  * own. */
-bool sc_driver_code_called(uintptr_t pc, const void *context);
+bool sc_driver_code_has_called(uintptr_t pc, const void *context);
 
 #endif

@@ -53,14 +53,14 @@
 
 /* Looks at the driver's answer to a call of the program's: an error that loses the context has the
  * post-mortem written at once. Returns the answer. */
-static inline CUresult sc_wrap_answered(const struct sc_call *call, CUresult result)
+static inline CUresult sc_wrap_check_answer(const struct sc_call *call, CUresult result)
 {
     if (sc_unlikely(result != CUDA_SUCCESS))
         sc_postmortem_failed(call, result);
     return result;
 }
 
-#define real(...) sc_wrap_answered(call, real(__VA_ARGS__))
+#define real(...) sc_wrap_check_answer(call, real(__VA_ARGS__))
 
 /* Makes the wrappers of a function and of its per-thread-stream variant from one body, which
  * follows. `arguments`: the names of the parameters. SC_HOT_PAIR, for functions that programs call

@@ -346,7 +346,7 @@ static void write_summary(int status, bool final, bool asks)
     if (!sc_library_lock_depth) /* for lines that the reaper has written */
         sc_report_modules();
     sc_report_summary(&totals);
-    sc_memory_lines_give_back(drawn);
+    sc_memory_lines_free(drawn);
     sc_pages_unmap(limits, sizeof *limits);
     print_trace();
 }
@@ -376,7 +376,7 @@ void sc_life_memory(void *question)
     struct sc_life_question *of = question;
     struct sc_statement *memory = sc_memory_lines_draw(of->asks);
     of->length = memory ? sc_report_memory_text(memory, of->json, of->size) : 0;
-    sc_memory_lines_give_back(memory);
+    sc_memory_lines_free(memory);
 }
 
 /* Calls the function at the end of the process. The thread may be on a stack of a few KB, as a
@@ -585,7 +585,7 @@ static void say_aborting(void)
 
 static void tell_of_abort(void *site)
 {
-    sc_postmortem_aborts(site);
+    sc_postmortem_write_on_abort(site);
     sc_life_may_vanish();
     say_aborting();
 }

@@ -62,7 +62,7 @@ struct sc_statement *sc_memory_lines_draw(bool asks)
     return statement;
 }
 
-void sc_memory_lines_give_back(struct sc_statement *statement)
+void sc_memory_lines_free(struct sc_statement *statement)
 {
     sc_pages_unmap(statement, sizeof *statement);
 }
@@ -102,7 +102,7 @@ static bool look_once(uint64_t *line_ns)
             atomic_load(&sc_unaccounted_stops) ? NULL : sc_memory_lines_draw(/*asks*/ true);
         if (statement && !atomic_load(&sc_unaccounted_stops))
             sc_report_memory(statement);
-        sc_memory_lines_give_back(statement);
+        sc_memory_lines_free(statement);
     }
     if (is_due)
         *line_ns = next_line_ns();

@@ -27,6 +27,6 @@ bool sc_memory_lines_may_ask(void);
 struct sc_statement *sc_memory_lines_draw(bool asks);
 
 /* Gives the statement back. NULL does nothing. */
-void sc_memory_lines_give_back(struct sc_statement *statement);
+void sc_memory_lines_free(struct sc_statement *statement);
 
 #endif

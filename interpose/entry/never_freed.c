@@ -51,7 +51,7 @@ static struct sc_hazard describe(const struct sc_statement_account *lost)
 }
 
 /* At the end of the process: reports memory that was never freed. */
-void sc_never_freed_tell(void)
+void sc_never_freed_report(void)
 {
     struct sc_statement *statement = sc_unwind_is_deep() ? sc_pages_map(sizeof *statement) : NULL;
     if (!statement)

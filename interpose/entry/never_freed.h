@@ -10,6 +10,6 @@
  * the 48 with most bytes at most. Stacks of one frame do not tell buffers apart: without deeper
  * ones (sc_unwind_is_deep) nothing is reported. Needs: the process was watched from its beginning,
  * and this is its last handler. */
-void sc_never_freed_tell(void);
+void sc_never_freed_report(void);
 
 #endif

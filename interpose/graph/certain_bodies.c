@@ -95,7 +95,7 @@ static bool runs_first(const CUgraphNode *nodes, size_t count, CUgraphNode node)
     return certain;
 }
 
-CUgraph sc_certain_bodies_of(CUgraph graph, CUgraphNode node)
+CUgraph sc_certain_bodies_find(CUgraph graph, CUgraphNode node)
 {
     size_t count = 0;
     CUgraph body = sc_conditional_bodies_chosen(node);

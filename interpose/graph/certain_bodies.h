@@ -15,6 +15,6 @@
 /* The body of a conditional node that runs in every launch. `graph`: the node's graph, which must
  * be the outermost graph or such a body itself. Nobody may change it meanwhile. NULL: no body is
  * certain to run, or that is not known. */
-CUgraph sc_certain_bodies_of(CUgraph graph, CUgraphNode node);
+CUgraph sc_certain_bodies_find(CUgraph graph, CUgraphNode node);
 
 #endif

@@ -19,7 +19,7 @@
 #include "common/poison.h"
 
 /* In a replay a node may have been changed without a wrapper: nothing is noted. */
-bool sc_device_nodes_are_asked(void)
+bool sc_device_nodes_are_watched(void)
 {
     return sc_track_watches_device(&sc_track) && !sc_replaying_is_on();
 }
@@ -45,7 +45,7 @@ void sc_device_nodes_add(const struct sc_graph_call *call, const struct sc_graph
 void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
                           const struct sc_copy_sides *sides, uint8_t unsure)
 {
-    if (!sc_device_nodes_are_asked() || (unsure && sc_options.kernels == SC_KERNELS_OFF))
+    if (!sc_device_nodes_are_watched() || (unsure && sc_options.kernels == SC_KERNELS_OFF))
         return;
     struct sc_device_uses uses = {.count = 0};
     const struct sc_graph_use base = {.node = name, .unsure = unsure & SC_UNSURE_ALL};
@@ -84,7 +84,7 @@ void sc_device_nodes_note_own_memory(uintptr_t exec, uintptr_t name, CUgraphNode
                                      CUgraphNodeType type)
 {
     bool allocates = type == CU_GRAPH_NODE_TYPE_MEM_ALLOC;
-    if ((!allocates && type != CU_GRAPH_NODE_TYPE_MEM_FREE) || !sc_device_nodes_are_asked())
+    if ((!allocates && type != CU_GRAPH_NODE_TYPE_MEM_FREE) || !sc_device_nodes_are_watched())
         return;
     if (!(allocates ? note_allocation(exec, node) : note_free(exec, name, node)))
         SC_TRACKED(sc_graphs_leave_out_device(track.graphs, exec));
@@ -134,8 +134,8 @@ void sc_device_nodes_note_kernel(const struct sc_graph_call *call, uintptr_t nam
 
 /* The program has changed a kernel node of an exec: drops the addresses that its kernel had, and
  * reads the new ones. */
-void sc_device_nodes_kernel_changed(uintptr_t exec, uintptr_t name,
-                                    const struct sc_kernel_node_given *given)
+void sc_device_nodes_note_kernel_change(uintptr_t exec, uintptr_t name,
+                                        const struct sc_kernel_node_given *given)
 {
     uintptr_t outer;
     if (sc_options.kernels == SC_KERNELS_OFF || !sc_active())

@@ -21,7 +21,7 @@ struct sc_graph_call;
 struct sc_graph_use;
 
 /* Is device memory in nodes watched? */
-bool sc_device_nodes_are_asked(void);
+bool sc_device_nodes_are_watched(void);
 
 /* Adds uses of device memory to a node of the call's graph. `base` has what all these uses have in
  * common. */
@@ -56,7 +56,7 @@ struct sc_kernel_node_given {
 /* Drops the addresses that the changed node had, and notes those of its new parameters. Which
  * addresses an inner node had is not known: those of the outermost node around it are all dropped,
  * and none is noted. */
-void sc_device_nodes_kernel_changed(uintptr_t exec, uintptr_t name,
-                                    const struct sc_kernel_node_given *given);
+void sc_device_nodes_note_kernel_change(uintptr_t exec, uintptr_t name,
+                                        const struct sc_kernel_node_given *given);
 
 #endif

@@ -51,7 +51,7 @@ struct search {
 
 static bool clash(const struct use *a, const struct use *b)
 {
-    return a->is->node != b->is->node && sc_conflicts_clash(&a->op, &b->op);
+    return a->is->node != b->is->node && sc_conflicts_share_written_byte(&a->op, &b->op);
 }
 
 /* Do any two uses clash? In most graphs none do, and the edges need not be asked for. */
@@ -150,7 +150,7 @@ static struct sc_graph_use with_author(const struct search *search, uint32_t at,
 {
     struct sc_graph_use use = *search->uses[at].is;
     uintptr_t node = (uintptr_t)search->nodes[search->node_of[at]];
-    use.author = SC_TRACKED(sc_graphs_author(track.graphs, search->graph, node, &use));
+    use.author = SC_TRACKED(sc_graphs_find_author(track.graphs, search->graph, node, &use));
     if (!use.author.api)
         use.author = author_by_host(search, use.node, made);
     return use;

@@ -80,7 +80,7 @@ static void doubt(struct making *making, uintptr_t name, unsigned why)
 {
     uint64_t known = set_if_made(&making->doubts) ? sc_handles_get(&making->doubts, name) : 0;
     if (!put_in(&making->doubts, name, known | why))
-        SC_TRACKED(sc_graphs_doubt_node(track.graphs, making->call->graph, name, why));
+        SC_TRACKED(sc_graphs_add_unsure(track.graphs, making->call->graph, name, why));
 }
 
 /* ---- a node ---- */
@@ -129,7 +129,7 @@ static void note_side(void *context, enum sc_direction direction, const struct s
     const struct place *place = context;
     if (!side->used || sc_shape_hull_bytes(&side->shape) == 0)
         return;
-    struct sc_graph_use use = sc_node_uses_bare(place->name, direction, side);
+    struct sc_graph_use use = sc_node_uses_of_side(place->name, direction, side);
     struct sc_graph_extra extra = {0};
     sc_node_uses_recognise(place->in, place->node, &use, &extra);
     const struct sc_graph_call call = call_for_node(place);
@@ -229,7 +229,7 @@ static void enter_bodies(struct making *making, const struct sc_walked_graph *in
     bool around_runs = around ? in->graph == making->certain_body[around - 1] : in->depth == 0;
     making->certain_body[around] =
         around_runs && sc_conditional_bodies_chosen(node) && making->searches++ < SEARCHES_MAX
-            ? sc_certain_bodies_of(in->graph, node)
+            ? sc_certain_bodies_find(in->graph, node)
             : NULL;
 }
 
@@ -406,7 +406,7 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
                       size_t count)
 {
     struct level level = {context, graph};
-    if (graph->depth == 0 && sc_device_nodes_are_asked()) {
+    if (graph->depth == 0 && sc_device_nodes_are_watched()) {
         sc_device_nodes_end_own_memory(level.making->call->graph);
         sc_device_races_find(level.making->call, graph->graph, nodes, count, name_in, level.making);
     }
@@ -416,7 +416,7 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
         return;
     bool known = note_notifiers(&level, nodes, count);
     bool all = sc_unjudged_each(nodes, count, known ? tells_seen : NULL, unjudge_around, &level);
-    if (!sc_device_nodes_are_asked())
+    if (!sc_device_nodes_are_watched())
         return;
     if (graph->depth == 0 && level.making->has_hosts)
         all &= sc_unjudged_behind_hosts(nodes, count, unjudge_around, &level);
@@ -437,7 +437,7 @@ static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
     struct sc_handles *doubts = set_if_made(&making->doubts);
     if (!doubts)
         return;
-    SC_TRACKED(sc_graphs_doubt_nodes(track.graphs, exec, doubts));
+    SC_TRACKED(sc_graphs_add_unsure_of_nodes(track.graphs, exec, doubts));
     sc_handles_destroy(doubts);
 }
 

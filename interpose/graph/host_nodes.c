@@ -19,7 +19,7 @@ static void make_known(struct sc_point *point, void *site)
 {
     if (!point->stream)
         return;
-    sc_hazards_note_known(point, &(struct sc_culprit){"cuGraphLaunch", site, NULL});
+    sc_hazards_note_done_and_report(point, &(struct sc_culprit){"cuGraphLaunch", site, NULL});
     sc_guard_apply(SC_GUARD_ALL);
 }
 
@@ -103,5 +103,5 @@ void sc_host_nodes_end_change(CUgraphExec exec, CUgraphNode node, struct sc_watc
     else if (changed)
         SC_TRACKED(sc_watched_nodes_drop(track.order, changed));
     else if (result == CUDA_SUCCESS && sc_active())
-        SC_TRACKED(sc_graphs_lose_watched(track.graphs, (uintptr_t)exec, (uintptr_t)node));
+        SC_TRACKED(sc_graphs_end_watch(track.graphs, (uintptr_t)exec, (uintptr_t)node));
 }

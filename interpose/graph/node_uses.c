@@ -43,7 +43,7 @@ static struct sc_graph_author author_of(const struct sc_graph_call *call)
 
 /* Copies bytes that a node is to read, since the program's own may be gone when the graph is
  * launched. NULL: no memory. */
-void *sc_node_uses_keep(const void *bytes, size_t size_bytes)
+void *sc_node_uses_copy_bytes(const void *bytes, size_t size_bytes)
 {
     struct sc_context *context = sc_contexts_current();
     bool outlives_exec =
@@ -73,14 +73,14 @@ static struct sc_graph_extra note_stack(struct sc_graph_use *use)
     extra.local = sc_unwind_owner_of(use->shape.address).local;
     if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && use->direction == SC_H2D &&
         can_read(use->shape.address))
-        extra.saved =
-            sc_node_uses_keep((const void *)use->shape.address, sc_shape_hull_bytes(&use->shape));
+        extra.saved = sc_node_uses_copy_bytes((const void *)use->shape.address,
+                                              sc_shape_hull_bytes(&use->shape));
     return extra;
 }
 
 /* The use of one end of a node's copy, without its author. */
-struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction direction,
-                                      const struct sc_copy_side *side)
+struct sc_graph_use sc_node_uses_of_side(uintptr_t node, enum sc_direction direction,
+                                         const struct sc_copy_side *side)
 {
     struct sc_range_info range = sc_track_find_range(&sc_track, side->shape.address);
     return (struct sc_graph_use){
@@ -149,7 +149,7 @@ void sc_node_uses_note(const struct sc_graph_call *call, const struct sc_host_us
 void sc_node_uses_note_device(const struct sc_graph_call *call, uintptr_t node,
                               const struct sc_device_uses *uses)
 {
-    if (!uses->count || !sc_device_nodes_are_asked())
+    if (!uses->count || !sc_device_nodes_are_watched())
         return;
     const struct sc_graph_use base = {.node = node, .author = author_of(call)};
     sc_device_nodes_add(call, &base, uses->of, uses->count);
@@ -170,7 +170,7 @@ static void note_side(const struct sc_graph_call *call, uintptr_t node, enum sc_
 {
     if (!side->used || sc_shape_hull_bytes(&side->shape) == 0)
         return;
-    struct sc_graph_use use = sc_node_uses_bare(node, direction, side);
+    struct sc_graph_use use = sc_node_uses_of_side(node, direction, side);
     sc_node_uses_add(call, &use, &side->fold);
 }
 

@@ -82,8 +82,8 @@ void sc_node_uses_ask_driver(CUgraphNode node, CUgraphNodeType type, sc_visit_si
                              void *context);
 
 /* A use of the side, without its author. */
-struct sc_graph_use sc_node_uses_bare(uintptr_t node, enum sc_direction direction,
-                                      const struct sc_copy_side *side);
+struct sc_graph_use sc_node_uses_of_side(uintptr_t node, enum sc_direction direction,
+                                         const struct sc_copy_side *side);
 
 /* Adds the use to the call's graph, with the call as its author. */
 void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
@@ -98,6 +98,6 @@ void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
 
 /* Copies the bytes into memory that lives as long as a graph names it. A node reads the copy
  * instead of memory that will be gone. NULL: there is no memory. */
-void *sc_node_uses_keep(const void *bytes, size_t size_bytes);
+void *sc_node_uses_copy_bytes(const void *bytes, size_t size_bytes);
 
 #endif

@@ -25,13 +25,13 @@ static void add_former(void *context, enum sc_direction direction, const struct 
 
 /* Before a node is changed or destroyed: what it did, so that this can be dropped behind the
  * call. */
-struct sc_former sc_orphan_nodes_former(CUgraphNode node)
+struct sc_former sc_orphan_nodes_describe(CUgraphNode node)
 {
     CUgraphNodeType type;
     struct sc_former former = {0};
     if (!sc_active())
         return former;
-    former.graph = SC_TRACKED(sc_graphs_of_node(track.graphs, (uintptr_t)node));
+    former.graph = SC_TRACKED(sc_graphs_find_of_node(track.graphs, (uintptr_t)node));
     if (!former.graph && !sc_replaying_is_on() && /* in a replay the node is changed already */
         sc_driver_nodes_can_be_asked() && sc_real.cuGraphNodeGetType(node, &type) == CUDA_SUCCESS)
         sc_node_uses_ask_driver(node, type, add_former, &former);

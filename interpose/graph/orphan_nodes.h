@@ -22,7 +22,7 @@ struct sc_former {
     struct sc_graph_use uses[2]; /* with graph 0: what the driver says of the node */
     uint32_t count;
 };
-struct sc_former sc_orphan_nodes_former(CUgraphNode node);
+struct sc_former sc_orphan_nodes_describe(CUgraphNode node);
 
 /* After a call that has changed the node: drops what the node did before. Returns the handle under
  * which to note what it does now. */

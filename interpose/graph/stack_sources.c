@@ -22,7 +22,7 @@
 
 /* Points one side of the copy at `saved`. The type of memory stays, since a node of an exec may not
  * change it. The gaps between rows stay as well: the copy has them, too. */
-void sc_stack_sources_point(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved)
+void sc_stack_sources_redirect(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved)
 {
     if (direction == SC_H2D) {
         bool unified = copy->srcMemoryType == CU_MEMORYTYPE_UNIFIED;
@@ -53,7 +53,7 @@ static bool redirect_side(const struct sc_walked_graph *in, CUgraphNode node,
     sc_node_uses_recognise(in, node, &use, &extra);
     if (use.kind != SC_STACK || !extra.saved)
         return false;
-    sc_stack_sources_point(copy, direction, extra.saved);
+    sc_stack_sources_redirect(copy, direction, extra.saved);
     return true;
 }
 
@@ -84,7 +84,7 @@ static enum sc_step redirect_copy(void *redirects, struct sc_walked_graph *in, C
     return SC_STEP_INTO;
 }
 
-struct sc_running sc_stack_sources_look(void)
+struct sc_running sc_stack_sources_here(void)
 {
     return (struct sc_running){.here = (uintptr_t)__builtin_frame_address(0)};
 }
@@ -122,7 +122,7 @@ static size_t refresh_graph(uintptr_t graph)
 {
     struct sc_graph_use use;
     struct sc_graph_extra extra;
-    struct sc_running running = sc_stack_sources_look();
+    struct sc_running running = sc_stack_sources_here();
     uint32_t id;
     const struct sc_graph *known = sc_track_graph(&sc_track, graph, &id);
     if (!known || !known->stack_count)

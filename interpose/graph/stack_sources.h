@@ -38,10 +38,10 @@ void sc_stack_sources_undo(const struct sc_stack_sources *redirects);
 void sc_stack_sources_end(struct sc_stack_sources *redirects);
 
 /* Has one side of the copy use the memory `saved`: the source for SC_H2D, else the destination. */
-void sc_stack_sources_point(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved);
+void sc_stack_sources_redirect(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved);
 
 /* The place on the calling thread's stack from which uses are looked at. */
-struct sc_running sc_stack_sources_look(void);
+struct sc_running sc_stack_sources_here(void);
 
 /* Does the function still run whose local the use lies in (interpose/base/locals.h)? */
 bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,

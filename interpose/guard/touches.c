@@ -59,7 +59,7 @@ static struct sc_spans *guards(void)
 
 static bool is_covered(uintptr_t address)
 {
-    return sc_grid_point(&guards()->grid, address) != 0;
+    return sc_grid_find_at(&guards()->grid, address) != 0;
 }
 
 /* A touch (a read or write that may come too early) while it is handled, step by step. It lies on
@@ -102,8 +102,8 @@ static __thread struct {
  * since this function may be abandoned half-way (sc_spare_stack_try) and be repeated. */
 static void report_each(const struct sc_ops *ops, const struct touch *touch)
 {
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
-        struct sc_ops one = sc_ops_one(ops, i);
+    for (unsigned i = 0; i < sc_ops_count_kept(ops); i++) {
+        struct sc_ops one = sc_ops_view_one(ops, i);
         enum sc_action action =
             sc_hazards_heals(&one.ops[0]) ? SC_ACTION_STALLED : SC_ACTION_REPORTED;
         struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
@@ -127,7 +127,7 @@ static bool drop_later_than_host_function(struct sc_ops *ops)
 {
     uint64_t since = sc_host_functions_own_ticks();
     unsigned kept = 0;
-    unsigned count = sc_ops_kept(ops);
+    unsigned count = sc_ops_count_kept(ops);
     if (since == 0)
         return false;
     for (unsigned i = 0; i < count; i++)
@@ -142,7 +142,7 @@ static bool drop_later_than_host_function(struct sc_ops *ops)
 static bool is_in_unknown_function(const struct sc_culprit *culprit)
 {
     return sc_host_functions_own_ticks() == 0 &&
-           sc_driver_code_called((uintptr_t)culprit->site, culprit->context);
+           sc_driver_code_has_called((uintptr_t)culprit->site, culprit->context);
 }
 
 /* ---- host functions that wait for the program ---- */
@@ -151,7 +151,7 @@ static bool is_in_unknown_function(const struct sc_culprit *culprit)
 static void drop_each(struct sc_ops *ops, bool is_dropped(const struct sc_op_info *op))
 {
     unsigned kept = 0;
-    unsigned count = sc_ops_kept(ops);
+    unsigned count = sc_ops_count_kept(ops);
     for (unsigned i = 0; i < count; i++)
         if (!is_dropped(&ops->ops[i]))
             ops->ops[kept++] = ops->ops[i];
@@ -162,7 +162,7 @@ static void drop_each(struct sc_ops *ops, bool is_dropped(const struct sc_op_inf
  * function may wait for this touch, which is excused. */
 static bool excuses_all(const struct sc_ops *ops)
 {
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(ops); i++)
         if (!sc_host_functions_excuses(&ops->ops[i], sc_ticks()))
             return false;
     return ops->ops != NULL;
@@ -172,7 +172,7 @@ static bool excuses_all(const struct sc_ops *ops)
 static bool are_open(const struct sc_ops *ops)
 {
     bool are = false;
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(ops); i++)
         are |= sc_host_functions_are_open(&ops->ops[i]);
     return are;
 }
@@ -205,7 +205,7 @@ static void leave_unwatched(const struct sc_ops *ops)
 /* Ends the guard of operation `i`, and removes it from the list. */
 static void drop_op(struct sc_ops *ops, unsigned i)
 {
-    struct sc_ops one = sc_ops_one(ops, i);
+    struct sc_ops one = sc_ops_view_one(ops, i);
     SC_TRACKED(sc_guarded_end(track.inflight, &one));
     ops->ops[i] = ops->ops[--ops->count];
 }
@@ -214,7 +214,7 @@ static void drop_op(struct sc_ops *ops, unsigned i)
  * parameters? */
 static bool has_kernel(const struct sc_ops *ops)
 {
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(ops); i++)
         if (sc_ops_is_possible(&ops->ops[i]))
             return true;
     return false;
@@ -227,7 +227,7 @@ static bool has_kernel(const struct sc_ops *ops)
 static void drop_unawaited_kernels(struct sc_ops *ops, struct touch *touch)
 {
     touch->kernel_stream = 0;
-    ops->count = sc_ops_kept(ops);
+    ops->count = sc_ops_count_kept(ops);
     for (unsigned i = ops->count; i-- > 0;) {
         const struct sc_op_info *op = &ops->ops[i];
         if (!sc_ops_is_possible(op))
@@ -248,7 +248,7 @@ static void drop_unawaited_kernels(struct sc_ops *ops, struct touch *touch)
  * instruction, or the kernel is known to wait for the host. True: there were some. */
 static bool drop_synchronising_kernels(struct sc_ops *ops, const struct touch *touch)
 {
-    unsigned before = ops->count = sc_ops_kept(ops);
+    unsigned before = ops->count = sc_ops_count_kept(ops);
     if (!has_kernel(ops))
         return false;
     bool is_atomic = touch->fault && sc_atomic_stores_is_one(touch->fault->pc);
@@ -287,7 +287,7 @@ static bool await(const struct sc_ops *ops, struct touch *touch)
         .size_bytes = sc_shape_hull_bytes(&ops->ops[0].shape),
         .kind = SC_HOLD_WAIT,
     };
-    sc_track_await(&sc_track, ops, &request);
+    sc_track_add_wait(&sc_track, ops, &request);
     if (!request.held)
         return false;
     touch->awaited = ops->ops[0].ticket;
@@ -430,7 +430,7 @@ static void handle(struct touch *touch)
 static void end_wait(struct touch *touch)
 {
     if (touch->hold)
-        SC_TRACKED(sc_holds_leave(track.holds, touch->hold, touch->hold_age));
+        SC_TRACKED(sc_holds_give_up(track.holds, touch->hold, touch->hold_age));
     touch->hold = 0;
 }
 
@@ -469,7 +469,7 @@ static void check_waiters(void *argument)
 static void check_hold(void *argument)
 {
     struct touch *touch = argument;
-    if (!SC_TRACKED(sc_holds_lives(track.holds, touch->hold, touch->hold_age)))
+    if (!SC_TRACKED(sc_holds_is_alive(track.holds, touch->hold, touch->hold_age)))
         touch->hold = 0;
 }
 
@@ -639,7 +639,7 @@ static void unprotect_for_driver(struct touch *touch)
     const size_t block_bytes = (size_t)2 << 20;
     SC_OPS(found);
     SC_TRACKED(sc_guarded_find_touched(track.inflight, touch->address, 1, touch->kind, &found));
-    for (unsigned i = 0; i < sc_ops_kept(&found); i++) {
+    for (unsigned i = 0; i < sc_ops_count_kept(&found); i++) {
         const struct sc_op_info *op = &found.ops[i];
         size_t left = op->shape.address + sc_shape_hull_bytes(&op->shape) - touch->address;
         if (!op->range && left > touch->size_bytes)

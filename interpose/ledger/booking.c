@@ -237,10 +237,10 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
 
 /* Books what cuMemAllocAsync gives where the quick way (sc_booking_given_in_order) lacks the pool
  * or the stack. */
-__attribute__((noinline)) void sc_booking_given_otherwise(const char *api, void *site,
-                                                          uintptr_t address, size_t size_bytes,
-                                                          int device, uintptr_t pool,
-                                                          uintptr_t depth)
+__attribute__((noinline)) void sc_booking_note_given_in_order(const char *api, void *site,
+                                                              uintptr_t address, size_t size_bytes,
+                                                              int device, uintptr_t pool,
+                                                              uintptr_t depth)
 {
     if (!sc_booking_is_on())
         return;
@@ -319,8 +319,8 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
 }
 
 /* The same behind a free that went the quick way, with what was found before the call. */
-void sc_booking_left_otherwise(uintptr_t address, const struct sc_ledger_leaving *leaving,
-                               bool taken)
+void sc_booking_note_left_in_order(uintptr_t address, const struct sc_ledger_leaving *leaving,
+                                   bool taken)
 {
     if (!address || !sc_options.memory)
         return;

@@ -64,8 +64,8 @@ static inline void sc_booking_begins_in_order(uintptr_t pool)
 /* For each device the number of its current pool in the ledger; 0: it is to be asked for. */
 extern _Atomic unsigned sc_booking_current_pools[SC_LEDGER_DEVICES];
 
-void sc_booking_given_otherwise(const char *api, void *site, uintptr_t address, size_t size_bytes,
-                                int device, uintptr_t pool, uintptr_t depth);
+void sc_booking_note_given_in_order(const char *api, void *site, uintptr_t address,
+                                    size_t size_bytes, int device, uintptr_t pool, uintptr_t depth);
 
 /* Enters memory that was allocated in a stream's order. `pool`: where it comes from; 0: from the
  * device's current pool. Must be inlined into the wrapper, whose frame it uses. */
@@ -83,13 +83,13 @@ SC_INLINED void sc_booking_given_in_order(const char *api, void *site, uintptr_t
         sc_ledger_given_of_pool(&sc_ledger, address, size_bytes, number, (unsigned)device,
                                 known->origin);
     else
-        sc_booking_given_otherwise(api, site, address, size_bytes, device, pool, depth);
+        sc_booking_note_given_in_order(api, site, address, size_bytes, device, pool, depth);
 }
 
 /* Called after the driver has answered a free of a pool's memory. `leaving`: what left the ledger
  * before the call; if its name is 0, nothing was known of the memory. */
-void sc_booking_left_otherwise(uintptr_t address, const struct sc_ledger_leaving *leaving,
-                               bool taken);
+void sc_booking_note_left_in_order(uintptr_t address, const struct sc_ledger_leaving *leaving,
+                                   bool taken);
 
 /* A handle of it was made for others. Needs: it is on. */
 void sc_booking_exported(const struct sc_call *call, const struct sc_memory *memory);

@@ -163,7 +163,7 @@ static bool await_all(const struct sc_ops *ops)
     uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
     bool waited = false;
     sc_nvtx_stall_begin("dlclose");
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+    for (unsigned i = 0; i < sc_ops_count_kept(ops); i++) {
         if (sc_marks_show_complete(&ops->ops[i].ticket))
             continue;
         waited = true;

@@ -35,7 +35,7 @@ bool sc_losses_are_pages(const void *address, size_t size_bytes);
 static inline bool sc_losses_are_watched(void)
 {
     return __builtin_expect(
-               sc_track_watches_libc(&sc_track) || sc_track_has(&sc_track, SC_HAS_RANGES), 0) &&
+               sc_track_watches_libc(&sc_track) || sc_track_has_any(&sc_track, SC_HAS_RANGES), 0) &&
            sc_active() && !sc_is_inside();
 }
 

@@ -278,7 +278,7 @@ static void drop_block(uintptr_t start)
 {
     size_t pages_bytes = 0;
     pthread_mutex_lock(&lock);
-    uint32_t id = sc_grid_point_locked(&grid, start);
+    uint32_t id = sc_grid_find_at_locked(&grid, start);
     if (id && start_of(block_at(id)) == start) {
         pages_bytes = pages_of(block_at(id));
         SC_ASSERT(!block_at(id)->spare || spare_slot_locked(id));
@@ -419,12 +419,12 @@ uintptr_t sc_pinned_end(uintptr_t address)
 {
     if (!atomic_load_explicit(&owner, memory_order_acquire))
         return 0;
-    uint32_t id = sc_grid_point(&grid, address);
+    uint32_t id = sc_grid_find_at(&grid, address);
     if (id == SC_GRID_RETRY) {
         if (is_in_child())
             return 0;
         pthread_mutex_lock(&lock);
-        id = sc_grid_point_locked(&grid, address);
+        id = sc_grid_find_at_locked(&grid, address);
         pthread_mutex_unlock(&lock);
     }
     return id && start_of(block_at(id)) == address ? address + pages_of(block_at(id)) : 0;
@@ -436,7 +436,7 @@ bool sc_pinned_has(uintptr_t address)
 {
     if (!atomic_load_explicit(&owner, memory_order_acquire))
         return false;
-    uint32_t id = sc_grid_point(&grid, address);
+    uint32_t id = sc_grid_find_at(&grid, address);
     return id && id != SC_GRID_RETRY && !is_in_child();
 }
 
@@ -449,7 +449,7 @@ uint32_t sc_pinned_epoch(void)
 static bool is_live(uintptr_t start)
 {
     pthread_mutex_lock(&lock);
-    uint32_t id = sc_grid_point_locked(&grid, start);
+    uint32_t id = sc_grid_find_at_locked(&grid, start);
     bool live = id && start_of(block_at(id)) == start && !block_at(id)->spare;
     pthread_mutex_unlock(&lock);
     return live;
@@ -463,7 +463,7 @@ bool sc_pinned_overlaps(uintptr_t address, size_t size_bytes)
     if (!size_bytes || is_in_child())
         return false;
     pthread_mutex_lock(&lock);
-    bool any = sc_grid_any(&grid, address, size_bytes) != 0;
+    bool any = sc_grid_find_any(&grid, address, size_bytes) != 0;
     pthread_mutex_unlock(&lock);
     return any;
 }
@@ -485,7 +485,7 @@ static bool become_spare(uintptr_t start, CUcontext current)
 {
     bool done = false;
     pthread_mutex_lock(&lock);
-    uint32_t id = sc_grid_point_locked(&grid, start);
+    uint32_t id = sc_grid_find_at_locked(&grid, start);
     uint32_t *slot = spare_slot_locked(0);
     if (slot && id && start_of(block_at(id)) == start && may_become_spare(block_at(id), current)) {
         block_at(id)->spare = true;

@@ -322,7 +322,7 @@ struct sc_slot *sc_snapshots_take(struct sc_context *context, enum sc_direction 
 
 void sc_snapshots_refuse(const struct sc_simple_copy *copy)
 {
-    SC_TRACKED(sc_inflight_refuse_simply(track.inflight, copy));
+    SC_TRACKED(sc_inflight_refuse_simple_copy(track.inflight, copy));
 }
 
 /* Takes a slot for a small source and fills it: the quick path. False: it is not possible. */
@@ -331,7 +331,7 @@ bool sc_snapshots_begin_upload(struct sc_context *context, struct sc_simple_copy
     struct sc_context *home = context->primary ? context->primary : context;
     struct sc_staging_of_context *own = atomic_load_explicit(&home->staging, memory_order_acquire);
     if (!own || sc_options.mode != SC_MODE_FIX ||
-        !sc_track_begin_simply(&sc_track, &own->staging, copy))
+        !sc_track_begin_simple_copy(&sc_track, &own->staging, copy))
         return false;
     if (!copy->is_filled)
         memcpy(copy->slot->bytes, (const void *)copy->host, copy->size_bytes);
@@ -393,7 +393,7 @@ void sc_snapshots_context_gone(struct sc_context *context)
     struct sc_staging_of_context *own = atomic_exchange(&context->staging, NULL);
     if (own)
         SC_TRACKED(sc_staging_end(&own->staging));
-    bool whole = own && sc_staging_is_whole(&own->staging);
+    bool whole = own && sc_staging_has_all_slots(&own->staging);
     for (struct block *block = own ? own->first : NULL, *next; block; block = next) {
         next = block->next;
         unmap_memory(block);

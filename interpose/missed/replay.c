@@ -45,7 +45,7 @@ static void add_wait(const struct sc_call *call, CUstream handle, CUevent event)
     if (!stream || sc_streams_is_capturing(stream))
         return;
     struct sc_wait just_made; /* the wait began without a wrapper */
-    sc_event_calls_join(stream, event);
+    sc_event_calls_note_join(stream, event);
     sc_track_begin_wait(&sc_track, stream->id, (uintptr_t)event, &just_made);
     sc_track_end_wait(&sc_track, &just_made, /*issued=*/true);
 }

@@ -23,7 +23,7 @@
  * do so, too: all calls are followed from now on. */
 static void end_unwrapped_wait(struct sc_point *point, const char *api)
 {
-    sc_hazards_note_known(point, &(struct sc_culprit){api, NULL, NULL});
+    sc_hazards_note_done_and_report(point, &(struct sc_culprit){api, NULL, NULL});
     sc_guard_apply(SC_GUARD_ALL);
     sc_cupti_follow_more();
 }
@@ -64,7 +64,7 @@ static void act_on_news(const struct sc_news *news)
         break;
     case SC_NEWS_GRAPH_ENDS:
         if (sc_beside_follows_graphs())
-            sc_beside_handle_gone(news->handle);
+            sc_beside_forget_handle(news->handle);
         sc_reaper_forget_graph(news->handle);
         break;
     case SC_NEWS_STREAM_WAITED:

@@ -320,7 +320,7 @@ void sc_postmortem_failed(const struct sc_call *call, int result)
 }
 
 /* A program that is halted at a hazard (halt_on_error=1) has been told of that already. */
-void sc_postmortem_aborts(void *site)
+void sc_postmortem_write_on_abort(void *site)
 {
     if (!is_in_library(site) && may_tell())
         write_once(&aborted, "abort", site);

@@ -13,7 +13,7 @@
 #define SC_INTERPOSE_POSTMORTEM_POSTMORTEM_H
 
 /* The program aborts, by a call that returns to `site`: writes the line, unless it is written. */
-void sc_postmortem_aborts(void *site);
+void sc_postmortem_write_on_abort(void *site);
 
 /* The process is about to end: waits, for two seconds at most, for the thread that is writing the
  * line. */

@@ -76,16 +76,16 @@ static bool is_passed(const struct sc_deallocation *request, const struct sc_op_
 /* May the call be made at once, as only GPU kernels are in flight there that are not waited for? */
 bool sc_deallocation_needs_no_wait(const struct sc_deallocation *request)
 {
-    for (unsigned i = 0; i < sc_ops_kept(&request->found); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(&request->found); i++)
         if (!is_passed(request, &request->found.ops[i]))
             return false;
-    return request->found.count == sc_ops_kept(&request->found);
+    return request->found.count == sc_ops_count_kept(&request->found);
 }
 
 /* Is any of the operations found one that the call does not wait for? */
 static bool is_any_passed(const struct sc_deallocation *request)
 {
-    for (unsigned i = 0; i < sc_ops_kept(&request->found); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(&request->found); i++)
         if (is_passed(request, &request->found.ops[i]))
             return true;
     return false;
@@ -100,8 +100,8 @@ void sc_deallocation_report(const struct sc_deallocation *request, enum sc_hazar
         sc_hazards_report(code, action_of(request), &request->found, &buffer, culprit);
         return;
     }
-    for (unsigned i = 0; i < sc_ops_kept(&request->found); i++) {
-        struct sc_ops one = sc_ops_one(&request->found, i);
+    for (unsigned i = 0; i < sc_ops_count_kept(&request->found); i++) {
+        struct sc_ops one = sc_ops_view_one(&request->found, i);
         enum sc_action action =
             is_passed(request, &one.ops[0]) ? SC_ACTION_REPORTED : action_of(request);
         sc_hazards_report(code, action, &one, &buffer, culprit);

@@ -150,7 +150,7 @@ static void report(enum sc_hazard_code code, enum sc_action action, const struct
         return;
     SC_KEEP_ERRNO();
     struct sc_hazard_event event = sc_hazards_event(culprit);
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+    for (unsigned i = 0; i < sc_ops_count_kept(ops); i++) {
         if (is_void(&ops->ops[i], finding))
             continue;
         struct sc_hazard hazard =
@@ -177,7 +177,7 @@ void sc_hazards_report_decided(enum sc_hazard_code code, enum sc_action action,
         return;
     SC_KEEP_ERRNO();
     struct sc_hazard_event event = sc_hazards_event(culprit);
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
+    for (unsigned i = 0; i < sc_ops_count_kept(ops); i++) {
         struct sc_hazard hazard = hazard_of(code, action, &ops->ops[i], buffer, &event, false);
         hazard.certainty = decided->certainty[i];
         if (decided->counts[i])
@@ -216,7 +216,7 @@ void sc_hazards_report_order(enum sc_hazard_code code, enum sc_action action,
                              const struct sc_ops *ops, unsigned i, const struct sc_later *later,
                              const struct sc_culprit *culprit)
 {
-    struct sc_ops one = sc_ops_one(ops, i);
+    struct sc_ops one = sc_ops_view_one(ops, i);
     struct sc_buffer buffer = sc_hazards_buffer_of(&one.ops[0]);
     report(code, action, &one, &buffer, culprit, SC_BY_ORDER, later);
 }
@@ -243,7 +243,7 @@ static void report_returned(const struct sc_op_info *op)
 void sc_hazards_report_returned(const struct sc_ops *ops)
 {
     SC_KEEP_ERRNO();
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(ops); i++)
         report_returned(&ops->ops[i]);
 }
 
@@ -251,8 +251,8 @@ void sc_hazards_report_returned(const struct sc_ops *ops)
  * comparing bytes, after the fact. */
 void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_culprit *where)
 {
-    for (unsigned i = 0; i < sc_ops_kept(ops); i++) {
-        struct sc_ops one = sc_ops_one(ops, i);
+    for (unsigned i = 0; i < sc_ops_count_kept(ops); i++) {
+        struct sc_ops one = sc_ops_view_one(ops, i);
         if (one.ops[0].returned) {
             sc_hazards_report_returned(&one);
             continue;

@@ -41,7 +41,7 @@ void sc_hazards_report_overwritten(const struct sc_ops *ops, const struct sc_cul
 
 /* Records that all work up to the point is known done (sc_track_note_known), and reports sources
  * that were found changed. */
-void sc_hazards_note_known(struct sc_point *point, const struct sc_culprit *where);
+void sc_hazards_note_done_and_report(struct sc_point *point, const struct sc_culprit *where);
 
 /* Reports operations on local variables of functions that have returned. The hazard's event is the
  * return, with the function as its stack. */

@@ -387,7 +387,7 @@ static void end_or_put_back(const struct sc_release *release, bool ended)
 bool sc_reaper_give_back_pinned(const struct sc_context *context)
 {
     bool any = false;
-    if (sc_likely(!sc_track_has(&sc_track, SC_HAS_HOLDS)) || !context)
+    if (sc_likely(!sc_track_has_any(&sc_track, SC_HAS_HOLDS)) || !context)
         return false;
     SC_KEEP_ERRNO();
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
@@ -421,7 +421,7 @@ static void query_awaited_streams(void)
     uint32_t after = 0;
     unsigned count;
     do {
-        count = SC_TRACKED(sc_holds_awaited_streams(track.holds, after, tickets, AWAITED_MAX));
+        count = SC_TRACKED(sc_holds_list_awaited(track.holds, after, tickets, AWAITED_MAX));
         for (unsigned i = 0; i < count; i++)
             sc_marks_show_complete(&tickets[i]);
         after = tickets[AWAITED_MAX - 1].stream;
@@ -634,8 +634,8 @@ struct awaited {
 /* Has the hold that a thread waits for ended? */
 static bool has_ended(const struct awaited *awaited)
 {
-    return awaited->taken ? !SC_TRACKED(sc_holds_lives(track.holds, awaited->taken->held,
-                                                       awaited->taken->held_age))
+    return awaited->taken ? !SC_TRACKED(sc_holds_is_alive(track.holds, awaited->taken->held,
+                                                          awaited->taken->held_age))
                           : !sc_track_is_held(&sc_track, awaited->address, awaited->size_bytes,
                                               SC_HOLDS_REAPERS);
 }
@@ -817,7 +817,7 @@ void sc_reaper_child(void)
 
 void sc_reaper_graph_changed(void)
 {
-    if (sc_track_has(&sc_track, SC_HAS_HOLDS))
+    if (sc_track_has_any(&sc_track, SC_HAS_HOLDS))
         sc_reaper_wake();
 }
 

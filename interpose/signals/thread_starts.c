@@ -50,7 +50,7 @@ static struct start use_start(void *place)
     if (start.begins_blocked)
         sc_signal_mask_begin_blocked();
     if (start.is_drivers)
-        sc_driver_code_owns_thread();
+        sc_driver_code_note_thread();
     if (start.is_drivers || start.is_cuptis)
         sc_blocked_threads_leave_out();
     return start;
@@ -99,7 +99,7 @@ static struct start *note_start(const pthread_attr_t *attributes, uintptr_t func
                                 void *argument)
 {
     bool blocked = begins_blocked(attributes);
-    bool is_drivers = sc_driver_code_holds(function);
+    bool is_drivers = sc_driver_code_has(function);
     bool is_cuptis = sc_driver_code_is_cupti(function);
     struct start *place = blocked || is_drivers || is_cuptis ? take_place() : NULL;
     if (place) {
@@ -125,7 +125,7 @@ static int check_started(struct start *place, int result)
 static bool is_there_because_of_us(uintptr_t function, uintptr_t caller)
 {
     if (sc_cupti_is_asking())
-        return !sc_driver_code_holds(function);
+        return !sc_driver_code_has(function);
     return sc_cupti_is_ours() &&
            (sc_driver_code_is_cupti(function) || sc_driver_code_is_cupti(caller));
 }

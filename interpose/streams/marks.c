@@ -572,7 +572,7 @@ static bool may_await(const struct sc_stream_record *stream)
     if (stream->kind == SC_STREAM_LEGACY)
         return atomic_load(&stream->context->marks.awaits);
     return atomic_load(&stream->marks.awaits) ||
-           sc_track_unseen_behind(&sc_track, stream->id, NULL).waits != 0;
+           sc_track_find_unseen_before(&sc_track, stream->id, NULL).waits != 0;
 }
 
 /* Makes later work of `before` wait for the stream's newest mark, unless the mark leads already. A
@@ -857,7 +857,7 @@ static bool wait_for_mark(struct sc_stream_record *stream, struct sc_stream_reco
                           const struct sc_ticket *ticket, sc_marks_wait *wait, void *context)
 {
     bool ordered = false;
-    if (sc_track_unseen_behind(&sc_track, earlier->id, NULL).waits != 0)
+    if (sc_track_find_unseen_before(&sc_track, earlier->id, NULL).waits != 0)
         return false;
     pthread_mutex_lock(&earlier->lock);
     CUevent event = event_behind_locked(earlier, ticket);

@@ -246,7 +246,7 @@ static void compare(const char *what, const struct sc_ops *found, const bool *ex
         count += expected[i];
     if (found->count != count)
         complain("%s: %u operations, not %u", what, found->count, count);
-    for (unsigned i = 0; i < sc_ops_kept(found); i++) {
+    for (unsigned i = 0; i < sc_ops_count_kept(found); i++) {
         const struct sc_op_info *info = &found->ops[i];
         const struct copy *copy = &world.copies[info->ticks];
         if (!expected[info->ticks] || seen[info->ticks])
@@ -330,9 +330,9 @@ static void compare_watch(void)
     }
     if ((atomic_load(&tracker.front.libc_watch) != 0) != watch)
         complain("libc_watch is %d", !watch);
-    if (LOCKED(&tracker, sc_holds_awaited(&tracker.holds)) != awaited)
+    if (LOCKED(&tracker, sc_holds_count_awaited(&tracker.holds)) != awaited)
         complain("holds wait for %u tickets, not %u",
-                 LOCKED(&tracker, sc_holds_awaited(&tracker.holds)), awaited);
+                 LOCKED(&tracker, sc_holds_count_awaited(&tracker.holds)), awaited);
 }
 
 /* ---- bytes: who changed them ---- */
@@ -563,7 +563,7 @@ static void settle_touch(uintptr_t address, size_t size_bytes, enum sc_touch tou
                sc_guarded_find_touched(&tracker.inflight, address, size_bytes, touch, &found));
         compare("touched", &found, expected);
         LOCKED(&tracker, sc_guarded_end(&tracker.inflight, &found));
-        for (unsigned i = 0; i < sc_ops_kept(&found); i++) {
+        for (unsigned i = 0; i < sc_ops_count_kept(&found); i++) {
             say("  it is early for copy %d", (int)found.ops[i].ticks);
             unguard(&world.copies[found.ops[i].ticks]);
         }
@@ -1021,7 +1021,7 @@ static void do_context_wait(const struct action *action)
     oracle_add_context_wait(&world.graph, legacy, world.events[event]);
     struct sc_point point = sc_track_event_point(&tracker, event_handle(event));
     LOCKED(&tracker, sc_order_note_context_wait(&tracker.order, id_of(legacy), &point));
-    sc_track_forget_point(&tracker, &point);
+    sc_track_release_point(&tracker, &point);
 }
 
 /* A successful query is the same to the tracker, here and below. */
@@ -1100,7 +1100,7 @@ static void do_slow_sync(const struct action *action)
         know(&world.point_nodes, &world.point);
     } else {
         say("that synchronise fails");
-        sc_track_forget_point(&tracker, &world.point);
+        sc_track_release_point(&tracker, &world.point);
     }
     world.point_taken = !world.point_taken;
 }
@@ -1373,7 +1373,7 @@ static void end_world(void)
 {
     struct action none = {0};
     if (world.point_taken)
-        sc_track_forget_point(&tracker, &world.point);
+        sc_track_release_point(&tracker, &world.point);
     sync_scope(world.slots[0], SC_SCOPE_CONTEXT);
     sync_scope(world.slots[1], SC_SCOPE_CONTEXT);
     for (int buffer = 0; buffer < BUFFERS; buffer++)

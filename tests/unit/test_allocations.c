@@ -91,7 +91,7 @@ START_TEST(a_context_takes_its_blocks_along)
 {
     for (unsigned i = 0; i < 100; i++)
         sc_allocations_add(allocations, BASE + i * 512, 512, i % 2 ? CONTEXT : OTHER, FIRST);
-    sc_allocations_remove_of(allocations, CONTEXT);
+    sc_allocations_remove_of_context(allocations, CONTEXT);
     ck_assert_uint_eq(allocations->blocks.live, 50);
     ck_assert_uint_eq(sc_allocations_find(allocations, BASE).origin, FIRST);
     ck_assert_uint_eq(sc_allocations_find(allocations, BASE + 512).size_bytes, 0);

@@ -81,7 +81,7 @@ struct sc_hazard_event sc_hazards_event(const struct sc_culprit *by)
 bool sc_reaper_await_hold(const struct sc_deallocation *taken, const char *api)
 {
     ck_assert_ptr_nonnull(api);
-    ck_assert(LOCKED(&sc_track, sc_holds_lives(&sc_track.holds, taken->held, taken->held_age)));
+    ck_assert(LOCKED(&sc_track, sc_holds_is_alive(&sc_track.holds, taken->held, taken->held_age)));
     note_step('w');
     return true;
 }

@@ -179,18 +179,18 @@ START_TEST(what_was_issued_in_a_context_that_is_serialized_has_no_past)
 
     add(plain(2, SC_H2D, 0, 16));
     add(plain(0, SC_H2D, 16, 16));
-    sc_device_forget_of(&inflight, one, 2);
+    sc_device_forget_of_contexts(&inflight, one, 2);
     ck_assert_uint_eq(inflight.ops.live, 2);
     ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 16)), 1);
     streams[3] = sc_order_add(&order, SC_STREAM_NONBLOCKING, green);
     add(plain(3, SC_H2D, 32, 16));
-    sc_device_forget_of(&inflight, one, 2);
+    sc_device_forget_of_contexts(&inflight, one, 2);
     ck_assert_uint_eq(inflight.ops.live, 2);
     add(plain(3, SC_H2D, 32, 16));
-    sc_device_forget_of(&inflight, by_green, 1);
+    sc_device_forget_of_contexts(&inflight, by_green, 1);
     ck_assert_uint_eq(inflight.ops.live, 2);
     add(plain(3, SC_H2D, 32, 16));
-    sc_device_forget_of(&inflight, both, 3);
+    sc_device_forget_of_contexts(&inflight, both, 3);
     ck_assert_uint_eq(inflight.ops.live, 0);
     ck_assert_uint_eq(conflicts(plain(3, SC_D2H, 0, 64)), 0);
 }
@@ -344,10 +344,10 @@ static void compare_answers(const struct sc_op_info *info, unsigned count)
     SC_OPS(found);
     bool certain = false;
     find(info, &found);
-    for (unsigned i = 0; i < sc_ops_kept(&found); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(&found); i++)
         certain |= !(found.ops[i].unsure & SC_UNSURE_LEFT_OUT);
     ck_assert_int_eq(found.count != 0, any_conflict(info, count, false));
-    if (found.count == sc_ops_kept(&found))
+    if (found.count == sc_ops_count_kept(&found))
         ck_assert_int_eq(certain, any_conflict(info, count, true));
 }
 

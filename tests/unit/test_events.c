@@ -133,9 +133,9 @@ START_TEST(of_two_threads_that_record_at_once_the_later_point_stays)
         struct sc_point point = sc_track_event_point(&track, EVENT);
         ck_assert_uint_eq(point.number, number);
         ck_assert_int_eq(point.joined != NULL, round);
-        sc_track_forget_point(&track, &point);
+        sc_track_release_point(&track, &point);
         point = with_clock();
-        sc_track_forget_point(&track, &point);
+        sc_track_release_point(&track, &point);
     }
 }
 END_TEST
@@ -146,7 +146,7 @@ START_TEST(of_two_threads_that_record_at_once_no_wait_is_lost)
     struct sc_order_call call;
     struct sc_point early = record_begins(&call);
     struct sc_point waited = with_clock();
-    sc_track_forget_point(&track, &waited);
+    sc_track_release_point(&track, &waited);
     struct sc_point late = record_begins(&call);
     struct sc_ticket ticket = {.stream = plain, .number = 1};
     ck_assert(sc_order_point_covers(&late, &ticket));
@@ -154,7 +154,7 @@ START_TEST(of_two_threads_that_record_at_once_no_wait_is_lost)
     sc_track_set_event(&track, EVENT, &early);
     struct sc_point point = sc_track_event_point(&track, EVENT);
     ck_assert(sc_order_point_covers(&point, &ticket));
-    sc_track_forget_point(&track, &point);
+    sc_track_release_point(&track, &point);
 }
 END_TEST
 
@@ -162,7 +162,7 @@ START_TEST(what_a_stream_that_is_gone_had_waited_for_is_not_its_successors)
 {
     struct sc_order_call call;
     struct sc_point waited = with_clock();
-    sc_track_forget_point(&track, &waited);
+    sc_track_release_point(&track, &waited);
     struct sc_point point = record_begins(&call);
     sc_track_set_event(&track, EVENT, &point);
     sc_order_remove(&track.order, joined);
@@ -171,7 +171,7 @@ START_TEST(what_a_stream_that_is_gone_had_waited_for_is_not_its_successors)
     sc_track_set_event(&track, EVENT, &point);
     point = sc_track_event_point(&track, EVENT);
     ck_assert(!sc_order_point_covers(&point, &(struct sc_ticket){.stream = plain, .number = 1}));
-    sc_track_forget_point(&track, &point);
+    sc_track_release_point(&track, &point);
 }
 END_TEST
 
@@ -384,7 +384,7 @@ static void *read_points(void *wrong)
         if (!point.joined &&
             (point.number != point.legacy_number || point.number != point.work_ticks))
             return wrong;
-        sc_track_forget_point(&track, &point);
+        sc_track_release_point(&track, &point);
     }
     return NULL;
 }

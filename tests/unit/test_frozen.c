@@ -35,7 +35,7 @@ static void set_up(void)
 {
     frozen = (struct sc_frozen){0};
     add(7, A, GRAPH);
-    sc_frozen_instantiated(&frozen, GRAPH, EXEC);
+    sc_frozen_note_instantiated(&frozen, GRAPH, EXEC);
 }
 
 static void write_at(uintptr_t address)
@@ -70,7 +70,7 @@ END_TEST
 
 START_TEST(launches_of_all_execs_of_the_graph_count)
 {
-    sc_frozen_instantiated(&frozen, GRAPH, OTHER);
+    sc_frozen_note_instantiated(&frozen, GRAPH, OTHER);
     ck_assert_uint_eq(launch(EXEC), 0);
     ck_assert_uint_eq(launch(OTHER), 7);
 }
@@ -163,23 +163,23 @@ END_TEST
 
 START_TEST(memory_goes_with_the_graph_and_its_execs)
 {
-    sc_frozen_gone(&frozen, GRAPH);
+    sc_frozen_forget_handle(&frozen, GRAPH);
     ck_assert_uint_eq(frozen.count, 1);
     ck_assert_uint_eq(launch(EXEC), 0);
     ck_assert_uint_eq(launch(EXEC), 7);
     add(8, A, OTHER_GRAPH);
-    sc_frozen_instantiated(&frozen, OTHER_GRAPH, OTHER);
-    sc_frozen_gone(&frozen, OTHER);
+    sc_frozen_note_instantiated(&frozen, OTHER_GRAPH, OTHER);
+    sc_frozen_forget_handle(&frozen, OTHER);
     ck_assert_uint_eq(frozen.count, 1);
-    sc_frozen_gone(&frozen, OTHER_GRAPH);
+    sc_frozen_forget_handle(&frozen, OTHER_GRAPH);
     ck_assert_uint_eq(frozen.count, 0);
 }
 END_TEST
 
 START_TEST(a_graph_that_is_gone_makes_no_execs)
 {
-    sc_frozen_gone(&frozen, GRAPH);
-    sc_frozen_instantiated(&frozen, GRAPH, OTHER); /* another graph by the same handle */
+    sc_frozen_forget_handle(&frozen, GRAPH);
+    sc_frozen_note_instantiated(&frozen, GRAPH, OTHER); /* another graph by the same handle */
     ck_assert_uint_eq(launch(OTHER), 0);
     ck_assert_uint_eq(launch(OTHER), 0);
     ck_assert_uint_eq(frozen.count, 1);
@@ -189,9 +189,9 @@ END_TEST
 START_TEST(a_graph_that_was_changed_makes_no_execs_of_what_was_captured)
 {
     add(8, B, OTHER_GRAPH);
-    sc_frozen_changed(&frozen);
+    sc_frozen_note_changed(&frozen);
     ck_assert_uint_eq(frozen.count, 1); /* the other has no exec */
-    sc_frozen_instantiated(&frozen, GRAPH, OTHER);
+    sc_frozen_note_instantiated(&frozen, GRAPH, OTHER);
     ck_assert_uint_eq(launch(OTHER), 0);
     ck_assert_uint_eq(launch(OTHER), 0);
     ck_assert_uint_eq(launch(EXEC), 0); /* was made before */
@@ -203,7 +203,7 @@ START_TEST(an_exec_that_is_updated_is_the_other_graphs)
 {
     add(8, B, OTHER_GRAPH);
     ck_assert_uint_eq(launch(EXEC), 0);
-    sc_frozen_instantiated(&frozen, OTHER_GRAPH, EXEC);
+    sc_frozen_note_instantiated(&frozen, OTHER_GRAPH, EXEC);
     ck_assert_uint_eq(launch(EXEC), 0);
     ck_assert_uint_eq(launch(EXEC), 8);
     ck_assert_uint_eq(frozen.count, 1);
@@ -214,7 +214,7 @@ START_TEST(several_memories_are_told_one_by_one)
 {
     struct sc_hazard hazard;
     add(8, B, GRAPH);
-    sc_frozen_instantiated(&frozen, GRAPH, OTHER);
+    sc_frozen_note_instantiated(&frozen, GRAPH, OTHER);
     sc_frozen_note_launch(&frozen, OTHER, OWN_THREAD);
     sc_frozen_note_launch(&frozen, OTHER, OWN_THREAD);
     uint32_t names = 0;
@@ -236,7 +236,7 @@ START_TEST(there_is_an_end_to_memories_and_execs)
     ck_assert(!sc_frozen_add(&frozen, &memory));
     ck_assert_uint_eq(frozen.count, SC_FROZEN_MAX);
     for (uintptr_t exec = THIRD; exec < THIRD + 2 * SC_FROZEN_EXECS_MAX; exec++)
-        sc_frozen_instantiated(&frozen, GRAPH, exec);
+        sc_frozen_note_instantiated(&frozen, GRAPH, exec);
     ck_assert_uint_eq(frozen.memories[0].exec_count, SC_FROZEN_EXECS_MAX);
     ck_assert_uint_eq(launch(EXEC), 0);
     ck_assert_uint_eq(launch(EXEC), 7);
@@ -296,7 +296,7 @@ static void happens(char what)
     if (what == 'L' || what == 'O')
         sc_frozen_note_launch(&frozen, what == 'L' ? EXEC : OTHER, OWN_THREAD);
     else if (what == 'C')
-        sc_frozen_changed(&frozen);
+        sc_frozen_note_changed(&frozen);
     else if (what == 'K')
         name(0);
     else
@@ -321,12 +321,12 @@ static bool shows(char of, const char *letters, uintptr_t graph_writes)
     sc_graph_write_add(&write.written, graph_writes, graph_writes + SIZE - 1);
     sc_graph_writes_set(&frozen.writes, GRAPH, &write);
     sc_graph_writes_set(&frozen.writes, OTHER_GRAPH, &write);
-    sc_frozen_instantiated(&frozen, GRAPH, EXEC);
-    sc_frozen_instantiated(&frozen, OTHER_GRAPH, OTHER);
+    sc_frozen_note_instantiated(&frozen, GRAPH, EXEC);
+    sc_frozen_note_instantiated(&frozen, OTHER_GRAPH, OTHER);
     for (const char *what = letters; *what; what++)
         happens(*what);
     const struct sc_device_use last = letter(letters[strlen(letters) - 1]);
-    bool shown = sc_frozen_read(&frozen, &last, &hazard);
+    bool shown = sc_frozen_note_copy_to_host(&frozen, &last, &hazard);
     ck_assert(!shown || (hazard.event.stack == 9 && frozen.count == 0 &&
                          hazard.buffer_address == last.shape.address));
     ck_assert(!sc_frozen_take_hazard(&frozen, &hazard));

@@ -149,7 +149,7 @@ END_TEST
 
 START_TEST(what_the_outer_node_is_holds_for_all_inside)
 {
-    sc_graphs_doubt_node(&graphs, EXEC, OUTER, SC_UNSURE_UNJUDGED);
+    sc_graphs_add_unsure(&graphs, EXEC, OUTER, SC_UNSURE_UNJUDGED);
     ck_assert(sc_graphs_set_stage(&graphs, EXEC, OUTER, 2));
     ck_assert(run_at(0)->unsure && run_at(0)->stage == 2);
     ck_assert(run_at(2)->unsure && run_at(2)->stage == 2);
@@ -247,9 +247,9 @@ END_TEST
 START_TEST(an_inner_node_that_is_disabled_leaves_the_outer_one_enabled)
 {
     sc_graphs_enable_node(&graphs, EXEC, INNER, false);
-    ck_assert(!sc_graphs_flags(&graphs, EXEC, OUTER).disabled);
+    ck_assert(!sc_graphs_get_flags(&graphs, EXEC, OUTER).disabled);
     sc_graphs_enable_node(&graphs, EXEC, OUTER, false);
-    ck_assert(sc_graphs_flags(&graphs, EXEC, OUTER).disabled);
+    ck_assert(sc_graphs_get_flags(&graphs, EXEC, OUTER).disabled);
 }
 END_TEST
 

@@ -107,7 +107,7 @@ static uint32_t count_which(int which, uintptr_t *first)
     const struct sc_graph_use *list = runs();
     uint32_t found = 0;
     for (uint32_t i = 0; i < exec()->exec.device_runs; i++)
-        if (sc_graphs_run_is(&list[i], which) && found++ == 0)
+        if (sc_graphs_run_is_selected(&list[i], which) && found++ == 0)
             *first = list[i].shape.address;
     return found;
 }
@@ -215,8 +215,8 @@ START_TEST(where_a_node_stands_says_what_is_asked_of_it)
     sc_handles_put(&doubts, 4, SC_UNSURE_UNJUDGED << SC_UNSURE_OF_DEVICE);
     sc_handles_put(&doubts, 5, SC_UNSURE_GATED << SC_UNSURE_OF_DEVICE);
     sc_handles_put(&doubts, 6, SC_UNSURE_ENDS << SC_UNSURE_OF_DEVICE);
-    sc_graphs_doubt_nodes(&graphs, EXEC, &doubts);
-    sc_graphs_doubt_node(&graphs, EXEC, 1, SC_UNSURE_UNJUDGED); /* of host memory */
+    sc_graphs_add_unsure_of_nodes(&graphs, EXEC, &doubts);
+    sc_graphs_add_unsure(&graphs, EXEC, 1, SC_UNSURE_UNJUDGED); /* of host memory */
     ck_assert_uint_eq(count_which(SC_RUNS_ALL, &first), 5);
     ck_assert_uint_eq(count_which(SC_RUNS_IN_FLIGHT, &first), 4);
     ck_assert_uint_eq(count_which(SC_RUNS_FREE, &first), 4);
@@ -257,17 +257,17 @@ START_TEST(a_node_that_changes_stays_where_it_stands)
     add_host(1, 10);
     add(1, 10);
     sc_graphs_set_stage(&graphs, EXEC, 1, 3);
-    sc_graphs_doubt_node(&graphs, EXEC, 1, unsure | SC_UNSURE_UNJUDGED);
-    sc_graphs_doubt_node(&graphs, EXEC, 1, /* of a body inside */
+    sc_graphs_add_unsure(&graphs, EXEC, 1, unsure | SC_UNSURE_UNJUDGED);
+    sc_graphs_add_unsure(&graphs, EXEC, 1, /* of a body inside */
                          SC_UNSURE_LEFT_OUT | SC_UNSURE_LEFT_OUT << SC_UNSURE_OF_DEVICE);
-    const struct sc_graph_flags before = sc_graphs_flags(&graphs, EXEC, 1);
+    const struct sc_graph_flags before = sc_graphs_get_flags(&graphs, EXEC, 1);
     ck_assert_uint_eq(before.unsure, unsure | SC_UNSURE_UNJUDGED);
     ck_assert_uint_eq(before.stage, 3);
     sc_graphs_drop_node(&graphs, EXEC, 1);
     add(1, 20);
     ck_assert_uint_eq(count_which(0, &first), 1);
     sc_graphs_set_stage(&graphs, EXEC, 1, before.stage);
-    sc_graphs_doubt_node(&graphs, EXEC, 1, before.unsure);
+    sc_graphs_add_unsure(&graphs, EXEC, 1, before.unsure);
     ck_assert_uint_eq(count_which(0, &first), 0);
     ck_assert_uint_eq(count_which(3, &first), 0);
     ck_assert_uint_eq(count_which(SC_RUNS_GATED, &first), 1);
@@ -285,7 +285,7 @@ START_TEST(an_address_has_no_part_in_what_a_node_tells)
     add_host(2, 10);
     for (uintptr_t node = 1; node <= 2; node++) {
         sc_graphs_set_stage(&graphs, EXEC, node, 3);
-        ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, node).stage, 3);
+        ck_assert_uint_eq(sc_graphs_get_flags(&graphs, EXEC, node).stage, 3);
     }
 }
 END_TEST
@@ -464,7 +464,7 @@ START_TEST(a_race_is_not_told_of_what_stands_behind_an_unseen_wait)
     add(1, 10);
     add(2, 10);
     ck_assert(add_race(1, 2));
-    sc_graphs_doubt_node(&graphs, EXEC, 2, SC_UNSURE_UNJUDGED << SC_UNSURE_OF_DEVICE);
+    sc_graphs_add_unsure(&graphs, EXEC, 2, SC_UNSURE_UNJUDGED << SC_UNSURE_OF_DEVICE);
     ck_assert_uint_eq(next_race(), 0);
     ck_assert(add_race(3, 4));
     ck_assert_uint_eq(next_race(), 3);
@@ -525,7 +525,7 @@ static void note(uintptr_t graph, uintptr_t node, uintptr_t address, uint32_t st
 static uint32_t find(uintptr_t graph, uintptr_t node, uintptr_t address)
 {
     const struct sc_graph_use use = use_at(node, address);
-    const struct sc_graph_author by = sc_graphs_author(&graphs, graph, node, &use);
+    const struct sc_graph_author by = sc_graphs_find_author(&graphs, graph, node, &use);
     return by.api ? by.stack : 0;
 }
 
@@ -541,7 +541,7 @@ START_TEST(a_captured_node_is_known_by_its_graph_and_its_bytes)
     ck_assert_uint_eq(find(OTHER, 7, 128), 0);
     struct sc_graph_use read = use_at(7, 64);
     read.reads_device = true;
-    ck_assert_ptr_null(sc_graphs_author(&graphs, GRAPH, 7, &read).api);
+    ck_assert_ptr_null(sc_graphs_find_author(&graphs, GRAPH, 7, &read).api);
 }
 END_TEST
 

@@ -257,9 +257,9 @@ START_TEST(removing_what_is_not_there_changes_nothing)
     sc_graphs_drop_node(&graphs, OTHER, 0);
     sc_graphs_drop_node(&graphs, GRAPH, 9);
     sc_graphs_enable_node(&graphs, OTHER, 1, false);
-    sc_graphs_doubt_node(&graphs, OTHER, 1, SC_UNSURE_UNJUDGED);
-    sc_graphs_doubt_nodes(&graphs, OTHER, &none);
-    sc_graphs_doubt_nodes(&graphs, GRAPH, &none);
+    sc_graphs_add_unsure(&graphs, OTHER, 1, SC_UNSURE_UNJUDGED);
+    sc_graphs_add_unsure_of_nodes(&graphs, OTHER, &none);
+    sc_graphs_add_unsure_of_nodes(&graphs, GRAPH, &none);
     sc_handles_destroy(&none);
     sc_graphs_add_all(&graphs, GRAPH, OTHER);
     sc_graphs_make_runs(&graphs, OTHER);
@@ -451,11 +451,11 @@ START_TEST(the_graph_of_a_node_is_found_among_many)
 {
     for (uintptr_t i = 0; i < 50; i++)
         add_plain(GRAPH + i * 16, 1000 + i, BASE + i * PAGE, 64);
-    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1031), GRAPH + 31 * 16);
-    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 999), 0);
+    ck_assert_uint_eq(sc_graphs_find_of_node(&graphs, 1031), GRAPH + 31 * 16);
+    ck_assert_uint_eq(sc_graphs_find_of_node(&graphs, 999), 0);
     remove_graph(GRAPH + 31 * 16);
-    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1031), 0);
-    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1032), GRAPH + 32 * 16);
+    ck_assert_uint_eq(sc_graphs_find_of_node(&graphs, 1031), 0);
+    ck_assert_uint_eq(sc_graphs_find_of_node(&graphs, 1032), GRAPH + 32 * 16);
 }
 END_TEST
 
@@ -464,7 +464,7 @@ START_TEST(what_stands_before_a_signal_is_not_judged)
     add_plain(EXEC, 1, BASE, 64);
     add_plain(EXEC, 2, BASE + 64, 64);
     add(EXEC, plain(1, SC_D2H, BASE + PAGE, 64));
-    sc_graphs_doubt_node(&graphs, EXEC, 1, SC_UNSURE_UNJUDGED);
+    sc_graphs_add_unsure(&graphs, EXEC, 1, SC_UNSURE_UNJUDGED);
     ck_assert(use_at(EXEC, 0)->unsure && use_at(EXEC, 2)->unsure);
     ck_assert(!use_at(EXEC, 1)->unsure);
     merge(EXEC); /* neighbours, but not alike */
@@ -484,7 +484,7 @@ START_TEST(many_are_told_of_at_once)
         if (node % 3 == 0)
             ck_assert_int_eq(sc_handles_put(&nodes, node, 1), 0);
     }
-    sc_graphs_doubt_nodes(&graphs, EXEC, &nodes);
+    sc_graphs_add_unsure_of_nodes(&graphs, EXEC, &nodes);
     for (uint32_t i = 0; i < 500; i++)
         ck_assert_int_eq(use_at(EXEC, i)->unsure != 0, (i + 1) % 3 == 0);
     sc_handles_destroy(&nodes);
@@ -527,12 +527,12 @@ START_TEST(a_node_that_records_keeps_what_it_tells)
     add_event(3, 0xe010, true);
     sc_graphs_set_stage(&graphs, EXEC, 1, 3);
     sc_graphs_set_notifies(&graphs, EXEC, 2, 5);
-    ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, 1).stage, 3);
-    ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, 1).tells, 0);
-    ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, 2).tells, 5);
-    ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, 3).tells, 0);
+    ck_assert_uint_eq(sc_graphs_get_flags(&graphs, EXEC, 1).stage, 3);
+    ck_assert_uint_eq(sc_graphs_get_flags(&graphs, EXEC, 1).tells, 0);
+    ck_assert_uint_eq(sc_graphs_get_flags(&graphs, EXEC, 2).tells, 5);
+    ck_assert_uint_eq(sc_graphs_get_flags(&graphs, EXEC, 3).tells, 0);
     sc_graphs_drop_node(&graphs, EXEC, 2);
-    ck_assert_uint_eq(sc_graphs_flags(&graphs, EXEC, 2).tells, 0);
+    ck_assert_uint_eq(sc_graphs_get_flags(&graphs, EXEC, 2).tells, 0);
     ck_assert(!graph_of(EXEC)->exec.events.records);
 }
 END_TEST
@@ -1002,11 +1002,11 @@ START_TEST(an_orphan_is_a_graph_of_its_own_and_counted)
 {
     add_plain(sc_graphs_orphan(16), 16, BASE, 64);
     ck_assert_uint_eq(graphs.orphan_count, 1);
-    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 16), sc_graphs_orphan(16));
+    ck_assert_uint_eq(sc_graphs_find_of_node(&graphs, 16), sc_graphs_orphan(16));
     add_plain(16, 0, BASE + PAGE, 64); /* a graph of the same number is another */
     remove_graph(sc_graphs_orphan(16));
     ck_assert_uint_eq(graphs.orphan_count, 0);
-    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 16), 0);
+    ck_assert_uint_eq(sc_graphs_find_of_node(&graphs, 16), 0);
     remove_graph(16);
     expect_nothing_left();
 }
@@ -1024,7 +1024,7 @@ START_TEST(a_detached_graph_names_its_memory_until_it_is_removed)
     ck_assert(!names(BASE, 64));
     expect_names(BASE + PAGE, BASE + PAGE + 64);
     ck_assert_uint_eq(use_count(GRAPH), 1);
-    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1), GRAPH);
+    ck_assert_uint_eq(sc_graphs_find_of_node(&graphs, 1), GRAPH);
 }
 END_TEST
 
@@ -1032,9 +1032,9 @@ START_TEST(a_graph_that_was_not_destroyed_is_as_before)
 {
     add_plain(GRAPH, 1, BASE, 64);
     uint32_t id = sc_graphs_detach(&graphs, GRAPH);
-    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1), 0);
+    ck_assert_uint_eq(sc_graphs_find_of_node(&graphs, 1), 0);
     sc_graphs_attach(&graphs, id);
-    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 1), GRAPH);
+    ck_assert_uint_eq(sc_graphs_find_of_node(&graphs, 1), GRAPH);
     ck_assert_uint_eq(use_count(GRAPH), 1);
     remove_graph(GRAPH);
     expect_nothing_left();
@@ -1192,7 +1192,7 @@ static void change_somehow(uint32_t node)
 {
     uint32_t way = chance(10);
     if (way == 0)
-        sc_graphs_doubt_node(&graphs, EXEC, node + 1, SC_UNSURE_UNJUDGED);
+        sc_graphs_add_unsure(&graphs, EXEC, node + 1, SC_UNSURE_UNJUDGED);
     else if (way < 4)
         sc_graphs_enable_node(&graphs, EXEC, node + 1, way == 1);
     else if (way == 4)
@@ -1207,7 +1207,7 @@ static void change_somehow(uint32_t node)
 static void expect_known_node(uint32_t node)
 {
     const struct known_node *expected = &known[node];
-    struct sc_graph_flags flags = sc_graphs_flags(&graphs, EXEC, node + 1);
+    struct sc_graph_flags flags = sc_graphs_get_flags(&graphs, EXEC, node + 1);
     ck_assert_int_eq(flags.disabled, expected->disabled && expected->uses);
     ck_assert_int_eq(flags.unsure, expected->unjudged ? SC_UNSURE_UNJUDGED : 0);
     for (uint32_t i = 0; i < USES_MAX; i++)
@@ -1282,11 +1282,11 @@ START_TEST(a_big_graph_grows_while_it_changes)
     for (uint32_t node = 0; node < NODES; node++) {
         add_plain(GRAPH, node + 1, bytes_of(node, 0), 64);
         add_plain(GRAPH, 5, bytes_of(node, 1), 64);
-        ck_assert(!sc_graphs_flags(&graphs, GRAPH, node + 1).disabled);
+        ck_assert(!sc_graphs_get_flags(&graphs, GRAPH, node + 1).disabled);
     }
     sc_graphs_drop_node(&graphs, GRAPH, 5);
     ck_assert_uint_eq(use_count(GRAPH), NODES - 1);
-    ck_assert_uint_eq(sc_graphs_of_node(&graphs, 5), 0);
+    ck_assert_uint_eq(sc_graphs_find_of_node(&graphs, 5), 0);
     ck_assert(!names(bytes_of(0, 1), NODES * 64) && !names(bytes_of(4, 0), 64));
     expect_names(bytes_of(5, 0), bytes_of(NODES, 0));
 }
@@ -1318,14 +1318,14 @@ START_TEST(a_node_among_many_has_its_copies)
         use.kind = SC_STACK;
         add_plain(EXEC, node, BASE, 64);
         ck_assert(sc_graphs_add(&graphs, EXEC, &use, &extra, NULL));
-        ck_assert_ptr_eq(sc_graphs_saved(&graphs, EXEC, node, SC_D2H), extra.saved);
-        ck_assert_ptr_null(sc_graphs_saved(&graphs, EXEC, node, SC_H2D));
+        ck_assert_ptr_eq(sc_graphs_find_saved(&graphs, EXEC, node, SC_D2H), extra.saved);
+        ck_assert_ptr_null(sc_graphs_find_saved(&graphs, EXEC, node, SC_H2D));
         if (node % 2)
             sc_graphs_redirect_node(&graphs, EXEC, node);
     }
     for (uint32_t i = 0; i < 2 * NODES; i++)
         ck_assert_int_eq(use_at(EXEC, i)->redirected, i % 4 == 1);
-    ck_assert_ptr_null(sc_graphs_saved(&graphs, EXEC, NODES + 1, SC_D2H));
+    ck_assert_ptr_null(sc_graphs_find_saved(&graphs, EXEC, NODES + 1, SC_D2H));
 }
 END_TEST
 

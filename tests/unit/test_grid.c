@@ -61,7 +61,7 @@ static void look(uintptr_t address, size_t size_bytes)
 START_TEST(an_empty_grid_holds_nothing)
 {
     ck_assert(sc_grid_is_empty(&grid));
-    ck_assert_uint_eq(sc_grid_point(&grid, BASE), 0);
+    ck_assert_uint_eq(sc_grid_find_at(&grid, BASE), 0);
     ck_assert(!sc_grid_may_overlap(&grid, BASE, 1));
     ck_assert(!sc_grid_may_overlap(&grid, 0, SIZE_MAX));
     look(0, SIZE_MAX);
@@ -81,11 +81,11 @@ START_TEST(every_size_is_found_at_both_ends_and_not_beside)
             uintptr_t start = starts[i / 3];
             size_t size_bytes = sizes[i % 3];
             uint32_t id = insert(start, size_bytes);
-            ck_assert_uint_eq(sc_grid_point(&grid, start), id);
-            ck_assert_uint_eq(sc_grid_point(&grid, start + size_bytes / 2), id);
-            ck_assert_uint_eq(sc_grid_point(&grid, start + size_bytes - 1), id);
-            ck_assert_uint_eq(sc_grid_point(&grid, start - 1), 0);
-            ck_assert_uint_eq(sc_grid_point(&grid, start + size_bytes), 0);
+            ck_assert_uint_eq(sc_grid_find_at(&grid, start), id);
+            ck_assert_uint_eq(sc_grid_find_at(&grid, start + size_bytes / 2), id);
+            ck_assert_uint_eq(sc_grid_find_at(&grid, start + size_bytes - 1), id);
+            ck_assert_uint_eq(sc_grid_find_at(&grid, start - 1), 0);
+            ck_assert_uint_eq(sc_grid_find_at(&grid, start + size_bytes), 0);
             ck_assert(sc_grid_may_overlap(&grid, start + size_bytes / 2, 1));
             ck_assert(sc_grid_may_overlap(&grid, start - 1, 2));
             look(start + size_bytes / 2, 1);
@@ -94,7 +94,7 @@ START_TEST(every_size_is_found_at_both_ends_and_not_beside)
             ck_assert_uint_eq(visit_count, 0);
             take_out(id);
             ck_assert(sc_grid_is_empty(&grid));
-            ck_assert_uint_eq(sc_grid_point(&grid, start), 0);
+            ck_assert_uint_eq(sc_grid_find_at(&grid, start), 0);
         }
     }
 }
@@ -106,7 +106,7 @@ START_TEST(a_huge_range_is_found_anywhere_in_it)
     size_t size_bytes = (size_t)100 << 40;
     uint32_t id = insert(start, size_bytes);
     for (size_t offset = 0; offset < size_bytes; offset += (size_t)1 << 38) {
-        ck_assert_uint_eq(sc_grid_point(&grid, start + offset), id);
+        ck_assert_uint_eq(sc_grid_find_at(&grid, start + offset), id);
         ck_assert(sc_grid_may_overlap(&grid, start + offset, 64));
         look(start + offset, 64);
         ck_assert_uint_eq(visits[id], 1);
@@ -206,7 +206,7 @@ START_TEST(an_item_whose_two_cells_share_a_chain_is_visited_once)
         }
         sc_grid_remove(&small, id);
         ck_assert(sc_grid_is_empty(&small));
-        ck_assert_uint_eq(sc_grid_point(&small, address), 0);
+        ck_assert_uint_eq(sc_grid_find_at(&small, address), 0);
         sc_pool_release(&pool, id);
     }
     sc_grid_destroy(&small);
@@ -225,15 +225,15 @@ START_TEST(a_walk_goes_on_in_the_grid_behind)
     sc_grid_insert(&behind, second);
     const size_t sizes[] = {2 * 4096, (size_t)1 << 40};
     for (int i = 0; i < 2; i++) {
-        struct sc_grid_walk walk = sc_grid_overlaps(&grid, &behind, BASE, sizes[i]);
+        struct sc_grid_walk walk = sc_grid_begin_walk(&grid, &behind, BASE, sizes[i]);
         ck_assert_uint_eq(walk.id, first);
         sc_grid_next(&walk);
         ck_assert_uint_eq(walk.id, second);
         sc_grid_next(&walk);
         ck_assert_uint_eq(walk.id, 0);
     }
-    ck_assert_uint_eq(sc_grid_overlaps(&grid, &behind, BASE + 4096, 1).id, second);
-    ck_assert_uint_eq(sc_grid_overlaps(&grid, &behind, BASE, 0).id, 0);
+    ck_assert_uint_eq(sc_grid_begin_walk(&grid, &behind, BASE + 4096, 1).id, second);
+    ck_assert_uint_eq(sc_grid_begin_walk(&grid, &behind, BASE, 0).id, 0);
     sc_grid_remove(&behind, second);
     sc_pool_release(&pool, second);
     sc_grid_destroy(&behind);
@@ -287,13 +287,13 @@ static void *read_on(void *argument)
     uintptr_t hits = 0;
     (void)argument;
     while (!atomic_load(&stop)) {
-        uint32_t id = sc_grid_point(&grid, BASE + 100);
+        uint32_t id = sc_grid_find_at(&grid, BASE + 100);
         if (id != SC_GRID_RETRY && id != lasting)
             return (void *)UINTPTR_MAX;
         hits += id == lasting;
         if (!sc_grid_may_overlap(&grid, BASE + 120, 8))
             return (void *)(UINTPTR_MAX - 1);
-        id = sc_grid_point(&grid, BASE + 3000);
+        id = sc_grid_find_at(&grid, BASE + 3000);
         if (id != SC_GRID_RETRY && id != 0)
             return (void *)(UINTPTR_MAX - 2);
     }
@@ -321,7 +321,7 @@ START_TEST(readers_race_with_changes)
         pthread_join(readers[i], &hits);
         ck_assert_uint_lt((uintptr_t)hits, UINTPTR_MAX - 2);
     }
-    ck_assert_uint_eq(sc_grid_point(&grid, BASE + 100), lasting);
+    ck_assert_uint_eq(sc_grid_find_at(&grid, BASE + 100), lasting);
 }
 END_TEST
 

@@ -91,7 +91,7 @@ static unsigned conflicts(struct sc_op_info info)
     sc_conflicts_find(&inflight, &info, false, &found);
     ck_assert_int_eq(sc_conflicts_any(&inflight, &info), found.count > 0);
     seen_count = 0;
-    for (unsigned i = 0; i < sc_ops_kept(&found); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(&found); i++)
         note(seen, sc_inflight_find(&inflight, &found.ops[i]));
     return found.count;
 }
@@ -566,7 +566,7 @@ static unsigned found_when_done(void)
     synchronise(one);
     sc_inflight_retire(&inflight, 0, 100, &found);
     ck_assert_uint_eq(live(), 0);
-    for (unsigned i = 0; i < sc_ops_kept(&found); i++)
+    for (unsigned i = 0; i < sc_ops_count_kept(&found); i++)
         ck_assert(found.ops[i].returned);
     return found.count;
 }
@@ -621,9 +621,9 @@ static uint32_t add_compared(uint32_t stream, uintptr_t page_bytes, char *page)
 static bool overwrite_is_seen(uintptr_t page_bytes, char *page, size_t offset)
 {
     uint32_t op = add_compared(one, page_bytes, page);
-    ck_assert(!sc_source_copies_changed(&inflight, sc_inflight_op(&inflight, op)));
+    ck_assert(!sc_source_copies_differ(&inflight, sc_inflight_op(&inflight, op)));
     page[offset]++;
-    bool noticed = sc_source_copies_changed(&inflight, sc_inflight_op(&inflight, op));
+    bool noticed = sc_source_copies_differ(&inflight, sc_inflight_op(&inflight, op));
     sc_inflight_drop(&inflight, op);
     return noticed;
 }
@@ -661,12 +661,12 @@ static void check_each_byte(char *memory, size_t size_bytes, const struct sc_op_
          page += 4096)
         sc_inflight_unprotect(&inflight, page + 4095, 1, SC_TOUCH_WRITE, true, &unwatched);
     ck_assert_uint_eq(unwatched.operations, 0);
-    ck_assert(!sc_source_copies_changed(&inflight, op));
+    ck_assert(!sc_source_copies_differ(&inflight, op));
     for (size_t at = first_byte++ % ONE_OF; at < size_bytes; at += ONE_OF) {
         const struct sc_shape byte = {(uintptr_t)memory + at, 1, 1, 1};
         bool is_used = sc_shape_row_touches_folded(&byte, &info->shape, &info->fold);
         memory[at]++;
-        if (sc_source_copies_changed(&inflight, op) != is_used)
+        if (sc_source_copies_differ(&inflight, op) != is_used)
             ck_abort_msg("byte %zu of a shape of %zu rows", at, info->shape.rows);
         memory[at]--;
     }

@@ -513,8 +513,8 @@ bool sc_host_functions_excuses(const struct sc_op_info *op, uint64_t touched_tic
     return false;
 }
 
-bool sc_driver_code_called(uintptr_t pc, const void *context);
-bool sc_driver_code_called(uintptr_t pc, const void *context)
+bool sc_driver_code_has_called(uintptr_t pc, const void *context);
+bool sc_driver_code_has_called(uintptr_t pc, const void *context)
 {
     (void)pc;
     (void)context;
@@ -634,7 +634,7 @@ static bool naive_fault(const struct sc_fault *fault)
         return true;
     }
     sc_guard_apply(SC_GUARD_ALL);
-    bool covered = sc_grid_point(&sc_track.inflight.guards.grid, fault->address) != 0;
+    bool covered = sc_grid_find_at(&sc_track.inflight.guards.grid, fault->address) != 0;
     return covered ||
            !sc_page_access_denies(fault->address, fault->write ? SC_TOUCH_WRITE : SC_TOUCH_READ);
 }

@@ -275,7 +275,7 @@ START_TEST(memory_is_held_for_a_kernel)
     SC_DEALLOCATION request = take_down(false);
     ck_assert_uint_eq(request.found.count, 1);
     ck_assert_uint_ne(request.held, 0);
-    ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited(&track.holds)), 1);
+    ck_assert_uint_eq(LOCKED(&track, sc_holds_count_awaited(&track.holds)), 1);
     ck_assert_uint_eq(in_flight(BUFFER), 0);
 }
 END_TEST
@@ -293,7 +293,7 @@ START_TEST(memory_that_passes_kernels_is_held_for_copies_alone)
     SC_DEALLOCATION held = take_down(true);
     ck_assert_uint_eq(held.found.count, 2);
     ck_assert_uint_ne(held.held, 0);
-    ck_assert_uint_eq(LOCKED(&track, sc_holds_awaited(&track.holds)), 1);
+    ck_assert_uint_eq(LOCKED(&track, sc_holds_count_awaited(&track.holds)), 1);
     sc_track_note_complete(&track, two, 1);
     ck_assert_uint_eq(sc_track_take_ready(&track, 0).hold, held.held);
 }

@@ -137,7 +137,7 @@ static void end(struct launching *launching, bool again, int between)
                                    .stages = &launching->stages};
     sc_track_end_call(&track, &launching->call, true);
     if (again)
-        sc_track_launch_again(&track, &relaunch);
+        sc_track_relaunch(&track, &relaunch);
     for (uint32_t i = relaunch.done; i < runs->count; i++) {
         struct sc_graph_use other = use_of(9, 9);
         if (between == (int)i)
@@ -580,7 +580,7 @@ START_TEST(a_launch_that_was_refused_is_not_counted)
     begin_hearing(&hearing, one);
     LOCKED(&track, sc_watched_nodes_fail_launch(&track.order, hearing.heard));
     sc_track_end_call(&track, &hearing.launching.call, false);
-    sc_track_forget_point(&track, &hearing.launching.before);
+    sc_track_release_point(&track, &hearing.launching.before);
     launch_hearing(one, false);
     run(hosts.first);
     expect_in_flight(false, false, true, true);
@@ -664,7 +664,7 @@ START_TEST(execs_that_come_and_go_take_no_more_memory)
         begin_hearing(&refused, one);
         LOCKED(&track, sc_watched_nodes_fail_launch(&track.order, refused.heard));
         sc_track_end_call(&track, &refused.launching.call, false);
-        sc_track_forget_point(&track, &refused.launching.before);
+        sc_track_release_point(&track, &refused.launching.before);
         struct sc_watched_node *other = LOCKED(
             &track, sc_graphs_add_watched(&track.graphs, EXEC, FIRST_NODE, function_of, &track));
         LOCKED(&track, sc_watched_nodes_replace(&track.order, other));

@@ -123,7 +123,7 @@ static uintptr_t base_of(uintptr_t address)
 static struct found find(void)
 {
     struct found found = {0};
-    sc_left_out_each(tested, base_of, take, &found);
+    sc_left_out_visit_findings(tested, base_of, take, &found);
     return found;
 }
 
@@ -432,7 +432,7 @@ START_TEST(what_an_outer_capture_sets_up_counts_in_an_inner_one)
     struct sc_left_out *outer = sc_left_out_new();
     ck_assert_ptr_nonnull(outer);
     sc_left_out_note_allocated(outer, A, SIZE);
-    sc_left_out_share(tested, outer);
+    sc_left_out_share_allocations(tested, outer);
     sc_left_out_free(outer);
     beside_upload(7, A);
     captured_copy(1, B, A);
@@ -554,11 +554,11 @@ START_TEST(what_does_not_fit_is_counted_and_so_is_what_follows)
     beside_upload(7, A);
     for (unsigned i = 0; i < SC_LEFT_OUT_CAPTURED_MAX; i++)
         captured_upload(i, C);
-    ck_assert_uint_eq(sc_left_out_note_unknown(tested), 0);
+    ck_assert_uint_eq(sc_left_out_count_dropped(tested), 0);
     captured_upload(0, C);
     captured_copy(1, B, A);
     beside_download(8, C);
-    ck_assert_uint_eq(sc_left_out_note_unknown(tested), 3);
+    ck_assert_uint_eq(sc_left_out_count_dropped(tested), 3);
     check_none();
 }
 END_TEST
@@ -568,9 +568,9 @@ START_TEST(further_stacks_do_not_fit)
     for (uint32_t stack = 1; stack <= SC_LEFT_OUT_SITES_MAX; stack++)
         beside_upload(stack, B);
     beside_upload(1, C);
-    ck_assert_uint_eq(sc_left_out_note_unknown(tested), 0);
+    ck_assert_uint_eq(sc_left_out_count_dropped(tested), 0);
     beside_upload(SC_LEFT_OUT_SITES_MAX + 1, B);
-    ck_assert_uint_eq(sc_left_out_note_unknown(tested), 1);
+    ck_assert_uint_eq(sc_left_out_count_dropped(tested), 1);
 }
 END_TEST
 
@@ -585,9 +585,9 @@ START_TEST(uses_and_allocations_are_bounded)
         captured(1, &(struct sc_left_out_op){.name_count = 256, .names = names});
     for (unsigned i = 0; i < SC_LEFT_OUT_ALLOCATIONS_MAX; i++)
         sc_left_out_note_allocated(tested, A, SIZE);
-    ck_assert_uint_eq(sc_left_out_note_unknown(tested), 0);
+    ck_assert_uint_eq(sc_left_out_count_dropped(tested), 0);
     sc_left_out_note_allocated(tested, B, SIZE);
-    ck_assert_uint_eq(sc_left_out_note_unknown(tested), 1);
+    ck_assert_uint_eq(sc_left_out_count_dropped(tested), 1);
 }
 END_TEST
 
@@ -607,7 +607,7 @@ START_TEST(what_launches_may_write_is_told)
     captured_kernel(3, C + 8);
     captured(4, &(struct sc_left_out_op){0});
     beside_upload(1, C);
-    ck_assert(sc_left_out_writes(tested, 4, &write));
+    ck_assert(sc_left_out_get_writes(tested, 4, &write));
     ck_assert_uint_eq(write.written.count, 1);
     expect_interval(&write.written, 0, B, B + SIZE - 1);
     ck_assert_uint_eq(write.named.count, 1);
@@ -621,15 +621,15 @@ START_TEST(what_launches_may_write_may_not_be_known)
     static uintptr_t names[256];
     struct sc_graph_write write;
     captured_copy(1, B, A);
-    ck_assert(!sc_left_out_writes(tested, 2, &write));
+    ck_assert(!sc_left_out_get_writes(tested, 2, &write));
     captured_unknown(2);
-    ck_assert(!sc_left_out_writes(tested, 2, &write));
+    ck_assert(!sc_left_out_get_writes(tested, 2, &write));
     sc_left_out_clear(tested);
     captured_copy(1, B, A);
-    ck_assert(sc_left_out_writes(tested, 1, &write));
+    ck_assert(sc_left_out_get_writes(tested, 1, &write));
     for (unsigned i = 0; i <= SC_LEFT_OUT_NODE_USES_MAX / 256; i++)
         captured(1, &(struct sc_left_out_op){.name_count = 256, .names = names});
-    ck_assert(!sc_left_out_writes(tested, 2 + SC_LEFT_OUT_NODE_USES_MAX / 256, &write));
+    ck_assert(!sc_left_out_get_writes(tested, 2 + SC_LEFT_OUT_NODE_USES_MAX / 256, &write));
 }
 END_TEST
 

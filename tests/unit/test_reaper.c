@@ -399,7 +399,7 @@ static void assert_no_verdict(enum sc_no_verdict_unit unit, enum sc_no_verdict_r
 {
     uint64_t all = 0;
     for (unsigned i = 0; i < SC_NO_VERDICT_COUNT; i++)
-        all += sc_no_verdicts_for(&sc_track.no_verdicts, i);
+        all += sc_no_verdicts_of_reason(&sc_track.no_verdicts, i);
     ck_assert_uint_eq(sc_no_verdicts_of(&sc_track.no_verdicts, unit, reason), count);
     ck_assert_uint_eq(all, count);
 }
@@ -887,7 +887,7 @@ START_TEST(what_is_not_queued_is_excused_all_the_same)
     signal_host();
     judge(&op, SC_BY_CALL);
     assert_reported(0, 0);
-    ck_assert_uint_eq(sc_no_verdicts_for(&sc_track.no_verdicts, SC_NO_VERDICT_ROOM), 1);
+    ck_assert_uint_eq(sc_no_verdicts_of_reason(&sc_track.no_verdicts, SC_NO_VERDICT_ROOM), 1);
 }
 END_TEST
 
@@ -926,7 +926,7 @@ START_TEST(a_hold_ends_with_its_operation)
     ck_assert(sc_reaper_await_hold(&taken, "free"));
     ck_assert_uint_eq(freed, BLOCK);
     ck_assert(!freed_early);
-    ck_assert(!LOCKED(&sc_track, sc_holds_lives(&sc_track.holds, taken.held, taken.held_age)));
+    ck_assert(!LOCKED(&sc_track, sc_holds_is_alive(&sc_track.holds, taken.held, taken.held_age)));
 }
 END_TEST
 
@@ -953,7 +953,7 @@ START_TEST(a_wait_for_what_does_not_end_is_given_up)
     ck_assert(!sc_reaper_await_hold(&taken, "free"));
     ck_assert(!sc_reaper_await_no_hold(BLOCK, 64, "free"));
     ck_assert_uint_eq(freed, 0);
-    ck_assert(LOCKED(&sc_track, sc_holds_lives(&sc_track.holds, taken.held, taken.held_age)));
+    ck_assert(LOCKED(&sc_track, sc_holds_is_alive(&sc_track.holds, taken.held, taken.held_age)));
 }
 END_TEST
 

@@ -127,7 +127,7 @@ static uint64_t record(const struct sc_simple_copy *copy, const struct sc_pages 
 {
     struct sc_order_call call = {0};
     struct sc_op_info info;
-    if (sc_track_issue_simply(&sc_track, copy, &info, issued))
+    if (sc_track_issue_simple_copy(&sc_track, copy, &info, issued))
         return info.ticket.number;
     if (guard) {
         info.guard_address = guard->start;
@@ -140,7 +140,7 @@ static uint64_t record(const struct sc_simple_copy *copy, const struct sc_pages 
 
 static bool begin(struct sc_simple_copy *upload)
 {
-    bool begun = sc_track_begin_simply(&sc_track, &staging, upload);
+    bool begun = sc_track_begin_simple_copy(&sc_track, &staging, upload);
     if (begun && !upload->is_filled)
         memcpy(upload->slot->bytes, (const void *)upload->host, upload->size_bytes);
     return begun;
@@ -311,7 +311,7 @@ START_TEST(an_equal_copy_that_came_another_way_is_compared_as_well)
     ck_assert(begin(&next));
     struct sc_op_info info;
     struct sc_order_call call = {0};
-    LOCKED(&sc_track, sc_inflight_describe_simply(scope_.inflight, &next, &info));
+    LOCKED(&sc_track, sc_inflight_describe_simple_copy(scope_.inflight, &next, &info));
     sc_track_issue(&sc_track, &call, &info, 1, &issued);
     ck_assert_uint_eq(issued.overwritten.count, 1);
     ck_assert_uint_eq(sc_track.inflight.ops.live, 1);
@@ -406,7 +406,7 @@ START_TEST(a_slot_comes_back_when_its_operation_is_complete)
     LOCKED(&sc_track, sc_staging_put_back(back));
     know(one, 1);
     sc_track_remove_stream(&sc_track, one);
-    ck_assert(sc_staging_is_whole(&staging));
+    ck_assert(sc_staging_has_all_slots(&staging));
 }
 END_TEST
 
@@ -458,12 +458,12 @@ START_TEST(a_comparison_for_a_copy_that_is_refused_is_made_again)
     warm_up(one);
     struct sc_simple_copy first = upload_of(one, pinned), next = first;
     ck_assert(begin(&first));
-    LOCKED(&sc_track, sc_inflight_describe_simply(scope_.inflight, &first, &info));
+    LOCKED(&sc_track, sc_inflight_describe_simple_copy(scope_.inflight, &first, &info));
     info.is_simple = false;
     sc_track_issue(&sc_track, &call, &info, 1, &issued);
     warm_up(one);
     ck_assert(begin(&next) && !next.is_filled);
-    LOCKED(&sc_track, sc_inflight_refuse_simply(scope_.inflight, &next));
+    LOCKED(&sc_track, sc_inflight_refuse_simple_copy(scope_.inflight, &next));
     pinned[3]++;
     know(one, 1);
 }
@@ -475,17 +475,17 @@ START_TEST(a_slot_of_a_copy_that_is_refused_goes_back)
     struct sc_simple_copy next = upload_of(one, pinned);
     make_alone(one, pinned);
     ck_assert(begin(&next) && next.is_filled);
-    LOCKED(&sc_track, sc_inflight_refuse_simply(scope_.inflight, &next));
+    LOCKED(&sc_track, sc_inflight_refuse_simple_copy(scope_.inflight, &next));
     pinned[3]++;
     know(one, 1);
     make_alone(one, pinned);
     ck_assert(begin(&next) && next.is_filled);
     know(one, 0);
-    LOCKED(&sc_track, sc_inflight_refuse_simply(scope_.inflight, &next));
+    LOCKED(&sc_track, sc_inflight_refuse_simple_copy(scope_.inflight, &next));
     ck_assert(begin(&next) && !next.is_filled);
-    LOCKED(&sc_track, sc_inflight_refuse_simply(scope_.inflight, &next));
+    LOCKED(&sc_track, sc_inflight_refuse_simple_copy(scope_.inflight, &next));
     sc_track_remove_stream(&sc_track, one);
-    ck_assert(sc_staging_is_whole(&staging));
+    ck_assert(sc_staging_has_all_slots(&staging));
 }
 END_TEST
 
@@ -506,10 +506,10 @@ static const struct sc_pages first_page = {(uintptr_t)pinned, (uintptr_t)pinned 
 static bool is_exempt_already(struct sc_simple_copy *copy)
 {
     SC_ISSUED(issued);
-    ck_assert(sc_track_begin_simply(&sc_track, NULL, copy));
+    ck_assert(sc_track_begin_simple_copy(&sc_track, NULL, copy));
     uint32_t begun = sc_spans_begun(&sc_track.inflight.guards);
     struct sc_op_info info;
-    bool done = sc_track_issue_simply(&sc_track, copy, &info, &issued);
+    bool done = sc_track_issue_simple_copy(&sc_track, copy, &info, &issued);
     ck_assert_uint_eq(sc_spans_begun(&sc_track.inflight.guards), begun);
     if (!done)
         record(copy, copy->is_guarded ? &first_page : NULL, &issued);
@@ -570,14 +570,14 @@ START_TEST(what_other_streams_do_on_the_range_or_on_none_is_looked_at_before_a_d
     SC_ISSUED(issued);
     struct sc_simple_copy copy = download_of(one, pinned);
     issue(one, pinned + bytes, SC_H2D);
-    ck_assert(sc_track_begin_simply(&sc_track, NULL, &copy));
+    ck_assert(sc_track_begin_simple_copy(&sc_track, NULL, &copy));
     issue(two, pinned, SC_H2D);
     struct sc_op_info info;
-    ck_assert(!sc_track_issue_simply(&sc_track, &copy, &info, &issued));
-    ck_assert(!sc_track_begin_simply(&sc_track, NULL, &copy));
+    ck_assert(!sc_track_issue_simple_copy(&sc_track, &copy, &info, &issued));
+    ck_assert(!sc_track_begin_simple_copy(&sc_track, NULL, &copy));
     know(two, 0);
     know(one, 0);
-    ck_assert(sc_track_begin_simply(&sc_track, NULL, &copy));
+    ck_assert(sc_track_begin_simple_copy(&sc_track, NULL, &copy));
 }
 END_TEST
 

@@ -992,9 +992,9 @@ START_TEST(records_may_go_when_every_slot_is_back)
     struct sc_slot *second = sc_staging_take(&staging, LARGE_BYTES);
     ck_assert_ptr_null(sc_staging_take(&staging, LARGE_BYTES + 1));
     sc_staging_release(second, &ticket);
-    ck_assert(!sc_staging_is_whole(&staging));
+    ck_assert(!sc_staging_has_all_slots(&staging));
     sc_staging_release(first, &ticket);
-    ck_assert(sc_staging_is_whole(&staging));
+    ck_assert(sc_staging_has_all_slots(&staging));
 }
 END_TEST
 

@@ -41,7 +41,7 @@ class WayOfACopy(unittest.TestCase):
         """A thread of the library's that comes between, on a busy machine, makes a copy go further."""
         def count():
             text = said("scripts/way-of-a-copy")
-            self.assertIn("sc_track_issue_simply", text)
+            self.assertIn("sc_track_issue_simple_copy", text)
             return int(re.search(r"(\d+) files", text)[1])
         self.assertTrue(any(count() <= 17 for _ in range(3)))
 

@@ -87,7 +87,7 @@ static void synchronise(uint32_t stream)
 
 static bool is_seen(uint32_t stream)
 {
-    return sc_track_unseen_behind(&track, stream, NULL).waits == 0;
+    return sc_track_find_unseen_before(&track, stream, NULL).waits == 0;
 }
 
 static struct sc_op_info upload(uint32_t stream)
@@ -98,7 +98,7 @@ static struct sc_op_info upload(uint32_t stream)
                                .direction = SC_H2D,
                                .kind = SC_PINNED,
                                .range = sc_track_find_range(&track, BUFFER).range,
-                               .unseen_waits = sc_track_unseen_behind(&track, stream, NULL)};
+                               .unseen_waits = sc_track_find_unseen_before(&track, stream, NULL)};
 }
 
 static unsigned issue(struct sc_op_info info)
@@ -110,7 +110,7 @@ static unsigned issue(struct sc_op_info info)
 
 START_TEST(nothing_is_behind_a_wait_that_never_was)
 {
-    ck_assert(sc_unseen_none(&track.order.unseen));
+    ck_assert(sc_unseen_none_is_open(&track.order.unseen));
     ck_assert(is_seen(one) && is_seen(blocking) && is_seen(legacy));
 }
 END_TEST
@@ -124,7 +124,7 @@ START_TEST(the_stream_itself_is_behind_its_wait_until_the_host_has_waited)
     ck_assert(!is_seen(one));
     synchronise(one);
     ck_assert(is_seen(one));
-    ck_assert(sc_unseen_none(&track.order.unseen));
+    ck_assert(sc_unseen_none_is_open(&track.order.unseen));
 }
 END_TEST
 
@@ -165,7 +165,7 @@ START_TEST(an_event_before_the_wait_brings_nothing)
     await_host(one);
     wait(two, &event);
     ck_assert(is_seen(two));
-    sc_track_forget_point(&track, &event);
+    sc_track_release_point(&track, &event);
 }
 END_TEST
 
@@ -225,7 +225,7 @@ START_TEST(all_streams_of_a_context_that_waits_are_behind_it)
     struct sc_point event = record(one);
     struct sc_point again = sc_order_copy_point(&event);
     LOCKED(&track, sc_order_note_context_wait(&track.order, legacy, &event));
-    sc_track_forget_point(&track, &event);
+    sc_track_release_point(&track, &event);
     uint32_t fresh = add(SC_STREAM_NONBLOCKING);
     ck_assert(!is_seen(two) && !is_seen(blocking) && !is_seen(fresh));
     know(again);
@@ -237,10 +237,10 @@ START_TEST(a_point_beside_the_stream_counts)
 {
     await_host(one);
     struct sc_point event = record(one);
-    ck_assert(sc_track_unseen_behind(&track, two, &event).waits != 0);
+    ck_assert(sc_track_find_unseen_before(&track, two, &event).waits != 0);
     synchronise(one);
-    ck_assert(sc_track_unseen_behind(&track, two, &event).waits == 0);
-    sc_track_forget_point(&track, &event);
+    ck_assert(sc_track_find_unseen_before(&track, two, &event).waits == 0);
+    sc_track_release_point(&track, &event);
 }
 END_TEST
 
@@ -289,7 +289,7 @@ START_TEST(a_stream_that_is_gone_keeps_its_wait)
     synchronise(two);
     ck_assert(is_seen(two));
     ck_assert_uint_eq(add(SC_STREAM_NONBLOCKING), one);
-    sc_track_forget_point(&track, &event);
+    sc_track_release_point(&track, &event);
 }
 END_TEST
 
@@ -305,7 +305,7 @@ START_TEST(an_operation_is_unseen_until_the_waits_before_it_are_over)
     synchronise(one);
     ck_assert(!sc_ops_unsure(&track.order, &behind));
     ck_assert(!is_seen(two));
-    sc_track_forget_point(&track, &event);
+    sc_track_release_point(&track, &event);
 }
 END_TEST
 
@@ -334,7 +334,7 @@ START_TEST(operations_conflict_when_the_wait_before_one_is_over)
     synchronise(one);
     download.ticket.stream = other_blocking;
     ck_assert_uint_eq(issue(download), 2);
-    sc_track_forget_point(&track, &event);
+    sc_track_release_point(&track, &event);
 }
 END_TEST
 
@@ -371,7 +371,7 @@ START_TEST(an_operation_is_guarded_when_the_waits_before_it_are_over)
     synchronise(two);
     ck_assert(!is_guarded());
     ck_assert_uint_eq(track.inflight.awaiting_guard, 0);
-    sc_track_forget_point(&track, &event);
+    sc_track_release_point(&track, &event);
 }
 END_TEST
 

@@ -1,10 +1,11 @@
-/* Blocks of device memory that the driver has handed out: where each block lies, and which call
- * made it.
+/* Keeps the blocks of device memory that the driver has handed out to the program: where each block
+ * lies, and which call made it.
  *
- * A block that is about to be given back stays known until the driver has answered. Another thread
- * may be handed the same memory before that, and then what the free would note there is outdated.
+ * A block that the program is freeing stays known until the driver has answered the call. Before
+ * that answer the driver may hand the same memory to another thread. So each block has a number,
+ * which tells the free's block from a newer one at the same address.
  *
- * Locks: every function needs the owner's lock. */
+ * Locks: every function needs the lock of the tracker that owns the record. */
 #ifndef SC_TRACK_ALLOCATIONS_H
 #define SC_TRACK_ALLOCATIONS_H
 
@@ -16,8 +17,8 @@ struct sc_allocations;
 
 struct sc_allocation {
     uintptr_t address;
-    size_t size_bytes; /* 0: there is no block */
-    uint32_t origin;   /* track/origins.h */
+    size_t size_bytes; /* 0: no block was found */
+    uint32_t origin;   /* the call that made the block (track/origins.h) */
     uint32_t id;
     uint64_t number;
 };
@@ -25,38 +26,42 @@ struct sc_allocation {
 /* 0 or -ENOMEM. */
 int sc_allocations_init(struct sc_allocations *allocations);
 
-/* The driver has handed out a block of at least one byte. Blocks that it overlaps are gone. Without
- * memory the block is not known. `context`: the id of its context's legacy stream; 0: not known. */
+/* Adds a block of at least one byte that the driver has handed out, and removes the blocks that it
+ * overlaps, whose frees the library did not see. Without memory the block is not added. `context`:
+ * the id of the legacy stream of the block's context; 0: not known. */
 void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, size_t size_bytes,
                         uint32_t context, uint32_t origin);
 
-/* The block that contains the address; of no bytes: none is known. */
+/* Returns the block that contains the address, or one of size 0 if none is known. */
 struct sc_allocation sc_allocations_find(struct sc_allocations *allocations, uintptr_t address);
 
-/* The origin of that block, or 0. */
+/* Returns the origin of the block that contains the address, or 0 if no block is known there. */
 uint32_t sc_allocations_origin(struct sc_allocations *allocations, uintptr_t address);
 
-/* Does a block begin at the address, or is no block known that contains it? */
+/* Returns true if a block begins at the address, and also if no known block contains it. */
 bool sc_allocations_may_begin_at(struct sc_allocations *allocations, uintptr_t address);
 
-/* The size of the block that begins at the address; 0: none is known. */
+/* Returns the size of the block that begins at the address, or 0 if no block is known to begin
+ * there. */
 size_t sc_allocations_block_bytes(struct sc_allocations *allocations, uintptr_t address);
 
-/* Begins to free the block that begins at the address, and returns it; of no bytes: none is known,
- * or it is being freed already. Nobody else can begin to free it meanwhile. */
+/* Begins to free the block that begins at the address, and returns it. Returns one of size 0 if no
+ * such block is known, or if another thread is freeing it already. Until sc_allocations_end_free,
+ * no other thread can begin to free the block. */
 struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocations,
                                                uintptr_t address);
 
-/* Ends a free that was begun: the driver has taken the block back, or (`freed` is false) has
- * refused to. Returns whether the memory is still the same block, and nobody was handed it since.
- */
+/* Ends a free that sc_allocations_begin_free began. Removes the block if the driver has taken it
+ * back (`freed`), and keeps it if the driver has refused. Returns false, and changes nothing, if
+ * the driver has handed the address out again meanwhile. */
 bool sc_allocations_end_free(struct sc_allocations *allocations,
                              const struct sc_allocation *allocation, bool freed);
 
-/* Frees the block that begins at the address in one step. Returns its size; 0: none is known. */
+/* Removes the block that begins at the address. Returns its size, or 0 if no such block is known.
+ */
 size_t sc_allocations_free(struct sc_allocations *allocations, uintptr_t address);
 
-/* The context is gone: forgets its blocks. */
+/* Removes the blocks of a context that has ended. */
 void sc_allocations_remove_of_context(struct sc_allocations *allocations, uint32_t context);
 
 #endif

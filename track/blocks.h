@@ -1,6 +1,6 @@
-/* A set of addresses that answers quickly whether an address may be in it, for questions that are
- * mostly answered no. It knows blocks of 2 MB, each hashed to one bit, and only grows. A few loads
- * tell that an address is not in it; two, if the address lies before or behind all blocks.
+/* A set of addresses, for questions that are mostly answered no: an address that is not in the set
+ * is recognised by a few loads. The set stores blocks of 2 MB, each hashed to one bit, and never
+ * removes one. If the address lies below or above all blocks, two loads answer.
  *
  * Lock-free, thread- and signal-safe. Intervals that are given to these functions are not empty. */
 #ifndef SC_TRACK_BLOCKS_H
@@ -14,27 +14,28 @@
 enum {
     SC_BLOCKS_SHIFT = 21,
     SC_BLOCKS_WORDS = 64,
-    SC_BLOCKS_ASKED_MAX = 16, /* an interval of more blocks than this counts as in the set */
+    SC_BLOCKS_ASKED_MAX = 16, /* a longer interval, in blocks, counts as being in the set */
 };
 
 struct sc_blocks {
     _Atomic uintptr_t highest; /* the last byte of the last block */
-    /* ~ of the first byte of the first block, so that both bounds only rise. */
+    /* The bitwise complement of the first byte of the first block: so both bounds only rise. */
     _Atomic uintptr_t not_lowest;
     _Atomic uint64_t words[SC_BLOCKS_WORDS];
 };
 
-/* Adds the blocks that the interval touches. */
+/* Adds the blocks that overlap the interval. */
 static inline void sc_blocks_add(struct sc_blocks *blocks, uintptr_t address, size_t size_bytes);
 
-/* May the interval touch a block of the set? False only if none of its blocks was ever added. */
+/* Returns false only if no block that overlaps the interval was ever added. */
 static inline bool sc_blocks_may_hold(const struct sc_blocks *blocks, uintptr_t address,
                                       size_t size_bytes);
 
-/* May the address lie in a block of the set? Without a loop. */
+/* The same for one address, without a loop. */
 static inline bool sc_blocks_may_hold_one(const struct sc_blocks *blocks, uintptr_t address);
 
-/* Does the interval from `first` to `last` lie before or behind all blocks of the set? */
+/* Does the interval from `first` to `last` lie wholly below or wholly above all blocks of the set?
+ */
 static inline bool sc_blocks_are_beyond(const struct sc_blocks *blocks, uintptr_t first,
                                         uintptr_t last);
 

@@ -1,8 +1,9 @@
-/* Modules that were closed (dlclose): their names, for frames of stacks that were taken before.
+/* Keeps the names of modules (shared objects) that the program has closed by dlclose, so that
+ * stacks which were taken before can still be reported.
  *
- * Another module may lie at their addresses by now. So the frames of stacks (track/stacks.h) become
- * words in a form that no return address has: which module, and where in it. New stacks with the
- * same addresses are others.
+ * Another module may be loaded at the same addresses later. So the return addresses of stored
+ * stacks (track/stacks.h) that lie in a closed module are replaced by words that say which module
+ * and which offset; no return address has that form.
  *
  * Lock-free; bounded memory, from mmap; thread- and signal-safe. */
 #ifndef SC_TRACK_CLOSED_MODULES_H
@@ -11,10 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The module at these addresses was closed. `path` is copied, if any stack leads through it. */
+/* Notes that the module at the addresses from `start` to `end` was closed, and replaces the return
+ * addresses of stored stacks that lie there. `path` is copied if any stack has such a return
+ * address. */
 void sc_closed_modules_note(const char *path, uintptr_t start, uintptr_t end);
 
-/* Stores what the word of a frame says. The path stays for ever. False: it is no such word. */
+/* Decodes a word of a stack: stores the path of the closed module, which stays valid for ever, and
+ * the offset within it. Returns false if the word is not of this form. */
 bool sc_closed_modules_frame(const void *word, const char **path, uintptr_t *offset);
 
 #endif

@@ -1,5 +1,6 @@
-/* Compares large sources with their snapshots while the tracker's lock is not held: to compare 64
- * KB takes as long as a hundred uses of the lock. A source that differs was overwritten too early.
+/* Compares large sources of copies with their snapshots while the tracker's lock is not held, since
+ * comparing 64 KB takes as long as a hundred uses of the lock. A source that differs from its
+ * snapshot was overwritten by the program too early.
  *
  * An operation and its slot stay until its comparison is made. Whoever drops the operation, takes
  * its memory away or lets it be made unreadable waits for that, some tens of microseconds at most.
@@ -17,8 +18,9 @@
 #include "track/order.h"
 
 enum {
-    SC_COMPARISONS_MAX = 8, /* at a time */
-    /* smaller sources are compared faster than the lock is taken twice */
+    SC_COMPARISONS_MAX = 8, /* sources that are compared at a time */
+    /* smaller sources are compared under the lock, which is faster than to release it and take it
+     * again */
     SC_COMPARISONS_MIN_BYTES = 8192,
 };
 
@@ -35,8 +37,8 @@ struct sc_comparisons {
     struct sc_comparison of[SC_COMPARISONS_MAX];
 };
 
-/* May a stream of the point have a source in flight that is large enough to be compared without the
- * lock? Lock-free. */
+/* Returns false only if no stream of the point has a source in flight that is large enough to be
+ * compared without the lock. Lock-free. */
 static inline bool sc_comparisons_may_be_needed(struct sc_order *order,
                                                 const struct sc_point *point)
 {
@@ -46,7 +48,7 @@ static inline bool sc_comparisons_may_be_needed(struct sc_order *order,
     return atomic_load_explicit(some, memory_order_relaxed);
 }
 
-/* Notes that the stream may have such sources from now on. Under the lock. */
+/* Notes that the stream may have a large source in flight from now on. Under the lock. */
 static inline void sc_comparisons_note_large_source(struct sc_inflight *inflight, uint32_t stream)
 {
     atomic_store_explicit(&sc_order_stream(inflight->order, stream)->has_large_sources, true,
@@ -54,7 +56,8 @@ static inline void sc_comparisons_note_large_source(struct sc_inflight *inflight
     atomic_store_explicit(&inflight->order->has_large_sources, true, memory_order_relaxed);
 }
 
-/* Notes an operation that was issued, if its source is large. Under the lock. */
+/* Notes that an operation was issued, if it has a snapshot and its source is large. Under the lock.
+ */
 static inline void sc_comparisons_note_issued(struct sc_inflight *inflight,
                                               const struct sc_op_info *info)
 {
@@ -63,36 +66,37 @@ static inline void sc_comparisons_note_issued(struct sc_inflight *inflight,
         sc_comparisons_note_large_source(inflight, info->ticket.stream);
 }
 
-/* Chooses the operations that the point covers and whose sources are large, at most
- * SC_COMPARISONS_MAX, for comparison. They stay until that is made. Under the lock. */
+/* Lists operations that the point covers and whose sources are large, at most SC_COMPARISONS_MAX,
+ * and keeps them until sc_comparisons_make has compared them. Under the lock. */
 void sc_comparisons_begin(struct sc_inflight *inflight, const struct sc_point *point,
                           struct sc_comparisons *comparisons);
 
-/* The same for the one operation that is equal to `info`, which `info` is about to replace. Under
- * the lock. */
+/* Lists the operation that is equal to `info`, if there is one with a large source: the caller is
+ * about to record `info` in its place. Under the lock. */
 void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op_info *info,
                                 struct sc_comparisons *comparisons);
 
-/* Compares the sources that sc_comparisons_begin has listed with their copies; without the lock.
- * The thread counts as within a lock of the library's from sc_comparisons_begin until the end of
- * this. */
+/* Compares the listed sources with their snapshots. Called without the lock. The calling thread
+ * counts as holding a lock of the library's from sc_comparisons_begin until this returns. */
 void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons);
 
-/* Notes the results with those operations that are still the same. Under the lock. */
+/* Stores the results in those operations that were not issued again meanwhile. Under the lock. */
 void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparisons *comparisons);
 
-/* Discards the results, so that the operations are compared anew when they are known done. Under
- * the lock. */
+/* Drops the results, so that the operations are compared again when they are known done. Under the
+ * lock. */
 void sc_comparisons_discard(const struct sc_comparisons *comparisons);
 
-/* Waits until nobody compares the operation's source. Under the lock, so that nobody begins to. */
+/* Waits until no thread compares the operation's source. Called under the lock, so that no thread
+ * can begin to compare it. */
 void sc_comparisons_await_op(struct sc_op *op);
 static inline void sc_comparisons_await(struct sc_op *op)
 {
     if (__builtin_expect(atomic_load_explicit(&op->comparing, memory_order_acquire), 0))
         sc_comparisons_await_op(op);
 }
-/* Waits until nobody compares any source. Under the lock, so that nobody begins to. */
+/* Waits until no thread compares any source. Called under the lock, so that no thread can begin to.
+ */
 void sc_comparisons_await_all(struct sc_inflight *inflight);
 
 #endif

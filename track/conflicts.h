@@ -1,15 +1,17 @@
 /* The rule by which two operations conflict (SC204, SC501, SC502), and the search for operations
  * that conflict with one which is about to be issued.
  *
- * Two operations conflict if they use a common byte, one of them writes it, and nothing orders
- * them. An operation writes host memory as its direction says. It writes device memory unless it
- * merely reads there. A prefetch neither reads a byte nor changes one, and conflicts with none.
- * Operations whose order is unknown (track/ordering.h) do not conflict either.
+ * Two operations conflict if they use a common byte, at least one of them writes it, and nothing
+ * orders them. Whether an operation writes host memory follows from its direction. An operation
+ * writes device memory unless it is known to only read there. A prefetch neither reads nor writes,
+ * and conflicts with nothing. Operations whose order is unknown (track/ordering.h) do not conflict
+ * either.
  *
- * A later operation on stream 0 is the host's: it frees device memory, ordered only by the host's
- * waits. It conflicts with all that is not known done, except allocations.
+ * A later operation with stream 0 is an action of the host: it frees device memory, and comes only
+ * after what the host has waited for. It conflicts with every operation that the host does not know
+ * to be done, except allocations.
  *
- * Locks: every function needs the owner's lock. */
+ * Locks: every function needs the lock of the tracker that owns the operations. */
 #ifndef SC_TRACK_CONFLICTS_H
 #define SC_TRACK_CONFLICTS_H
 
@@ -19,10 +21,12 @@ struct sc_op_info;
 struct sc_order;
 struct sc_ticket;
 
-/* Do the operations use a common byte that one of them writes? Their order is not looked at. */
+/* Returns true if the operations use a common byte and at least one of them writes it. Their order
+ * is not considered. */
 bool sc_conflicts_share_written_byte(const struct sc_op_info *one, const struct sc_op_info *other);
 
-/* Would the later operation, which is not issued yet, come after the earlier one? */
+/* Returns true if the later operation, which is not issued yet, is ordered after the earlier one:
+ * by its stream, by what the stream has waited for, or by `later->after`. */
 bool sc_conflicts_is_ordered_after(struct sc_order *order, const struct sc_op_info *later,
                                    const struct sc_ticket *earlier);
 

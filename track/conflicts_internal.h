@@ -1,7 +1,7 @@
-/* Search for conflicts (track/conflicts.h) among the operations in flight, for the files that make
- * up the tracker.
+/* The search for conflicts (track/conflicts.h) among the operations in flight, for the files that
+ * make up the tracker.
  *
- * Locks: every function needs the owner's lock. */
+ * Locks: every function needs the tracker's lock. */
 #ifndef SC_TRACK_CONFLICTS_INTERNAL_H
 #define SC_TRACK_CONFLICTS_INTERNAL_H
 
@@ -9,8 +9,8 @@
 
 struct sc_ops;
 
-/* Could an operation in flight conflict with `info`? A quick look at counts: those of its range,
- * and of operations on no range. False is certain. */
+/* Returns false only if no operation in flight conflicts with `info`. Quick: compares the counts of
+ * operations on the range of `info`, and of operations that lie on no range. */
 static inline bool sc_conflicts_are_possible(struct sc_inflight *inflight,
                                              const struct sc_op_info *info)
 {
@@ -23,14 +23,14 @@ static inline bool sc_conflicts_are_possible(struct sc_inflight *inflight,
             sc_inflight_may_conflict(inflight->nowhere, writes, info->ticket.stream));
 }
 
-/* The search behind sc_conflicts_find. `found` NULL: ends at the first conflict, and returns
- * whether there is one. */
+/* Searches for the operations of sc_conflicts_find. With `found` NULL the search ends at the first
+ * conflict. Returns whether the search ended so. */
 bool sc_conflicts_search(struct sc_inflight *inflight, const struct sc_op_info *info, bool awaited,
                          struct sc_ops *found);
 
-/* Adds to `found` the operations that conflict with `info`, which is not issued yet or has just
- * been issued on info->ticket.stream. `awaited`: only those that the host would have to wait for,
- * which are not complete and have no snapshot. */
+/* Adds to `found` the operations in flight that conflict with `info`. `info` is not issued yet, or
+ * was just issued on info->ticket.stream. `awaited`: adds only those that the host would have to
+ * wait for, which are not complete and of which the device reads no snapshot. */
 static inline void sc_conflicts_find(struct sc_inflight *inflight, const struct sc_op_info *info,
                                      bool awaited, struct sc_ops *found)
 {
@@ -38,7 +38,7 @@ static inline void sc_conflicts_find(struct sc_inflight *inflight, const struct 
         sc_conflicts_search(inflight, info, awaited, found);
 }
 
-/* Does an operation in flight conflict with `info`? */
+/* Returns true if an operation in flight conflicts with `info`. */
 static inline bool sc_conflicts_any(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     return sc_conflicts_are_possible(inflight, info) &&

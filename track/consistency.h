@@ -1,9 +1,9 @@
-/* Checks of debug builds that the tracker's lists agree with their counts. SC_CHECK and SC_CHECK_OF
- * (common/checks.h) call them after a change; other builds have no code of them. A list that does
- * not agree fails an assertion. Functions for one record look at its neighbours; others walk a
- * whole list.
+/* Assertions of debug builds that the tracker's lists agree with the counts that are kept of them.
+ * SC_CHECK and SC_CHECK_OF (common/checks.h) call these functions after a change; other builds
+ * contain nothing of them. Functions for one record check the record and its neighbours; the others
+ * walk a whole list.
  *
- * Locks: every function needs the owner's lock. */
+ * Locks: every function needs the tracker's lock. */
 #ifndef SC_TRACK_CONSISTENCY_H
 #define SC_TRACK_CONSISTENCY_H
 

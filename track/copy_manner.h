@@ -1,10 +1,12 @@
-/* Tells when the driver reads a copy's source and writes its target, in the call or later, and
- * whether the call waits for that.
+/* Tells how the driver makes a copy: whether it reads the source and writes the target before the
+ * call returns or later, and whether the call waits for its stream.
  *
- * The driver's rules are in docs/driver.md (Where a copy's memory lies); this is the only place in
- * the code that has them. What the driver does in the call, or makes the host wait for, is no
- * hazard, even if no manual promises it. The exception is what later drivers are known to do late.
- * Pure. */
+ * docs/driver.md (Where a copy's memory lies) has the driver's rules; in the code they are here
+ * alone. What the driver does before the call returns, or makes the host wait for, is no hazard,
+ * even if no manual promises it. The exception is what later drivers are known to do after the
+ * return.
+ *
+ * Pure functions. */
 #ifndef SC_TRACK_COPY_MANNER_H
 #define SC_TRACK_COPY_MANNER_H
 
@@ -13,10 +15,10 @@
 
 #include "common/op_kinds.h"
 
-/* A call that copies more pageable memory than this waits for its stream. */
+/* A call that copies more bytes of pageable memory than this waits for its stream. */
 enum { SC_COPY_STAGED_BYTES = 1024 * 1024 };
 
-/* The call that makes the copy. Each access order of a batch counts as a call of its own. */
+/* The call that makes the copy. The three access orders of a batch count as three calls. */
 enum sc_copy_call {
     SC_COPY_ASYNC,
     SC_COPY_SYNC,
@@ -28,10 +30,10 @@ enum sc_copy_call {
 
 enum sc_copy_place {
     SC_PLACE_DEVICE,
-    /* managed memory that the call names by a unified address, or as the device's */
+    /* managed memory that the call names by a unified address, or as device memory */
     SC_PLACE_MANAGED,
-    SC_PLACE_MANAGED_AS_HOST, /* managed memory that the call names as the host's */
-    SC_PLACE_LOCKED,          /* pinned or registered memory, whatever the call names it */
+    SC_PLACE_MANAGED_AS_HOST, /* managed memory that the call names as host memory */
+    SC_PLACE_LOCKED,          /* pinned or registered memory, however the call names it */
     SC_PLACE_PAGEABLE,
     SC_PLACES,
 };
@@ -39,20 +41,21 @@ enum sc_copy_place {
 struct sc_copy_case {
     enum sc_copy_call call;
     enum sc_copy_place src, dst;
-    bool in_place;     /* the device works with pageable memory itself */
-    size_t size_bytes; /* of the source's hull */
+    bool in_place;     /* the device reads and writes pageable memory itself, without staging */
+    size_t size_bytes; /* the source's bytes, gaps between rows included */
 };
 
 enum sc_copy_time {
     SC_IN_CALL, /* before the call returns */
-    SC_TAKEN,   /* this driver uses the bytes before the call returns; its contract lets it do so
-                   later */
-    SC_LATE,    /* in the stream's order */
+    /* this driver uses the bytes before the call returns, and its contract allows it to use them
+     * later */
+    SC_TAKEN,
+    SC_LATE, /* after the call returns, in the stream's order */
 };
 
 /* How the driver makes a copy. `waits`: the call returns only when all earlier work of its stream
- * is done, and with it all reading and writing that is not late. Late reading or writing comes
- * after the return. */
+ * is done, and all reading and writing that is not SC_LATE. SC_LATE reading or writing may still
+ * come after the return. */
 struct sc_copy_manner {
     bool waits;
     enum sc_copy_time read, written;
@@ -60,11 +63,11 @@ struct sc_copy_manner {
 
 struct sc_copy_manner sc_copy_manner_of(const struct sc_copy_case *asked);
 
-/* Does the driver read the source late, although the call promises to have read it when it returns?
- */
+/* Returns true if the driver reads the source after the call has returned, although the call's
+ * contract promises that it has read it by then. */
 bool sc_copy_manner_breaks_promise(const struct sc_copy_case *asked);
 
-/* The place of memory of this kind, which is no device memory. */
+/* Returns the place of host memory of this kind. */
 static inline enum sc_copy_place sc_copy_manner_place(enum sc_buffer_kind kind)
 {
     if (kind == SC_MANAGED)
@@ -72,8 +75,8 @@ static inline enum sc_copy_place sc_copy_manner_place(enum sc_buffer_kind kind)
     return kind == SC_PINNED || kind == SC_REGISTERED ? SC_PLACE_LOCKED : SC_PLACE_PAGEABLE;
 }
 
-/* Is memory of this kind used late by an asynchronous copy whose other side is device memory? A
- * shorter way to the same answer, for calls that are made for every copy. */
+/* Returns true if an asynchronous copy between this memory and device memory uses this memory after
+ * the call returns. The same answer as sc_copy_manner_of, but quicker, since every copy asks. */
 static inline bool sc_copy_manner_is_late_beside_device(enum sc_buffer_kind kind)
 {
     return sc_copy_manner_place(kind) != SC_PLACE_PAGEABLE;

@@ -9,8 +9,9 @@
 #include "common/op_kinds.h"
 #include "common/shape.h"
 
-/* How an operation uses device memory. READS: it only reads the bytes. NAMES: the address of the
- * first byte is among a kernel's parameters, so the kernel may use memory from there on. */
+/* How an operation uses device memory. SC_DEVICE_READS: it only reads the bytes. SC_DEVICE_NAMES:
+ * it is a kernel that has the address of the first byte among its parameters, and may use memory
+ * from there on. */
 enum sc_device_access { SC_DEVICE_WRITES, SC_DEVICE_READS, SC_DEVICE_NAMES };
 
 struct sc_device_use {
@@ -18,18 +19,19 @@ struct sc_device_use {
     struct sc_fold fold;
     enum sc_direction direction : 8; /* the operation's */
     enum sc_device_access access : 8;
-    uint8_t unsure;  /* SC_UNSURE_LEFT_OUT, or 0 */
-    uint32_t origin; /* the origin of the memory, if it is known already (track/origins.h) */
+    uint8_t unsure;  /* SC_UNSURE_LEFT_OUT if a launch may leave the operation out; else 0 */
+    uint32_t origin; /* the call that allocated the memory (track/origins.h); 0: not known yet */
     uint32_t fill;   /* what a memset writes, as a word */
 };
 
-/* The word that a memset writes whose elements have `size_bytes`: the value, repeated. */
+/* The word that a memset writes: its value, repeated to fill four bytes. `size_bytes`: the size of
+ * an element. */
 static inline uint32_t sc_device_use_fill(uint32_t value, size_t size_bytes)
 {
     return size_bytes == 1 ? value * 0x01010101u : size_bytes == 2 ? value * 0x00010001u : value;
 }
 
-/* The use of a kernel that has this address among its parameters: one byte, possibly. */
+/* The use of a kernel that has this address among its parameters: it may use one byte there. */
 static inline struct sc_device_use sc_device_use_named(uintptr_t address)
 {
     return (struct sc_device_use){
@@ -41,7 +43,8 @@ static inline uintptr_t sc_device_use_end(const struct sc_device_use *use)
     return use->shape.address + sc_shape_hull_bytes(&use->shape);
 }
 
-/* Have the uses a common byte? Two comparisons if their hulls do not overlap, as mostly. */
+/* Returns true if the uses have a common byte. Two comparisons answer if their hulls do not
+ * overlap, as is mostly so. */
 static inline bool sc_device_uses_touch(const struct sc_device_use *a,
                                         const struct sc_device_use *b)
 {
@@ -49,8 +52,8 @@ static inline bool sc_device_uses_touch(const struct sc_device_use *a,
            sc_shapes_folded_touch(&a->shape, &a->fold, &b->shape, &b->fold);
 }
 
-/* May `writer` write a byte of `memory`? A kernel may write from its address on to the end of the
- * allocation. `base`: where the allocation of `memory` begins. */
+/* Returns true if `writer` may write a byte of `memory`. A kernel may write from its address up to
+ * the end of the allocation. `base`: where the allocation of `memory` begins. */
 static inline bool sc_device_use_may_write(const struct sc_device_use *writer,
                                            const struct sc_device_use *memory, uintptr_t base)
 {

@@ -1,10 +1,10 @@
-/* Finds how many of a row of things are complete, if each completes after those before it, with few
- * questions to the driver.
+/* Finds out, with few questions to the driver, how many things of a sequence are complete. Each
+ * thing completes after those before it.
  *
- * Asking about one may be expensive, and mostly either few or all are complete. So the steps grow
- * from the first thing on until an incomplete one is met, and what lies between is then halved. If
- * `complete` of `count` things are complete, about 2 * log2(complete) of them are asked about; if
- * none is, one.
+ * A question may be expensive, and mostly either few or all things are complete. So the search asks
+ * at growing distances from the first thing until it meets an incomplete one, and then halves the
+ * interval in between. If `complete` of `count` things are complete, it asks about 2 *
+ * log2(complete) times; if none is, once.
  *
  * No state, no lock; signal-safe if `is_complete` is. */
 #ifndef SC_TRACK_FRONTIER_H
@@ -12,8 +12,8 @@
 
 #include <stdbool.h>
 
-/* How many of `count` things are complete. is_complete(context, at) asks about the thing at
- * position `at`, from 0. */
+/* Returns how many of `count` things are complete. is_complete(context, at) answers for the thing
+ * at position `at`, from 0. */
 static inline unsigned sc_frontier(unsigned count, bool (*is_complete)(void *context, unsigned at),
                                    void *context)
 {

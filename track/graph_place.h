@@ -2,8 +2,9 @@
 #ifndef SC_TRACK_GRAPH_PLACE_H
 #define SC_TRACK_GRAPH_PLACE_H
 
-/* OUTERMOST: in the exec's own graph. INNER: in a child graph or a body, within a node of the own
- * graph. UNKNOWN: inner, and within which node the exec has forgotten. */
+/* SC_PLACE_OUTERMOST: in the exec's own graph. SC_PLACE_INNER: in a child graph or a body (a graph
+ * within a conditional node), inside of a node of the exec's own graph. SC_PLACE_UNKNOWN: inside of
+ * some node, but the exec no longer knows which. */
 enum sc_graph_place { SC_PLACE_OUTERMOST, SC_PLACE_INNER, SC_PLACE_UNKNOWN };
 
 #endif

@@ -1,7 +1,7 @@
 /* The records of graphs and execs (track/graphs.h), for callers that read what a launch does.
  *
- * Locks: reading a record needs the owner's lock, or that the program may use the handle, as for
- * sc_graphs_find. */
+ * Locks: to read a record, either the tracker's lock is needed, or the program must be entitled to
+ * use the handle, as for sc_graphs_find. */
 #ifndef SC_TRACK_GRAPH_RECORDS_H
 #define SC_TRACK_GRAPH_RECORDS_H
 
@@ -19,9 +19,9 @@ struct sc_graph_use;
 struct sc_watched_nodes;
 
 /* What an exec has to do with device memory besides its nodes' uses: memory that its nodes allocate
- * and free, and pairs of nodes that race. */
+ * and free, and races between its nodes. */
 struct sc_graph_device {
-    bool is_left_out; /* no use of device memory is kept for this exec any more */
+    bool is_left_out; /* the exec's uses of device memory are not all known, so none is kept */
     struct sc_graph_own *own;
     uint32_t own_count, own_capacity;
     struct sc_graph_race *races; /* SC_GRAPH_RACES_MAX, or NULL */
@@ -42,46 +42,49 @@ struct sc_graph_events {
     struct sc_graph_event *list;
     uint32_t count, capacity;
     bool records; /* some node records an event */
-    bool waits;   /* some node waits for an event */
+    bool waits;   /* at least one node waits for an event */
 };
 
 /* What only execs have. */
 struct sc_exec {
-    uint32_t context;          /* the context that the exec ends with; 0: not known */
-    struct sc_graph_uses runs; /* what a launch uses. First host memory, with neighbouring uses as
-                                  one run; then device memory, in the order in which it was added;
-                                  then kernels' addresses, sorted, each once */
-    uint32_t host_runs;        /* how many runs are of host memory */
-    uint32_t device_runs;      /* how many are of device memory */
-    uint32_t device_stages;    /* the stages that tell of these, as bits */
-    bool is_stale;             /* the runs are to be made anew */
-    bool is_empty;             /* the nodes do nothing: a launch is no work */
-    bool signals;              /* the nodes may tell the host how far the launch has come */
-    bool awaits_host;          /* the nodes may wait for the host */
-    bool has_kernels;          /* some nodes are kernels, also in bodies and child graphs */
-    /* The point behind the exec's last launch. It holds a reference to its stream's id. */
+    uint32_t context; /* the context that the exec ends with; 0: not known */
+    /* what a launch uses, made by sc_graphs_make_runs. First host memory, with adjoining uses
+     * joined to one run; then device memory, in the order in which it was added; then kernels'
+     * addresses, sorted, each once */
+    struct sc_graph_uses runs;
+    uint32_t host_runs;     /* how many runs are of host memory */
+    uint32_t device_runs;   /* how many are of device memory */
+    uint32_t device_stages; /* the stages (track/stages.h) that these belong to, as bits */
+    bool is_stale;          /* the uses have changed, so the runs have to be made again */
+    bool is_empty;          /* the nodes do nothing, so a launch counts as no work */
+    bool signals; /* nodes may tell the host how far the launch has come, unseen by the library */
+    bool awaits_host; /* nodes may wait for the host */
+    bool has_kernels; /* some nodes are kernels, also in bodies and child graphs */
+    /* All work up to the exec's last launch, as a point. Holds a reference to its stream's id. */
     struct sc_point last_launch;
-    struct sc_graph_names names; /* names of the nodes, in the driver's order */
+    /* the handles by which the exec names its nodes, in the driver's order */
+    struct sc_graph_names names;
     struct sc_graph_events events;
     struct sc_graph_device device; /* device memory that nodes allocate and free, and races */
     struct sc_watched_nodes
         *watched;  /* its host nodes (track/watched_nodes.h); NULL: none is known */
-    bool disables; /* some node was disabled once */
-    /* If so: the nodes that are disabled now; an update leaves them disabled. */
+    bool disables; /* at least one node was disabled at some time */
+    /* If so: the nodes that are disabled now. They stay disabled when the exec is updated. */
     struct sc_handles disabled;
     bool has_inner;          /* there are inner nodes */
     struct sc_handles inner; /* if has_inner: each inner node -> the node directly around it */
 };
 
-/* A graph or an exec. A use that was dropped leaves a hole in the list: a disabled use of no bytes,
- * whose interval_next is the next hole. New uses fill the holes first. */
+/* A graph or an exec. A use that is dropped leaves a hole in the list: a disabled use of no bytes,
+ * whose interval_next is the next hole. New uses are put into holes first. */
 struct sc_graph {
     uintptr_t handle;
-    struct sc_graph_uses uses;   /* with the holes; if there are only holes, count is 0 */
+    struct sc_graph_uses uses;   /* with the holes; 0 uses if all would be holes */
     struct sc_graph_link *links; /* NULL: none yet */
     uint32_t first_hole;         /* its index + 1 */
     uint32_t hole_count;
-    uint32_t scans; /* how often all uses were looked through for one node, without links */
+    /* how often all uses were looked through for one node; links are made after some of these */
+    uint32_t scans;
     uint32_t first_interval;
     uint32_t last_found;    /* index of the use that was found last */
     uint32_t freed_count;   /* uses of memory that was freed */
@@ -89,12 +92,12 @@ struct sc_graph {
     uint32_t waiting_count; /* targets of copies that a launch waits for */
     uint32_t device_count;  /* uses of device memory, without kernels' addresses */
     uint32_t address_count; /* kernels' addresses */
-    uint32_t device_added;  /* how many of both there ever were */
+    uint32_t device_added;  /* how many uses of device memory and addresses were ever added */
     bool is_exec;
     struct sc_exec exec; /* zeros in a graph that is no exec */
 };
 
-/* Has the graph a use of host memory? */
+/* Returns true if the graph has a use of host memory. */
 static inline bool sc_graph_names_host(const struct sc_graph *graph)
 {
     return graph->uses.count != graph->hole_count + graph->device_count + graph->address_count;

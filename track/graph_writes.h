@@ -1,14 +1,14 @@
-/* Knows what device memory the launches of each graph may write, as its capture has shown, so that
- * launches of other graphs do not hide work that was left out of one.
+/* Keeps for each graph which device memory its launches may write, as its capture has shown. So a
+ * launch of one graph is not mistaken for a writer of memory that another graph reads.
  *
- * Work that was left out of a graph is found when a second launch reads what it left
- * (track/frozen.h). If any launch of another graph counted as possibly writing that memory, such
- * work would be found only by chance. So for each graph and its execs the bytes that copies and
- * memsets write, and the addresses that kernels have, are kept. They are kept as a few intervals,
- * which may hold more than that.
+ * Work that was left out of a graph is found when a second launch reads what the work has left
+ * (track/frozen.h). If every launch of another graph counted as a possible writer of that memory,
+ * such work would be found only by chance. So for each graph and its execs, the bytes that copies
+ * and memsets write and the addresses that kernels have are kept, as a few intervals, which may
+ * contain more than that.
  *
- * Of a graph that is not here, or not known, nothing is known. The latest SC_GRAPH_WRITES_MAX are
- * kept. Plain data; zeros are empty. Locks: none; the caller's lock guards every call. */
+ * A graph of which nothing is kept may write anything. The latest SC_GRAPH_WRITES_MAX graphs and
+ * execs are kept. Plain data; zeros are empty. Locks: none; the caller's lock guards every call. */
 #ifndef SC_TRACK_GRAPH_WRITES_H
 #define SC_TRACK_GRAPH_WRITES_H
 
@@ -18,8 +18,7 @@
 
 enum { SC_GRAPH_WRITES_MAX = 512, SC_GRAPH_INTERVALS_MAX = 32 };
 
-/* Intervals of bytes that do not touch each other, in the order of addresses. `last` is the last
- * byte. */
+/* Disjoint intervals of bytes, in the order of addresses. `last` is an interval's last byte. */
 struct sc_graph_write_intervals {
     unsigned count;
     struct sc_graph_write_interval {
@@ -29,35 +28,39 @@ struct sc_graph_write_intervals {
 
 struct sc_graph_write {
     struct sc_graph_write_intervals written; /* bytes */
-    /* Addresses of kernels; a kernel may write from each of them on. */
+    /* Addresses that kernels have. A kernel may write from each of them up to the end of the
+     * allocation. */
     struct sc_graph_write_intervals named;
 };
 
-/* Adds the bytes from `first` to `last`. If there is no room, the two closest intervals become one.
- */
+/* Adds the bytes from `first` to `last`. If there is no room, first joins the two intervals with
+ * the smallest gap between them, so that the set only grows. */
 void sc_graph_write_add(struct sc_graph_write_intervals *intervals, uintptr_t first,
                         uintptr_t last);
 
-/* May the graph write a byte of the memory, whose allocation begins at `base`? */
+/* Returns true if the graph may write a byte of the memory. `base`: where the memory's allocation
+ * begins. */
 bool sc_graph_write_may_touch(const struct sc_graph_write *write, uintptr_t address,
                               size_t size_bytes, uintptr_t base);
 
 struct sc_graph_writes {
-    unsigned count, next;                   /* the place that is used next */
+    unsigned count, next;                   /* `next`: the place that is overwritten next */
     uintptr_t handles[SC_GRAPH_WRITES_MAX]; /* of graphs and execs; 0: free */
     struct sc_graph_write writes[SC_GRAPH_WRITES_MAX];
 };
 
-/* Sets what the graph or exec may write at most; NULL: that is unknown, so it may write
- * anything. */
+/* Sets what the graph or exec may write. `write` NULL: that is not known, so it may write anything.
+ */
 void sc_graph_writes_set(struct sc_graph_writes *writes, uintptr_t handle,
                          const struct sc_graph_write *write);
 
-/* What the graph or exec may write; NULL: not known. Valid until the next change. */
+/* Returns what the graph or exec may write, valid until the next change; NULL: not known, so it may
+ * write anything. */
 const struct sc_graph_write *sc_graph_writes_find(const struct sc_graph_writes *writes,
                                                   uintptr_t handle);
 
-/* Forgets what is known of the handle, which was destroyed or is another graph's now. */
+/* Forgets the handle, which was destroyed or belongs to another graph now;
+ * sc_graph_writes_forget_all forgets all handles. */
 void sc_graph_writes_forget(struct sc_graph_writes *writes, uintptr_t handle);
 void sc_graph_writes_forget_all(struct sc_graph_writes *writes);
 

@@ -1,16 +1,18 @@
 /* An index of address intervals: finds the items at an address.
  *
- * Every item lies on the finest level whose cells are at least its size (4 KB, 16 KB, 64 KB ... 256
- * TB, more than a process can map). So it touches at most two cells. Each cell has a chain in one
- * hash table. Insert, remove and a look-up of one address cost O(1) for any number of items. A
- * look-up of an interval costs the number of cells that it covers on each populated level, or one
- * pass over the table if that is cheaper.
+ * The grid has levels with cells of 4 KB, 16 KB, 64 KB ... 256 TB (more than a process can map).
+ * Every item is entered on the finest level whose cells are at least as large as the item, so it
+ * overlaps at most two cells. All cells share one hash table, which has a chain of items for each
+ * slot. Insert, remove and a look-up of one address take O(1) for any number of items. A look-up of
+ * an interval visits the cells that the interval covers on each populated level, or the whole table
+ * once if that is cheaper.
  *
- * An entry of a chain is an item's id. Bit 31 of it tells whether this is the item's first or
- * second cell, so that both may be in one chain. Items are records of a pool that begin with a
- * struct sc_grid_node. Changes need the owner's lock. sc_grid_find_at and sc_grid_may_overlap take
- * no lock, from any thread. A version counter tells a reader that it raced with a change. After a
- * few races sc_grid_find_at returns SC_GRID_RETRY, and the caller repeats it under the lock. */
+ * An entry of a chain is an item's id, and bit 31 says whether it stands for the item's first or
+ * second cell, since both may be in one chain. Items are records of a pool that begin with a struct
+ * sc_grid_node. To change the grid the lock of its owner is needed. sc_grid_find_at and
+ * sc_grid_may_overlap take no lock, on any thread: a version counter tells them that the grid was
+ * changed meanwhile. After a few such attempts sc_grid_find_at returns SC_GRID_RETRY, and the
+ * caller repeats it under the lock. */
 #ifndef SC_TRACK_GRID_H
 #define SC_TRACK_GRID_H
 
@@ -27,18 +29,19 @@ struct sc_grid_node {
     _Atomic uintptr_t address;
     _Atomic size_t size_bytes; /* at least 1 while in the grid */
     _Atomic uint32_t next[2];  /* chains of the first and the second cell */
-    uint32_t previous[2];      /* under the lock only; 0: the entry is the first of its chain */
+    /* read and written under the lock alone; 0: the entry is the first of its chain */
+    uint32_t previous[2];
 };
 
-/* Finds items by their addresses: a table of chains, with cells of several sizes. The fields that
- * threads change lie in another cache line than those that they only read. */
+/* A grid. The fields that threads change lie in another cache line than those that they only read.
+ */
 struct sc_grid {
     struct sc_pool *pool;
     _Atomic uint32_t *heads; /* the first entry of each chain */
     uint32_t mask;
     _Alignas(64) _Atomic uint64_t version; /* odd while a change is under way */
-    /* Bounds of all items that were inserted since the grid was last empty. In an empty grid `low`
-     * is above `high`. */
+    /* The bounds of all items that were inserted since the grid was last empty. In an empty grid
+     * `low` is above `high`. */
     _Atomic uintptr_t low, high;
     _Atomic uint32_t levels; /* a bit for each level that has items */
     uint32_t population[SC_GRID_LEVELS];
@@ -46,32 +49,35 @@ struct sc_grid {
 
 #define SC_GRID_RETRY UINT32_MAX
 
-/* 0 or -ENOMEM. `cells`: the size of the hash table, a power of two. */
+/* Initialises the grid; returns 0 or -ENOMEM. `cells`: the size of the hash table, a power of two.
+ */
 int sc_grid_init(struct sc_grid *grid, struct sc_pool *pool, uint32_t cells);
 void sc_grid_destroy(struct sc_grid *grid);
 
 void sc_grid_insert(struct sc_grid *grid, uint32_t id);
 void sc_grid_remove(struct sc_grid *grid, uint32_t id);
 
-/* The item that contains the address, or 0. Without the lock also SC_GRID_RETRY. */
+/* Return the item that contains the address, or 0. sc_grid_find_at takes no lock, and returns
+ * SC_GRID_RETRY if the grid was changed at each of its attempts; the other one needs the lock. */
 uint32_t sc_grid_find_at(struct sc_grid *grid, uintptr_t address);
 uint32_t sc_grid_find_at_locked(struct sc_grid *grid, uintptr_t address);
 
-/* A walk over the items that overlap an interval: each once, in no particular order. The grid must
- * not change during the walk. */
+/* A walk over the items that overlap an interval: visits each once, in no particular order. The
+ * grid must not change during the walk. */
 struct sc_grid_walk {
     uint32_t id;            /* the present item; 0: the walk is over */
-    struct sc_grid *grid;   /* has the same pool as `behind` */
-    struct sc_grid *behind; /* the grid to be walked next, or NULL */
+    struct sc_grid *grid;   /* uses the same pool as `behind` */
+    struct sc_grid *behind; /* the grid that is walked after this one, or NULL */
     uintptr_t address;
     size_t size_bytes;
     uint32_t entry;  /* the next entry of the present chain */
     uint32_t levels; /* the levels still to be walked, as bits */
-    int level; /* the present level; below 0: the walk goes over the whole table, chain by chain */
+    /* the present level; below 0: the walk goes through the whole table, chain by chain */
+    int level;
     uint64_t cell, first_cell, end_cell;
 };
 
-/* Begins a walk over `grid` and then over `behind`, unless that is NULL. */
+/* Begins a walk over the items of `grid`, and then over those of `behind` unless that is NULL. */
 struct sc_grid_walk sc_grid_begin_walk(struct sc_grid *grid, struct sc_grid *behind,
                                        uintptr_t address, size_t size_bytes);
 void sc_grid_next(struct sc_grid_walk *walk);
@@ -82,13 +88,13 @@ void sc_grid_next(struct sc_grid_walk *walk);
     for (struct sc_grid_walk walk = sc_grid_begin_walk(grid, behind, address, size_bytes);         \
          walk.id; sc_grid_next(&walk))
 
-/* One of the items that overlap the interval, or 0. */
+/* Returns one of the items that overlap the interval, or 0. */
 static inline uint32_t sc_grid_find_any(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
 {
     return sc_grid_begin_walk(grid, NULL, address, size_bytes).id;
 }
 
-/* How many cells a walk over the interval would look at. */
+/* Returns how many cells a walk over the interval would visit. */
 uint64_t sc_grid_overlap_cost(struct sc_grid *grid, uintptr_t address, size_t size_bytes);
 
 static inline bool sc_grid_is_empty(struct sc_grid *grid)
@@ -96,8 +102,8 @@ static inline bool sc_grid_is_empty(struct sc_grid *grid)
     return atomic_load_explicit(&grid->levels, memory_order_relaxed) == 0;
 }
 
-/* May the interval overlap an item? Looks only at the bounds of all items since the grid was last
- * empty. Lock-free. */
+/* Returns false only if no item overlaps the interval. Looks only at the bounds of all items that
+ * were inserted since the grid was last empty. Lock-free. */
 static inline bool sc_grid_may_reach(struct sc_grid *grid, uintptr_t address, size_t size_bytes)
 {
     uintptr_t low = atomic_load_explicit(&grid->low, memory_order_acquire);
@@ -105,9 +111,9 @@ static inline bool sc_grid_may_reach(struct sc_grid *grid, uintptr_t address, si
            (address >= low || low - address <= size_bytes);
 }
 
-/* May the interval overlap an item? False only if none does. Lock-free. For a block of a page or
- * less it looks at one or two cells on each populated level. Answers true for an interval of more
- * than 256 cells of the finest populated level (1 MB, if there are small items). */
+/* Returns false only if no item overlaps the interval. Lock-free. For a block of up to a page it
+ * looks at one or two cells on each populated level. Returns true for an interval of more than 256
+ * cells of the finest populated level (1 MB, if there are small items). */
 bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes);
 
 static inline bool sc_grid_may_overlap(struct sc_grid *grid, uintptr_t address, size_t size_bytes)

@@ -1,12 +1,12 @@
 /* Keeps what a process did last: the latest operations of its streams, and the latest memory that
- * it gave back. The post-mortem, a line of the report, shows it when a context is lost.
+ * it freed. When a context is lost, the report shows it in one line, the post-mortem.
  *
  * A ring holds SC_HISTORY_LENGTH entries of a fixed size; the next entry replaces the oldest. A
  * stream has the ring that its id leads to; if there are more streams than rings, they share rings.
  * Nothing allocates, locks or calls: an entry costs plain stores, and one atomic addition unless
  * its number was drawn elsewhere.
  *
- * Lock-free, thread-safe, and safe in a signal handler. A reader leaves out entries that are being
+ * Lock-free, thread-safe, and safe in a signal handler. A reader skips entries that are being
  * written. */
 #ifndef SC_TRACK_HISTORY_H
 #define SC_TRACK_HISTORY_H
@@ -21,20 +21,21 @@ enum { SC_HISTORY_LENGTH = 64, SC_HISTORY_RINGS = 64 };
 
 struct sc_history_entry {
     const char *api; /* lives for ever */
-    uintptr_t site;  /* if `stack` is 0: where the call returns to */
-    uint32_t stack;  /* track/stacks.h */
-    uint32_t stream; /* the tracker's id; for memory given back: the stream that frees it, or 0 */
-    int32_t thread;  /* of the thread that made the call */
-    enum sc_direction direction; /* SC_NO_DIRECTION: no copy and no memset */
-    uint64_t ticks;              /* sc_ticks(), or a time before that */
-    uint64_t number;   /* the operation is done when the host knows so many operations of the stream
-                          to be done */
-    uintptr_t address; /* of the memory that is written or given back; 0: not known */
+    uintptr_t site;  /* if `stack` is 0: the return address of the call */
+    uint32_t stack;  /* id of the call's stack (track/stacks.h); 0: not taken */
+    /* the tracker's id; for memory that was freed: the stream in whose order it is freed, or 0 */
+    uint32_t stream;
+    int32_t thread;              /* the thread that made the call */
+    enum sc_direction direction; /* SC_NO_DIRECTION: neither a copy nor a memset */
+    uint64_t ticks;              /* sc_ticks() at the call, or an earlier time */
+    /* the operation is done when the host knows that so many operations of the stream are done */
+    uint64_t number;
+    uintptr_t address; /* of the memory that is written or freed; 0: not known */
     uintptr_t source;  /* source of a copy; 0: none, or not known */
     size_t size_bytes; /* 0: not known */
 };
 
-/* The words of an entry in a ring. */
+/* The words of an entry, as a ring stores them. */
 enum sc_history_word {
     SC_HISTORY_API,
     SC_HISTORY_SITE,
@@ -51,7 +52,7 @@ enum sc_history_word {
 struct sc_history_ring {
     _Atomic uint64_t begun; /* entries that sc_history_note has numbered */
     struct {
-        /* Number of the entry, from 1; 0: there is none, or it is being written. */
+        /* The entry's number, from 1; 0: there is no entry, or it is being written. */
         _Atomic uint64_t number;
         _Atomic uint64_t words[SC_HISTORY_WORDS];
     } entries[SC_HISTORY_LENGTH];
@@ -62,7 +63,7 @@ struct sc_history {
     struct sc_history_ring frees; /* numbered by the ledger (ledger/ledger.h), if there is one */
 };
 
-/* The process's history, all zero at first. Tests make others. */
+/* The process's history, all zero at first. Tests make histories of their own. */
 extern struct sc_history sc_history;
 
 static inline void sc_history_put(_Atomic uint64_t *words, enum sc_history_word word,

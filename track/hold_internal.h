@@ -1,5 +1,5 @@
-/* The records of holds, for their module, for the take-down that makes holds, and for checks.
- * Locks: as in track/hold.h. */
+/* The records of holds (track/hold.h), for their module, for the code that makes holds
+ * (track/track_holds.c), and for checks. Locks: as in track/hold.h. */
 #ifndef SC_TRACK_HOLD_INTERNAL_H
 #define SC_TRACK_HOLD_INTERNAL_H
 
@@ -14,16 +14,16 @@ enum { SC_HOLD_TICKETS_MAX = 4096 };
 struct sc_hold {
     struct sc_grid_node node;
     enum sc_hold_kind kind;
-    uint32_t context;          /* of the pinned memory; 0 for free and unmap */
+    uint32_t context;          /* of the pinned memory; 0 for free and munmap */
     uint64_t since_ns;         /* CLOCK_MONOTONIC */
-    struct sc_ticket *tickets; /* what it waits for: the last operation of each stream */
+    struct sc_ticket *tickets; /* the operations that it waits for: the last one of each stream */
     uint32_t ticket_count;
     uint32_t ticket_capacity;
-    uint64_t age;            /* each hold's is one larger than that of the one before */
-    bool by_graph;           /* waits, too, until no graph names its memory */
+    uint64_t age;            /* its serial number: larger than that of every earlier hold */
+    bool by_graph;           /* it also waits until no graph uses the memory */
     bool written;            /* an operation that it waits for writes the memory */
     uint32_t previous, next; /* in order of age */
-    bool releasing;          /* somebody has taken it, to give the memory back */
+    bool releasing;          /* a caller has taken it, to free the memory */
 };
 
 struct sc_holds {
@@ -38,11 +38,11 @@ struct sc_holds {
     uint64_t held_peak_ns;
 };
 
-/* Does the hold wait for a graph or a registration to go? Only the program can bring that about,
- * whatever the operations do. */
+/* Returns true if the hold waits for a graph or a registration to be destroyed. Only a call of the
+ * program can do that, however many operations complete. */
 bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hold);
 
-/* May a hold overlap the interval? Lock-free. */
+/* Returns false only if no hold overlaps the interval. Lock-free. */
 static inline bool sc_holds_may_overlap(struct sc_holds *holds, uintptr_t address,
                                         size_t size_bytes)
 {

@@ -1,5 +1,5 @@
-/* Kinds of holds: which kind of memory the program gave back, and that waits until the device is
- * done with it. */
+/* The kinds of holds (track/hold.h): by which call the program has freed memory that the device
+ * still uses. */
 #ifndef SC_TRACK_HOLD_KIND_H
 #define SC_TRACK_HOLD_KIND_H
 
@@ -9,11 +9,13 @@ enum sc_hold_kind {
     SC_HOLD_FREE,
     SC_HOLD_UNMAP,
     SC_HOLD_FREE_PINNED,
-    SC_HOLD_UNREGISTER, /* the memory itself is still the program's */
-    SC_HOLD_WAIT, /* holds nothing back, and counts no bytes: a thread waits for the hold's end */
+    SC_HOLD_UNREGISTER, /* cuMemHostUnregister: the memory itself stays the program's */
+    /* holds no memory, and counts no bytes: a thread waits until the hold's operations are complete
+     */
+    SC_HOLD_WAIT,
 };
 
-/* Which holds a search looks for: a bit for each kind, and further conditions. */
+/* Which holds a search finds: a bit for each kind, and further conditions. */
 enum sc_hold_mask {
     SC_HOLDS_FREED = 1 << SC_HOLD_FREE | 1 << SC_HOLD_FREE_PINNED,
     SC_HOLDS_UNREGISTERED = 1 << SC_HOLD_UNREGISTER,
@@ -24,8 +26,9 @@ enum sc_hold_mask {
     SC_HOLDS_STARTING = 1 << 17, /* only those that start at the address */
 };
 
-/* Does the memory go back to the driver? The reaper must not make that call, which waits: it is
- * made inside the program's own waits for the context. Pure. */
+/* Returns true if the memory goes back to the driver. The driver's call waits for the context, so
+ * the reaper must not make it: it is made inside of the program's own waits for the context. Pure.
+ */
 static inline bool sc_hold_is_drivers(enum sc_hold_kind kind)
 {
     return kind == SC_HOLD_FREE_PINNED || kind == SC_HOLD_UNREGISTER;

@@ -1,8 +1,8 @@
-/* Work that ran beside a capture, and that the captured graph lacks (SC305).
+/* Finds work that ran beside a capture and that the captured graph lacks (SC305).
  *
- * While a thread captures, it may also issue work that no capture takes. That work runs at once,
- * and no launch of the graph repeats it. It is called left out if it has to do with captured work
- * of the same capture:
+ * While a thread captures, it may also issue work that no capture takes. That work is beside the
+ * capture: it runs at once, and no launch of the graph repeats it. It is called left out of the
+ * graph if it uses memory that captured work of the same capture uses, in one of these ways:
  *
  *     a copy or memset writes memory       that a captured copy reads, or that a captured kernel
  *                                          has the address of
@@ -13,15 +13,15 @@
  * Work that the graph does as well is not left out. The graph does the same if it has an operation
  * of the same direction on the same bytes, the same kernel with the same address, or another kernel
  * with the same two or more addresses. Examples are a first upload, where the graph uploads for its
- * next launch; work that is run once to warm up; kernels that are tried one after the other.
+ * next launch; work that is run once to warm up; kernels that are tried in turn.
  *
  * Captured work that reads what earlier captured work has written sees that work's bytes in each
  * launch, and nothing that ran beside. The same holds from the second launch on if a captured copy
- * or memset writes there behind it: the graph hands a state on to its next launch. Work beside the
+ * or memset writes there after it: the graph hands a state on to its next launch. Work beside the
  * capture that reads what other work beside it has written sees those bytes. Memory that was
  * allocated since the capture began is being set up, and does not count. A kernel may write from
  * each of its addresses on, up to the end of the allocation, and so counts as a writer of what lies
- * there. What a kernel with unknown parameters may write is not held against anything.
+ * there. Nothing is concluded from what a kernel with unknown parameters may write.
  *
  * The order is that of the calls of one thread. What other threads capture into the same graph, or
  * write beside it, is not known.
@@ -52,12 +52,12 @@ struct sc_left_out_op {
     unsigned use_count, name_count;
     const struct sc_device_use *uses;
     const uintptr_t *names;
-    uintptr_t function;   /* the kernel's; 0: the operation is no kernel */
-    bool is_partly_known; /* it may use more memory than this */
+    uintptr_t function;   /* the kernel's function; 0: the operation is no kernel */
+    bool is_partly_known; /* it may use more memory than listed here */
 };
 
-/* How many uses and names the operation has together; sc_left_out_use returns number `i` of them, a
- * name as a use of access SC_DEVICE_NAMES. */
+/* sc_left_out_count returns how many uses and names the operation has together. sc_left_out_use
+ * returns the one with index `i`; a name is returned as a use with access SC_DEVICE_NAMES. */
 static inline unsigned sc_left_out_count(const struct sc_left_out_op *op)
 {
     return op->use_count + op->name_count;
@@ -68,58 +68,60 @@ struct sc_hazard;
 struct sc_hazard_copy;
 struct sc_left_out;
 
-/* Makes a record for one capture; NULL: no memory. */
+/* Makes the record of one capture; NULL: no memory. */
 struct sc_left_out *sc_left_out_new(void);
 /* Empties the record. */
 void sc_left_out_clear(struct sc_left_out *left_out);
-void sc_left_out_free(struct sc_left_out *left_out); /* NULL: nothing happens */
+void sc_left_out_free(struct sc_left_out *left_out); /* NULL does nothing */
 
-/* Notes a captured operation. `what`: as hazards tell of it, without address and size. */
+/* Notes a captured operation. `what`: how a report describes it, without address and size. */
 void sc_left_out_note_captured(struct sc_left_out *left_out, const struct sc_hazard_copy *what,
                                const struct sc_left_out_op *op);
 
-/* Notes an operation that ran beside the capture. `what`: a hazard whose event, and what belongs to
- * it, are filled in, in case the operation was left out. Of several operations with the same stack,
- * and ignored for the same reason, only the first one's `what` is kept. */
+/* Notes an operation that ran beside the capture. `what`: a hazard whose event is filled in, to be
+ * reported if the operation turns out to be left out. Of several operations with the same stack
+ * (and, if ignored, the same reason) only the first one's `what` is kept. */
 void sc_left_out_note_beside(struct sc_left_out *left_out, const struct sc_hazard *what,
                              const struct sc_left_out_op *op);
 
-/* Notes an allocation at these addresses: what used them before used other memory. */
+/* Notes that memory at these addresses was allocated: earlier uses of these addresses were of other
+ * memory. */
 void sc_left_out_note_allocated(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes);
 
-/* A capture `outer` of the same thread was open already when this one began. What was allocated
- * since `outer` began counts for this one, too. */
+/* Takes over the allocations that were noted since `outer` began: another capture of the same
+ * thread that was already open when this one began. */
 void sc_left_out_share_allocations(struct sc_left_out *left_out, const struct sc_left_out *outer);
 
-/* An operation that was left out of the graph, and the first captured operation that it concerns.
- * `captured` NULL: no captured operation uses the memory that the work has written, so whether each
- * launch was to repeat it is not known. */
+/* An operation that was left out of the graph, and the first captured operation that uses the same
+ * memory. `captured` NULL: no captured operation uses the memory that the work has written, so it
+ * is not known whether each launch was meant to repeat the work. */
 struct sc_left_out_finding {
     const struct sc_hazard *beside;
-    const struct sc_device_use *use; /* what the work beside the capture does */
+    const struct sc_device_use *use; /* what the work beside the capture does with the memory */
     const struct sc_hazard_copy *captured;
     const struct sc_device_use *captured_use;
-    bool is_further; /* another finding of the same stack was visited before */
+    bool is_further; /* a finding of the same stack was visited before */
     bool is_met;     /* later work of the thread beside the capture may use the memory */
 };
 
-/* Is asked where the allocation that contains the address begins; returns the address itself if
- * that is not known. */
+/* Returns the address at which the allocation that contains `address` begins, or `address` itself
+ * if that is not known. */
 typedef uintptr_t sc_left_out_find_base(uintptr_t address);
 
-/* Calls `visit` for each stack that left an operation out, with its first such operation. A stack
- * that left none out is visited with each operation of which nobody can tell. */
+/* Calls `visit` for each stack of which an operation was left out, with the first such operation.
+ * For a stack of which none was left out, calls it with each operation of which that cannot be
+ * told. */
 typedef void sc_left_out_visit(void *context, const struct sc_left_out_finding *finding);
 void sc_left_out_visit_findings(struct sc_left_out *left_out, sc_left_out_find_base *base_of,
                                 sc_left_out_visit *visit, void *context);
 
-/* Stores what launches of the graph may write. `node_count`: how many nodes the graph has. False:
- * what they write is not known, as when the capture has seen other nodes because another thread
- * captured, too. */
+/* Stores what launches of the graph may write. `node_count`: how many nodes the graph has now.
+ * Returns false if that is not known, for example because the graph has nodes that this record has
+ * not seen (another thread captured, too). */
 bool sc_left_out_get_writes(const struct sc_left_out *left_out, size_t node_count,
                             struct sc_graph_write *write);
 
-/* How many operations did not fit. */
+/* Returns how many operations were dropped for want of room. */
 uint64_t sc_left_out_count_dropped(const struct sc_left_out *left_out);
 
 #endif

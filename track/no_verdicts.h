@@ -1,13 +1,14 @@
-/* Counts of what no verdict was given on, and why. This is the only place that counts it.
+/* Counts what got no verdict (neither hazard nor correct), by the reason why. Nothing else in the
+ * process counts this. Three units are counted:
  *
- * - *Operations that are not watched*: operations on host memory whose early touches would be
- *   missed, in whole or on some of their pages.
- * - *Touches*: reads, writes and frees of memory in flight that were seen, by the program or by a
- *   call of it.
- * - *Operations*: those that may be unordered with an earlier operation, or with which a later one
- *   may be unordered.
+ * - *Operations that are not watched*: operations on host memory of which an early access would be
+ *   missed, wholly or on some of their pages.
+ * - *Touches*: reads, writes and frees, by the program or by a call of it, of memory in flight.
+ *   They were seen, and it is not known whether they came too early.
+ * - *Operations*: those that may be unordered with an earlier or a later operation, where the order
+ *   is not known.
  *
- * Counters that only grow. Lock-free; thread- and signal-safe. */
+ * Counters only grow. Lock-free; thread- and signal-safe. */
 #ifndef SC_TRACK_NO_VERDICTS_H
 #define SC_TRACK_NO_VERDICTS_H
 
@@ -60,7 +61,7 @@ struct sc_no_verdicts {
     } by_reason[SC_NO_VERDICT_COUNT];
 };
 
-/* Adds `count` uses that get no verdict for this reason. `counts` NULL: nothing is counted. */
+/* Counts `count` uses that get no verdict for this reason. `counts` NULL: counts nothing. */
 static inline void sc_no_verdicts_add(struct sc_no_verdicts *counts, enum sc_no_verdict_unit unit,
                                       enum sc_no_verdict_reason reason, uint64_t count)
 {
@@ -92,9 +93,9 @@ static inline uint64_t sc_no_verdicts_bytes_of(const struct sc_no_verdicts *coun
                   : 0;
 }
 
-/* How many uses got no verdict: of one unit for one reason; sc_no_verdicts_of_unit: of one unit for
- * all reasons; sc_no_verdicts_of_reason: of all units for one reason. 0 for NULL. A use with
- * several reasons counts for each. */
+/* Return how many uses got no verdict: sc_no_verdicts_of, of one unit for one reason;
+ * sc_no_verdicts_of_unit, of one unit for all reasons; sc_no_verdicts_of_reason, of all units for
+ * one reason. A use with several reasons counts for each. NULL: 0. */
 static inline uint64_t sc_no_verdicts_of(const struct sc_no_verdicts *counts,
                                          enum sc_no_verdict_unit unit, unsigned reason)
 {
@@ -121,8 +122,8 @@ static inline uint64_t sc_no_verdicts_of_reason(const struct sc_no_verdicts *cou
     return sum;
 }
 
-/* How many uses without a verdict may have been hazards: touches of memory in flight, and
- * operations that conflict with another unless an order exists that the library did not see. */
+/* Returns how many uses without a verdict may have been hazards: touches of memory in flight, and
+ * operations that conflict with another one unless an order exists that the library did not see. */
 static inline uint64_t sc_no_verdicts_suspected(const struct sc_no_verdicts *counts)
 {
     static const enum sc_no_verdict_reason reasons[] = {
@@ -133,8 +134,8 @@ static inline uint64_t sc_no_verdicts_suspected(const struct sc_no_verdicts *cou
     return sum;
 }
 
-/* How many operations were not watched because the process lacks what that takes, or the user has
- * limited it. */
+/* Returns how many operations were not watched because the process lacks what guarding needs
+ * (mappings, a SIGSEGV handler, data memory), or because the user has limited it (guard_budget). */
 static inline uint64_t sc_no_verdicts_given_up(const struct sc_no_verdicts *counts)
 {
     static const enum sc_no_verdict_reason reasons[] = {

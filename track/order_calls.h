@@ -1,7 +1,7 @@
-/* What calls of the driver do to the order of streams (track/order.h): the functions for wrappers,
+/* What calls of the driver do to the order of streams (track/order.h): functions for wrappers,
  * which do not see its records.
  *
- * Locks: every function needs the owner's lock, except those that say "lock-free". */
+ * Locks: every function needs the tracker's lock, except those that say "lock-free". */
 #ifndef SC_TRACK_ORDER_CALLS_H
 #define SC_TRACK_ORDER_CALLS_H
 
@@ -14,8 +14,8 @@ struct sc_point;
 struct sc_stream_front;
 struct sc_ticket;
 
-/* The part of the stream's record that every call looks at (track/stream_front.h). It never moves,
- * and lives as long as the process. */
+/* Returns the part of the stream's record that every call looks at (track/stream_front.h). It never
+ * moves, and lives as long as the process. */
 const struct sc_stream_front *sc_order_front(struct sc_order *order, uint32_t stream);
 
 /* Notes a call on the stream that begins and ends at once, and has no operation. */
@@ -24,47 +24,50 @@ void sc_order_note_work(struct sc_order *order, uint32_t stream);
 /* Notes which call made the stream (track/origins.h). */
 void sc_order_set_origin(struct sc_order *order, uint32_t stream, uint32_t origin);
 
-/* Begins a call that waits for the work before it. Returns what it comes after, as a point. */
+/* Begins a call that waits for the work before it. Returns the point of all that it comes after. */
 struct sc_point sc_order_begin_to_wait(struct sc_order *order, uint32_t stream,
                                        struct sc_order_call *call);
 
-/* Notes that the call may tell the host, unseen, that all it comes after is done. The call takes a
- * number of its own, so that marks recorded behind it stand for more than the host may have heard
- * of. `is_past`: the driver has carried the call out. */
+/* Notes that the call may tell the host, in a way that the library does not see, that all it comes
+ * after is done (a signal). The call takes a number, so that a mark which is recorded after it has
+ * a larger number than all that the host may have learnt of. `is_past`: the driver has carried the
+ * call out already. */
 void sc_order_note_call_signal(struct sc_order *order, uint32_t stream,
                                const struct sc_order_call *call, bool is_past);
 
 /* Makes `green` a green context of `primary` (ids of their legacy streams). A wait for the primary
- * context waits for its green ones as well, and not the other way round. */
+ * context also waits for its green ones; a wait for a green one does not wait for the primary. */
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary);
 
-/* What an event that is recorded for the whole context stands for: the context's point, and what is
- * due to its streams. */
+/* Returns what an event stands for that is recorded for the whole context: the context's point, and
+ * what its streams have still to join (are due to wait for). */
 struct sc_point sc_order_context_record(struct sc_order *order, uint32_t context);
-/* Gives the point's references back and empties it. */
+/* Releases the point's references and empties it. */
 void sc_order_release_point(struct sc_order *order, struct sc_point *point);
-/* Notes an edge that the library has inserted: work issued on `stream` from now on comes after the
- * operation. */
+/* Notes an edge that the library has inserted (a wait for an event): work issued on `stream` from
+ * now on comes after the operation. */
 void sc_order_note_edge(struct sc_order *order, uint32_t stream, const struct sc_ticket *ticket);
 /* Notes that all streams of the context and of its green contexts, also future ones, come after the
- * point. The point is due to them: a synchronise of such a stream waits for it only after work was
- * issued there, and the record of an event is no work. A synchronise of the context always waits
- * for the point (docs/driver.md, Green contexts). */
+ * point (a wait of the whole context for an event). The point is due to each stream: the stream
+ * joins it with its next work. The record of an event is no work, so a synchronise of the stream
+ * after a record alone does not wait for the point; a synchronise of the context always does
+ * (docs/driver.md, Green contexts). */
 void sc_order_note_context_wait(struct sc_order *order, uint32_t context,
                                 const struct sc_point *point);
 
-/* Has the stream skip a number that no operation gets, so that what is recorded later has a larger
- * number than all before. */
+/* Skips a number of the stream, which no operation gets: so what is recorded later has a larger
+ * number than all that was issued before. */
 void sc_order_skip_number(struct sc_order *order, uint32_t stream);
 
-/* Lock-free: may the host have learnt by a signal that the operation is done? */
+/* Returns true if the host may have learnt by a signal that the operation is done. Lock-free. */
 bool sc_order_may_be_signalled(struct sc_order *order, const struct sc_ticket *ticket);
 
-/* How far marks surely stand before the first signal behind the operation: the number up to which
- * operations of its stream have such marks; 0: its own mark may stand behind the signal. */
+/* Returns a number up to which each operation of the ticket's stream has its mark recorded before
+ * the first signal that comes after the operation. 0: the operation's own mark may be recorded
+ * after the signal. */
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket);
 
-/* Is the operation done when everything in the point is done? */
+/* Returns true if the operation is done when everything in the point is done. */
 bool sc_order_point_covers(const struct sc_point *point, const struct sc_ticket *ticket);
 
 #endif

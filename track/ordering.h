@@ -1,16 +1,16 @@
-/* Tells how surely an operation is ordered as the calls say: certain, possible or unknown.
+/* Tells how surely two operations are ordered as the calls of the program say: certain, possible or
+ * unknown.
  *
- * An operation keeps reasons why that is not certain, as bits (common/unsure.h); 0: it is certain.
- * Reasons are joined by |. What they mean differs between the two operations of a conflict. The
- * later one is about to be issued, and is compared with what was issued before it. The earlier one
- * is what later ones are compared with.
+ * An operation keeps the reasons why its order is not certain, as bits (common/unsure.h); 0: it is
+ * certain. The same reason means different things for the two operations of a conflict: for the
+ * later one, which is about to be issued, and for the earlier one, which was issued before and is
+ * compared with it.
  *
- *     reason      as the later one   as the earlier one
- *     LEFT_OUT    possible           possible
- *     GATED       possible           certain
- *     WAITS       unknown            unknown
- *     ENDS        certain            unknown
- *     UNJUDGED    unknown            unknown
+ * - LEFT_OUT: possible for both.
+ * - GATED: possible for the later one, certain for the earlier one.
+ * - WAITS: unknown for both.
+ * - ENDS: certain for the later one, unknown for the earlier one.
+ * - UNJUDGED: unknown for both.
  *
  * Operations of unknown order do not conflict. A conflict of possible order is a conflict only if
  * both operations take place. */
@@ -19,7 +19,7 @@
 
 #include "common/unsure.h"
 
-/* A larger value is less sure. */
+/* From the surest to the least sure. */
 enum sc_ordering { SC_ORDER_CERTAIN, SC_ORDER_POSSIBLE, SC_ORDER_UNKNOWN };
 
 enum sc_order_side { SC_AS_LATER, SC_AS_EARLIER };
@@ -39,7 +39,7 @@ static inline enum sc_ordering sc_ordering_of(unsigned unsure, enum sc_order_sid
     return unsure & possible ? SC_ORDER_POSSIBLE : SC_ORDER_CERTAIN;
 }
 
-/* How surely an earlier and a later operation are ordered, by the reasons of each. */
+/* Returns how surely an earlier and a later operation are ordered, by the reasons of each. */
 static inline enum sc_ordering sc_ordering_between(unsigned earlier, unsigned later)
 {
     return sc_ordering_join(sc_ordering_of(earlier, SC_AS_EARLIER),

@@ -1,11 +1,13 @@
-/* The stages of a graph: some nodes (notifiers) tell the host, in a way that the library sees, that
- * all before them in the graph is done, while the launch goes on.
+/* The stages of a graph. While a launch goes on, some nodes tell the host that all nodes before
+ * them are done, in a way that the library sees: nodes that record events, and watched host nodes.
+ * They are called notifiers.
  *
- * What notifiers tell of is cut into stages: stage 1 is what the first notifier tells of, stage 2
- * what the next one tells of besides, and so on. A notifier tells of all stages up to one.
+ * The nodes before notifiers are divided into stages: stage 1 has the nodes before the first
+ * notifier, stage 2 those before the next notifier that are not in stage 1, and so on. A notifier
+ * notifies the host of all stages up to one.
  *
  * The operations of a launch are numbered stage by stage; those of no stage come last. So all that
- * a notifier tells of ends with one number of the launch's stream.
+ * a notifier notifies of ends with one number of the launch's stream.
  *
  * Locks: none. Plain data. */
 #ifndef SC_TRACK_STAGES_H
@@ -17,16 +19,17 @@
 enum { SC_STAGES_MAX = 31 }; /* stages of a graph */
 
 struct sc_stages {
-    uint64_t last; /* the latest number noted; at first that of the point before the launch */
-    /* operations of other threads lie between those of a stage, so it is not known which of them
-     * come before a notifier */
+    /* the latest number that was noted; at first that of the point before the launch */
+    uint64_t last;
+    /* operations of other threads got numbers between those of a stage, so it is not known which of
+     * them come before a notifier */
     bool broken;
-    /* The last number of each stage; after sc_stages_close, of all stages up to it. 0: there is
-     * none. */
+    /* The last number of each stage; after sc_stages_close, of all stages up to it. 0: it has none.
+     */
     uint64_t ends[SC_STAGES_MAX + 1];
 };
 
-/* Notes the number of an operation of the stage; stage 0: of no stage. */
+/* Notes the number of an operation of the stage. Stage 0: the operation belongs to no stage. */
 static inline void sc_stages_note(struct sc_stages *stages, unsigned stage, uint64_t number)
 {
     stages->broken |= stage && number != stages->last + 1;
@@ -34,8 +37,8 @@ static inline void sc_stages_note(struct sc_stages *stages, unsigned stage, uint
     stages->ends[stage] = number;
 }
 
-/* To be called when all operations of the launch are noted: makes each number in `ends` cover
- * earlier stages as well. */
+/* Makes each number in `ends` cover the earlier stages as well. To be called when all operations of
+ * the launch are noted. If the stages are broken, all become 0. */
 static inline void sc_stages_close(struct sc_stages *stages)
 {
     stages->ends[0] = 0;
@@ -44,7 +47,7 @@ static inline void sc_stages_close(struct sc_stages *stages)
             stages->ends[i] = stages->broken ? 0 : stages->ends[i - 1];
 }
 
-/* The last number that a notifier tells of which tells of all stages up to this one; 0: there is
+/* Returns the last number that a notifier of all stages up to this one notifies of; 0: there is
  * none. */
 static inline uint64_t sc_stages_end(const struct sc_stages *stages, unsigned stage)
 {

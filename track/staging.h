@@ -1,12 +1,13 @@
-/* Staging memory for snapshots: small sources are copied there, and the device reads the copy.
+/* Staging memory for snapshots: a small source is copied into staging memory, and the device reads
+ * that copy (the snapshot) instead of the source.
  *
- * Staging memory consists of blocks that the device can read, each cut into slots of one of a few
- * sizes. A slot belongs to an operation until the operation is forgotten, and is handed out again
- * only when the operation is complete. The slot that came back last is handed out first, since it
- * is still in the cache. Nobody waits for a slot. If none is left, the owner may add a block, up to
- * a limit.
+ * Staging memory consists of blocks that the device can read. Each block is cut into slots of one
+ * of a few sizes. A slot belongs to an operation until the operation is forgotten, and is given to
+ * another one only when the operation is complete. The slot that was released last is given out
+ * first, since it is still in the cache. Nobody waits for a slot: if none is free, the caller may
+ * add a block, up to a limit.
  *
- * Locks: every function needs the owner's lock, except those that say "lock-free". */
+ * Locks: every function needs the tracker's lock, except those that say "lock-free". */
 #ifndef SC_TRACK_STAGING_H
 #define SC_TRACK_STAGING_H
 
@@ -25,23 +26,23 @@ struct sc_shape;
 
 enum {
     SC_STAGING_BLOCK_BYTES = 2 << 20,
-    /* how many bytes of slots there are at most of each size up to 32 KB; twice as many of larger
-     * ones */
+    /* how many bytes of slots of each size up to 32 KB there are at most; of larger sizes twice as
+     * many */
     SC_STAGING_CLASS_MAX = 64 << 20,
 };
 
 struct sc_slot {
-    void *bytes; /* the snapshot, packed: without the source's gaps */
+    void *bytes; /* the snapshot, without the gaps between the source's rows */
     struct sc_staging *staging;
     struct sc_slot *next;
-    struct sc_ticket ticket; /* the last operation that reads it; stream 0: none yet */
-    /* the slot holds a reference to the ticket's stream, since it came back before its operation
+    struct sc_ticket ticket; /* the last operation that reads the slot; stream 0: none yet */
+    /* the slot holds a reference to the ticket's stream, since it was released before its operation
      * was complete */
     bool has_stream;
     unsigned size_class;
 };
 
-/* A source that an operation on the stream is about to read, and of which a snapshot is wanted. */
+/* A source of which an operation on the stream that is about to be issued wants a snapshot. */
 struct sc_slot_source {
     uint32_t stream;
     uint32_t range; /* 0: none */
@@ -52,73 +53,75 @@ struct sc_slot_source {
 
 struct sc_slot_list {
     struct sc_slot *first, *last;
-    size_t slot_bytes; /* 0: the class is not used */
-    size_t bytes;      /* the bytes of all slots of the class */
+    size_t slot_bytes; /* 0: there are no slots of this size */
+    size_t bytes;      /* the bytes of all its slots */
 };
 
 struct sc_staging {
     struct sc_order *order;
     struct sc_slot_list classes[SC_STAGING_CLASSES];
-    _Atomic unsigned taken; /* how many slots are handed out, or kept by streams */
-    unsigned wanting;       /* how often no slot was left */
+    _Atomic unsigned taken; /* how many slots are given out, or kept by streams */
+    unsigned wanting;       /* how often no slot was free */
 };
 
-/* Begins staging memory without a slot, for snapshots of up to `snapshot_max_bytes`. The slots of
- * the largest class hold that many bytes. */
+/* Initialises staging memory without slots, for snapshots of up to `snapshot_max_bytes`. Slots of
+ * the largest size hold that many bytes. */
 void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t snapshot_max_bytes);
 
-/* The size of a block to be added: of its memory, which the device can read, and of its records. */
+/* The sizes of a block to be added: of its memory, which the device can read, and of the records of
+ * its slots. */
 struct sc_staging_block {
     unsigned size_class;
     size_t bytes, record_bytes;
 };
 
-/* Stores how large the next block has to be that gives slots for snapshots of `size_bytes`. False:
- * there are as many as there may be, or no slots are so large. */
+/* Stores how large the next block has to be whose slots hold snapshots of `size_bytes`. Returns
+ * false if there are as many blocks as there may be, or if no slots are so large. */
 bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
                            struct sc_staging_block *block);
 
-/* Adds a block of slots. `memory` and `records` (zeroed) live as long as an operation names one of
- * the slots. */
+/* Adds a block of slots. `memory` and `records` (zeroed) must live as long as an operation names
+ * one of the slots. */
 void sc_staging_add(struct sc_staging *staging, const struct sc_staging_block *block, void *memory,
                     struct sc_slot *records);
 
-/* Takes a block of so many bytes out, if no operation reads or may read any of its slots. */
+/* Removes the block with these records and so many bytes of memory. Returns false, having done
+ * nothing, if an operation reads or may still read one of its slots. */
 bool sc_staging_remove(struct sc_staging *staging, const struct sc_slot *records, size_t bytes);
 
-/* Takes a slot of at least this size whose last operation is complete; NULL: none is left. */
+/* Takes a slot of at least this size whose last operation is complete; NULL: none is free. */
 struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes);
 
-/* Gives a slot back. `ticket` names the operation that reads it, whose stream is not recycled until
- * it is complete. */
+/* Releases a slot. `ticket`: the operation that reads it; the ticket's stream keeps its id until
+ * that operation is complete. */
 void sc_staging_release(struct sc_slot *slot, const struct sc_ticket *ticket);
 
-/* Gives back a slot that was taken and not used. */
+/* Releases a slot that was taken and that no operation reads. */
 void sc_staging_put_back(struct sc_slot *slot);
 
-/* Gives a slot back as sc_staging_release does, but the ticket's stream may keep the slot for its
+/* Releases a slot as sc_staging_release does, but the ticket's stream may keep the slot for its
  * next snapshot. */
 void sc_staging_release_to_stream(struct sc_slot *slot, const struct sc_ticket *ticket);
 
-/* Takes the slot of this size that the stream has kept, or NULL. Lock-free. So a thread with a
- * stream of its own needs no lock for a snapshot, and finds the slot in its cache. */
+/* Takes the slot of this size that the stream has kept, or returns NULL. Lock-free: so a thread
+ * with a stream of its own needs no lock for a snapshot, and finds the slot in its cache. */
 struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream,
                                      size_t size_bytes);
 
-/* Has the stream keep a free slot of the same size as this one, unless it keeps one already, for
- * its next snapshot. */
+/* Has the stream keep a free slot of the same size as this one for its next snapshot, unless it
+ * keeps one already. */
 void sc_staging_refill_kept(const struct sc_slot *slot, uint32_t stream);
 
-/* The stream is about to go; or slots are wanting: what the stream, or every stream, has kept comes
- * back. */
+/* Release the slots that one stream keeps, which is about to be removed; or those of all streams,
+ * because slots are wanting. */
 void sc_staging_release_kept(struct sc_order *order, uint32_t stream);
 void sc_staging_release_all_kept(struct sc_order *order);
 
-/* Ends the staging memory: no slot will be taken any more. Releases the slots that streams keep,
- * and the references to streams. */
+/* Ends the staging memory, from which no slot is taken any more: releases the slots that streams
+ * keep, and the references to streams. */
 void sc_staging_end(struct sc_staging *staging);
 
-/* Lock-free: is every slot back, so that the records may go? */
+/* Returns true if no slot is given out or kept, so that the records may be freed. Lock-free. */
 static inline bool sc_staging_has_all_slots(const struct sc_staging *staging)
 {
     return atomic_load_explicit(&staging->taken, memory_order_acquire) == 0;

@@ -1,4 +1,4 @@
-/* How many sizes of slots for snapshots there are (track/staging.h). A stream may keep a slot of
+/* How many sizes of slots for snapshots there are (track/staging.h). A stream may keep one slot of
  * each size (track/order.h). */
 #ifndef SC_TRACK_STAGING_CLASSES_H
 #define SC_TRACK_STAGING_CLASSES_H

@@ -1,6 +1,6 @@
-/* The front of the tracker's record of a stream, and a word for all streams: what each call looks
- * at first. A call that finds something rare there looks more closely. Lock-free, and safe in a
- * signal handler; changes need the tracker's lock (track/order.h). */
+/* The front of the tracker's record of a stream, and one word for the whole process: what each call
+ * looks at first. A call that finds something rare there takes a slower way. Lock-free, and safe in
+ * a signal handler; to change it, the tracker's lock is needed (track/order.h). */
 #ifndef SC_TRACK_STREAM_FRONT_H
 #define SC_TRACK_STREAM_FRONT_H
 
@@ -8,23 +8,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Rare states of the process, in which even a call that is nothing but work of its stream has to
- * look more closely. */
+/* Rare states of the process in which even a call that does nothing but work on its own stream has
+ * to take the slower way. */
 enum sc_attends {
-    SC_ATTENDS_SIGNALS = 1,         /* there were signals */
+    /* the device has told, or may tell, the host something that the library does not see (struct
+     * sc_signal) */
+    SC_ATTENDS_SIGNALS = 1,
     SC_ATTENDS_MANAGED_SOURCES = 2, /* operations in flight read managed memory */
-    SC_ATTENDS_UNSEEN_WAITS = 4,    /* unseen waits for the host are open */
+    /* the device waits for the host, and the library cannot see when that ends (track/unseen.h) */
+    SC_ATTENDS_UNSEEN_WAITS = 4,
 };
 
-/* Ties: what the stream's next call may come after besides the stream's own work. */
+/* The ties of a stream: what its next call may come after besides the stream's own work. */
 enum sc_ties {
     /* The next call may come after work on the legacy stream, or on all blocking streams: the
      * stream is a blocking one, or the legacy stream of a context that has or had a blocking
      * one. */
     SC_TIE_KIND = 1,
-    SC_TIE_DUE = 2,    /* what its context was told to wait for */
+    SC_TIE_DUE = 2,    /* what its context was told to wait for and the stream has not joined yet */
     SC_TIE_JOINED = 4, /* what the stream itself has waited for */
-    /* No such work, but there are signals: then a record of an event also takes a number. */
+    /* No such work; but there are signals, so a record of an event also takes a number. */
     SC_TIE_SIGNALS = 8,
 };
 

@@ -27,11 +27,11 @@
 
 struct SC_LOCK sc_track;
 
-/* The process's tracker. Tests make others. */
+/* The process's tracker. Tests make trackers of their own. */
 extern struct sc_track sc_track;
 
-/* The parts of a tracker, for a caller that has its lock. A function that is given a scope needs
- * the lock. */
+/* The parts of a tracker, for a caller that has its lock. A function that takes a scope as a
+ * parameter needs the lock. */
 struct sc_track_scope {
     struct sc_track *track;
     struct sc_order *order SC_GUARDED_BY(sc_track);
@@ -43,8 +43,8 @@ struct sc_track_scope {
     struct sc_allocations *allocations SC_GUARDED_BY(sc_track);
 };
 
-/* Takes the tracker's lock, and returns its parts, which may be used until sc_track_leave gives the
- * lock back. Only for the macros below. */
+/* Take the tracker's lock and return its parts, which may be used until sc_track_leave releases the
+ * lock. Called by the macros below alone. */
 struct sc_track_scope sc_track_enter(struct sc_track *track) SC_ENTERS(*track);
 void sc_track_leave(const struct sc_track_scope *scope);
 
@@ -53,7 +53,7 @@ void sc_track_leave(const struct sc_track_scope *scope);
         sc_track_enter(tracker)
 #define SC_TRACK_SCOPE(name) SC_TRACK_SCOPE_OF(&sc_track, name)
 
-/* The value of the expression, which is evaluated with the lock and names the scope `track`. */
+/* The value of the expression, which is evaluated under the lock and uses the scope as `track`. */
 #define SC_TRACKED(...) SC_TRACKED_OF(&sc_track, __VA_ARGS__)
 
 #ifndef SC_CHECK_LOCKS
@@ -63,8 +63,8 @@ void sc_track_leave(const struct sc_track_scope *scope);
         __VA_ARGS__;                                                                               \
     })
 #else
-/* For clang's lock analysis only, which does not follow cleanup attributes: stand for the beginning
- * and the end of the scope. Neither is ever called in a build. */
+/* For clang's thread safety analysis alone, which does not follow cleanup attributes: they stand
+ * for the beginning and the end of the scope, and no build calls them. */
 struct sc_track_scope sc_track_analysis_begin(struct sc_track *track) SC_ACQUIRES(*track);
 void sc_track_analysis_end(struct sc_track *track) SC_RELEASES(*track);
 #define SC_VALUE_(...) /* the value; 0 for an expression without one */                            \
@@ -81,13 +81,13 @@ void sc_track_analysis_end(struct sc_track *track) SC_RELEASES(*track);
 
 int sc_track_init(struct sc_track *track); /* 0 or -ENOMEM */
 
-/* Sets two options before the first stream is added; both are off otherwise. `watches_device`:
- * device memory is watched. `guards_until_known`: operations are guarded until the host knows their
- * end, and not only until they are complete. */
+/* Sets two options, before the first stream is added; without this call both are off.
+ * `watches_device`: device memory is watched. `guards_until_known`: the pages of operations are
+ * protected until the host knows that the operations are done, and not only until they are
+ * complete. */
 void sc_track_start(struct sc_track *track, bool watches_device, bool guards_until_known);
 
-/* In a forked child: nothing is in flight there, so free() and munmap() look at nothing any
- * more. */
+/* Has free() and munmap() look at nothing any more: in a forked child nothing is in flight. */
 void sc_track_ignore_libc(struct sc_track *track);
 
 #endif

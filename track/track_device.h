@@ -1,4 +1,5 @@
-/* The tracker's operations on device memory (track/device.h), and its allocations.
+/* The tracker's operations on device memory (track/device.h), and its blocks of device memory
+ * (track/allocations.h).
  *
  * Locks: every function takes the tracker's lock for itself, unless its comment says "lock-free".
  */
@@ -16,21 +17,23 @@ struct sc_op_info;
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
 
-/* The driver has handed out device memory, at once or in a stream's order. What was in flight there
- * is forgotten. `context`: the id of its context's legacy stream; 0: not known. */
+/* Notes that the driver has handed out device memory, at once or in a stream's order. Operations in
+ * flight there are forgotten, since they are over or the driver orders later work after them.
+ * `context`: the id of the legacy stream of its context; 0: not known. */
 void sc_track_device_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
                                uint32_t context, uint32_t origin) SC_EXCLUDES(*track);
 
-/* Notes the driver's answer to a free that was begun (sc_allocations_begin_free). `info`: the free
- * as an operation in a stream's order, whose ticket names the stream; NULL: it was refused, or is
- * not to be noted. It is not noted either if the driver has handed the memory out again
- * meanwhile. */
+/* Ends a free that sc_allocations_begin_free began, after the driver has answered. `freed`: the
+ * driver has taken the memory back. `info`: the free as an operation in a stream's order, to be
+ * recorded; its ticket names the stream. NULL: the driver has refused, or the free is not to be
+ * recorded. It is not recorded either if the driver has handed the memory out again meanwhile. */
 void sc_track_device_end_free(struct sc_track *track, const struct sc_allocation *allocation,
                               bool freed, struct sc_op_info *info) SC_EXCLUDES(*track);
 
-/* Keeps, of a kernel's addresses, those that lie in a known block or where an operation is, each
- * once and in their order. Returns how many. Addresses in blocks so small that they may hold flags
- * (track/kernel_flags.h) are not kept. */
+/* Removes from a kernel's addresses those that lie neither in a known block nor where an operation
+ * is in flight, and those that were listed before; the order stays. Also removes addresses in
+ * blocks that are so small that they may hold flags (track/kernel_flags.h). Returns how many are
+ * left. */
 unsigned sc_track_device_keep_known(struct sc_track *track, uintptr_t *addresses, unsigned count)
     SC_EXCLUDES(*track);
 

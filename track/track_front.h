@@ -1,4 +1,4 @@
-/* The part of the tracker that every free() of the process, and every copy, looks at first. All
+/* The part of the tracker that every free() of the process, and every copy, reads first. All
  * functions are lock-free, and safe in a signal handler. */
 #ifndef SC_TRACK_TRACK_FRONT_H
 #define SC_TRACK_TRACK_FRONT_H
@@ -21,7 +21,7 @@ struct sc_track_front {
     _Atomic uintptr_t ranges_highest, ranges_not_lowest;
 };
 
-/* Must free and munmap look closer? One load. */
+/* Returns true if free() and munmap() have to look whether the device uses the memory. One load. */
 static inline bool sc_track_watches_libc(struct sc_track *track)
 {
     const struct sc_track_front *front = (const struct sc_track_front *)track;
@@ -47,10 +47,10 @@ static inline bool sc_track_watches_device(struct sc_track *track)
     return ((const struct sc_track_front *)track)->watches_device;
 }
 
-/* With strict=1: operations are guarded until the host knows that they are done, and not only until
- * they are complete. */
+/* Returns true if operations are guarded until the host knows that they are done, and not only
+ * until they are complete (strict=1). */
 bool sc_track_guards_until_known(struct sc_track *track);
-/* How many operations on host memory were ever issued. */
+/* Returns how many operations on host memory were issued so far. */
 uint64_t sc_track_operations(struct sc_track *track);
 
 #endif

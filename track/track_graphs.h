@@ -20,48 +20,50 @@ struct sc_stages;
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
 
-/* Adds a use to the graph (sc_graphs_add), which is freed with its range. */
+/* Adds a use to the graph (sc_graphs_add), with the range that contains it as the allocation with
+ * which it is freed. */
 void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct sc_graph_use *use,
                         const struct sc_graph_extra *extra) SC_EXCLUDES(*track);
 
-/* Does a graph name memory in the interval? Lock-free if no such memory is near. */
+/* Returns true if a node of a graph uses memory in the interval. Lock-free if no such memory is
+ * near. */
 bool sc_track_graph_names(struct sc_track *track, uintptr_t address, size_t size_bytes)
     SC_EXCLUDES(*track);
 
-/* Notes the memory that a launch of the exec allocates. What was in flight at those addresses is
- * forgotten: it is over, or the driver orders later work after it. Blocks that are not known get
- * this origin: they were freed after the launch before, or the node was added by hand. `context`:
- * as for sc_allocations_add. */
+/* Notes the memory that a launch of the exec allocates. Operations in flight at those addresses are
+ * forgotten: they are over, or the driver orders later work after them. Blocks that are not known
+ * get this origin: they were freed after the launch before, or their node was added by hand.
+ * `context`: as for sc_allocations_add. */
 void sc_track_note_graph_allocations(struct sc_track *track, uint32_t exec, uint32_t context,
                                      uint32_t origin) SC_EXCLUDES(*track);
 
-/* Lock-free: finds the graph or exec of the handle, and its id; NULL and 0: not known. The second
- * function has what few uses have besides (sc_graph_extra). Other threads may change it
- * meanwhile. */
+/* Find the graph or exec of the handle, and its id; NULL and 0: not known. sc_track_graph_extra
+ * returns the members that only few uses have. Lock-free; other threads may change what is
+ * returned. */
 const struct sc_graph *sc_track_graph(struct sc_track *track, uintptr_t handle, uint32_t *id);
 const struct sc_graph_extra *sc_track_graph_extra(struct sc_track *track,
                                                   const struct sc_graph_use *use);
 
 /* ---- launches ----
  *
- * The driver begins a launch of an exec when its former one is complete, on whatever stream that
- * was: each launch leaves a point behind it, with the exec. Launches without work wait for none
- * (docs/driver.md, what counts as queued). */
+ * The driver begins a launch of an exec when the exec's former launch is complete, on whatever
+ * stream that was. So each launch leaves with the exec the point of all work up to it. Launches
+ * without work wait for none (docs/driver.md, what counts as queued). */
 
-/* Begins a launch as a call that is work on the stream (sc_track_begin_call). It also comes after
- * the exec's last launch, and after the events for which its nodes wait. */
+/* Begins a launch as a call that is work on the stream (sc_track_begin_call). The call also comes
+ * after the exec's last launch, and after the events for which its nodes wait. */
 void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t stream,
                            struct sc_order_call *call) SC_EXCLUDES(*track);
 
-/* Sets what the events stand for that the exec's nodes record in a launch: the point of the stream
- * before the launch, and what the nodes tell of (`stages`). If `stages` is broken they stand for
- * the point alone, and what the nodes tell of is not judged. Ends the point. */
+/* Sets what the events stand for that nodes of the exec record in a launch: the point of the stream
+ * before the launch, and the stages (track/stages.h) that the nodes notify of. If `stages` is
+ * broken, the events stand for the point alone. Releases the point. */
 void sc_track_note_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point,
                                   const struct sc_stages *stages) SC_EXCLUDES(*track);
 
-/* A launch of an exec on the stream of its last launch. Runs that are still in flight there and
- * unchanged are issued again, up to the first one that is not. From that run on the caller issues
- * operations, and calls sc_graphs_note_launched. */
+/* A launch of an exec on the stream of its last launch. Runs (joined uses of the exec) that are
+ * still in flight there and unchanged are issued again, up to the first one that is not. From that
+ * run on the caller issues operations, and then calls sc_graphs_note_launched. */
 struct sc_relaunch {
     uint32_t exec; /* id of the graph */
     uint32_t stream;
@@ -69,14 +71,13 @@ struct sc_relaunch {
     uint32_t stack;
     int32_t thread;
     uint64_t ticks;
-    bool guards; /* whether operations issued now would be guarded */
+    bool guards; /* operations that are issued now are guarded */
     struct sc_unseen_mark unseen_waits;
-    struct sc_stages
-        *stages; /* gets the numbers of the operations; NULL: no node tells of anything */
-    /* results */
+    struct sc_stages *stages; /* gets the operations' numbers; NULL: no node notifies the host */
+    /* results: how many runs were issued again, and their bytes */
     uint32_t done;
     size_t size_bytes;
-    uint64_t place; /* place of the call among those of a legacy stream */
+    uint64_t place; /* the place of the call among those on the legacy stream */
 };
 
 void sc_track_relaunch(struct sc_track *track, struct sc_relaunch *launch) SC_EXCLUDES(*track);

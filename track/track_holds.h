@@ -1,4 +1,5 @@
-/* The tracker's holds (track/hold.h): memory that the program gives back, and that waits.
+/* Makes holds (track/hold.h): memory that the program frees while the device uses it, and that goes
+ * back to the driver or to malloc later.
  *
  * Locks: every function takes the tracker's lock for itself, unless its comment says "lock-free".
  */
@@ -24,29 +25,32 @@ extern struct sc_track sc_track; /* the process's own */
 struct sc_deallocation {
     uintptr_t address;
     size_t size_bytes;
-    bool hold;              /* make a hold if anything is in flight */
+    bool hold;              /* make a hold if an operation in flight uses the memory */
     enum sc_hold_kind kind; /* of the hold */
     uint32_t context;
     uint64_t max_held_bytes;
-    /* The call that takes the memory away; hazards of later launches that use the memory name
-     * it. */
+    /* The call that takes the memory away. Hazards of later launches of graphs that use the memory
+     * name it. */
     struct sc_hazard_event by;
-    bool (*hurts)(const struct sc_op_info *op); /* does the call hurt the operation? NULL: all */
-    bool passes_kernels;                        /* memory that only kernels may use is not held */
-    /* the memory stays the program's, and the operations remain tracked */
+    /* does the call come too early for this operation? NULL: for every one */
+    bool (*hurts)(const struct sc_op_info *op);
+    bool passes_kernels; /* do not hold memory that only kernels may use */
+    /* the memory stays the program's, and its operations stay tracked */
     bool stays;
-    bool settles; /* before a wait, holds on the memory stop waiting for graphs, since the memory
-                     becomes something else (sc_holds_forget_graphs) */
+    /* before the wait, make holds on the memory no longer wait for graphs, because the memory is
+     * about to become something else (sc_holds_forget_graphs) */
+    bool settles;
     /* results */
-    /* Result: the operations in flight there. They are no longer tracked, unless `stays` or
-     * must_wait. */
+    /* The operations in flight there. They are no longer tracked, unless `stays` or `must_wait`. */
     struct sc_ops found;
-    bool by_graph; /* a graph names the memory */
-    uint32_t held; /* the hold, or 0; the range is removed if the hold is to give the memory to the
-                      driver */
-    uint64_t held_age; /* of the hold */
-    bool must_wait;    /* no hold could be made, for max_held_bytes or want of memory: nothing has
-                          changed, the caller waits */
+    bool by_graph; /* a graph uses the memory */
+    /* the hold that was made, or 0. If that gives the memory back to the driver, the range is
+     * removed */
+    uint32_t held;
+    uint64_t held_age; /* the hold's age (its serial number) */
+    /* no hold could be made, because of max_held_bytes or for want of memory: nothing has changed,
+     * and the caller has to wait */
+    bool must_wait;
 };
 
 static inline void sc_deallocation_end(struct sc_deallocation *request)
@@ -57,7 +61,7 @@ static inline void sc_deallocation_end(struct sc_deallocation *request)
 /* A struct sc_deallocation that ends with the scope in which it is declared. */
 #define SC_DEALLOCATION __attribute__((cleanup(sc_deallocation_end))) struct sc_deallocation
 
-/* Does an operation in flight, a hold or a range overlap the interval? Exact, under the lock. */
+/* Returns true if an operation in flight, a hold or a range overlaps the interval. */
 bool sc_track_overlaps(struct sc_track *track, uintptr_t address, size_t size_bytes)
     SC_EXCLUDES(*track);
 
@@ -80,13 +84,14 @@ struct sc_release {
     uint64_t age;
 };
 
-/* Takes the oldest hold that can end and whose age is above `after_age`. The caller gives its
- * memory back and ends the hold, or puts the hold back. No complete operation on the memory is
- * tracked any more; its pages may still have to be unprotected. */
+/* Takes the oldest hold whose memory can go back and whose age is above `after_age`. The caller
+ * frees the memory and removes the hold, or makes it available again (sc_holds_put_back). Complete
+ * operations on the memory are tracked no more; its pages may still have to be unprotected. */
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
     SC_EXCLUDES(*track);
 
-/* Does a hold of the mask (enum sc_hold_mask) overlap the interval? Lock-free if none is near. */
+/* Returns true if a hold that the mask (enum sc_hold_mask) selects overlaps the interval. Lock-free
+ * if none is near. */
 bool sc_track_is_held(struct sc_track *track, uintptr_t address, size_t size_bytes, unsigned mask)
     SC_EXCLUDES(*track);
 

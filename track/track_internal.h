@@ -1,5 +1,5 @@
-/* What the files of the tracker (track/track*.c) share with no others: most of all its lock, which
- * all their functions take. */
+/* What the files of the tracker (track/track*.c) share with each other alone: most of all its lock,
+ * which all their functions take. */
 #ifndef SC_TRACK_TRACK_INTERNAL_H
 #define SC_TRACK_TRACK_INTERNAL_H
 
@@ -24,14 +24,14 @@ static inline void unlock(struct sc_track *track) SC_RELEASES(*track) SC_UNFOLLO
     sc_brief_lock_release(&track->lock);
 }
 
-/* Compares the source of an operation that `info`, equal to it, is about to replace, without the
- * lock. `copy`: NULL, or the simple copy to the device that `info` describes, which then gets its
- * snapshot. */
+/* Compares, without the lock, the source of the operation that is equal to `info` and that `info`
+ * is about to replace. `copy`: NULL, or the simple copy to the device that `info` describes, which
+ * then gets that operation's snapshot if the source has not changed. */
 void sc_track_compare_equal(struct sc_track *track, const struct sc_op_info *info,
                             struct sc_simple_copy *copy) SC_EXCLUDES(*track);
 
-/* Sets the word at which free() and munmap() look first. To be called under the lock after every
- * change of what they have to look at. */
+/* Sets the word that free() and munmap() read first. Called under the lock after every change of
+ * what they have to look at: holds, operations and graphs' uses of memory of malloc. */
 static inline void publish_watch(struct sc_track *track)
 {
     bool watch = track->holds.oldest || !sc_grid_is_empty(&track->inflight.heap_grid) ||
@@ -40,11 +40,12 @@ static inline void publish_watch(struct sc_track *track)
         atomic_store_explicit(&track->front.libc_watch, watch, memory_order_relaxed);
 }
 
-/* The range in which all of the interval lies; 0: none, or it has no bytes. */
+/* Returns the range that contains the whole interval; 0: there is none, or the interval is empty.
+ */
 uint32_t sc_track_range_of(struct sc_track *track, uintptr_t address, size_t size_bytes);
 
-/* For checks: all parts of the track are used with this lock from now on. NULL: without a lock, as
- * tests use parts on one thread. */
+/* Notes, for checks of debug builds, that all parts of the tracker are guarded by this lock from
+ * now on. NULL: by none, as in tests that use parts on one thread. */
 static inline void sc_track_guard(struct sc_track *track, const struct sc_brief_lock *lock)
 {
     (void)lock;

@@ -1,4 +1,4 @@
-/* The tracker's operations on host memory: what conflicts, and what was issued.
+/* The tracker's operations on host memory: which conflict, and which were issued.
  *
  * Locks: every function takes the tracker's lock for itself, unless its comment says "lock-free".
  */
@@ -22,18 +22,19 @@ struct sc_staging_block;
 struct SC_LOCK sc_track;
 extern struct sc_track sc_track; /* the process's own */
 
-/* Stores the operations in flight that conflict with `info`. This is about to be issued on
- * info->ticket.stream, or a call reads or writes the bytes itself, as the direction says. No other
- * field of the ticket counts here. `awaited`: only operations that the host has to wait for, which
- * are not complete and have no snapshot. */
+/* Stores the operations in flight that conflict with `info`: an operation that is about to be
+ * issued on info->ticket.stream, or a read or write that a call does itself, as the direction says.
+ * The ticket's other members are ignored. `awaited`: stores only operations that the host has to
+ * wait for, which are not complete and of which the device reads no snapshot. */
 void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, bool awaited,
                         struct sc_ops *conflicts) SC_EXCLUDES(*track);
 
 struct sc_issued {
-    /* Earlier operations that conflict with what was issued, although there was none before the
-     * call: another thread was faster. */
+    /* Earlier operations that conflict with what was issued, although none did before the call:
+     * another thread has issued them meanwhile. */
     struct sc_ops conflicts;
-    struct sc_ops overwritten; /* equal earlier operations whose source was changed since */
+    /* equal earlier operations whose source has changed since their issue */
+    struct sc_ops overwritten;
 };
 
 static inline void sc_issued_end(struct sc_issued *issued)
@@ -42,37 +43,36 @@ static inline void sc_issued_end(struct sc_issued *issued)
     sc_ops_end(&issued->overwritten);
 }
 
-/* A struct sc_issued that ends with the scope in which it is declared. */
+/* Declares a struct sc_issued whose lists are freed at the end of the scope. */
 #define SC_ISSUED(name) __attribute__((cleanup(sc_issued_end))) struct sc_issued name = {{0}, {0}}
 
-/* The driver has accepted the call, and with it these operations. Ends the call as
- * sc_track_end_call does (nothing if the call has ended already), gives each operation its ticket
- * and remembers it.
- */
+/* Records the operations of a call that the driver has accepted: ends the call as sc_track_end_call
+ * does (unless it has ended already), and gives each operation its ticket. */
 void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct sc_op_info *infos,
                     unsigned count, struct sc_issued *issued) SC_EXCLUDES(*track);
 
-/* Records the operations of one call that the driver has accepted and that is one place in its
- * stream, such as a launch which uses several pieces of memory. All get one ticket. The first one's
- * ticket names it already, or has number 0 and the place of the call. */
+/* Records the operations of one call that the driver has accepted, with one ticket for all, as for
+ * a launch that uses several pieces of memory. infos[0].ticket is that ticket already, or has
+ * number 0 and the place of the call. */
 void sc_track_issue_one(struct sc_track *track, struct sc_op_info *infos, unsigned count)
     SC_EXCLUDES(*track);
 
-/* Takes a slot for a snapshot of the source. A slot that is not issued is given back by the caller
- * (sc_staging_put_back). Returns
- * - 0 and a slot;
- * - -ENOSPC if no slot is left, and the block that would give more (of no bytes: there are enough
- *   blocks);
- * - -EBUSY while an operation that was not seen complete writes the range, or, on no range, the
- *   bytes of the source. */
+/* Takes a slot for a snapshot of the source. If the operation is not issued then, the caller
+ * releases the slot (sc_staging_put_back). Returns
+ *
+ * - 0, and stores a slot;
+ * - -ENOSPC if no slot is free, and stores the size of the block that would give more (no bytes:
+ *   there are enough blocks);
+ * - -EBUSY while an operation that was not seen complete writes the range or, for a source in no
+ *   range, the bytes of the source. */
 int sc_track_take_slot(struct sc_track *track, struct sc_staging *staging,
                        const struct sc_slot_source *source, struct sc_slot **slot,
                        struct sc_staging_block *missing) SC_EXCLUDES(*track);
 
 /* ---- kernels that have addresses of host memory ---- */
 
-/* Host memory that a launch may use: the byte at each address, each once, and the digest of the
- * flags there before the launch (track/kernel_flags.h). */
+/* Host memory that a launch may use: the byte at each address of a kernel's parameters, each once,
+ * with the digest of the flags there before the launch (track/kernel_flags.h). */
 enum { SC_KERNEL_HOST_MAX = 8 };
 struct sc_kernel_host {
     unsigned count;
@@ -87,8 +87,9 @@ struct sc_kernel_host {
 void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresses, unsigned count,
                                struct sc_kernel_host *host) SC_EXCLUDES(*track);
 
-/* Seals the sources in memory that the launch may write, since it has addresses of it
- * (sc_inflight_seal_for_kernel). Called before the launch. */
+/* Seals the sources in memory that the launch may write, since it has addresses of it: compares
+ * them with their copies for the last time, and adds those that differ to `overwritten`. Called
+ * before the launch. */
 void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_host *host,
                               const struct sc_op_info *later, struct sc_ops *overwritten)
     SC_EXCLUDES(*track);

@@ -1,5 +1,5 @@
-/* Pointers to parts of the process's tracker, for what modules may do with these parts without the
- * tracker's lock. */
+/* Pointers to those parts of the process's tracker that other modules may use without the tracker's
+ * lock. */
 #ifndef SC_TRACK_TRACK_PARTS_H
 #define SC_TRACK_TRACK_PARTS_H
 
@@ -14,7 +14,8 @@ struct sc_no_verdicts;
 struct sc_spans;
 
 struct sc_track_parts {
-    /* What is rare and calls have to look at: bits of enum sc_attends (track/stream_front.h). */
+    /* Rare states in which calls take a slower way: bits of enum sc_attends
+     * (track/stream_front.h). */
     const _Atomic uint32_t *attends;
     struct sc_events *events;
     struct sc_no_verdicts *no_verdicts;
@@ -27,7 +28,7 @@ struct sc_track_parts {
 };
 extern const struct sc_track_parts sc_track_parts;
 
-/* Is there something of this kind (enum sc_attends)? One load. */
+/* Returns true if the process is in this rare state (enum sc_attends). One load. */
 static inline bool sc_track_attends(unsigned what)
 {
     return atomic_load_explicit(sc_track_parts.attends, memory_order_relaxed) & what;

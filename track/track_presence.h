@@ -1,5 +1,5 @@
 /* Tells hooks and wrappers whether the tracker has anything of a kind at all, so that most calls
- * end there. Lock-free, and safe in a signal handler. */
+ * need not look further. Lock-free, and safe in a signal handler. */
 #ifndef SC_TRACK_TRACK_PRESENCE_H
 #define SC_TRACK_TRACK_PRESENCE_H
 
@@ -17,7 +17,7 @@ enum sc_presence {
     SC_HAS_OPERATIONS, /* on host memory */
     SC_HAS_HOLDS,
 };
-/* Is there something of this kind anywhere? False only if there is nothing. */
+/* Returns false only if the tracker has nothing of this kind. */
 bool sc_track_has_any(struct sc_track *track, enum sc_presence what);
 
 #endif

@@ -1,4 +1,4 @@
-/* The tracker's ranges: host memory that the driver knows.
+/* The tracker's ranges: host memory that the driver knows (allocations and registrations).
  *
  * Locks: every function takes the tracker's lock for itself, unless its comment says "lock-free".
  */
@@ -24,13 +24,13 @@ struct sc_range_info {
     uint32_t context;
     enum sc_guarding guarding;
     enum sc_snapshots snapshots;
-    uint32_t origin; /* track/origins.h */
+    uint32_t origin; /* the call that made it (track/origins.h) */
 };
 
-/* The driver hands out new memory. Its former owner is gone, and operations in flight there are
- * dropped: a context that ends on another thread frees its memory before the library hears of that.
- * `again`: memory that was unregistered is registered again, so graphs' uses of it are valid again.
- */
+/* Notes that the driver hands out memory at these addresses, before it is added as a range.
+ * Operations that are still in flight there are dropped: they were of a former owner, as when a
+ * context that ends on another thread has freed its memory before the library notices. `again`:
+ * memory that was unregistered is registered again, so graphs' uses of it are valid again. */
 void sc_track_note_allocated(struct sc_track *track, uintptr_t address, size_t size_bytes,
                              bool again) SC_EXCLUDES(*track);
 
@@ -38,26 +38,27 @@ void sc_track_add_range(struct sc_track *track, uintptr_t address, size_t size_b
                         enum sc_buffer_kind kind, uint32_t context, uint32_t origin)
     SC_EXCLUDES(*track);
 
-/* The range that contains the address; of id 0: none. Lock-free unless a change is under way. */
+/* Returns the range that contains the address; with range 0 if there is none. Lock-free unless the
+ * ranges are being changed. */
 struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t address)
     SC_EXCLUDES(*track);
 
-/* May a call that names the address as the device's mean host memory? It cannot if no managed
- * memory is known and the address lies in no range. */
+/* Returns false only if a call that names the address as device memory cannot mean host memory: no
+ * managed memory is known, and the address lies in no range. */
 bool sc_track_may_be_host(struct sc_track *track, uintptr_t address) SC_EXCLUDES(*track);
 
-/* The range with this id as it is now. It may have been removed (then it has no bytes), and another
- * one may have its id. Lock-free. */
+/* Returns the range with this id as it is now. It has no bytes if the range was removed, and may be
+ * another one that has got the id. Lock-free. */
 struct sc_range_info sc_track_reread_range(struct sc_track *track, uint32_t range);
 
-/* Could an operation of this direction and stream on the range (0: on no range) conflict with one
- * in flight? False only if there is nothing to conflict with. Lock-free. */
+/* Returns false only if no operation in flight could conflict with one of this direction and stream
+ * in the range (0: in no range). Lock-free. */
 bool sc_track_may_conflict(struct sc_track *track, uint32_t range, enum sc_direction direction,
                            uint32_t stream);
 
-/* May sc_inflight_seal find sources when bytes of the range (0: on no range) are written? Pinned
- * memory shares pages only with other pinned memory, and only if neither has whole pages.
- * Lock-free. */
+/* Returns false only if sc_inflight_seal would find no source when bytes of the range (0: in no
+ * range) are written. Pinned memory shares pages with other pinned memory alone, and only if
+ * neither has whole pages. Lock-free. */
 bool sc_track_may_seal(struct sc_track *track, uint32_t range, enum sc_buffer_kind kind);
 
 #endif

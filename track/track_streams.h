@@ -15,18 +15,18 @@ extern struct sc_track sc_track; /* the process's own */
 struct sc_stream_view {
     uintptr_t handle; /* as the program knows it */
     int device;
-    uint32_t origin;   /* track/origins.h */
+    uint32_t origin;   /* the call that made it (track/origins.h) */
     uint64_t complete; /* operations up to this number were seen complete */
     uint64_t done;     /* operations up to this number are known to the host to be done */
 };
 struct sc_stream_view sc_track_stream(struct sc_track *track, uint32_t stream);
 
-/* The number of the stream's last operation. */
+/* Returns the number of the stream's last operation. */
 uint64_t sc_track_issued(struct sc_track *track, uint32_t stream);
 
-/* Is the operation complete; is it known done; is something due to the stream; does the host know
- * all of the stream's work to be done? The functions called sc_order_* in track/order.h say more.
- */
+/* Return whether the operation is complete; whether the host knows it to be done; whether the
+ * stream has still to join a wait of its context; whether the host knows all of the stream's work
+ * to be done. See the functions called sc_order_* in track/order.h. */
 bool sc_track_is_complete(struct sc_track *track, const struct sc_ticket *ticket);
 bool sc_track_is_known_done(struct sc_track *track, const struct sc_ticket *ticket);
 bool sc_track_is_due(struct sc_track *track, uint32_t stream);

@@ -1,4 +1,4 @@
-/* The record of all unseen waits (track/unseen.h). */
+/* The record of all waits of unseen end (track/unseen.h). */
 #ifndef SC_TRACK_UNSEEN_INTERNAL_H
 #define SC_TRACK_UNSEEN_INTERNAL_H
 
@@ -13,11 +13,11 @@ struct sc_unseen {
     struct sc_pool waits;
     uint32_t first, last;  /* the list of waits, in the order in which they began */
     uint64_t begun;        /* how many waits ever began */
-    bool is_lost;          /* there was no memory for a wait: every operation counts as unseen */
-    _Atomic uint32_t open; /* how many are open; one more if is_lost */
+    bool is_lost;          /* there was no memory for a wait, so every operation counts as unseen */
+    _Atomic uint32_t open; /* how many waits are open; one more if is_lost */
 };
 
-/* Lock-free: is no wait open at all? */
+/* Returns true if no wait is open. Lock-free. */
 static inline bool sc_unseen_none_is_open(const struct sc_unseen *unseen)
 {
     return __builtin_expect(atomic_load_explicit(&unseen->open, memory_order_acquire) == 0, 1);

@@ -1,17 +1,18 @@
-/* The host nodes of an exec whose runs the library sees, since the driver calls its function in
- * place of the program's. When such a node runs, the host learns that all before it in the graph is
- * done.
+/* Watched nodes: host nodes of an exec of which the library sees each run, since the driver calls a
+ * function of the library's in place of the program's. When such a node runs, the host learns that
+ * all nodes before it in the graph are done.
  *
- * The driver runs the launches of an exec one after the other, and each host node once in each. So
- * the n-th run of a node belongs to the n-th launch. The driver is given a record of ours as the
- * node's data, and keeps it for launches that were made, also when the node has changed or the exec
- * is gone. So a record lives until the last launch with it has run it.
+ * The driver runs the launches of an exec one after the other, and each host node once in each
+ * launch. So the n-th run of a node belongs to the n-th launch. The driver is given a record of the
+ * library's as the node's data. It keeps using that record for launches that were made before the
+ * node was changed or the exec destroyed. So a record lives until the last launch with it has run
+ * the node.
  *
- * A node may run before the launching call has returned, and so before the launch's operations are
- * known. The launch then learns of the run when it notes its operations
+ * A node may run before the call that launches has returned, and so before the launch's operations
+ * are recorded. The launch then takes account of the run when its operations are recorded
  * (sc_watched_nodes_end_launch).
  *
- * Locks: every function needs the owner's lock. */
+ * Locks: every function needs the tracker's lock. */
 #ifndef SC_TRACK_WATCHED_NODES_H
 #define SC_TRACK_WATCHED_NODES_H
 
@@ -25,38 +26,40 @@ struct sc_order;
 
 struct sc_watched_nodes;
 
-/* A watched host node, as it is or as it was until the program changed it. */
+/* A watched host node, as it is, or as it was until the program changed it. */
 struct sc_watched_node {
-    void (*function)(void *); /* the program's, and its data */
+    void (*function)(void *); /* the program's function, and its data */
     void *data;
     struct sc_watched_nodes *of;
     struct sc_watched_node *next;
     uintptr_t node; /* the driver's handle of the node */
-    uint8_t tells;  /* it tells of all stages up to this one (track/stages.h) */
-    uint64_t first; /* number of the first launch with it */
-    /* Number of the last launch with it; UINT64_MAX: launches to come have it, too. */
+    /* a run notifies the host that all stages up to this one (track/stages.h) are done */
+    uint8_t tells;
+    uint64_t first; /* number of the first launch that has this record */
+    /* Number of the last launch that has it; UINT64_MAX: future launches have it, too. */
     uint64_t last;
     uint64_t ran; /* number of the latest launch that has run the node; first - 1: none has */
 };
 
-/* What the caller keeps with a launch, and gets back when a node of it runs. */
+/* What the caller stores with a launch, and gets back when one of its nodes runs. */
 struct sc_watched_call {
     uint64_t ticks; /* just before the launch */
-    unsigned open;  /* the caller's place for the launch among calls whose host functions have not
-                       all run; 0: none */
+    /* the launch's index in the caller's list of calls whose host functions have not all run; 0: it
+     * has none */
+    unsigned open;
 };
 
-/* A launch of which some host nodes have not run yet. */
+/* A launch some of whose host nodes have not run yet. */
 struct sc_watched_launch {
     struct sc_watched_launch *next;
     struct sc_watched_nodes *of;
     uint64_t number;
     struct sc_watched_call call;
-    uint32_t left;          /* nodes that have not run */
-    bool is_known;          /* its operations are known: `stages` is set */
+    uint32_t left;          /* how many of its nodes have not run */
+    bool is_known;          /* its operations are recorded: `stages` is set */
     bool has_begun;         /* a node has run */
-    uint8_t reached;        /* the latest stage of which the nodes that have run tell */
-    struct sc_point before; /* what the launch comes after */
+    uint8_t reached;        /* the latest stage that the nodes which have run notify of */
+    struct sc_point before; /* the point of all that the launch comes after */
     struct sc_stages stages;
 };
 
@@ -64,62 +67,64 @@ struct sc_watched_launch {
 struct sc_watched_nodes {
     struct sc_watched_node *nodes;
     struct sc_watched_launch *oldest, *latest;
-    uint64_t launches; /* how many were ever begun */
-    uint32_t count;    /* how many nodes the next launch has */
+    uint64_t launches; /* how many launches were begun so far */
+    uint32_t count;    /* how many nodes the next launch runs */
     uint32_t waiting;  /* how many launches are in the list */
-    bool is_left;      /* the exec is gone, or has other nodes: freed with its last record */
-    bool is_lost;      /* the runs can no longer be matched with launches */
+    bool is_left; /* the exec is destroyed, or has other nodes now: freed with its last record */
+    bool is_lost; /* runs can no longer be matched with launches */
 };
 
 enum { SC_WATCHED_WAITING_MAX = 1024 };
 
-/* Makes the record that the caller gives to the driver as the node's data. Makes *watched as well
- * if that is NULL. NULL: no memory. */
+/* Makes the record that the caller passes to the driver as the node's data. Also makes *watched if
+ * that is NULL. Returns NULL if there is no memory. */
 struct sc_watched_node *sc_watched_nodes_add(struct sc_order *order,
                                              struct sc_watched_nodes **watched, uintptr_t node,
                                              void (*function)(void *), void *data);
-/* The driver has refused the record. */
+/* Frees a record that the driver has refused. */
 void sc_watched_nodes_drop(struct sc_order *order, struct sc_watched_node *node);
-/* The driver has accepted the record for the node: one that the node had before is for no later
- * launch. */
+/* Notes that the driver has accepted the record for its node. A record that the node had before is
+ * in no later launch. */
 void sc_watched_nodes_replace(struct sc_order *order, struct sc_watched_node *node);
 
-/* The record that the node has for the next launch, or NULL. */
+/* Returns the record that the node has for the next launch, or NULL. */
 struct sc_watched_node *sc_watched_nodes_find(const struct sc_watched_nodes *watched,
                                               uintptr_t node);
 
-/* The exec is gone, or has other nodes now: no later launch runs with its records. Sets *watched to
- * NULL. */
+/* Ends the records of an exec that is destroyed or has other nodes now: they are in no later
+ * launch. Sets *watched to NULL. */
 void sc_watched_nodes_abandon(struct sc_order *order, struct sc_watched_nodes **watched);
 
-/* Begins a launch, before the driver is called; copies the point `before`. NULL: the exec has no
- * current host node, or is lost; without memory it becomes lost. Beyond SC_WATCHED_WAITING_MAX
- * launches the oldest is given up: the host may hear of its end unseen (sc_order_note_past_signal).
- * *given_up: the `open` of that launch, or 0. */
+/* Begins a launch, before the driver is called; copies the point `before`. Returns NULL if the exec
+ * has no watched host node at present, or is_lost, which it also becomes for want of memory. Beyond
+ * SC_WATCHED_WAITING_MAX launches gives up the oldest one: the host may learn of its end in a way
+ * that the library does not see (sc_order_note_past_signal). *given_up: the `open` of the launch
+ * that was given up, or 0. */
 struct sc_watched_launch *sc_watched_nodes_begin_launch(struct sc_order *order,
                                                         struct sc_watched_nodes *watched,
                                                         const struct sc_point *before,
                                                         const struct sc_watched_call *call,
                                                         unsigned *given_up);
 
-/* The driver has refused the launch. */
+/* Removes a launch that the driver has refused. */
 void sc_watched_nodes_fail_launch(struct sc_order *order, struct sc_watched_launch *launch);
 
-/* The launch's operations are known: copies `stages`. Returns the point of what nodes of it have
- * told the host already; of stream 0: nothing. The caller releases the point. */
+/* Notes that the launch's operations are recorded; copies `stages`. Returns the point of what nodes
+ * that have run already have notified the host of; of stream 0 if that is nothing. The caller
+ * releases the point. */
 struct sc_point sc_watched_nodes_end_launch(struct sc_order *order,
                                             struct sc_watched_launch *launch,
                                             const struct sc_stages *stages);
 
-/* A run of a node. */
+/* What a run of a node shows. */
 struct sc_watched_run {
-    struct sc_point point;       /* what the host now knows to be done; the caller releases it */
-    uint32_t stream;             /* of the launch; 0: the launch was given up */
-    struct sc_watched_call call; /* of the launch; `open` is 0 unless this was its last node */
+    struct sc_point point; /* what the host knows to be done from now on; the caller releases it */
+    uint32_t stream;       /* the launch's stream; 0: the launch was given up */
+    struct sc_watched_call call; /* the launch's; `open` is 0 unless this was its last node */
 };
 
-/* The driver runs the node. To be called before the program's function, which may write what copies
- * before the node have used. The record may be freed by the call. */
+/* Notes that the driver runs the node. To be called before the program's function, which may write
+ * memory that copies before the node have used. The record may be freed by this call. */
 struct sc_watched_run sc_watched_nodes_note_run(struct sc_order *order,
                                                 struct sc_watched_node *node);
 

@@ -1,18 +1,18 @@
-/* Host memory that a call of the driver reads or writes before it returns: synchronous copies and
- * memsets, and the part of an asynchronous copy that the driver stages or completes in the call.
+/* Judges host memory that a call of the driver reads or writes before it returns: by synchronous
+ * copies and memsets, and by the part of an asynchronous copy that the driver stages or completes
+ * in the call. Such an access is called a touch, like one of the program itself.
  *
- * Such a touch is judged against the operations in flight on the same bytes, as a touch of the
- * program's own is (SC201, SC202, SC203, SC403). But the order in the call's stream counts: an
- * operation that the stream comes after is done by then. In mode=fix the host waits for the other
- * operations before the call is made, at most stall_limit. An edge in the stream would be too late,
- * since the driver takes the bytes of pageable memory in the call.
+ * The touch is compared with the operations in flight on the same bytes, as a touch of the program
+ * is (SC201, SC202, SC203, SC403). The order of the call's stream counts: an operation that the
+ * stream comes after is done by then. In mode=fix the host waits for the other operations before
+ * the call is made, at most stall_limit. To insert an edge into the stream would not help, since
+ * the driver uses pageable memory in the call itself.
  *
- * Nothing is judged if an order may exist that cannot be seen: if the call or the operation is
- * behind work that waits for the host (interpose/streams/unfinished.h).
+ * Nothing is reported if there may be an order that the library cannot see: if the call or the
+ * operation comes after work that waits for the host (interpose/streams/unfinished.h).
  *
- * Locks: none may be held. errno is kept. Calls the driver if something is found: not for a signal
- * handler.
- */
+ * Locks: none may be held. errno is kept. Calls the driver if a conflict is found: not for a signal
+ * handler. */
 #ifndef SC_INTERPOSE_CALLS_AT_ONCE_H
 #define SC_INTERPOSE_CALLS_AT_ONCE_H
 
@@ -35,31 +35,35 @@ struct sc_at_once {
     struct sc_stream_record *stream; /* of the call, which is about to be made */
     enum sc_touch touch;
     struct sc_shape shape;
-    struct sc_fold fold;          /* of the shape's rows; a pitch of 0: no gaps */
-    const struct sc_point *after; /* the call comes after it as well; NULL: nothing */
+    struct sc_fold fold; /* the gaps within the shape's rows; a pitch of 0: there are none */
+    /* a point that the call comes after besides its stream's work; NULL: none */
+    const struct sc_point *after;
 };
 
-/* Judges a touch that may conflict with an operation. `range`: of the touch's first byte, or 0. */
+/* Judges a touch with which an operation in flight may conflict: reports the conflicts, and in
+ * mode=fix waits for them. `range`: the tracker's range of the touch's first byte, or 0. */
 void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range);
 
-/* How the wait for an operation ended. SC_AWAITED: the operation is complete. SC_AWAITS_PROGRAM: it
- * is behind something that waits for the program itself. SC_OVERDUE: it is not complete by the
- * deadline, and a line on stderr says that the call goes on. */
+/* How the wait for an operation ended. SC_AWAITED: the operation is complete. SC_AWAITS_PROGRAM:
+ * the operation comes after work that waits for the program itself, so the wait was given up.
+ * SC_OVERDUE: it is not complete by the deadline, and a line on stderr says that the call is made
+ * all the same. */
 enum sc_awaited { SC_AWAITED, SC_AWAITS_PROGRAM, SC_OVERDUE };
 
-/* Waits for an operation that the call is to come after. Asks the device at least once. */
+/* Waits, until `deadline_ns` at most, for an operation that the call is to come after. Asks the
+ * device at least once. */
 enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_info *op,
                                  uint64_t deadline_ns);
 
-/* Is no operation in flight anywhere? Lock-free. */
+/* Returns true if no operation on host memory is in flight anywhere. Lock-free. */
 static inline bool sc_at_once_is_idle(void)
 {
     return !sc_track_has_any(&sc_track, SC_HAS_OPERATIONS);
 }
 
-/* Judges what a call itself reads or writes before it returns (a touch), against the operations in
- * flight there. The memory may also be the device's, where no operation on host memory lies.
- * Lock-free where nothing in flight could conflict. */
+/* Judges a touch: what the call itself reads or writes before it returns. The memory may also be
+ * device memory, in which no operation on host memory lies. Lock-free if nothing in flight could
+ * conflict. */
 static inline void sc_at_once(const struct sc_at_once *touch)
 {
     enum sc_direction direction = touch->touch == SC_TOUCH_READ ? SC_H2D : SC_D2H;

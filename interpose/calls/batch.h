@@ -1,6 +1,5 @@
-/* A batch of copies, as its wrappers describe it. Plain data of the calling thread: no lock, no
- * function, nothing for a signal handler.
- */
+/* A batch of copies (cuMemcpyBatchAsync and the like), as its wrappers describe it to
+ * batch_copies.h. Plain data of the calling thread; no locks. */
 #ifndef SC_INTERPOSE_CALLS_BATCH_H
 #define SC_INTERPOSE_CALLS_BATCH_H
 
@@ -18,23 +17,27 @@ struct sc_stream_record;
 
 /* What kind of memory an address of a batch lies in, kept so that the driver is asked once and not
  * again behind the call. */
-enum sc_batch_side { SC_BATCH_UNKNOWN, SC_BATCH_HOST /* pageable */, SC_BATCH_OTHER };
+/* What kind of memory an address of a batch lies in. Kept so that the driver is asked before the
+ * call alone, and not again after it. */
+enum sc_batch_side { SC_BATCH_UNKNOWN, SC_BATCH_HOST, SC_BATCH_OTHER };
 
 /* One copy of a batch. */
 struct sc_batch_copy {
-    enum sc_batch_side src_is, dst_is; /* given to sc_batch_describe */
+    /* what is known of the two addresses before sc_batch_describe is called */
+    enum sc_batch_side src_is, dst_is;
     struct sc_copy_sides sides;
     CUmemcpySrcAccessOrder order;
-    struct sc_copy_manner manner; /* found from the sides and the order */
+    struct sc_copy_manner manner; /* how the driver makes the copy, by its sides and its order */
 };
 
 struct sc_batch;
 
-/* How many words two plain copies of a batch take. A batch of so few stands on the caller's stack
- * while the driver is called. */
+/* How many words the sources and scratch memory of two contiguous copies take. A batch with so few
+ * words is kept on the wrapper's stack. */
 enum { SC_BATCH_FEW_WORDS = 36 };
 
-/* Describes the copy of this index. Copies are described in the order of their indices. */
+/* Fills `copy` with the batch's copy of this index. Called for the copies in the order of their
+ * indices. */
 typedef void sc_batch_describe(struct sc_batch *batch, size_t index, struct sc_batch_copy *copy);
 
 struct sc_batch {
@@ -42,21 +45,24 @@ struct sc_batch {
     CUstream handle;
     size_t count;
     sc_batch_describe *describe;
-    bool splits;            /* the caller can have one copy made as several pieces */
-    bool replaced;          /* result: at least one source is replaced */
-    uint32_t scratch_bytes; /* what the caller needs for each copy; 0: no source may be replaced */
+    bool splits; /* the wrapper can have one copy made in several pieces */
+    /* result: the device reads at least one source elsewhere than the program says */
+    bool replaced;
+    /* scratch memory that the wrapper needs for each copy; 0: no source may be replaced */
+    uint32_t scratch_bytes;
     /* results */
-    struct sc_stream_record *stream; /* NULL: nothing is noted */
+    struct sc_stream_record *stream; /* NULL: nothing is recorded */
     struct sc_order_call ordered;
     bool waits;            /* result: at least one copy makes the call wait for its stream */
-    struct sc_point point; /* with `waits`: the earlier work that is waited for */
-    struct sc_batch_source *sources;  /* one for each copy; NULL: there is no memory */
-    uint32_t extra;                   /* how many pieces there are more than copies */
-    uint64_t few[SC_BATCH_FEW_WORDS]; /* room for the sources and the scratch memory, if they fit */
+    struct sc_point point; /* if it waits: the earlier work that it waits for */
+    struct sc_batch_source *sources; /* one for each copy; NULL: no memory */
+    uint32_t extra;                  /* how many more pieces than copies there are */
+    /* room for the sources and the scratch memory if there are few */
+    uint64_t few[SC_BATCH_FEW_WORDS];
 };
 
-/* A part of a copy's bytes, and from where the device is to read it. `source` NULL: from where the
- * program says. */
+/* A piece of a copy that the device makes separately. `source`: where the device reads it; NULL:
+ * where the program says. */
 struct sc_batch_piece {
     size_t offset, size_bytes;
     const void *source;

@@ -1,16 +1,15 @@
-/* The copies of a batch on a stream that does not capture. What each copy does with memory is
- * judged before the call, and recorded behind it.
+/* Judges and records the copies of a batch on a stream that does not capture: judges before the
+ * driver's call what each copy does with memory, and records it after the call.
  *
- * The copies are in no order among each other. Each is judged against what was in flight before the
- * batch, as if it had been issued alone. What follows a call is done once for all of them: a stack,
- * a mark, a change of protected pages, an entry of the history.
+ * The copies of a batch have no order among each other, so each is judged against what was in
+ * flight before the batch. What follows a call is done once for all of them: one stack, one mark
+ * (completion event), one change of protected pages, one entry of the history.
  *
- * How long a source is in flight is what the contract of its access order says, whenever this
- * driver reads it (docs/driver.md, Batch copies of pageable memory). In mode=fix a source may be
- * replaced: the device then reads a copy of the library's.
+ * A source counts as in flight for as long as the contract of its access order says, even if this
+ * driver reads it earlier (docs/driver.md, Batch copies of pageable memory). In mode=fix a source
+ * may be replaced: the device then reads a copy of the library's.
  *
- * Locks: none may be held. Not for a signal handler: the driver is called. errno is kept.
- */
+ * Locks: none may be held. Not for a signal handler: the driver is called. errno is kept. */
 #ifndef SC_INTERPOSE_CALLS_BATCH_COPIES_H
 #define SC_INTERPOSE_CALLS_BATCH_COPIES_H
 
@@ -20,13 +19,13 @@ enum sc_batch_side;
 struct sc_batch;
 struct sc_copy_side;
 
-/* One side of a plain copy of the batch: host memory if a range is known at the address, or if the
- * address is pageable. */
+/* Returns one side of a contiguous copy of the batch: host memory if the tracker has a range at the
+ * address, or if the address is pageable. `is`: what is known of the address already. */
 struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
                                             enum sc_batch_side is);
 
-/* Called before and after the driver's call: begin judges the copies, end records them if the
- * driver has accepted the call. End does nothing without begin, and returns `result`. */
+/* Called before and after the driver's call. Begin judges the copies. End records them if the
+ * driver has accepted the call, does nothing if begin was not called, and returns `result`. */
 void sc_batch_copies_begin(struct sc_batch *batch);
 CUresult sc_batch_copies_end(struct sc_batch *batch, CUresult result);
 

@@ -1,13 +1,13 @@
-/* Sources of a batch that the device reads elsewhere than the program says (batch_copies.h).
+/* Replaces sources of a batch (batch_copies.h) in mode=fix: the device reads them elsewhere than
+ * the program says.
  *
- * In mode=fix a small source is read from a snapshot. Of a large pageable source the whole pages
- * are guarded; its bytes before and behind these lie on pages with other memory, and are read from
- * snapshots: the copy is made in pieces. Two kinds of sources are read from a copy of the
- * library's: those that may be on a stack, which cannot be guarded, and those that the driver would
- * read late, against its contract.
+ * A small source is read from a snapshot. Of a large pageable source the whole pages are protected.
+ * The bytes before and after these share pages with other memory, so they are read from snapshots,
+ * and the copy is made in up to three pieces. Two kinds of sources are read from a copy in memory
+ * of the library's: those that may be on a stack, which cannot be protected, and those that this
+ * driver would read later than its contract says.
  *
- * Locks: none may be held. Not for a signal handler. errno may change.
- */
+ * Locks: none may be held. Not for a signal handler. errno may change. */
 #ifndef SC_INTERPOSE_CALLS_BATCH_SOURCES_H
 #define SC_INTERPOSE_CALLS_BATCH_SOURCES_H
 
@@ -23,7 +23,7 @@ struct sc_issue;
 struct sc_issue_ops;
 struct sc_slot;
 
-/* What is kept of one copy until the call is over. */
+/* How the device reads the source of one copy, kept until the call is over. */
 struct sc_batch_source {
     uint8_t src_is, dst_is; /* enum sc_batch_side */
     bool is_guard_chosen;
@@ -32,60 +32,61 @@ struct sc_batch_source {
     struct sc_slot *edges[2]; /* snapshots of these bytes, or NULL */
     uintptr_t guard_address;
     size_t guard_bytes;
-    /* a copy, of copy_bytes, of a source that is too large for a snapshot; NULL: there is none */
+    /* a copy, of copy_bytes, of a source that is too large for a snapshot; NULL: none */
     void *copy;
     size_t copy_bytes;
 };
 
-/* Small pageable sources whose bytes are still to be copied into their slots, many by one system
- * call. */
+/* Small pageable sources that have a slot and whose bytes are still to be copied there, many by one
+ * system call. */
 struct sc_batch_gathered {
     unsigned count;
     struct sc_batch_source *sources[SC_PEEK_ITEMS_MAX];
     struct sc_peek_item items[SC_PEEK_ITEMS_MAX];
 };
 
-/* The scratch memory that the caller has asked for; it lies behind the sources. Pre:
+/* Returns the scratch memory that the wrapper has asked for; it lies after the sources. Pre:
  * batch->replaced. */
 static inline void *sc_batch_sources_scratch(const struct sc_batch *batch)
 {
     return batch->sources + batch->count;
 }
 
-/* The record of how the device is to read the source of copy `index`. NULL: there is no memory. */
+/* Returns the record of how the device is to read the source of copy `index`; NULL: no memory. */
 struct sc_batch_source *sc_batch_sources_at(struct sc_batch *batch, size_t index);
 
-/* The operation among `ops` that reads the source, or NULL. */
+/* Returns the operation among `ops` that reads the source, or NULL. */
 struct sc_op_info *sc_batch_sources_op(struct sc_issue_ops *ops);
 
-/* As which kind of call (track/copy_manner.h) the copy counts, by its access order. Pure. */
+/* Returns as which call (track/copy_manner.h) the copy counts, by its access order. Pure. */
 enum sc_copy_call sc_batch_sources_call(const struct sc_batch_copy *copy);
 
-/* Does this driver read a large pageable source after the call, though the copy's order promises
- * the source back to the program by then? */
+/* Returns true if this driver reads a large pageable source after the call has returned, although
+ * the copy's order promises that the program may use the source again by then. */
 bool sc_batch_sources_is_late(const struct sc_batch_copy *copy);
 
-/* May sources of the batch be replaced? */
+/* Returns true if sources of the batch may be replaced: in mode=fix, if the wrapper can do so. */
 bool sc_batch_sources_are_replaced(const struct sc_batch *batch);
 
-/* Replaces the source of this copy, before the call. Called for each copy in turn.
- * sc_batch_sources_read at the end reads the small pageable sources that were gathered. */
+/* Replaces the source of this copy, if that is needed. Called before the driver's call, for each
+ * copy in turn. Small pageable sources are only added to `gathered`; sc_batch_sources_read, called
+ * at the end, copies them. */
 void sc_batch_sources_replace(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
                               const struct sc_batch_copy *copy, struct sc_batch_gathered *gathered);
 void sc_batch_sources_read(struct sc_batch_gathered *gathered);
 
 /* Splits a copy of `size_bytes` into the pieces that the device is to make, in order, by what
- * replaces parts of its source. If the batch is not to be split (batch->splits) there is one piece,
- * and `size_bytes` may be any number. Returns the number of pieces. */
+ * replaces parts of its source. If the batch must not be split (batch->splits), returns one piece,
+ * and `size_bytes` is ignored. Returns the number of pieces. */
 unsigned sc_batch_sources_pieces(const struct sc_batch *batch, size_t index, size_t size_bytes,
                                  struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX]);
 
-/* The driver has accepted the call: the recorded operations own the source's slots and copies from
- * now on. */
+/* Hands the source's slots and copies over to the recorded operations, which release them when they
+ * are forgotten. Called when the driver has accepted the call. */
 void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue_ops *ops);
 
-/* Ends what is kept, when the call is over. `refused`: the driver may have begun with some copies,
- * so what they read is kept for the device. */
+/* Frees what is kept, when the call is over. `refused`: the driver may have begun some of the
+ * copies all the same, so memory that they read is kept for ever. */
 void sc_batch_sources_end(struct sc_batch *batch, bool refused);
 
 #endif

@@ -1,9 +1,9 @@
-/* Follows device memory as the program allocates and frees it, with the option device=1. What was
- * in flight in memory that the driver hands out is past, and a hazard can name the call that made
- * its buffer.
+/* Notes device memory that the program allocates and frees, with the option device=1. Operations
+ * that were in flight in memory which the driver hands out are over, and a hazard can name the call
+ * that made its buffer.
  *
- * A wrapper tells of memory when the driver has handed it out, and of memory that is given back
- * before and behind the call. Without device=1 each of these is one load.
+ * A wrapper calls sc_device_memory_made after an allocation, sc_device_memory_leaves before a free
+ * and sc_device_memory_left after it. Without device=1 each of these is one load.
  *
  * Locks: none may be held. errno is kept. Thread-safe, not signal-safe. */
 #ifndef SC_INTERPOSE_CALLS_DEVICE_MEMORY_H
@@ -21,11 +21,11 @@
 
 struct sc_call;
 
-/* The parts of the functions below that are rarely run. */
+/* The rare parts of the inline functions below, for device=1. */
 void sc_device_memory_note_made(const struct sc_call *call, uintptr_t address, size_t size_bytes);
 struct sc_allocation sc_device_memory_note_leaving(uintptr_t address);
 
-/* `call` has made the memory. */
+/* Notes that `call` has allocated the memory. */
 static inline void sc_device_memory_made(const struct sc_call *call, uintptr_t address,
                                          size_t size_bytes)
 {
@@ -33,9 +33,9 @@ static inline void sc_device_memory_made(const struct sc_call *call, uintptr_t a
         sc_device_memory_note_made(call, address, size_bytes);
 }
 
-/* Before a call that frees device memory: returns its allocation, with a size of 0 if the memory is
- * not known. A replay runs the wrapper before the call and again behind it; behind it this returns
- * what it found before. */
+/* Called before a call that frees device memory: returns the block, or one of size 0 if none is
+ * known. If the call is replayed (missed/replay.h), the wrapper runs before the call and again
+ * after it; the second time this returns what it returned the first time. */
 static inline struct sc_allocation sc_device_memory_leaves(uintptr_t address)
 {
     return sc_unlikely(sc_track_watches_device(&sc_track)) && sc_active()
@@ -43,7 +43,8 @@ static inline struct sc_allocation sc_device_memory_leaves(uintptr_t address)
                : (struct sc_allocation){0};
 }
 
-/* After that call: the driver has taken the memory back (`freed`), or has refused to. */
+/* Called after that call: notes whether the driver has taken the memory back (`freed`) or has
+ * refused. */
 static inline void sc_device_memory_left(const struct sc_allocation *allocation, bool freed)
 {
     if (sc_unlikely(allocation->size_bytes))

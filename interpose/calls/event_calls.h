@@ -1,6 +1,6 @@
-/* What wrappers of event calls share: notes what a stream joins when it waits for an event.
+/* What the wrappers of event calls share.
  *
- * Thread-safe. Locks: the tracker's inside; none of the library's may be held. Not for a signal
+ * Thread-safe. Locks: takes the tracker's; none of the library's may be held. Not for a signal
  * handler. */
 #ifndef SC_INTERPOSE_CALLS_EVENT_CALLS_H
 #define SC_INTERPOSE_CALLS_EVENT_CALLS_H
@@ -11,13 +11,14 @@
 
 struct sc_stream_record;
 
-/* Notes what the stream's wait for the event may bring it: work that is still unfinished
- * (interpose/streams/unfinished.h). Called before the call, and again just behind it. An event of a
- * context may stand for any work. Returns whether the wait may bring work. */
+/* Notes that the stream waits for the event, and so for work that may still be unfinished
+ * (interpose/streams/unfinished.h). Called before the driver's call, and again after it, since the
+ * event may be recorded anew in between. An event that was recorded for a whole context may stand
+ * for any work. Returns whether the event may stand for unfinished work. */
 bool sc_event_calls_note_join(struct sc_stream_record *stream, CUevent event);
 
-/* Notes that a call has just made the event stand for all that the stream had to do by then, apart
- * from the call's own work. */
+/* Notes that a call has just made the event stand for all earlier work of the stream, apart from
+ * the call's own. */
 void sc_event_calls_note_recorded(struct sc_stream_record *stream, CUevent event);
 
 #endif

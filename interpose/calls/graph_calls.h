@@ -1,8 +1,8 @@
 /* What the wrappers of graph calls share, for graphs that are captured, built by hand, cloned or
- * destroyed. What their nodes name is noted as the nodes come (node_uses.h). graph_execs.c makes
- * execs from graphs, and graph_launch.c launches execs.
+ * destroyed. What nodes use is noted when they are added (node_uses.h). graph_execs.c makes execs
+ * from graphs, and graph_launch.c launches execs.
  *
- * Locks: none of its own; the tracker's inside. Thread-safe, not signal-safe. */
+ * Locks: takes the tracker's. Thread-safe, not signal-safe. */
 #ifndef SC_INTERPOSE_CALLS_GRAPH_CALLS_H
 #define SC_INTERPOSE_CALLS_GRAPH_CALLS_H
 
@@ -10,14 +10,15 @@
 
 #include "interpose/driver/driver.h"
 
-/* Called before the exec is destroyed or changed. The exec's user objects may then end when its
- * last launch is done, and their destructors may tell the host so, unseen: notes a signal. */
+/* Notes that the exec is about to be destroyed or changed. Then user objects of the exec may end
+ * when its last launch is done, and their destructors may tell the host so without the library
+ * seeing it: so notes a signal. */
 void sc_graph_calls_note_release(const void *exec);
 
-/* Around the driver's call that destroys a graph or an exec. sc_graph_calls_begin_destroy detaches
- * what the tracker knows of the handle, and returns its id there; 0: nothing is known.
- * sc_graph_calls_end_destroy removes what was known, or attaches it again if the driver has
- * refused. Returns `result`. */
+/* Called around the driver's call that destroys a graph or an exec. Before it,
+ * sc_graph_calls_begin_destroy detaches the tracker's record from the handle and returns its id; 0:
+ * nothing is known. After it, sc_graph_calls_end_destroy removes the record, or attaches it again
+ * if the driver has refused, and returns `result`. */
 uint32_t sc_graph_calls_begin_destroy(const void *handle);
 CUresult sc_graph_calls_end_destroy(uint32_t known, CUresult result);
 

@@ -1,5 +1,5 @@
-/* Notes that host memory was pinned, registered, allocated as managed or is about to be freed, for
- * calls that passed every wrapper and are replayed (missed/replay.h).
+/* Notes host memory that was pinned, registered or allocated as managed, and memory that is about
+ * to be freed: for calls that came through no wrapper and are replayed (missed/replay.h).
  *
  * Thread-safe. Locks: none may be held. sc_host_memory_begin_free may wait, at most stall_limit.
  * Not for a signal handler. */
@@ -16,8 +16,8 @@ enum sc_buffer_kind;
 struct sc_call;
 struct sc_memory;
 
-/* Notes memory that was just pinned, registered or allocated as managed: it is a range of the
- * tracker's from now on. `flags`: the call's. */
+/* Notes memory that was just pinned, registered or allocated as managed, as a range of the tracker.
+ * `flags`: those of the call. */
 void sc_host_memory_note_pinned(const void *address, size_t size_bytes, unsigned flags,
                                 const struct sc_call *call);
 void sc_host_memory_note_registered(const void *address, size_t size_bytes, unsigned flags,
@@ -39,8 +39,8 @@ struct sc_host_memory_room sc_host_memory_room(void);
  * because of the library, for 100 ms or stall_limit at most. */
 bool sc_host_memory_made_room(struct sc_host_memory_room *room, const struct sc_memory *memory);
 
-/* Pinned memory is about to be freed, or registered memory to be unregistered: reports what is in
- * flight there, and in mode=fix waits for it. */
+/* Called before pinned memory is freed, or registered memory is unregistered: reports operations in
+ * flight there, and in mode=fix waits for them. */
 void sc_host_memory_begin_free(void *address, enum sc_buffer_kind kind, const struct sc_call *call);
 
 #endif

@@ -1,16 +1,16 @@
-/* Judges and records what kernels may do with memory whose addresses are among their parameters,
- * with kernels=report or order. A use of device memory is judged against copies, memsets and frees
- * of other streams (SC501, SC502). A use of pinned or registered memory is an operation in flight,
- * as the source of a copy is (SC1xx, SC201, SC204, SC403).
+/* Judges and records what GPU kernels may do with memory whose addresses are among their
+ * parameters, with the option kernels=report or kernels=order. A use of device memory is compared
+ * with copies, memsets and frees of other streams (SC501, SC502). A use of pinned or registered
+ * memory is an operation in flight, as the source of a copy is (SC1xx, SC201, SC204, SC403).
  *
- * If a parameter of a kernel may be an address, the kernel may use the memory there. It is taken to
- * use the byte at that address and to change nothing. So it conflicts with work in no order that
- * writes, allocates or frees that byte. It never conflicts with another kernel or with work that
- * merely reads. Memory that is taken for flags (track/kernel_flags.h) is kept, and nothing there is
- * held against the kernel.
+ * If a parameter may be an address, the kernel is assumed to read the byte at that address, and to
+ * write nothing. So it conflicts with unordered work that writes, allocates or frees that byte, and
+ * never with another kernel or with work that only reads. Memory that may hold flags
+ * (track/kernel_flags.h) is recorded, but no hazard of a kernel with it is reported.
  *
- * That a kernel may also write, from the address to the end of the memory, counts only for sources
- * of earlier copies: they are compared when the kernel is launched, and not later (SC201).
+ * A kernel may also write, from the address up to the end of the memory. That counts only for
+ * sources of earlier copies: they are compared before the kernel is launched, and not later
+ * (SC201).
  *
  * Locks: none may be held. errno is kept. The functions that judge and note ask the driver about
  * the kernel's parameters: not for a signal handler. */
@@ -36,30 +36,31 @@ static inline bool sc_kernel_uses_are_watched(void)
     return sc_unlikely(sc_options.kernels != SC_KERNELS_OFF);
 }
 
-/* Judges a kernel before its launch. Fills `host` with the host memory that the kernel may use, for
+/* Judges a kernel before its launch. Stores in `host` the host memory that the kernel may use, for
  * sc_kernel_uses_note. */
 void sc_kernel_uses_judge(const struct sc_call *call, const struct sc_launch *launch,
                           struct sc_kernel_host *host);
 
-/* Records what a kernel may use that the driver has accepted, on a stream that does not capture.
- * `place`: the call's, in a legacy stream, or 0. */
+/* Records what a kernel may use, which the driver has accepted on a stream that does not capture.
+ * `place`: the call's place among those on a legacy stream, or 0. */
 void sc_kernel_uses_note(const struct sc_call *call, struct sc_stream_record *stream,
                          const struct sc_launch *launch, const struct sc_kernel_host *host,
                          uint64_t place);
 
-/* Judges the addresses of a graph's kernel nodes before its launch. `exec`: the tracker's id.
- * `after`: what the launch comes after besides its stream's work, or NULL. */
+/* Judges the addresses of a graph's kernel nodes before the graph's launch. `exec`: the tracker's
+ * id. `after`: what the launch comes after besides its stream's work, or NULL. Stores in `host` the
+ * host memory that the kernels may use. */
 void sc_kernel_uses_judge_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                 uint32_t exec, const struct sc_point *after,
                                 struct sc_kernel_host *host);
-/* Called instead of sc_kernel_uses_judge_graph for a launch that is not judged: its kernels may
- * write host memory all the same, so sources there are compared. `in_order` false: a kernel may
- * come after more than the launch as a whole does, as behind a wait for an event. */
+/* Called instead of sc_kernel_uses_judge_graph for a launch that is not judged: compares the
+ * sources in host memory that its kernels may write. `in_order` false: a kernel may come after more
+ * work than the launch as a whole does, since a node before it may wait for an event. */
 void sc_kernel_uses_seal_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                uint32_t exec, const struct sc_point *after, bool in_order);
-/* Notes the kernels of a launched graph. `moment`: that of the launch's uses if some are noted
- * already (sc_device_uses_call_info), with their common ticket. Else its ticks are 0, and are set
- * if the kernels have a use. */
+/* Records what the kernels of a launched graph may use. `moment`: that of the launch's uses if some
+ * are recorded already (sc_device_uses_call_info), with their ticket; else its ticks are 0, and are
+ * set if the kernels have a use. */
 void sc_kernel_uses_note_graph(const struct sc_call *call, struct sc_stream_record *stream,
                                uint32_t exec, const struct sc_kernel_host *host, uint64_t place,
                                struct sc_op_info *moment);

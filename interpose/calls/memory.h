@@ -1,10 +1,10 @@
-/* What wrappers call when memory is allocated or freed, of whatever kind. Rows of api.def do so
- * (memory_calls.c), and some wrappers by hand.
+/* What wrappers call when the program allocates or frees memory, of whatever kind: sc_memory_given
+ * after an allocation; sc_memory_leaves before a free, while the memory is still the program's, and
+ * sc_memory_left after it, with the driver's answer. Rows of api.def call them (memory_calls.c),
+ * and some wrappers directly.
  *
- * Memory that is given is told of behind the call, when the driver has handed it out. Memory that
- * is taken back is told of twice: before the call, while it is the program's, and behind the call
- * with the driver's answer. This serves the ledger of memory (interpose/ledger/booking.h), the
- * watch of device memory (device=1) and captures (SC305).
+ * They serve the ledger of memory (interpose/ledger/booking.h), the watch of device memory
+ * (device=1) and captures (SC305).
  *
  * Locks: none may be held. errno is kept. Thread-safe, not signal-safe. */
 #ifndef SC_INTERPOSE_CALLS_MEMORY_H
@@ -25,25 +25,25 @@
 
 struct sc_call;
 
-/* The parts of the functions below that are rarely run. */
+/* The rare parts of the inline functions below. */
 void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *memory);
 void sc_memory_note_leaving(const struct sc_call *call, const struct sc_memory *memory);
 void sc_memory_note_left(const struct sc_memory *memory);
 
-/* Was memory of this kind opened from another process? Pure. */
+/* Returns true if memory of this kind was opened from another process. Pure. */
 static inline bool sc_memory_is_others(enum sc_memory_kind kind)
 {
     return kind == SC_MEMORY_IMPORTED || kind == SC_MEMORY_PHYSICAL_IMPORTED ||
            kind == SC_MEMORY_POOL_IMPORTED;
 }
 
-/* Is memory of this kind watched as device memory? Pure. */
+/* Returns true if memory of this kind is watched as device memory. Pure. */
 static inline bool sc_memory_is_on_device(enum sc_memory_kind kind)
 {
     return kind <= SC_MEMORY_IMPORTED;
 }
 
-/* The call has given the program this memory. */
+/* Notes that the call has given the program this memory. */
 static inline void sc_memory_given(const struct sc_call *call, const struct sc_memory *memory)
 {
     if (sc_booking_has(memory->kind) && sc_likely(sc_booking_is_on()))
@@ -57,14 +57,14 @@ static inline void sc_memory_given(const struct sc_call *call, const struct sc_m
         sc_memory_note_given(call, memory);
 }
 
-/* The driver has refused to give such memory, with `result`. */
+/* Notes that the driver has refused to give such memory, with `result`. */
 static inline void sc_memory_refused(const struct sc_call *call, const struct sc_memory *memory,
                                      CUresult result)
 {
     sc_shortage_refused(call, memory, result);
 }
 
-/* The call is about to take the memory back. */
+/* Notes that the call is about to give the memory back to the driver. */
 static inline void sc_memory_leaves(const struct sc_call *call, const struct sc_memory *memory)
 {
     if (sc_booking_has(memory->kind) && sc_likely(sc_booking_is_on()))
@@ -75,14 +75,16 @@ static inline void sc_memory_leaves(const struct sc_call *call, const struct sc_
         sc_memory_note_leaving(call, memory);
 }
 
-/* Has the driver, by this result, taken back the memory that the call gave back? When the process
- * ends, it has taken all memory before, and answers CUDA_ERROR_DEINITIALIZED. */
+/* Returns true if the driver has taken the memory back, by its answer to the call that gave it
+ * back. CUDA_ERROR_DEINITIALIZED, the answer when the process ends, means so, too: the driver has
+ * taken all memory before. */
 static inline bool sc_memory_is_taken(CUresult result)
 {
     return result == CUDA_SUCCESS || sc_unlikely(result == CUDA_ERROR_DEINITIALIZED);
 }
 
-/* After a call that gives memory back: the driver has taken it (`taken`), or has refused to. */
+/* Called after a call that gives memory back: notes whether the driver has taken it (`taken`) or
+ * has refused. */
 static inline void sc_memory_left(const struct sc_memory *memory, bool taken)
 {
     if (sc_booking_has(memory->kind) && sc_likely(sc_booking_is_on()))
@@ -94,7 +96,7 @@ static inline void sc_memory_left(const struct sc_memory *memory, bool taken)
         sc_memory_note_left(memory);
 }
 
-/* The call has made a handle of the memory for other processes, which may keep the memory. */
+/* Notes that the call has made a handle of the memory for other processes, which may keep it. */
 static inline void sc_memory_exported(const struct sc_call *call, const struct sc_memory *memory)
 {
     atomic_fetch_add_explicit(&sc_booking_shared, 1, memory_order_relaxed);
@@ -102,8 +104,8 @@ static inline void sc_memory_exported(const struct sc_call *call, const struct s
         sc_booking_exported(call, memory);
 }
 
-/* After a call by which the driver may have taken memory of this kind for itself, or given some
- * up. */
+/* Called after a call by which the driver may have taken memory of this kind for itself, or given
+ * some up: has NVML asked about it. */
 static inline void sc_memory_reserved(const struct sc_call *call, enum sc_memory_kind kind)
 {
     sc_unaccounted_note(call, kind);

@@ -1,6 +1,6 @@
-/* The quick way of simple copies: between the device and pinned memory, on simple streams
- * (sc_streams_find_simple), small ones to the device in mode=fix, and those to the host. A few
- * looks tell that a copy is one, and one function makes the call and records it. Other copies go
+/* The quick way for simple copies (track/track_copies.h): between the device and pinned memory on a
+ * simple stream (sc_streams_find_simple), to the device only small ones and in mode=fix. A few
+ * loads show that a copy is simple, and one function makes the call and records it. Other copies go
  * the way of issue.h.
  *
  * Thread-safe. Locks: none may be held. Calls the driver: not for a signal handler. errno is kept.
@@ -15,14 +15,14 @@
 #include "interpose/base/process.h"
 #include "interpose/driver/driver.h"
 
-/* Makes the call and records the copy. False: the copy is not a simple one, and nothing was done.
- * `host`, `device`: its two sides. `api`, `site`, `per_thread`: of its call
- * (interpose/driver/call.h). */
+/* Makes the call, stores its result, and records the copy. Returns false, having done nothing, if
+ * the copy is not a simple one. `host`, `device`: its two sides. `api`, `site`, `per_thread`: the
+ * members of its struct sc_call (interpose/driver/call.h). */
 bool sc_simple_copies_make(enum sc_simplicity least, const char *api, void *site, bool per_thread,
                            CUresult *result, bool to_host, const void *host, CUdeviceptr device,
                            size_t size_bytes, CUstream handle);
 
-/* As wrappers ask (SC_SIMPLE_PAIR). */
+/* The forms in which wrappers call it (SC_SIMPLE_PAIR). */
 SC_INLINED bool cuMemcpyHtoDAsync_v2_simply(enum sc_simplicity least, const char *api, void *site,
                                             bool per_thread, CUresult *result, CUdeviceptr target,
                                             const void *source, size_t size_bytes, CUstream handle)

@@ -1,8 +1,7 @@
 /* What a wrapper does around work that is no operation on host memory: kernels, host functions,
- * waits for values, event waits, and the like.
+ * waits for values, waits for events, and the like.
  *
- * Thread-safe. Locks: none may be held. Not for a signal handler: the driver may be called.
- */
+ * Thread-safe. Locks: none may be held. Not for a signal handler: the driver may be called. */
 #ifndef SC_INTERPOSE_CALLS_WORK_H
 #define SC_INTERPOSE_CALLS_WORK_H
 
@@ -18,42 +17,44 @@ struct sc_point;
 struct sc_stream_record;
 
 /* What the work may do, as bits. A kernel may write host memory, wait for the host
- * (interpose/streams/unfinished.h), and tell the host that earlier work is done; it hardly ever
- * waits. */
+ * (interpose/streams/unfinished.h), and tell the host that earlier work is done. It hardly ever
+ * waits, so SC_WORK_KERNEL has no bit for that. */
 enum {
     SC_WORK_QUIET = 0,
     SC_WORK_MAY_WRITE = 1,   /* it may write host memory */
-    SC_WORK_AWAITS_HOST = 2, /* it goes on when the host does something */
-    SC_WORK_SIGNALS = 4,     /* it tells the host, unseen, that earlier work is done */
-    SC_WORK_OF_DEVICE = 8,   /* the device does it, without the host */
-    SC_WORK_TELLS = 16,      /* the host sees it begin, when earlier work is done */
+    SC_WORK_AWAITS_HOST = 2, /* it goes on only when the host does something */
+    /* it tells the host that earlier work is done, in a way that the library does not see */
+    SC_WORK_SIGNALS = 4,
+    SC_WORK_OF_DEVICE = 8, /* the device does it, without the host */
+    SC_WORK_TELLS = 16,    /* the host sees it begin, and knows then that earlier work is done */
     SC_WORK_KERNEL = SC_WORK_MAY_WRITE | SC_WORK_OF_DEVICE,
     SC_WORK_FUNCTION = SC_WORK_MAY_WRITE | SC_WORK_TELLS,
 };
 
-/* Around the driver's call. sc_work_end returns `result`. */
+/* Begin and end work around the driver's call. sc_work_end returns `result`. */
 struct sc_work {
     const struct sc_call *call;
-    struct sc_stream_record *stream; /* NULL: nothing is to be noted */
+    struct sc_stream_record *stream; /* NULL: nothing is noted */
     unsigned kind;                   /* SC_WORK_* */
     struct sc_order_call ordered;
-    struct sc_ticket waits_from; /* if the work awaits the host: where its wait begins */
+    /* if the work awaits the host: taken before its wait begins (sc_unseen_begin) */
+    struct sc_ticket waits_from;
 };
 void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream stream,
                    unsigned kind);
 CUresult sc_work_end(struct sc_work *work, CUresult result);
 
-/* The quick way for a kernel: notes a launch that is about to be made, if its stream and all else
- * in flight is simple (sc_streams_find_simple). Returns the stream, for sc_work_end_simple_launch;
- * NULL: not simple, and nothing is noted. `api`, `site`, `per_thread`: of the call
- * (interpose/driver/call.h). */
+/* The quick way for a kernel, if its stream and all else in flight is simple
+ * (sc_streams_find_simple). Begin, called before the driver's call, notes the launch and returns
+ * the stream, for end; NULL: nothing is noted, and the slow way is needed. `api`, `site`,
+ * `per_thread`: the members of the call's struct sc_call (interpose/driver/call.h). */
 struct sc_stream_record *sc_work_begin_simple_launch(enum sc_simplicity least, CUstream stream,
                                                      bool per_thread);
 void sc_work_end_simple_launch(const char *api, void *site, bool per_thread,
                                struct sc_stream_record *stream, CUresult result);
 
 /* The quick way for a free in the order of the legacy stream. Such a free changes no memory, so it
- * is not noted as work. Returns as sc_work_begin_simple_launch. */
+ * is not noted as work. Returns the stream or NULL, as sc_work_begin_simple_launch does. */
 struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream stream,
                                                    bool per_thread);
 
@@ -64,8 +65,8 @@ struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUs
 void sc_work_may_write(const struct sc_call *call, struct sc_stream_record *stream,
                        const struct sc_point *after, bool in_order);
 
-/* Adds work to the history. The work is done when the host knows `number` operations of the stream
- * to be done. `ticks`: now. */
+/* Adds work to the history. The work is done when the host knows that `number` operations of the
+ * stream are done. `ticks`: the present time. */
 void sc_work_add_history(const struct sc_call *call, const struct sc_stream_record *stream,
                          uint64_t number, uint64_t ticks);
 

@@ -1,7 +1,7 @@
 /* Keeps the list of open stream captures, to know which call breaks which capture.
  *
  * While nothing has ever captured, each function here but sc_captures_report is one relaxed load.
- * Thread-safe. Locks: one of its own, within which only beside.h's is taken. Not for a signal
+ * Thread-safe. Locks: one of its own, within which only that of beside.h is taken. Not for a signal
  * handler. */
 #ifndef SC_INTERPOSE_CAPTURE_CAPTURES_H
 #define SC_INTERPOSE_CAPTURE_CAPTURES_H
@@ -31,14 +31,16 @@ struct sc_capture_begin {
     uint32_t stream_origin; /* track/origins.h */
 };
 
-/* Who began a capture, and how. */
+/* Who began a capture, and in which way. */
 struct sc_capture {
     struct sc_stream_record *stream; /* the stream that began it */
-    uint64_t name;                   /* no other capture ever has it */
+    uint64_t name;                   /* its serial number, which no other capture ever has */
     CUstreamCaptureMode mode;
-    uintptr_t graph; /* the graph that the capture adds to; 0: unknown, as the driver tells only of
-                        valid captures */
-    /* the program has made the graph that is captured into, so it stays if the capture fails */
+    /* the graph that the capture adds to; 0: unknown, since the driver tells it of valid captures
+     * alone */
+    uintptr_t graph;
+    /* the program has made the graph that is captured into, so the graph stays if the capture fails
+     */
     bool to_graph;
     struct sc_capture_begin begin;
 };
@@ -54,38 +56,41 @@ static inline bool sc_captures_any_open(void)
     return __builtin_expect(atomic_load_explicit(&sc_captures_count, memory_order_relaxed) != 0, 0);
 }
 
-/* Called before the driver begins a capture. The capture counts as open from now on: a call of
- * another thread can break it before this thread learns that it has begun. Leaves marks behind what
- * was issued on the stream. `to_graph`: the program has made
- * the graph that is captured into. Returns the capture's name; 0: there is no room. Locks: the
- * stream's lock is held on return. */
+/* Adds a capture that the driver is about to begin. It counts as open from now on, since a call of
+ * another thread can break it before this thread learns that it has begun. Records marks
+ * (completion events) after what was issued on the stream. `to_graph`: the program has made the
+ * graph that is captured into. Returns the capture's name; 0: there is no room. Locks: holds the
+ * stream's lock on return. */
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
                                bool to_graph, const struct sc_call *call) SC_ACQUIRES(stream->lock);
 
-/* Called when the driver has returned: gives the stream's lock back. A capture that did not begin
- * is forgotten. */
+/* Called when the driver has returned: releases the stream's lock, and removes the capture unless
+ * it has begun. */
 void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun)
     SC_RELEASES(stream->lock);
 
-/* The graph of the capture that the stream began; 0: it would stay if the capture failed. */
+/* Returns the graph of the capture that the stream began, if it ends when the capture fails; else
+ * 0. */
 uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream);
 
-/* The stream's capture may have ended, or the stream itself: forgets the capture if it has. */
+/* Removes the stream's capture if it has ended. Called when it, or the stream itself, may have
+ * ended. */
 void sc_captures_ended(struct sc_stream_record *stream);
 
-/* The context is gone, and its captures with it. */
+/* Removes the captures of a context that has ended. */
 void sc_captures_forget_of_context(const struct sc_context *context);
 
-/* Around a call that makes the stream capture. Shuts the gate (legacy_gate.h) if the capture would
- * stand in the way of operations in the legacy stream. Returns whether the gate was shut, for
+/* Called around a call that makes the stream capture. Shuts the gate (legacy_gate.h) if operations
+ * on the legacy stream would break the capture. Returns whether the gate was shut, for
  * sc_captures_open_gate. */
 bool sc_captures_shut_gate(const struct sc_stream_record *stream);
 void sc_captures_open_gate(bool shut);
 
-/* Called before the stream waits for an event, which may join it into a capture. */
+/* Called before the stream waits for an event, by which it may join a capture: records marks after
+ * what was issued on the stream. */
 void sc_captures_note_joining(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
-/* How many events are known to stand within a capture. */
+/* How many events are known to have been recorded in a capture. */
 extern _Atomic unsigned sc_captures_event_count;
 
 static inline bool sc_captures_knows_events(void)
@@ -94,37 +99,38 @@ static inline bool sc_captures_knows_events(void)
         atomic_load_explicit(&sc_captures_event_count, memory_order_relaxed) != 0, 0);
 }
 
-/* Notes that the event was recorded in a stream that captures. `stream` NULL: it was recorded where
- * nothing captures, or it was destroyed. */
+/* Notes that the event was recorded in a stream that captures. `stream` NULL: it was recorded in
+ * one that does not, or destroyed. */
 void sc_captures_note_event(CUevent event, struct sc_stream_record *stream);
 
-/* Was the event last recorded in a capture that is still open? */
+/* Returns true if the event was last recorded in a capture that is still open. */
 bool sc_captures_is_captured_event(CUevent event);
 
-/* The capture that an operation in the legacy stream of the context would break; the latest if
+/* Returns the capture that an operation on the context's legacy stream would break; the latest if
  * there are several. */
 struct sc_capture sc_captures_find_blocking(const struct sc_context *context);
 
-/* The capture that the stream belongs to, as far as it is known: its own, or the latest. */
+/* Returns the capture that the stream belongs to, as far as it is known: the stream's own, or else
+ * the latest. */
 struct sc_capture sc_captures_find_of_stream(const struct sc_stream_record *stream);
 
 /* Reports what the call has done to the capture that began at `begin`. errno is kept. */
 void sc_captures_report(enum sc_hazard_code code, enum sc_action action,
                         const struct sc_capture_begin *begin, const struct sc_call *call);
 
-/* Did the calling thread begin the capture? */
+/* Returns true if the calling thread began the capture. */
 bool sc_captures_is_own(const struct sc_capture *capture);
 
-/* Finds a capture that a call of this thread would break if no capture permits the call: one that
- * the thread began, or else another thread's. False: there is none. */
+/* Finds a capture that a call of this thread would break which no capture permits: one that the
+ * thread began, or else one of another thread. Returns false if there is none. */
 bool sc_captures_find_endangered(struct sc_capture *endangered);
 
 /* Makes the thread's capture mode relaxed, so that calls of nested wrappers break no capture.
- * Returns the former mode, which unrelax sets again. */
+ * Returns the former mode, for sc_captures_unrelax, which restores it. */
 CUstreamCaptureMode sc_captures_relax(void);
 void sc_captures_unrelax(CUstreamCaptureMode before);
 
-/* Is the mode of the thread relaxed, by the program or by sc_captures_relax? */
+/* Returns true if the thread's capture mode is relaxed, by the program or by sc_captures_relax. */
 bool sc_captures_mode_is_relaxed(void);
 
 #endif

@@ -1,13 +1,13 @@
-/* A gate that keeps operations in the legacy stream and beginnings of captures from overlapping, so
- * that an operation knows whether a capture stands in its way.
+/* A gate that keeps operations on the legacy stream from overlapping with beginnings of captures,
+ * so that it is known of each operation whether a capture stands in its way.
  *
- * Before an operation in the legacy stream it is asked whether a capture stands in the way. The
- * answer would be wrong if a blocking stream began to capture on another thread between the answer
- * and the operation. So operations pass a gate. Whoever begins such a capture, or joins a blocking
- * stream into one, shuts the gate for as long as that takes.
+ * Before an operation on the legacy stream, the library looks for a capture that the operation
+ * would break. The answer would be wrong if another thread began a capture on a blocking stream
+ * between this check and the operation. So operations pass a gate, and a thread that begins such a
+ * capture, or joins a blocking stream into one, shuts the gate meanwhile.
  *
- * Each side waits for the other for a millisecond at most. An operation may stay within the driver
- * until the device has caught up; by then the driver has long taken the operation.
+ * Each side waits for the other for a millisecond at most: an operation may stay in the driver
+ * until the device has caught up, but the driver has taken it long before.
  *
  * Thread-safe, without locks. Not for a signal handler, since a wait yields the processor. A
  * program that never captures on a blocking stream pays one relaxed load. */
@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* Was the gate ever shut? */
+/* The gate was shut at some time. */
 extern _Atomic bool sc_legacy_gate_used;
 
 static inline bool sc_legacy_gate_is_used(void)
@@ -25,11 +25,13 @@ static inline bool sc_legacy_gate_is_used(void)
     return __builtin_expect(atomic_load_explicit(&sc_legacy_gate_used, memory_order_relaxed), 0);
 }
 
-/* Around an operation, on one thread. */
+/* Enter and leave the gate around an operation, on one thread. Enter waits while the gate is shut.
+ */
 void sc_legacy_gate_enter(void);
 void sc_legacy_gate_leave(void);
 
-/* Around a call that makes a blocking stream capture. */
+/* Shut and open the gate around a call that makes a blocking stream capture. Shut waits for
+ * operations within. */
 void sc_legacy_gate_shut(void);
 void sc_legacy_gate_open(void);
 

@@ -1,14 +1,14 @@
-/* Makes calls that no capture permits (cudaMalloc, for example) in a way that breaks none; such a
- * call is made under a permit.
+/* Permits: a call that no capture permits (cudaMalloc, for example) is made in a way that breaks
+ * none.
  *
  * While a stream captures, some calls fail with CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED (900) and
- * invalidate the capture, also a capture of another thread (docs/driver.md). Where the capture mode
- * of the calling thread is relaxed, such calls succeed and do no harm. With capture=repair they are
- * made so, and reported (SC302, SC303). Calls that break a capture by way of the legacy stream are
- * in interpose/capture/detours.h.
+ * invalidate the capture, also that of another thread (docs/driver.md). If the capture mode of the
+ * calling thread is relaxed, such calls succeed and break nothing. With capture=repair they are
+ * made in relaxed mode, and reported (SC302, SC303). Calls that break a capture because they use
+ * the legacy stream are handled in interpose/capture/detours.h.
  *
- * While nothing has ever captured, a permit is one relaxed load.
- * Locks: those of captures.h inside. Not for a signal handler. errno is kept. */
+ * While nothing has ever captured, a permit is one relaxed load. Locks: takes those of captures.h.
+ * Not for a signal handler. errno is kept. */
 #ifndef SC_INTERPOSE_CAPTURE_PERMITS_H
 #define SC_INTERPOSE_CAPTURE_PERMITS_H
 
@@ -21,12 +21,13 @@
 
 struct sc_call;
 
-/* The permit of one call, from sc_permit_begin to sc_permit_end. The thread's mode is relaxed also
- * while no capture is open: another thread may begin one before the driver looks. */
+/* The permit of one call, from sc_permit_begin to sc_permit_end. The thread's mode is relaxed even
+ * while no capture is open, since another thread may begin one before the driver handles the call.
+ */
 struct sc_permit {
-    const struct sc_call *call; /* NULL: nothing has ever captured */
+    const struct sc_call *call; /* NULL: nothing has ever captured, so nothing is done */
     bool endangers;             /* the call would break `capture` */
-    bool relaxed;               /* the thread's mode is relaxed, and was `before` */
+    bool relaxed;               /* the thread's mode is relaxed; it was `before` */
     CUstreamCaptureMode before;
     struct sc_capture capture;
 };
@@ -48,7 +49,7 @@ static inline CUresult sc_permit_end(struct sc_permit *permit, CUresult result)
     return result;
 }
 
-/* Will the driver refuse the call? */
+/* Returns true if the driver will refuse the call. */
 static inline bool sc_permit_is_refused(const struct sc_permit *permit)
 {
     return permit->call && permit->endangers && !permit->relaxed;
@@ -65,7 +66,8 @@ static inline CUresult sc_permit_report_refused(const struct sc_call *call, CUre
     return result;
 }
 
-/* For a wrapper: makes the call `result` under a permit. Its value is the call's result. */
+/* For a wrapper: evaluates `result`, which makes the call, under a permit. The value is the call's
+ * result. */
 #define SC_PERMITTED(result)                                                                       \
     __extension__({                                                                                \
         struct sc_permit permit;                                                                   \

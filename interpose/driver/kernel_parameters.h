@@ -1,13 +1,14 @@
-/* Reads the parameters of a kernel launch, to find what may be addresses of memory that the kernel
- * uses.
+/* Reads the parameters of a kernel launch, to find those that may be addresses of memory which the
+ * kernel uses.
  *
- * For each parameter the driver says where it lies and how large it is, but not what it means. So
- * each aligned word of eight bytes may be an address, also within a structure. Drivers before
- * CUDA 12.4 say nothing. With those only parameters in one block are known (the `extra` of a
- * launch), and each word of the block may be an address.
+ * The driver says of each parameter where it lies and how large it is, but not what it means. So
+ * each aligned word of eight bytes counts as a possible address, also within a structure. Drivers
+ * before CUDA 12.4 say nothing about parameters. With those only parameters that are passed in one
+ * block are known (the `extra` of a launch), and each word of the block counts as a possible
+ * address.
  *
- * Locks: none. Not for a signal handler: the driver is called, under the thread's relaxed mode. No
- * capture is disturbed. */
+ * Locks: none. Not for a signal handler: the driver is called, in the thread's relaxed capture
+ * mode, so that no capture is broken. */
 #ifndef SC_INTERPOSE_DRIVER_KERNEL_PARAMETERS_H
 #define SC_INTERPOSE_DRIVER_KERNEL_PARAMETERS_H
 
@@ -30,11 +31,12 @@ struct sc_launch {
     CUfunction function;
     void *const *parameters;
     void *const *extra;
-    bool is_accepted; /* the driver has read what the arguments point to */
+    /* the driver has accepted the launch, so it has read what the arguments point to */
+    bool is_accepted;
 };
 
-/* Reads the addresses among the launch's parameters. Parameters that cannot be read are left out:
- * the driver may still refuse the launch. */
+/* Stores the addresses among the launch's parameters. Parameters that cannot be read are left out:
+ * the driver may still refuse the launch because of them. */
 void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct sc_launch *launch);
 
 #endif

@@ -1,4 +1,5 @@
-/* The origin (track/origins.h) of memory or a stream that the present wrapper's call makes.
+/* Returns the origin (track/origins.h: a call and its stack) of memory or a stream that the calling
+ * wrapper's call makes.
  *
  * Thread-safe, not signal-safe: a stack is taken. errno is kept. No lock of the library's may be
  * held. */
@@ -14,11 +15,12 @@
 
 struct sc_call;
 
-/* The origin of what the call makes. */
+/* Returns the origin of what the call makes. */
 uint32_t sc_made_here(const struct sc_call *call);
 
-/* The same, if the stack was seen before. `site` and `depth` as for sc_unwind_known. NULL:
- * sc_made_here_at has to take the stack, with the same arguments. */
+/* Returns the known stack, with the origin, if the same call was made from the same stack before.
+ * `site` and `depth`: as for sc_unwind_known. NULL: the caller has to call sc_made_here_at, which
+ * takes the stack, with the same arguments. */
 SC_INLINED const struct sc_stack_known *sc_made_here_before(const char *api, void *site,
                                                             uintptr_t depth)
 {

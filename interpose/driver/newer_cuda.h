@@ -31,8 +31,8 @@ typedef PFN_cuMemcpy3DWithAttributesAsync_v13020 PFN_cuMemcpy3DWithAttributesAsy
 #endif
 
 #if CUDA_VERSION < 13030
-/* Is called by the driver for each node of a graph that is captured anew. `status`: a
- * CUgraphRecaptureStatus as an int, which says what has become of the node's parameters. */
+/* The driver calls it for each node of a graph that is captured anew. `status`: a
+ * CUgraphRecaptureStatus, as an int, which says what has become of the node's parameters. */
 typedef CUresult(CUDA_CB *CUgraphRecaptureCallback)(void *data, CUgraphNode node,
                                                     const CUgraphNodeParams *original,
                                                     const CUgraphNodeParams *captured, int status);

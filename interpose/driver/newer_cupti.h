@@ -1,6 +1,6 @@
-/* The structures in which CUPTI tells the arguments of the functions of newer_cuda.h, for the
- * headers of CUPTI that lack them. Include it behind generated_cuda_meta.h and cupti_driver_cbid.h.
- */
+/* The structures in which CUPTI passes on the arguments of the functions in newer_cuda.h, for
+ * headers of CUPTI that lack them. To be included after generated_cuda_meta.h and
+ * cupti_driver_cbid.h. */
 #ifndef SC_INTERPOSE_DRIVER_NEWER_CUPTI_H
 #define SC_INTERPOSE_DRIVER_NEWER_CUPTI_H
 

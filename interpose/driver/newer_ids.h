@@ -1,6 +1,5 @@
-/* CUPTI's ids of the functions of newer_cuda.h, which are given once, for the headers of CUPTI that
- * lack them. Include it behind cupti_driver_cbid.h; cuda.h is not needed.
- */
+/* CUPTI's ids of the functions in newer_cuda.h, for headers of CUPTI that lack them. An id never
+ * changes. To be included after cupti_driver_cbid.h; cuda.h is not needed. */
 #ifndef SC_INTERPOSE_DRIVER_NEWER_IDS_H
 #define SC_INTERPOSE_DRIVER_NEWER_IDS_H
 

@@ -1,4 +1,4 @@
-/* Makes the library's own driver calls break no capture of the program's.
+/* Lets the library call the driver without breaking a capture of the program.
  *
  * Only the calling thread is concerned. Locks: none. Calls the driver: not for a signal handler. */
 #ifndef SC_INTERPOSE_DRIVER_RELAXED_H
@@ -8,8 +8,8 @@
 
 #include "interpose/driver/driver.h"
 
-/* Makes the thread's capture mode relaxed until sc_relaxed_end. Calls of ours that would be
- * "unsafe" during a capture are made in between. */
+/* The thread's capture mode from sc_relaxed_begin to sc_relaxed_end, which restores it. Meanwhile
+ * the mode is relaxed, so that the library can make calls which are unsafe during a capture. */
 struct sc_relaxed {
     bool exchanged;
     CUstreamCaptureMode mode;

@@ -1,5 +1,5 @@
-/* Macros by which the rows of api.def are read: a row names the parameters of its function as
- * CUPTI's `symbol_params` does, which has their types as well. */
+/* Macros that read the rows of api.def. A row names the parameters of its function as CUPTI's
+ * structure `symbol_params` does, from which their types are taken. */
 #ifndef SC_INTERPOSE_DRIVER_ROWS_H
 #define SC_INTERPOSE_DRIVER_ROWS_H
 
@@ -8,7 +8,7 @@
 #include <cupti_driver_cbid.h>
 #include <generated_cuda_meta.h> /* has no guard */
 
-/* "(address, bytes)" as the parameters of the function, and as `a->address, a->bytes`. */
+/* Turn "(address, bytes)" into the parameters of the function, and into `a->address, a->bytes`. */
 #define SC_PARAMETERS(symbol, arguments) (SC_EACH(SC_PARAMETER, symbol, arguments))
 #define SC_PARAMETER(symbol, name) __typeof__(((symbol##_params *)0)->name) name
 #define SC_MEMBERS(a, arguments) SC_EACH(SC_MEMBER, a, arguments)

@@ -44,15 +44,15 @@
     const __typeof__(sc_real.symbol) real = SC_REAL(symbol);                                       \
     (void)call
 
-/* The driver's function that the wrapper is to call; in a replay a function that returns the
- * driver's answer. */
+/* The driver's function that the wrapper has to call; in a replay (replaying.h), a function that
+ * returns the driver's answer. */
 #define SC_REAL(symbol)                                                                            \
     (sc_unlikely(carried_.place != 0) && sc_replaying_takes_answer()                               \
          ? (__typeof__(sc_real.symbol))(void *)sc_replaying_answer                                 \
          : sc_real.symbol)
 
-/* Looks at the driver's answer to a call of the program's: an error that loses the context has the
- * post-mortem written at once. Returns the answer. */
+/* Looks at the driver's answer to a call of the program: if it is an error that makes the context
+ * unusable, writes the post-mortem at once. Returns the answer. */
 static inline CUresult sc_wrap_check_answer(const struct sc_call *call, CUresult result)
 {
     if (sc_unlikely(result != CUDA_SUCCESS))
@@ -63,17 +63,18 @@ static inline CUresult sc_wrap_check_answer(const struct sc_call *call, CUresult
 #define real(...) sc_wrap_check_answer(call, real(__VA_ARGS__))
 
 /* Makes the wrappers of a function and of its per-thread-stream variant from one body, which
- * follows. `arguments`: the names of the parameters. SC_HOT_PAIR, for functions that programs call
- * most, has the body inlined into both. */
+ * follows. `arguments`: the names of the parameters. SC_HOT_PAIR, for the functions that programs
+ * call most, has the body inlined into both. */
 #define SC_PAIR(symbol, variant, parameters, arguments)                                            \
     SC_TWO(static, symbol, symbol##variant, true, parameters, arguments)
 
 #define SC_HOT_PAIR(symbol, variant, parameters, arguments)                                        \
     SC_TWO(SC_INLINED, symbol, symbol##variant, true, parameters, arguments)
 
-/* The same for functions whose calls are mostly simple (enum sc_simplicity). `symbol##_simply` is
- * asked first. True: it has made the call, with `*result`. It gets the members of `call` one by
- * one, so that they are in registers only if they are used, and then the parameters. */
+/* The same for functions most of whose calls are simple (enum sc_simplicity: nothing but work on
+ * the call's own stream). The wrapper first calls `symbol##_simply`, which returns true if it has
+ * made the call, with the result in `*result`. That function gets the members of `call` one by one,
+ * so that they are in registers only if they are used, and then the parameters. */
 #define SC_SIMPLE_PAIR(symbol, variant, parameters, arguments)                                     \
     SC_TWO_OF(SC_SIMPLY(symbol, #symbol, false, arguments),                                        \
               SC_SIMPLY(symbol, #symbol #variant, true, arguments), SC_INLINED, symbol,            \
@@ -85,8 +86,8 @@ static inline CUresult sc_wrap_check_answer(const struct sc_call *call, CUresult
                                   SC_LIST arguments)))                                             \
         return result_;
 
-/* Stands first in the body of such a pair: asks `symbol##_simply` once more, for a process in which
- * CUPTI tells of calls. */
+/* To be put first in the body of such a pair: calls `symbol##_simply` once more, for a process in
+ * which CUPTI reports calls. */
 #define SC_SIMPLY_BUT_HEARD(symbol, arguments)                                                     \
     CUresult result_;                                                                              \
     if ((sc_process_simplicity() & SC_SIMPLE_BUT_TRACED) && !sc_replaying_is_on() &&               \
@@ -94,7 +95,7 @@ static inline CUresult sc_wrap_check_answer(const struct sc_call *call, CUresult
                         SC_LIST arguments))                                                        \
     return result_
 
-/* Makes the wrappers of two versions of a function with the same parameters from one body. */
+/* Makes the wrappers of two versions of a function that have the same parameters from one body. */
 #define SC_VERSIONS(symbol, later, parameters, arguments)                                          \
     SC_TWO(static, symbol, later, false, parameters, arguments)
 

@@ -1,13 +1,14 @@
-/* Finds child processes that are still running when this process ends and have a device open, since
- * the memory that they use on it stays in use.
+/* Finds child processes that are still running when this process ends and that have a device open:
+ * memory that they use on the device stays in use.
  *
- * System calls alone: no lock, no allocation. errno is kept. Signal-safe. */
+ * Makes system calls alone: no lock, no allocation. errno is kept. Signal-safe. */
 #ifndef SC_INTERPOSE_ENTRY_CHILDREN_H
 #define SC_INTERPOSE_ENTRY_CHILDREN_H
 
 struct sc_statement;
 
-/* Lists such children in the statement, the first ones that the kernel names. */
+/* Adds such children to the statement (as many as fit, in the order in which the Linux kernel lists
+ * them). */
 void sc_children_find(struct sc_statement *statement);
 
 #endif

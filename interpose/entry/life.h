@@ -1,26 +1,28 @@
-/* Functions for the start and the end of the library in a process, for other files of entry/. Lower
- * folders reach them through base/upcalls.h.
+/* The start and the end of the library in a process, for other files of entry/. Lower folders call
+ * them through base/upcalls.h.
  *
- * Thread-safe. Locks: a caller of sc_life_dump may hold none; for the others locks do not matter.
- * Not for a signal handler. */
+ * Thread-safe. Locks: the caller of sc_life_dump and sc_life_memory may hold none; the others may
+ * be called with locks held. Not for a signal handler. */
 #ifndef SC_INTERPOSE_ENTRY_LIFE_H
 #define SC_INTERPOSE_ENTRY_LIFE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Is the library off in this process (mode=off)? Before CUDA is used the environment is read for
- * the answer. */
+/* Returns true if the library is off in this process (mode=off). Before CUDA is used, the
+ * environment is read for that. */
 bool sc_life_is_off(void);
 
-/* Has this very process used CUDA, with the library watching? */
+/* Returns true if this process itself (and not its parent before a fork) has used CUDA while the
+ * library was watching. */
 bool sc_life_is_ours(void);
 
-/* Writes a `summary` line; the process goes on. */
+/* Writes a `summary` line into the report; the process goes on. */
 void sc_life_dump(void);
 
-/* Writes what memory is held to `json`, as `{"memory":{...}}`, and its length, or 0 if it does not
- * fit. The argument is a question. No lock of the library's may be held. */
+/* Writes what memory is held into `json`, as `{"memory":{...}}`. `question`: a struct
+ * sc_life_question, whose `length` gets the length, or 0 if the text does not fit. No lock of the
+ * library's may be held. */
 struct sc_life_question {
     char *json;
     size_t size;

@@ -1,10 +1,10 @@
-/* Finds the body of a conditional node that is certain to run in every launch, so that what its
- * nodes do with memory is certain, too.
+/* Finds the body (the graph) of a conditional node that is certain to run in every launch. What its
+ * nodes do with memory is then certain, too.
  *
- * Only kernels set conditions. So a body is certain to run if a launch begins with the value that
- * chooses the body, and if no kernel can run before the node: all kernels stand behind it. A loop
- * runs its body at least once. In a body that is certain to run, the same is true of inner
- * conditional nodes, for the first turn of a loop: what stands behind such a node runs later.
+ * Only kernels set conditions. So a body is certain to run if the condition has the value that
+ * chooses it when a launch begins, and no kernel can run before the node: all kernels of the graph
+ * come after it. A loop runs its body at least once. Within a body that is certain to run, the same
+ * holds for inner conditional nodes, in the first turn of a loop.
  *
  * Locks: none is held. Not for a signal handler: the driver is called. */
 #ifndef SC_INTERPOSE_GRAPH_CERTAIN_BODIES_H
@@ -12,9 +12,9 @@
 
 #include "interpose/driver/driver.h"
 
-/* The body of a conditional node that runs in every launch. `graph`: the node's graph, which must
- * be the outermost graph or such a body itself. Nobody may change it meanwhile. NULL: no body is
- * certain to run, or that is not known. */
+/* Returns the body of a conditional node that runs in every launch; NULL: none is certain to, or
+ * that is not known. `graph`: the node's graph, which must be the outermost graph or such a body
+ * itself. No thread may change it meanwhile. */
 CUgraph sc_certain_bodies_find(CUgraph graph, CUgraphNode node);
 
 #endif

@@ -1,10 +1,10 @@
-/* Keeps which bodies (graphs) conditional nodes have. A body belongs to its node, and lives and
- * ends with it.
+/* Keeps the bodies of conditional nodes: the graphs that a node may run. A body lives as long as
+ * its node.
  *
- * The driver names a node's bodies only once, to whoever adds the node, so they are noted then. It
- * clones no graph that has such nodes, so no other way leads to bodies.
+ * The driver names a node's bodies only once, to the call that adds the node, so they are noted
+ * then. The driver does not clone graphs with such nodes, so there is no other way to get a body.
  *
- * Locks: one of its own, a leaf; no driver call is made under it. Not for a signal handler. */
+ * Locks: one of its own, a leaf; the driver is not called under it. Not for a signal handler. */
 #ifndef SC_INTERPOSE_GRAPH_CONDITIONAL_BODIES_H
 #define SC_INTERPOSE_GRAPH_CONDITIONAL_BODIES_H
 
@@ -13,30 +13,31 @@
 
 #include "interpose/driver/driver.h"
 
-/* Notes a handle that was made for a conditional node which is still to be added to the graph.
- * `has_value`: each launch begins with this value. */
+/* Notes a condition's handle, which was made for a conditional node that is still to be added to
+ * the graph. `has_value`: the condition has this value whenever a launch begins. */
 void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle handle,
                                        bool has_value, unsigned value);
 
-/* Notes the bodies of a node that was added to the graph. If there is no memory, they stay
- * unknown. */
+/* Notes the bodies of a node that was added to the graph. Without memory they stay unknown. */
 void sc_conditional_bodies_note(CUgraph graph, CUgraphNode node,
                                 const CUDA_CONDITIONAL_NODE_PARAMS *params);
 
-/* Are bodies known of any node? Lock-free. */
+/* Returns true if bodies of any node are known. Lock-free. */
 bool sc_conditional_bodies_exist(void);
 
-/* The node's body of this index. NULL: the node has no more, or its bodies are not known. */
+/* Returns the node's body with this index. NULL: the node has no more, or its bodies are not known.
+ */
 CUgraph sc_conditional_bodies_at(CUgraphNode node, uint32_t index);
 
-/* The body that the node runs at least once if the condition still has its first value when a
- * launch reaches the node. NULL: none, or the value is not known. */
+/* Returns the body that the node runs at least once if the condition still has its first value when
+ * a launch reaches the node. NULL: none, or the value is not known. */
 CUgraph sc_conditional_bodies_chosen(CUgraphNode node);
 
-/* Around the call that destroys a graph or a node. All bodies within are taken before the call,
- * with what the tracker knows of them: the driver may give their handles to other graphs before it
- * returns. After the call the bodies end, or are put back if the driver has refused. NULL: there
- * are no bodies. Needs: nobody changes the graph. Taking calls the driver. */
+/* Called around the call that destroys a graph or a node. Before the call, take all bodies within
+ * out of the tables, with what the tracker knows of them, since the driver may give their handles
+ * to other graphs before it returns. Return them, or NULL if there are none. After the call,
+ * sc_conditional_bodies_end frees them; if the driver has refused, sc_conditional_bodies_put_back
+ * restores them. Pre: no thread changes the graph. Taking calls the driver. */
 struct sc_conditional_bodies;
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph);
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode node);

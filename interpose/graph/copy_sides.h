@@ -1,11 +1,10 @@
-/* The two sides of a copy: what the copy does with host memory at its source and its destination.
+/* The two sides of a copy: what it does with host memory at its source and at its destination.
  *
- * A side is host memory if the copy names it so, or names it by a unified address that is no
- * device's. The driver is asked about addresses where the tracker knows no range. Nothing is
- * changed.
+ * A side is host memory if the copy names it as host memory, or by a unified address that is no
+ * device memory. The driver is asked about addresses at which the tracker knows no range. Nothing
+ * is changed.
  *
- * Locks: none is held; the tracker's may be taken inside. Not for a signal handler.
- */
+ * Locks: none is held; the tracker's may be taken. Not for a signal handler. */
 #ifndef SC_INTERPOSE_GRAPH_COPY_SIDES_H
 #define SC_INTERPOSE_GRAPH_COPY_SIDES_H
 
@@ -25,13 +24,14 @@ struct sc_device_uses;
 struct sc_copy_side {
     bool used;       /* the side is host memory, or managed, and not empty */
     bool host;       /* the side is host memory, and not managed */
-    bool device;     /* the side is memory of the device's alone, as far as is known */
-    bool named_host; /* the call names the side as host memory, which matters for managed memory */
-    bool known;      /* a range of the tracker's lies at the address */
-    bool waits;      /* a node's target: a launch returns when the copy is complete */
-    bool in_call;    /* a node's managed source: a launch reads it before it returns */
-    bool unasked; /* a source that is the device's, or pageable and read in the call: the driver was
-                     not asked */
+    bool device;     /* the side is device memory alone, as far as is known */
+    bool named_host; /* the call names the side as host memory; this matters for managed memory */
+    bool known;      /* the tracker knows a range at the address */
+    bool waits;      /* the target of a node: a launch returns when the copy is complete */
+    bool in_call;    /* a node's source in managed memory: a launch reads it before it returns */
+    /* the driver was not asked about the address: the side is a source that is either device
+     * memory, or pageable and read before the call returns */
+    bool unasked;
     enum sc_buffer_kind kind; /* of the known range; else SC_PAGEABLE */
     struct sc_shape shape;
     struct sc_fold fold;
@@ -39,16 +39,17 @@ struct sc_copy_side {
 
 struct sc_copy_sides {
     struct sc_copy_side src, dst;
-    bool is_empty;      /* a copy of no bytes: both sides are unused */
-    bool is_fill;       /* a memset: there is no source */
-    uint32_t fill;      /* the value of a memset (track/device_use.h) */
-    bool is_serialized; /* a peer copy: in order with all work of the contexts that it names */
-    /* Contexts all of whose work is ordered before and behind the copy, as the ids of their legacy
+    bool is_empty; /* a copy of no bytes: both sides are unused */
+    bool is_fill;  /* a memset: there is no source */
+    uint32_t fill; /* the value of a memset (track/device_use.h) */
+    /* a peer copy: ordered after and before all work of the contexts that it names */
+    bool is_serialized;
+    /* The contexts all of whose work is ordered before and after the copy, as ids of their legacy
      * streams; 0: none. */
     uint32_t ordered_contexts[2];
 };
 
-/* The direction by which such an operation is known. Pure. */
+/* Returns the direction under which such an operation is recorded. Pure. */
 static inline enum sc_direction sc_copy_sides_direction(const struct sc_copy_sides *sides)
 {
     if (sides->is_fill)
@@ -56,39 +57,39 @@ static inline enum sc_direction sc_copy_sides_direction(const struct sc_copy_sid
     return sides->dst.used ? SC_D2H : sides->src.used ? SC_H2D : SC_D2D;
 }
 
-/* The sides of a copy by its parameters; for NULL both are unused. */
+/* Return the sides of a copy by its parameters; for NULL, two unused sides. */
 struct sc_copy_sides sc_copy_sides_of_2d(const CUDA_MEMCPY2D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d(const CUDA_MEMCPY3D *copy);
 struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy);
 
-/* One side of a copy at a run of bytes. These differ in what counts as host memory where no range
- * is known: */
+/* Return one side of a contiguous copy. They differ in what counts as host memory if no range is
+ * known: */
 struct sc_copy_side sc_copy_side_at(CUdeviceptr address, size_t size_bytes);      /* if pageable */
 struct sc_copy_side sc_copy_side_of_host(const void *address, size_t size_bytes); /* always */
 struct sc_copy_side sc_copy_side_unified(CUdeviceptr address,
                                          size_t size_bytes); /* if they are no device's */
 struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes); /* never */
 
-/* The side at bytes that the call names as the device's. Where a range is known, they are the
- * range's. */
+/* Returns the side at memory that the call names as device memory. If a range is known there, the
+ * side is that range's memory. */
 struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_bytes);
 
-/* Finds the sides of an asynchronous copy of a run of bytes. _unified: between unified addresses;
- * _of_device: between addresses that the call names as the device's. The driver is asked about as
- * few addresses as the manner of the copy depends on. `in_place`: the device works with pageable
- * memory itself. */
+/* Store the sides of a contiguous asynchronous copy. _unified: between unified addresses;
+ * _of_device: between addresses that the call names as device memory. They ask the driver only
+ * about addresses on which the manner of the copy depends. `in_place`: the device works with
+ * pageable memory itself. */
 void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                            size_t size_bytes, bool in_place);
 void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                              size_t size_bytes, bool in_place);
 
-/* Adds what the copy does with device memory to `uses`. Pure. */
+/* Adds to `uses` what the copy does with device memory. Pure. */
 void sc_copy_sides_add_device(const struct sc_copy_sides *sides, struct sc_device_uses *uses);
 
-/* The case of such a copy, by which the driver's manner is found. Pure. */
+/* Returns the case of such a copy, for which sc_copy_manner_of tells what the driver does. Pure. */
 struct sc_copy_case sc_copy_sides_case(const struct sc_copy_sides *sides, enum sc_copy_call call,
                                        bool in_place);
-/* How the driver treats the copy (track/copy_manner.h). Pure. */
+/* Returns how the driver makes the copy (track/copy_manner.h). Pure. */
 struct sc_copy_manner sc_copy_sides_manner(const struct sc_copy_sides *sides,
                                            enum sc_copy_call call, bool in_place);
 /* Sets `waits` and `in_call` of the sides of a node: how launches treat the copy. Pure. */

@@ -1,4 +1,4 @@
-/* What one call does with one range of host memory, as its wrapper names it. Plain data. */
+/* What one call does with one range of host memory, as its wrapper describes it. Plain data. */
 #ifndef SC_INTERPOSE_GRAPH_HOST_USE_H
 #define SC_INTERPOSE_GRAPH_HOST_USE_H
 
@@ -8,7 +8,7 @@
 #include "common/op_kinds.h"
 #include "common/shape.h"
 
-/* How many host ranges a call names at most (interpose/calls/issue.h). */
+/* How many host ranges a call has at most (interpose/calls/issue.h). */
 enum { SC_ISSUE_HOST_MAX = 2 };
 
 struct sc_host_use {
@@ -20,8 +20,10 @@ struct sc_host_use {
     struct sc_fold fold;
     /* the driver reads (SC_H2D) or writes (SC_D2H) the range before the call returns */
     bool in_call;
-    bool stable; /* nothing but the host can have changed the bytes since the issue */
-    bool taken;  /* the driver has read the bytes when the call returns */
+    bool stable; /* only the host can have changed the bytes since the issue */
+    /* the driver has read the bytes when the call returns, although its contract allows it to read
+     * them later */
+    bool taken;
 };
 
 #endif

@@ -1,7 +1,6 @@
-/* What a batch memory operation does: it may write values, and may wait for some.
+/* Tells what a batch memory operation does: it may write values, and may wait for values.
  *
- * Pure: no locks, and fit for a signal handler.
- */
+ * Pure: no locks; may be called in a signal handler. */
 #ifndef SC_INTERPOSE_GRAPH_MEMORY_OPS_H
 #define SC_INTERPOSE_GRAPH_MEMORY_OPS_H
 
@@ -9,13 +8,13 @@
 
 #include "interpose/driver/driver.h"
 
-/* Does an operation of the list write a value; does one wait for one? */
+/* Whether an operation of a list writes a value, and whether one waits for a value. */
 struct sc_memory_ops {
     bool writes, waits;
 };
 
-/* What a list of memory operations does. Both count as true if that is not known: for an operation
- * of a later driver, and for a list that the driver will refuse. */
+/* Returns what a list of memory operations does. If that is not known, as for an operation of a
+ * later driver or a list that the driver will refuse, both members are true. */
 struct sc_memory_ops sc_memory_ops_of(const CUstreamBatchMemOpParams *list, unsigned count);
 
 #endif

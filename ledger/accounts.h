@@ -1,14 +1,14 @@
 /* The sums of what the process holds at one place (a device, or the host): for each kind of memory,
- * and for each call that asked for it. The ledger (ledger.h) has one struct sc_accounts for each
+ * and for each call that allocated it. The ledger (ledger.h) has one struct sc_accounts for each
  * place.
  *
- * An account is a kind and an origin (track/origins.h: a call and its stack). An account stays when
- * all of its memory has been given back. Each account also has what it held when the place held
- * most. An account's first change after that moment keeps that figure, so a rising peak costs
- * nothing.
+ * An account is a kind and an origin (track/origins.h: a call and its stack), and what that call
+ * holds. It stays when all of its memory was freed. Each account also keeps what it held when the
+ * place held most. That figure is stored at the account's first change after the peak, so a rising
+ * peak costs nothing.
  *
  * A zeroed struct is empty. Locks: the ledger's lock guards every function. If there is no memory
- * for a further account, the first account gets its bytes: the sums of the place stay right. */
+ * for a further account, the first account gets its bytes, so the sums of the place stay right. */
 #ifndef SC_LEDGER_ACCOUNTS_H
 #define SC_LEDGER_ACCOUNTS_H
 
@@ -24,18 +24,21 @@ enum { SC_ACCOUNTS_SHIFT = 10, SC_ACCOUNTS_MAX = 1 << 16 };
 
 struct sc_accounts {
     struct sc_ledger_count kinds[SC_LEDGER_KINDS];
-    struct sc_ledger_count all; /* of own kinds, whose blocks nobody adds up */
-    uint64_t small_bytes;       /* of SC_LEDGER_DEVICE, in blocks that share granules; */
-    uint64_t large_bytes;       /* and in others, with the rest of their last granule */
-    uint32_t peak;              /* how many there were */
-    uint32_t count;             /* of accounts behind the first */
-    struct sc_account *at;      /* by their ids, the first for what has no other; NULL: none yet */
-    struct sc_account only;     /* in their place where there is no memory for them */
+    /* of the kinds that are added up (SC_LEDGER_OWN_KINDS), without their blocks */
+    struct sc_ledger_count all;
+    /* SC_LEDGER_DEVICE: the bytes of blocks that share granules of 2 MB with others */
+    uint64_t small_bytes;
+    uint64_t large_bytes; /* and of larger blocks, rounded up to granules */
+    uint32_t peak;        /* how often the place has reached a new peak */
+    uint32_t count;       /* how many accounts there are besides the first */
+    /* the accounts by their ids; the first is for memory that has no other; NULL: none yet */
+    struct sc_account *at;
+    struct sc_account only; /* used as the first account if there is no memory for any */
     uint32_t cells[1 << SC_ACCOUNTS_SHIFT];
 };
 
-/* How many bytes of the device the driver takes at least for the place's memory of cuMemAlloc, in
- * whole granules of 2 MB: blocks of up to 1 MB share granules, larger ones do not
+/* Returns how many bytes of the device the driver takes at least for the place's memory of
+ * cuMemAlloc, in whole granules of 2 MB: blocks of up to 1 MB share granules, larger ones do not
  * (docs/driver.md). */
 uint64_t sc_accounts_backed(const struct sc_accounts *accounts);
 
@@ -43,14 +46,14 @@ uint64_t sc_accounts_backed(const struct sc_accounts *accounts);
  * Memory that belongs to no context stays in the accounts. */
 void sc_accounts_note_outlived(struct sc_accounts *accounts, bool is_reset);
 
-/* How many blocks of the account were never freed; for use when the process ends and all
- * destructors have run. 0 also if that may be meant: a program may keep a single block for life,
- * unless the block has outlived all contexts of its device. */
+/* Returns how many blocks of the account were never freed; to be asked when the process ends and
+ * all destructors have run. Returns 0 also if that may be meant: a program may keep a single block
+ * until its end, unless the block has outlived all contexts of its device. */
 uint64_t sc_accounts_never_freed(const struct sc_account *account);
 
 void sc_accounts_destroy(struct sc_accounts *accounts);
 
-/* How many bytes the account holds now. */
+/* Returns how many bytes the account holds now. */
 static inline uint64_t sc_account_bytes(const struct sc_account *account)
 {
     return account->given_bytes - account->freed_bytes;
@@ -61,7 +64,7 @@ static inline uint64_t sc_account_blocks(const struct sc_account *account)
     return account->given_blocks - account->freed_blocks;
 }
 
-/* Adds the bytes to the count. True: the count is higher than ever before. */
+/* Adds the bytes to the count. Returns true if the count is higher than ever before. */
 static inline bool sc_accounts_rise(struct sc_ledger_count *count, uint64_t size_bytes)
 {
     const uint64_t bytes = count->bytes + size_bytes;
@@ -73,7 +76,7 @@ static inline bool sc_accounts_rise(struct sc_ledger_count *count, uint64_t size
     return true;
 }
 
-/* Adds a block of this size to the count; sc_accounts_uncount takes one away. */
+/* Adds a block of this size to the count; sc_accounts_uncount subtracts one. */
 static inline void sc_accounts_count(struct sc_ledger_count *count, uint64_t size_bytes)
 {
     count->blocks++;
@@ -94,7 +97,7 @@ static inline uint32_t *sc_accounts_cell(struct sc_accounts *accounts, enum sc_l
     return &accounts->cells[hash >> (32 - SC_ACCOUNTS_SHIFT)];
 }
 
-/* The account of the kind and the origin; NULL: there is none yet. */
+/* Returns the account of the kind and the origin; NULL: there is none yet. */
 static inline struct sc_account *sc_accounts_look(struct sc_accounts *accounts,
                                                   enum sc_ledger_kind kind, uint32_t origin)
 {
@@ -104,15 +107,15 @@ static inline struct sc_account *sc_accounts_look(struct sc_accounts *accounts,
     return NULL;
 }
 
-/* The account of the kind and the origin, which is made if there is none. If there is no room for
- * another one, the place's first account. */
+/* Returns the account of the kind and the origin, made if there is none; the place's first account
+ * if there is no room for another one. */
 struct sc_account *sc_accounts_find(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                     uint32_t origin);
 
 void sc_accounts_count_backed(struct sc_accounts *accounts, uint64_t size_bytes, bool given);
 
-/* Keeps what the account held at the place's latest peak. To be called before each change of the
- * account; only the first change after a peak does anything. */
+/* Stores what the account held at the place's latest peak. Called before each change of the
+ * account; only the first call after a peak does anything. */
 static inline void sc_accounts_keep_peak(const struct sc_accounts *accounts,
                                          struct sc_account *account)
 {
@@ -123,7 +126,7 @@ static inline void sc_accounts_keep_peak(const struct sc_accounts *accounts,
     account->peak_blocks = sc_account_blocks(account);
 }
 
-/* Adds a block to the sums of the place, without an account. */
+/* Adds a block to the sums of the place, and to no account. */
 static inline void sc_accounts_add(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                    uint64_t size_bytes)
 {
@@ -134,7 +137,7 @@ static inline void sc_accounts_add(struct sc_accounts *accounts, enum sc_ledger_
         accounts->peak++;
 }
 
-/* Adds a block to the account that asked for it, and to the sums of the place. */
+/* Adds a block to its account, and to the sums of the place. */
 static inline void sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                       struct sc_account *account, uint64_t size_bytes)
 {
@@ -144,8 +147,7 @@ static inline void sc_accounts_credit(struct sc_accounts *accounts, enum sc_ledg
     sc_accounts_add(accounts, kind, size_bytes);
 }
 
-/* Takes a block that was given back out of the account which it was added to, and out of the sums
- * of the place. */
+/* Subtracts a block that was freed from its account, and from the sums of the place. */
 static inline void sc_accounts_debit(struct sc_accounts *accounts, enum sc_ledger_kind kind,
                                      struct sc_account *account, uint64_t size_bytes)
 {

@@ -1,5 +1,5 @@
 /* The index of the ledger's blocks: a hash table that finds a block by its name. The table grows by
- * one cell at a time, so no single call pays for moving all of it.
+ * one cell at a time, so no single call has to move all of it.
  *
  * A zeroed struct is an empty index. An entry takes 40 bytes, and 4 to 8 more in the table. Locks:
  * the ledger's lock guards every function. */
@@ -14,21 +14,23 @@
 #include "ledger/ledger_words.h"
 
 /* The table is cut into parts: the first has 1 << SC_LEDGER_CELLS_SHIFT cells, and each later one
- * as many as all before it together. */
+ * as many as all parts before it together. */
 enum { SC_LEDGER_CELLS_SHIFT = 10, SC_LEDGER_PARTS = 16, SC_LEDGER_LATEST_SHIFT = 8 };
 
-/* Kinds of entries that stand for no block. An entry that rests belonged to a pool's block that was
- * freed, and keeps its cell for a block that gets the same address again. A look-up does not find
- * it, and takes it out instead. */
+/* Kinds of entries that stand for no block. SC_LEDGER_RESTS: the entry of a pool's block that was
+ * freed, which keeps its cell for a block that gets the same address again. A look-up does not
+ * return it, and removes it instead. */
 enum { SC_LEDGER_RESTS = SC_LEDGER_KINDS, SC_LEDGER_DROPPED };
 
 struct sc_ledger_index {
     struct sc_pool entries;
-    uint32_t cells; /* heads of chains; 0: there was nothing yet */
-    uint32_t mask;  /* of a hash: the least power of two that is no less, less 1 */
-    uintptr_t parts[SC_LEDGER_PARTS]; /* where the part's cell of number 0 would lie */
-    /* The entry that was added last for each hash of an address. That entry may have been dropped
-     * since, or stand for another address. Every entry that rests is in this table. */
+    uint32_t cells; /* how many cells the table has; 0: it has not begun */
+    /* the least power of two that is not below `cells`, minus 1; a hash is cut to it */
+    uint32_t mask;
+    /* the address at which the part's cell of number 0 would lie */
+    uintptr_t parts[SC_LEDGER_PARTS];
+    /* The entry that was added last for each hash of an address. It may have been dropped since, or
+     * belong to another address. Every entry of kind SC_LEDGER_RESTS is in this table. */
     struct sc_ledger_entry *latest[1 << SC_LEDGER_LATEST_SHIFT];
 };
 
@@ -48,8 +50,8 @@ static inline uint32_t *sc_ledger_index_cell(const struct sc_ledger_index *index
     return (uint32_t *)(index->parts[sc_ledger_index_part(cell)] + cell * sizeof(uint32_t));
 }
 
-/* The head of the chain that has the entries of this name. If the table has not grown to the name's
- * cell, its entries are still in the cell that will be split to make it. */
+/* Returns the head of the chain that has the entries of this name. If the table has not grown to
+ * the name's cell yet, that is the cell that will be split to make it. */
 static inline uint32_t *sc_ledger_index_head(const struct sc_ledger_index *index,
                                              enum sc_ledger_space space, uint64_t name)
 {
@@ -58,9 +60,10 @@ static inline uint32_t *sc_ledger_index_head(const struct sc_ledger_index *index
     return sc_ledger_index_cell(index, cell < index->cells ? cell : cell & index->mask >> 1);
 }
 
-bool sc_ledger_index_begin(struct sc_ledger_index *index); /* false: without memory */
+/* makes the first cells; returns false if there is no memory */
+bool sc_ledger_index_begin(struct sc_ledger_index *index);
 
-/* Takes the entry out of its chain, and gives its memory back to the pool of entries. */
+/* Removes the entry from its chain, and returns its memory to the pool of entries. */
 static inline void sc_ledger_index_take_out(struct sc_ledger_index *index, uint32_t *link,
                                             struct sc_ledger_entry *entry)
 {
@@ -71,8 +74,8 @@ static inline void sc_ledger_index_take_out(struct sc_ledger_index *index, uint3
 }
 
 /* What a look-up has found: an entry, and the link that leads to it. `entry` NULL: there is none,
- * and one may be added at `link`, unless that is NULL, too (no memory). Valid until an entry is
- * added or dropped. */
+ * and one may be added at `link`; `link` NULL, too: no memory. Valid until an entry is added or
+ * dropped. */
 struct sc_ledger_found {
     struct sc_ledger_entry *entry;
     uint32_t *link;
@@ -98,10 +101,10 @@ static inline struct sc_ledger_found sc_ledger_index_seek(struct sc_ledger_index
     return (struct sc_ledger_found){NULL, link};
 }
 
-void sc_ledger_index_grow(struct sc_ledger_index *index); /* by a cell */
+void sc_ledger_index_grow(struct sc_ledger_index *index); /* adds one cell */
 
-/* Adds an entry of that name at the link of sc_ledger_index_seek. Its other members have what an
- * earlier block left in them. NULL: no memory. */
+/* Adds an entry of that name at the link that sc_ledger_index_seek has found. Its other members
+ * have the values of an earlier block. NULL: no memory. */
 static inline struct sc_ledger_entry *sc_ledger_index_add(struct sc_ledger_index *index,
                                                           uint32_t *link,
                                                           enum sc_ledger_space space, uint64_t name)
@@ -131,8 +134,8 @@ static inline struct sc_ledger_entry **sc_ledger_index_latest(struct sc_ledger_i
     return &index->latest[address * 0x9E3779B97F4A7C15u >> (64 - SC_LEDGER_LATEST_SHIFT)];
 }
 
-/* Makes the entry the latest one of its hash (`latest`), so that sc_ledger_given_of_pool finds it
- * without a look-up. An entry that rested there before is taken out. */
+/* Enters the entry into `latest`, so that sc_ledger_given_of_pool finds it without a look-up.
+ * Removes an entry of kind SC_LEDGER_RESTS that was there before. */
 void sc_ledger_index_note(struct sc_ledger_index *index, struct sc_ledger_entry *entry);
 
 void sc_ledger_index_destroy(struct sc_ledger_index *index);

@@ -15,13 +15,15 @@
 enum { SC_LEDGER_ENDS = 8, SC_LEDGER_STRAYS = 8 };
 
 struct sc_ledger {
-    struct sc_brief_lock lock; /* over all of it */
+    struct sc_brief_lock lock; /* guards all members */
     struct sc_ledger_index index;
     struct sc_accounts places[SC_LEDGER_PLACES];
     struct sc_ledger_pool pools[SC_LEDGER_POOLS];
-    unsigned pools_ever;                                /* behind these none has been used yet */
-    struct sc_ledger_export exports[SC_LEDGER_EXPORTS]; /* those whose entry says so */
-    struct sc_ledger_suballocator suballocators[SC_LEDGER_SUBALLOCATORS]; /* the first ones */
+    unsigned pools_ever; /* how many pools were ever used: later ones are unused */
+    /* valid if their entries have is_exported */
+    struct sc_ledger_export exports[SC_LEDGER_EXPORTS];
+    /* the first that were reported */
+    struct sc_ledger_suballocator suballocators[SC_LEDGER_SUBALLOCATORS];
     uint32_t ended[SC_LEDGER_ENDS];
     unsigned ends;                     /* of contexts */
     uint64_t strays[SC_LEDGER_STRAYS]; /* names of the latest such frees */
@@ -30,7 +32,7 @@ struct sc_ledger {
     uint64_t frees; /* numbers that frees were given */
 };
 
-/* Is the exported block still in the ledger? */
+/* Returns true if the exported block is still in the ledger. */
 static inline bool sc_ledger_export_is_open(struct sc_ledger *ledger,
                                             const struct sc_ledger_export *export)
     SC_REQUIRES(ledger->lock)

@@ -1,9 +1,8 @@
 /* Events that concern the limits of contexts (CUlimit), as the report and the post-mortem list
- * them: calls that set a limit, launches that fixed the size of the device's malloc heap, and
- * modules that call malloc. Each event has the limit that was in force after it.
+ * them: calls that set a limit, launches that fixed the size of the device's malloc heap, and loads
+ * of modules that call malloc. Each event has the limit that was in force after it.
  *
- * Plain data. A limit is a number of cuda.h, a stack an id of track/stacks.h, a time
- * CLOCK_MONOTONIC. */
+ * Plain data. Limits are numbers of cuda.h, stacks ids of track/stacks.h, times CLOCK_MONOTONIC. */
 #ifndef SC_LEDGER_LIMIT_EVENTS_H
 #define SC_LEDGER_LIMIT_EVENTS_H
 
@@ -21,8 +20,8 @@ enum {
 enum sc_limit_author {
     SC_LIMIT_BY_PROGRAM,
     SC_LIMIT_BY_OPTION,
-    SC_LIMIT_BY_LAUNCH, /* which fixed the size of the heap */
-    SC_LIMIT_BY_MODULE, /* in a post-mortem alone: it calls malloc */
+    SC_LIMIT_BY_LAUNCH, /* a launch, which has fixed the size of the heap */
+    SC_LIMIT_BY_MODULE, /* in a post-mortem alone: the load of a module that calls malloc */
 };
 
 struct sc_limit_event {
@@ -37,12 +36,12 @@ struct sc_limit_event {
     int device;
     uintptr_t context;
     bool context_ended;
-    char kernel[SC_LIMIT_KERNEL_BYTES]; /* that was launched; "": not known */
+    char kernel[SC_LIMIT_KERNEL_BYTES]; /* the kernel that was launched; "": not known */
 };
 
-/* A module that was loaded, and that calls the device's malloc. */
+/* A module that was loaded and calls the device's malloc. */
 struct sc_limit_module {
-    const char *api; /* that loaded it; NULL: not known, nor where it was called */
+    const char *api; /* the call that loaded it; NULL: not known, and neither is its stack */
     const char *runtime_api;
     int32_t thread;
     uint32_t stack;
@@ -56,12 +55,12 @@ struct sc_limit_events {
     struct sc_limit_event events[SC_LIMIT_EVENTS]; /* the first, and the last of each limit */
     unsigned count;
     uint64_t left_out;
-    struct sc_limit_module modules[SC_LIMIT_MODULES]; /* the first */
+    struct sc_limit_module modules[SC_LIMIT_MODULES]; /* the first modules */
     unsigned module_count;
     uint64_t modules_left_out;
 };
 
-/* "CU_LIMIT_MALLOC_HEAP_SIZE", or "unknown". */
+/* Returns the name of the limit, such as "CU_LIMIT_MALLOC_HEAP_SIZE", or "unknown". */
 const char *sc_limit_events_word(int limit);
 
 #endif

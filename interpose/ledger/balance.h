@@ -1,8 +1,8 @@
-/* Completes the ledger's statement with what only the driver knows: the devices' names, what pools
- * and graphs have reserved, what is free.
+/* Adds to a statement (a copy of the ledger, ledger/statement.h) what only the driver knows: the
+ * names of devices, what pools and graphs have reserved, how much memory is free.
  *
- * The driver is asked in relaxed mode, which breaks no capture, and never for what waits for the
- * device. Locks: none may be held. errno is kept. Not signal-safe. */
+ * The driver is asked in relaxed mode, so that no capture is broken, and never in a way that waits
+ * for the device. Locks: none may be held. errno is kept. Not signal-safe. */
 #ifndef SC_INTERPOSE_LEDGER_BALANCE_H
 #define SC_INTERPOSE_LEDGER_BALANCE_H
 
@@ -10,18 +10,19 @@
 
 struct sc_statement;
 
-/* The driver is up: learns which devices there are. */
+/* Asks which devices there are. Called when the driver is initialised. */
 void sc_balance_start(void);
 
-/* `asks`: the driver may be asked. Else another thread may be in it for good, and its lock taken:
- * what it knows is left out. */
+/* Fills in the statement. `asks`: the driver may be asked. If not, what only it knows is left out:
+ * another thread may be in the driver for ever, holding its lock. */
 void sc_balance_draw(struct sc_statement *statement, bool asks);
 
-/* Waits until no thread asks the driver any more, for 100 ms at most. To be called before a context
- * is destroyed that is out of the table already. */
+/* Waits, for 100 ms at most, until no thread asks the driver any more. Called before a context is
+ * destroyed, when it is out of the table already. */
 void sc_balance_await(void);
 
-/* Around a call that destroys a pool, which is not asked about meanwhile: who does is awaited. */
+/* Called around a call that destroys a pool: no thread asks the driver about pools in between. The
+ * first one waits for a thread that is asking. */
 void sc_balance_pool_leaves(void);
 void sc_balance_pool_left(void);
 

@@ -1,8 +1,8 @@
-/* Enters memory that calls allocate and free into the ledger (ledger/ledger.h), with the stack of
- * the call and the device.
+/* Enters memory that calls of the program allocate and free into the ledger (ledger/ledger.h), with
+ * the call's stack and the device.
  *
- * Nothing is asked of the driver but the current context, and once for each device which pool
- * serves it: neither breaks a capture. With memory=off each is one load.
+ * The driver is asked only for the current context, and once for each device for its current pool;
+ * neither breaks a capture. With memory=off each function is one load.
  *
  * Locks: none of the library's may be held. errno is kept. Thread-safe, not signal-safe: a stack is
  * taken. */
@@ -28,7 +28,7 @@ static inline bool sc_booking_is_on(void)
     return sc_options.memory && sc_active();
 }
 
-/* Is the kind booked at all? A constant in most wrappers. */
+/* Returns true if memory of this kind is entered into the ledger. In most wrappers a constant. */
 static inline bool sc_booking_has(enum sc_memory_kind kind)
 {
     switch (kind) {
@@ -42,18 +42,18 @@ static inline bool sc_booking_has(enum sc_memory_kind kind)
     }
 }
 
-/* Called after a call has allocated the memory; before one gives it back; and after that, when the
- * driver has taken it or refused to. Pre: sc_booking_is_on(). */
+/* Called after a call has allocated the memory; before a call gives it back; and after that, with
+ * whether the driver has taken it. Pre: sc_booking_is_on(). */
 void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory);
 void sc_booking_leaves(const struct sc_memory *memory);
 void sc_booking_left(const struct sc_memory *memory, bool taken);
 
-/* How often sc_booking_pools_changed was called at all, and how often before the thread's last
- * look: if they differ, what is known of current pools is outdated. */
+/* How often sc_booking_pools_changed was called, and how often by the time when the thread last
+ * read it: if they differ, what is known of current pools is outdated. */
 extern _Atomic unsigned sc_booking_pools_changes;
 extern __thread unsigned sc_booking_pools_seen;
 
-/* Before a call that allocates of the pool. */
+/* Called before a call that allocates from the pool. */
 static inline void sc_booking_begins_in_order(uintptr_t pool)
 {
     if (pool)
@@ -61,14 +61,16 @@ static inline void sc_booking_begins_in_order(uintptr_t pool)
             atomic_load_explicit(&sc_booking_pools_changes, memory_order_acquire);
 }
 
-/* For each device the number of its current pool in the ledger; 0: it is to be asked for. */
+/* For each device the number of its current pool in the ledger; 0: the driver has still to be
+ * asked. */
 extern _Atomic unsigned sc_booking_current_pools[SC_LEDGER_DEVICES];
 
 void sc_booking_note_given_in_order(const char *api, void *site, uintptr_t address,
                                     size_t size_bytes, int device, uintptr_t pool, uintptr_t depth);
 
 /* Enters memory that was allocated in a stream's order. `pool`: where it comes from; 0: from the
- * device's current pool. Must be inlined into the wrapper, whose frame it uses. */
+ * device's current pool. Inlined into the wrapper, whose frame and return address are those of the
+ * program's call. */
 SC_INLINED void sc_booking_given_in_order(const char *api, void *site, uintptr_t address,
                                           size_t size_bytes, int device, uintptr_t pool)
 {
@@ -86,37 +88,38 @@ SC_INLINED void sc_booking_given_in_order(const char *api, void *site, uintptr_t
         sc_booking_note_given_in_order(api, site, address, size_bytes, device, pool, depth);
 }
 
-/* Called after the driver has answered a free of a pool's memory. `leaving`: what left the ledger
- * before the call; if its name is 0, nothing was known of the memory. */
+/* Enters the driver's answer to a free of a pool's memory. `leaving`: what was taken out of the
+ * ledger before the call; its name is 0 if nothing was known of the memory. */
 void sc_booking_note_left_in_order(uintptr_t address, const struct sc_ledger_leaving *leaving,
                                    bool taken);
 
-/* A handle of it was made for others. Needs: it is on. */
+/* Notes that a handle of the memory was made for other processes. Pre: sc_booking_is_on(). */
 void sc_booking_exported(const struct sc_call *call, const struct sc_memory *memory);
 
-/* Where the memory would lie, or lies (ledger/ledger.h). */
+/* Returns the place (a device or the host, ledger/ledger_words.h) where the memory lies or would
+ * lie. */
 unsigned sc_booking_place(const struct sc_memory *memory);
 
-/* The place of a device, of -1 the host's. */
+/* Returns the place of a device; for -1, that of the host. */
 unsigned sc_booking_place_of_device(int device);
 
-/* How often memory was opened from another process, or handed out for one. */
+/* How often memory was opened from another process, or exported to one. */
 extern _Atomic uint64_t sc_booking_shared;
 
-/* Was ever a pool of the host's memory made? */
+/* Was a pool of host memory ever made? */
 extern _Atomic bool sc_booking_has_host_pools;
 
-/* Which pool serves a device may have changed. */
+/* Notes that another pool may have become the current one of a device. */
 void sc_booking_pools_changed(void);
 
-/* The context is gone, and its memory with it. */
+/* Takes the memory of a context that has ended out of the ledger. */
 void sc_booking_context_ended(const struct sc_context *context);
 
-/* The process ends: contexts that end from now on are ended by the runtime, and say nothing of the
- * program. */
+/* Notes that the process ends: contexts that end from now on are ended by the runtime, and show
+ * nothing about the program. */
 void sc_booking_process_ends(void);
 
-/* The device was reset. */
+/* Notes that the device was reset. */
 void sc_booking_device_reset(int device);
 
 #endif

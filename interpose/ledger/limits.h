@@ -1,15 +1,17 @@
-/* Sets limits of contexts (cuCtxSetLimit) as options ask for, notes the program's changes of them,
+/* Sets limits of contexts (cuCtxSetLimit) as options ask for, notes changes that the program makes,
  * and reports a change that comes too late to take effect (SC603).
  *
- * The size of the device's heap is fixed when a kernel that calls malloc is launched for the first
- * time (docs/driver.md). No call says so: whether it is fixed is seen where the driver refuses the
- * very value that is in force. So launches behind a function that was met are attended, until the
- * driver has been asked behind each function's first one. While nothing new is met, nobody attends.
+ * The size of the device's malloc heap is fixed when a kernel that calls malloc is launched for the
+ * first time (docs/driver.md). No call returns whether it is fixed: the driver then refuses to set
+ * the very value that is in force, by which this is recognised. So when a function or a module is
+ * met for the first time, launches are watched until that question was asked after the function's
+ * first launch. While nothing new is met, no launch is watched.
  *
- * Nobody asks where the program has the driver log its errors (CUDA_LOG_FILE, or a callback).
+ * The question is not asked if the driver logs its errors for the program (CUDA_LOG_FILE, or a
+ * callback), since the refusal would be logged.
  *
- * The driver is asked in relaxed mode, which breaks no capture, and changes no value. Locks: none
- * of the library's may be held. errno is kept. Thread-safe, not signal-safe. */
+ * The driver is asked in relaxed mode, which breaks no capture, and no value is changed. Locks:
+ * none of the library's may be held. errno is kept. Thread-safe, not signal-safe. */
 #ifndef SC_INTERPOSE_LEDGER_LIMITS_H
 #define SC_INTERPOSE_LEDGER_LIMITS_H
 
@@ -24,10 +26,10 @@ struct sc_context;
 struct sc_limit_event;
 struct sc_limit_events;
 
-/* Stands in place of a device: the context was made new and is current, and is no primary one. */
+/* In place of a device: the context was just made, is current, and is not a primary one. */
 enum { SC_LIMITS_NEW = -1 };
 
-/* The driver is up. */
+/* Begins to watch limits. Called when the driver is initialised. */
 void sc_limits_start(void);
 
 static inline bool sc_limits_are_wanted(void)
@@ -36,25 +38,27 @@ static inline bool sc_limits_are_wanted(void)
            sc_options.printf_fifo_bytes;
 }
 
-/* Before a call that makes a context: will it? */
+/* Returns true if limits have to be set after a call that makes a context, which is about to be
+ * made. */
 bool sc_limits_are_due(int primary);
 
-/* The call has made it: its limits become what the options say. */
+/* Sets the limits of the context that the call has made to what the options say. */
 void sc_limits_apply(const struct sc_call *call, int primary);
 
-/* Around the program's cuCtxSetLimit. */
+/* Called around the program's cuCtxSetLimit. */
 void sc_limits_change_begins(void);
 void sc_limits_changed(const struct sc_call *call, CUlimit limit, size_t value, CUresult result);
 
-/* A module was loaded, or a function was found: launches are attended until its first one. */
+/* Notes that a module was loaded, or a function found: launches are watched until the first launch
+ * of it. */
 void sc_limits_function_met(const struct sc_call *call);
 
-/* The program has the driver log each error from now on: the library's question, which makes one,
- * is not asked any more. */
+/* Notes that the driver logs its errors for the program from now on: the question about the heap,
+ * which causes an error, is not asked any more. */
 void sc_limits_errors_are_logged(void);
 
-/* CUPTI tells that a module is being loaded. `context` NULL: it is not known. Called within the
- * driver: calls no driver, unwinds no stack, and takes a brief lock. */
+/* Notes a module that is being loaded, as CUPTI reports it. `context` NULL: not known. Called from
+ * within the driver: does not call the driver, unwinds no stack, and takes a lock only briefly. */
 void sc_limits_module_loaded(const struct sc_context *context, const void *image,
                              size_t image_bytes);
 
@@ -71,13 +75,13 @@ void sc_limits_modules_changed(void);
 void sc_limits_launched(const struct sc_call *call, struct sc_context *context,
                         CUfunction function);
 
-/* For the post-mortem: the launch that has fixed the size of the heap, or, if none is known, the
- * load of a module that calls malloc. NULL: neither is known. */
+/* For the post-mortem: returns the launch that has fixed the size of the heap, or, if none is
+ * known, the load of a module that calls malloc. NULL: neither is known. */
 const struct sc_limit_event *sc_limits_heap_user(const struct sc_context *context);
 
 void sc_limits_context_ended(const struct sc_context *context);
 
-/* Copies all events that are known. False: there are none. */
+/* Copies all known events. Returns false if there are none. */
 bool sc_limits_draw(struct sc_limit_events *limits);
 
 #endif

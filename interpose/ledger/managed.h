@@ -1,9 +1,9 @@
-/* Reports managed memory that a device is to hold and that is more than it has (SC602).
+/* Reports managed memory that is meant to lie on a device and does not fit there (SC602).
  *
- * Where CUPTI tells of page faults (um=1, moves.h), what nobody has said anything of is to lie on
- * the devices that fault on it, once one of them has had to give pages up for others.
+ * If CUPTI reports page faults (um=1, moves.h), memory without advice counts as meant for the
+ * devices that fault on it, once one of these has had to evict pages for want of room.
  *
- * A device is told of once. Locks: none may be held; the report's is taken. errno is kept.
+ * At most one report for each device. Locks: none may be held; takes the report's. errno is kept.
  * Thread-safe, not signal-safe. */
 #ifndef SC_INTERPOSE_LEDGER_MANAGED_H
 #define SC_INTERPOSE_LEDGER_MANAGED_H
@@ -17,41 +17,42 @@ struct sc_call;
 struct sc_context;
 struct sc_managed_news;
 
-/* The call has given it, in that context. */
+/* Notes managed memory that the call has allocated in that context. */
 void sc_managed_given(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                       const struct sc_context *context);
 
-/* Called before a managed block is freed: judges what the devices are to hold. The block is looked
- * at no more, even if the driver refuses the free. */
+/* Judges what the devices are meant to hold. Called before a managed block is freed; the block is
+ * not watched any more, even if the driver refuses the free. */
 void sc_managed_leaves(CUdeviceptr address);
 
-/* The call has succeeded. */
+/* Note advice on managed memory, and a prefetch of it. Called when the call has succeeded. */
 void sc_managed_advised(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                         CUmem_advise advice, CUmemLocation location);
 void sc_managed_prefetched(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                            CUmemLocation location);
 
-/* The memory was discarded, or allocated for the host: no device is to hold it until a call or a
- * record of CUPTI's says otherwise. */
+/* Notes that the memory was discarded, or allocated for the host: no device is meant to hold it
+ * until a call or a record of CUPTI says otherwise. */
 void sc_managed_lies_nowhere(CUdeviceptr address, size_t bytes);
 
-/* The location that the arguments from before CUDA 12.2 name. */
+/* Returns the location that the arguments of calls from before CUDA 12.2 name. */
 CUmemLocation sc_managed_location(CUdevice device);
 
-/* The context is gone, and its memory with it. Calls no driver. */
+/* Forgets the memory of a context that has ended. Does not call the driver. */
 void sc_managed_context_ended(const struct sc_context *context);
 
-/* CUPTI tells of it, in one record. On a thread of CUPTI's, whose lock is held: takes a brief one.
- */
+/* Notes one record of CUPTI about managed memory. Called on a thread of CUPTI's that holds a lock
+ * of CUPTI's; takes a lock only briefly. */
 void sc_managed_note_news(const struct sc_managed_news *news);
 
-/* Is any allocated? Lock-free. */
+/* Returns true if any managed memory is allocated. Lock-free. */
 bool sc_managed_is_there(void);
 
-/* CUPTI has told what there was to tell. On a thread of the library's. */
+/* Judges memory without advice by its page faults. Called on a thread of the library's, when CUPTI
+ * has delivered its records. */
 void sc_managed_judge_faults(void);
 
-/* The process ends. Calls no driver. */
+/* Judges for the last time: the process ends. Does not call the driver. */
 void sc_managed_end(void);
 
 #endif

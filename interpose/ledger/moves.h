@@ -1,4 +1,4 @@
-/* Counts what CUPTI tells of managed memory as it moves (um=1).
+/* Counts what CUPTI reports about managed memory that moves (um=1).
  *
  * Thread-safe and lock-free. Not for a signal handler. */
 #ifndef SC_INTERPOSE_LEDGER_MOVES_H
@@ -12,7 +12,7 @@ struct sc_managed_news;
 
 void sc_moves_count(const struct sc_managed_news *news);
 
-/* Does CUPTI tell of faults, and has it left none out? */
+/* Returns true if CUPTI reports page faults, and has dropped no record so far. */
 bool sc_moves_are_known(void);
 
 const struct sc_managed_counts *sc_moves_counts(void);

@@ -1,5 +1,5 @@
-/* Reports why an allocation failed for want of memory (the `oom` line), for the 1st, 2nd, 4th, ...
- * of them.
+/* Reports why an allocation has failed for want of memory (the `oom` line), for the 1st, 2nd, 4th,
+ * ... failure.
  *
  * The program gets its error, and nothing else changes. The driver is asked, in relaxed mode.
  * Locks: none may be held; if the calling thread holds one, nothing is reported. errno is kept. Not
@@ -14,13 +14,13 @@
 struct sc_call;
 struct sc_memory;
 
-/* The program has made the device's graphs give back memory that they kept: it is no reason of a
- * later failure. */
+/* Notes that the program has made the device's graphs give back memory that they had reserved: a
+ * later failure is not explained by that memory. */
 void sc_shortage_graphs_trimmed(CUdevice device);
 
 void sc_shortage_note(const struct sc_call *call, const struct sc_memory *memory);
 
-/* The call has not given the memory, and was answered so. */
+/* Called when the driver has refused to give the memory, with `result`. */
 static inline void sc_shortage_refused(const struct sc_call *call, const struct sc_memory *memory,
                                        CUresult result)
 {

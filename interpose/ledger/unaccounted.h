@@ -1,11 +1,12 @@
-/* Finds out how much memory the driver has taken for itself: what NVML says the process has of a
- * device, less what the ledger knows. Also notes the calls behind which that grew.
+/* Finds out how much device memory the driver has taken for itself: what NVML says that the process
+ * has on a device, minus what the ledger knows. Also notes after which calls that amount has grown.
  *
- * NVML is opened and asked by one thread of the library's, and where nobody asks for lines about
- * memory there is no such thread: another thread that forks meanwhile would leave its child with
- * NVML's lock, and the loader's, taken for good.
+ * Only one thread, of the library's, opens and asks NVML; if no option asks for lines about memory,
+ * there is no such thread. If the program's threads did so, a thread that forks meanwhile would
+ * leave its child with NVML's lock, and the loader's, held for ever.
  *
- * Locks: a brief leaf of its own. errno is kept but by sc_unaccounted_look. Not signal-safe. */
+ * Locks: one of its own, a leaf that is held briefly. errno is kept, except by sc_unaccounted_look.
+ * Not signal-safe. */
 #ifndef SC_INTERPOSE_LEDGER_UNACCOUNTED_H
 #define SC_INTERPOSE_LEDGER_UNACCOUNTED_H
 
@@ -19,24 +20,26 @@ struct sc_statement;
 /* A futex on which the library's thread waits; it changes when a call was noted. */
 extern _Atomic uint32_t sc_unaccounted_news;
 
-/* The process ends: set so that the thread asks nothing more, but for what it is asking. */
+/* Set when the process ends: the thread finishes its present question and asks no more. */
 extern _Atomic bool sc_unaccounted_stops;
 
-/* Is the thread loading and starting NVML, which takes its time? Whoever sets sc_unaccounted_stops
- * looks here afterwards, so one of the two sees the other. */
+/* Is the thread loading and starting NVML, which takes long? A thread that sets
+ * sc_unaccounted_stops reads this afterwards, so one of the two threads sees the other's flag. */
 extern _Atomic bool sc_unaccounted_opens;
 
-/* There is a thread that looks. */
+/* Notes that there is a thread that asks NVML. */
 void sc_unaccounted_start(void);
 
-/* Notes a call by which the driver may have taken memory for itself. One load if nobody looks. */
+/* Notes a call by which the driver may have taken memory for itself. One load if there is no such
+ * thread. */
 void sc_unaccounted_note(const struct sc_call *call, enum sc_memory_kind kind);
 
-/* Asks NVML, where the process holds memory of a device. On the library's own thread alone. True:
- * a function was met lately, whose first launch may take memory: it is worth looking again. */
+/* Asks NVML about each device on which the process holds memory. Called on the library's thread
+ * alone. Returns true if it is worth asking again soon: a function was met lately whose first
+ * launch may take memory. */
 bool sc_unaccounted_look(void);
 
-/* What the last look has found. */
+/* Stores the results of the last question in the statement. */
 void sc_unaccounted_fill(struct sc_statement *statement);
 
 #endif

@@ -1,12 +1,11 @@
 /* Records of the driver's contexts.
  *
- * A context is met at the first use of one of its streams. In the tracker its id is that of its
- * legacy stream. Records are never freed, since streams point to them.
+ * A context gets a record at the first use of one of its streams. The tracker's id of the context
+ * is that of its legacy stream. Records are never freed, since streams point to them.
  *
- * Lock: that of the contexts, taken inside of a stream's and outside of the streams' registry
- * (interpose/streams/streams.h). No libc hook takes it. Thread-safe; in a signal handler only
- * functions that say "lock-free".
- */
+ * Lock: one for all contexts. It is taken after a stream's lock, and before the lock of the
+ * streams' registry (interpose/streams/streams.h). No hook of libc takes it. Thread-safe; in a
+ * signal handler only functions that say "lock-free". */
 #ifndef SC_INTERPOSE_STREAMS_CONTEXTS_H
 #define SC_INTERPOSE_STREAMS_CONTEXTS_H
 
@@ -24,53 +23,55 @@ struct sc_stream_record;
 struct sc_staging_of_context;
 struct sc_edges_of_context;
 
-/* What marks.c keeps of a context. */
+/* What marks.c keeps for a context. A mark is an event of the library's that shows when operations
+ * are complete (marks.h). */
 struct sc_context_marks {
-    /* A blocking stream of ours: events on it follow the legacy stream's work. */
+    /* A blocking stream of the library's: an event on it comes after the legacy stream's work. */
     _Atomic(CUstream) marker;
-    _Atomic uint64_t outlived_ticks; /* when a blocking stream was last destroyed */
-    _Atomic bool awaits;             /* the marker may wait for what the legacy stream does not */
+    _Atomic uint64_t outlived_ticks; /* when a blocking stream of the context was last destroyed */
+    /* events on the marker stream may wait for work that the legacy stream does not wait for */
+    _Atomic bool awaits;
 };
 
-/* Events that marks no longer need, kept by marks.c for the next marks. The lock is a leaf. */
+/* Events that marks no longer need, kept for the next marks. The lock is a leaf. */
 enum { SC_SPARE_EVENTS_MAX = 256 };
 struct sc_spare_events {
     struct sc_brief_lock lock;
     unsigned count;
-    /* the events, with room for SC_SPARE_EVENTS_MAX; NULL: none was kept yet, or the context is
-     * gone */
+    /* room for SC_SPARE_EVENTS_MAX events; NULL: none was kept yet, or the context has ended */
     CUevent *events;
 };
 
-/* What a context has for its detours: operations of its legacy stream that are made in a private
- * stream while a blocking stream captures (interpose/capture/detours.h). Under the lock. */
+/* What a context needs for detours: operations on its legacy stream that are made in a private
+ * stream while a blocking stream captures (interpose/capture/detours.h). Guarded by its lock. */
 struct sc_context_detours {
     pthread_mutex_t lock;
     struct sc_stream_record *stream;
     CUevent before, after;
-    /* For queries of the legacy stream during a capture: an event behind its work, and when the
-     * last of that work was issued. */
+    /* For queries of the legacy stream during a capture: an event after that stream's work, and the
+     * time of the last of that work. */
     CUevent query_event;
     uint64_t query_ticks;
-    struct sc_context *next; /* the next context with a private stream; never changes */
+    struct sc_context *next; /* the next context that has a private stream; set once */
 };
 
 struct sc_context {
     CUcontext handle;
     CUdevice device;
-    uint32_t legacy; /* the tracker's id of the context */
+    uint32_t legacy; /* the tracker's id of the context: that of its legacy stream */
     struct sc_stream_record *legacy_stream;
-    bool reads_pageable; /* the device reads pageable memory in place */
-    bool shares_managed; /* the host may touch managed memory while the device is at work */
-    /* It may be a green context, which can end while its streams are at work; its primary context
-     * stays. */
+    bool reads_pageable; /* the device reads pageable memory itself, without staging */
+    bool shares_managed; /* the host may access managed memory while the device works */
+    /* It may be a green context. Such a context can end while its streams still have work; its
+     * primary context stays. */
     bool may_be_green;
     struct sc_context *primary; /* NULL: the context is not a green one, or not known to be */
-    _Atomic bool gone;
-    _Atomic bool lost; /* the program knows that nothing of the context runs any more */
-    /* how many calls are under way that may end the context: we make no call in it */
+    _Atomic bool gone;          /* the context has ended */
+    _Atomic bool lost;          /* the program knows that no work of the context runs any more */
+    /* how many calls are under way that may end the context: meanwhile the library makes no call in
+     * it */
     _Atomic unsigned quiet;
-    /* Which call has fixed the size of its heap; NULL: not known. */
+    /* The call that fixed the size of the context's heap; NULL: not known. */
     _Atomic(const struct sc_limit_event *) heap_user;
     struct sc_context_unfinished unfinished;
     _Atomic(struct sc_staging_of_context *) staging;
@@ -78,91 +79,94 @@ struct sc_context {
     struct sc_context_detours detours;
     struct sc_context_marks marks;
     struct sc_spare_events spare_events;
-    /* Records of its streams and of those of its green contexts, also of streams that are gone. A
-     * list of streams.c, under the registry's lock. */
+    /* The records of its streams and of those of its green contexts, also of destroyed streams. A
+     * list of streams.c, guarded by the registry's lock. */
     struct sc_stream_record *streams;
 };
 
 int sc_contexts_init(void); /* 0 or -ENOMEM */
 
-/* Does the calling thread have the lock of the contexts? As sc_streams_are_locked_here. */
+/* Returns true if the calling thread holds the lock of the contexts. As sc_streams_are_locked_here.
+ */
 bool sc_contexts_are_locked_here(void);
 
-/* The record of the calling thread's current context, or NULL. */
+/* Returns the record of the calling thread's current context, or NULL. */
 struct sc_context *sc_contexts_current(void);
 
-/* The record of a live context, which need not be current: the driver takes work for a stream of a
- * context that was never made current. */
+/* Returns the record of a live context; makes one if there is none. The context need not be
+ * current: the driver accepts work on streams of a context that was never made current. */
 struct sc_context *sc_contexts_of(CUcontext handle);
 
-/* The context that memory allocated now belongs to, and that frees wait for: the current one, or
- * the primary context of a green one. */
+/* Returns the context to which memory belongs that is allocated now, and for which frees wait: the
+ * current context, or the primary one of a green context. */
 struct sc_context *sc_contexts_of_memory(void);
 
-/* The record of a context met before, or NULL. */
+/* Returns the record of a context that already has one, or NULL. */
 struct sc_context *sc_contexts_known(CUcontext handle);
 
-/* The context that a call names; NULL stands for the current one. Returns NULL if the named one was
- * not met before. */
+/* Returns the context that a call names; NULL as `handle` names the current one. Returns NULL if
+ * the named context has no record. */
 struct sc_context *sc_contexts_named(CUcontext handle);
 
-/* Notes that a call has answered the program with an error that the current context, or its memory,
- * does not survive. No lock is taken. */
+/* Notes that a call has returned an error to the program after which the current context, or its
+ * memory, is unusable. Takes no lock. */
 void sc_contexts_note_lost(void);
 
-/* Has the context of this stream been lost by such an error? `stream`: the tracker's id of it.
- * Lock-free; no call of the driver. */
+/* Returns true if the context of this stream is unusable since such an error. `stream`: the
+ * tracker's id. Lock-free; does not call the driver. */
 bool sc_contexts_has_lost(uint32_t stream);
 
-/* The primary context of the device if it is alive and was met before, or NULL. */
+/* Returns the primary context of the device if it is alive and has a record, or NULL. */
 CUcontext sc_contexts_primary(CUdevice device);
 
-/* Notes that a context of the device was made, which may not have a record yet. Lock-free. */
+/* Notes that a context of the device was made; it may have no record yet. Lock-free. */
 void sc_contexts_made_on(CUdevice device);
 
-/* The only device that ever had a context, as far as known; -1: there is none, or several.
- * Lock-free. */
+/* Returns the only device that ever had a context, as far as the library knows; -1: there is none,
+ * or several. Lock-free. */
 int sc_contexts_only_device(void);
 
-/* A known context of the device that nobody is about to end; NULL: there is none. Makes no call of
- * the driver: retaining the primary context would show at a reset as another user of it. */
+/* Returns a known context of the device that no call is about to end; NULL: there is none. Does not
+ * call the driver: to retain the primary context would show up as another user of it when the
+ * device is reset. */
 struct sc_context *sc_contexts_on(CUdevice device);
 
-/* A context of the device whose memory lies at the address, preferably the one that the memory was
- * allocated in. NULL: not known, or contexts of one device only were met. */
+/* Returns a context of the device whose memory lies at the address, preferably the one in which the
+ * memory was allocated. NULL: not known, or only contexts of one device are known. */
 struct sc_context *sc_contexts_at(CUdeviceptr address);
 
-/* Makes the context current around our own calls; false if it is gone. */
+/* Makes the context current, around driver calls of the library's, until sc_contexts_pop. Returns
+ * false if the context has ended. */
 bool sc_contexts_push(struct sc_context *context);
 void sc_contexts_pop(void);
 
-/* The context's handle, which is that of the green context (docs/driver.md). */
+/* Returns the context's handle, which is also that of the green context (docs/driver.md). */
 static inline CUcontext sc_contexts_of_green(CUgreenCtx green)
 {
     return (CUcontext)(void *)green;
 }
 
-/* Is a call under way that may end the context, and its green ones with it? Meanwhile other threads
- * make no call of ours in it. The program's own work there goes on: who issues it knows that the
- * call does not end the context. */
+/* Returns true if a call is under way that may end the context, or its primary context. Meanwhile
+ * other threads make no driver calls of the library's in it. The program's own work there goes on:
+ * a thread that issues it knows that the call does not end the context. */
 static inline bool sc_contexts_is_quiet(const struct sc_context *context)
 {
     return atomic_load(&context->quiet) != 0 ||
            (context->primary && atomic_load(&context->primary->quiet) != 0);
 }
 
-/* Have the context's events ended with it? Those of a green context live as long as its primary
- * context. */
+/* Returns true if the context's events have ended with it. Those of a green context live as long as
+ * its primary context. */
 static inline bool sc_contexts_events_are_dead(const struct sc_context *context)
 {
     return atomic_load_explicit(context->primary ? &context->primary->gone : &context->gone,
                                 memory_order_acquire);
 }
 
-/* Take a context out of the table, for whoever ends it (calls/context_calls.c): the context of the
- * handle, which may be another context's before the driver's call returns; a green context of the
- * primary one; a context that is gone. NULL: there is none. sc_contexts_put_back puts the context
- * back, if the driver did not end it. */
+/* Take a context out of the table, for the call that ends it (calls/context_calls.c): the context
+ * of the handle, since the handle may belong to another context before the driver's call returns; a
+ * green context of the primary one; a context that has ended. Return NULL if there is none.
+ * sc_contexts_put_back restores it, if the driver did not end it. */
 struct sc_context *sc_contexts_take(CUcontext handle);
 struct sc_context *sc_contexts_take_green_of(const struct sc_context *primary);
 struct sc_context *sc_contexts_take_gone(void);

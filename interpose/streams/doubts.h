@@ -1,15 +1,15 @@
-/* In mode=report: finds out, after a touch of memory behind a host function, whether that function
- * waited for the toucher's thread. If it may have, the touch is not reported.
+/* Decides, in mode=report, whether an access to memory that came too early by order is reported, if
+ * a host function of the program was still to return before the operation. Such a function may wait
+ * for the accessing thread, and then the access is correct.
  *
- * In mode=report such a touch is not held up. So nothing shows at once whether the function would
- * have gone on without the touch's thread. The function may be a gate that polls, or may have found
- * its gate open. Until a gate is open the program may touch what is behind it. So a touch counts
- * only if each of these functions is seen to go on while the thread that has touched could open no
- * gate any more: while it waits for the very operation, or has ended. A function that polls would
- * not go on then. And a function that returns before the call that touches has not waited for what
- * the thread does after that call.
+ * In mode=report an access is not delayed, so nothing shows at once whether the function would have
+ * returned without what the thread did. So the access raises a doubt, about each such function. The
+ * access is reported only if each function is seen to go on while the thread cannot release it any
+ * more: while the thread waits for the operation itself, or has ended. A function that polls for
+ * the thread would not go on then. A function that returns before the accessing call has returned
+ * has not waited for what the thread does after that call.
  *
- * Locks: a leaf's own. */
+ * Locks: one of its own, a leaf. */
 #ifndef SC_INTERPOSE_STREAMS_DOUBTS_H
 #define SC_INTERPOSE_STREAMS_DOUBTS_H
 
@@ -20,32 +20,33 @@ struct sc_op_info;
 struct sc_point;
 struct sc_ticket;
 
-/* Raises a doubt: the calling thread touches what the operation `ticket` uses, or a call of the
- * thread's does so. `op`: the same operation, as sc_host_functions_stream_now takes it. Returns the
- * doubt's id, which sc_doubts_end takes once; 0: there is no room. Signal-safe. */
+/* Raises a doubt: the calling thread, or a call of it, accesses memory of the operation `ticket`.
+ * `op`: the same operation, with the stream's id replaced by sc_host_functions_stream_now. Returns
+ * the doubt's id, to be passed to sc_doubts_end once; 0: there is no room. Signal-safe. */
 unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ticket);
 void sc_doubts_end(unsigned doubt);
 
 /* Tie doubts to the call that the thread is about to make: those that it has raised since
- * sc_doubts_raised() returned `before`. The call ends by sc_doubts_wait_ends(). One load if there
- * is no such doubt. */
+ * sc_doubts_raised() returned `before`. sc_doubts_wait_ends() ends the call. One load if there is
+ * no such doubt. */
 uint64_t sc_doubts_raised(void);
 void sc_doubts_call_begins(uint64_t before);
 
-/* Called on the thread of a host function that has returned, before the stream goes on. `call`: as
- * sc_host_functions_launched gave it. `is_plain`: the function is known by now to wait for nobody.
- * Costs one load if there is no doubt. */
+/* Notes that a host function has returned. Called on its thread, before the stream goes on. `call`:
+ * what sc_host_functions_launched has returned. `is_plain`: the function is known by now to wait
+ * for nobody. One load if there is no doubt. */
 void sc_doubts_function_returned(unsigned call, bool is_plain);
 
-/* Looks what the functions do; called about every millisecond until they have returned. Some system
- * calls. */
+/* Checks what the doubt's functions do. Called about every millisecond until they have returned.
+ * Makes some system calls. */
 void sc_doubts_look(unsigned doubt);
 
-/* May one of the doubt's functions have waited for the thread, as far as is known? */
+/* Returns true if one of the doubt's functions may have waited for the thread, as far as is known.
+ */
 bool sc_doubts_remain(unsigned doubt);
 
-/* Around a call in which the calling thread waits for what the point covers. A load where there is
- * no doubt. */
+/* Called around a call in which the calling thread waits for all work in the point. One load if
+ * there is no doubt. */
 void sc_doubts_wait_begins(const struct sc_point *point);
 void sc_doubts_wait_ends(void);
 

@@ -1,18 +1,18 @@
-/* Marks: events of ours that tell when operations are complete.
+/* Marks. A mark is an event of the library's that is recorded after operations of a stream; when it
+ * has occurred, they are complete.
  *
- * A mark behind every copy would cost a tenth of the copy. So a mark is recorded
- * - behind a large copy, and behind the first copy after a while;
+ * To record one after every copy would cost a tenth of the copy. So a mark is recorded
+ * - after a large copy, and after the first copy after a pause;
  * - before other work follows copies on a stream;
- * - when somebody needs to know.
+ * - when it is asked whether an operation is complete.
  *
- * The legacy stream is never touched: an event on a blocking
- * stream of ours follows the legacy stream's work and nothing later (docs/driver.md, Q24). The
- * per-thread default stream can be named by its own thread only, so there every operation is
- * marked, by that thread.
+ * No event is recorded on the legacy stream: an event on a blocking stream of the library's, the
+ * marker stream, comes after the legacy stream's work and before nothing (docs/driver.md, Q24). A
+ * per-thread default stream can be named by its own thread alone, so that thread records a mark
+ * after every operation there.
  *
- * The _locked functions need the stream's lock. Each may call the driver. None changes the
- * current context, the capture state of any stream, or errno.
- */
+ * The _locked functions need the stream's lock. Each function may call the driver. None changes the
+ * current context, the capture state of any stream, or errno. */
 #ifndef SC_INTERPOSE_STREAMS_MARKS_H
 #define SC_INTERPOSE_STREAMS_MARKS_H
 
@@ -28,33 +28,33 @@
 struct sc_ticket;
 struct sc_context;
 
-/* Called once, before any other function here. */
+/* Initialises this module. Called once, before any other function here. */
 void sc_marks_start(void);
 
-/* Notes that an operation of this size was just issued, and adds a mark if one is due.
- * `snapshotted`: the device reads all its sources from snapshots, so nobody on the host waits for
- * it, and it needs no mark before a kernel. */
+/* Notes that an operation of this size was just issued, and records a mark if one is due.
+ * `snapshotted`: the device reads all its sources from snapshots, so no thread of the host waits
+ * for it, and it needs no mark before a kernel. */
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool snapshotted,
                      uint64_t now_ticks);
 
-/* Notes an operation that was issued and that gets a mark of its own in any case. */
+/* Notes an operation that was issued, and that gets a mark in any case. */
 void sc_marks_issued_alone(struct sc_stream_record *stream, uint64_t now_ticks);
 
-/* Notes that the operation of this number uses device memory only. Nobody waits for its mark unless
+/* Notes that the operation of this number uses device memory alone. Its mark is needed only if
  * something conflicts with it. */
 void sc_marks_issued_on_device(struct sc_stream_record *stream, uint64_t number);
 
-/* Adds a mark if one is needed before other work that is about to follow on the stream. Before work
- * of the device, which hardly ever waits for the host, snapshotted operations need no mark. Before
- * a signal all operations need one; before a signal of the legacy stream those of the blocking
- * streams, too. The host may hear of them by the signal, and then only a mark for which the signal
- * waits can show that they are incomplete. */
+/* Records a mark if operations need one before other work, which is about to follow on the stream.
+ * Before work of the device, which hardly ever waits for the host, snapshotted operations need
+ * none. Before a signal all operations need one, and before a signal of the legacy stream also
+ * those of the blocking streams: the host may learn by the signal that they are done, and then only
+ * a mark that comes before the signal can show that they were not. */
 enum sc_before { SC_BEFORE_DEVICE_WORK, SC_BEFORE_WORK, SC_BEFORE_SIGNAL };
 void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what);
 
-/* Called before work of the device on a simple stream. False: a mark is needed before the work,
- * which only the slow way adds, and nothing was done. True: none is needed. Operations without a
- * mark are noted as followed by other work. */
+/* Called before work of the device on a simple stream. Returns false, having done nothing, if a
+ * mark is needed before the work: only the slow way records it. Returns true if none is needed, and
+ * notes operations without a mark as followed by other work. */
 SC_INLINED bool sc_marks_before_simple_work(struct sc_stream_record *stream)
 {
     struct sc_stream_marks *marks = &stream->marks;
@@ -67,7 +67,7 @@ SC_INLINED bool sc_marks_before_simple_work(struct sc_stream_record *stream)
     return true;
 }
 
-/* Do marks cover all operations of the simple stream on host memory? */
+/* Returns true if a mark comes after every operation of the simple stream on host memory. */
 SC_INLINED bool sc_marks_cover_simple(const struct sc_stream_record *stream)
 {
     const struct sc_stream_marks *marks = &stream->marks;
@@ -75,10 +75,11 @@ SC_INLINED bool sc_marks_cover_simple(const struct sc_stream_record *stream)
            atomic_load_explicit(&marks->marked, memory_order_relaxed);
 }
 
-/* Adds a mark behind the stream's operations, unless there is one. */
+/* Records a mark after the stream's operations, unless there is one. */
 void sc_marks_cover(struct sc_stream_record *stream);
 
-/* Notes that the stream is about to wait for an event: marks behind that may come late. */
+/* Notes that the stream is about to wait for an event: marks recorded after the wait may occur
+ * late. */
 static inline void sc_marks_note_wait(struct sc_stream_record *stream)
 {
     atomic_store(&stream->marks.awaits, true);
@@ -87,22 +88,22 @@ static inline void sc_marks_note_wait(struct sc_stream_record *stream)
 /* Notes the time of work on a per-thread default stream. */
 void sc_marks_note_tail_of_thread(struct sc_stream_record *stream);
 
-/* Notes work on the stream that gets no mark: before the driver is called, and again when it has
- * returned, since a wait of another thread may have begun in between. */
+/* Notes work on the stream that gets no mark. Called before the driver's call and again after it,
+ * since a wait of another thread may have begun in between. */
 static inline void sc_marks_note_tail(struct sc_stream_record *stream)
 {
     if (stream->owner)
         sc_marks_note_tail_of_thread(stream);
 }
 
-/* The time of the latest work on a per-thread default stream that no mark is behind; 0: there is
- * none. */
+/* Returns the time of the latest work on a per-thread default stream that no mark comes after; 0:
+ * there is none. */
 static inline uint64_t sc_marks_tail_ticks(const struct sc_stream_record *stream)
 {
     return atomic_load_explicit(&stream->marks.tail_ticks, memory_order_relaxed);
 }
 
-/* Has the stream marks that are not known to be complete? */
+/* Returns true if the stream has marks that are not known to have occurred. */
 static inline bool sc_marks_are_left_locked(const struct sc_stream_record *stream)
     SC_REQUIRES(stream->lock)
 {
@@ -110,27 +111,31 @@ static inline bool sc_marks_are_left_locked(const struct sc_stream_record *strea
     return stream->marks.count != 0;
 }
 
-/* The event of the stream's latest mark; NULL: all marks are complete. */
+/* Returns the event of the stream's latest mark; NULL: all marks have occurred. */
 CUevent sc_marks_newest_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
-/* Records a mark if operations were issued behind the last one. */
+/* Records a mark if operations were issued after the last one. */
 void sc_marks_add_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
-void sc_marks_add_all(struct sc_context *context); /* on each of its streams; no lock may be held */
+/* on each of the context's streams; no lock may be held */
+void sc_marks_add_all(struct sc_context *context);
 /* The same for the context with its green contexts, before all of them wait for work elsewhere. */
 void sc_marks_add_family(struct sc_context *context);
 
-/* Tells the tracker what is complete, by the marks. */
+/* Asks the driver which of the stream's marks have occurred, and notes in the tracker that
+ * operations before them are complete. */
 void sc_marks_poll_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
-/* The context's marker stream: a blocking stream of ours whose events follow the legacy stream's
- * work. NULL: it cannot be made. The context is current. */
+/* Returns the context's marker stream, made if there is none: a blocking stream of the library's,
+ * on which an event comes after the legacy stream's work. NULL: it cannot be made. Pre: the context
+ * is current. */
 CUstream sc_marks_marker(struct sc_context *context);
 
-/* The time of the latest work that an event on the context's marker stream would follow. */
+/* Returns the time of the latest work that an event on the context's marker stream would come
+ * after. */
 uint64_t sc_marks_marker_ticks(struct sc_context *context);
 
-/* Leaves an event, the fence, behind what was issued on the stream until now: the stream is about
- * to capture, or its context to wait for an event. Blocking streams only. */
+/* Records the fence: an event after what was issued on the stream until now, because the stream is
+ * about to capture, or its context to wait for an event. Blocking streams only. */
 void sc_marks_fence_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
 static inline CUevent sc_marks_fence_of_locked(const struct sc_stream_record *stream)
@@ -140,62 +145,64 @@ static inline CUevent sc_marks_fence_of_locked(const struct sc_stream_record *st
     return stream->marks.fence;
 }
 
-/* Is the stream's fence behind all of its work, since nothing was issued after the context was told
- * to wait? Then the fence has to be waited for: an event recorded now would be behind the context's
- * wait as well (docs/driver.md, Green contexts). */
+/* Returns true if the stream's fence comes after all of its work: nothing was issued since the
+ * context was told to wait. Then the fence has to be waited for, because an event that is recorded
+ * now would also come after the context's wait (docs/driver.md, Green contexts). */
 bool sc_marks_is_fenced(const struct sc_stream_record *stream);
 
-/* Called before a blocking stream is destroyed: events on the marker stream follow its work from
- * now on, as the legacy stream's operations do. */
+/* Notes that a blocking stream is about to be destroyed: events on the marker stream come after its
+ * work from now on, as the legacy stream's operations do. */
 void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
-/* Prepares the record for a new stream, which has no marks. A ring that had grown is kept. */
+/* Prepares the marks of the record for a new stream, which has none. A ring of marks that had grown
+ * is kept. */
 void sc_marks_renew_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock);
 
-/* The context has ended: gives back the events that were kept for it. */
+/* Frees the events that were kept for a context which has ended. */
 void sc_marks_context_gone(struct sc_context *context);
 
-/* Forgets the marks and the fence of a stream that nothing refers to any more. */
+/* Drops the marks and the fence of a stream that nothing refers to any more. */
 void sc_marks_drop(struct sc_stream_record *stream);
 
-/* Forgets the marks, whose events have ended with their context. */
+/* Drops the marks, whose events have ended with their context. */
 static inline void sc_marks_void_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
     stream->marks.count = 0;
 }
 
-/* Adds a mark behind the operation if there is none, and looks whether the operation is complete.
- * False: it is not, or that cannot be known now (the stream captures, or belongs to another
- * thread). */
+/* Records a mark after the operation if there is none, and asks whether the operation is complete.
+ * Returns false if it is not, or if that cannot be known now (the stream captures, or belongs to
+ * another thread). */
 bool sc_marks_show_complete(const struct sc_ticket *ticket);
 
-/* Is no other work between the operation and the mark behind it? If there is some, the mark may say
- * that a complete operation is incomplete. */
+/* Returns true if no other work comes between the operation and its mark. If some does, the mark
+ * may not have occurred although the operation is complete. */
 bool sc_marks_stand_close(const struct sc_ticket *ticket);
 
-/* Polls until the operation is complete. False: it is not, by the deadline. The calling thread asks
- * the device, so the reaper need not run. Not a cancellation point. No lock is held during sleeps:
- * a signal handler may leave the function. */
+/* Asks the device again and again until the operation is complete; returns false if it is not by
+ * the deadline. The calling thread asks, so the reaper need not run. Not a cancellation point. No
+ * lock is held during sleeps, so a signal handler may leave the function. */
 bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns);
 
-/* Does a mark show that operation `ticket` is incomplete? The mark must be behind the operation,
- * and not behind operation `last`, and signals must wait for it. */
+/* Returns true if a mark shows that operation `ticket` is incomplete. The mark must come after that
+ * operation and not after operation `last`, and before signals that come after the operation. */
 bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last);
 
-/* Makes later work on `stream` wait for the operation. False: that is impossible. */
+/* Makes later work on `stream` wait for the operation. Returns false if that is impossible. */
 bool sc_marks_order_after(struct sc_stream_record *stream, const struct sc_ticket *ticket);
 
-/* The same, by the caller's `wait`, which makes the stream wait for the event and returns whether
- * it did. It takes no lock of a stream. It is not called if there is nothing to wait for. */
+/* The same by a function of the caller's, which makes the stream wait for the event and returns
+ * whether it did. That function may take no lock of a stream. It is not called if there is nothing
+ * to wait for. */
 typedef bool sc_marks_wait(void *context, CUstream stream, CUevent event);
 bool sc_marks_order_by(struct sc_stream_record *stream, const struct sc_ticket *ticket,
                        sc_marks_wait *wait, void *context);
 
-/* Makes the stream wait, in its own queue, for all that its next operation is to come after: else
- * the driver may take that operation's bytes too early. */
+/* Makes the stream wait, in its own queue, for all that its next operation has to come after.
+ * Without that the driver may read the operation's memory too early. */
 void sc_marks_wait_for_itself(struct sc_stream_record *stream);
-/* How often streams were made to wait so. */
+/* Returns how often streams were made to wait so. */
 uint64_t sc_marks_taken_early(void);
 
 #endif

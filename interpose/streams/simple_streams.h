@@ -1,4 +1,4 @@
-/* Finds the stream of a simple call: one that is nothing but work of its own stream.
+/* Finds the stream of a simple call: a call that does nothing but work on its own stream.
  *
  * Thread-safe, not signal-safe. No lock. */
 #ifndef SC_INTERPOSE_STREAMS_SIMPLE_STREAMS_H
@@ -13,10 +13,10 @@
 
 struct sc_stream_record;
 
-/* The stream's record, if the process is at least as simple as `least` and the stream has none of
- * these ties (enum sc_ties). NULL: the caller has to go the long way (sc_streams_find). Only one
- * place of the table is looked at, where another stream's record may be found; so the record's own
- * handle is compared. */
+/* Returns the stream's record if the process is at least as simple as `least` (enum sc_simplicity)
+ * and the stream has none of these ties (enum sc_ties). NULL: the caller has to take the slow way
+ * (sc_streams_find). Only one place of the hash table is looked at, where another stream's record
+ * may be; so the record's own handle is compared. */
 SC_INLINED struct sc_stream_record *sc_streams_find_simple(enum sc_simplicity least,
                                                            CUstream handle, unsigned ties)
 {

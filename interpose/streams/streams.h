@@ -1,18 +1,19 @@
 /* Records of the driver's streams.
  *
- * A stream is made known when it is created, or at its first use if it came in another way. The
+ * A stream gets a record when it is created, or at its first use if it was made in another way. The
  * legacy stream of each context, and the per-thread default stream of each thread and context, are
  * streams of their own. Records are never freed, since something may still point to them; they are
- * used again.
+ * used again for other streams.
  *
- * The marks of a stream that is gone are asked for only if a hold waits for the stream. So whenever
- * a stream comes or goes, the marks of two that are gone are polled. Thus their operations are
- * known complete some day, and their records and events are used again.
+ * The driver is asked about the marks (completion events, marks.h) of a destroyed stream only if a
+ * hold waits for that stream. So whenever a stream is created or destroyed, the marks of two
+ * destroyed streams are checked. Thus their operations become known as complete some day, and their
+ * records and events can be used again.
  *
- * A stream's lock keeps its driver handle alive: it is held over our own calls on that stream, and
- * taken by the wrappers that destroy the stream or begin a capture on it. Order of locks: stream,
- * then contexts, then registry, then the tracker's. No libc hook takes any of the first three.
- */
+ * A stream's lock keeps its driver handle alive: it is held over the library's own calls on that
+ * stream, and taken by the wrappers that destroy the stream or begin a capture on it. Order of
+ * locks: a stream's, the contexts', the registry's, the tracker's. No hook of libc takes any of the
+ * first three. */
 #ifndef SC_INTERPOSE_STREAMS_STREAMS_H
 #define SC_INTERPOSE_STREAMS_STREAMS_H
 
@@ -29,35 +30,38 @@ struct sc_context;
 struct sc_handles;
 struct sc_stream_front;
 
-/* An event of ours behind the stream's operation `number`. */
+/* A mark: an event of the library's that was recorded after the stream's operation `number`. */
 struct sc_mark {
     CUevent event;
-    uint64_t number; /* of the last operation before it */
-    /* Of the operations between the former mark and this one, the last that other work follows
+    uint64_t number; /* the last operation before it */
+    /* Of the operations between the mark before and this one: the last that other work comes after
      * before this mark. */
     uint64_t loose : 63;
-    uint64_t leads : 1; /* a signal that comes after the operations also comes after the mark */
+    /* a signal (the device tells the host unseen) that comes after the operations also comes after
+     * the mark */
+    uint64_t leads : 1;
 };
 
-/* How many marks a stream has room for at first, and at most; how many spare events it keeps. */
+/* How many marks a stream has room for at first, and at most; how many unused events it keeps. */
 enum { SC_MARKS_FEW = 64, SC_MARKS_MAX = 4096, SC_MARKS_SPARE = 4 };
 
-/* The marks of a stream (marks.h), under the stream's lock. Atomic members are read without it. */
+/* The marks of a stream (marks.h), guarded by the stream's lock. Atomic members are read without
+ * it. */
 struct sc_stream_marks {
-    _Atomic uint64_t marked;    /* the last operation that a mark was ever behind */
-    uint64_t marked_ticks;      /* when a mark was last recorded, roughly; under no lock */
-    uint64_t took_ticks;        /* how long that took, roughly; under no lock */
+    _Atomic uint64_t marked;    /* the last operation that a mark was ever recorded after */
+    uint64_t marked_ticks;      /* when a mark was last recorded, roughly; guarded by no lock */
+    uint64_t took_ticks;        /* how long that took, roughly; guarded by no lock */
     _Atomic uint64_t owed;      /* the last operation on host memory */
     _Atomic uint64_t needed;    /* the last operation without a snapshot */
     _Atomic uint64_t of_device; /* the last operation that uses device memory only */
-    _Atomic uint64_t loose;     /* the last operation that other work follows before its mark */
-    /* Per-thread default streams: when the last work was issued that no mark is behind, or 0. Other
-     * threads cannot name the stream, and know its work by marks only. */
+    _Atomic uint64_t loose;     /* the last operation that other work comes after before its mark */
+    /* On per-thread default streams: the time of the latest work that no mark comes after; 0: there
+     * is none. Other threads cannot name the stream, and see its work by marks alone. */
     _Atomic uint64_t tail_ticks;
-    _Atomic bool awaits;           /* it has been told to wait for an event */
-    CUevent fence;                 /* behind what was issued before the stream's capture, or NULL */
+    _Atomic bool awaits; /* the stream was told to wait for an event */
+    CUevent fence;       /* an event after what was issued before the stream's capture, or NULL */
     CUevent spare[SC_MARKS_SPARE]; /* events that no mark needs any more */
-    struct sc_mark *more;          /* a longer ring, or NULL; kept when the record is used again */
+    struct sc_mark *more; /* a longer ring of marks, or NULL; kept when the record is used again */
     unsigned more_room;
     unsigned first, count;
     unsigned spare_count;
@@ -66,12 +70,13 @@ struct sc_stream_marks {
 
 struct sc_stream_record {
     pthread_mutex_t lock;
-    /* For streams.c's lists of streams that are gone, whose records may be used for other
-     * streams. */
-    bool is_listed; /* listed as gone; guarded by the registry's lock, as the next two */
+    /* For streams.c's lists of destroyed streams, whose records may be used again. */
+    /* in the list of destroyed streams; guarded by the registry's lock, as are the next two */
+    bool is_listed;
     struct sc_stream_record *next_gone, *next_spare;
-    struct sc_stream_record *next_owned; /* per-thread streams of the same thread */
-    /* The next in the context's list, and the pointer that points here; NULL: none does. */
+    struct sc_stream_record *next_owned; /* the next per-thread stream of the same thread */
+    /* The next in the context's list, and the pointer in that list which points here; NULL: it is
+     * not in the list. */
     struct sc_stream_record *next_of_context, **link_of_context;
     /* The stream that the record is for. */
     /* points with a smaller number are of a former stream with this record */
@@ -95,84 +100,89 @@ struct sc_stream_record {
 
 _Static_assert(sizeof(struct sc_stream_record) <= 2048, "as many as a page can have");
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int sc_streams_init(void);
 
-/* The record of the stream that a call names. `per_thread`: the call is a _ptsz or _ptds variant.
- * NULL: there is no current context, no memory, or the stream captures and was not met before. */
+/* Returns the record of the stream that a call names. `per_thread`: the call is a _ptsz or _ptds
+ * variant. NULL: there is no current context, no memory, or the stream captures and has no record.
+ */
 struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread);
 
 extern struct sc_handles sc_streams_by_handle; /* CUstream -> struct sc_stream_record * */
 
-/* Is a capture open on the stream? Cheap, and always false in a process that never captured. */
+/* Returns true if a capture is open on the stream. Cheap, and always false in a process that never
+ * captured. */
 static inline bool sc_streams_is_capturing(struct sc_stream_record *stream)
 {
     return sc_capturing_seen() && sc_capturing_is_on(&stream->capturing, stream->handle);
 }
 
-/* The graph that a capture of the stream adds to; 0 if the driver does not say. */
+/* Returns the graph that the stream's capture adds to; 0 if the driver does not say. */
 static inline uintptr_t sc_streams_graph(struct sc_stream_record *stream)
 {
     return sc_capturing_graph(&stream->capturing, stream->handle);
 }
 
-/* Is the legacy stream part of a capture itself? Its context is current, and it counts as
- * capturing. Only the legacy stream of a green context can be part of one; of another context it is
- * merely blocked by a capture. */
+/* Returns true if the legacy stream itself belongs to a capture, which only that of a green context
+ * can; that of another context is merely blocked by captures. Pre: the stream's context is current,
+ * and the stream counts as capturing. */
 bool sc_streams_is_captured_legacy(struct sc_stream_record *stream);
 
-/* Does work on the stream become a node? */
+/* Returns true if work on the stream becomes a node of a graph. */
 static inline bool sc_streams_is_captured(struct sc_stream_record *stream)
 {
     return sc_streams_is_capturing(stream) &&
            (stream->kind != SC_STREAM_LEGACY || sc_streams_is_captured_legacy(stream));
 }
 
-/* The record of a stream that captures, so that work on it becomes a node of a graph; NULL: it does
- * not capture, or wrappers are inactive. */
+/* Returns the record of a stream that captures, so that work on it becomes a node of a graph; NULL:
+ * it does not capture, or the library is inactive. */
 struct sc_stream_record *sc_streams_find_captured(CUstream handle, bool per_thread);
 
-/* The stream's record; NULL: it is gone, or there never was one of this id. Lock-free. */
+/* Returns the record of the stream with this tracker id; NULL: the stream is destroyed, or there
+ * never was one. Lock-free. */
 struct sc_stream_record *sc_streams_of_id(uint32_t id);
 
-/* Does the calling thread hold the lock of a stream or of the registry? For a signal handler, about
- * the call of ours that it has interrupted. Takes no lock; walks over all streams. */
+/* Returns true if the calling thread holds the lock of a stream or of the registry. For a signal
+ * handler, which may have interrupted a call of the library's. Takes no lock; walks over all
+ * streams. */
 bool sc_streams_are_locked_here(void);
 
-/* The record of a stream that was met before and is not gone, or NULL. Takes no lock, and makes no
- * call. */
+/* Returns the record of a stream that has one and is not destroyed, or NULL. Takes no lock, and
+ * makes no call. */
 struct sc_stream_record *sc_streams_find_known(CUstream handle);
 
-/* Makes a new stream known. `origin`: the call that created it (track/origins.h). */
+/* Makes a record for a new stream. `origin`: the call that created it (track/origins.h). */
 void sc_streams_created(CUstream handle, uint32_t origin);
 
-/* Called from within the driver: the handle does not name its former stream any more. Whoever uses
- * the handle next learns what it names then. */
+/* Notes that the handle does not name its former stream any more; called from within the driver.
+ * The next use of the handle finds out what it names then. */
 void sc_streams_renamed(CUstream handle);
 
-/* Forgets the handle of a stream that the driver is about to destroy. Returns the stream's record,
- * or NULL. */
+/* Takes the handle of a stream that the driver is about to destroy out of the table. Returns the
+ * stream's record, or NULL. */
 struct sc_stream_record *sc_streams_destroying(CUstream handle);
-/* The driver has refused, or has destroyed the stream. */
+/* Called after that with the driver's answer: restores the handle if the driver has refused; else
+ * ends the record. */
 void sc_streams_not_destroyed(struct sc_stream_record *stream);
 void sc_streams_destroyed(struct sc_stream_record *stream);
 
-/* Adds the legacy stream of a context that has just become known; NULL: there is no memory. The
- * legacy stream of a green context is joined with that of its primary one. */
+/* Makes the record of the legacy stream of a context that has just got its own; NULL: no memory.
+ * The legacy stream of a green context is joined with that of its primary one. */
 struct sc_stream_record *sc_streams_add_legacy(struct sc_context *context);
 
-/* Calls visit for each stream of the context, with no lock held. _each visits live streams, and
- * per-thread default streams of threads that have ended, which are gone. _each_ever also visits all
- * others that are gone, and streams of the context's green contexts. */
+/* Call `visit` for each stream of the context, with no lock held. _each visits live streams, and
+ * per-thread default streams of ended threads. _each_ever also visits all other destroyed streams,
+ * and streams of the context's green contexts. */
 typedef void sc_visit_stream(void *argument, struct sc_stream_record *stream);
 void sc_streams_each(struct sc_context *context, sc_visit_stream *visit, void *argument);
 void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, void *argument);
 
-/* Forgets the handles of all streams of a context that is gone. `events_are_dead`: the events of
+/* Forgets the handles of all streams of a context that has ended. `events_are_dead`: the events of
  * their marks have ended with it; those of a green context live as long as its primary context. */
 void sc_streams_forget_of(struct sc_context *context, bool events_are_dead);
 
-/* What a synchronise of the stream waits for. */
+/* Returns what a synchronise of the stream waits for. */
 static inline enum sc_scope sc_streams_scope(const struct sc_stream_record *stream)
 {
     return stream->kind == SC_STREAM_LEGACY ? SC_SCOPE_LEGACY : SC_SCOPE_STREAM;

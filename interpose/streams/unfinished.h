@@ -1,22 +1,23 @@
-/* Knows whether a stream may still have work other than the copies that are tracked: kernels,
- * graphs, host functions.
+/* Knows whether a stream may still have work other than tracked copies: kernels, graphs, host
+ * functions.
  *
- * A kernel, a graph or a host function may write the very memory that a later copy on the stream
- * reads. So a copy behind such work cannot be snapshotted when it is issued. All this is known by
- * times: what was issued before a successful wait of the host is done. (Waits for the host that are
- * not seen, behind which nothing is guarded either, are known by tickets: track/unseen.h.)
+ * Such work may write the very memory that a later copy on the stream reads. So no snapshot of the
+ * copy's source can be taken when the copy is issued. All this is known by times: what was issued
+ * before a successful wait of the host began is done. (Waits of the device for the host, which the
+ * library does not see, are kept by tickets: track/unseen.h.)
  *
  * Work is noted before the driver is called, and once more when the driver has returned. So a wait
  * of another thread that came in between does not cover the work, however much later the wait
  * began.
  *
  * Times of work are never too early, and times from which a wait counts are never too late
- * (common/ticks.h). So a wait may seem to cover less than it does, and never more.
+ * (common/ticks.h). So a wait may seem to cover less work than it does, and never more.
  *
- * Work that no host function is has a time for which no clock is read. It may be long past, but
- * comes behind all that decides: waits of the host that have begun, what the stream has joined, and
- * its earlier work, so also events recorded behind that. The legacy stream and the blocking streams
- * of a context are a family: of any two works there, the later one has the later time.
+ * The clock is not read for work that is no host function. The time of such work may be long past,
+ * but is later than all that it is compared with: waits of the host that have begun, what the
+ * stream has joined, and the stream's earlier work, so also events that were recorded after that.
+ * The legacy stream and the blocking streams of a context are a family: of any two works there, the
+ * later one has the later time.
  *
  * Lock-free, thread-safe and signal-safe, except sc_unfinished_context_waits. */
 #ifndef SC_INTERPOSE_STREAMS_UNFINISHED_H
@@ -29,21 +30,21 @@
 struct sc_stream_record;
 struct sc_context;
 
-/* Work of another stream that the stream was told to wait for by an event. */
+/* Work of another stream which the stream was told to wait for, by an event. */
 struct sc_joined_work {
     _Atomic uint32_t stream; /* the tracker's id of the other stream; 0: the entry is empty */
-    /* when the last of it was issued; UINT64_MAX: the entry is being changed */
+    /* when the last of that work was issued; UINT64_MAX: the entry is being changed */
     _Atomic uint64_t work_ticks;
     _Atomic uint64_t at_ticks; /* when the stream was told to wait */
-    _Atomic bool is_of_host;   /* some of it may be a host function */
+    _Atomic bool is_of_host;   /* some of that work may be a host function */
 };
 
-/* how many other streams are told apart; work joined from further ones counts as the stream's
- * own */
+/* how many other streams have an entry; work that is joined from further ones counts as the
+ * stream's own */
 enum { SC_JOINED_MAX = 4 };
 
-/* The times of one stream; or of the legacy stream and all blocking streams of a context together.
- */
+/* The times of one stream; or those of a family: the legacy stream and all blocking streams of a
+ * context. */
 struct sc_unfinished {
     _Atomic uint64_t own_ticks;    /* when the last work was issued that may write host memory */
     _Atomic uint64_t joined_ticks; /* the same for work in `joined` */
@@ -71,23 +72,22 @@ struct sc_context_unfinished {
     _Atomic uint64_t written_ticks; /* the last copy to the host that a blocking stream awaits */
 };
 
-/* Prepares the record for a new stream, or for the legacy stream of a new context: what the context
- * waits for may be at work. Needs the stream's lock. */
+/* Prepares the times for a new stream, or for the legacy stream of a new context. What the context
+ * was told to wait for counts as unfinished. Needs the stream's lock. */
 void sc_unfinished_renew(struct sc_stream_record *stream);
 
-/* Notes work that may write host memory. To be called before the driver is called, and again when
- * the driver has returned. `at_least`: a time that has been read from the clock, or 0. Returns the
- * time. */
+/* Notes work that may write host memory. Called before the driver's call, and again when the driver
+ * has returned. `at_least`: a time that was read from the clock, or 0. Returns the work's time. */
 uint64_t sc_unfinished_work(struct sc_stream_record *stream, uint64_t at_least);
 
 /* The same for work of the device on a simple stream (sc_streams_find_simple). */
 uint64_t sc_unfinished_simple_work(struct sc_stream_record *stream, uint64_t at_least);
 
-/* The same on the stream of a family, and the work is in the stream's own queue. */
+/* The same on a stream of a family, for work in the stream's own queue. */
 uint64_t sc_unfinished_queued_work(struct sc_stream_record *stream, uint64_t at_least);
 
 /* The same for work that may run host functions. These write pageable memory; kernels do so only if
- * the device uses it in place. A wait for the host counts as such work. */
+ * the device uses it directly. A wait of the device for the host counts as such work. */
 uint64_t sc_unfinished_host_work(struct sc_stream_record *stream);
 
 /* Note that the stream is about to wait for work elsewhere, which may then be at work before its
@@ -103,35 +103,35 @@ uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream
  * seem to cover what was noted, which the driver had only later. */
 bool sc_unfinished_wait_began_since(const struct sc_stream_record *stream, uint64_t ticks);
 
-/* Was there never any work that may write host memory? */
+/* Returns true if there was never any work that may write host memory. */
 bool sc_unfinished_no_work_ever(void);
 
-/* Notes that work on the legacy stream is about to be issued; an event that is recorded there
- * counts as work. On other streams both do nothing. */
+/* Note that work on the legacy stream is about to be issued; note that an event is about to be
+ * recorded there, which counts as work. On other streams both do nothing. */
 void sc_unfinished_legacy(struct sc_stream_record *stream);
 void sc_unfinished_record(struct sc_stream_record *stream);
-/* When the last such work was issued. */
+/* Returns when the last such work was issued. */
 uint64_t sc_unfinished_legacy_ticks(struct sc_context *context);
 
-/* A time for which no clock is read, behind all that the stream has and on a stream of a family
- * behind all that the family has. */
+/* Returns a time, without reading the clock, that is later than all times of the stream, and on a
+ * stream of a family later than all times of the family. */
 uint64_t sc_unfinished_now(struct sc_stream_record *stream);
 
-/* All streams of the context and of its green contexts, and those to come, are about to wait for an
- * event. Takes the lock of each stream in turn. */
+/* Notes that all streams of the context and of its green contexts, present and future, are about to
+ * wait for an event. Takes the lock of each stream in turn. */
 void sc_unfinished_context_waits(struct sc_context *context);
 
-/* The time at which the context, or its primary context, was last told to wait for an event. */
+/* Returns when the context, or its primary context, was last told to wait for an event. */
 uint64_t sc_unfinished_gate_ticks(struct sc_context *context);
 
-/* A wait of the host for the stream, or for the context, begins now. Returns the time up to which
- * issued work is done if the wait succeeds. If the whole context may still be waiting for an event,
- * work issued after that is left out. */
+/* Called when a wait of the host for the stream, or for the context, begins. Returns the time up to
+ * which issued work is done if the wait succeeds. If the whole context may still be waiting for an
+ * event, later work is left out. */
 uint64_t sc_unfinished_stream_since(struct sc_stream_record *stream);
 uint64_t sc_unfinished_context_since(struct sc_context *context);
 
-/* The time of the latest work before an event that is about to be recorded on the stream; 0: none.
- * A wait of the host for the event covers what was issued by then. */
+/* Returns the time of the latest work before an event that is about to be recorded on the stream;
+ * 0: there is none. A wait of the host for the event covers what was issued by then. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream);
 /* The same on a non-blocking stream. */
 uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream);
@@ -141,29 +141,29 @@ uint64_t sc_unfinished_before_simple_event(const struct sc_stream_record *stream
 uint64_t sc_unfinished_lone_record(struct sc_stream_record *stream);
 
 /* Notes that a wait of the host has succeeded. `since_ticks`: what sc_unfinished_before_event, or
- * the like, had returned. */
+ * the function called when the wait began, has returned. */
 void sc_unfinished_stream_done(struct sc_stream_record *stream, uint64_t since_ticks);
 void sc_unfinished_context_done(struct sc_context *context, uint64_t since_ticks);
 
-/* Has the host waited for what was issued on the stream at that time? */
+/* Returns true if the host has waited for what was issued on the stream at that time. */
 bool sc_unfinished_is_done(struct sc_stream_record *stream, uint64_t issued_ticks);
 
-/* Is nothing at work that may write the source of a copy issued now? */
+/* Returns true if no unfinished work may write the source of a copy that is issued now. */
 bool sc_unfinished_is_clear(struct sc_stream_record *stream);
 
 /* The same for a source in pageable memory. */
 bool sc_unfinished_spares_pageable(struct sc_stream_record *stream);
 
-/* sc_unfinished_queued: the stream's own queue had something in it at that time. The launch of a
- * graph does not count, since the graph may be empty. sc_unfinished_written: a copy that was issued
- * on the stream writes host memory. */
+/* sc_unfinished_queued notes that the stream's own queue had work in it at that time; the launch of
+ * a graph does not count, since the graph may be empty. sc_unfinished_written notes that a copy
+ * which was issued on the stream writes host memory. */
 void sc_unfinished_queued(struct sc_stream_record *stream, uint64_t ticks);
 void sc_unfinished_written(struct sc_stream_record *stream);
 
-/* Does the stream's next operation come after work of other streams that may still write host
- * memory, so that its source is not final, and that nothing in the stream's own queue follows?
- * `known`: tracked copies count as such work, too. The answer may be wrong while several threads
- * issue. */
+/* Returns true if the stream's next operation comes after work of other streams that may still
+ * write host memory, so that its source is not final, while nothing in the stream's own queue comes
+ * after that work. `known`: tracked copies count as such work, too. May be wrong while several
+ * threads issue. */
 bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known);
 
 #endif

@@ -1,5 +1,5 @@
-/* Finds the function that the program called: the runtime's (cudaMemcpyAsync), where the report
- * names the driver's that this led to. */
+/* Finds the function that the program itself called: the runtime's (cudaMemcpyAsync), if the report
+ * names the driver's function that was called by it. */
 #ifndef SC_REPORT_COMMAND_CALLED_H
 #define SC_REPORT_COMMAND_CALLED_H
 
@@ -8,13 +8,13 @@
 
 #include <jansson.h>
 
-/* The function that the program called. `side`: a call in a report, with `api`. CUPTI has told the
- * runtime's function, or the stack tells it. If neither does, it is `api`; "?": there is no
- * `api`. */
+/* Returns the function that the program called. `side`: a call in a report, with `api`. The
+ * runtime's function is taken from the report if CUPTI has reported it, else from the stack; if
+ * neither has it, `api` is returned, or "?" if there is none. */
 const char *sc_called_function(const json_t *side, const struct sc_frames *stack);
 
-/* "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", or the driver's function alone where the program called
- * that. */
+/* Returns "cudaMemcpyAsync (cuMemcpyHtoDAsync_v2)", or the driver's function alone if the program
+ * called that. */
 const char *sc_called_words(struct sc_scratch *scratch, const json_t *side,
                             const struct sc_frames *stack);
 

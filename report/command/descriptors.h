@@ -1,4 +1,4 @@
-/* Closes descriptors that a process of the command's has inherited and must not keep open. */
+/* Closes descriptors that a child process of the command has inherited and must not keep open. */
 #ifndef SC_REPORT_COMMAND_DESCRIPTORS_H
 #define SC_REPORT_COMMAND_DESCRIPTORS_H
 

@@ -1,5 +1,5 @@
-/* Looks at eight bytes of text at once, which makes reading JSON faster. A question may be answered
- * with the cautious answer for bytes that would allow the other. */
+/* Tests eight bytes of text at once, which makes reading JSON faster. Some functions may give the
+ * cautious answer although the other one would be right. */
 #ifndef SC_REPORT_COMMAND_EIGHT_BYTES_H
 #define SC_REPORT_COMMAND_EIGHT_BYTES_H
 
@@ -17,7 +17,7 @@ static inline uint64_t sc_eight_bytes_at(const char *at)
     return bytes;
 }
 
-/* Less than eight, and zeros behind. */
+/* Returns a word of the first `count` bytes, fewer than eight, followed by zeros. */
 static inline uint64_t sc_eight_bytes_of(const char *at, size_t count)
 {
     uint64_t bytes = 0;
@@ -25,7 +25,7 @@ static inline uint64_t sc_eight_bytes_of(const char *at, size_t count)
     return bytes;
 }
 
-/* Which of the eight bytes are `byte`: the highest bit of each that is. This answer is exact. */
+/* Returns a word whose bytes have the highest bit set if the byte there is `byte`. Exact. */
 static inline uint64_t sc_eight_bytes_are(uint64_t bytes, char byte)
 {
     const uint64_t tops = 0x80 * SC_EIGHT_ONES;
@@ -33,15 +33,15 @@ static inline uint64_t sc_eight_bytes_are(uint64_t bytes, char byte)
     return ~(((zero & ~tops) + ~tops) | zero) & tops;
 }
 
-/* False only if none of them is `byte`, and all are ASCII. */
+/* Returns false only if none of the bytes is `byte` and all are ASCII. */
 static inline bool sc_eight_bytes_may_have(uint64_t bytes, char byte)
 {
     uint64_t zero = bytes ^ (unsigned char)byte * SC_EIGHT_ONES;
     return (bytes | (zero - SC_EIGHT_ONES)) & 0x80 * SC_EIGHT_ONES;
 }
 
-/* Are all eight ASCII and no control characters? DEL counts as none here. False also if that is not
- * sure. */
+/* Returns true only if all eight bytes are ASCII and no control characters. DEL is not counted as
+ * one. */
 static inline bool sc_eight_bytes_are_ascii(uint64_t bytes)
 {
     return !((bytes | (bytes - ' ' * SC_EIGHT_ONES)) & 0x80 * SC_EIGHT_ONES);

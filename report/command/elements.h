@@ -1,4 +1,4 @@
-/* Reads a JSON file of any size, whose arrays do not fit into memory, one element after the
+/* Reads a JSON file of any size, whose arrays may not fit into memory, one array element after the
  * other. */
 #ifndef SC_REPORT_COMMAND_ELEMENTS_H
 #define SC_REPORT_COMMAND_ELEMENTS_H

@@ -10,12 +10,12 @@
 
 struct sc_filter;
 
-/* Reads a filter. NULL: it is wrong, and stderr was told which term and at which column. The caller
- * frees it. */
+/* Reads a filter. Returns NULL if it is wrong, after writing to stderr which term and which column.
+ * The caller frees it. */
 struct sc_filter *sc_filter_parse(const char *text);
 void sc_filter_free(struct sc_filter *filter);
 
-/* NULL takes every hazard. */
+/* Returns true if the filter selects the hazard. NULL selects every hazard. */
 bool sc_filter_takes(const struct sc_filter *filter, const struct sc_shown *hazard);
 
 #endif

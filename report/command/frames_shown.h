@@ -1,7 +1,7 @@
-/* Makes frames of stacks as they are shown: with names and source lines, and whose each is.
+/* Prepares frames of stacks to be shown: with names, source lines, and whose code they run.
  *
- * Words come from the report or from files on this machine: none is fit for a terminal or a page
- * before the format has escaped it. They live as long as the scratch and the cache do. */
+ * Words come from the report or from files on this machine, so a format has to escape them before a
+ * terminal or a page gets them. They live as long as the scratch and the cache. */
 #ifndef SC_REPORT_COMMAND_FRAMES_SHOWN_H
 #define SC_REPORT_COMMAND_FRAMES_SHOWN_H
 
@@ -19,17 +19,17 @@
 #include <stddef.h>
 
 struct sc_frame {
-    /* a number that is the same in every stack which has the frame, and no other frame's */
+    /* unique: every stack that has the frame has this number, and no other frame has it */
     uint64_t id;
-    /* the index of the frame in the report's stack, in which several may be inlined */
+    /* the index of the record in the report's stack; several inlined frames may have the same */
     size_t index;
-    /* the report's frame with the function's name as its symbol, which others share; NULL: it is a
-     * Python or an inlined frame, or has no name */
+    /* the frame in the report with the function's name as its symbol; shared by equal frames. NULL:
+     * a Python or an inlined frame, or one without a name */
     json_t *named;
     const char *function; /* as its language writes it; NULL: not known */
-    const char *symbol;   /* as the linker has it; NULL: of a Python frame, and not known */
-    const char *module;   /* NULL: of a Python frame, and of code made at run time */
-    const char *offset;   /* hexadecimal; NULL: of a Python frame */
+    const char *symbol;   /* the mangled name; NULL: a Python frame, or not known */
+    const char *module;   /* NULL: a Python frame, or code that was made at run time */
+    const char *offset;   /* hexadecimal; NULL: a Python frame */
     /* the build id of the module; "" if it had none, NULL if that is not known */
     const char *build_id;
     /* the naming of the module (namings.h), if the frame is the user's; NULL: not noted */
@@ -40,9 +40,11 @@ struct sc_frame {
     const char *words;  /* all that is known: "upload (/bin/train+0x12) at upload.c:31" */
     enum sc_frame_kind kind;
     bool is_python;
-    bool is_inlined; /* into the next one */
-    bool is_guessed; /* the name is from a file that may be of another build */
-    bool is_own; /* the user's by function and module, or Python file: the same on every machine */
+    bool is_inlined; /* into the next frame */
+    bool is_guessed; /* the name is from a file that may be another build of the module */
+    /* the user's by its function and module, or by its Python file, so that it is so on every
+     * machine */
+    bool is_own;
 };
 
 /* Innermost first. */
@@ -50,11 +52,12 @@ struct sc_frames {
     json_t *records; /* the array of the report */
     struct sc_frame *frames;
     size_t count;
-    const struct sc_frame *user;    /* the innermost that is the user's; NULL: none */
-    const struct sc_frame *library; /* the innermost of a library inside of it; NULL: none */
+    const struct sc_frame *user; /* the innermost frame that is the user's; NULL: none */
+    /* the innermost frame of a library that is inside of `user`; NULL: none */
+    const struct sc_frame *library;
 };
 
-/* Keeps frames that were made, since hazards share most of theirs. All zero is empty. */
+/* Keeps frames that were prepared, since hazards share most of theirs. All zero is empty. */
 struct sc_frame_cache {
     struct sc_table table; /* by the record, of which readers share equal ones, and the builds */
     struct sc_frames_made *first;
@@ -63,42 +66,44 @@ struct sc_frame_cache {
     size_t text_bytes; /* of the words that are kept */
 };
 
-/* What frames are made with. */
+/* What is needed to prepare frames. */
 struct sc_frame_makers {
     struct sc_symbols *symbols;
     const struct sc_builds *builds; /* of the modules in the run that the frames are of */
     struct sc_namings *namings;     /* NULL: the frames are compared with no others */
     struct sc_frame_rules *rules;
     struct sc_path_map paths;
-    bool with_lines; /* source lines and inlined functions are looked for */
+    bool with_lines; /* look for source lines and inlined functions */
     struct sc_frame_cache *cache;
 };
 
-/* Empties the cache if it has become large. What was made with it is void then. */
+/* Empties the cache if it has become large. Frames that were made with it are invalid then. */
 void sc_frames_shown_trim(struct sc_frame_cache *cache);
 void sc_frames_shown_free(struct sc_frame_cache *cache);
 
-/* Announces to the symbols the frames that are likely to be asked for: those that many lines of
+/* Notes with the symbols (symbols.h) which frames will probably be needed: those that many lines of
  * reports have, in the builds of the last runs. */
 void sc_frames_shown_announce(const struct sc_frame_makers *makers, const struct sc_pieces *pieces,
                               const struct sc_builds_list *list);
 
-/* Makes the frames of `stack`, which should be an array of a report but may be anything. */
+/* Prepares the frames of `stack`, which should be an array of a report but may be anything. */
 void sc_frames_shown(struct sc_frames *frames, struct sc_scratch *scratch,
                      const struct sc_frame_makers *makers, json_t *stack);
 
-/* Drops what is inlined in the innermost frame, for the frame of a function that has returned: what
- * was inlined where it made the call may not be what has returned. */
+/* Drops frames that are inlined into the innermost one. For the frame of a function that has
+ * returned: the function that was inlined where the call was made need not be the one that
+ * returned. */
 void sc_frames_shown_drop_inlined(struct sc_frames *frames);
 
-/* How many frames just before `end`, towards the innermost, are inside of an interpreter, libc or
- * the like. That is not known of code that was made at run time. */
+/* Returns how many frames just before index `end`, towards the innermost, run code of an
+ * interpreter, libc or the like. Code that was made at run time does not count. */
 size_t sc_frames_shown_runtimes(const struct sc_frames *frames, size_t end);
 
-/* Where a frame is, in a few words: "upload.c:31 in upload", or "upload (train+0x12)". */
+/* Returns where a frame is, in a few words: "upload.c:31 in upload", or "upload (train+0x12)". */
 const char *sc_frames_shown_place(struct sc_scratch *scratch, const struct sc_frame *frame);
 
-/* The file of a frame, as a path that can be opened: `file` itself, or behind its folder. */
+/* Returns the frame's file as a path that can be opened: `file` itself, or `file` below its folder.
+ */
 const char *sc_frames_shown_path(struct sc_scratch *scratch, const struct sc_frame *frame);
 
 #endif

@@ -9,9 +9,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Makes the digest of the hazard line that was the last one parsed with the pieces of `findings`.
- * Frames count by module and offset, since addresses differ between runs. False: one of the frames
- * is no frame. */
+/* Makes the digest of the hazard line that was last parsed with the pieces of `findings`. Frames
+ * count by module and offset, since addresses differ between runs. Returns false if a frame is
+ * malformed. */
 bool sc_hazard_digest_make(struct sc_findings *findings, const json_t *hazard,
                            struct sc_digest *digest);
 

@@ -1,5 +1,5 @@
-/* Places: merges findings that happened at the same place of the user's own code
- * (fingerprint.h). */
+/* Places: a place has all findings (different hazards, findings.h) that happened at the same lines
+ * of the user's own code (fingerprint.h). */
 #ifndef SC_REPORT_COMMAND_HAZARD_PLACES_H
 #define SC_REPORT_COMMAND_HAZARD_PLACES_H
 
@@ -13,39 +13,40 @@
 struct sc_baseline_hazard;
 
 struct sc_hazard_place {
-    const struct sc_finding *finding; /* the gravest of its findings, the one that is shown */
-    const char *suppression; /* by the file of suppressions; NULL: by none of its entries */
-    bool is_new;             /* the baseline does not know it */
-    struct sc_baseline_hazard *known; /* what it knows; NULL: it does not, or it is suppressed */
-    bool has_lines;                   /* fingerprint.h; only of what is known */
-    size_t stacks;                    /* how many findings it has */
-    json_int_t count;                 /* over all of them */
-    bool is_least;                    /* there may have been more */
-    size_t least;                     /* how many of its findings there may have been more of */
-    struct sc_run_set had;            /* the runs of all its findings, where these are several */
+    const struct sc_finding *finding; /* the gravest of its findings, which is shown */
+    const char *suppression; /* why it is suppressed by the file of suppressions; NULL: it is not */
+    bool is_new;             /* the baseline does not have it */
+    /* the baseline's hazard; NULL: there is none, or the place is suppressed */
+    struct sc_baseline_hazard *known;
+    bool has_lines;   /* all its frames have source lines (fingerprint.h); set only if `known` */
+    size_t stacks;    /* how many findings it has */
+    json_int_t count; /* over all its findings */
+    bool is_least;    /* there may have been more */
+    size_t least;     /* of how many of its findings there may have been more */
+    struct sc_run_set had; /* the runs of all its findings, if it has several findings */
 };
 
 struct sc_hazard_place sc_hazard_place_of(const struct sc_finding *finding);
 
-/* Adds the findings of `other`, which has one, to `place`. */
+/* Adds the findings of `other`, which has one finding, to `place`. */
 void sc_hazard_place_merge(struct sc_hazard_place *place, const struct sc_hazard_place *other);
 
-/* The runs that had it, by their numbers from 0. */
+/* Returns the runs that had a hazard at the place, by their numbers from 0. */
 const struct sc_run_set *sc_hazard_place_runs(const struct sc_hazard_place *place);
 
-/* The hazard line to show for the place, as sc_finding_read makes it, with "count", "runs" and
- * "count_is_least" over all its findings, and "stacks" if there are several. */
+/* Returns the hazard line to show for the place, as sc_finding_read makes it, with "count", "runs"
+ * and "count_is_least" over all its findings, and "stacks" if there are several findings. */
 json_t *sc_hazard_place_read(const struct sc_hazard_place *place);
 
 void sc_hazard_place_free(struct sc_hazard_place *place);
 
-/* Makes a place's count exact if the summaries allow that: they count hazards by code, so the place
+/* Makes a place's count exact if the summaries allow that. They count hazards by code, so the place
  * must have all findings of its code that may have happened more often than their lines say. */
 void sc_hazard_places_make_exact(struct sc_hazard_place *places, size_t count,
                                  const struct sc_findings *findings);
 
 /* Sorts the places as they are shown: new before known, observed before latent, frequent before
- * rare, and else as they came. */
+ * rare, and otherwise in the order in which they came. */
 void sc_hazard_places_sort(struct sc_hazard_place *places, size_t count);
 
 /* Places by their digests. All zero is none. */
@@ -54,12 +55,12 @@ struct sc_hazard_places {
     struct sc_hazard_place_entry *first;
 };
 
-/* The place with this digest. If there is none, `place` becomes it. */
+/* Returns the place with this digest. If there is none, `place` is added as that. */
 struct sc_hazard_place *sc_hazard_places_find(struct sc_hazard_places *places,
                                               const struct sc_digest *digest,
                                               struct sc_hazard_place *place);
 
-/* Forgets them all; the places stay. */
+/* Forgets all of them; the places themselves stay the caller's. */
 void sc_hazard_places_free(struct sc_hazard_places *places);
 
 #endif

@@ -3,10 +3,10 @@
 #define SC_REPORT_COMMAND_HELP_H
 
 /* Prints the page of a command, or of "options", to stdout; NULL: the list of commands. Returns the
- * status to end with: SC_COMMAND_USAGE if there is no such page, after saying so. */
+ * exit status: SC_COMMAND_USAGE, after a message, if there is no such page. */
 int sc_help_print(const char *page);
 
-/* The commands, up to a NULL. */
+/* Returns the name of the command with this index; NULL past the last. */
 const char *sc_help_command(unsigned index);
 
 #endif

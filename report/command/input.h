@@ -1,8 +1,8 @@
 /* Reads the lines of a file, one after the other, in memory that does not grow with the file. What
- * is appended while the file is read is not read: it may be what the reader says of the file.
+ * is appended to the file while it is read is not read: it may be the reader's own output.
  *
- * A file of terabytes that is all holes, or a pipe without end, comes to an end as well: no more is
- * read once SC_INPUT_REFUSED_MAX bytes were of no use. */
+ * Reading also ends for a huge sparse file or an endless pipe: after SC_INPUT_REFUSED_MAX bytes
+ * that were of no use, no more is read. */
 #ifndef SC_REPORT_COMMAND_INPUT_H
 #define SC_REPORT_COMMAND_INPUT_H
 
@@ -11,16 +11,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The library's own lines have 256 KB at most. */
+/* Lines that the library writes have 256 KB at most. */
 enum { SC_INPUT_LINE_MAX = 4 * 1024 * 1024, SC_INPUT_REFUSED_MAX = 64 * 1024 * 1024 };
 
 struct sc_input {
     FILE *stream;
-    char *block;     /* what was read last */
-    size_t at, size; /* of the block: how much is used up, how much there is */
-    uint64_t left;   /* how much of the file is still to be read into blocks */
+    char *block;     /* the bytes that were read last */
+    size_t at, size; /* in the block: how many bytes are used up, and how many there are */
+    uint64_t left;   /* bytes of the file that are still to be read into the block */
     size_t capacity; /* of `line` */
-    uint64_t taken;  /* of the line in the file */
+    uint64_t taken;  /* bytes of the present line in the file */
     uint64_t refused;
 
     /* The line, without its newline. */
@@ -30,23 +30,23 @@ struct sc_input {
     bool is_cut;   /* the line in the file is longer */
 };
 
-/* Opens a file that the user names: a regular file, or a descriptor of his own, which /dev/stdin
- * and /dev/fd/N name and which may be a pipe. NULL, and an error for sc_regular_file_error in
- * *error. The caller closes it. */
+/* Opens a file that the user names: a regular file, or an inherited descriptor, which /dev/stdin
+ * and /dev/fd/N name and which may be a pipe. Returns NULL on failure, with an error for
+ * sc_regular_file_error in *error. The caller closes the stream. */
 FILE *sc_input_open(const char *path, int *error);
 
-/* False when out of memory. sc_input_free is due either way. */
+/* Returns false if there is no memory. sc_input_free must be called in either case. */
 bool sc_input_init(struct sc_input *input, FILE *stream);
 void sc_input_free(struct sc_input *input);
 
-/* Reads on to the next line. Returns 1, 0 at the end, or -errno: -EFBIG once too many bytes were of
- * no use. */
+/* Reads the next line. Returns 1; 0 at the end; or -errno: -EFBIG after too many bytes of no use.
+ */
 int sc_input_next(struct sc_input *input);
 
-/* The line is of no use. */
+/* Notes that the present line was of no use. */
 void sc_input_refuse(struct sc_input *input);
 
-/* What to say of an error (-errno) of sc_input_next. */
+/* Returns words for an error (-errno) of sc_input_next. */
 const char *sc_input_error(int error);
 
 #endif

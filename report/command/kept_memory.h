@@ -1,12 +1,12 @@
-/* Keeps the `memory` lines of a run, but no more than are shown: if there are more, every second,
- * fourth, eighth, ... of them. */
+/* Keeps the `memory` lines of a run, but no more than are shown: if there are more, only every
+ * second, fourth, eighth, ... of them. */
 #ifndef SC_REPORT_COMMAND_KEPT_MEMORY_H
 #define SC_REPORT_COMMAND_KEPT_MEMORY_H
 
 #include <jansson.h>
 #include <stddef.h>
 
-/* Counts for thinning out a list: how many came, and how many are skipped between two that are
+/* Counts to thin out a list: how many came so far, and how many are skipped after each one that is
  * kept. All zero at first. */
 struct sc_thinned {
     size_t seen, skipped_between;

@@ -5,9 +5,9 @@
 #include "report/command/run_roll.h"
 #include "report/command/scratch.h"
 
-/* Words such as "4711 (python3), 4712 (sleep)" for the processes that were started with the run's
- * roll in their environment and still run; NULL: there is none. A process that is just about to end
- * is given a moment for it. The words are the scratch's. */
+/* Returns words such as "4711 (python3), 4712 (sleep)" for processes that still run and have the
+ * run's roll in their environment; NULL: there is none. Waits a moment for a process that is just
+ * ending. The words are in the scratch. */
 const char *sc_left_running_find(struct sc_scratch *scratch, const struct sc_run_roll *roll);
 
 #endif

@@ -1,4 +1,4 @@
-/* Turns the project's own Markdown into plain text, for people at a terminal. */
+/* Converts the project's own Markdown to plain text, for people at a terminal. */
 #ifndef SC_REPORT_COMMAND_MARKDOWN_H
 #define SC_REPORT_COMMAND_MARKDOWN_H
 

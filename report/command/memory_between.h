@@ -8,10 +8,10 @@
 
 struct sc_memory_end {
     bool is_time;
-    uint64_t value; /* a number, or nanoseconds; 0: the last line */
+    uint64_t value; /* number of a line, or nanoseconds; 0: the last line */
 };
 
-/* All zero: none are named. */
+/* All zero: no lines are named. */
 struct sc_memory_between {
     struct sc_memory_end from, to;
 };
@@ -21,11 +21,11 @@ static inline bool sc_memory_between_is_given(const struct sc_memory_between *be
     return between->from.value > 0;
 }
 
-/* Reads "3,7", "90s,10m" or "3". False: it is none of these, or the second is not behind the
- * first. */
+/* Reads "3,7", "90s,10m" or "3". Returns false if the text is none of these, or the second end does
+ * not come after the first. */
 bool sc_memory_between_read(struct sc_memory_between *between, const char *text);
 
-/* Is the line, or a later one, the end that is meant? */
+/* Returns true if the line with this number and time is the named one, or comes after it. */
 bool sc_memory_between_reaches(const struct sc_memory_end *end, uint64_t number, uint64_t since_ns);
 
 #endif

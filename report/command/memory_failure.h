@@ -6,8 +6,8 @@ struct sc_frames;
 struct sc_model;
 struct sc_run;
 
-/* Says which allocation failed last, how many did, and why, and makes the stack of the call. NULL:
- * none failed. */
+/* Returns words for which allocation failed last, how many failed, and why; stores the stack of
+ * that call. NULL: none failed. */
 const char *sc_memory_failure_words(struct sc_model *model, const struct sc_run *run,
                                     struct sc_frames *stack);
 

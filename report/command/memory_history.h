@@ -1,4 +1,4 @@
-/* How the memory that a run held changed over time, as its `memory` lines say (kept_memory.h). */
+/* How the memory that a run held changed over time, from its `memory` lines (kept_memory.h). */
 #ifndef SC_REPORT_COMMAND_MEMORY_HISTORY_H
 #define SC_REPORT_COMMAND_MEMORY_HISTORY_H
 
@@ -15,23 +15,23 @@ struct sc_run;
 
 enum { SC_MEMORY_FIRST_LINE, SC_MEMORY_MIDDLE_LINE, SC_MEMORY_LAST_LINE, SC_MEMORY_LINES_SHOWN };
 
-/* The run's first, middle and last `memory` line, of which the middle one may be the first; or the
- * two that --between names, the first of them as the middle one as well. False: there are no
- * two. */
+/* Stores the run's first, middle and last `memory` line; the middle one may be the first. If
+ * --between names two lines: the first of them twice, and the second. Returns false if there are
+ * not two. */
 bool sc_memory_history_lines(struct sc_model *model, const struct sc_run *run,
                              struct sc_memory moments[SC_MEMORY_LINES_SHOWN]);
 
-/* What a place of a run held at one moment. */
+/* What a place (a device or the host) of a run held at one moment. */
 struct sc_memory_moment {
     json_int_t time_ns;
     uint64_t bytes;
-    bool knows_used, knows_unaccounted; /* of a device */
+    bool knows_used, knows_unaccounted; /* these are known, of a device */
     uint64_t used_bytes;                /* of the whole device, whoever uses it */
     uint64_t unaccounted_bytes;
 };
 
-/* The moments at which the place was looked at, in the order of time, its peak and the end among
- * them. */
+/* Returns the moments at which the memory of the place was noted, in the order of time, with its
+ * peak and the end among them. */
 struct sc_memory_moment *sc_memory_history_of(struct sc_scratch *scratch, const struct sc_run *run,
                                               const struct sc_memory *memory,
                                               const struct sc_memory_place *place, size_t *count);

@@ -1,6 +1,5 @@
-/* Merges the runs of a job of many ranks into one: what their summaries count is added up, and of
- * those that differ it is noted which they are. Memory grows with how they differ, and not with how
- * many there are. */
+/* Merges the runs of a job of many ranks into one: adds up what their summaries count, and notes
+ * which ranks differ. Memory grows with the differences, and not with the number of runs. */
 #ifndef SC_REPORT_COMMAND_MERGED_RUNS_H
 #define SC_REPORT_COMMAND_MERGED_RUNS_H
 
@@ -10,7 +9,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* The numbers of the runs that share some property, and the name of the first one's report. */
+/* The runs that have some property in common, and the name of the first one's report. */
 struct sc_runs_alike {
     struct sc_run_set runs;
     char *file; /* NULL: there are none */
@@ -28,7 +27,8 @@ struct sc_merged_runs {
 
 void sc_merged_runs_free(struct sc_merged_runs *merged);
 
-/* Adds run `number`, which is larger than those before. `run`: a record as in sc_reader.runs. */
+/* Adds run `number`, which is larger than those added before. `run`: a record as in sc_reader.runs.
+ */
 void sc_merged_runs_add(struct sc_merged_runs *merged, size_t number, const json_t *run);
 
 /* The record of all, with the member

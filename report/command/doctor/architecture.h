@@ -6,10 +6,11 @@
 
 #include <stdbool.h>
 
-/* "x86-64" for EM_X86_64; "machine 42", in the scratch, for what has no name here. */
+/* Returns the name of the architecture: "x86-64" for EM_X86_64; "machine 42", in the scratch, for
+ * one without a name here. */
 const char *sc_architecture_name(struct sc_scratch *scratch, int machine, bool is_64_bit);
 
-/* That of the command itself, which has 64 bits. */
+/* Returns the architecture of the command itself, which is one with 64 bits. */
 int sc_architecture_own(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads from a report whether and how the library came up in a process. */
+/* Reads from a report whether and how the library started in a process. */
 #ifndef SC_REPORT_COMMAND_DOCTOR_CAME_UP_H
 #define SC_REPORT_COMMAND_DOCTOR_CAME_UP_H
 

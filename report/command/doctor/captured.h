@@ -1,4 +1,4 @@
-/* Runs a command of the project's own for a limited time, and takes what it writes. */
+/* Runs a program of the command's own for a limited time, and keeps its output. */
 #ifndef SC_REPORT_COMMAND_DOCTOR_CAPTURED_H
 #define SC_REPORT_COMMAND_DOCTOR_CAPTURED_H
 

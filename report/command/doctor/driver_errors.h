@@ -7,7 +7,7 @@ struct sc_driver_error {
     const char *name, *meaning, *remedy;
 };
 
-/* Never NULL: of an error that has no row, `name` is NULL. */
+/* Returns the row of the error, never NULL; if there is none, one whose `name` is NULL. */
 const struct sc_driver_error *sc_driver_errors_find(int number);
 
 #endif

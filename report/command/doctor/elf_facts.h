@@ -13,7 +13,7 @@ struct sc_elf_facts {
     bool is_elf;
     bool is_64_bit;
     int machine;     /* EM_X86_64 and the like */
-    bool is_program; /* ET_EXEC or ET_DYN, and nothing to be linked first */
+    bool is_program; /* ET_EXEC or ET_DYN, so that it needs no further linking */
     bool is_position_independent;
     bool has_entry;
     bool has_code;          /* a segment to be loaded, as every program has */

@@ -1,10 +1,9 @@
 /* What `safecopy doctor` has found out, as plain data.
  *
- * Who collects (machine.c, asked.c, program_file.c, trial.c) judges nothing, and who judges
- * (diagnose_*.c) asks nothing of the machine. Text is as it was found: not fit for a terminal. It
- * lives as long as the scratch that the collectors were given. NULL is what is not known, or not
- * there.
- */
+ * The files that collect facts (machine.c, asked.c, program_file.c, trial.c) do not judge, and
+ * those that judge (diagnose_*.c) ask the machine nothing. Texts are as they were found, not
+ * escaped for a terminal, and live as long as the scratch that the collectors were given. NULL: not
+ * known, or not there. */
 #ifndef SC_REPORT_COMMAND_DOCTOR_FACTS_H
 #define SC_REPORT_COMMAND_DOCTOR_FACTS_H
 
@@ -19,17 +18,18 @@
 
 enum { SC_NOT_KNOWN = -1 };
 
-/* ---- what a process of the command's own, with or without the preload, has found ---- */
+/* ---- what the process that questions the driver (ask.h) has found, with or without the preload
+ * ---- */
 
 enum { SC_ASKED_RUNTIMES = 3 };
 
 struct sc_asked_facts {
-    bool has_started;    /* it answered at all */
+    bool has_started;    /* it gave at least one answer */
     bool has_library;    /* libsafecopy.so is in it */
-    bool has_ended;      /* with all its answers */
+    bool has_ended;      /* it gave all its answers */
     bool is_late;        /* it was killed when its time was over */
-    int signal;          /* that ended it; 0: none */
-    const char *begun;   /* the question that it was at; NULL: at none */
+    int signal;          /* the signal that ended it; 0: none */
+    const char *begun;   /* the question at which it was when it ended; NULL: none */
     const char *said;    /* on stderr, by the loader for example; "" for nothing */
     const char *driver;  /* the path of libcuda */
     const char *refused; /* why the loader did not load libcuda */
@@ -40,13 +40,13 @@ struct sc_asked_facts {
     const char *device;  /* the name of the first */
     const char *runtimes[SC_ASKED_RUNTIMES]; /* paths of libcudart that the loader finds */
     const char *unwind;                      /* the path of libunwind */
-    const char *refused_call;                /* of the kernel, that the library makes */
-    int call_error;                          /* its errno */
+    const char *refused_call; /* a system call of the library's that the Linux kernel has refused */
+    int call_error;           /* its errno */
     int read_error; /* errno of process_vm_readv, by which the library reads memory; 0: none */
-    enum sc_userfaultfd_state userfaultfd; /* UNASKED: it did not get so far */
+    enum sc_userfaultfd_state userfaultfd; /* UNASKED: it ended before that question */
 };
 
-/* What the library wrote of a process. */
+/* What the library wrote into the report of a process. */
 struct sc_came_up_facts {
     bool has_run; /* a run line */
     bool has_summary;
@@ -63,17 +63,17 @@ struct sc_came_up_facts {
 struct sc_settings_facts {
     const char *preload;           /* LD_PRELOAD */
     const char *injection;         /* CUDA_INJECTION64_PATH */
-    const char *const *complaints; /* of SAFECOPY_OPTIONS */
+    const char *const *complaints; /* mistakes in SAFECOPY_OPTIONS */
     bool is_off;                   /* mode=off */
     enum sc_guard_mode guard;
-    enum sc_mechanism mechanism; /* that guard chooses here */
+    enum sc_mechanism mechanism; /* which mechanism the option guard selects here */
     bool serves_pinned;          /* pinned lets the library serve pinned allocations */
-    int strict_status; /* what strict=1 turns the exit status into; 0: it is not asked for */
+    int strict_status;           /* the exit status that strict=1 sets; 0: strict is off */
 
     const char *report;      /* where the report of a process goes; NULL: it has none */
-    int report_error;        /* of writing there: errno or one of report/place.h, or 0 */
+    int report_error;        /* error of writing there: errno or one of report/place.h; 0: none */
     bool is_fifo;            /* where it goes */
-    const char *report_kept; /* why what is there stays (report/place.h) */
+    const char *report_kept; /* why the file that is there is kept (report/place.h) */
     /* a sequence in report_path that means nothing, such as "%q"; NULL: there is none */
     const char *unknown_letter;
 
@@ -82,7 +82,8 @@ struct sc_settings_facts {
         *suppressions_mistakes;
     const char *const *suppressions_expired;
 
-    const char *const *relative; /* "NAME=PATH": variables that the library passes over */
+    /* "NAME=PATH": variables with relative folders, which the library ignores */
+    const char *const *relative;
 };
 
 /* ---- the machine ---- */
@@ -123,19 +124,20 @@ enum sc_file_kind { SC_FILE_NONE, SC_FILE_ELF, SC_FILE_SCRIPT, SC_FILE_OTHER };
 
 struct sc_file_facts {
     const char *path; /* where it was found, or what was looked for */
-    bool is_beside;   /* no program of PATH, and a file in the working folder; `error` is ENOENT */
+    bool is_beside;   /* PATH has no such program, but the working folder has; `error` is ENOENT */
     int error;        /* of finding or reading it: errno, or 0 */
     bool is_executable;
     bool is_folder;
     enum sc_file_kind kind;
     const char *interpreter; /* of a script, with its argument as one text */
-    bool changes_user, changes_group, has_capabilities; /* and the kernel honours it */
-    bool is_elf_loader_here;                            /* the loader that it names is there */
-    const char *elf_loader;                             /* what that is a link to */
+    /* the file has set-user-ID, set-group-ID or capabilities, and the kernel honours them */
+    bool changes_user, changes_group, has_capabilities;
+    bool is_elf_loader_here; /* the loader that it names is there */
+    const char *elf_loader;  /* what that is a link to */
     struct sc_elf_facts elf;
 };
 
-/* The kernel follows as many scripts. */
+/* How many scripts, one interpreting the other, the Linux kernel follows. */
 enum { SC_FILES_MAX = 6 };
 
 /* The program, and the interpreters of scripts after it: the last one is what runs. */
@@ -151,19 +153,21 @@ struct sc_trial_facts {
     int wait_status; /* as wait(2) has it */
 
     /* What the loaders of its processes wrote. */
-    size_t process_count;  /* programs that were started and wrote anything */
-    size_t reached_count;  /* in which the library was loaded */
-    const char *missed;    /* the name of the first in which it was not */
-    bool loaded_driver;    /* one of them at least loaded libcuda */
-    const char *passed_by; /* the name of the first that did so without the library */
+    size_t process_count; /* programs that were started and wrote anything */
+    size_t reached_count; /* in which the library was loaded */
+    const char *missed;   /* the name of the first in which it was not */
+    bool loaded_driver;   /* one of them at least loaded libcuda */
+    /* the name of the first program that loaded libcuda without the library */
+    const char *passed_by;
     const char *not_found; /* the library that a loader looked for when it gave the program up */
     bool is_off;           /* the options have mode=off */
     int strict_status;     /* as the settings have it */
 
     /* What the library wrote. */
-    size_t report_count;    /* processes that reported, */
-    size_t unreached_count; /* and of these, whose CUDA calls passed the library by */
-    size_t unended_count;   /* whose reports have no summary */
+    size_t report_count; /* processes that reported, */
+    /* how many of these made CUDA calls that did not come through the library */
+    size_t unreached_count;
+    size_t unended_count; /* whose reports have no summary */
     size_t hazard_count;
     const char *unreached; /* the name of the first */
 };

@@ -5,8 +5,8 @@
 #include "report/command/doctor/facts.h"
 #include "report/command/scratch.h"
 
-/* Fills in *facts. `program`: the program whose reports are meant, as it is called; NULL: any. If
- * the report would be a new file, one is made and removed again. */
+/* Fills in *facts. `program`: the program whose report is meant, as the user calls it; NULL: any.
+ * If the report would be a new file, creates and removes it. */
 void sc_settings_look(struct sc_settings_facts *facts, struct sc_scratch *scratch,
                       const char *program);
 

@@ -1,4 +1,4 @@
-/* Draws pictures in SVG, which stand within the HTML page. */
+/* Draws SVG pictures, which are embedded in the HTML page. */
 #ifndef SC_REPORT_COMMAND_FORMATS_DRAWING_H
 #define SC_REPORT_COMMAND_FORMATS_DRAWING_H
 
@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Begins a picture of this size. `title`, and `shows` (what it shows), are read out by screen
- * readers. `id`: one that the page has once. */
+/* Begins a picture of this size. Screen readers read out `title` and `shows` (what the picture
+ * shows). `id`: unique in the page. */
 void sc_drawing_begin(FILE *out, int width, int height, const char *id, const char *title,
                       const char *shows);
 void sc_drawing_end(FILE *out);

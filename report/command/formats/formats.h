@@ -1,4 +1,5 @@
-/* The formats that `safecopy report` writes: one file each, of which none knows another. */
+/* The formats that `safecopy report` writes. Each has a file of its own, which uses no other
+ * format's. */
 #ifndef SC_REPORT_COMMAND_FORMATS_FORMATS_H
 #define SC_REPORT_COMMAND_FORMATS_FORMATS_H
 
@@ -29,16 +30,16 @@ struct sc_format {
     const char *name;
     sc_format_writer *write;
     bool is_binary;
-    bool is_brief;                   /* of a run only what is shown to people is wanted */
-    bool is_by_process;              /* it shows each run by itself, so they cannot be merged */
+    bool is_brief;                   /* it needs of each run only what is shown to people */
+    bool is_by_process;              /* it shows each run by itself, so runs cannot be merged */
     sc_format_writer *write_summary; /* appended to the file that the variable names; NULL: none */
     const char *summary_variable;
 };
 
-/* NULL if there is none of this name; sc_formats_name says which there are. */
+/* Returns the format of this name, or NULL if there is none; sc_formats_name lists the names. */
 const struct sc_format *sc_formats_find(const char *name);
 
-/* The names by index, NULL past the last. */
+/* Returns the name of the format with this index; NULL past the last. */
 const char *sc_formats_name(unsigned index);
 
 #endif

@@ -1,5 +1,5 @@
-/* Writes a gzip file (RFC 1952) without compressing: the formats that must be gzip are small
- * here. */
+/* Writes a gzip file (RFC 1952) without compressing, for formats that have to be gzip; they are
+ * small here. */
 #ifndef SC_REPORT_COMMAND_FORMATS_GZIP_H
 #define SC_REPORT_COMMAND_FORMATS_GZIP_H
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* Writes `"headline": ..., "codes": [...], "runs": [...], "baseline": {...}`. `shown`: how many
- * places are in the page. */
+ * places with hazards are in the page. */
 void sc_page_overview_write(FILE *out, struct sc_model *model, size_t shown);
 
 #endif

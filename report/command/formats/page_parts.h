@@ -1,4 +1,4 @@
-/* Writes parts of the HTML page that stand in several of its sections. */
+/* Writes parts of the HTML page that several of its sections have. */
 #ifndef SC_REPORT_COMMAND_FORMATS_PAGE_PARTS_H
 #define SC_REPORT_COMMAND_FORMATS_PAGE_PARTS_H
 
@@ -6,10 +6,10 @@
 
 #include <stdio.h>
 
-/* `text` is escaped, and what stands around it is not. */
+/* Writes `open`, `text` and `close`; only `text` is escaped. */
 void sc_page_part_put(FILE *out, const char *open, const char *text, const char *close);
 
-/* The frames, folded up; nothing of a stack without any. */
+/* Writes the frames, folded up; nothing for a stack without frames. */
 void sc_page_part_put_stack(FILE *out, const struct sc_frames *stack);
 
 #endif

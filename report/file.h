@@ -14,52 +14,54 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Moves the open file to a high number, and closes `fd`. Returns the new descriptor, or -errno. */
+/* Moves the open file to a descriptor with a high number, and closes `fd`. Returns the new
+ * descriptor, or -errno. */
 int sc_file_move_high(int fd);
 
 /* Writes all bytes, also after short writes and interruptions. 0 or -errno. */
 int sc_file_write(int fd, const char *bytes, size_t count);
 
-/* Writes all bytes as sc_file_write does, but waits for a slow reader no longer than this: -EAGAIN
- * if the reader takes no byte for `patience_ms`, whether the descriptor blocks or not. */
+/* Writes all bytes as sc_file_write does, but returns -EAGAIN if a slow reader takes no byte for
+ * `patience_ms`, whether the descriptor blocks or not. */
 int sc_file_write_within(int fd, const char *bytes, size_t count, unsigned patience_ms);
 
-/* Has `fd` a regular file open? Async-signal-safe. */
+/* Returns true if `fd` has a regular file open. Async-signal-safe. */
 bool sc_file_is_regular(int fd);
 
-/* May anybody write messages to `fd`: is it a terminal, a pipe, or a file opened for appending? Any
- * other file may hold data of the program's. Async-signal-safe. */
+/* Returns true if messages may be written to `fd`: it is a terminal, a pipe, or a file opened for
+ * appending. Any other file may hold data of the program. Async-signal-safe. */
 bool sc_file_takes_words(int fd);
 
-/* Tries to lock the file (flock) without waiting. False: another open file has the lock. True also
- * where the file system has no such locks. The lock ends when the last descriptor of this open file
- * is closed. */
+/* Tries to lock the file (flock) without waiting. Returns false if another open file has the lock;
+ * true also if the file system has no such locks. The lock ends when the last descriptor of this
+ * open file is closed. */
 bool sc_file_lock(int fd);
 
-/* Creates a file at `path` for appending, which its owner alone may read, and the missing
- * directories above it. A descriptor or -errno. -EEXIST if anything is there, even a symbolic link
- * that leads nowhere. */
+/* Creates a file at `path` for appending, which only its owner may read, and the missing
+ * directories above it. Returns a descriptor or -errno: -EEXIST if anything is there, even a
+ * symbolic link that leads nowhere. */
 int sc_file_create(const char *path);
 
-/* Opens what is at `path` with open(2)'s `flags`, appending where that means anything. Waits for
- * nobody. A descriptor or -errno. */
+/* Opens what is at `path` with open(2)'s `flags`, for appending if it is a file. Never waits.
+ * Returns a descriptor or -errno. */
 int sc_file_open_existing(const char *path, int flags);
 
-/* Another descriptor of the same open file, with a high number. -errno: the file is not open for
- * writing. */
+/* Returns another descriptor of the same open file, with a high number; -errno if the file is not
+ * open for writing. */
 int sc_file_duplicate(int fd);
 
-/* The status of what is at `path`; a symbolic link is not followed. 0 or -errno. */
+/* Stores the status of what is at `path`; a symbolic link is not followed. Returns 0 or -errno. */
 int sc_file_status(const char *path, struct stat *status);
 
-/* The status of what `fd` has open. 0 or -errno. */
+/* Stores the status of what `fd` has open. Returns 0 or -errno. */
 int sc_file_status_of(int fd, struct stat *status);
 
-/* Removes the name from its directory (unlink); a directory's name stays. 0 or -errno. */
+/* Removes the name from its directory (unlink), unless it is a directory's. Returns 0 or -errno. */
 int sc_file_remove(const char *path);
 
-/* Which file a descriptor has open. It tells whether a descriptor is still ours: a program that
- * closes all descriptors closes ours, too, and the next file that it opens gets the same number. */
+/* Which file a descriptor has open, to find out whether a descriptor is still the library's: a
+ * program that closes all descriptors closes the library's, too, and the next file that it opens
+ * gets the same number. */
 struct sc_file_identity {
     dev_t device;
     ino_t inode; /* 0: the descriptor is closed */
@@ -67,54 +69,57 @@ struct sc_file_identity {
     mode_t mode; /* not compared */
 };
 
-/* The identity of the file that `fd` has open; inode 0 if it is closed. */
+/* Returns the identity of the file that `fd` has open; with inode 0 if it is closed. */
 struct sc_file_identity sc_file_identify(int fd);
 
-/* Has `fd` the file of `identity` open? */
+/* Returns true if `fd` has the file of `identity` open. */
 bool sc_file_is_same(int fd, const struct sc_file_identity *identity);
 
-/* Changes the mode of the file that `fd` has open (fchmod). 0 or -errno. */
+/* Changes the mode of the file that `fd` has open (fchmod). Returns 0 or -errno. */
 int sc_file_set_mode(int fd, mode_t mode);
 
-/* The seals of a memfd (fcntl F_GET_SEALS). -errno: the file cannot have seals. */
+/* Returns the seals of a memfd (fcntl F_GET_SEALS); -errno if the file cannot have seals. */
 long sc_file_seals(int fd);
 
-/* Opens a file for reading, at a path that the library itself chose. A descriptor or -errno. */
+/* Opens a file for reading, at a path that the library itself chose. Returns a descriptor or
+ * -errno. */
 int sc_file_open(const char *path);
 
 /* Opens a regular file for reading, at a path that comes from outside. Anything else is not opened,
- * since opening a device may have an effect: -EINVAL. A descriptor or -errno. */
+ * since opening a device may have an effect: -EINVAL. Returns a descriptor or -errno. */
 int sc_file_open_regular(const char *path);
 
-/* Reads up to `size` bytes from `offset` on, fewer only at the end. Number of bytes, or -errno. */
+/* Reads up to `size` bytes from `offset` on; fewer only at the end. Returns the number of bytes, or
+ * -errno. */
 long sc_file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
 
-/* Does the file begin with `words`? Of a file that is shorter than `words`, all bytes are compared.
- */
+/* Returns true if the file begins with `words`. If the file is shorter than `words`, its bytes are
+ * compared with the beginning of `words`. */
 bool sc_file_begins(int fd, const char *words);
 
-/* Reads a small file into `bytes`, cut to size. Number of bytes, or -errno. */
+/* Reads a small file into `bytes`, cut to size. Returns the number of bytes, or -errno. */
 long sc_file_read(const char *path, char *bytes, size_t size);
 
-/* The decimal number behind `key` in the first 255 bytes of a file of the kernel's; 0 if there is
- * no such number. `key` "": the number that the file begins with. Async-signal-safe. */
+/* Returns the decimal number after `key` in the first 255 bytes of a file that the Linux kernel
+ * makes up; 0 if there is no such number. `key` "": the number at the beginning of the file.
+ * Async-signal-safe. */
 uint64_t sc_file_number(const char *path, const char *key);
 
-/* Opens the process's own memory as a file. To read there what another thread has unmapped fails
- * with -EIO. A descriptor or -errno. */
+/* Opens the process's own memory as a file, where reading an unmapped page fails with -EIO. Returns
+ * a descriptor or -errno. */
 int sc_file_open_memory(void);
 
-/* Copies the string at address `at` into `bytes`, through `memory` (sc_file_open_memory). False if
- * the string cannot be read, or does not end within `size` bytes. */
+/* Copies the string at address `at` into `bytes`, through `memory` (sc_file_open_memory). Returns
+ * false if the string cannot be read, or does not end within `size` bytes. */
 bool sc_file_read_string(int memory, const char *at, char *bytes, size_t size);
 
-/* The absolute path that the link at `path` names; "" if the link cannot be read. */
+/* Stores the absolute path that the link at `path` names; "" if the link cannot be read. */
 void sc_file_link(const char *path, char *target, size_t size);
 
 void sc_file_close(int fd); /* a negative `fd` does nothing */
 
-/* Blocks every signal but those that the running instruction raises (SIGSEGV and its like). Stores
- * the former mask in `before`. */
+/* Blocks all signals except those that the running instruction raises (SIGSEGV and its like).
+ * Stores the former mask in `before`. */
 void sc_file_block_signals(sigset_t *before);
 
 /* Sets the signal mask `before`. */

@@ -1,5 +1,5 @@
-/* The member `guard` of the summary's line: how often pages were protected, by which mechanism,
- * and, with guard_budget, how many operations of each call site were guarded. */
+/* Writes the member `guard` of the summary line: how often pages were protected, by which
+ * mechanism, and, with guard_budget, how many operations of each call site were guarded. */
 #ifndef SC_REPORT_GUARD_PART_H
 #define SC_REPORT_GUARD_PART_H
 
@@ -10,7 +10,7 @@ struct sc_options;
 struct sc_report_guard;
 struct sc_text;
 
-/* Call sites with their named stacks. Those with the most unguarded operations come first. */
+/* Call sites with their named stacks, those with most unguarded operations first. */
 enum { SC_GUARD_PART_SITES_MAX = 64 };
 struct sc_guard_part_sites {
     struct sc_budget_site totals, sites[SC_GUARD_PART_SITES_MAX];
@@ -18,7 +18,8 @@ struct sc_guard_part_sites {
     struct sc_json_lines_stack stacks[SC_GUARD_PART_SITES_MAX];
 };
 
-/* Copies the call sites out of `budget`, and names their stacks. Locks: takes the loader's lock. */
+/* Copies the call sites from `budget`, and looks up the names in their stacks. Locks: takes the
+ * loader's lock. */
 void sc_guard_part_name_sites(const struct sc_budget *budget, struct sc_guard_part_sites *sites);
 
 /* Writes the member. `sites` NULL: there is no guard_budget. */

@@ -1,9 +1,9 @@
-/* The lines of the report as JSON text, each with its newline.
+/* Writes the lines of the report as JSON, each with its newline.
  *
- * A line is always valid JSON. If the buffer is too small, the line lacks what tells least:
- * modules, arguments, outer frames. A buffer has at least 4 KB; hazards and runs want 64 KB and
- * more. The path of a module that was loaded by a relative one is asked of the kernel.
- */
+ * A line is always valid JSON. If the buffer is too small, the least important parts are left out:
+ * modules, arguments, outer frames. A buffer has at least 4 KB; for hazards and runs it should have
+ * 64 KB or more. The path of a module that was loaded by a relative one is found by asking the
+ * Linux kernel. */
 #ifndef SC_REPORT_JSON_LINES_H
 #define SC_REPORT_JSON_LINES_H
 
@@ -12,13 +12,13 @@
 
 struct sc_path_names;
 
-/* Named frames of one stack, innermost first. */
+/* The named frames of one stack, innermost first. */
 struct sc_json_lines_stack {
     unsigned count;
     struct sc_report_frame frames[SC_STACK_DEPTH_MAX];
 };
 
-/* The named stacks of a hazard: of its operation (`copy`), of the call that came too early
+/* The named stacks of a hazard: those of its operation (`copy`), of the call that came too early
  * (`event`), and of the call that made the buffer. A hazard that is no race has two more: of the
  * free before the event (SC401), and of the call that made the operation's stream. A race has those
  * of the calls that added its two nodes. */
@@ -37,18 +37,19 @@ struct sc_limits_part;
 struct sc_memory_part;
 struct sc_text;
 
-/* Looks up the frames of stack `id` (track/stacks.h). Locks: takes the loader's lock. */
+/* Looks up the names of the frames of stack `id` (track/stacks.h). Locks: takes the loader's lock.
+ */
 void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack);
 
-/* Keeps the last element of a list, or takes it back: False if the element that began at `before`
- * leaves less than `reserve` bytes for the end of the line. */
+/* Checks, after an element was appended to a list, that `reserve` bytes are left for the end of the
+ * line. Returns false, after removing the element, which began at `before`, if fewer are left. */
 bool sc_json_lines_keep(struct sc_text *line, size_t before, size_t reserve);
 
-/* How many bytes the next array element must leave free in the line: `reserve` for the end of the
- * line, and for each of the `more` elements that follow as much as for this one. */
+/* Returns how many bytes the next element of an array must leave free: `reserve` for the end of the
+ * line, and as much as for this element for each of the `more` that follow. */
 size_t sc_json_lines_share(const struct sc_text *line, unsigned more, size_t reserve);
 
-/* Writes the member `by_code`. `by_code` has a count for each enum sc_hazard_code. */
+/* Writes the member `by_code`. `by_code`: a count for each enum sc_hazard_code. */
 void sc_json_lines_put_by_code(struct sc_text *line, const uint64_t *by_code);
 
 /* Writes the member `stack`. Outer frames that would leave less than `reserve` bytes are left out.
@@ -59,11 +60,11 @@ void sc_json_lines_put_stack(struct sc_text *line, const struct sc_json_lines_st
 /* Writes the `run` line. Locks: takes the loader's lock. */
 void sc_json_lines_run(struct sc_text *line, const struct sc_options *options,
                        const struct sc_report_run *run, const struct sc_path_names *names);
-/* Writes a `modules` line of the modules that no line has yet, as many as there is room for. False
- * if there are none. Locks: takes the loader's lock. Pre: one caller at a time, sc_json_lines_run
- * included. */
+/* Writes a `modules` line with modules that no line has yet, as many as there is room for. Returns
+ * false if there are none. Locks: takes the loader's lock. Pre: one caller at a time,
+ * sc_json_lines_run included. */
 bool sc_json_lines_modules(struct sc_text *line, const struct sc_path_names *names);
-/* Writes the part of a run line that identifies the process; exec does not change it. */
+/* Writes the part of a run line that identifies the process; it stays the same after exec. */
 void sc_json_lines_process(struct sc_text *line, int32_t pid, uint64_t started, const char *host);
 
 /* Writes a `hazard` line. `count`: how many equal hazards there have been. */
@@ -79,15 +80,16 @@ void sc_json_lines_miss(struct sc_text *line, const struct sc_report_miss *miss,
                         const struct sc_json_lines_stack *stack);
 void sc_json_lines_cupti(struct sc_text *line, const struct sc_report_cupti *cupti);
 
-/* Writes what memory is held, as a `memory` line. */
+/* Writes a `memory` line: what memory is held. */
 void sc_json_lines_memory(struct sc_text *line, const struct sc_memory_part *memory);
 
-/* Writes the same as an object with the member `memory` alone; {} where `memory` is NULL. */
+/* Writes the same as an object with the member `memory` alone; {} if `memory` is NULL. */
 void sc_json_lines_held(struct sc_text *text, const struct sc_memory_part *memory);
 
-/* Writes the `summary` line. `by_code` has a count of hazards for each enum sc_hazard_code,
- * `by_reason` one for each reason for which hazards were ignored (annotations.h). `sites` NULL:
- * there is no guard_budget. `memory` NULL: the ledger is off. `limits` NULL: nothing to tell. */
+/* Writes the `summary` line. `by_code`: a count of hazards for each enum sc_hazard_code.
+ * `by_reason`: one for each reason for which hazards were ignored (annotations.h). `sites` NULL:
+ * there is no guard_budget. `memory` NULL: the ledger is off. `limits` NULL: there are no events.
+ */
 void sc_json_lines_summary(struct sc_text *line, const struct sc_options *options,
                            const struct sc_report_totals *totals,
                            const struct sc_report_counts *counts, const uint64_t *by_code,

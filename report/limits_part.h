@@ -1,5 +1,6 @@
-/* The member `limits` of the summary's line: calls that set limits of contexts, launches that fixed
- * the size of the device's heap, and modules that call malloc (ledger/limit_events.h). */
+/* Writes the member `limits` of the summary line: calls that set limits of contexts, launches that
+ * fixed the size of the device's malloc heap, and modules that call malloc (ledger/limit_events.h).
+ */
 #ifndef SC_REPORT_LIMITS_PART_H
 #define SC_REPORT_LIMITS_PART_H
 
@@ -10,17 +11,17 @@
 
 struct sc_text;
 
-/* The events with their stacks named, which sc_limits_part_put writes. */
+/* The events, with the names in their stacks looked up. */
 struct sc_limits_part {
     const struct sc_limit_events *limits;
     struct sc_json_lines_stack stacks[SC_LIMIT_EVENTS];
     struct sc_json_lines_stack module_stacks[SC_LIMIT_MODULES];
 };
 
-/* Names the stacks of the events. Locks: takes the loader's lock. */
+/* Looks up the names in the stacks of the events. Locks: takes the loader's lock. */
 void sc_limits_part_name(const struct sc_limit_events *limits, struct sc_limits_part *part);
 
-/* Writes the member. Outer frames are left out, so that it takes half of the line's room at most.
+/* Writes the member. Outer frames are left out, so that it takes at most half of the line's room.
  */
 void sc_limits_part_put(struct sc_text *line, const struct sc_limits_part *part);
 

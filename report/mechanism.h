@@ -1,5 +1,5 @@
-/* Decides by which mechanism, mprotect or userfaultfd, the guard protects pages. With guard=on the
- * library makes this choice, and `safecopy doctor` tells it.
+/* Chooses the mechanism, mprotect or userfaultfd, by which the guard protects pages. With guard=on
+ * the library makes this choice; `safecopy doctor` shows it.
  *
  * Signal-safe; errno is kept. Makes a few system calls. */
 #ifndef SC_REPORT_MECHANISM_H
@@ -7,18 +7,18 @@
 
 enum sc_guard_mode;
 
-/* USERFAULTFD: userfaultfd for the memory that it can protect, and mprotect for all other. Whether
- * the process can have a descriptor for it (report/userfaultfd.h) is not asked here. If it can have
- * none, mprotect protects all. */
+/* SC_MECHANISM_USERFAULTFD: userfaultfd for the memory that it can protect, and mprotect for the
+ * rest. Whether the process can get a userfaultfd descriptor (report/userfaultfd.h) is not checked
+ * here; if it cannot, mprotect protects all. */
 enum sc_mechanism {
     SC_MECHANISM_NONE,
     SC_MECHANISM_MPROTECT,
-    SC_MECHANISM_MPROTECT_FOR_SWAP,   /* userfaultfd would be chosen if there were no swap */
-    SC_MECHANISM_MPROTECT_FOR_FILTER, /* or no seccomp filter */
+    SC_MECHANISM_MPROTECT_FOR_SWAP,   /* without swap userfaultfd would be chosen */
+    SC_MECHANISM_MPROTECT_FOR_FILTER, /* without the seccomp filter userfaultfd would be chosen */
     SC_MECHANISM_USERFAULTFD,
 };
 
-/* The mechanism that the option `guard` leads to on this system. */
+/* Returns the mechanism that the option `guard` selects on this system. */
 enum sc_mechanism sc_mechanism_of(enum sc_guard_mode guard);
 
 #endif

@@ -1,7 +1,6 @@
-/* Which library owns memory, by the frames of the call that asked for it.
+/* Tells which library owns memory, by the frames of the call that allocated it.
  *
- * Thread-safe. No lock, no allocation.
- */
+ * Thread-safe. No lock, no allocation. */
 #ifndef SC_REPORT_MEMORY_OWNER_H
 #define SC_REPORT_MEMORY_OWNER_H
 
@@ -10,13 +9,13 @@
 
 struct sc_json_lines_stack;
 
-/* Writes the owner that the stack tells, by its innermost frame that is neither CUDA's own driver
- * or run-time library nor libc: a known name such as "PyTorch", or else the library's file name.
- * "unknown": no frame tells. */
+/* Stores the owner: the library of the stack's innermost frame that is neither CUDA's driver or
+ * runtime library nor libc, by a known name such as "PyTorch", or else by its file name. "unknown":
+ * there is no such frame. */
 void sc_memory_owner_name(const struct sc_json_lines_stack *stack, char *name, size_t size);
 
-/* The same of a stack by its id (track/stacks.h). Frames are named from the innermost on, only
- * until one tells. Locks: takes the loader's. */
+/* The same for a stack by its id (track/stacks.h). Names are looked up from the innermost frame on,
+ * only until the owner is found. Locks: takes the loader's. */
 void sc_memory_owner_find(uint32_t stack, char *name, size_t size);
 
 #endif

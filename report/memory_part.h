@@ -1,9 +1,8 @@
-/* The member `memory` of the summary's line: who holds which memory, as the ledger says
- * (ledger/statement.h).
+/* Writes the member `memory` of the summary line: who holds which memory, from a statement of the
+ * ledger (ledger/statement.h).
  *
- * An owner is the library whose frames made the call: the innermost frame that is neither CUDA's
- * own driver nor its run-time library.
- */
+ * An owner is the library that made the call: that of the innermost frame which is neither CUDA's
+ * driver nor its runtime library. */
 #ifndef SC_REPORT_MEMORY_PART_H
 #define SC_REPORT_MEMORY_PART_H
 
@@ -14,40 +13,42 @@ struct sc_text;
 
 enum { SC_MEMORY_PART_NAME_BYTES = 64, SC_MEMORY_PART_OWNERS = 128 };
 
-/* What an owner holds at one place. The last of SC_MEMORY_PART_OWNERS entries also has what all
- * further owners hold. */
+/* What an owner holds at one place (a device or the host). The last of SC_MEMORY_PART_OWNERS
+ * entries also has what all further owners hold. */
 struct sc_memory_part_owner {
     unsigned place;
     char name[SC_MEMORY_PART_NAME_BYTES];
     uint64_t bytes, blocks, peak_bytes;
 };
 
-/* A statement of the ledger, with its stacks named and its owners added up. */
+/* A statement of the ledger, with the names in its stacks looked up and its owners added up. */
 struct sc_memory_part {
     const struct sc_statement *statement;
     uint64_t time_ns;
     char owners_of[SC_STATEMENT_ACCOUNTS][SC_MEMORY_PART_NAME_BYTES]; /* of each account */
-    struct sc_memory_part_owner owners[SC_MEMORY_PART_OWNERS];        /* the largest come first */
+    /* those with most bytes come first */
+    struct sc_memory_part_owner owners[SC_MEMORY_PART_OWNERS];
     unsigned owner_count;
     struct sc_json_lines_stack stacks[SC_STATEMENT_ACCOUNTS];
     struct sc_json_lines_stack mention_stacks[SC_STATEMENT_MENTIONS];
 };
 
-/* Names the stacks and owners of `statement`, which must live as long as `part`. Locks: takes the
- * loader's lock. */
+/* Looks up the names in the stacks, and the owners, of `statement`, which must live as long as
+ * `part`. Locks: takes the loader's lock. */
 void sc_memory_part_name(const struct sc_statement *statement, struct sc_memory_part *part);
 
-/* Writes the member, with at most `max` accounts and `max` owners. The last accounts and outer
- * frames are left out where they would leave less than `reserve` bytes. */
+/* Writes the member, with at most `max` accounts and `max` owners. Leaves out the last accounts and
+ * outer frames if they would leave less than `reserve` bytes. */
 void sc_memory_part_put(struct sc_text *line, const struct sc_memory_part *part, unsigned max,
                         size_t reserve);
 
-/* Appends lines for people, one for each place that held memory, and one for each child that lives
- * and has a device open: "memory: device 0: 1.2 GB, 3 GB at most: PyTorch 1 GB, NCCL 200 MB". */
+/* Appends lines for people, one for each place that held memory, and one for each child process
+ * that still runs and has a device open: "memory: device 0: 1.2 GB, 3 GB at most: PyTorch 1 GB,
+ * NCCL 200 MB". */
 void sc_memory_part_say(struct sc_text *text, const struct sc_memory_part *part);
 
-/* Appends the largest owners at the place: ": PyTorch 1 GB, NCCL 200 MB". Appends nothing where
- * nobody holds memory there. */
+/* Appends the largest owners at the place: ": PyTorch 1 GB, NCCL 200 MB"; nothing if no memory is
+ * held there. */
 void sc_memory_part_say_owners(struct sc_text *text, const struct sc_memory_part *part,
                                unsigned place);
 

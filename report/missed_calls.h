@@ -1,4 +1,4 @@
-/* Counts the driver calls that passed the library by, so that not each one gets a line of the
+/* Counts the driver calls that came through no wrapper, so that not each one gets a line of the
  * report. Calls of the same function and stack are counted together.
  *
  * A fixed table of plain data. Locks: the caller's lock guards the table. */
@@ -9,8 +9,8 @@
 
 enum { SC_MISSES_MAX = 256 };
 
-/* Counts the call. Returns how many calls of its function and stack there have been, or 0 when the
- * table is full and lacks this call. */
+/* Counts the call. Returns how many calls of its function and stack there were so far; 0: the table
+ * is full, and the call is not counted. */
 uint64_t sc_missed_calls_note(const struct sc_report_miss *miss);
 
 /* Empties the table. */

@@ -1,7 +1,7 @@
-/* The loaded modules: names for return addresses, build ids for `run` and `modules` lines.
+/* The loaded modules: their names for return addresses, and their build ids for `run` and `modules`
+ * lines.
  *
- * Locks: all take the loader's lock, so no lock of ours may be held.
- */
+ * Locks: every function takes the loader's lock, so no lock of the library's may be held. */
 #ifndef SC_REPORT_MODULES_H
 #define SC_REPORT_MODULES_H
 
@@ -10,23 +10,23 @@
 #include <stdint.h>
 
 struct sc_module {
-    const char *name;              /* as the loader has it; "" for the program itself */
-    uintptr_t base;                /* where its mapping starts: what frames' offsets count from */
+    const char *name; /* as the loader has it; "" for the program itself */
+    uintptr_t base;   /* where its mapping starts, from which offsets of frames count */
     const unsigned char *build_id; /* NULL if it has none */
     size_t build_id_length;
 };
 
-/* Calls `visit` for every module that no visit has taken before, in the loader's order, the program
- * first. A `visit` that returns 0 does not take the module, and ends the walk. The module is valid
- * during the visit only. Two modules are the same if path and build id are; 2,048 modules are
- * visited at most. Pre: one caller at a time. */
+/* Calls `visit` for every module that was not visited before, in the loader's order, the program
+ * first. If `visit` returns 0, the module counts as not visited, and the walk ends. The module is
+ * valid only during the call. Two modules are the same if path and build id are; at most 2,048 are
+ * visited. Pre: one caller at a time. */
 typedef int sc_modules_visit(const struct sc_module *module, void *context);
 void sc_modules_each_new(sc_modules_visit *visit, void *context);
 
-/* Were modules loaded since all had been visited? */
+/* Returns true if modules were loaded since all were visited. */
 bool sc_modules_have_come(void);
 
-/* In a forked child: forgets which modules were visited. */
+/* Forgets, in a forked child, which modules were visited. */
 void sc_modules_forget(void);
 
 /* Sets the path by which frames name the program itself, since the loader knows only argv[0].

@@ -5,11 +5,11 @@
 
 #include <stddef.h>
 
-/* The valid words, in lower case, by index; NULL past the last. */
+/* Returns the valid word with this index, in lower case; NULL past the last. */
 typedef const char *sc_nearest_words(unsigned index);
 
-/* The valid word that is nearest to the `length` bytes at `given`; the first, if several are
- * equally near. Capitals are read as small letters. */
+/* Returns the valid word that is nearest to the `length` bytes at `given`; the first of several
+ * equally near ones. Capital letters are read as small ones. */
 const char *sc_nearest_word(const char *given, size_t length, sc_nearest_words *words);
 
 #endif

@@ -7,9 +7,9 @@
 
 #include <stddef.h>
 
-/* Writes the name of needed library `index`, counted from 0, of the ELF file that `fd` has open.
- * Returns 1; 0: the file needs no more libraries; -ENAMETOOLONG: the name does not fit; -ENOEXEC:
- * this process cannot load the file. */
+/* Stores the name of needed library `index` (from 0) of the ELF file that `fd` has open. Returns 1;
+ * 0: the file needs no more libraries; -ENAMETOOLONG: the name does not fit; -ENOEXEC: this process
+ * cannot load the file. */
 int sc_needed_read(int fd, unsigned index, char *name, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
-/* The options: SAFECOPY_OPTIONS read into a struct of typed values, with defaults, and with
- * complaints about bad entries.
+/* Reads SAFECOPY_OPTIONS into a struct of typed values, with defaults, and complains about bad
+ * entries.
  *
  * One table in options.c is the source of the defaults, the parsing, the complaints, the text of
- * help=1 and the `options` of the report. No function allocates, locks, or uses stdio or the
+ * help=1 and the `options` in the report. No function allocates, locks, or uses stdio or the
  * locale. Every function is reentrant. */
 #ifndef SC_REPORT_OPTIONS_H
 #define SC_REPORT_OPTIONS_H
@@ -24,7 +24,8 @@ enum sc_nvtx_mode { SC_NVTX_AUTO, SC_NVTX_OFF };
 /* A path has this many bytes at most, its terminating NUL included. */
 enum { SC_OPTIONS_PATH_SIZE = 4096, SC_OPTIONS_IGNORED_SIZE = 2048 };
 
-/* The parser stores every choice as an int. The comment beside a choice names its enum. */
+/* The values of the options. The parser stores every choice as an int; the comment next to it names
+ * its enum. */
 struct sc_options {
     int mode; /* enum sc_mode */
     bool strict;
@@ -59,32 +60,32 @@ struct sc_options {
     int verbosity; /* 0 to 3 */
     bool help;
 
-    /* What parsing left behind. */
+    /* What the parser has noted. */
     uint32_t given;                        /* bit i: row i of the table was set by an entry */
-    bool misspells_strict;                 /* a bad entry may have asked for strict */
+    bool misspells_strict;                 /* a bad entry may have been meant to set strict */
     unsigned ignored_count;                /* entries that were bad */
-    char ignored[SC_OPTIONS_IGNORED_SIZE]; /* those that fit, with ':' between them */
+    char ignored[SC_OPTIONS_IGNORED_SIZE]; /* the bad entries, as many as fit, separated by ':' */
 };
 
-/* Is called with each complaint: one line without prefix and newline, valid during the call. */
+/* Called with each complaint: one line without prefix and newline, valid during the call. */
 typedef void sc_options_complain(void *context, const char *line);
 
 /* Sets every option to its default. */
 void sc_options_defaults(struct sc_options *options);
 
-/* Applies the entries of `text` ("key=value:key=value") on top of what is there. The later of two
- * entries for one key wins. A bad entry changes no option: `complain` is told, and `ignored` keeps
- * the entry. `text` and `complain` may be NULL. Returns the number of bad entries. */
+/* Applies the entries of `text` ("key=value:key=value") to `options`. Of two entries for one key
+ * the later one counts. A bad entry changes no option: `complain` is called for it, and `ignored`
+ * keeps it. `text` and `complain` may be NULL. Returns the number of bad entries. */
 unsigned sc_options_parse(struct sc_options *options, const char *text,
                           sc_options_complain *complain, void *context);
 
-/* The same for `safecopy run`, which ends at a bad entry instead of ignoring it: complaints do not
- * say that the entry is ignored. */
+/* The same for `safecopy run`, which ends at a bad entry instead of ignoring it: the complaints do
+ * not say that the entry is ignored. */
 unsigned sc_options_check(struct sc_options *options, const char *text,
                           sc_options_complain *complain, void *context);
 
-/* The value that sc_options_parse would give to the option `key`, a choice: the index of its word.
- * It takes some hundred bytes of stack, where struct sc_options has 10 KB. */
+/* Returns the value that sc_options_parse would give to the option `key`, which is a choice: the
+ * index of its word. Needs some hundred bytes of stack, while struct sc_options has 10 KB. */
 int sc_options_find_choice(const char *text, const char *key);
 
 /* Returns the key of row `index` of the table, or NULL past the last row. Writes the option's
@@ -92,10 +93,10 @@ int sc_options_find_choice(const char *text, const char *key);
 const char *sc_options_get(const struct sc_options *options, unsigned index, char *value,
                            size_t size);
 
-/* Is this the key of an option? */
+/* Returns true if this is the key of an option. */
 bool sc_options_has(const char *key, size_t length);
 
-/* Was the option set by an entry? The key is one of the table's. */
+/* Returns true if an entry has set the option. The key is one of the table's. */
 bool sc_options_is_given(const struct sc_options *options, const char *key);
 
 /* Writes the table of help=1 to fd. */

@@ -1,10 +1,10 @@
-/* Tells whether a file is a report that the library wrote, so that nothing else is ever removed or
+/* Tells whether a file is a report that the library wrote, so that no other file is ever removed or
  * appended to.
  *
- * A report's path may lead to any file of the user's. A file counts as a report only if its first
- * line is a whole run line, with all fields as the library writes them, and its last line is a
- * whole line of the library's. So an empty file, a report with a line cut by a full disk, and one
- * with notes behind it are none.
+ * The path of a report may lead to any file of the user's. A file counts as a report only if its
+ * first line is a complete run line, with all fields as the library writes them, and its last line
+ * is a complete line of the library's. So an empty file, a report whose last line was cut by a full
+ * disk, and one with notes after it do not count.
  *
  * The functions read the first line and, from the end, the last one. They need 5 KB of stack, and
  * neither allocate, lock nor change errno. */
@@ -14,17 +14,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The process that began the report, by its first line. */
+/* The process that began the report, from its first line. */
 struct sc_own_report_author {
     int32_t pid;
     uint64_t started; /* as in struct sc_path_names */
     char host[256];   /* with JSON's escapes; "" if it is longer */
 };
 
-/* Is the first line a whole `run` line of the library's? If not, *author is undefined. */
+/* Returns true if the first line is a complete `run` line of the library's, and stores its process;
+ * else *author is undefined. */
 bool sc_own_report_begins(int fd, struct sc_own_report_author *author);
 
-/* Is the last line a whole line of the library's? */
+/* Returns true if the last line is a complete line of the library's. */
 bool sc_own_report_ends(int fd);
 
 #endif

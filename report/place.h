@@ -25,21 +25,21 @@ struct sc_path_names;
 struct sc_text;
 
 /* Notes whether the descriptor that report_path names (/dev/stdout or the like) is open when the
- * process starts. If it is not, that number will later be a file of the program's, into which the
- * report must not go. `options` is SAFECOPY_OPTIONS and may be NULL. Pre: the program has opened no
+ * process starts. If it is not, a file of the program's may later have that number, and the report
+ * must not be written there. `options`: SAFECOPY_OPTIONS, or NULL. Pre: the program has opened no
  * file yet. */
 void sc_place_note_descriptor(const char *options);
 
-/* Opens the report at `path`, a buffer of SC_OPTIONS_PATH_SIZE bytes. It becomes PATH.PID where
- * what is at PATH stays, where another process writes there, or where PATH is `taken` ("": nothing
- * is taken). *kept says why a file of the user's stays, for sc_place_put_kept; NULL where nothing
- * need be said. Returns a descriptor with a high number and close-on-exec, or -errno. A regular
- * file is locked while the descriptor is open, by which processes in any namespace know that its
- * process lives. */
+/* Opens the report at `path`, a buffer of SC_OPTIONS_PATH_SIZE bytes. Changes `path` to PATH.PID if
+ * the file at PATH must stay, if another process writes to it, or if PATH is `taken` ("": nothing
+ * is). *kept: why a file of the user's stays, for sc_place_put_kept; NULL: nothing has to be said.
+ * Returns a descriptor with a high number and close-on-exec, or -errno. A regular file is locked
+ * while the descriptor is open, so that processes in any namespace can see that its process is
+ * alive. */
 int sc_place_open(char *path, const char *taken, const struct sc_path_names *names,
                   const char **kept);
 
-/* For `safecopy doctor`: says what sc_place_open and writing the first line would do, without
+/* For `safecopy doctor`: returns what sc_place_open and writing the first line would do, without
  * making, removing or writing anything, or opening a FIFO. `path` and *kept are as for
  * sc_place_open. -errno: opening or writing would fail. */
 enum {
@@ -48,23 +48,23 @@ enum {
 };
 int sc_place_foresee(const char *path, const struct sc_path_names *names, const char **kept);
 
-/* Removes the file of `identity` that sc_place_open made, if it has no whole line: it would be in
- * the way for ever. */
+/* Removes the file of `identity`, which sc_place_open has made, if it has no complete line, since
+ * it would prevent other reports from having the name. */
 void sc_place_withdraw(const char *path, const struct sc_file_identity *identity);
 
-/* Opens the report again, if `path` still leads to the file of `identity`. A descriptor as above,
- * or -errno. */
+/* Opens the report again, if `path` still leads to the file of `identity`. Returns a descriptor as
+ * sc_place_open does, or -errno. */
 int sc_place_open_again(const char *path, const struct sc_file_identity *identity);
 
-/* Appends a line for people: what is at PATH stays, and why. `apart` is PATH.PID; `kept` comes from
+/* Appends a line for people: that the file at PATH stays, and why. `apart`: PATH.PID. `kept`: from
  * sc_place_open. */
 void sc_place_put_kept(struct sc_text *text, const char *apart, const char *kept);
 
-/* Words for an error of these functions (a positive number), and in *remedy what to do. NULL: the
- * system's own words for the error. *remedy NULL: name another path. */
+/* Returns words for an error of these functions (a positive number), and stores in *remedy what to
+ * do. NULL: the system's own words for the error fit. *remedy NULL: choose another path. */
 const char *sc_place_find_failure(int error, const char **remedy);
 
-/* Appends a line for people: the report cannot be written, why, and what to do. */
+/* Appends a line for people: that the report cannot be written, why, and what to do. */
 void sc_place_put_failure(struct sc_text *text, const char *path, int error);
 
 #endif

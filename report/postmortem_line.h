@@ -1,5 +1,5 @@
-/* The `postmortem` line: what a process had in flight and had done last when it learnt that a
- * context is lost. A report has at most one such line.
+/* Writes the `postmortem` line: what a process had in flight and had done last when it learnt that
+ * a context is lost. A report has at most one such line.
  *
  * Plain data; the lists are the caller's. Times are CLOCK_MONOTONIC nanoseconds, and stacks are ids
  * of track/stacks.h. */
@@ -19,7 +19,7 @@ struct sc_text;
 struct sc_postmortem_operation {
     struct sc_history_entry is; /* what was issued, with the id of its stack */
     uint64_t time_ns;
-    bool in_flight; /* the host has not learnt of its end */
+    bool in_flight; /* the host has not learnt that it is done */
 };
 
 struct sc_postmortem_stream {
@@ -30,7 +30,7 @@ struct sc_postmortem_stream {
 };
 
 struct sc_postmortem {
-    int error; /* the driver's number; 0: the program aborts */
+    int error; /* the driver's error number; 0: the program aborts */
     const char *name;
     struct sc_hazard_event call;                /* the call that first returned the error */
     const struct sc_postmortem_stream *streams; /* by their latest operation, the latest first */
@@ -42,7 +42,7 @@ struct sc_postmortem {
     const struct sc_limit_event *heap_user;
 };
 
-/* For the summary on stderr: the same in brief. */
+/* The most important parts of it, for the summary on stderr. */
 struct sc_postmortem_brief {
     int error;
     const char *name; /* NULL: there is no post-mortem */
@@ -52,12 +52,12 @@ struct sc_postmortem_brief {
     struct sc_postmortem_operation operation, freed; /* the latest in flight, the latest free */
 };
 
-/* What the summary says of the post-mortem. */
+/* Returns what the summary says of the post-mortem. */
 struct sc_postmortem_brief sc_postmortem_line_in_brief(const struct sc_postmortem *postmortem);
 
 /* Writes the `postmortem` line, with its newline. What does not fit is left out from the end:
- * stacks first, then operations. `hazards` and `by_code` count the hazards found before. Locks:
- * takes the loader's lock. One caller at a time. */
+ * stacks first, then operations. `hazards` and `by_code`: counts of the hazards that were found
+ * before. Locks: takes the loader's lock. One caller at a time. */
 void sc_postmortem_line_write(struct sc_text *line, const struct sc_postmortem *postmortem,
                               uint64_t hazards, const uint64_t *by_code);
 

@@ -31,18 +31,19 @@ struct sc_options;
 struct sc_postmortem;
 struct sc_statement;
 
-/* What only the caller knows of the run. Versions are as CUDA numbers them (13000); 0: unknown. */
+/* What only the caller knows of the run. Versions are as CUDA numbers them (13000); 0: not known.
+ */
 struct sc_report_run {
     int driver_version;
     int runtime_version;
     unsigned device_count;
     const char *const *device_names;
-    bool alone;     /* the library is not preloaded: CUPTI alone tells it of calls */
+    bool alone;     /* the library is not preloaded, so it learns of calls from CUPTI alone */
     bool unreached; /* CUDA was used, and no call came through the library */
 };
 
-/* What became of listening to CUPTI. `state` NULL: nobody asked for it. The strings live for
- * ever. */
+/* Whether the library gets callbacks from CUPTI. `state` NULL: no option asks for it. The strings
+ * live for ever. */
 struct sc_report_cupti {
     const char *state;   /* "listening", "absent", "too-old", "held", "yielded", "failed" */
     uint32_t version;    /* CUPTI's own number, 0 if unknown */
@@ -50,18 +51,18 @@ struct sc_report_cupti {
     const char *detail;  /* who holds it, or what it answered; NULL or "" if unknown */
 };
 
-/* What became of the timeline (CUPTI's records of when copies ran). `state` NULL: nobody asked for
- * it. The string lives for ever. */
+/* Whether the library gets the timeline (CUPTI's records of when copies ran). `state` NULL: no
+ * option asks for it. The string lives for ever. */
 struct sc_report_timeline {
-    const char *state; /* as above */
+    const char *state; /* as in struct sc_report_cupti */
     uint64_t records;  /* activity records that CUPTI delivered */
     uint64_t dropped;  /* activity records that CUPTI dropped */
     uint64_t matched;  /* records for which there is a `timing` line */
 };
 
-/* What became of counting managed memory (um=1). `state` NULL: nobody asked for it. */
+/* Whether managed memory is counted (um=1). `state` NULL: no option asks for it. */
 struct sc_report_um {
-    const char *state;  /* as above */
+    const char *state;  /* as in struct sc_report_cupti */
     const char *detail; /* what CUPTI answered; NULL or "" if it said nothing */
     uint64_t dropped;   /* activity records that CUPTI dropped */
     const struct sc_managed_counts *counts;
@@ -72,7 +73,7 @@ struct sc_report_timing {
     uint64_t start_ns, end_ns;
 };
 
-/* A driver call that passed every wrapper by. */
+/* A driver call that came through no wrapper. */
 struct sc_report_miss {
     const char *api;         /* lives for ever */
     const char *runtime_api; /* NULL: the program called the driver itself */
@@ -81,7 +82,7 @@ struct sc_report_miss {
     uint32_t stack;
 };
 
-/* How often ranges of pages were protected, by each mechanism, and the budget that limited that. */
+/* How often ranges of pages were protected by each mechanism, and the budget that limits guards. */
 struct sc_report_guard {
     uint64_t by_mprotect, by_userfaultfd;
     enum sc_userfaultfd_state userfaultfd;
@@ -92,13 +93,16 @@ struct sc_report_totals {
     uint64_t operations;      /* asynchronous operations on host memory that were tracked */
     uint64_t held_peak_bytes; /* most bytes of deferred frees at one time */
     uint64_t held_peak_ns;    /* longest that one free was deferred */
-    uint64_t taken_early;     /* copies whose source the driver was kept from taking too early */
-    uint64_t driver_late;     /* sources that the driver was kept from reading too late */
-    uint64_t shared_memory; /* how often memory was opened from another process, or handed to one */
+    /* copies for which the library prevented the driver from reading the source too early */
+    uint64_t taken_early;
+    /* sources for which the library prevented the driver from reading them too late */
+    uint64_t driver_late;
+    /* how often memory was opened from another process, or exported to one */
+    uint64_t shared_memory;
     const struct sc_no_verdicts *no_verdicts; /* NULL: not known */
     struct sc_report_guard guard;
     struct {
-        uint64_t calls;   /* copies, memsets, frees and captures that CUPTI told of */
+        uint64_t calls;   /* copies, memsets, frees and captures that CUPTI has reported */
         uint64_t wrapped; /* of these, carried by a wrapper; without CUPTI, `operations` */
         uint64_t missed;  /* calls - wrapped; known only with CUPTI, else 0 */
     } coverage;
@@ -108,7 +112,7 @@ struct sc_report_totals {
     const struct sc_statement *memory;    /* NULL: not known */
     const struct sc_limit_events *limits; /* NULL: nothing to tell */
     int exit_status;                      /* what the process ends with, -1 if unknown */
-    bool final; /* the process is ending; false: it may go on (before exec) */
+    bool final; /* the process is ending; false: it may go on, as before exec */
 };
 
 struct sc_report_counts {
@@ -116,13 +120,13 @@ struct sc_report_counts {
     uint64_t observed;
     uint64_t latent;
     uint64_t advisories; /* sc_hazard_is_advisory */
-    uint64_t suppressed; /* left out by a suppression, or ignored; in none of the other counts */
+    uint64_t suppressed; /* left out by a suppression, or ignored; not in the other counts */
 };
 
-/* A frame as the report names it. `module` and `symbol` are NULL where unknown; without a module
+/* A frame as the report names it. `module` and `symbol` are NULL if not known; without a module
  * `offset` is the address itself. Another thread may close the module at any moment, so `symbol`
- * and `base` may be read only by sc_file_read_string and its like. Of a Python frame only `python`
- * is set. */
+ * and `base` may be read only by sc_file_read_string and its like. A Python frame has only
+ * `python`. */
 struct sc_report_frame {
     bool is_python;
     struct sc_python_frame python;
@@ -133,12 +137,12 @@ struct sc_report_frame {
 };
 
 /* Opens the report and writes its `run` line. `options` must live as long as the process, the
- * strings of `run` only during the call. Returns 0, or -errno after a line on stderr. It does
- * nothing and returns 0 with report_path=none, and in a second call. */
+ * strings of `run` only during the call. Returns 0, or -errno after a line on stderr. With
+ * report_path=none, and when called again, does nothing and returns 0. */
 int sc_report_open(const struct sc_options *options, const struct sc_report_run *run);
 
-/* Is the hazard left out, by a suppression or because the program ignores it? Such a hazard is
- * counted as suppressed here, and must not be reported. */
+/* Returns true if the hazard is left out: a suppression covers it, or the program ignores it. It is
+ * counted as suppressed here, and must not be passed to sc_report_hazard. */
 bool sc_report_suppresses(const struct sc_hazard *hazard);
 
 /* Counts the hazard, and writes its line if the line is due. Equal hazards have the same code and
@@ -152,74 +156,75 @@ bool sc_report_hazard(const struct sc_hazard *hazard);
 /* Writes a `timing` line for a hazard that has a line, and keeps the time for the summary. */
 void sc_report_timing(const struct sc_hazard *hazard, const struct sc_report_timing *timing);
 
-/* Counts a call that passed every wrapper by, and writes a `coverage` line for the 1st, 2nd, 4th,
+/* Counts a call that came through no wrapper, and writes a `coverage` line for the 1st, 2nd, 4th,
  * 8th, ... call of the same function and stack. Returns whether a line was written. */
 bool sc_report_missed(const struct sc_report_miss *miss);
 
-/* Writes a `cupti` line: CUPTI is wanted, and cannot be had, or can be had no longer. */
+/* Writes a `cupti` line: CUPTI is wanted, and is not available, or no longer. */
 void sc_report_cupti(const struct sc_report_cupti *cupti);
 
 /* Writes the path of the report into `path`; "" if there is no report. */
 void sc_report_path(char *path, size_t size);
 
-/* Writes the `postmortem` line, and keeps a brief of it for the summary. Once in a process. */
+/* Writes the `postmortem` line, and keeps its most important parts for the summary. Once in a
+ * process. */
 void sc_report_postmortem(const struct sc_postmortem *postmortem);
 
 struct sc_oom;
 
-/* Writes a `memory` line of what the ledger says. */
+/* Writes a `memory` line with what the statement of the ledger says. */
 void sc_report_memory(const struct sc_statement *statement);
 
 /* Writes the same into `bytes`, as an object with the member `memory` alone: `{"memory":{...}}`.
  * Returns its length; 0 if it does not fit. */
 size_t sc_report_memory_text(const struct sc_statement *statement, char *bytes, size_t size);
 
-/* Writes an `oom` line, with `statement` as what the ledger said then. With verbosity=2 stderr is
- * told as well. */
+/* Writes an `oom` line. `statement`: what the ledger held at that time. With verbosity=2 also
+ * writes it to stderr. */
 void sc_report_oom(const struct sc_oom *oom, const struct sc_statement *statement);
 
-/* Writes `modules` lines of the modules that no line has listed yet, since lines just written may
- * name them. Takes the loader's lock, which a thread of the program's may hold while it waits for
- * us. So no thread of the library's may call it, nor anybody who holds a lock of the library's. */
+/* Writes `modules` lines for the modules that no line has listed yet, since lines that were just
+ * written may name them. Takes the loader's lock, which a thread of the program may hold while it
+ * waits for the library. So it must not be called by a thread of the library's, or with a lock of
+ * the library's held. */
 void sc_report_modules(void);
 
 /* Makes the process end with `exitcode` as after a hazard under strict=1, even without strict. */
 void sc_report_fail(void);
 
-/* The counts of hazards so far. */
+/* Stores the counts of hazards so far. */
 void sc_report_counts(struct sc_report_counts *counts);
 
-/* The exit status that the process should end with. `own` is the process's own: 0 to 255, or -1 if
- * unknown. Returns `exitcode` if strict counts a hazard or sc_report_fail was called, unless the
- * process is known to fail already. Else returns `own`. */
+/* Returns the exit status with which the process should end: `exitcode` if strict counts a hazard
+ * or sc_report_fail was called, unless the process is known to fail already; else `own`, which is
+ * the process's own status (0 to 255, or -1 if not known). */
 int sc_report_exit_status(int own);
 
 /* Writes the `summary` line and, if `totals->final`, prints the summary as verbosity asks. After a
- * final summary this function does nothing; later hazards still get lines. */
+ * final summary the function does nothing; later hazards still get lines. */
 void sc_report_summary(const struct sc_report_totals *totals);
 
-/* The program aborts: prints the summary once, without a `summary` line, if there are hazards or
- * the context is lost. The program may catch the signal and go on. */
+/* Prints the summary once, without a `summary` line, if there are hazards or the context is lost:
+ * the program aborts. It may catch the signal and go on. */
 void sc_report_say_aborting(const struct sc_report_totals *totals);
 
-/* In a forked child: forgets the parent's report, counts and file. The state is that of before the
- * first open. */
+/* Forgets, in a forked child, the parent's report, counts and file, as before the first open. */
 void sc_report_child(void);
 
-/* Names the frame whose return address is `pc`, with dladdr. `pc` may also stand for a Python frame
- * (track/python_codes.h). */
+/* Looks up the names of the frame with the return address `pc`, by dladdr. `pc` may also stand for
+ * a Python frame (track/python_codes.h). */
 void sc_report_symbolise(const void *pc, struct sc_report_frame *frame);
 
-/* Notes which files stderr, and a descriptor that report_path names, had at the program's start. A
- * descriptor that was closed then will be a file of the program's, where nothing is written. Pre:
- * the program has opened no file yet. */
+/* Notes which files stderr, and a descriptor that report_path names, have at the program's start.
+ * If a descriptor is closed then, it will later be a file of the program's, and nothing is written
+ * to it. Pre: the program has opened no file yet. */
 void sc_report_note_descriptors(void);
 
-/* May the library write to stderr? Yes if it is what the program was started with, or if the
- * program has put a terminal, a pipe or a file opened for appending there. */
+/* Returns true if the library may write to stderr: it is the file that the program was started
+ * with, or the program has put a terminal, a pipe or a file opened for appending there. */
 bool sc_report_has_stderr(void);
 
-/* Writes "safecopy: <line>\n" to stderr with one write; fits sc_options_complain. */
+/* Writes "safecopy: <line>\n" to stderr with one write; can be used as a sc_options_complain. */
 void sc_report_say(void *context, const char *line);
 
 #endif

@@ -66,27 +66,28 @@ enum sc_roll_note {
     SC_ROLL_NOTE_COUNT
 };
 
-/* The word by which the roll has a note. */
+/* Returns the word that stands for the note in the roll. */
 const char *sc_roll_word(enum sc_roll_note note);
 
-/* Sets the rolls that the other functions use: those that `value`, of SAFECOPY_RUN, names. If it is
- * NULL or names none, nothing is noted. To be called before the other functions. */
+/* Sets the rolls that the other functions write to: those that `value`, the value of SAFECOPY_RUN,
+ * names. If it is NULL or names none, nothing is noted. To be called before the other functions. */
 void sc_roll_take(const char *value);
 
-/* The value that sc_roll_take was given, which tells runs apart; "" without a roll. */
+/* Returns the value that sc_roll_take was given, which differs from run to run; "" if there is no
+ * roll. */
 const char *sc_roll_value(void);
 
-/* Is there a roll? One load. */
+/* Returns true if there is a roll. One load. */
 bool sc_roll_is_there(void);
 
-/* Notes SC_ROLL_KILLED of process `pid`, if it runs. Async-signal-safe. */
+/* Notes that process `pid` was killed (SC_ROLL_KILLED), if it runs. Async-signal-safe. */
 void sc_roll_note_killed(int32_t pid);
 
-/* Notes SC_ROLL_OFF of this process. */
+/* Notes that this process would have used the driver but for mode=off (SC_ROLL_OFF). */
 void sc_roll_note_off(void);
 
-/* Adds a note of this process. `path` may be NULL for a note without a path. Returns whether a
- * command that shows the reports on stderr got the note. */
+/* Adds a note of this process. `path` may be NULL for a note without a path. Returns true if a
+ * command that shows the reports on stderr has got the note. */
 bool sc_roll_note(enum sc_roll_note note, const struct sc_path_names *names, const char *path);
 
 #endif

@@ -8,8 +8,8 @@
 
 #include "report/report.h"
 
-/* Puts into `name` the mangled name of the function that `frame` returns into. False if the file
- * has no such name, or is no longer the file that is loaded. */
+/* Stores the mangled name of the function that `frame` returns into. Returns false if the file has
+ * no such name, or is no longer the file that was loaded. */
 bool sc_symtab_find(const struct sc_report_frame *frame, char *name, size_t size);
 
 #endif

@@ -1,12 +1,12 @@
-/* The member `um` of the summary's line: page faults on managed memory and bytes of it that moved,
- * as CUPTI has told (ledger/managed_counts.h). */
+/* Writes the member `um` of the summary line: page faults on managed memory and bytes of it that
+ * moved, as CUPTI has reported them (ledger/managed_counts.h). */
 #ifndef SC_REPORT_UM_PART_H
 #define SC_REPORT_UM_PART_H
 
 struct sc_report_um;
 struct sc_text;
 
-/* Writes the member, or nothing where nobody asked for the counts. */
+/* Writes the member; nothing if the option um is off. */
 void sc_um_part_put(struct sc_text *line, const struct sc_report_um *um);
 
 #endif

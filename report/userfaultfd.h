@@ -43,16 +43,17 @@ enum sc_userfaultfd_state {
         SC_USERFAULTFD_STATE_COUNT
 };
 
-/* Opens a descriptor with a high number. -1: there is none, and *state says why. */
+/* Opens a descriptor with a high number. Returns -1 if the process cannot have one, and stores the
+ * reason in *state. */
 int sc_userfaultfd_open(enum sc_userfaultfd_state *state);
 
-/* The name of the state in the report, which never changes. The strings live for ever. */
+/* Returns the name of the state in the report, which never changes. The string lives for ever. */
 const char *sc_userfaultfd_name(enum sc_userfaultfd_state state);
 
-/* Words for people that go on behind "userfaultfd: ". */
+/* Returns words for people that follow "userfaultfd: ". */
 const char *sc_userfaultfd_words(enum sc_userfaultfd_state state);
 
-/* What the user can do about it; NULL where nothing need be done. */
+/* Returns what the user can do about it; NULL: nothing has to be done. */
 const char *sc_userfaultfd_remedy(enum sc_userfaultfd_state state);
 
 #endif

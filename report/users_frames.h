@@ -1,5 +1,5 @@
 /* Tells whether two hazards happened at the same place, by the frames of the user's own code on
- * both sides. Frames of libraries and of an interpreter are left out, since they may differ each
+ * both sides. Frames of libraries and of an interpreter do not count, since they may differ each
  * time.
  *
  * Thread-safe. No lock, no allocation. */
@@ -11,9 +11,9 @@
 struct sc_hazard;
 struct sc_json_lines_stacks;
 
-/* A hash of the hazard's code, of the device that has too little room, and of the user's frames of
- * the operation and of the event, never 0.
- * A side without such frames counts by its whole stack and its function. */
+/* Returns a hash, never 0, of the hazard's code, of the device that has too little room, and of the
+ * user's frames of the operation and of the event. A side without such frames counts by its whole
+ * stack and its function. */
 uint64_t sc_users_frames_hash(const struct sc_hazard *hazard,
                               const struct sc_json_lines_stacks *stacks);
 

@@ -7,7 +7,7 @@
 
 #define SC_VERSION SAFECOPY_VERSION_STRING
 
-/* The schema of a report's lines. docs/compatibility.md says what changes the number. */
+/* The schema of a report's lines. docs/compatibility.md says which changes raise the number. */
 enum { SC_REPORT_SCHEMA = 1 };
 
 /* The first bytes of every report, whatever its schema. */

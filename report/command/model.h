@@ -1,9 +1,9 @@
 /* The model: the runs and hazards of reports in words and with frames, from which every format
  * takes what it shows.
  *
- * A run or a hazard is made when a format asks for it and is gone with the next one, so memory does
- * not grow with what is shown. No word is fit for a terminal or a page before the format has
- * escaped it; all are UTF-8 without NUL. */
+ * A run or a hazard is prepared when a format asks for it, and is invalid when the next one is
+ * asked for, so memory does not grow with what is shown. A format has to escape each word before a
+ * terminal or a page gets it; all words are UTF-8 without NUL. */
 #ifndef SC_REPORT_COMMAND_MODEL_H
 #define SC_REPORT_COMMAND_MODEL_H
 
@@ -23,7 +23,7 @@ struct sc_bad_line {
     const char *problem; /* "not JSON" */
 };
 
-/* A remark about a run in a line of words, with the stack of the call that it is about. */
+/* A remark about a run, in one line of words, with the stack of the call that it is about. */
 struct sc_note {
     const char *words;
     struct sc_frames stack;
@@ -33,21 +33,23 @@ struct sc_run {
     json_t *record;    /* as in sc_reader.runs */
     const char *file;  /* of the report */
     const char *title; /* "./train -n 4 (pid 7 on node)" */
-    const char *name;  /* "./train -n 4", which other runs of it have as well */
+    const char *name;  /* "./train -n 4", which other runs of the same program have as well */
     json_int_t pid;
-    struct sc_note *notes; /* "2 hazards in 7 operations", and what was not looked for */
+    /* what was found ("2 hazards in 7 operations"), and what was not checked */
+    struct sc_note *notes;
     size_t note_count;
-    const char *counts; /* the words of these that say how many hazards; NULL: there are none */
-    const struct sc_note *lost; /* of these, which says that the context was lost; NULL: none */
-    json_int_t lost_ns;         /* when */
+    const char *counts;         /* the note that says how many hazards; NULL: there is none */
+    const struct sc_note *lost; /* the note that says that the context was lost; NULL: it was not */
+    json_int_t lost_ns;         /* when the context was lost */
     bool ended;                 /* normally */
     bool replaced; /* by another program in the same process (exec), which has the next run */
-    bool reached;  /* false: CUDA was used, and nothing of it came through the library */
+    bool reached;  /* false: the process used CUDA, and no call of it came through the library */
 
-    const char *doubt; /* why hazards of the run may be missing, besides `ended`; NULL: none are */
-    struct sc_bad_line *bad_lines; /* the first ones */
+    /* why hazards of the run may be missing, besides not having `ended`; NULL: none are */
+    const char *doubt;
+    struct sc_bad_line *bad_lines; /* the first bad lines */
     size_t bad_line_count;
-    json_int_t bad_lines_more; /* how many more bad lines there are, which are not named */
+    json_int_t bad_lines_more; /* how many more bad lines there are */
 };
 
 struct sc_shown;
@@ -61,52 +63,58 @@ struct sc_model {
     struct sc_frame_cache cache;
     struct sc_excerpts *excerpts;
     struct sc_hazard_place *chosen; /* the places that are shown, in the order of showing */
-    size_t count, new_count;        /* with a baseline the new ones are the first */
-    size_t open_count;              /* those that are not suppressed, and no advisories */
-    size_t left_out;                /* hazards that the filter does not take */
-    struct sc_open_module *open;    /* those in which hazards cannot be compared with the */
-    size_t open_module_count;       /* baseline's */
-    struct sc_baseline *baseline;   /* NULL: none */
-    bool knows_fixed; /* or has grown since the baseline: neither it nor what is shown may lack
-                       * hazards, and no module is open */
+    size_t count, new_count;        /* with a baseline, the first `new_count` are new */
+    size_t open_count;              /* those that are neither suppressed nor advisories */
+    size_t left_out;                /* hazards that the filter does not select */
+    /* modules in which hazards cannot be compared with those of the baseline */
+    struct sc_open_module *open;
+    size_t open_module_count;     /* baseline's */
+    struct sc_baseline *baseline; /* NULL: none */
+    /* what is fixed, or has grown since the baseline, is known: neither side may lack hazards, and
+     * there are no open modules */
+    bool knows_fixed;
     struct sc_rank_names ranks;       /* of the reader's runs */
     struct sc_suppressed *suppressed; /* the caller's; NULL: none */
-    struct sc_scratch scratch;        /* of the run or hazard that was asked for last */
+    struct sc_scratch scratch;        /* of the run or hazard that was prepared last */
     json_t *record;
 };
 
 /* Prepares the model of what the reader has read, with a place for each finding. The reader,
- * symbols, rules and excerpts stay the caller's. The model must not be moved afterwards. False: out
- * of memory. */
+ * symbols, rules and excerpts stay the caller's. The model must not be moved afterwards. Returns
+ * false if there is no memory. */
 bool sc_model_init(struct sc_model *model, const struct sc_reader *reader,
                    struct sc_frame_makers makers, struct sc_excerpts *excerpts);
 void sc_model_free(struct sc_model *model);
 
-/* Keeps the hazards that the filter takes (NULL takes all), merges those of one place, and puts
- * those first that the baseline (NULL: none) does not know. The baseline stays the caller's. */
+/* Keeps the hazards that the filter selects (NULL selects all), merges those of one place, and puts
+ * those first that are not in the baseline (NULL: there is none). The baseline stays the caller's.
+ */
 void sc_model_select(struct sc_model *model, const struct sc_filter *filter,
                      struct sc_baseline *baseline);
 
-/* The headline: "2 places with hazards", and whether there may be more that could not be read.
- * Valid as a run is. */
+/* Returns the headline: "2 places with hazards", and whether there may be more that could not be
+ * read. Valid until the next run or hazard is prepared. */
 const char *sc_model_headline(struct sc_model *model);
 
-/* Hazard `index` is suppressed, or was there before: nobody has to act. */
+/* Returns true if hazard `index` is suppressed, or was in the baseline, so that nobody has to act.
+ */
 bool sc_model_is_excused(const struct sc_model *model, size_t index);
 
-/* Make run `index` of reader->run_count, or hazard `index` of model->count. Valid until the next
- * one is asked for. */
+/* Prepare run `index` of reader->run_count, or hazard `index` of model->count. The result is valid
+ * until the next one is prepared. */
 const struct sc_run *sc_model_run(struct sc_model *model, size_t index);
 const struct sc_shown *sc_model_hazard(struct sc_model *model, size_t index);
 
-/* Makes the hazard without words and without what the baseline says, which takes half the time. */
+/* Prepares the hazard without words and without the comparison with the baseline, which takes half
+ * the time. */
 const struct sc_shown *sc_model_bare_hazard(struct sc_model *model, size_t index);
 
-/* What is said of open module `index` of model->open_module_count. Valid as a run is. */
+/* Returns the words for open module `index` of model->open_module_count. Valid until the next run
+ * or hazard is prepared. */
 const char *sc_model_open_words(struct sc_model *model, size_t index);
 
-/* Reads the source around a frame; valid as a hazard is. No lines: there is none, or it may not be
- * shown. */
+/* Reads the source around a frame; valid as long as the hazard is. No lines: there is no source, or
+ * it must not be shown. */
 struct sc_excerpt sc_model_excerpt(struct sc_model *model, const struct sc_frame *frame);
 
 #endif

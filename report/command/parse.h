@@ -1,4 +1,4 @@
-/* Parses JSON into jansson's values, several times as fast as jansson itself. */
+/* Parses JSON into jansson's values, several times as fast as jansson does. */
 #ifndef SC_REPORT_COMMAND_PARSE_H
 #define SC_REPORT_COMMAND_PARSE_H
 
@@ -7,15 +7,16 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* Parses an object or an array with nothing behind it, as json_loadb with JSON_REJECT_DUPLICATES
- * does. NULL: it is anything else, or out of memory. The text needs no NUL. */
+/* Parses an object or an array that nothing follows, as json_loadb with JSON_REJECT_DUPLICATES
+ * does. Returns NULL if the text is anything else, or there is no memory. The text need not end
+ * with a NUL. */
 json_t *sc_parse(const char *text, size_t size);
 
-/* The same. Objects in arrays that lines have alike are parsed once: nobody may change these. */
+/* The same. Objects in arrays that equal those of earlier lines are not parsed again but shared
+ * (pieces.h), so they must not be changed. */
 json_t *sc_parse_line(const char *text, size_t size, struct sc_pieces *pieces);
 
-/* Parses a text that sc_pieces_pack has made of one which was parsed before; the result is the same
- * as then. */
+/* Parses a text that sc_pieces_pack has made of a parsed line. The result equals that line's. */
 json_t *sc_parse_packed(const char *text, size_t size);
 
 #endif

@@ -1,8 +1,6 @@
-/* The ranks that a launcher (torchrun, mpirun, srun) gave to the runs.
+/* Keeps the ranks that a launcher (torchrun, mpirun, srun) gave to the runs.
  *
- * A rank may have several runs, on one host or on several. What a launcher calls a rank is any
- * text.
- */
+ * A rank may have several runs, on one host or on several. The name of a rank may be any text. */
 #ifndef SC_REPORT_COMMAND_RANK_NAMES_H
 #define SC_REPORT_COMMAND_RANK_NAMES_H
 
@@ -14,24 +12,25 @@
 
 struct sc_rank_names {
     char **names;     /* by run; NULL: it has none */
-    size_t *in_order; /* the runs that have one, by number and then by name */
+    size_t *in_order; /* the runs that have a rank, sorted by number and then by name */
     size_t count;     /* how many these are */
 };
 
-/* False when out of memory. */
+/* Makes the list from the runs of the reader. Returns false if there is no memory. */
 bool sc_rank_names_make(struct sc_rank_names *ranks, const struct sc_reader *reader);
 void sc_rank_names_free(struct sc_rank_names *ranks);
 
-/* Runs of several ranks? */
+/* Returns true if the runs have at least two different ranks. */
 bool sc_rank_names_are_several(const struct sc_rank_names *ranks);
 
-/* "rank 3", "ranks 0-2, 5" of the runs that `is_in` takes; NULL: none of them has a rank. */
+/* Returns words such as "rank 3" or "ranks 0-2, 5" for the ranks of the runs that `is_in` selects;
+ * NULL: none of them has a rank. */
 typedef bool sc_rank_names_is_in(const void *context, size_t run);
 const char *sc_rank_names_words(const struct sc_rank_names *ranks, struct sc_scratch *scratch,
                                 sc_rank_names_is_in *is_in, const void *context);
 
-/* Words for the ranks below the largest one that no run has; NULL: there are none, or a rank is no
- * number. */
+/* Returns words for the ranks below the largest one that no run has; NULL: there are none, or a
+ * rank is no number. */
 const char *sc_rank_names_missing(const struct sc_rank_names *ranks, struct sc_scratch *scratch);
 
 #endif

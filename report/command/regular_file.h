@@ -1,7 +1,7 @@
-/* Opens regular files without ever waiting for anybody.
+/* Opens regular files without ever waiting.
  *
- * A FIFO would wait for a writer, and to open a device may do something to it (a tape rewinds). So
- * the type of what is at a path is asked for before the open, and of the open file once more. */
+ * To open a FIFO would wait for a writer, and to open a device may have an effect (a tape rewinds).
+ * So the type of what is at a path is checked before the open, and again on the open file. */
 #ifndef SC_REPORT_COMMAND_REGULAR_FILE_H
 #define SC_REPORT_COMMAND_REGULAR_FILE_H
 
@@ -9,24 +9,24 @@
 #include <stdio.h>
 
 /* Opens the regular file at `path` for reading. `flags`: O_NOFOLLOW, so that no symbolic link at
- * the end of the path is followed, or 0. Returns a descriptor, which is none of the standard three
- * and closes on exec, or -errno: -EISDIR for a folder, -ENOTSUP for what else is no file. */
+ * the end of the path is followed, or 0. Returns a descriptor above 2 that closes on exec, or
+ * -errno: -EISDIR for a folder, -ENOTSUP for anything else that is no regular file. */
 int sc_regular_file_open(const char *path, int flags);
 
-/* The same for a path that a report, or a file of one, has named: -EPERM for what is the kernel's
- * (report/command/kernels_files.h). */
+/* The same for a path that comes from a report, or from a file that a report names: -EPERM for a
+ * file that the Linux kernel makes up (report/command/kernels_files.h). */
 int sc_regular_file_open_named(const char *path);
 
-/* As sc_regular_file_open, but returns a stream; NULL: an error, which is in *error. */
+/* As sc_regular_file_open, but returns a stream; NULL on failure, with the error in *error. */
 FILE *sc_regular_file_stream(const char *path, int flags, int *error);
 
-/* Reads a regular file of at most `max` bytes, and puts a NUL behind it. The caller frees *text.
- * `size` may be NULL. Returns 0, or -errno as above, -EFBIG for a larger file. */
+/* Reads a regular file of at most `max` bytes, and appends a NUL. The caller frees *text. `size`
+ * may be NULL. Returns 0, or -errno as above; -EFBIG for a larger file. */
 int sc_regular_file_read(const char *path, size_t max, char **text, size_t *size);
 
-/* The same of an open file, which stays open. */
+/* The same for an open file, which stays open. */
 int sc_regular_file_read_open(int fd, size_t max, char **text, size_t *size);
-/* What to say of an error (-errno) of the functions above. */
+/* Returns words for an error (-errno) of these functions. */
 const char *sc_regular_file_error(int error);
 
 #endif

@@ -5,19 +5,19 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* A new record, with no run and no summary yet. The caller decrefs it. NULL: out of memory. */
+/* Makes a record without a run and a summary. The caller decrefs it. NULL: no memory. */
 json_t *sc_run_record_make(const char *name);
 
-/* Nothing, or nothing more, of the file is known, and why. */
+/* Notes that nothing, or nothing more, of the file could be read, and why. */
 void sc_run_record_set_unreadable(json_t *record, const char *why);
 
-/* The file is no report, and its lines are none of one. */
+/* Notes that the file is no report, so its lines do not count. */
 void sc_run_record_refuse_file(json_t *record);
 
 void sc_run_record_add_bad_line(json_t *record, size_t number, const char *problem);
 
-/* Adds a `coverage` line to the record. Of equal ones only the last is kept, which counts them
- * all. */
+/* Adds a `coverage` line to the record. Equal ones replace each other, since the last one counts
+ * them all. */
 void sc_run_record_take_miss(json_t *record, json_t *miss);
 
 #endif

@@ -1,5 +1,5 @@
-/* The command's side of a run's roll (report/roll.h), into which the processes of the run write
- * notes. */
+/* The roll of a run, on the side of the command: the memory file into which the processes of the
+ * run write notes (report/roll.h). */
 #ifndef SC_REPORT_COMMAND_RUN_ROLL_H
 #define SC_REPORT_COMMAND_RUN_ROLL_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One note of a process. `path`: NULL except in notes of a report and SC_ROLL_OFF. */
+/* A note of one process. `path`: NULL except in notes of a report and SC_ROLL_OFF. */
 struct sc_run_note {
     int32_t pid;
     uint64_t started;
@@ -18,32 +18,34 @@ struct sc_run_note {
 };
 
 struct sc_run_roll {
-    int file;                   /* -1: none can be had, and nobody notes anything */
-    char name[128];             /* of the roll in SAFECOPY_RUN; "" if there is none */
-    char *notes;                /* each ends with a NUL */
-    size_t size;                /* of `notes` */
-    unsigned said;              /* bit i: a process has noted sc_roll_note i */
-    size_t report_count;        /* notes of a report */
-    struct sc_run_note *living; /* notes of a report whose process still ran when they were read */
+    int file;            /* -1: there is no roll, so no process writes notes */
+    char name[128];      /* the name of the roll in SAFECOPY_RUN; "" if there is none */
+    char *notes;         /* the notes, each ending with a NUL */
+    size_t size;         /* of `notes` */
+    unsigned said;       /* bit i: a process has written note i of enum sc_roll_note */
+    size_t report_count; /* notes of a report */
+    /* notes of reports whose process still ran when the roll was read */
+    struct sc_run_note *living;
     size_t living_count;
-    bool is_unread; /* what was noted could not be read, or not all of it */
-    bool lacks;     /* a process had something to note and could not */
+    bool is_unread; /* the notes could not be read, or not all of them */
+    bool lacks;     /* a process could not write its note */
 };
 
-/* Makes a roll and names it in the environment, before the rolls of a run that this one is part of.
- * `is_shown`: the command shows the reports on stderr, so the processes print no summary. */
+/* Makes a roll and names it in the environment, before the rolls of an outer run. `is_shown`: the
+ * command shows the reports on stderr, so the processes print no summary of their own. */
 void sc_run_roll_begin(struct sc_run_roll *roll, bool is_shown);
 
-/* Reads what was noted. To be called once. */
+/* Reads the notes. To be called once. */
 void sc_run_roll_read(struct sc_run_roll *roll);
 
-/* Reads the note at *at, first 0, and moves *at behind it. False: there are no more. */
+/* Decodes the note at *at, which is 0 at first, and moves *at past it. Returns false if there are
+ * no more. */
 bool sc_run_roll_next(const struct sc_run_roll *roll, size_t *at, struct sc_run_note *note);
 
-/* Did the process note its report, and still run when the roll was read? */
+/* Returns true if the process has noted its report, and still ran when the roll was read. */
 bool sc_run_roll_has_living(const struct sc_run_roll *roll, int64_t pid, int64_t started);
 
-/* Does `value`, of SAFECOPY_RUN, name this roll? */
+/* Returns true if `value`, a value of SAFECOPY_RUN, names this roll. */
 bool sc_run_roll_is_in(const struct sc_run_roll *roll, const char *value);
 
 static inline bool sc_run_roll_says(const struct sc_run_roll *roll, enum sc_roll_note note)

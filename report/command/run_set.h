@@ -1,5 +1,5 @@
-/* A set of numbers of runs. Runs that follow each other take one entry, a span, so that a set of
- * all ranks of a job takes as much as a set of one. */
+/* A set of numbers of runs. Consecutive numbers take one entry, a span, so a set of all ranks of a
+ * job takes as little memory as a set of one. */
 #ifndef SC_REPORT_COMMAND_RUN_SET_H
 #define SC_REPORT_COMMAND_RUN_SET_H
 
@@ -13,23 +13,23 @@ struct sc_run_span {
 
 /* All zero is empty. */
 struct sc_run_set {
-    struct sc_run_span *spans; /* in ascending order; between two of them a run is missing */
+    struct sc_run_span *spans; /* in ascending order, with a gap between each two */
     size_t span_count, capacity;
     size_t count; /* of runs */
 };
 
-/* Pre: no number of the set is larger. Out of memory, the number is left out. */
+/* Adds a number. Pre: it is larger than all in the set. Without memory it is left out. */
 void sc_run_set_add(struct sc_run_set *set, size_t number);
 
-/* Adds a span of runs. Pre: no span of the set begins behind this one. */
+/* Adds a span. Pre: no span of the set begins after it. */
 void sc_run_set_add_span(struct sc_run_set *set, struct sc_run_span span);
 
 bool sc_run_set_has(const struct sc_run_set *set, size_t number);
 
-/* Adds all runs of `other`. If out of memory, the set stays as it is. */
+/* Adds all numbers of `other`. Without memory the set stays as it is. */
 void sc_run_set_unite(struct sc_run_set *set, const struct sc_run_set *other);
 
-/* Leaves the set empty. */
+/* Frees the memory, and leaves the set empty. */
 void sc_run_set_free(struct sc_run_set *set);
 
 #endif

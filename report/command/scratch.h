@@ -1,6 +1,7 @@
-/* Memory that is freed all at once: for the parts of one run or hazard while it is shown.
+/* Memory that is freed all at once: for the words and frames of one run or hazard while it is
+ * shown.
  *
- * If no memory is left the process ends: nothing that is shown could be whole. */
+ * If there is no memory, the process ends, since nothing that is shown could be complete. */
 #ifndef SC_REPORT_COMMAND_SCRATCH_H
 #define SC_REPORT_COMMAND_SCRATCH_H
 
@@ -11,7 +12,7 @@ struct sc_scratch {
     struct sc_scratch_block *blocks;
 };
 
-/* `size` bytes of zeros, aligned for any object. */
+/* Returns `size` bytes of zeros, aligned for any object. */
 void *sc_scratch_take(struct sc_scratch *scratch, size_t size);
 
 __attribute__((format(printf, 2, 3))) char *sc_scratch_print(struct sc_scratch *scratch,

@@ -1,5 +1,5 @@
-/* Shows the runs of several ranks side by side: what their reports say, said once for all ranks of
- * which it is true. */
+/* Shows runs of several ranks together: what their reports say, once for all ranks of which it is
+ * true. */
 #ifndef SC_REPORT_COMMAND_SHOWN_RANKS_H
 #define SC_REPORT_COMMAND_SHOWN_RANKS_H
 
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Prints those of model->ranks, which are several. */
+/* Prints the runs of model->ranks. Pre: there are several ranks. */
 void sc_shown_ranks_print(FILE *out, struct sc_model *model);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "report/command/model.h"
 
-/* Makes the run of `entry`, a record as in sc_reader.runs. All is in the scratch or in the
+/* Prepares the run of `entry`, a record as in sc_reader.runs. All is in the scratch or in the
  * entry. */
 struct sc_run sc_shown_runs_make(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
                                  json_t *entry);

@@ -1,6 +1,6 @@
-/* Finds a call in lines of source, by its function's name and by brackets and commas alone: what
- * the program wrote there, and which part of it an argument is. Names of functions and variables
- * are as the source has them. The result is for people, who see the line as well. */
+/* Finds a call in lines of source, and its arguments, by the function's name, brackets and commas
+ * alone. The source is not parsed any further: the result is shown to people, who see the line as
+ * well. */
 #ifndef SC_REPORT_COMMAND_SOURCE_CALL_H
 #define SC_REPORT_COMMAND_SOURCE_CALL_H
 
@@ -18,19 +18,20 @@ struct sc_source_span {
 };
 
 struct sc_source_call {
-    size_t line; /* by index: where the name stands */
+    size_t line; /* the index of the line that has the name */
     size_t count;
-    struct sc_source_span spans[SC_SOURCE_ARGUMENTS_MAX]; /* of the arguments; of one that goes on
-                                                           * in another line its first line */
-    const char *arguments[SC_SOURCE_ARGUMENTS_MAX];       /* with single blanks */
+    /* those of the arguments; for an argument over several lines, its part in the first line */
+    struct sc_source_span spans[SC_SOURCE_ARGUMENTS_MAX];
+    const char *arguments[SC_SOURCE_ARGUMENTS_MAX]; /* the arguments, with single blanks */
 };
 
-/* Finds the call of `name` in the line at index `line`, else in those before it. False: it is not
- * there, or its last argument is not. */
+/* Finds the call of `name` in the line with index `line`, or else in the lines before it. Returns
+ * false if it is not there, or does not end within the excerpt. */
 bool sc_source_call_find(struct sc_source_call *call, struct sc_scratch *scratch,
                          const struct sc_excerpt *excerpt, size_t line, const char *name);
 
-/* Finds `words` in a line as a whole, with no letter, digit or underscore before or behind. */
+/* Finds `words` in a line, with no letter, digit or underscore directly before or after them.
+ * Returns false if they are not there. */
 bool sc_source_call_find_words(struct sc_source_span *span, const struct sc_excerpt *excerpt,
                                size_t line, const char *words);
 

@@ -1,5 +1,5 @@
-/* Writes suppressions for the hazards of a report (docs/suppressions.md), to which the user has to
- * add reasons. */
+/* Writes suppressions for the hazards of a report (docs/suppressions.md), which the user has to
+ * complete with reasons. */
 #ifndef SC_REPORT_COMMAND_SUGGEST_H
 #define SC_REPORT_COMMAND_SUGGEST_H
 

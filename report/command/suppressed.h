@@ -7,16 +7,16 @@
 
 struct sc_suppressed;
 
-/* Reads the file. NULL: it, or one of its entries, is wrong, so that none is in force, and stderr
- * was told. */
+/* Reads the file. Returns NULL if it, or one of its entries, is wrong, after a message on stderr:
+ * then no entry is applied. */
 struct sc_suppressed *sc_suppressed_read(const char *path);
 void sc_suppressed_free(struct sc_suppressed *suppressed);
 
-/* Says which entries have had their last day. */
+/* Writes to stderr which entries have expired. */
 void sc_suppressed_tell_expired(const struct sc_suppressed *suppressed);
 
-/* The reason of the first entry in force that covers the hazard; NULL: none does. The hazards are
- * of one model, with its scratch. */
+/* Returns the reason of the first valid entry that covers the hazard; NULL: none does. All hazards
+ * must be of one model, with its scratch. */
 const char *sc_suppressed_reason(struct sc_suppressed *suppressed, struct sc_scratch *scratch,
                                  const struct sc_shown *hazard);
 

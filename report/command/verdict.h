@@ -1,8 +1,8 @@
 /* Judges all processes of a run together, as strict=1 asks for.
  *
- * A process in which there was a hazard ends with `exitcode`, but a process that started it may
- * ignore that: a launcher that kills its workers, a shell that goes on. The reports tell it all the
- * same. What they do not tell is unknown, and never clean. */
+ * A process in which there was a hazard ends with `exitcode`, but the process that started it may
+ * ignore that, as a launcher that kills its workers or a shell that goes on. The reports still say
+ * it. What they do not say is unknown, and never counts as clean. */
 #ifndef SC_REPORT_COMMAND_VERDICT_H
 #define SC_REPORT_COMMAND_VERDICT_H
 
@@ -14,21 +14,21 @@
 enum sc_certainty;
 
 struct sc_verdict {
-    /* One of the reports has a hazard of the certainty that was asked for, or of a stronger one,
-     * that is not suppressed. Nothing else is known then. */
+    /* At least one report has a hazard of the requested certainty, or of a stronger one, that is
+     * not suppressed. The other members are not set then. */
     bool fails;
 
-    /* Why there may have been one all the same, or NULL: "FILE: why". That is so where a line
-     * cannot be read, where a run did not end normally and its process does not live on, and where
-     * a process has noted a report that is not there, or that it could not write one. The words are
-     * the scratch's. */
+    /* Why there may have been one nevertheless: "FILE: why"; NULL: there was none. So if a line
+     * cannot be read, if a run did not end normally and its process is not alive, and if a process
+     * has noted a report that is not there or that it could not write. The words are in the
+     * scratch. */
     const char *doubt;
 
     /* Calls of at least one process came through the library, as its report or its notes say. */
     bool is_judged;
 };
 
-/* `paths` ends with a NULL. */
+/* Judges the run of the reports at `paths` (up to a NULL). */
 struct sc_verdict sc_verdict_find(char *const *paths, enum sc_certainty certainty,
                                   const struct sc_run_roll *roll, struct sc_scratch *scratch);
 

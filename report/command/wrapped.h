@@ -1,4 +1,4 @@
-/* Wraps text for people at a terminal, in lines as wide as the docs are. */
+/* Wraps text for people at a terminal. */
 #ifndef SC_REPORT_COMMAND_WRAPPED_H
 #define SC_REPORT_COMMAND_WRAPPED_H
 
@@ -7,8 +7,8 @@
 
 enum { SC_WRAPPED_WIDTH = 100 };
 
-/* Writes the words of `text` with one blank between them, in lines of that width, unless a word is
- * longer; a newline follows the last one. */
+/* Writes the words of `text`, separated by single blanks, in lines of SC_WRAPPED_WIDTH columns
+ * (longer only if a word is), and a newline after the last one. */
 void sc_wrapped_put(FILE *out, const char *text, size_t length);
 
 #endif

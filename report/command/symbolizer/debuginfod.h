@@ -2,9 +2,9 @@
  * without libdebuginfod, no server is asked.
  *
  * All modules together may take $DEBUGINFOD_MAXTIME seconds, or a minute. A file may have
- * $DEBUGINFOD_MAXSIZE bytes, or 2 GB, and no more than there is room for. If one is exceeded while
- * a file comes, no server is asked any more, and one line says so. A file that libdebuginfod
- * refuses for its size is left out alone, which is said as well. */
+ * $DEBUGINFOD_MAXSIZE bytes, or 2 GB, and no more than the free space. If a limit is exceeded while
+ * a file is fetched, no server is asked any more, and one message says so. A file that
+ * libdebuginfod refuses for its size is left out alone, also with a message. */
 #ifndef SC_REPORT_COMMAND_SYMBOLIZER_DEBUGINFOD_H
 #define SC_REPORT_COMMAND_SYMBOLIZER_DEBUGINFOD_H
 
@@ -12,21 +12,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the processes that read modules, one each, share about the servers. All zero at first. */
+/* State about the servers that is shared by the processes which read modules. All zero at first. */
 struct sc_debuginfod_shared {
     _Atomic bool is_asking, was_told, is_given_up;
-    _Atomic int64_t waited_ns;      /* for all that was asked for */
-    _Atomic uint64_t fetched_bytes; /* of what is asked for now */
+    _Atomic int64_t waited_ns;      /* for all files so far */
+    _Atomic uint64_t fetched_bytes; /* of the file that is being fetched */
 };
 
-/* Has what follows share it; it must live on. */
+/* Has the following calls use this shared state, which must stay valid. */
 void sc_debuginfod_begin(struct sc_debuginfod_shared *shared);
 
 /* How long all answers together may take. */
 int64_t sc_debuginfod_time_max_ns(void);
 
-/* Fetches the debug file of the build id, which is hexadecimal. Its path, which the caller frees,
- * or NULL. The file is in libdebuginfod's cache, and may be anything. */
+/* Fetches the debug file of the build id (hexadecimal). Returns its path in libdebuginfod's cache,
+ * which the caller frees, or NULL. The file may have any content. */
 char *sc_debuginfod_fetch(const char *build_id);
 
 #endif

@@ -1,6 +1,5 @@
-/* Reads what the files of one module say of addresses in it. The files may be damaged: how much
- * memory and time that takes has no bound here (symbolizer.h).
- */
+/* Reads what the files of one module say about addresses in it. The files may be damaged; this code
+ * sets no bounds for memory and time (symbolizer.h does). */
 #ifndef SC_REPORT_COMMAND_SYMBOLIZER_MODULE_READER_H
 #define SC_REPORT_COMMAND_SYMBOLIZER_MODULE_READER_H
 
@@ -9,16 +8,16 @@
 
 struct sc_module_reader;
 
-/* Opens the files of the module. `sought` must live until the close. NULL: nothing is found that
- * could name an address; stderr is told what is in the way. */
+/* Opens the files of the module. `sought` must live until the close. Returns NULL if no file is
+ * found that could name an address, after messages on stderr about what was in the way. */
 struct sc_module_reader *sc_module_reader_open(const struct sc_module_sought *sought);
 void sc_module_reader_close(struct sc_module_reader *reader);
 
-/* The mangled name of the function that contains the byte before `offset`, which counts from the
- * start of the module's mapping. NULL if it is not known. Valid until the next question. */
+/* Returns the mangled name of the function that contains the byte before `offset`, counted from the
+ * start of the module's mapping; valid until the next call. NULL: not known. */
 const char *sc_module_reader_name(struct sc_module_reader *reader, uint64_t offset);
 
-/* Where that byte is in the source, as sc_source_lines_find gives it. */
+/* Stores where that byte is in the source, as sc_source_lines_find does. */
 size_t sc_module_reader_places(struct sc_module_reader *reader, uint64_t offset,
                                struct sc_source_place *places);
 

@@ -1,7 +1,7 @@
-/* The answer for one address (its function and places in the source), as bytes that go from one
- * process to another.
+/* The answer for one address (its function and places in the source), as bytes that one process
+ * sends to another.
  *
- * The process that reads a damaged file may send anything: what is not an answer is refused. */
+ * The process that reads a damaged file may send anything: what is not an answer is rejected. */
 #ifndef SC_REPORT_COMMAND_SYMBOLIZER_SYMBOL_ANSWER_H
 #define SC_REPORT_COMMAND_SYMBOLIZER_SYMBOL_ANSWER_H
 
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Longer names and paths are left out. An answer never has more bytes than the last of these. */
+/* Longer names and paths are left out, so an answer has at most SC_SYMBOL_ANSWER_MAX bytes. */
 enum {
     SC_SYMBOL_NAME_MAX = 64 * 1024,
     SC_SYMBOL_PATH_MAX = 4096,
@@ -24,11 +24,11 @@ struct sc_symbol_answer {
     struct sc_source_place places[SC_SOURCE_PLACES_MAX];
 };
 
-/* Writes the answer into `bytes`, of SC_SYMBOL_ANSWER_MAX. Returns how many bytes it has. */
+/* Encodes the answer into `bytes`, of SC_SYMBOL_ANSWER_MAX. Returns how many bytes it has. */
 size_t sc_symbol_answer_put(char *bytes, const struct sc_symbol_answer *answer);
 
-/* Takes the answer out of `bytes`, where its words stay. False, and an empty answer: there is
- * none. */
+/* Decodes an answer from `bytes`; its words stay there. Returns false, and stores an empty answer,
+ * if the bytes are none. */
 bool sc_symbol_answer_take(const char *bytes, size_t size, struct sc_symbol_answer *answer);
 
 #endif

@@ -1,5 +1,5 @@
-/* The table of `safecopy watch`: painted anew on a terminal, and printed at the end. No word of a
- * report steers the terminal. */
+/* The table of `safecopy watch`, which is drawn on a terminal again and again, and printed at the
+ * end. Words from reports cannot control the terminal. */
 #ifndef SC_REPORT_COMMAND_WATCH_SCREEN_H
 #define SC_REPORT_COMMAND_WATCH_SCREEN_H
 
@@ -8,20 +8,22 @@
 
 #include <stdio.h>
 
-/* Switch the terminal to its other screen, and back, at the latest when the process ends. */
+/* Switch the terminal to its alternate screen, and back; that is also done when the process ends.
+ */
 void sc_screen_open(void);
 void sc_screen_close(void);
 
-/* Paints the reports as a table, cut to the terminal, with `footer` (NULL: none) below. */
+/* Draws the reports as a table, cut to the size of the terminal, with `footer` (NULL: none) below.
+ */
 void sc_screen_paint(const struct sc_follow *follow, const char *footer);
 
-/* All of it, as lines. */
+/* Prints the whole table as lines. */
 void sc_screen_print(FILE *out, const struct sc_follow *follow);
 
-/* The headline: "2 processes: 1 run, 1 ended; 3 hazards: SC101 2, SC201 1; 1.2 GB held". */
+/* Returns the headline: "2 processes: 1 run, 1 ended; 3 hazards: SC101 2, SC201 1; 1.2 GB held". */
 const char *sc_screen_headline(const struct sc_follow *follow, struct sc_scratch *scratch);
 
-/* How the process of a report is: "runs", "status 0", "ended", "died". */
+/* Returns the state of a report's process: "runs", "status 0", "ended", "died". */
 struct sc_watch_report;
 const char *sc_screen_end(const struct sc_watch_report *report, struct sc_scratch *scratch);
 

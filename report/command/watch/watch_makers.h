@@ -14,11 +14,12 @@ struct sc_watch_makers {
     struct sc_frame_cache cache;
     struct sc_builds_list builds;
     struct sc_pieces pieces;   /* of hazards */
-    struct sc_scratch scratch; /* until sc_watch_makers_forget */
+    struct sc_scratch scratch; /* freed by sc_watch_makers_forget */
 };
 
-/* Prepares the makers. False: out of memory, or rules for frames have a mistake.
- * sc_watch_makers_free is due either way. */
+/* sc_watch_makers_begin prepares all of it. It returns false if there is no memory, or a rule for
+ * frames is wrong; sc_watch_makers_free must be called in either case. sc_watch_makers_forget frees
+ * the scratch. */
 bool sc_watch_makers_begin(struct sc_watch_makers *makers);
 void sc_watch_makers_forget(struct sc_watch_makers *makers);
 void sc_watch_makers_free(struct sc_watch_makers *makers);

@@ -1,4 +1,4 @@
-/* A followed report: what has been shown of it, and what has been sent. */
+/* A followed report: how much of it was shown, and how much was sent. */
 #ifndef SC_REPORT_COMMAND_WATCH_WATCH_REPORT_H
 #define SC_REPORT_COMMAND_WATCH_WATCH_REPORT_H
 
@@ -8,17 +8,19 @@
 struct sc_watch_report {
     struct sc_follow_cursor shown_to;
     struct sc_watched shown;
-    json_t *hazard;        /* the last line of one since the title was made; NULL: none */
-    uint64_t hazard_order; /* of the newest among those of all reports; 0: none */
+    json_t *hazard; /* the last hazard line since the title was made; NULL: none */
+    /* the position of its newest hazard among those of all reports; 0: it has none */
+    uint64_t hazard_order;
     bool has_begun, was_told_dead, was_told_gone;
-    bool is_dead; /* its process is no more, and has not ended normally */
+    bool is_dead; /* its process has ended, and not normally */
 
-    struct sc_follow_cursor sent_to; /* what was made into messages */
-    uint64_t taken_to;               /* what the collector has taken */
+    struct sc_follow_cursor sent_to; /* how much was made into messages */
+    uint64_t taken_to;               /* how much the collector has accepted */
     struct sc_watched sent;
-    bool is_begin_known; /* of the file, by which the state knows it */
+    /* `begin` is set: the digest of the first line, by which the state file names the report */
+    bool is_begin_known;
     struct sc_digest begin;
-    bool told_dead; /* to the collector */
+    bool told_dead; /* the collector was sent that the process died */
 };
 
 #endif

@@ -1,5 +1,5 @@
-/* Reads and writes the file of --state: how far a collector has taken each report. A report is
- * known by its first line, which names its process. */
+/* Reads and writes the file of --state: how much of each report a collector has accepted. A report
+ * is identified by its first line, which names its process. */
 #ifndef SC_REPORT_COMMAND_WATCH_WATCH_STATE_H
 #define SC_REPORT_COMMAND_WATCH_WATCH_STATE_H
 
@@ -10,17 +10,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads the file. If `path` is NULL, or there is no file yet, nothing was taken. NULL: the file is
- * no such file, and stderr was told. */
+/* Reads the file. If `path` is NULL, or there is no file yet, returns an empty state. Returns NULL,
+ * after a message on stderr, if the file is no state file. */
 json_t *sc_watch_state_read(const char *path);
 
-/* Of a report's first line. */
+/* Returns the digest of a report's first line. */
 struct sc_digest sc_watch_state_digest(const char *line, size_t size);
 
-/* How many bytes of the report were taken. */
+/* Returns how many bytes of the report were accepted. */
 uint64_t sc_watch_state_find(const json_t *state, const struct sc_digest *begin);
 
-/* False after it has said, once, that it cannot be written. It is there whole, or as it was. */
+/* Writes the file, completely or not at all. Returns false if that is not possible, after a message
+ * the first time. */
 bool sc_watch_state_write(const char *path, const struct sc_follow *follow);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the lines of one followed report have told so far. Memory grows with the hazards that
- * differ. */
+/* What the lines of one followed report have said so far. Memory grows with the different hazards.
+ */
 #ifndef SC_REPORT_COMMAND_WATCH_WATCHED_H
 #define SC_REPORT_COMMAND_WATCH_WATCHED_H
 
@@ -15,18 +15,19 @@ struct sc_shown;
 
 struct sc_watch_tally {
     char code[8];
-    json_int_t before, count; /* of programs before an exec, and of this one */
+    /* those of earlier programs in the process (before an exec), and those of the present one */
+    json_int_t before, count;
 };
 
 struct sc_watched {
-    json_t *run; /* the run line, without what is large; NULL: none yet */
+    json_t *run; /* the run line without its large members; NULL: none yet */
     const struct sc_builds *builds;
-    char *program, *program_build; /* the first module */
+    char *program, *program_build; /* the path and build id of the first module */
     struct sc_watch_tally *tallies;
     size_t tally_count;
-    struct sc_table counted; /* hazards of this program */
+    struct sc_table counted; /* the hazards of the present program */
     struct sc_watch_counted *first;
-    char *newest; /* the title of the hazard that came last, as it may be shown; NULL: none */
+    char *newest; /* the title of the latest hazard, escaped for a terminal; NULL: none */
     uint64_t device_bytes, host_bytes;
     bool knows_memory;
     json_int_t operations, exit_status;
@@ -47,16 +48,16 @@ enum sc_watch_news {
     SC_WATCH_BAD
 };
 
-/* Takes the next line; NULL: one that was too long. *record: the line parsed, which the caller
- * decrefs; NULL: it could not be read. */
+/* Takes the next line; NULL: a line that was too long. *record: the parsed line, which the caller
+ * decrefs; NULL: it could not be read. Returns what the line is. */
 enum sc_watch_news sc_watched_take(struct sc_watched *watched, struct sc_watch_makers *makers,
                                    const char *line, size_t size, json_t **record);
 
-/* The hazard of a line, until sc_watch_makers_forget. */
+/* Returns the hazard of a line, ready to be shown; valid until sc_watch_makers_forget. */
 const struct sc_shown *sc_watched_show(const struct sc_watched *watched,
                                        struct sc_watch_makers *makers, json_t *record);
 
-/* What a post-mortem says first, likewise. */
+/* Returns the first words about a lost context, from a post-mortem; valid as long. */
 const char *sc_watched_loss(const struct sc_watched *watched, struct sc_watch_makers *makers,
                             const json_t *record);
 
@@ -66,13 +67,13 @@ static inline json_int_t sc_watched_sum(const struct sc_watch_tally *tally)
     return __builtin_add_overflow(tally->before, tally->count, &all) ? INT64_MAX : all;
 }
 
-/* Of all codes. */
+/* Returns the number of hazards of all codes. */
 json_int_t sc_watched_hazards(const struct sc_watched *watched);
 
-/* "rank 3 train (pid 7 on node)" */
+/* Returns words such as "rank 3 train (pid 7 on node)". */
 const char *sc_watched_name(const struct sc_watched *watched, struct sc_scratch *scratch);
 
-/* "SC101 3, SC201 1"; "" without hazards. */
+/* Returns words such as "SC101 3, SC201 1"; "" without hazards. */
 const char *sc_watched_codes(const struct sc_watched *watched, struct sc_scratch *scratch);
 
 #endif

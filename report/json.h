@@ -15,7 +15,7 @@ struct sc_text;
  * NULL pointer; %#lx is the string "0x1f". %lu beyond INT64_MAX is written as INT64_MAX, since
  * readers take no larger number. A key may be a %s, too.
  *
- * sc_json_put(text, "{name:%s sizes:[%lu %lu]}", name, first, second); */
+ *     sc_json_put(text, "{name:%s sizes:[%lu %lu]}", name, first, second); */
 void sc_json_put(struct sc_text *text, const char *members, ...)
     __attribute__((format(printf, 2, 3)));
 

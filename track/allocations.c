@@ -38,7 +38,8 @@ static void drop_block(struct sc_allocations *allocations, uint32_t id)
     sc_pool_release(&allocations->blocks, id);
 }
 
-/* Removes the blocks that overlap the interval: those of one context, or with 0 those of any. */
+/* Removes the blocks that overlap the interval: those of one context, or with `context` 0 all of
+ * them. Removes some at a time, since the grid must not change during a walk. */
 static void remove_overlapping(struct sc_allocations *allocations, uintptr_t address,
                                size_t size_bytes, uint32_t context)
 {
@@ -57,7 +58,8 @@ static void remove_overlapping(struct sc_allocations *allocations, uintptr_t add
     } while (count == REMOVED_AT_ONCE);
 }
 
-/* Blocks that are known at these addresses are of memory whose free the library did not see. */
+/* Blocks that are known at these addresses were freed without the library seeing it, so they are
+ * removed. */
 void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, size_t size_bytes,
                         uint32_t context, uint32_t origin)
 {
@@ -77,7 +79,7 @@ void sc_allocations_add(struct sc_allocations *allocations, uintptr_t address, s
     sc_grid_insert(&allocations->grid, id);
 }
 
-/* The block as callers see it. */
+/* Returns the block as callers get it: a copy of its members. */
 static struct sc_allocation describe(struct sc_allocations *allocations, uint32_t id)
 {
     struct block *block = block_at(allocations, id);
@@ -114,7 +116,7 @@ size_t sc_allocations_block_bytes(struct sc_allocations *allocations, uintptr_t 
     return block.address == address ? block.size_bytes : 0;
 }
 
-/* Marks the block as leaving, so that no other thread can begin to free it as well. */
+/* Marks the block as being freed, so that no other thread can begin to free it as well. */
 struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocations,
                                                uintptr_t address)
 {
@@ -127,8 +129,7 @@ struct sc_allocation sc_allocations_begin_free(struct sc_allocations *allocation
     return describe(allocations, id);
 }
 
-/* The block's own number tells it from one that the driver has handed out at the same address
- * meanwhile. */
+/* Compares the block's serial number, which tells it from a newer block at the same address. */
 bool sc_allocations_end_free(struct sc_allocations *allocations,
                              const struct sc_allocation *allocation, bool freed)
 {

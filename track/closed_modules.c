@@ -15,6 +15,7 @@ enum { MARK = 0xC0E, MARK_SHIFT = 52, NUMBER_SHIFT = 40, MODULES_MAX = 1 << 12 }
 
 static _Atomic(const char *) paths[MODULES_MAX];
 
+/* Returns a copy of the path in pages of its own, which stay for ever; NULL: no memory. */
 static const char *copy_of(const char *path)
 {
     size_t size_bytes = strlen(path) + 1;
@@ -24,7 +25,8 @@ static const char *copy_of(const char *path)
     return copy;
 }
 
-/* The number of the path, which is added if it is new. MODULES_MAX: there is no room. */
+/* Returns the index of the path in `paths`, where it is added if it is new. MODULES_MAX: there is
+ * no room. Without a lock: whoever sets the first free entry has added its path. */
 static unsigned number_of(const char *path)
 {
     const char *added = NULL, *known;
@@ -51,6 +53,7 @@ void sc_closed_modules_note(const char *path, uintptr_t start, uintptr_t end)
                                  (uint64_t)MARK << MARK_SHIFT | (uint64_t)number << NUMBER_SHIFT);
 }
 
+/* A word of a closed module has MARK in its high bits, then the module's index, then the offset. */
 bool sc_closed_modules_frame(const void *word, const char **path, uintptr_t *offset)
 {
     uint64_t bits = (uint64_t)word;

@@ -14,8 +14,8 @@
 
 enum { MOST_BYTES = 1 << 20, LOOKS_MAX = 1024, SPINS = 100 };
 
-/* Is the operation's source large, unchanged by others, and readable, so that comparing it without
- * the lock pays? */
+/* Is it worth comparing the operation's source without the lock? It has to be large and readable,
+ * and only the host may have changed it. */
 static bool is_worth_it(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
@@ -26,7 +26,8 @@ static bool is_worth_it(struct sc_inflight *inflight, const struct sc_op *op)
            sc_source_copies_can_read(inflight, info, info->shape.address, size_bytes);
 }
 
-/* Marks the operation as being compared, so that it stays until the comparison is made. */
+/* Adds the operation to the list, and marks it as being compared, so that nobody drops it
+ * meanwhile. */
 static void begin_comparison(struct sc_inflight *inflight, struct sc_comparisons *comparisons,
                              struct sc_op *op)
 {
@@ -47,8 +48,8 @@ static void set_large_sources(struct sc_stream *stream, bool has_some)
     atomic_store_explicit(&stream->has_large_sources, has_some, memory_order_relaxed);
 }
 
-/* Begins comparisons for operations of the stream that the point covers, within the limits. The
- * stream keeps its mark of large sources if some of its operations were not looked at. */
+/* Lists operations of the stream that the point covers, in their order, until a limit is reached.
+ * If some were not checked, the stream's flag `has_large_sources` stays set. */
 static void begin_on(struct sc_inflight *inflight, struct sc_stream *stream,
                      const struct sc_point *point, struct sc_comparisons *comparisons)
 {
@@ -72,7 +73,7 @@ static void begin_on(struct sc_inflight *inflight, struct sc_stream *stream,
     }
 }
 
-/* The same for all streams that the point covers. */
+/* Lists operations of all streams that the point covers. */
 static void begin_on_all(struct sc_inflight *inflight, const struct sc_point *point,
                          struct sc_comparisons *comparisons)
 {
@@ -109,6 +110,7 @@ void sc_comparisons_begin_equal(struct sc_inflight *inflight, const struct sc_op
         begin_comparison(inflight, comparisons, sc_inflight_op(inflight, id));
 }
 
+/* The comparisons, each of which lets its operation go again. */
 void sc_comparisons_make(struct sc_inflight *inflight, struct sc_comparisons *comparisons)
 {
     for (unsigned i = 0; i < comparisons->count; i++) {
@@ -127,7 +129,8 @@ static bool is_unchanged(const struct sc_comparison *one)
            info->slot && info->slot->bytes == one->copy;
 }
 
-/* Notes the results, but not of operations that were issued anew meanwhile. */
+/* Skips operations that were issued again meanwhile, since their sources may have other bytes by
+ * now. */
 void sc_comparisons_end(struct sc_inflight *inflight, const struct sc_comparisons *comparisons)
 {
     SC_ASSERT_GUARDED(&inflight->ops);

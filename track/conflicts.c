@@ -44,8 +44,8 @@ bool sc_conflicts_is_ordered_after(struct sc_order *order, const struct sc_op_in
            (later->after && sc_order_point_covers(later->after, earlier));
 }
 
-/* Does the later operation surely come after the earlier one? On stream 0 it is the host's, and
- * comes after what the host knows to be done. */
+/* Is the later operation certain to come after the earlier one? On stream 0 it is an action of the
+ * host, and comes after what the host knows to be done. */
 static bool is_ordered(struct sc_order *order, const struct sc_op_info *later,
                        const struct sc_op_info *earlier)
 {
@@ -62,8 +62,8 @@ static bool has_told_by_flag(struct sc_inflight *inflight, uint32_t id)
            sc_kernel_flags_may_show_done(inflight, id);
 }
 
-/* Adds the earlier operation to those that were found, unless the search is for operations to be
- * waited for and this one need not be. Without a list the first conflict ends the search. */
+/* Adds the earlier operation to the list. If only operations to be waited for are wanted, skips one
+ * that is complete or whose source is copied. Without a list, ends the search. */
 static void note_conflict(struct conflict_visit *search, const struct sc_op_info *earlier)
 {
     bool is_done =
@@ -74,7 +74,7 @@ static void note_conflict(struct conflict_visit *search, const struct sc_op_info
         sc_ops_add(search->found, earlier);
 }
 
-/* Notes the operation if it conflicts. False: the search is over. */
+/* Notes the operation if it conflicts with the later one. Returns false if the search is over. */
 static bool visit_conflict(struct conflict_visit *search, uint32_t id)
 {
     struct sc_order *order = search->inflight->order;
@@ -96,7 +96,7 @@ static uint32_t op_count(const struct sc_range *range)
     return atomic_load_explicit(&range->op_count, memory_order_relaxed);
 }
 
-/* Visits the operations in the range's list. */
+/* Visits the operations in the list of the range. */
 static void visit_range_ops(struct sc_inflight *inflight, const struct sc_range *range,
                             struct conflict_visit *search)
 {
@@ -115,8 +115,9 @@ static void visit_grid_ops(struct sc_grid *grid, struct sc_grid *behind,
             return;
 }
 
-/* Operations on common bytes lie on the same range, or on no range if theirs was removed. So the
- * two lists are walked, unless they are longer than what the grids would make us look at. */
+/* Visits operations on host memory that may use the same bytes. These are in the same range, or in
+ * no range if theirs was removed. So the two lists are walked, unless looking them up by address
+ * would visit fewer records. */
 static __attribute__((noinline)) void visit_host_ops(const struct sc_range *range,
                                                      const struct sc_range *no_range,
                                                      struct conflict_visit *search)
@@ -134,7 +135,7 @@ static __attribute__((noinline)) void visit_host_ops(const struct sc_range *rang
     }
 }
 
-/* Visits the operations on host memory: those of the later one's range, and those on no range. */
+/* Visits the operations in the range of the later one, and those in no range. */
 static void visit_host(struct conflict_visit *search)
 {
     static const struct sc_range nothing;
@@ -147,6 +148,7 @@ static void visit_host(struct conflict_visit *search)
         visit_host_ops(range, no_range, search);
 }
 
+/* Operations on device memory are found by address, those on host memory by their range. */
 bool sc_conflicts_search(struct sc_inflight *inflight, const struct sc_op_info *info, bool awaited,
                          struct sc_ops *found)
 {

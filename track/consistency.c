@@ -42,6 +42,7 @@ static void check_in_range(struct sc_inflight *inflight, uint32_t id)
               read_count(&range->op_count));
 }
 
+/* Asserts that the stream's neighbours in the list of streams with operations link back to it. */
 static void check_busy(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_stream *stream = sc_order_stream(inflight->order, id);
@@ -149,7 +150,7 @@ static uint64_t held_bytes(const struct sc_hold *hold)
                : atomic_load_explicit(&hold->node.size_bytes, memory_order_relaxed);
 }
 
-/* Asserts, in a debug build, that the list of holds and their sum are right. */
+/* Asserts that the list of holds is in order of age, and that the sum of its bytes is right. */
 void sc_consistency_of_holds(struct sc_holds *holds)
 {
     uint64_t bytes = 0, age = 0;
@@ -172,7 +173,7 @@ void sc_consistency_of_holds(struct sc_holds *holds)
 
 /* ---- graphs ---- */
 
-/* Counts the graph's uses anew, and asserts that its counts say the same. */
+/* Counts the graph's uses, and asserts that its counts are equal to that. */
 static void check_uses(const struct sc_graph *graph)
 {
     uint32_t freed = 0, stacks = 0, holes = 0, of_device = 0, addresses = 0;
@@ -195,7 +196,8 @@ static void check_uses(const struct sc_graph *graph)
     SC_ASSERT(addresses == graph->address_count);
 }
 
-/* Asserts that each use in the interval's list belongs there and links back. */
+/* Asserts that each use in the list belongs to this interval and links back to the use before it.
+ */
 static void check_behind(const struct sc_graph *graph, uint32_t first, uint32_t interval)
 {
     uint32_t count = 0, previous = 0;
@@ -223,8 +225,7 @@ void sc_consistency_of_graph(struct sc_graphs *graphs, const struct sc_graph *gr
 
 /* ---- spans ---- */
 
-/* Asserts that the list of unapplied spans has only such spans, and adds to the counts of all
- * lists. */
+/* Asserts that the list has only unapplied spans, and counts them. */
 static void check_list(struct sc_spans *spans, uint32_t first, uint32_t *count, uint32_t *hiding,
                        uint32_t *dead)
 {

@@ -67,8 +67,8 @@ static struct sc_copy_manner manner_at(enum sc_copy_call call, const struct sc_c
     return manners[cells[call][place_of(asked, asked->src)][place_of(asked, asked->dst)]];
 }
 
-/* A large source is staged only when the stream has come to the copy, and the call waits for that.
- */
+/* A large source in pageable memory is staged when the stream reaches the copy, and the call waits
+ * until then. */
 static struct sc_copy_manner async_manner(const struct sc_copy_case *asked)
 {
     struct sc_copy_manner manner = manner_at(SC_COPY_ASYNC, asked);
@@ -82,8 +82,8 @@ static bool is_small(const struct sc_copy_case *asked)
     return asked->size_bytes <= BATCHED_BYTES_MAX;
 }
 
-/* A copy of a batch: for large copies, and for devices that work in place, the contract of its
- * access order counts, and not what this driver does. */
+/* A copy of a batch. For large copies, and for devices that use pageable memory directly, the
+ * contract of the access order decides, and not what this driver does. */
 static struct sc_copy_manner batch_manner(const struct sc_copy_case *asked)
 {
     struct sc_copy_manner manner = manner_at(asked->call, asked);
@@ -92,7 +92,7 @@ static struct sc_copy_manner batch_manner(const struct sc_copy_case *asked)
     return manner.read == SC_TAKEN && !is_small(asked) ? manners[LATE] : manner;
 }
 
-/* A graph's launch treats a node's copy as a call in the stream. */
+/* A launch treats the copy of a graph's node as an asynchronous call on the stream. */
 struct sc_copy_manner sc_copy_manner_of(const struct sc_copy_case *asked)
 {
     switch (asked->call) {

@@ -38,7 +38,7 @@ static bool is_done(struct sc_inflight *inflight, const struct sc_op_info *info)
 
 /* ---- what a later one stands for ---- */
 
-/* Does the outer operation use all bytes that the inner one uses? */
+/* Does the outer operation use all bytes of the inner one? */
 static bool contains_bytes(const struct sc_op_info *outer, const struct sc_op_info *inner)
 {
     size_t offset = inner->shape.address - outer->shape.address;
@@ -56,8 +56,8 @@ static bool may_take_the_place(const struct sc_op_info *later, const struct sc_o
     return !(later->unsure & ~earlier->unsure & SC_UNSURE_LEFT_OUT);
 }
 
-/* May the later operation take the place of the earlier one (track/device.h)? Then whatever is
- * unordered with the earlier one is unordered with the later one. */
+/* May the later operation replace the earlier one (track/device.h)? Then whatever is unordered with
+ * the earlier one is unordered with the later one, too. */
 static bool stands_for(struct sc_inflight *inflight, const struct sc_op_info *later,
                        const struct sc_op_info *earlier)
 {
@@ -66,8 +66,8 @@ static bool stands_for(struct sc_inflight *inflight, const struct sc_op_info *la
            sc_conflicts_is_ordered_after(inflight->order, later, &earlier->ticket);
 }
 
-/* Drops operations there that are done, or that `later` stands for. Those beyond DROPPED_AT_ONCE go
- * with the next operation there. */
+/* Drops operations at these bytes that are done, or that `later` replaces. Further ones than
+ * DROPPED_AT_ONCE are dropped with the next operation there. */
 static void drop_needless(struct sc_inflight *inflight, const struct sc_op_info *later)
 {
     uint32_t found[DROPPED_AT_ONCE];
@@ -84,7 +84,8 @@ static void drop_needless(struct sc_inflight *inflight, const struct sc_op_info 
         sc_inflight_free_record(inflight, found[i]);
 }
 
-/* Drops the oldest operations that are done; a full index also loses one that is not. */
+/* Drops the oldest operations that are done. If the index is full, also drops one that is not,
+ * which is counted as not judged. */
 static void retire_oldest(struct sc_inflight *inflight)
 {
     for (unsigned i = 0; i < RETIRED_AT_ONCE && list_of(inflight)->last_op; i++) {
@@ -112,8 +113,8 @@ void sc_device_add(struct sc_inflight *inflight, const struct sc_op_info *info)
     SC_ASSERT(count_of(inflight) <= SC_DEVICE_OPS_MAX);
 }
 
-/* The next older operation of the stream, or NULL once it is not behind the number. `*id` is the
- * operation that was found last, at first 0. */
+/* Returns the stream's next older operation with a number above `number`; NULL: there is none.
+ * `*id`: the operation that was returned last, 0 at first. */
 static struct sc_op_info *next_behind(struct sc_inflight *inflight, uint32_t stream,
                                       uint64_t number, uint32_t *id)
 {
@@ -124,8 +125,8 @@ static struct sc_op_info *next_behind(struct sc_inflight *inflight, uint32_t str
     return info && info->ticket.number > number ? info : NULL;
 }
 
-/* Notes that the stream's operations behind this number stand behind a wait whose end is not seen,
- * so their order is unknown. */
+/* Marks the order of the stream's operations after this number as unknown: a wait for the host
+ * comes before them, whose end the library does not see. */
 void sc_device_mark_unseen(struct sc_inflight *inflight, uint32_t stream, uint64_t number)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -134,8 +135,8 @@ void sc_device_mark_unseen(struct sc_inflight *inflight, uint32_t stream, uint64
         info->unsure |= SC_UNSURE_WAITS;
 }
 
-/* Takes that back for those of the operations behind this number that were issued at this time:
- * they do not stand behind the wait. */
+/* Undoes that for the operations that were issued at `ticks`, since they do not come after the
+ * wait. */
 void sc_device_clear_unseen(struct sc_inflight *inflight, uint32_t stream, uint64_t number,
                             uint64_t ticks)
 {
@@ -148,8 +149,9 @@ void sc_device_clear_unseen(struct sc_inflight *inflight, uint32_t stream, uint6
 
 /* ---- memory that comes or goes ---- */
 
-/* Forgets operations on device memory that is gone, so that they conflict with nothing at that
- * address. */
+/* Drops the operations on this memory, since they would otherwise conflict with uses of the next
+ * memory at the same address. Drops some at a time, since the grid must not change during a walk.
+ */
 void sc_device_forget(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -186,6 +188,7 @@ static bool is_issued_in(struct sc_inflight *inflight, const struct sc_op_info *
     return false;
 }
 
+/* Walks over all operations on device memory. */
 void sc_device_forget_of_contexts(struct sc_inflight *inflight, const uint32_t *contexts,
                                   unsigned count)
 {

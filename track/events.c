@@ -41,8 +41,8 @@ static void set_handle(struct record *record, uintptr_t event)
     atomic_store_explicit(&record->handle, event | (is_wide ? WIDE : 0), memory_order_relaxed);
 }
 
-/* Finds and locks the event's record; NULL: none. The record may become another event's before its
- * lock is taken, so its handle is checked then. */
+/* Finds and locks the event's record; NULL: there is none. Another thread may give the record to
+ * another event before the lock is taken, so its handle is compared afterwards. */
 static inline struct record *lock_record(struct sc_events *events, uintptr_t event) SC_UNFOLLOWED
 {
     struct record *record = sc_handle_pointer(sc_handles_get(&events->records_of, event));
@@ -55,6 +55,7 @@ static inline struct record *lock_record(struct sc_events *events, uintptr_t eve
     return NULL;
 }
 
+/* Reads the point under the lock of the event's record. */
 bool sc_events_point(struct sc_events *events, uintptr_t event,
                      struct sc_point *point) SC_UNFOLLOWED
 {
@@ -71,10 +72,10 @@ bool sc_events_plain_point(struct sc_events *events, uintptr_t event, struct sc_
     return !point->joined;
 }
 
-/* Was `point` taken later than `other` on the same stream? If threads record one event on one
- * stream at the same time, it is not known which record the driver took last. That record comes
- * after all that was on the stream when any of them began. So the event stands for the point that
- * was taken last. */
+/* Was `point` taken later than `other` on the same stream? If two threads record the same event on
+ * one stream at the same time, it is not known which record the driver handled last. The last one
+ * comes after all work that was on the stream when either began. So the event stands for the point
+ * that was taken later. */
 static bool was_taken_later(const struct sc_point *point, const struct sc_point *other)
 {
     if (!point->stream || point->stream != other->stream || point->legacy != other->legacy)
@@ -91,8 +92,8 @@ static inline uint64_t later_work(const struct sc_point *former, uint32_t stream
     return former->stream == stream && former->work_ticks > ticks ? former->work_ticks : ticks;
 }
 
-/* Stores the point. If the record has a later point already, only the time of the work is stored.
- */
+/* Stores the point in the record. If the record has a later point already, stores only the time of
+ * the last work. */
 static void put_point(struct record *record, uintptr_t event, const struct sc_point *point)
 {
     uint64_t work_ticks = later_work(&record->point, point->stream, point->work_ticks);
@@ -102,6 +103,8 @@ static void put_point(struct record *record, uintptr_t event, const struct sc_po
     set_handle(record, event);
 }
 
+/* A point with a clock (`joined`) needs the tracker's lock, since references to clocks are counted
+ * under it. */
 bool sc_events_set_plain(struct sc_events *events, uintptr_t event,
                          const struct sc_point *point) SC_UNFOLLOWED
 {
@@ -188,7 +191,8 @@ bool sc_events_get_simple(struct sc_events *events, uintptr_t event, struct sc_e
     return access_simple(events, event, number, /*sets=*/false) && number->stream;
 }
 
-/* Gives the record to the event, or with 0 to none, and stores the point, which it ends. */
+/* Gives the record to the event (or to none, with 0), and stores the point, whose reference it
+ * takes over. */
 static void replace_point(struct record *record, struct sc_order *order, uintptr_t event,
                           struct sc_point *point)
 {
@@ -203,8 +207,8 @@ static void replace_point(struct record *record, struct sc_order *order, uintptr
     sc_order_release_point(order, &left);
 }
 
-/* Takes a spare record for the event; NULL: no memory. The record's lock is not initialised, as
- * another thread may still be about to take it for a former event. */
+/* Takes an unused record for the event; NULL: no memory. Its lock is not initialised, since another
+ * thread may still be about to lock it for a former event. */
 static struct record *take_record(struct sc_events *events, uintptr_t event)
 {
     uint32_t id = sc_pool_take_as_is(&events->records);
@@ -216,6 +220,8 @@ static struct record *take_record(struct sc_events *events, uintptr_t event)
     return record;
 }
 
+/* Makes a record if the event has none. Without memory the point is released, and the event stays
+ * unknown. */
 void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t event,
                    struct sc_point *point)
 {
@@ -229,7 +235,7 @@ void sc_events_set(struct sc_events *events, struct sc_order *order, uintptr_t e
         sc_order_release_point(order, point);
 }
 
-/* Lets the stream come after what the event stands for. */
+/* Orders the stream's later work after what the event stands for. */
 void sc_events_note_wait(struct sc_events *events, struct sc_order *order, uint32_t stream,
                          uintptr_t event)
 {
@@ -238,6 +244,7 @@ void sc_events_note_wait(struct sc_events *events, struct sc_order *order, uint3
         sc_order_note_wait(order, stream, &point);
 }
 
+/* Empties the record before it is released, since another thread may still find it. */
 void sc_events_forget(struct sc_events *events, struct sc_order *order, uintptr_t event)
 {
     SC_TRACE("event-forget event", event);

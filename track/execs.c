@@ -10,7 +10,8 @@
 
 enum { GONE_AT_ONCE = 64 };
 
-/* Drops all that was known of the exec: its uses, events and watched nodes. */
+/* Drops all that was known of the exec: its uses, events and watched nodes. The exec gets the
+ * context with which it ends. */
 void sc_graphs_begin_exec(struct sc_graphs *graphs, uintptr_t handle, uint32_t context)
 {
     sc_graphs_drop_node(graphs, handle, 0);
@@ -31,7 +32,8 @@ void sc_graphs_end_exec(struct sc_graphs *graphs, uintptr_t handle, bool is_empt
     sc_graphs_make_runs(graphs, handle);
 }
 
-/* Notes that a node of the exec may tell the host something during a launch, or wait for it. */
+/* Notes that a node of the exec may tell the host something during a launch, or may wait for the
+ * host. */
 void sc_graphs_note_host_contact(struct sc_graphs *graphs, uintptr_t handle, bool signals,
                                  bool awaits)
 {
@@ -49,6 +51,7 @@ void sc_graphs_note_kernel(struct sc_graphs *graphs, uintptr_t handle)
         sc_graphs_at(graphs, id)->exec.has_kernels = true;
 }
 
+/* The names are valid only if their number equals that of the nodes that the driver lists. */
 bool sc_graphs_names_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t *names,
                         uint32_t count)
 {
@@ -59,8 +62,8 @@ bool sc_graphs_names_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t *n
     return true;
 }
 
-/* Removes the execs of a context that is gone, some at a time, since the map must not change during
- * a walk. */
+/* Removes the execs of a context that has ended. Some at a time, since the map must not change
+ * during a walk. */
 void sc_graphs_remove_of_context(struct sc_graphs *graphs, uint32_t context)
 {
     uintptr_t gone[GONE_AT_ONCE];
@@ -81,6 +84,7 @@ void sc_graphs_remove_of_context(struct sc_graphs *graphs, uint32_t context)
 
 /* ---- uses ---- */
 
+/* Copies the use and its extra, since the list may move when uses are added. */
 bool sc_graphs_get_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at,
                        struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
@@ -92,7 +96,8 @@ bool sc_graphs_get_use(struct sc_graphs *graphs, uint32_t graph, uint32_t at,
     return true;
 }
 
-/* Takes all of the known use except its name, shape and range, which the driver has just told. */
+/* Copies the author and all else of the known use, but keeps the name, shape and range of `use`,
+ * which the driver has just told. */
 void sc_graphs_recognise(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                          struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
@@ -144,8 +149,8 @@ struct sc_watched_launch *sc_graphs_begin_watched(struct sc_graphs *graphs, uint
 
 /* ---- launches ---- */
 
-/* Walks over the events that nodes of the exec record, or wait for (`waits`). *at: where to go on,
- * first 0. Returns 0 at the end. */
+/* Walks over the events that nodes of the exec record, or wait for (`waits`). *at: the index from
+ * which to go on, 0 at first. Returns 0 at the end. */
 uintptr_t sc_graphs_next_event(struct sc_graphs *graphs, uint32_t exec, bool waits, uint32_t *at)
 {
     const struct sc_graph_events *events = &sc_graphs_at(graphs, exec)->exec.events;
@@ -157,6 +162,7 @@ uintptr_t sc_graphs_next_event(struct sc_graphs *graphs, uint32_t exec, bool wai
     return 0;
 }
 
+/* An exec without a known context ends with the context of the stream that it was launched on. */
 void sc_graphs_note_launched(struct sc_graphs *graphs, uintptr_t handle, uint32_t stream)
 {
     uint32_t id = sc_graphs_make_exec(graphs, handle);

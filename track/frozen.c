@@ -6,7 +6,7 @@
 
 enum { LAUNCHES = 2 }; /* by so many launches memory is frozen */
 
-/* How many of the waiting pieces no captured work uses. */
+/* Returns how many of the pieces are used by no captured work. */
 static unsigned unused_count(const struct sc_frozen *frozen)
 {
     unsigned count = 0;
@@ -15,8 +15,8 @@ static unsigned unused_count(const struct sc_frozen *frozen)
     return count;
 }
 
-/* Adds memory that a graph has read once and for all. False: no room is left; each of the two kinds
- * has its own. */
+/* Adds a piece of memory. Returns false if there is no room; pieces that captured work uses, and
+ * others, have room of their own. */
 bool sc_frozen_add(struct sc_frozen *frozen, const struct sc_frozen_memory *memory)
 {
     unsigned unused = unused_count(frozen);
@@ -39,7 +39,7 @@ static const struct sc_device_use *bytes_of(const struct sc_frozen_memory *memor
     return memory->is_set ? &memory->set : &memory->memory;
 }
 
-/* Does the use have all bytes of the other one? */
+/* Does `whole` use all bytes of `part`? */
 static bool covers(const struct sc_device_use *whole, const struct sc_device_use *part)
 {
     if (!sc_shape_is_whole(&whole->shape, &whole->fold))
@@ -49,8 +49,8 @@ static bool covers(const struct sc_device_use *whole, const struct sc_device_use
            sc_device_use_end(part) <= sc_device_use_end(whole);
 }
 
-/* Is the use a memset of all of the memory's bytes to another value? What a copy or a kernel wrote
- * is not known. */
+/* Is the use a memset of all bytes of the memory to another value? What copies and kernels have
+ * written is not known. */
 static bool sets_anew(const struct sc_device_use *use, const struct sc_device_use *memory)
 {
     bool is_same = memory->direction == SC_MEMSET && memory->fill == use->fill;
@@ -58,8 +58,9 @@ static bool sets_anew(const struct sc_device_use *use, const struct sc_device_us
            covers(use, memory);
 }
 
-/* Does memory that no captured work uses go on waiting after this use? A kernel may use any memory.
- */
+/* Is memory that no captured work uses still of interest after this use? The program has to set all
+ * of it anew, launch the graph, and read it; every other use ends the search. A kernel may use any
+ * memory. */
 static bool keeps_waiting(struct sc_frozen_memory *memory, const struct sc_device_use *use)
 {
     if (use->access == SC_DEVICE_NAMES)
@@ -76,8 +77,8 @@ static bool keeps_waiting(struct sc_frozen_memory *memory, const struct sc_devic
     return true;
 }
 
-/* Does memory that no captured work uses go on waiting after a launch? It does if the graph's own
- * exec is known not to write there. Other execs may read the memory. */
+/* Is memory that no captured work uses still of interest after a launch? Only if the launched exec
+ * is one of its graph, and is known not to write it. Other execs may read it. */
 static bool waits_after_launch(struct sc_frozen_memory *memory, bool is_own,
                                const struct sc_graph_write *write)
 {
@@ -96,6 +97,7 @@ static bool reveals(const struct sc_frozen_memory *memory, const struct sc_devic
            covers(&memory->set, read);
 }
 
+/* Only a copy to the host that reads nothing but what a memset has set shows that. */
 bool sc_frozen_note_copy_to_host(struct sc_frozen *frozen, const struct sc_device_use *use,
                                  struct sc_hazard *hazard)
 {
@@ -113,6 +115,7 @@ bool sc_frozen_note_copy_to_host(struct sc_frozen *frozen, const struct sc_devic
 
 /* ---- what happens to memory ---- */
 
+/* Memory that captured work uses is dropped when it may have been written. */
 void sc_frozen_note_use(struct sc_frozen *frozen, const struct sc_device_use *use)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
@@ -130,7 +133,7 @@ unsigned sc_frozen_forget(struct sc_frozen *frozen)
     return forgotten;
 }
 
-/* Is the exec one whose launches read the memory? */
+/* Do launches of the exec read the memory? */
 static bool has_exec(const struct sc_frozen_memory *memory, uintptr_t exec)
 {
     for (unsigned i = 0; i < memory->exec_count; i++)
@@ -149,8 +152,7 @@ static void take_exec(struct sc_frozen_memory *memory, uintptr_t exec)
     memory->exec_count = kept;
 }
 
-/* The graph or exec of the handle is gone. Memory that no graph and no exec reads any more waits no
- * longer. */
+/* Drops memory that no graph and no exec reads any more. */
 void sc_frozen_forget_handle(struct sc_frozen *frozen, uintptr_t handle)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
@@ -164,8 +166,8 @@ void sc_frozen_forget_handle(struct sc_frozen *frozen, uintptr_t handle)
     sc_graph_writes_forget(&frozen->writes, handle);
 }
 
-/* Some graph was changed by hand, and it is not known which: what the graphs read is unknown from
- * now on, and their execs stay. */
+/* It is not known which graph was changed. So no graph is known to read any of the pieces; the
+ * execs that were made before still read them. */
 void sc_frozen_note_changed(struct sc_frozen *frozen)
 {
     for (unsigned i = frozen->count; i-- > 0;) {
@@ -176,7 +178,7 @@ void sc_frozen_note_changed(struct sc_frozen *frozen)
     sc_graph_writes_forget_all(&frozen->writes); /* it is not known which graph was changed */
 }
 
-/* An exec was made of the graph: its launches read what the graph's would. */
+/* Launches of the exec read and write what its graph says. */
 void sc_frozen_note_instantiated(struct sc_frozen *frozen, uintptr_t graph, uintptr_t exec)
 {
     sc_frozen_forget_handle(frozen, exec);
@@ -188,7 +190,8 @@ void sc_frozen_note_instantiated(struct sc_frozen *frozen, uintptr_t graph, uint
     sc_graph_writes_set(&frozen->writes, exec, sc_graph_writes_find(&frozen->writes, graph));
 }
 
-/* May a launch by this thread, of an exec that writes so, write the memory? */
+/* May a launch by this thread, of an exec that writes `write`, write the memory? If the thread that
+ * captured launches other kernels, they may load the memory's address from anywhere. */
 static bool may_write(const struct sc_graph_write *write, int32_t thread,
                       const struct sc_frozen_memory *memory)
 {
@@ -198,8 +201,8 @@ static bool may_write(const struct sc_graph_write *write, int32_t thread,
                                     sc_shape_hull_bytes(&memory->memory.shape), memory->base);
 }
 
-/* Counts the launch for memory that its exec reads. A launch of another exec that may have written
- * the memory sets the count back. */
+/* Counts the launch for the memory that the exec reads. If another exec may have written the
+ * memory, the count begins again. */
 void sc_frozen_note_launch(struct sc_frozen *frozen, uintptr_t exec, int32_t thread)
 {
     const struct sc_graph_write *write = sc_graph_writes_find(&frozen->writes, exec);
@@ -216,6 +219,8 @@ void sc_frozen_note_launch(struct sc_frozen *frozen, uintptr_t exec, int32_t thr
     }
 }
 
+/* Memory that has been read by LAUNCHES launches, without having been written in between, is
+ * reported and dropped. */
 bool sc_frozen_take_hazard(struct sc_frozen *frozen, struct sc_hazard *hazard)
 {
     for (unsigned i = 0; i < frozen->count; i++) {

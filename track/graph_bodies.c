@@ -20,6 +20,7 @@ void sc_graph_forget_inner(struct sc_graph *graph)
     graph->exec.has_inner = false;
 }
 
+/* Maps each inner node to the node directly around it. */
 void sc_graphs_note_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t inner,
                           uintptr_t around)
 {
@@ -43,8 +44,8 @@ static uintptr_t node_around(struct sc_graph *graph, uintptr_t node)
     return graph->exec.has_inner ? (uintptr_t)sc_handles_get(&graph->exec.inner, node) : 0;
 }
 
-/* The node of the outermost graph that this node is inside of; 0: the node is in the outermost
- * graph itself, or unknown. */
+/* Returns the node of the outermost graph that this node lies within; 0: it lies in the outermost
+ * graph itself, or it is unknown. */
 static uintptr_t outer_of(struct sc_graph *graph, uintptr_t node)
 {
     uintptr_t outer = node_around(graph, node);
@@ -63,7 +64,7 @@ bool sc_graph_is_within(struct sc_graph *graph, uintptr_t node, uintptr_t of)
     return node && node == of;
 }
 
-/* Is it a node of the exec's own graph? */
+/* Is it a node of the exec's own graph? Those have names. */
 static bool is_named(const struct sc_graph *graph, uintptr_t node)
 {
     for (uint32_t i = 0; i < graph->exec.names.count; i++)
@@ -79,7 +80,7 @@ static enum sc_graph_place place_of(struct sc_graph *graph, uintptr_t node)
     return !graph->exec.has_inner || is_named(graph, node) ? SC_PLACE_OUTERMOST : SC_PLACE_UNKNOWN;
 }
 
-/* Is the node one of the exec's own graph, or within a node of that, or unknown? */
+/* Looks first for a node around it, and then among the names of the exec's own nodes. */
 enum sc_graph_place sc_graphs_place_of(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                                        uintptr_t *outer)
 {
@@ -96,8 +97,8 @@ static uintptr_t inner_of(struct sc_graphs *graphs, const struct sc_graph *graph
     return sc_graphs_extra(graphs, sc_graph_use_at(graph, use))->inner;
 }
 
-/* The first use, from this one on, that the inner node or a node within it has; 0: there is none.
- */
+/* Returns the first use, from this one on, of the inner node or of a node within it; 0: there is
+ * none. */
 static uint32_t find_inner(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use,
                            uintptr_t inner)
 {
@@ -118,8 +119,8 @@ static uint32_t next_inner(struct sc_graphs *graphs, struct sc_graph *graph, uin
     return find_inner(graphs, graph, sc_graph_next_of(graph, use), inner);
 }
 
-/* Disables a use that may no longer be what the node does. Kernels' addresses stay: they are
- * dropped when a kernel is changed (sc_graphs_drop_addresses). */
+/* Disables a use that the node may no longer have. Kernels' addresses stay: they are dropped when a
+ * kernel is changed (sc_graphs_drop_addresses). */
 static void lose_use(struct sc_graph *graph, uint32_t use)
 {
     struct sc_graph_use *lost = sc_graph_use_at(graph, use);
@@ -127,8 +128,8 @@ static void lose_use(struct sc_graph *graph, uint32_t use)
         sc_graph_enable_use(graph, lost, /*enabled*/ false);
 }
 
-/* Disables the uses that the inner node may have besides those under its name: uses of a node
- * around it that was given another child graph. */
+/* Disables uses that may belong to the inner node without having its name: those of a node around
+ * it that the program has given another child graph. */
 static void lose_uses_around(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t outer,
                              uintptr_t inner)
 {
@@ -140,8 +141,8 @@ static void lose_uses_around(struct sc_graphs *graphs, struct sc_graph *graph, u
     }
 }
 
-/* Uses that a node around this one was given by another child graph may be this node's as well, and
- * are disabled. */
+/* Collects the flags of the dropped uses. Uses of a node around this one that was given another
+ * child graph may be this node's as well, and are disabled. */
 struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t handle,
                                            uintptr_t outer, uintptr_t inner)
 {
@@ -164,7 +165,7 @@ struct sc_graph_flags sc_graphs_drop_inner(struct sc_graphs *graphs, uintptr_t h
     return flags;
 }
 
-/* Gives new uses of an inner node the flags that its former ones had. */
+/* Gives the new uses of an inner node the flags that its former uses had. */
 void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t outer,
                            uintptr_t inner, const struct sc_graph_flags *flags)
 {
@@ -181,8 +182,8 @@ void sc_graphs_place_inner(struct sc_graphs *graphs, uintptr_t handle, uintptr_t
     sc_graph_note_stale(graph);
 }
 
-/* Disables the uses of all inner nodes: one of them was changed or disabled, and it is not known
- * which. */
+/* Disables the uses of all inner nodes: the program has changed or disabled one of them, and it is
+ * not known which. */
 static void lose_inner(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     for (uint32_t use = 1; use <= graph->uses.count; use++)
@@ -198,8 +199,8 @@ void sc_graphs_disable_inner(struct sc_graphs *graphs, uintptr_t handle)
     lose_inner(graphs, sc_graphs_find_or_empty(graphs, handle));
 }
 
-/* Enables or disables the uses within a node. Does nothing for a node of the exec's own graph,
- * whose uses have its name. */
+/* Enables or disables the uses of an inner node, which the exec keeps under the name of the
+ * outermost node around it. Does nothing for a node of the exec's own graph. */
 void sc_graph_enable_inner(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node,
                            bool enabled)
 {

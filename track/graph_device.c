@@ -8,6 +8,7 @@
 
 enum { OWN_MIN = 4 };
 
+/* Frees the races, and the notes of memory that nodes allocate or free. */
 void sc_graph_free_device(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -27,7 +28,7 @@ static struct sc_graph *exec_of(struct sc_graphs *graphs, uintptr_t handle)
 
 /* ---- memory that nodes allocate or free ---- */
 
-/* Notes memory that a node of the exec allocates or frees. False: no room is left. */
+/* Notes memory that a node of the exec allocates or frees. Returns false if there is no room. */
 bool sc_graphs_note_own_memory(struct sc_graphs *graphs, uintptr_t handle,
                                const struct sc_graph_own *own)
 {
@@ -48,7 +49,7 @@ bool sc_graphs_note_own_memory(struct sc_graphs *graphs, uintptr_t handle,
     return true;
 }
 
-/* Do the bytes overlap memory of known size that a node allocates or frees? */
+/* Do the bytes overlap memory, of known size, that a node of the exec allocates or frees? */
 static bool is_own(const struct sc_graph_device *device, uintptr_t address, size_t size_bytes)
 {
     for (uint32_t i = 0; i < device->own_count; i++) {
@@ -60,7 +61,7 @@ static bool is_own(const struct sc_graph_device *device, uintptr_t address, size
     return false;
 }
 
-/* Does a node of the exec allocate the memory with this address? */
+/* Does a node of the exec allocate the memory that contains this address? */
 static bool is_allocated_here(const struct sc_graph_device *device, uintptr_t address)
 {
     for (uint32_t i = 0; i < device->own_count; i++) {
@@ -76,7 +77,8 @@ static bool uses_own(const struct sc_graph *graph, const struct sc_graph_use *us
     return is_own(&graph->exec.device, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-/* Is there room for this use of device memory, and is it one that the exec keeps? */
+/* Kernels' addresses and other uses have room of their own. An exec whose uses are not all known
+ * (is_left_out) keeps only frees. */
 bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_use *use)
 {
     const struct sc_graph_device *device = &graph->exec.device;
@@ -86,8 +88,8 @@ bool sc_graph_takes_device(const struct sc_graph *graph, const struct sc_graph_u
            (use->direction == SC_FREE || (!device->is_left_out && !uses_own(graph, use)));
 }
 
-/* Drops uses of device memory, except kernels' addresses: all, or only those of memory that nodes
- * of the exec allocate or free. */
+/* Drops uses of device memory, except kernels' addresses: all of them, or only uses of memory that
+ * nodes of the exec allocate or free. */
 static void drop_uses(struct sc_graphs *graphs, struct sc_graph *graph, bool all)
 {
     for (uint32_t use = 1; use <= graph->uses.count; use++) {
@@ -105,7 +107,7 @@ static void leave_out_device(struct sc_graphs *graphs, struct sc_graph *graph)
     drop_uses(graphs, graph, /*all*/ true);
 }
 
-/* Leaves uses of device memory by the exec unjudged from now on, as they are not fully known. */
+/* Drops the exec's uses of device memory, and keeps no more, because not all of them are known. */
 void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -114,7 +116,8 @@ void sc_graphs_leave_out_device(struct sc_graphs *graphs, uintptr_t handle)
         leave_out_device(graphs, graph);
 }
 
-/* Adds a free that a node makes of memory which no node allocates, as a use of its first byte. */
+/* Adds the free, by a node, of memory that no node of the exec allocates: a use of the memory's
+ * first byte. */
 static void add_free(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_own *own)
 {
     const struct sc_graph_use use = {
@@ -126,6 +129,8 @@ static void add_free(struct sc_graphs *graphs, uintptr_t handle, const struct sc
     sc_graphs_add(graphs, handle, &use, NULL, NULL);
 }
 
+/* Memory that the exec's own nodes allocate has no fixed meaning for other nodes, so uses of it are
+ * dropped. */
 void sc_graphs_end_own_memory(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -142,6 +147,7 @@ void sc_graphs_end_own_memory(struct sc_graphs *graphs, uintptr_t handle)
             add_free(graphs, handle, &device->own[i]);
 }
 
+/* Drops kernels' addresses of one node, or of all nodes. */
 void sc_graphs_drop_addresses(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -159,6 +165,7 @@ static bool is_race_of(const struct sc_graph_race *race, uintptr_t node)
     return race->of[0].node == node || race->of[1].node == node;
 }
 
+/* Keeps the races of other nodes. */
 void sc_graph_drop_races(struct sc_graph *graph, uintptr_t node)
 {
     struct sc_graph_device *device = &graph->exec.device;
@@ -169,6 +176,7 @@ void sc_graph_drop_races(struct sc_graph *graph, uintptr_t node)
     device->race_count = kept;
 }
 
+/* The list of races is allocated with the first one. */
 bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
                         const struct sc_graph_race *race)
 {
@@ -184,8 +192,8 @@ bool sc_graphs_add_race(struct sc_graphs *graphs, uintptr_t handle,
     return true;
 }
 
-/* Has the node an unjudged use? What a value in memory orders stands behind a wait for that value,
- * and the wait may stand behind any other node. */
+/* Has the node a use of device memory that is unjudged? What orders such a use is a value in
+ * memory, for which a node before any other node may wait. */
 static bool is_unjudged(struct sc_graphs *graphs, struct sc_graph *graph, uintptr_t node)
 {
     for (uint32_t use = sc_graph_first_of(graphs, graph, node); use;
@@ -196,6 +204,7 @@ static bool is_unjudged(struct sc_graphs *graphs, struct sc_graph *graph, uintpt
     return false;
 }
 
+/* Skips races that were reported already, and those with a disabled or unjudged node. */
 bool sc_graphs_next_race(struct sc_graphs *graphs, uint32_t id, struct sc_graph_race *into)
 {
     SC_ASSERT_GUARDED(&graphs->pool);

@@ -18,8 +18,8 @@ struct former_search {
     bool several;   /* several graphs have such a use */
 };
 
-/* Looks behind the interval for uses like the former one, of nodes without a name. Among several it
- * prefers a freed one: if that stayed, a use that lives could be mistaken for it later. */
+/* Searches the interval for a use like the former one of a node without a name. Prefers one that
+ * was freed: if that stayed, a valid use could be mistaken for it later. */
 static void look_for_former(struct former_search *search, uint32_t id)
 {
     const struct sc_graph_interval *interval = sc_graphs_interval_at(search->graphs, id);
@@ -37,8 +37,8 @@ static void look_for_former(struct former_search *search, uint32_t id)
     }
 }
 
-/* Drops a use that is like this one, of a node whose name is not known, if only one graph has such
- * a use. */
+/* Drops a use that equals this one and belongs to a node without a known name, if only one graph
+ * has such a use. */
 void sc_graphs_drop_former(struct sc_graphs *graphs, const struct sc_graph_use *former)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -62,7 +62,7 @@ static bool is_use_in(const struct freed *freed, const struct sc_graph_use *use)
     return use->shape.address < freed->end && sc_graph_use_end(use) > freed->address;
 }
 
-/* An interval without bytes stands for one byte. */
+/* An empty interval counts as one byte. */
 bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t size_bytes)
 {
     size_t hull_bytes = size_bytes ? size_bytes : 1;
@@ -78,7 +78,8 @@ bool sc_graphs_name_memory(struct sc_graphs *graphs, uintptr_t address, size_t s
     return false;
 }
 
-/* Marks the use as freed, or as freed no longer if its memory was only unregistered. */
+/* Marks the use as freed by the call `by`; without `by`, as no longer freed if its memory was only
+ * unregistered. */
 static void mark_use(const struct freed *freed, struct sc_graph *graph, struct sc_graph_use *use)
 {
     struct sc_graph_extra *extra = NULL;
@@ -93,7 +94,7 @@ static void mark_use(const struct freed *freed, struct sc_graph *graph, struct s
     }
 }
 
-/* Marks all uses of the freed interval, in all graphs. */
+/* Marks all graphs' uses in the interval, and notes that execs have to make their runs anew. */
 static void mark_all(const struct freed *freed)
 {
     EACH_INTERVAL(walk, freed->graphs, freed->address, freed->end - freed->address)

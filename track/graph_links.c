@@ -32,7 +32,7 @@ static uint32_t find_hashed(const struct sc_graph *graph, uint32_t use, uintptr_
     return use;
 }
 
-/* The first use of the node from this one on, by looking at each use; 0: there is none. */
+/* Returns the node's first use from this one on, by checking each use; 0: there is none. */
 static uint32_t scan_from(const struct sc_graph *graph, uint32_t use, uintptr_t node)
 {
     for (; use <= graph->uses.count; use++)
@@ -41,7 +41,7 @@ static uint32_t scan_from(const struct sc_graph *graph, uint32_t use, uintptr_t 
     return 0;
 }
 
-/* Links the use to the others of its node, so that they are found together. */
+/* Adds the use to the hash chain of its node, by which the node's uses are found. */
 void sc_graph_link_node(struct sc_graph *graph, uint32_t use)
 {
     uintptr_t node = sc_graph_use_at(graph, use)->node;
@@ -52,6 +52,7 @@ void sc_graph_link_node(struct sc_graph *graph, uint32_t use)
     *first = use;
 }
 
+/* Removes the use from the hash chain of its node. */
 void sc_graph_unlink_node(struct sc_graph *graph, uint32_t use)
 {
     uintptr_t node = sc_graph_use_at(graph, use)->node;
@@ -71,7 +72,7 @@ static void set_previous(const struct sc_graph *graph, uint32_t use, uint32_t pr
         link_at(graph, use)->interval_previous = previous;
 }
 
-/* Links the use to the others in its interval of memory, so that a free there finds them all. */
+/* Adds the use to the list of its interval, by which a free there finds it. */
 void sc_graph_link_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -83,8 +84,8 @@ void sc_graph_link_interval(struct sc_graphs *graphs, struct sc_graph *graph, ui
     interval->first_use = use;
 }
 
-/* The use before this one in its interval's list; 0: it is the first. Without links the list is
- * walked. */
+/* Returns the use before this one in its interval's list; 0: it is the first. Without links the
+ * list has to be walked. */
 static uint32_t find_previous(const struct sc_graph *graph, uint32_t first, uint32_t use)
 {
     uint32_t previous = 0;
@@ -95,7 +96,7 @@ static uint32_t find_previous(const struct sc_graph *graph, uint32_t first, uint
     return previous;
 }
 
-/* Takes the use out of the list of its interval. */
+/* Removes the use from the list of its interval. */
 void sc_graph_unlink_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -109,7 +110,7 @@ void sc_graph_unlink_interval(struct sc_graphs *graphs, struct sc_graph *graph, 
 
 /* ---- the links ---- */
 
-/* Sets the back links of the interval's list. */
+/* Sets the links to the previous use in the interval's list. */
 static void link_behind(struct sc_graph *graph, const struct sc_graph_interval *interval)
 {
     uint32_t previous = 0;
@@ -125,8 +126,8 @@ static size_t links_bytes(const struct sc_graph *graph)
     return graph->uses.capacity * sizeof *graph->links;
 }
 
-/* Makes the hash chains by node, and back links of intervals, for all uses. Without memory there
- * are none, and look-ups scan. */
+/* Makes the hash chains of nodes, and the backward links of intervals, for all uses. Without memory
+ * there are none, and look-ups check each use. */
 static void make_links(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     graph->links = sc_arena_alloc(&graphs->order->arena, links_bytes(graph));

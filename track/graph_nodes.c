@@ -14,8 +14,8 @@ enum { EVENTS_MIN = 4 };
 
 /* ---- enabled, judged, told ---- */
 
-/* Enables or disables a node of an exec. Also keeps the set of disabled nodes, for uses that are
- * added later. */
+/* Enables or disables a node of an exec, and notes it in the set of disabled nodes, for uses that
+ * are added later. */
 void sc_graphs_enable_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, bool enabled)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -40,7 +40,7 @@ static void doubt_use(struct sc_graph_use *use, unsigned unsure)
     use->unsure |= sc_graph_unsure_of(use, unsure) & SC_UNSURE_ALL;
 }
 
-/* Notes that the order of the node's uses is not certain. */
+/* Adds reasons why the order of the node's uses is not certain. */
 void sc_graphs_add_unsure(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                           unsigned unsure)
 {
@@ -52,6 +52,7 @@ void sc_graphs_add_unsure(struct sc_graphs *graphs, uintptr_t handle, uintptr_t 
     sc_graph_note_stale(graph);
 }
 
+/* Goes through the graph's uses once, however many nodes there are. */
 void sc_graphs_add_unsure_of_nodes(struct sc_graphs *graphs, uintptr_t handle,
                                    struct sc_handles *nodes)
 {
@@ -62,7 +63,7 @@ void sc_graphs_add_unsure_of_nodes(struct sc_graphs *graphs, uintptr_t handle,
     sc_graph_note_stale(graph);
 }
 
-/* Puts the node's uses into a stage: the part of the graph that some node tells the host of. */
+/* Puts the node's uses, except kernels' addresses, into a stage. */
 bool sc_graphs_set_stage(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node, unsigned stage)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -80,6 +81,7 @@ bool sc_graphs_set_stage(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
     return used;
 }
 
+/* A node notifies the host by an event that it records, or as a watched host node. */
 void sc_graphs_set_notifies(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                             unsigned stage)
 {
@@ -94,7 +96,7 @@ void sc_graphs_set_notifies(struct sc_graphs *graphs, uintptr_t handle, uintptr_
     sc_graph_note_stale(graph);
 }
 
-/* Up to which stage the node tells the host. */
+/* A watched host node has its stage in its record, a node that records an event in that event's. */
 uint8_t sc_graph_notified_stage(const struct sc_graph *graph, uintptr_t node)
 {
     const struct sc_watched_node *watched = sc_watched_nodes_find(graph->exec.watched, node);
@@ -105,8 +107,8 @@ uint8_t sc_graph_notified_stage(const struct sc_graph *graph, uintptr_t node)
     return stage;
 }
 
-/* Takes over the flags of a use, if it is the first one of its kind of memory (`seen` has a bit for
- * each kind). Kernels' addresses have none. */
+/* Copies the flags of a use, if it is the node's first use of its kind of memory (`seen` has a bit
+ * for each kind). Kernels' addresses have no flags. */
 void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
                         const struct sc_graph_use *use)
 {
@@ -121,6 +123,7 @@ void sc_graph_add_flags(struct sc_graph_flags *flags, unsigned *seen,
     flags->stage = use->stage;
 }
 
+/* SC_UNSURE_LEFT_OUT is left out, since it comes from the body that a node lies in. */
 struct sc_graph_flags sc_graphs_get_flags(struct sc_graphs *graphs, uintptr_t handle,
                                           uintptr_t node)
 {
@@ -137,6 +140,7 @@ struct sc_graph_flags sc_graphs_get_flags(struct sc_graphs *graphs, uintptr_t ha
     return flags;
 }
 
+/* Looks for the copy among the node's uses in this direction. */
 void *sc_graphs_find_saved(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node,
                            enum sc_direction direction)
 {
@@ -171,6 +175,7 @@ static bool is_event_of(struct sc_graph *graph, const struct sc_graph_event *eve
     return event->node == node && (!inner || sc_graph_is_within(graph, event->inner, inner));
 }
 
+/* Keeps the other events, and recomputes whether any node records or waits for one. */
 void sc_graph_drop_inner_events(struct sc_graph *graph, uintptr_t node, uintptr_t inner)
 {
     struct sc_graph_events *events = &graph->exec.events;
@@ -186,7 +191,7 @@ void sc_graph_drop_inner_events(struct sc_graph *graph, uintptr_t node, uintptr_
     events->count = kept;
 }
 
-/* Drops the events that the node records or waits for. With node 0 also forgets what nodes are
+/* Drops the events that the node records or waits for. With node 0 also forgets which nodes lie
  * within which, and memory that nodes allocate. */
 void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node)
 {
@@ -199,7 +204,7 @@ void sc_graph_drop_events(struct sc_graph *graph, uintptr_t node)
     graph->exec.device.is_left_out = graph->exec.signals = graph->exec.awaits_host = false;
 }
 
-/* Makes room for one more event. False: no memory. */
+/* Makes room for one more event. Returns false if there is no memory. */
 static bool make_room_for_event(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     struct sc_graph_events *events = &graph->exec.events;
@@ -237,6 +242,7 @@ static void give_names(struct sc_graphs *graphs, struct sc_graph *graph)
     graph->exec.names.count = 0;
 }
 
+/* Replaces the names. Without memory there are none, and the exec's nodes are not recognised. */
 void sc_graphs_set_names(struct sc_graphs *graphs, uintptr_t handle, const uintptr_t *names,
                          uint32_t count)
 {

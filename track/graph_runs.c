@@ -22,8 +22,8 @@ static uint32_t stage_of(const struct sc_graph_use *use)
     return use->stage ? use->stage : SC_STAGES_MAX + 1;
 }
 
-/* The order of runs: on device memory as the uses were added; on host memory by stage, direction
- * and address. */
+/* Sorts runs on device memory in the order in which their uses were added, and those on host memory
+ * by stage, direction and address. */
 static bool comes_before(const struct sc_graph_use *a, const struct sc_graph_use *b)
 {
     if (sort_of(a) == OF_DEVICE)
@@ -34,7 +34,7 @@ static bool comes_before(const struct sc_graph_use *a, const struct sc_graph_use
                                         : a->shape.address < b->shape.address;
 }
 
-/* The step of the heap sort: moves the use at `root` down until none below it is larger. */
+/* Moves the use at `root` down until neither of its children is larger: one step of a heap sort. */
 static void sift_down(struct sc_graph_use *list, uint32_t root, uint32_t count)
 {
     for (uint32_t child = 2 * root + 1; child < count; root = child, child = 2 * root + 1) {
@@ -48,8 +48,8 @@ static void sift_down(struct sc_graph_use *list, uint32_t root, uint32_t count)
     }
 }
 
-/* Sorts the runs from `first` on, by a heap sort, since qsort may allocate. If they are in order
- * already, as most programs capture them, nothing is done. */
+/* Sorts the runs from index `first` on, by a heap sort, since qsort may allocate. Does nothing if
+ * they are sorted, as in most programs. */
 static void sort_from(const struct sc_graph_uses *runs, uint32_t first)
 {
     struct sc_graph_use *list = first < runs->count ? &runs->list[first] : NULL;
@@ -68,7 +68,8 @@ static void sort_from(const struct sc_graph_uses *runs, uint32_t first)
     }
 }
 
-/* Can the two uses be one run: of the same kind in all respects, and adjoining or overlapping? */
+/* Can `use` be part of the same run: does it agree in everything but the bytes, and adjoin or
+ * overlap? */
 static bool continues_run(const struct sc_graph_use *earlier, const struct sc_graph_use *use)
 {
     return earlier->direction == use->direction && earlier->kind == use->kind &&
@@ -85,8 +86,8 @@ static void extend_run(struct sc_graph_use *earlier, const struct sc_graph_use *
     earlier->shape.pitch_bytes = earlier->shape.width_bytes;
 }
 
-/* Appends the use as a run, or extends the last run by it if it continues that one. So little is
- * left to sort. */
+/* Appends the use as a run of its own, or extends the last run by it if that is possible. So little
+ * is left to be sorted. */
 static void append_run(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                        const struct sc_graph_use *use)
 {
@@ -99,8 +100,8 @@ static void append_run(struct sc_graphs *graphs, struct sc_graph_uses *runs,
 
 /* ---- what events stand for ---- */
 
-/* For each recorded event, the lowest stage up to which a node tells that records it, plus 1; 0: no
- * node records it. */
+/* Stores for each recorded event the lowest stage that the nodes which record it notify of, plus 1.
+ */
 static void find_least(const struct sc_graph_events *events, struct sc_handles *least)
 {
     for (uint32_t i = 0; i < events->count; i++) {
@@ -111,9 +112,9 @@ static void find_least(const struct sc_graph_events *events, struct sc_handles *
     }
 }
 
-/* Sets what each event stands for: the lowest stage of its nodes. Returns, as bits, the higher
- * stages of these nodes, of which the event does not tell surely. Without memory no event stands
- * for anything, and all stages are returned. */
+/* Sets what each event stands for: the lowest stage of the nodes that record it. Returns, as bits,
+ * the higher stages of these nodes: it is not certain that the event stands for them. Without
+ * memory no event stands for anything, and all their stages are returned. */
 static uint32_t find_stands(struct sc_graph_events *events)
 {
     struct sc_handles least;
@@ -137,8 +138,8 @@ static uint32_t find_stands(struct sc_graph_events *events)
 
 /* ---- the runs ---- */
 
-/* Appends the enabled uses of one sort. `unsure`: stages, as bits, of which it is not known whether
- * a node tells; their uses are unjudged. */
+/* Appends the enabled uses of one sort. `unsure`: stages, as bits, of which it is not certain
+ * whether an event stands for them; their uses are unjudged. */
 static void append_uses(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                         const struct sc_graph_uses *uses, enum sort sort, uint32_t unsure)
 {
@@ -171,7 +172,7 @@ static void make_host_runs(struct sc_graphs *graphs, struct sc_graph_uses *runs,
     runs->count = kept;
 }
 
-/* Appends kernels' addresses, sorted, each once. */
+/* Appends the addresses of kernels, sorted, each once. */
 static void append_addresses(struct sc_graphs *graphs, struct sc_graph_uses *runs,
                              const struct sc_graph_uses *uses)
 {
@@ -184,7 +185,7 @@ static void append_addresses(struct sc_graphs *graphs, struct sc_graph_uses *run
     runs->count = kept;
 }
 
-/* The stages, as bits, of the runs from index `first` on. */
+/* Returns the stages, as bits, of the runs from index `first` on. */
 static uint32_t stages_of(const struct sc_graph_uses *runs, uint32_t first)
 {
     uint32_t stages = 0;
@@ -193,7 +194,7 @@ static uint32_t stages_of(const struct sc_graph_uses *runs, uint32_t first)
     return stages;
 }
 
-/* Runs whose order is unknown belong to no group. */
+/* A run of unknown order is never selected. */
 bool sc_graphs_run_is_selected(const struct sc_graph_use *run, int which)
 {
     bool is_noted = which >= 0 || which == SC_RUNS_IN_FLIGHT;
@@ -205,8 +206,8 @@ bool sc_graphs_run_is_selected(const struct sc_graph_use *run, int which)
     return which == SC_RUNS_GATED ? is_gated : which != SC_RUNS_FREE || !is_gated;
 }
 
-/* Joins the uses of an exec to runs, which a launch then records. The runs lie in one list: those
- * on host memory, those on device memory, and kernels' addresses. */
+/* Makes the runs of an exec, in one list: host memory, device memory, kernels' addresses. A launch
+ * records them. */
 void sc_graphs_make_runs(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);

@@ -19,7 +19,7 @@ static uintptr_t gap_behind(const struct sc_graph_write_intervals *intervals, un
     return intervals->of[i + 1].first - intervals->of[i].last;
 }
 
-/* Joins the two neighbouring intervals with the smallest gap, to have room for another one. */
+/* Joins the two neighbouring intervals with the smallest gap between them, to make room. */
 static void join_closest(struct sc_graph_write_intervals *intervals)
 {
     unsigned closest = 0;
@@ -30,7 +30,7 @@ static void join_closest(struct sc_graph_write_intervals *intervals)
     remove_at(intervals, closest + 1);
 }
 
-/* The index of the first interval that ends at the address or behind it. */
+/* Returns the index of the first interval that ends at or after the address. */
 static unsigned find_interval(const struct sc_graph_write_intervals *intervals, uintptr_t address)
 {
     unsigned i = 0;
@@ -39,7 +39,8 @@ static unsigned find_interval(const struct sc_graph_write_intervals *intervals, 
     return i;
 }
 
-/* Inserts an interval that overlaps no other one. */
+/* Inserts an interval that overlaps no other one. To make room, two intervals may be joined, and
+ * may then contain it. */
 static void insert_new(struct sc_graph_write_intervals *intervals, uintptr_t first, uintptr_t last)
 {
     if (intervals->count == SC_GRAPH_INTERVALS_MAX)
@@ -53,6 +54,7 @@ static void insert_new(struct sc_graph_write_intervals *intervals, uintptr_t fir
     intervals->count++;
 }
 
+/* Joins the new interval with all that it overlaps. */
 void sc_graph_write_add(struct sc_graph_write_intervals *intervals, uintptr_t first, uintptr_t last)
 {
     unsigned i = find_interval(intervals, first);
@@ -81,7 +83,7 @@ bool sc_graph_write_may_touch(const struct sc_graph_write *write, uintptr_t addr
 
 /* ---- graphs ---- */
 
-/* The index of the handle; SC_GRAPH_WRITES_MAX: it is not known. */
+/* Returns the index of the handle; SC_GRAPH_WRITES_MAX: it is not known. */
 static unsigned place_of(const struct sc_graph_writes *writes, uintptr_t handle)
 {
     unsigned i = handle && writes->count ? 0 : SC_GRAPH_WRITES_MAX;
@@ -90,6 +92,7 @@ static unsigned place_of(const struct sc_graph_writes *writes, uintptr_t handle)
     return i;
 }
 
+/* Overwrites the oldest entry if there is no free one. */
 void sc_graph_writes_set(struct sc_graph_writes *writes, uintptr_t handle,
                          const struct sc_graph_write *write)
 {

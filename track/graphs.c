@@ -17,6 +17,7 @@
 
 enum { GRID_CELLS = 1 << 12, CAPACITY_MIN = 4, INTERVALS_LOOKED_AT = 8 };
 
+/* Initialises all tables and indexes of graphs. */
 int sc_graphs_init(struct sc_graphs *graphs, struct sc_order *order)
 {
     memset(graphs, 0, sizeof *graphs);
@@ -60,7 +61,7 @@ static bool is_orphan(uintptr_t handle)
     return handle == sc_graphs_orphan(handle);
 }
 
-/* The id of the graph, which is made known if it is not; 0: no memory. */
+/* Returns the id of the graph, which gets a record if it has none; 0: no memory. */
 static uint32_t find_or_make(struct sc_graphs *graphs, uintptr_t handle)
 {
     uint32_t id = sc_graphs_find(graphs, handle);
@@ -98,6 +99,8 @@ static struct copy *copy_of(void *bytes)
     return (struct copy *)(void *)((char *)bytes - offsetof(struct copy, bytes));
 }
 
+/* The copy has a header with its size and the number of its uses. With `for_ever` it has one use
+ * more than there are. */
 void *sc_graphs_alloc_copy(struct sc_graphs *graphs, size_t size_bytes, bool for_ever)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -111,7 +114,7 @@ void *sc_graphs_alloc_copy(struct sc_graphs *graphs, size_t size_bytes, bool for
     return NULL;
 }
 
-/* Counts one use of the copy less, and frees it with the last one. */
+/* Releases one use of the copy, and frees the copy with the last one. */
 static void give_copy(struct sc_graphs *graphs, void *bytes)
 {
     struct copy *copy = copy_of(bytes);
@@ -130,7 +133,7 @@ const struct sc_graph_extra *sc_graphs_extra(struct sc_graphs *graphs,
     return use->extra ? sc_pool_at(&graphs->extras, use->extra) : &nothing;
 }
 
-/* The use's extra, made if it has none; NULL: no memory. */
+/* Takes the extra from the pool if the use has none yet. */
 struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -139,7 +142,7 @@ struct sc_graph_extra *sc_graphs_make_extra(struct sc_graphs *graphs, struct sc_
     return use->extra ? sc_pool_at(&graphs->extras, use->extra) : NULL;
 }
 
-/* If the use has a copy, or lies in one, counts it as a use of that copy. */
+/* Notes that the use has the copy `saved`, or that its memory lies in a copy. */
 static void note_copy(struct sc_graphs *graphs, struct sc_graph_use *use, void *saved)
 {
     struct sc_graph_extra *extra = NULL;
@@ -153,7 +156,7 @@ static void note_copy(struct sc_graphs *graphs, struct sc_graph_use *use, void *
     copy_of(saved)->uses++;
 }
 
-/* Frees the use's extra, and its use of a copy. */
+/* Frees the use's extra, and its share of a copy. */
 static void give_extra(struct sc_graphs *graphs, struct sc_graph_use *use)
 {
     void *saved = sc_graphs_extra(graphs, use)->saved;
@@ -206,7 +209,7 @@ static bool lies_within(const struct sc_graph_use *use, uintptr_t address, size_
     return use->shape.address >= address && sc_graph_use_end(use) <= address + size_bytes;
 }
 
-/* The piece of memory that the interval stands for. */
+/* Returns the bytes that the interval stands for. */
 static struct sc_graph_bounds bounds_of(struct sc_graphs *graphs, uint32_t interval)
 {
     const struct sc_grid_node *node = &sc_graphs_interval_at(graphs, interval)->node;
@@ -216,7 +219,7 @@ static struct sc_graph_bounds bounds_of(struct sc_graphs *graphs, uint32_t inter
     };
 }
 
-/* One of the graph's latest intervals that contains the use, or 0. */
+/* Returns one of the graph's latest intervals that contains the use, or 0. */
 static uint32_t find_interval(struct sc_graphs *graphs, const struct sc_graph *graph,
                               const struct sc_graph_use *use)
 {
@@ -236,8 +239,8 @@ static uint32_t name_of_use(const struct sc_graph *graph, const struct sc_graph_
     return (uint32_t)(use - graph->uses.list) + 1;
 }
 
-/* Makes an interval for the use in its graph: the allocation around it if that is known, else its
- * own bytes. 0: no memory. */
+/* Makes an interval for the use: the allocation around it if that is known, else its own bytes.
+ * Returns 0 if there is no memory. */
 static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
                               const struct sc_graph_use *use, const struct sc_graph_bounds *known)
 {
@@ -260,8 +263,8 @@ static uint32_t make_interval(struct sc_graphs *graphs, uint32_t graph,
     return id;
 }
 
-/* Puts the use into an interval's list, so that frees find it. Not stacks, which nobody frees, and
- * device memory, whose frees do not look here. False: no memory. */
+/* Adds the use to the list of an interval, so that frees find it. Leaves out stacks, which nobody
+ * frees, and device memory, whose frees do not search here. Returns false if there is no memory. */
 static bool index_use(struct sc_graphs *graphs, uint32_t id, struct sc_graph_use *use,
                       const struct sc_graph_bounds *bounds)
 {
@@ -284,6 +287,7 @@ static void give_interval(struct sc_graphs *graphs, uint32_t id)
     sc_pool_release(&graphs->intervals, id);
 }
 
+/* Frees all intervals of the graph. */
 static void drop_intervals(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     while (graph->first_interval) {
@@ -293,7 +297,7 @@ static void drop_intervals(struct sc_graphs *graphs, struct sc_graph *graph)
     }
 }
 
-/* Frees an interval that no use is left in. */
+/* Frees an interval that has no use any more. */
 static void drop_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t id)
 {
     const struct sc_graph_interval *interval = sc_graphs_interval_at(graphs, id);
@@ -304,7 +308,7 @@ static void drop_interval(struct sc_graphs *graphs, struct sc_graph *graph, uint
     give_interval(graphs, id);
 }
 
-/* Takes the use out of its interval's list, and frees the interval with its last use. */
+/* Removes the use from its interval's list, and frees the interval after its last use. */
 static void unindex_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     uint32_t interval = sc_graph_use_at(graph, use)->interval;
@@ -317,9 +321,9 @@ static void unindex_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32
 
 /* ---- adding ---- */
 
-/* Does a launch wait for this target of a copy? This assumes a device that does not work with
- * pageable memory itself, and, as nobody has said otherwise, that the copy's source is device
- * memory. */
+/* Does a launch wait until this target of a copy is written? Assumes, as long as nothing else is
+ * known, that the source is device memory, and that the device does not use pageable memory
+ * directly. */
 static bool is_waited_for(const struct sc_graph_use *use)
 {
     const struct sc_copy_case asked = {
@@ -330,7 +334,7 @@ static bool is_waited_for(const struct sc_graph_use *use)
                           sc_copy_manner_of(&asked).waits);
 }
 
-/* Adds `one` (1 or -1) to the graph's counts that the use belongs to. */
+/* Adds `one` (1 or -1) to those counts of the graph that the use belongs to. */
 void sc_graph_count_use(struct sc_graph *graph, const struct sc_graph_use *use, int one)
 {
     if (use->freed)
@@ -367,7 +371,7 @@ static void unname_node(struct sc_graphs *graphs, const struct sc_graph *graph,
         sc_handles_remove(&graphs->by_node, use->node);
 }
 
-/* Places the use in a hole, or behind the last use. NULL: no memory. */
+/* Stores the use in a hole of the list, or at its end. Returns NULL if there is no memory. */
 static struct sc_graph_use *place_use(struct sc_graphs *graphs, struct sc_graph *graph,
                                       const struct sc_graph_use *use)
 {
@@ -383,6 +387,8 @@ static struct sc_graph_use *place_use(struct sc_graphs *graphs, struct sc_graph 
     return hole;
 }
 
+/* Stores the use with its extra, counts it, and enters it into the indexes by node and by memory.
+ */
 bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_graph_use *use,
                    const struct sc_graph_extra *extra, const struct sc_graph_bounds *bounds)
 {
@@ -410,7 +416,8 @@ bool sc_graphs_add(struct sc_graphs *graphs, uintptr_t handle, const struct sc_g
     return indexed;
 }
 
-/* Adds all uses of another graph, as when that becomes a child. */
+/* Adds copies of all uses of another graph, without their nodes' names, which belong to that graph.
+ */
 void sc_graphs_add_all(struct sc_graphs *graphs, uintptr_t handle, uintptr_t of)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -438,7 +445,7 @@ static void forget_use(struct sc_graphs *graphs, struct sc_graph *graph, struct 
     give_extra(graphs, use);
 }
 
-/* Drops all uses of the graph. The memory of the list stays for later ones. */
+/* Drops all uses of the graph. The memory of the list stays for later uses. */
 static void drop_all(struct sc_graphs *graphs, struct sc_graph *graph)
 {
     for (uint32_t i = 0; i < graph->uses.count; i++)
@@ -448,8 +455,8 @@ static void drop_all(struct sc_graphs *graphs, struct sc_graph *graph)
     graph->uses.count = graph->hole_count = graph->first_hole = graph->scans = 0;
 }
 
-/* Drops a use of the graph. The use becomes a hole for the next one. If only holes are left the
- * list is emptied. */
+/* Drops a use, whose place becomes a hole for a later one. If only holes are left, empties the
+ * list. */
 void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t use)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -465,6 +472,7 @@ void sc_graphs_drop_use(struct sc_graphs *graphs, struct sc_graph *graph, uint32
     SC_CHECK_OF(graph->uses.count, sc_consistency_of_graph(graphs, graph));
 }
 
+/* Node 0 stands for all nodes. */
 void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t node)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -482,7 +490,7 @@ void sc_graphs_drop_node(struct sc_graphs *graphs, uintptr_t handle, uintptr_t n
 
 /* ---- the end ---- */
 
-/* Takes the graph out of the index, before a call that may end it. Returns its id. */
+/* Removes the graph from the indexes, before a call that may destroy it. Returns its id. */
 uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -493,7 +501,7 @@ uint32_t sc_graphs_detach(struct sc_graphs *graphs, uintptr_t handle)
     return id;
 }
 
-/* The driver has refused to end the graph: it is found by its handle again. */
+/* Adds the graph to the indexes again: the driver has refused to destroy it. */
 void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -503,6 +511,7 @@ void sc_graphs_attach(struct sc_graphs *graphs, uint32_t id)
         name_node(graphs, graph, &graph->uses.list[i]);
 }
 
+/* The point holds a reference to its stream's id, so that the id is not used for another stream. */
 void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -519,6 +528,7 @@ void sc_graphs_set_last_launch(struct sc_graphs *graphs, struct sc_graph *graph,
     sc_order_release_point(graphs->order, &former);
 }
 
+/* Frees all that the graph has, and its record. */
 void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
 {
     SC_ASSERT_GUARDED(&graphs->pool);
@@ -539,8 +549,7 @@ void sc_graphs_remove(struct sc_graphs *graphs, uint32_t id)
 
 /* ---- look-ups ---- */
 
-/* The search begins behind the use that was found last, as nodes are mostly asked about in their
- * order. */
+/* Begins after the use that was found last, since nodes are mostly asked about in their order. */
 const struct sc_graph_use *sc_graphs_same_use(struct sc_graphs *graphs, uintptr_t handle,
                                               const struct sc_graph_use *use)
 {
@@ -563,7 +572,8 @@ static bool is_by_the_same(const struct sc_graph_author *a, const struct sc_grap
     return a->api == b->api && a->stack == b->stack;
 }
 
-/* A captured node has no name: it is recognised by its bytes. */
+/* A captured node has no name, so its uses are recognised by their bytes. If several calls added
+ * such uses, no author is returned. */
 struct sc_graph_author sc_graphs_find_author(struct sc_graphs *graphs, uintptr_t handle,
                                              uintptr_t node, const struct sc_graph_use *use)
 {

@@ -19,7 +19,7 @@ static unsigned cell_shift(int level)
     return 12 + SC_GRID_STEP_SHIFT * (unsigned)level;
 }
 
-/* The finest level whose cells are at least as large. */
+/* Returns the finest level whose cells are at least as large as the item. */
 static int level_of(size_t size_bytes)
 {
     if (size_bytes <= (size_t)1 << cell_shift(0))
@@ -29,9 +29,9 @@ static int level_of(size_t size_bytes)
     return level < SC_GRID_LEVELS ? level : SC_GRID_LEVELS - 1;
 }
 
-/* The index of the cell's chain. Neighbouring cells are neighbours in the table, so that a walk
- * over an interval reads memory in order. The high bits are mixed in so that distant arenas do not
- * collide. */
+/* Returns the slot of the cell's chain. Neighbouring cells have neighbouring slots, so that a walk
+ * over an interval reads memory in order. The high bits are mixed in, so that distant regions do
+ * not share slots. */
 static uint32_t slot_of(const struct sc_grid *grid, int level, uint64_t cell)
 {
     uint64_t spread = (cell >> 14) * 0x9E3779B97F4A7C15u >> 40;
@@ -44,7 +44,7 @@ static void set_reach(struct sc_grid *grid, uintptr_t low, uintptr_t high)
     atomic_store_explicit(&grid->high, high, memory_order_release);
 }
 
-/* Widens the bounds of all items (sc_grid_may_reach) to those of this one. */
+/* Widens the bounds of all items (sc_grid_may_reach) to include this one. */
 static void widen_reach(struct sc_grid *grid, const struct sc_grid_node *node)
 {
     uintptr_t low = atomic_load_explicit(&grid->low, memory_order_relaxed);
@@ -103,7 +103,7 @@ struct cells {
     uint64_t last;
 };
 
-/* Which cells the item touches, and on which level. */
+/* Returns which cells the item overlaps, and on which level. */
 static inline __attribute__((always_inline)) struct cells span_of(const struct sc_grid_node *node)
 {
     uintptr_t address = atomic_load_explicit(&node->address, memory_order_relaxed);
@@ -129,7 +129,7 @@ static void set_previous(struct sc_grid *grid, uint32_t entry, uint32_t previous
         node_of(grid, entry)->previous[side_of(entry)] = previous;
 }
 
-/* Puts the entry at the head of its chain. Readers without the lock follow `next` alone. */
+/* Adds the entry at the head of its chain. Readers without the lock follow `next` alone. */
 static inline __attribute__((always_inline)) void link_entry(struct sc_grid *grid, uint32_t entry,
                                                              uint32_t slot)
 {
@@ -140,7 +140,7 @@ static inline __attribute__((always_inline)) void link_entry(struct sc_grid *gri
     atomic_store_explicit(&grid->heads[slot], entry, memory_order_release);
 }
 
-/* Takes the entry out of its chain. */
+/* Removes the entry from its chain. */
 static inline __attribute__((always_inline)) void unlink_entry(struct sc_grid *grid, uint32_t entry,
                                                                uint32_t slot)
 {
@@ -165,7 +165,7 @@ static __attribute__((noinline)) void unlink_second(struct sc_grid *grid, uint32
     unlink_entry(grid, id | SECOND_SIDE, slot);
 }
 
-/* Asserts that each entry of the chain names the one before it, and belongs into this chain. */
+/* Asserts that each entry links back to the one before it, and belongs into this chain. */
 static SC_CHECKER void check_chain(struct sc_grid *grid, uint32_t slot)
 {
     uint32_t previous = 0, steps = 0;
@@ -182,7 +182,7 @@ static SC_CHECKER void check_chain(struct sc_grid *grid, uint32_t slot)
     }
 }
 
-/* Asserts that the grid is consistent where the item lies. */
+/* Asserts that the chains of the item's cells are consistent. */
 static SC_CHECKER void check_span(struct sc_grid *grid, const struct cells *span)
 {
     SC_ASSERT(span->last - span->first <= 1);
@@ -192,8 +192,8 @@ static SC_CHECKER void check_span(struct sc_grid *grid, const struct cells *span
     check_chain(grid, slot_of(grid, span->level, span->last));
 }
 
-/* Inserts an item, by which it can be found from its addresses. The version is odd while the chains
- * change, so that readers without the lock notice. */
+/* Adds an item. The version is odd while the chains change, so that readers without the lock
+ * notice. */
 void sc_grid_insert(struct sc_grid *grid, uint32_t id)
 {
     SC_ASSERT_GUARDED(grid->pool);
@@ -211,6 +211,7 @@ void sc_grid_insert(struct sc_grid *grid, uint32_t id)
     SC_CHECK(check_span(grid, &span));
 }
 
+/* Removes an item, with the same marks for readers as sc_grid_insert. */
 void sc_grid_remove(struct sc_grid *grid, uint32_t id)
 {
     SC_ASSERT_GUARDED(grid->pool);
@@ -230,8 +231,9 @@ void sc_grid_remove(struct sc_grid *grid, uint32_t id)
     SC_CHECK(check_span(grid, &span));
 }
 
-/* An item of the chain that contains the address, or 0. The chain may change under a reader without
- * the lock. So the number of steps is bounded, and the caller checks the version afterwards. */
+/* Returns an item of the chain that contains the address, or 0. The chain may change while a reader
+ * without the lock follows it: so the number of steps is bounded, and the caller checks the version
+ * afterwards. */
 static uint32_t find_in_chain(struct sc_grid *grid, uint32_t slot, uintptr_t address)
 {
     uint32_t at = atomic_load_explicit(&grid->heads[slot], memory_order_acquire);
@@ -246,7 +248,7 @@ static uint32_t find_in_chain(struct sc_grid *grid, uint32_t slot, uintptr_t add
     return 0;
 }
 
-/* An item lies on the level of its size, so each populated level has one cell that may hold it. */
+/* On each populated level, one cell contains the address; its chain is searched. */
 uint32_t sc_grid_find_at_locked(struct sc_grid *grid, uintptr_t address)
 {
     for (uint32_t levels = levels_of(grid); levels; levels &= levels - 1) {
@@ -259,7 +261,7 @@ uint32_t sc_grid_find_at_locked(struct sc_grid *grid, uintptr_t address)
     return 0;
 }
 
-/* Repeats the look-up if the grid has changed meanwhile. */
+/* Repeats the look-up if the grid has changed meanwhile, a few times. */
 uint32_t sc_grid_find_at(struct sc_grid *grid, uintptr_t address)
 {
     for (int race = 0; race < RACES_MAX; race++) {
@@ -280,8 +282,8 @@ static bool overlaps(const struct sc_grid_node *node, uintptr_t address, size_t 
     return start < address + size_bytes && address < start + length;
 }
 
-/* May an item of this chain overlap the interval? Yes for a long chain, and for one that ends
- * wrongly because it is being changed. */
+/* Could an item of this chain overlap the interval? True also for a long chain, and for one that is
+ * being changed. */
 static bool chain_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t address,
                               size_t size_bytes)
 {
@@ -295,7 +297,7 @@ static bool chain_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t add
     return false;
 }
 
-/* May an item of this cell's chain overlap the interval? Yes also if the grid changes meanwhile. */
+/* Could an item in this cell overlap the interval? True also if the grid changes meanwhile. */
 static bool cell_may_overlap(struct sc_grid *grid, uint32_t slot, uintptr_t address,
                              size_t size_bytes)
 {
@@ -323,9 +325,9 @@ bool sc_grid_cells_may_overlap(struct sc_grid *grid, uintptr_t address, size_t s
     return false;
 }
 
-/* Does the item count at this entry of the walk? An item of two cells is met twice. It counts in
- * the first of its cells that the walk covers, and by the entry for that cell, since both cells may
- * have the same chain. */
+/* Is this the entry by which a walk visits the item? An item of two cells is met twice. It is
+ * visited in the first of its cells that the walk covers, and by the entry for that cell, since
+ * both cells may have the same chain. */
 static bool counts_here(const struct sc_grid_node *node, uint32_t entry, int level, uint64_t cell,
                         uint64_t first_cell)
 {

@@ -77,10 +77,9 @@ static inline uint64_t sc_history_pair(uint32_t high, uint32_t low)
     return (uint64_t)high << 32 | low;
 }
 
-/* Writes the entry into the ring, with this number (from 1, and no other entry's) or with 0 with
- * the next one, if nobody else numbers the ring. The place's number is 0 while its words belong
- * partly to the former entry. Inline, since it is on the path of every copy.
- * Returns the number. */
+/* Writes the entry into the ring, and returns the entry's number. `number`: from 1, unique in the
+ * ring; 0: the next one, which only a ring may use whose entries nobody else numbers. While words
+ * of two entries may be mixed, the place's number is 0. Inline, since every copy calls it. */
 static inline __attribute__((always_inline)) uint64_t
 sc_history_note(struct sc_history_ring *ring, uint64_t number, const struct sc_history_entry *entry)
 {

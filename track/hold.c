@@ -39,6 +39,7 @@ static uintptr_t address_of(const struct sc_hold *hold)
     return atomic_load_explicit(&hold->node.address, memory_order_relaxed);
 }
 
+/* Adds the hold at the end of the list, which is in order of age, and counts its bytes. */
 uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t address,
                       size_t size_bytes, uint32_t context, uint64_t now_ns)
 {
@@ -66,7 +67,8 @@ uint32_t sc_holds_add(struct sc_holds *holds, enum sc_hold_kind kind, uintptr_t 
     return id;
 }
 
-/* Makes room for one more ticket of the hold. False: no memory, or too many. */
+/* Makes room for one more ticket of the hold. Returns false if there is no memory, or there are too
+ * many. */
 static bool make_room(struct sc_holds *holds, struct sc_hold *hold)
 {
     if (hold->ticket_count < hold->ticket_capacity)
@@ -86,8 +88,7 @@ static bool make_room(struct sc_holds *holds, struct sc_hold *hold)
     return true;
 }
 
-/* Lets the hold last until the operation is done, too. False: out of memory. A hold keeps one
- * ticket for each stream, the latest. */
+/* A hold keeps one ticket for each stream, the latest. */
 bool sc_holds_require(struct sc_holds *holds, uint32_t id, const struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -132,8 +133,8 @@ uint32_t sc_holds_find(struct sc_holds *holds, uintptr_t address, size_t size_by
     return 0;
 }
 
-/* Is there a held registration over the memory of a free that waits for a graph? Another one is
- * about to end, and nothing waits for it. */
+/* Is there, for a free of memory by malloc, a held registration of the same memory that waits for a
+ * graph? (Another held registration will end soon, so the free need not wait for it.) */
 static bool waits_for_registration(struct sc_holds *holds, const struct sc_hold *hold)
 {
     return (hold->kind == SC_HOLD_FREE || hold->kind == SC_HOLD_UNMAP) &&
@@ -141,8 +142,8 @@ static bool waits_for_registration(struct sc_holds *holds, const struct sc_hold 
                          SC_HOLDS_UNREGISTERED | SC_HOLDS_BY_GRAPH);
 }
 
-/* Does the hold last until the program does something: destroys a graph that names the memory, or
- * registers it no more? */
+/* Does the hold last until the program does something: destroys a graph that uses the memory, or
+ * unregisters it? */
 bool sc_holds_wait_for_program(struct sc_holds *holds, const struct sc_hold *hold)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -167,7 +168,8 @@ static bool waits_for_older(struct sc_holds *holds, uint32_t id)
     return false;
 }
 
-/* Takes the oldest hold whose operations are all done, to be given back. 0: there is none. */
+/* Goes through the holds in order of age. A hold is ready when its operations are complete, and
+ * nothing else that it waits for is left. */
 uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -182,6 +184,7 @@ uint32_t sc_holds_take_ready(struct sc_holds *holds, uint64_t after_age)
     return 0;
 }
 
+/* Releases the references to streams, and updates the totals. */
 void sc_holds_remove(struct sc_holds *holds, uint32_t id, uint64_t now_ns)
 {
     SC_ASSERT_GUARDED(&holds->pool);
@@ -219,8 +222,7 @@ void sc_holds_forget_graphs_of(struct sc_holds *holds, uint32_t context)
             sc_holds_at(holds, id)->by_graph = false;
 }
 
-/* Freed memory is used once more, as by a launch of a graph that names it: holds of it wait for
- * that as well. */
+/* A launch of a graph uses freed memory: holds on it wait for the launch as well. */
 void sc_holds_require_in(struct sc_holds *holds, uintptr_t address, size_t size_bytes,
                          const struct sc_ticket *ticket)
 {
@@ -229,8 +231,7 @@ void sc_holds_require_in(struct sc_holds *holds, uintptr_t address, size_t size_
             sc_holds_require(holds, walk.id, ticket);
 }
 
-/* Lists what holds of this memory wait for, as far as the operation does not come after it
- * already. */
+/* Leaves out operations that the launch comes after already. */
 unsigned sc_holds_find_unordered(struct sc_holds *holds, const struct sc_op_info *info,
                                  struct sc_ticket *tickets, unsigned max)
 {
@@ -289,7 +290,7 @@ struct latest_tickets {
     unsigned count, max;
 };
 
-/* The place of the stream in the list, which is sorted by stream. */
+/* Returns the place of the stream in the list, which is sorted by stream. */
 static unsigned place_of(const struct latest_tickets *latest, uint32_t stream)
 {
     unsigned low = 0;
@@ -304,8 +305,8 @@ static unsigned place_of(const struct latest_tickets *latest, uint32_t stream)
     return low;
 }
 
-/* Notes the ticket if it is its stream's latest. A full list loses its highest stream to a lower
- * one. */
+/* Stores the ticket if it is its stream's latest. If the list is full, a lower stream replaces the
+ * highest one. */
 static void note_latest(struct latest_tickets *latest, const struct sc_ticket *ticket)
 {
     unsigned place = place_of(latest, ticket->stream);
@@ -322,8 +323,8 @@ static void note_latest(struct latest_tickets *latest, const struct sc_ticket *t
     *entry = *ticket;
 }
 
-/* For each stream above `after` that holds wait for: the latest ticket. The lowest streams come
- * first, so that a caller with little room can go on behind the last one. */
+/* Stores the lowest streams first, so that a caller with little room can continue after the last
+ * one. */
 unsigned sc_holds_list_awaited(struct sc_holds *holds, uint32_t after, struct sc_ticket *tickets,
                                unsigned max)
 {

@@ -29,6 +29,7 @@ enum {
     RANGE_CELLS = 1 << 16,
 };
 
+/* Initialises all tables and indexes of ranges and operations. */
 int sc_inflight_init(struct sc_inflight *inflight, struct sc_order *order)
 {
     memset(inflight, 0, sizeof *inflight);
@@ -58,7 +59,7 @@ static struct sc_range *home_of(struct sc_inflight *inflight, const struct sc_op
     return sc_inflight_range(inflight, sc_inflight_list_owner(inflight, info));
 }
 
-/* Checks the lists of an operation that was added or moved. */
+/* Checks, in debug builds, the lists of an operation that was added or moved. */
 static SC_CHECKER void check_op(struct sc_inflight *inflight, uint32_t id)
 {
     SC_CHECK(const struct sc_op *op = sc_inflight_op(inflight, id));
@@ -91,7 +92,8 @@ static void add_to(_Atomic uint32_t *count, int change)
     atomic_store_explicit(count, value, memory_order_relaxed);
 }
 
-/* Counts and lists of operations are kept for each range, so that most questions end at a count. */
+/* Ranges that it overlaps are removed. Counts and lists of operations are kept for each range, so
+ * that most questions are answered by a count. */
 uint32_t sc_inflight_add_range(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                                enum sc_buffer_kind kind, uint32_t context)
 {
@@ -140,7 +142,7 @@ static inline void count_on_range(struct sc_inflight *inflight, struct sc_range 
         add_to(&inflight->neighbour_source_count, change);
 }
 
-/* Before an operation of the stream is linked: is it still the only stream of the range? */
+/* Updates the range's only stream, before an operation of the stream is linked. */
 static void note_stream(struct sc_range *range, uint32_t stream)
 {
     uint32_t former = atomic_load_explicit(&range->only_stream, memory_order_relaxed);
@@ -149,7 +151,7 @@ static void note_stream(struct sc_range *range, uint32_t stream)
         atomic_store_explicit(&range->only_stream, only, memory_order_relaxed);
 }
 
-/* Puts the operation at the head of its range's list. */
+/* Adds the operation at the head of its range's list. */
 static void link_to_range(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -183,8 +185,8 @@ static void forget_exempt_pages(struct sc_inflight *inflight, const struct sc_gr
     sc_exempt_pages_forget(&inflight->exempt_pages, start & ~mask, (end + mask) & ~mask, mask);
 }
 
-/* Removes a range, as its memory is no longer known. The operations on the range go on as
- * operations on no range. */
+/* Removes a range, whose memory is no longer known. Its operations go on as operations in no range.
+ */
 void sc_inflight_remove_range(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -215,7 +217,7 @@ void sc_inflight_remove_range_at(struct sc_inflight *inflight, uintptr_t address
         sc_inflight_remove_range(inflight, range);
 }
 
-/* A range of the context's memory; 0: there is none. */
+/* Returns a range of the context's memory; 0: there is none. */
 static uint32_t range_of_context(struct sc_inflight *inflight, uint32_t context)
 {
     SC_GRID_EACH (walk, &inflight->range_grid, 0, SIZE_MAX) {
@@ -246,7 +248,7 @@ static struct sc_grid *grid_of(struct sc_inflight *inflight, enum sc_buffer_kind
     return sc_ops_is_heap(kind) ? &inflight->heap_grid : &inflight->op_grid;
 }
 
-/* The head of the hash chain for operations with this address, width and stream. */
+/* Returns the head of the hash chain for operations with this address, width and stream. */
 static _Atomic uint32_t *key_head(struct sc_inflight *inflight, uintptr_t address,
                                   size_t width_bytes, uint32_t stream)
 {
@@ -270,7 +272,7 @@ static _Atomic uint32_t *key_head_of(struct sc_inflight *inflight, const struct 
     return key_head(inflight, info->shape.address, info->shape.width_bytes, info->ticket.stream);
 }
 
-/* Are the operations equal, so that the later one replaces the earlier? */
+/* Are the operations equal, so that the later one replaces the earlier one? */
 static bool has_equal_key(const struct sc_op_info *a, const struct sc_op_info *b)
 {
     return a->shape.address == b->shape.address && a->shape.width_bytes == b->shape.width_bytes &&
@@ -289,8 +291,8 @@ uint32_t sc_inflight_find_equal(struct sc_inflight *inflight, const struct sc_op
     return id;
 }
 
-/* Finds an operation that is in flight. Several may be equal, so the number is compared as well:
- * operations whose range was removed are equal to those that were issued on no range. */
+/* Finds an operation in flight. Several may be equal, so the ticket's number is compared as well:
+ * operations whose range was removed are equal to those that were issued in no range. */
 uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -301,7 +303,7 @@ uint32_t sc_inflight_find(struct sc_inflight *inflight, const struct sc_op_info 
     return id;
 }
 
-/* Puts the operation into the hash chain by which equal ones are found. */
+/* Adds the operation to the hash chain by which equal ones are found. */
 static void link_key(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -321,8 +323,8 @@ static void unlink_key(struct sc_inflight *inflight, uint32_t id)
         set(link, get(&op->key_next));
 }
 
-/* Puts the operation at the end of its stream's list. A stream with its first operation becomes a
- * busy one. */
+/* Adds the operation at the end of its stream's list. With its first operation, a stream is added
+ * to the list of busy streams. */
 static void link_to_stream(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -345,7 +347,7 @@ static void link_to_stream(struct sc_inflight *inflight, uint32_t id)
         stream->first_open = id;
 }
 
-/* Takes the stream out of the list of busy streams. */
+/* Removes the stream from the list of busy streams. */
 static void leave_busy(struct sc_inflight *inflight, struct sc_stream *stream)
 {
     *(stream->busy_previous ? &sc_order_stream(inflight->order, stream->busy_previous)->busy_next
@@ -354,6 +356,8 @@ static void leave_busy(struct sc_inflight *inflight, struct sc_stream *stream)
         sc_order_stream(inflight->order, stream->busy_next)->busy_previous = stream->busy_previous;
 }
 
+/* Removes the operation from its stream's list, and the stream from the list of busy ones if it was
+ * the last. */
 static void unlink_from_stream(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -391,8 +395,8 @@ void sc_inflight_unguard(struct sc_inflight *inflight, uint32_t id)
     op->first_span = 0;
 }
 
-/* Copies the parts of the source that nobody guards, to be compared. If they cannot be copied, the
- * operation is counted as not compared. */
+/* Copies the parts of the source that are not guarded, to be compared later. If they cannot be
+ * copied, counts the operation as not compared. */
 static void copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 {
     if (sc_source_copies_copy_edges(inflight, op))
@@ -413,7 +417,8 @@ static bool wants_guard(const struct sc_op *op)
     return op->info.guard_bytes || op->info.shares_pages;
 }
 
-/* Begins the guard of an operation, or puts it off until the unseen waits before it are over. */
+/* Begins to protect an operation's pages, or puts that off until the waits of unseen end before it
+ * are over. */
 static __attribute__((noinline)) void guard_pages(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -429,7 +434,7 @@ static __attribute__((noinline)) void guard_pages(struct sc_inflight *inflight, 
         copy_edges(inflight, op);
 }
 
-/* Begins the guard of an operation that was issued or issued anew, if it is to be guarded. */
+/* Begins the guard of an operation that was issued, or issued again, if it is to be guarded. */
 static inline void guard_op(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -439,7 +444,7 @@ static inline void guard_op(struct sc_inflight *inflight, uint32_t id)
         guard_pages(inflight, id);
 }
 
-/* Guards operations that were not guarded while they stood behind a wait whose end was not seen. */
+/* Guards operations whose guard was put off because of waits of unseen end, if these are over. */
 void sc_inflight_guard_seen(struct sc_inflight *inflight)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -474,8 +479,9 @@ static bool forbids(const struct sc_inflight *inflight, const struct sc_op *op, 
     return is_protected_from(op, touch) && !is_released(inflight, op);
 }
 
-/* The operation is complete: its pages stay protected until SC_RELEASED_MAX others were released
- * after it. Unguards the one whose place it takes in the ring. */
+/* Notes that the operation is complete, so that the host may access its pages. They stay protected
+ * until SC_RELEASED_MAX others were released after it. Unguards the operation whose place in the
+ * ring it takes. */
 static void release_op(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_released *slot = &inflight->released[inflight->released_count % SC_RELEASED_MAX];
@@ -500,7 +506,7 @@ bool sc_inflight_watches_page(struct sc_inflight *inflight, uintptr_t address, e
     return false;
 }
 
-/* An operation that protects a page of the interval from such a touch, or NULL. */
+/* Returns an operation that protects a page of the interval against such an access, or NULL. */
 static struct sc_op *find_protecting(struct sc_inflight *inflight, uintptr_t address,
                                      size_t size_bytes, enum sc_touch touch)
 {
@@ -510,8 +516,8 @@ static struct sc_op *find_protecting(struct sc_inflight *inflight, uintptr_t add
     return NULL;
 }
 
-/* Counts the operation's bytes from `start` to `end`, whose pages are let go, as unwatched. Nothing
- * is counted if the operation uses a touched byte itself: that touch is judged. */
+/* Counts the operation's bytes from `start` to `end`, whose pages are unprotected, as unwatched.
+ * Counts nothing if the operation uses an accessed byte itself: then that access is judged. */
 static void note_unwatched(const struct sc_op *op, const struct sc_shape *touched, uintptr_t start,
                            uintptr_t end, struct sc_unwatched *unwatched)
 {
@@ -545,8 +551,8 @@ void sc_inflight_unprotect(struct sc_inflight *inflight, uintptr_t address, size
     }
 }
 
-/* Does the operation use a touched byte in a way that forbids such a touch until the operation is
- * done? */
+/* Does the operation use one of the bytes in such a way that the access has to wait until the
+ * operation is done? */
 static bool is_too_early(const struct sc_op_info *info, const struct sc_shape *touched,
                          enum sc_touch touch)
 {
@@ -564,7 +570,7 @@ void sc_inflight_find_touched(struct sc_inflight *inflight, uintptr_t address, s
             sc_ops_add_judged(found, &walk.op->info);
 }
 
-/* Does such a touch of the interval come too early for some operation? */
+/* Would such an access of the interval come too early for some operation? */
 static bool any_too_early(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                           enum sc_touch touch)
 {
@@ -575,6 +581,8 @@ static bool any_too_early(struct sc_inflight *inflight, uintptr_t address, size_
     return false;
 }
 
+/* Looks at all guarded operations on the pages of the interval, not only at those with its bytes.
+ */
 void sc_inflight_find_beside_touch(struct sc_inflight *inflight, uintptr_t address,
                                    size_t size_bytes, enum sc_touch touch, struct sc_ops *found)
 {
@@ -590,9 +598,9 @@ void sc_inflight_find_beside_touch(struct sc_inflight *inflight, uintptr_t addre
             sc_ops_add_judged(found, &walk.op->info);
 }
 
-/* Adds the operation to `changed` if its source differs from its copies. If only snapshots differ,
- * the device has read those: the operation counts as `copied`. If pages were copied later, that is
- * not known. */
+/* Adds the operation to `changed` if its source differs from its copies. If the source differs from
+ * its snapshot alone, the device has read the right bytes: the operation is marked as `copied`. If
+ * pages were copied later, it is not known which bytes the device has read. */
 static bool add_if_changed(struct sc_inflight *inflight, const struct sc_op *op,
                            struct sc_ops *changed)
 {
@@ -604,9 +612,8 @@ static bool add_if_changed(struct sc_inflight *inflight, const struct sc_op *op,
     return true;
 }
 
-/* Sources beside the interval, on the same pages, are compared too. The operation that writes the
- * interval may be guarded, and then the sources cannot be read until a touch lets those pages go.
- */
+/* Also compares sources that share pages with the interval. The operation that writes the interval
+ * may guard these pages, and then the sources cannot be read until an access unprotects them. */
 void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t size_bytes,
                       struct sc_ops *overwritten)
 {
@@ -620,7 +627,7 @@ void sc_inflight_seal(struct sc_inflight *inflight, uintptr_t address, size_t si
     }
 }
 
-/* Compares the operation's source for the last time, if that is still to be done and the operation
+/* Compares the operation's source for the last time, unless that was done already, if the operation
  * comes before `later`. */
 static void seal_source(struct sc_inflight *inflight, struct sc_op *op,
                         const struct sc_op_info *later, struct sc_ops *overwritten)
@@ -632,7 +639,7 @@ static void seal_source(struct sc_inflight *inflight, struct sc_op *op,
     op->info.stable = false;
 }
 
-/* Compares, for the last time, sources that a kernel may write by right. */
+/* Compares, for the last time, sources that the kernel may correctly write. */
 void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, uintptr_t address,
                                  const struct sc_op_info *later, struct sc_ops *overwritten)
 {
@@ -646,8 +653,8 @@ void sc_inflight_seal_for_kernel(struct sc_inflight *inflight, uint32_t range, u
     }
 }
 
-/* Compares, for the last time, all managed sources that the kernel which comes next may write by
- * right. */
+/* Compares, for the last time, all sources in managed memory that the next kernel may correctly
+ * write. */
 void sc_inflight_seal_managed(struct sc_inflight *inflight, const struct sc_op_info *later,
                               struct sc_ops *overwritten)
 {
@@ -689,7 +696,7 @@ bool sc_inflight_is_stable(struct sc_inflight *inflight, const struct sc_op_info
     return is_stable(inflight, info);
 }
 
-/* An operation that is issued again becomes its stream's latest. */
+/* Moves an operation that is issued again to the end of its stream's list. */
 static void move_to_end_of_stream(struct sc_inflight *inflight, uint32_t id)
 {
     struct sc_op *op = sc_inflight_op(inflight, id);
@@ -698,8 +705,8 @@ static void move_to_end_of_stream(struct sc_inflight *inflight, uint32_t id)
     link_to_stream(inflight, id);
 }
 
-/* An equal operation was issued again on the same stream: replaces all but the record's links. The
- * guard stays if it is the same. */
+/* Issues the record's operation again, as `info` says, on the same stream: replaces everything but
+ * the record's links. The pages stay protected if the same ones are to be. */
 static void renew_op(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *info,
                      struct sc_ops *overwritten)
 {
@@ -728,7 +735,8 @@ static void renew_op(struct sc_inflight *inflight, uint32_t id, const struct sc_
     SC_CHECK(check_op(inflight, id));
 }
 
-/* Moves an operation that is issued again to its stream's end. False: it cannot stay as it is. */
+/* Moves an operation that is issued again to the end of its stream. Returns false if something
+ * about it has to change. */
 bool sc_inflight_renew_op(struct sc_inflight *inflight, uint32_t id, bool guarded)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -743,8 +751,9 @@ bool sc_inflight_renew_op(struct sc_inflight *inflight, uint32_t id, bool guarde
     return true;
 }
 
-/* Must the earlier operation keep its record, although `info` is equal? Its device reads the source
- * itself, and for `info` a copy: without the record the source would no longer be guarded. */
+/* Must the earlier operation keep a record of its own, although `info` is equal? So if the device
+ * reads the source itself for the earlier one, and a copy for `info`: without its record the source
+ * would no longer be guarded. */
 static bool must_stay(struct sc_inflight *inflight, uint32_t earlier, const struct sc_op_info *info)
 {
     const struct sc_op_info *op = &sc_inflight_op(inflight, earlier)->info;
@@ -765,8 +774,7 @@ static void count_managed_source(struct sc_inflight *inflight, const struct sc_o
         count_managed_sources(inflight, change);
 }
 
-/* Sets the fields of a new record, but for `info` and for what the grid, the lists and guard() set.
- */
+/* Initialises a new record, except `info` and what the grid, the lists and guard() set. */
 static inline __attribute__((always_inline)) void fill_record(struct sc_op *op, uintptr_t address,
                                                               size_t size_bytes)
 {
@@ -782,7 +790,8 @@ static inline __attribute__((always_inline)) void fill_record(struct sc_op *op, 
     atomic_store_explicit(&op->comparing, false, memory_order_relaxed);
 }
 
-/* Puts the record into its grid and its home's list, and takes a reference to the stream. */
+/* Adds the record to its grid and to the list of its range or stand-in, and takes a reference to
+ * the stream. */
 static inline __attribute__((always_inline)) void
 enter_lists(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *info)
 {
@@ -791,8 +800,8 @@ enter_lists(struct sc_inflight *inflight, uint32_t id, const struct sc_op_info *
     sc_order_reference(inflight->order, info->ticket.stream);
 }
 
-/* Makes the record of an operation, and puts it into the lists that all operations are in. 0: no
- * memory. */
+/* Makes the record of an operation, and adds it to the lists that all operations are in. Returns 0
+ * if there is no memory. */
 static inline __attribute__((always_inline)) uint32_t put_op(struct sc_inflight *inflight,
                                                              const struct sc_op_info *info)
 {
@@ -813,8 +822,8 @@ uint32_t sc_inflight_make_record(struct sc_inflight *inflight, const struct sc_o
     return put_op(inflight, info);
 }
 
-/* Takes an operation out of the lists that put_op has put it into, without judging it, and frees
- * its record. The reverse of put_op. */
+/* Undoes put_op: removes an operation from these lists, without judging it, and frees its record.
+ */
 static inline __attribute__((always_inline)) void take_out_op(struct sc_inflight *inflight,
                                                               uint32_t id)
 {
@@ -834,6 +843,7 @@ void sc_inflight_free_record(struct sc_inflight *inflight, uint32_t id)
     take_out_op(inflight, id);
 }
 
+/* Replaces an equal operation, if there is one that need not stay; else makes a new record. */
 bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info,
                      struct sc_ops *overwritten)
 {
@@ -868,7 +878,7 @@ bool sc_inflight_add(struct sc_inflight *inflight, const struct sc_op_info *info
 /* For so long pages that are kept off need no second look. */
 enum { CHOSEN_FOR_NS = 50 * 1000 * 1000 };
 
-/* Fills in what a simple copy has as an operation; all else is zero. */
+/* Fills in what a simple copy has as an operation; everything else is zero. */
 void sc_inflight_describe_simple_copy(struct sc_inflight *inflight,
                                       const struct sc_simple_copy *copy, struct sc_op_info *info)
 {
@@ -897,7 +907,7 @@ static inline bool is_of(const struct sc_op_info *info, const struct sc_simple_c
            info->shape.rows == 1 && info->direction == (copy->to_host ? SC_D2H : SC_H2D);
 }
 
-/* The operation that is equal to this simple copy; 0: there is none. */
+/* Returns the operation in flight that is equal to this simple copy; 0: there is none. */
 static inline uint32_t find_alike(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     uint32_t id = get(key_head(inflight, copy->host, copy->size_bytes, copy->stream));
@@ -911,7 +921,7 @@ bool sc_inflight_may_have_alike(struct sc_inflight *inflight, const struct sc_si
     return get(key_head(inflight, copy->host, copy->size_bytes, copy->stream)) != 0;
 }
 
-/* Is it known that the source still holds what the snapshot has? False also if it cannot be read
+/* Is it known that the source still has the bytes of the snapshot? False also if it cannot be read
  * directly, or is large and was not compared yet. */
 static inline bool is_unchanged(struct sc_inflight *inflight, const struct sc_op *op)
 {
@@ -941,8 +951,8 @@ struct sc_slot *sc_inflight_take_snapshot(struct sc_inflight *inflight,
     return slot;
 }
 
-/* Takes back what a simple copy has begun: the driver has refused it. A slot that came from an
- * equal earlier copy goes back to that, if it still has none. */
+/* Undoes the beginning of a simple copy that the driver has refused. A slot that was taken from an
+ * equal earlier copy is returned to that, if it has no other one. */
 void sc_inflight_refuse_simple_copy(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -960,8 +970,8 @@ void sc_inflight_refuse_simple_copy(struct sc_inflight *inflight, const struct s
     }
 }
 
-/* The copy is issued anew with another snapshot: judges the source of the former one. Such an
- * operation has neither a guard nor a copy of a page. */
+/* Gives the record of an equal copy another snapshot, after comparing its source with the old one.
+ * Such an operation has no guard and no copies of pages. */
 static void renew_snapshot(struct sc_inflight *inflight, struct sc_op *op,
                            const struct sc_simple_copy *copy, struct sc_ops *overwritten)
 {
@@ -976,8 +986,8 @@ static void renew_snapshot(struct sc_inflight *inflight, struct sc_op *op,
     op->info.stable = true;
 }
 
-/* Can the equal earlier operation be issued anew as it is? It must have a snapshot; or all of its
- * pages are guarded, which was chosen lately; or none are to be. */
+/* Can the equal earlier operation be issued again as it is? So if it has a snapshot; if all of its
+ * pages are guarded, and were chosen lately; or if none are to be. */
 static inline bool is_renewable(const struct sc_inflight *inflight, const struct sc_op *op,
                                 const struct sc_simple_copy *copy)
 {
@@ -996,7 +1006,7 @@ static inline bool is_renewable(const struct sc_inflight *inflight, const struct
                atomic_load_explicit(&inflight->guards.doubted_ticks, memory_order_relaxed);
 }
 
-/* Issues the equal earlier operation anew. */
+/* Issues the equal earlier operation again. */
 static inline __attribute__((always_inline)) void renew_simply(struct sc_inflight *inflight,
                                                                uint32_t id,
                                                                const struct sc_simple_copy *copy,
@@ -1016,7 +1026,8 @@ static inline __attribute__((always_inline)) void renew_simply(struct sc_infligh
     op->accused = 0;
 }
 
-/* Makes the record of a simple copy to the device that has no equal. 0: no memory. */
+/* Makes the record of a simple copy to the device that has no equal one. Returns 0 if there is no
+ * memory. */
 static uint32_t put_upload(struct sc_inflight *inflight, const struct sc_simple_copy *copy)
 {
     uint32_t id = sc_pool_take_as_is(&inflight->ops);
@@ -1033,6 +1044,8 @@ static uint32_t put_upload(struct sc_inflight *inflight, const struct sc_simple_
     return id;
 }
 
+/* Issues an equal earlier operation again if that is possible; a copy to the device may also get a
+ * new record. */
 bool sc_inflight_issue_simple_copy(struct sc_inflight *inflight, const struct sc_simple_copy *copy,
                                    struct sc_ticket *ticket, struct sc_ops *overwritten)
 {
@@ -1054,6 +1067,7 @@ bool sc_inflight_issue_simple_copy(struct sc_inflight *inflight, const struct sc
     return true;
 }
 
+/* Frees all that belongs to the operation: its copies, slots, pages and places in lists. */
 void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -1071,7 +1085,7 @@ void sc_inflight_drop(struct sc_inflight *inflight, uint32_t id)
     take_out_op(inflight, id);
 }
 
-/* Moves the walk over the grids on to an operation that is in flight, from the present one on. */
+/* Moves the walk on to the next operation that is in flight, beginning with the present one. */
 static void stop_at_next(struct sc_inflight_walk *walk)
 {
     for (; walk->at.id; sc_grid_next(&walk->at)) {
@@ -1109,8 +1123,8 @@ void sc_inflight_find_in(struct sc_inflight *inflight, uintptr_t address, size_t
         sc_ops_add_judged(found, &walk.op->info);
 }
 
-/* Has the function returned whose local the operation uses? The stack may be another thread's. If
- * it is gone and cannot be read, the answer is no. */
+/* Has the function returned whose local variable the operation uses? The stack may be another
+ * thread's. If it no longer exists and cannot be read, returns false. */
 static bool has_returned(const struct sc_op_info *info)
 {
     uintptr_t caller = 0;
@@ -1129,7 +1143,7 @@ static void judge_source(struct sc_inflight *inflight, struct sc_op *op, struct 
         add_if_changed(inflight, op, overwritten);
 }
 
-/* Compares the sources of the operation and of those behind it that are known done, in one go: that
+/* Compares the sources of the operation and of those after it that are known done, together, which
  * saves system calls. */
 static void compare_ahead(struct sc_inflight *inflight, uint32_t id, unsigned limit)
 {
@@ -1145,7 +1159,8 @@ static void compare_ahead(struct sc_inflight *inflight, uint32_t id, unsigned li
     sc_source_copies_compare(ops, count);
 }
 
-/* Judges the source of an operation that is known done, together with others where that pays. */
+/* Judges the source of an operation that is known done, together with others if that saves system
+ * calls. */
 static void judge_known_op(struct sc_inflight *inflight, uint32_t id, unsigned limit,
                            struct sc_ops *overwritten)
 {
@@ -1155,8 +1170,8 @@ static void judge_known_op(struct sc_inflight *inflight, uint32_t id, unsigned l
     judge_source(inflight, op, overwritten);
 }
 
-/* Judges the sources of the stream's operations that are about to be retired. Returns what is left
- * of `limit`. */
+/* Judges the sources of the stream's operations that are about to be retired. Returns how much is
+ * left of `limit`. */
 static unsigned judge_known(struct sc_inflight *inflight, uint32_t stream, unsigned limit,
                             struct sc_ops *overwritten)
 {
@@ -1186,7 +1201,8 @@ struct retiring {
     struct sc_ops *overwritten;
 };
 
-/* Retires operations of the stream until one is not known done. False: the limit is reached. */
+/* Retires operations of the stream until one is not known done. Returns false if the limit is
+ * reached. */
 static bool retire_stream(struct retiring *retiring, uint32_t id)
 {
     struct sc_inflight *inflight = retiring->inflight;
@@ -1205,10 +1221,10 @@ static bool retire_stream(struct retiring *retiring, uint32_t id)
     return true;
 }
 
-/* Ends operations of the stream that are known done, at most `limit`. If some pages are guarded
- * against reads, all sources are compared before the first operation is dropped. After a
- * destination is dropped, its pages stay unreadable until the kernel was told, and sources on them
- * would have to be read through the kernel. */
+/* Retires operations of the stream that are known done, at most `limit`. If pages are protected
+ * against reads, first compares all sources. For when a destination is dropped, its pages stay
+ * unreadable until the Linux kernel is told, and sources on them could only be read by system
+ * calls. */
 bool sc_inflight_retire(struct sc_inflight *inflight, uint32_t stream, unsigned limit,
                         struct sc_ops *overwritten)
 {
@@ -1252,8 +1268,8 @@ void sc_inflight_note_complete(struct sc_inflight *inflight, uint32_t id)
     }
 }
 
-/* Drops the stream's oldest operation that is complete and kept only for latent hazards. False: it
- * has none. */
+/* Drops the stream's oldest operation that is complete and is kept only for latent hazards. Returns
+ * false if it has none. */
 static bool forget_complete_of(struct sc_inflight *inflight, uint32_t id)
 {
     const struct sc_stream *stream = sc_order_stream(inflight->order, id);
@@ -1263,7 +1279,7 @@ static bool forget_complete_of(struct sc_inflight *inflight, uint32_t id)
     return any;
 }
 
-/* Drops one such operation, to have memory: of this stream, or else of any. */
+/* Drops one such operation, to have memory: one of this stream, or else of any. */
 bool sc_inflight_forget_complete(struct sc_inflight *inflight, uint32_t stream)
 {
     SC_ASSERT_GUARDED(&inflight->ops);

@@ -8,6 +8,7 @@
 
 enum { WORDS = SC_KERNEL_FLAG_BYTES_MAX / sizeof(uint64_t), LOOKS_MAX = 32, STEPS_MAX = 1024 };
 
+/* The bytes are read in a way that also copes with unreadable memory. */
 uint64_t sc_kernel_flags_digest(struct sc_inflight *inflight, uint32_t range)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -40,8 +41,8 @@ static bool has_changed(struct sc_inflight *inflight, const struct sc_op_info *i
     return now && now != info->digest;
 }
 
-/* Looks at flags of the operation's kernel and of later ones on the stream. A flag that several
- * kernels have may have been set by any of them. */
+/* Checks flags of the operation's kernel and of later kernels on the stream. A flag whose address
+ * several kernels have may have been set by any of them. */
 bool sc_kernel_flags_may_show_kernel_done(struct sc_inflight *inflight, uint32_t op)
 {
     SC_ASSERT_GUARDED(&inflight->ops);

@@ -74,8 +74,8 @@ uint64_t sc_left_out_count_dropped(const struct sc_left_out *left_out)
     return left_out->unknown;
 }
 
-/* Is there room, as `fits` says, and was there always? Once something did not fit, all later
- * operations are left out and counted as well, as they would be judged without it. */
+/* Is there room, as `fits` says, and was there always? When something did not fit, all later
+ * operations are dropped and counted as well, since they would be judged without it. */
 static bool has_room(struct sc_left_out *left_out, bool fits)
 {
     left_out->is_full = left_out->is_full || !fits;
@@ -91,6 +91,7 @@ struct sc_device_use sc_left_out_use(const struct sc_left_out_op *op, unsigned i
     return i < op->use_count ? op->uses[i] : sc_device_use_named(op->names[i - op->use_count]);
 }
 
+/* Stores the operation and its uses, in the order of the calls. */
 void sc_left_out_note_captured(struct sc_left_out *left_out, const struct sc_hazard_copy *what,
                                const struct sc_left_out_op *op)
 {
@@ -110,7 +111,7 @@ void sc_left_out_note_captured(struct sc_left_out *left_out, const struct sc_haz
             (struct use){sc_left_out_use(op, i), op->function, order, node};
 }
 
-/* Does the use lie in memory that was allocated since the capture began? */
+/* Was the memory allocated since the capture began, so that the program is setting it up? */
 static bool is_set_up(const struct sc_left_out *left_out, const struct sc_device_use *use)
 {
     uintptr_t first = use->shape.address;
@@ -124,8 +125,8 @@ static bool is_set_up(const struct sc_left_out *left_out, const struct sc_device
     return false;
 }
 
-/* The index of the site of such operations, or of a new one; SC_LEFT_OUT_SITES_MAX: there is no
- * room. */
+/* Returns the index of the site (stack) of such operations, added if it is new;
+ * SC_LEFT_OUT_SITES_MAX: there is no room. */
 static uint32_t site_of(const struct sc_left_out *left_out, const struct sc_hazard *what)
 {
     uint32_t site = 0;
@@ -138,6 +139,7 @@ static uint32_t site_of(const struct sc_left_out *left_out, const struct sc_haza
     return site;
 }
 
+/* Stores the operation's uses with the site that made it. */
 void sc_left_out_note_beside(struct sc_left_out *left_out, const struct sc_hazard *what,
                              const struct sc_left_out_op *op)
 {
@@ -160,6 +162,7 @@ void sc_left_out_note_beside(struct sc_left_out *left_out, const struct sc_hazar
     }
 }
 
+/* Drops earlier uses of these addresses, and lists the allocation. */
 void sc_left_out_note_allocated(struct sc_left_out *left_out, uintptr_t address, size_t size_bytes)
 {
     /* What was used at these addresses before was other memory. */
@@ -183,6 +186,7 @@ void sc_left_out_share_allocations(struct sc_left_out *left_out, const struct sc
 
 /* ---- judging ---- */
 
+/* Adds up what captured operations write, and the addresses of captured kernels. */
 bool sc_left_out_get_writes(const struct sc_left_out *left_out, size_t node_count,
                             struct sc_graph_write *write)
 {
@@ -208,7 +212,7 @@ static bool has_same_bytes(const struct sc_device_use *one, const struct sc_devi
            one->fold.pitch_bytes == other->fold.pitch_bytes;
 }
 
-/* Has the captured kernel `order` this address among its parameters? */
+/* Does the captured kernel number `order` have this address among its parameters? */
 static bool has_name(const struct uses *nodes, uint32_t order, uintptr_t address)
 {
     EACH_USE (node, nodes)
@@ -218,8 +222,8 @@ static bool has_name(const struct uses *nodes, uint32_t order, uintptr_t address
     return false;
 }
 
-/* Has the captured kernel `order` all addresses that the kernel `beside` the capture has, and
- * are these at least two? */
+/* Does the captured kernel number `order` have all addresses of the kernel `beside` the capture,
+ * and are these at least two? */
 static bool has_all_names(const struct sc_left_out *left_out, uint32_t order, uint32_t beside)
 {
     unsigned count = 0;
@@ -233,8 +237,8 @@ static bool has_all_names(const struct sc_left_out *left_out, uint32_t order, ui
     return count >= 2;
 }
 
-/* Was the kernel tried in the place of another one? The graph has that one, with the same
- * addresses. */
+/* Is the kernel beside the capture a variant of a captured one, which has the same addresses?
+ * Programs try kernels in turn. */
 static bool is_variant(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
@@ -245,7 +249,7 @@ static bool is_variant(const struct sc_left_out *left_out, const struct use *use
     return false;
 }
 
-/* Does the graph do the same, so that the use is not left out? */
+/* Does the graph do the same, so that the work is not left out? */
 static bool is_in_graph(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
@@ -255,8 +259,9 @@ static bool is_in_graph(const struct sc_left_out *left_out, const struct use *us
     return is_variant(left_out, use);
 }
 
-/* May one of the uses have written the memory, by a call between `behind` and `before`? `base`:
- * where the memory's allocation begins; UINTPTR_MAX: possible writes of kernels do not count. */
+/* May one of the uses have written the memory, by a call after `behind` and before `before`?
+ * `base`: where the memory's allocation begins; UINTPTR_MAX: possible writes of kernels do not
+ * count. */
 static bool is_written(const struct uses *uses, uint32_t behind, uint32_t before,
                        const struct sc_device_use *memory, uintptr_t base)
 {
@@ -272,9 +277,9 @@ static uintptr_t allocation_of(const struct sc_left_out *left_out, const struct 
     return left_out->base_of(use->what.shape.address);
 }
 
-/* Does the node read in each launch what work beside the capture has left? It does not if earlier
- * captured work makes those bytes, as a kernel may of which nothing is known. Nor does it if a
- * captured copy or memset writes there later, for the next launch. */
+/* Does the captured operation read, in each launch, what work beside the capture has written? Not
+ * if earlier captured work writes those bytes, as a kernel with unknown parameters may. And not if
+ * a captured copy or memset writes them later, for the next launch. */
 static bool is_left_to_it(const struct sc_left_out *left_out, const struct use *use,
                           const struct use *node)
 {
@@ -287,7 +292,7 @@ static bool is_left_to_it(const struct sc_left_out *left_out, const struct use *
                        is_named ? &use->what : &node->what, UINTPTR_MAX);
 }
 
-/* By the rule of left_out.h: does the work beside the capture concern this captured use? */
+/* Does the captured use belong to the work beside the capture, by the rule of left_out.h? */
 static bool belong_together(const struct sc_left_out *left_out, const struct use *use,
                             const struct use *node)
 {
@@ -302,7 +307,8 @@ static bool belong_together(const struct sc_left_out *left_out, const struct use
            is_left_to_it(left_out, use, node);
 }
 
-/* The first node that the use has to do with; NULL: none, or the graph does the same. */
+/* Returns the first captured use that belongs to the work; NULL: there is none, or the graph does
+ * the same. */
 static const struct use *find_node(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
@@ -311,8 +317,8 @@ static const struct use *find_node(const struct sc_left_out *left_out, const str
     return NULL;
 }
 
-/* May captured work use the memory? Kernels of which not all is known may use any memory, and so
- * may operations that did not fit. */
+/* May captured work use the memory? Kernels whose parameters are not all known may use any memory,
+ * and so may operations that did not fit. */
 static bool has_to_do_with_graph(const struct sc_left_out *left_out, const struct use *use)
 {
     EACH_USE (node, &left_out->captured)
@@ -338,7 +344,7 @@ static bool is_used_later(const struct sc_left_out *left_out, const struct use *
     return left_out->last_kernel > use->order;
 }
 
-/* Visits the site's first use that was left out. False: there is none. */
+/* Visits the site's first use that was left out. Returns false if there is none. */
 static bool visit_left_out(const struct sc_left_out *left_out, uint32_t site,
                            sc_left_out_visit *visit, void *context)
 {
@@ -355,7 +361,7 @@ static bool visit_left_out(const struct sc_left_out *left_out, uint32_t site,
     return false;
 }
 
-/* Visits the site's uses of which nobody can tell whether the graph lacks them. */
+/* Visits the site's uses of which it cannot be known whether the graph lacks them. */
 static void visit_undecided(const struct sc_left_out *left_out, uint32_t site,
                             sc_left_out_visit *visit, void *context)
 {

@@ -14,7 +14,7 @@ enum { BLOCKS = 64, BLOCK_OPS = SC_TRACK_OPS_MAX };
 static struct sc_op_info blocks[BLOCKS][BLOCK_OPS];
 static _Atomic uint64_t taken; /* a bit for each block that is taken */
 
-/* Takes a block. If all are taken, the kernel is asked for memory. NULL: there is none. */
+/* Takes one of the fixed blocks; if all are taken, maps memory. NULL: there is none. */
 static struct sc_op_info *take_block(void)
 {
     uint64_t now = atomic_load_explicit(&taken, memory_order_relaxed);
@@ -26,7 +26,7 @@ static struct sc_op_info *take_block(void)
     return sc_pages_map(sizeof blocks[0]);
 }
 
-/* Gives the block back to the fixed ones, or its memory to the kernel. */
+/* Returns the block to the fixed ones, or unmaps its memory. */
 static void give_block(struct sc_op_info *block)
 {
     uintptr_t offset = (uintptr_t)block - (uintptr_t)blocks;

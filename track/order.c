@@ -39,7 +39,7 @@ static size_t clock_bytes(uint32_t capacity)
     return sizeof(struct sc_clock) + capacity * sizeof(struct entry);
 }
 
-/* A new clock without entries, with one reference. NULL: out of memory. */
+/* Makes a clock without entries, with one reference. NULL: no memory. */
 static struct sc_clock *new_clock(struct sc_order *order, uint32_t capacity)
 {
     struct sc_clock *clock = sc_arena_alloc(&order->arena, clock_bytes(capacity));
@@ -63,7 +63,7 @@ static void drop_clock(struct sc_order *order, struct sc_clock *clock)
         sc_arena_free(&order->arena, clock, clock_bytes(clock->capacity));
 }
 
-/* The clock's entry for the stream, by a binary search; an empty one: it has none. */
+/* Returns the clock's entry for the stream, by a binary search; an empty one if it has none. */
 static struct entry entry_in(const struct sc_clock *clock, uint32_t stream)
 {
     uint32_t low = 0;
@@ -80,8 +80,8 @@ static struct entry entry_in(const struct sc_clock *clock, uint32_t stream)
     return (struct entry){0};
 }
 
-/* Does the host know the entry to be done? Such an entry orders nothing, so it is left out to keep
- * clocks short. */
+/* Does the host know the entry's operations to be done? Such an entry orders nothing, so it is left
+ * out to keep clocks short. */
 static bool is_known(struct sc_order *order, const struct entry *entry)
 {
     struct sc_stream *stream = sc_order_stream(order, entry->stream);
@@ -113,8 +113,8 @@ static uint64_t larger(uint64_t left, uint64_t right)
     return left > right ? left : right;
 }
 
-/* A new clock with the larger number of either clock for each stream. `left` and `right` may be
- * NULL, which is empty. NULL: out of memory. */
+/* Makes a clock that has, for each stream, the larger number of either clock. `left` and `right`
+ * may be NULL, which means empty. NULL: no memory. */
 static struct sc_clock *merge_clocks(struct sc_order *order, const struct sc_clock *left,
                                      const struct sc_clock *right)
 {
@@ -159,7 +159,7 @@ static bool has_all(struct sc_order *order, const struct sc_clock *clock,
     return true;
 }
 
-/* Merges `addition` into *clock. False: out of memory, *clock is unchanged. */
+/* Merges `addition` into *clock. Returns false if there is no memory; *clock is unchanged then. */
 static bool merge_into(struct sc_order *order, struct sc_clock **clock,
                        const struct sc_clock *addition)
 {
@@ -180,7 +180,7 @@ static void set_tie(struct sc_stream *stream, enum sc_ties tie, bool is_tied)
     atomic_store_explicit(&stream->front.ties, ties, memory_order_release);
 }
 
-/* Lists the stream among those that have had work since they were last seen idle. */
+/* Marks the stream as having had work since walks last found it idle. */
 static void be_live(struct sc_order *order, struct sc_stream *stream)
 {
     if (stream->is_live)
@@ -196,8 +196,8 @@ static void set_due(struct sc_stream *stream, struct sc_clock *due)
     set_tie(stream, SC_TIE_DUE, due);
 }
 
-/* Merges `addition` into *clock. An empty `addition` makes an empty clock out of NULL: something is
- * due, though nothing of it has a number. */
+/* Merges `addition` into *clock. If *clock is NULL, it becomes `addition`, even if that has no
+ * entries: a clock that is not NULL says that something is due. */
 static void join_into(struct sc_order *order, struct sc_clock **clock, struct sc_clock *addition)
 {
     if (*clock)
@@ -234,7 +234,7 @@ union pair {
     char room[sizeof(struct sc_clock) + 2 * sizeof(struct entry)];
 };
 
-/* The clock of the point's own two entries, sorted by stream, which is made in `pair`. */
+/* Makes, in `pair`, a clock of the point's own two entries, sorted by stream. */
 static const struct sc_clock *pair_of(const struct sc_point *point, union pair *pair)
 {
     struct entry own = {point->stream, point->number, point->legacy ? 0 : point->call};
@@ -250,7 +250,7 @@ static const struct sc_clock *pair_of(const struct sc_point *point, union pair *
     return &pair->head;
 }
 
-/* Merges all of the point into *clock: its own numbers, and what it has joined. */
+/* Merges the whole point into *clock: its own numbers, and what it has joined. */
 static bool merge_point(struct sc_order *order, struct sc_clock **clock,
                         const struct sc_point *point)
 {
@@ -266,8 +266,9 @@ void sc_order_init(struct sc_order *order)
     sc_unseen_init(order);
 }
 
-/* Takes a spare id for a new stream. Its numbers go on behind those of the former stream, all of
- * which count as done. So the former stream's points never cover the new one's work. */
+/* Takes the id of a removed stream for a new one. Its numbers go on after those of the former
+ * stream, all of which count as done. So points of the former stream never cover work of the new
+ * one. */
 static uint32_t take_spare(struct sc_order *order)
 {
     uint32_t id = order->spare;
@@ -297,8 +298,7 @@ static struct sc_stream *legacy_of(struct sc_order *order, const struct sc_strea
     return sc_order_stream(order, stream->context);
 }
 
-/* What the stream's context, and its primary context, were told to wait for is due to a new stream
- * as well. */
+/* Makes due to a new stream what its context, and its primary context, were told to wait for. */
 static void make_due_by_contexts(struct sc_order *order, struct sc_stream *stream)
 {
     const struct sc_stream *legacy = legacy_of(order, stream);
@@ -307,6 +307,7 @@ static void make_due_by_contexts(struct sc_order *order, struct sc_stream *strea
         make_due(order, stream, sc_order_stream(order, legacy->primary)->gate);
 }
 
+/* Uses the record of a removed stream again if there is one. */
 uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t context)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -332,7 +333,8 @@ uint32_t sc_order_add(struct sc_order *order, enum sc_stream_kind kind, uint32_t
     return id;
 }
 
-/* Drops the clocks of a removed stream that nothing refers to, and makes its id spare. */
+/* Frees the clocks of a removed stream that nothing refers to, and lists its id to be used again.
+ */
 static void make_spare_if_unused(struct sc_order *order, uint32_t id)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
@@ -390,7 +392,7 @@ static void note_change(struct sc_order *order, struct sc_stream *stream)
                           memory_order_release);
 }
 
-/* Gives the stream's next operation its number. */
+/* Returns the number of the stream's next operation, and counts it. */
 static uint64_t next_number(struct sc_order *order, struct sc_stream *stream)
 {
     uint64_t number = read_relaxed(&stream->front.issued) + 1;
@@ -399,7 +401,7 @@ static uint64_t next_number(struct sc_order *order, struct sc_stream *stream)
     return number;
 }
 
-/* Merges the clock into what the stream has joined. False: out of memory. */
+/* Merges the clock into what the stream has joined. Returns false if there is no memory. */
 static bool join_clock(struct sc_order *order, struct sc_stream *stream,
                        const struct sc_clock *clock)
 {
@@ -432,9 +434,9 @@ static void join_awaited(struct sc_order *order, struct sc_stream *legacy)
     legacy->awaited = NULL;
 }
 
-/* Has a call on the stream to be noted before it is made, so that it finds its place among the
- * legacy stream's calls? A blocking stream has to if the legacy stream has had a call, or work,
- * since the stream's last call. */
+/* Returns true if a call on the stream has to be noted before it is made, to find its place among
+ * the legacy stream's calls. A blocking stream needs that if the legacy stream has had a call, or
+ * work, since the stream's last call. */
 bool sc_order_must_begin_call(struct sc_order *order, uint32_t id)
 {
     struct sc_stream *stream = sc_order_stream(order, id);
@@ -448,7 +450,7 @@ bool sc_order_must_begin_call(struct sc_order *order, uint32_t id)
            read_relaxed(&stream->seen_version) != read_relaxed(&legacy->behind_version);
 }
 
-/* The call takes the next place among the legacy stream's calls. */
+/* Gives the call the next place among the legacy stream's calls. */
 static void begin_legacy(struct sc_order *order, struct sc_stream *stream,
                          struct sc_order_call *call)
 {
@@ -460,7 +462,7 @@ static void begin_legacy(struct sc_order *order, struct sc_stream *stream,
     call->version = stream->joined_version;
 }
 
-/* The call comes after the legacy calls that have ended, and after what those had joined. */
+/* Orders the call after the legacy calls that have ended, and after what those had joined. */
 static void begin_blocking(struct sc_order *order, struct sc_stream *stream,
                            struct sc_order_call *call)
 {
@@ -489,7 +491,7 @@ void sc_order_call_waits(struct sc_order *order, struct sc_order_call *call,
     merge_point(order, &call->waited, point);
 }
 
-/* The stream joins the clock. If the stream is a blocking one, the legacy stream's next call will
+/* Has the stream join the clock. If it is a blocking stream, the legacy stream's next call will
  * join the clock as well. */
 static bool join_and_hand_on(struct sc_order *order, struct sc_stream *stream,
                              const struct sc_clock *clock)
@@ -499,8 +501,7 @@ static bool join_and_hand_on(struct sc_order *order, struct sc_stream *stream,
             merge_into(order, &legacy_of(order, stream)->awaited, clock));
 }
 
-/* The call has joined what was due to the stream when it began, as a wait of the stream for that
- * would have. What became due since stays due. */
+/* Joins what was due to the stream when the call began. What became due since stays due. */
 static void end_due(struct sc_order *order, struct sc_stream *stream,
                     const struct sc_order_call *call)
 {
@@ -508,7 +509,7 @@ static void end_due(struct sc_order *order, struct sc_stream *stream,
         drop_due(order, stream);
 }
 
-/* Notes that later work on blocking streams comes after the clock. False: out of memory. */
+/* Orders later work on blocking streams after the clock. Returns false if there is no memory. */
 static bool leave_behind(struct sc_order *order, struct sc_stream *legacy,
                          const struct sc_clock *clock)
 {
@@ -520,9 +521,9 @@ static bool leave_behind(struct sc_order *order, struct sc_stream *legacy,
     return true;
 }
 
-/* Blocking streams come after what the call had joined, what was due to it and what it waited for.
- * If a later call ended first, `behind` has what this call had joined already, but not what it
- * waited for. */
+/* Orders blocking streams after what the call had joined, what was due to it and what it waited
+ * for. If a later call has ended first, `behind` already has what this call had joined, but not
+ * what it waited for. */
 static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct sc_order_call *call)
 {
     if (call->version > stream->merged_version && leave_behind(order, stream, call->joined))
@@ -533,7 +534,7 @@ static void end_legacy(struct sc_order *order, struct sc_stream *stream, struct 
     note_any_change(order);
 }
 
-/* The stream has joined the legacy calls that had ended when the call began. */
+/* Has the stream join the legacy calls that had ended when the call began. */
 static void end_blocking(struct sc_order *order, struct sc_stream *stream,
                          const struct sc_order_call *call)
 {
@@ -545,8 +546,8 @@ static void end_blocking(struct sc_order *order, struct sc_stream *stream,
         raise_to(&stream->seen_version, call->version);
 }
 
-/* Gives the stream what the call has joined. A stream that was removed during the call, whose id
- * may be used again, learns nothing. */
+/* Gives the stream what the call has joined. Does nothing for a stream that was removed during the
+ * call, since its id may be used by another stream. */
 static void end_call(struct sc_order *order, struct sc_order_call *call, bool issued, bool is_work)
 {
     struct sc_stream *stream = sc_order_stream(order, call->stream);
@@ -621,7 +622,7 @@ struct sc_ticket sc_order_issue(struct sc_order *order, uint32_t id)
     return ticket;
 }
 
-/* Fills the point's numbers with those of its stream now; not its clock. */
+/* Sets the point's numbers to the present ones of its stream; leaves its clock. */
 static void number_point(struct sc_stream *stream, struct sc_point *point)
 {
     point->number = read_relaxed(&stream->front.issued);
@@ -654,7 +655,8 @@ void sc_order_renew_point(struct sc_order *order, struct sc_point *point)
     number_point(stream, point);
 }
 
-/* Makes the stream's context a green one of the primary context: waits for that cover it. */
+/* Makes the stream's context a green one of the primary context, so that waits for the primary
+ * cover it. */
 void sc_order_set_primary(struct sc_order *order, uint32_t green, uint32_t primary)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -686,8 +688,8 @@ bool sc_order_is_idle(struct sc_stream *stream)
            !stream->due && stream->kind != SC_STREAM_LEGACY;
 }
 
-/* Merges what no stream's own clock has: what removed streams had waited for, and what the context
- * itself waits for. */
+/* Merges what is in no stream's clock: what removed streams had waited for, and what the context
+ * itself was told to wait for. */
 static void merge_beyond_streams(const struct walk *walk, struct sc_clock **clock,
                                  const struct sc_stream *legacy)
 {
@@ -703,7 +705,7 @@ struct found {
     struct sc_clock *joined;
 };
 
-/* Adds what one stream has issued, and what it has waited for, if it is of the walk. */
+/* Adds what one stream has issued, and what it has waited for, if the walk includes it. */
 static void visit(const struct walk *walk, struct sc_stream *stream, struct found *found)
 {
     struct sc_order *order = walk->order;
@@ -721,7 +723,7 @@ static void visit(const struct walk *walk, struct sc_stream *stream, struct foun
         merge_beyond_streams(walk, &found->joined, stream);
 }
 
-/* Visits the live streams among 64, and forgets those that are idle. */
+/* Visits those of 64 streams that are marked as live, and clears the marks of idle ones. */
 static void visit_live(const struct walk *walk, uint32_t first, struct found *found)
 {
     uint64_t *live = &walk->order->live[first / 64];
@@ -737,7 +739,7 @@ static void visit_live(const struct walk *walk, uint32_t first, struct found *fo
     }
 }
 
-/* The point of all work on the streams of the walk, as a clock. */
+/* Returns the point of all work on the streams that the walk includes, as a clock. */
 static struct sc_point walk_context(const struct walk *walk)
 {
     struct sc_order *order = walk->order;
@@ -789,7 +791,7 @@ struct sc_point sc_order_copy_point(const struct sc_point *point)
     return *point;
 }
 
-/* Lets the point cover what another point covers, too. */
+/* Extends the point by what another point covers. */
 void sc_order_join_other(struct sc_order *order, struct sc_point *point,
                          const struct sc_point *other)
 {
@@ -806,6 +808,7 @@ void sc_order_release_point(struct sc_order *order, struct sc_point *point)
     *point = (struct sc_point){0};
 }
 
+/* Blocking streams of a legacy stream come after the point as well. */
 bool sc_order_note_wait(struct sc_order *order, uint32_t id, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -820,7 +823,7 @@ bool sc_order_note_wait(struct sc_order *order, uint32_t id, const struct sc_poi
     return is_joined;
 }
 
-/* Makes the point due to all present streams, and keeps it for those to come. */
+/* Makes the point due to all present streams, and keeps it for future ones. */
 void sc_order_note_context_wait(struct sc_order *order, uint32_t context,
                                 const struct sc_point *point)
 {
@@ -837,7 +840,7 @@ void sc_order_note_context_wait(struct sc_order *order, uint32_t context,
     drop_clock(order, waited);
 }
 
-/* The host knows everything in the clock to be done. */
+/* Notes that the host knows everything in the clock to be done. */
 static void note_clock_known(struct sc_order *order, const struct sc_clock *clock)
 {
     for (uint32_t i = 0; clock && i < clock->count; i++) {
@@ -848,7 +851,7 @@ static void note_clock_known(struct sc_order *order, const struct sc_clock *cloc
     }
 }
 
-/* The slow way of sc_order_note_known, for a point with more than one stream's number. */
+/* The slow part of sc_order_note_known, for a point with numbers of several streams. */
 static __attribute__((noinline)) void note_point_known(struct sc_order *order,
                                                        const struct sc_point *point)
 {
@@ -869,6 +872,7 @@ void sc_order_note_known(struct sc_order *order, const struct sc_point *point)
     SC_CHECK(sc_consistency_of_order(order, point->stream));
 }
 
+/* Only if the stream's numbers are still those of the point. */
 void sc_order_note_all_known(struct sc_order *order, const struct sc_point *point)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -900,9 +904,10 @@ bool sc_order_point_is_known(struct sc_order *order, const struct sc_point *poin
     return is_clock_known(order, pair_of(point, &pair)) && is_clock_known(order, point->joined);
 }
 
-/* The signal covers the entry. `own`: the signal is on the entry's stream itself; a signal of
- * another stream comes after an event behind the entry's operations. The library's mark of the last
- * of these may stand behind the event, and marks of earlier ones cannot. */
+/* Notes that a signal covers the entry's operations. `own`: the signal is on the entry's stream
+ * itself. A signal on another stream comes after an event that was recorded after the entry's
+ * operations. The mark of the last of these may have been recorded after that event, marks of
+ * earlier ones cannot. */
 static void signal_entry(struct sc_order *order, const struct entry *entry, bool own)
 {
     struct sc_stream *stream = sc_order_stream(order, entry->stream);
@@ -920,8 +925,8 @@ void sc_order_skip_number(struct sc_order *order, uint32_t stream)
     next_number(order, sc_order_stream(order, stream));
 }
 
-/* A signal on the legacy stream covers all work of its blocking streams. Each passes a number, so
- * that marks which are recorded there later are told from what the signal covers. */
+/* Notes that a signal on the legacy stream covers all work of its blocking streams. Skips a number
+ * on each, so that marks which are recorded there later have larger numbers than that work. */
 static void signal_blocking(struct sc_order *order, uint32_t legacy)
 {
     for (uint32_t id = 1; id < sc_pool_first_unused(&order->streams); id++) {
@@ -942,7 +947,7 @@ static void signal_clock(struct sc_order *order, const struct sc_clock *clock, u
         signal_entry(order, &clock->entries[i], clock->entries[i].stream == own);
 }
 
-/* From the first signal on, each stream has the tie SC_TIE_SIGNALS. */
+/* Sets, with the first signal, the tie SC_TIE_SIGNALS of each stream. */
 static void note_signals(struct sc_order *order)
 {
     if (sc_order_attends(order, SC_ATTENDS_SIGNALS))
@@ -980,8 +985,8 @@ void sc_order_note_signal(struct sc_order *order, const struct sc_point *point)
         signal_blocking(order, point->stream);
 }
 
-/* Signals are kept in a ring, so an earlier one than the oldest kept may have been forgotten; then
- * no mark is known to stand before it. */
+/* Signals are kept in a ring. If one before the oldest kept may have been dropped, no mark is known
+ * to be recorded before it. */
 uint64_t sc_order_first_signal(struct sc_order *order, const struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -1009,8 +1014,8 @@ bool sc_order_point_covers(const struct sc_point *point, const struct sc_ticket 
     return clock_covers(pair_of(point, &pair), ticket) || clock_covers(point->joined, ticket);
 }
 
-/* Does the stream come after the operation? By the stream's own clock, what is due to it, and the
- * legacy stream's calls. */
+/* Does the stream come after the operation: by the stream's clock, by what is due to it, or by the
+ * legacy stream's calls? */
 bool sc_order_covers(struct sc_order *order, uint32_t id, const struct sc_ticket *ticket)
 {
     SC_ASSERT_GUARDED(&order->streams);

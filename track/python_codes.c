@@ -57,7 +57,7 @@ bool sc_python_codes_is_word(const void *word)
     return (uint64_t)word >> MARK_SHIFT == MARK;
 }
 
-/* Unpacks the word into a code and an instruction, and finds the line. */
+/* Decodes the word into a code object and an offset, and finds the line of source. */
 bool sc_python_codes_frame(const void *word, struct sc_python_frame *frame)
 {
     uint64_t bits = (uint64_t)word;

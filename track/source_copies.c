@@ -55,6 +55,7 @@ void sc_source_copies_release_slots(struct sc_op_info *info)
     give_slots(info);
 }
 
+/* Waits for a comparison that is under way before it frees the copies. */
 void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -68,8 +69,8 @@ void sc_source_copies_drop_copies(struct sc_inflight *inflight, struct sc_op *op
     give_slots(&op->info);
 }
 
-/* How the host may read sources in the operation's range; pageable memory only through the
- * kernel. */
+/* Returns how the host may read sources in the operation's range; pageable memory by system calls
+ * only. */
 static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct sc_op_info *info)
 {
     if (!info->range)
@@ -79,8 +80,7 @@ static enum sc_snapshots snapshots_of(struct sc_inflight *inflight, const struct
 }
 
 /* May the source be read directly? Pinned memory exists as long as its range is known. Other
- * memory, and pages that may be protected, are read through the kernel, which costs a system call.
- */
+ * memory, and pages that may be protected, have to be read by a system call. */
 static inline __attribute__((always_inline)) bool can_read(struct sc_inflight *inflight,
                                                            const struct sc_op_info *info,
                                                            uintptr_t address, size_t size_bytes)
@@ -95,7 +95,7 @@ bool sc_source_copies_can_read(struct sc_inflight *inflight, const struct sc_op_
     return can_read(inflight, info, address, size_bytes);
 }
 
-/* Does the memory still hold these bytes? */
+/* Does the memory still have these bytes? */
 static inline __attribute__((always_inline)) bool still_holds(struct sc_inflight *inflight,
                                                               const struct sc_op_info *info,
                                                               uintptr_t address, const void *copy,
@@ -106,7 +106,7 @@ static inline __attribute__((always_inline)) bool still_holds(struct sc_inflight
     return sc_peek_equals(address, copy, size_bytes);
 }
 
-/* Copies bytes of the source. False: they cannot be read at all. */
+/* Copies bytes of the source. Returns false if they cannot be read at all. */
 static bool read_source(struct sc_inflight *inflight, const struct sc_op_info *info,
                         uintptr_t address, void *copy, size_t size_bytes)
 {
@@ -138,7 +138,8 @@ static bool run_holds(struct sc_inflight *inflight, const struct sc_op_info *inf
     return still_holds(inflight, info, run->address, kept_of(kept, run), run->size_bytes);
 }
 
-/* Does the source still hold its bytes from `from` to `to`? Compares each run by itself. */
+/* Does the source still have its bytes from `from` to `to`? Compares each run of bytes separately.
+ */
 static bool runs_hold(struct sc_inflight *inflight, const struct sc_op_info *info, uintptr_t from,
                       uintptr_t to, const struct kept *kept)
 {
@@ -150,7 +151,7 @@ static bool runs_hold(struct sc_inflight *inflight, const struct sc_op_info *inf
     return true;
 }
 
-/* Does the source still hold its bytes in a small interval? The interval is read at once, with the
+/* Does the source still have its bytes in a small interval? Reads the interval at once, with the
  * gaps between its runs. */
 static bool window_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
                          uintptr_t from, uintptr_t to, const struct kept *kept)
@@ -166,8 +167,8 @@ static bool window_holds(struct sc_inflight *inflight, const struct sc_op_info *
     return true;
 }
 
-/* Does the source, which only the kernel can read, still hold its bytes from `from` to `to`?
- * Neighbouring runs are read together as windows, to make few system calls. */
+/* Does the source, which has to be read by system calls, still have its bytes from `from` to `to`?
+ * Reads neighbouring runs together, to make few system calls. */
 static bool windows_hold(struct sc_inflight *inflight, const struct sc_op_info *info,
                          uintptr_t from, uintptr_t to, const struct kept *kept)
 {
@@ -192,8 +193,8 @@ static bool windows_hold(struct sc_inflight *inflight, const struct sc_op_info *
     return !end || window_holds(inflight, info, start, end, kept);
 }
 
-/* Does the source still hold its bytes from `from` to `to`? In the cheapest way that is possible.
- */
+/* Does the source still have its bytes from `from` to `to`? Compares in the cheapest way that is
+ * possible. */
 static bool interval_holds(struct sc_inflight *inflight, const struct sc_op_info *info,
                            uintptr_t from, uintptr_t to, const struct kept *kept)
 {
@@ -210,7 +211,7 @@ static uintptr_t end_of(const struct sc_op_info *info)
     return info->shape.address + sc_shape_hull_bytes(&info->shape);
 }
 
-/* Does the source still hold what its snapshot has? True if it has none. */
+/* Does the source still have the bytes of its snapshot? True if there is none. */
 static bool snapshot_holds(struct sc_inflight *inflight, const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
@@ -223,7 +224,7 @@ static bool snapshot_holds(struct sc_inflight *inflight, const struct sc_op *op)
                                          &(struct kept){.packed = info->slot->bytes});
 }
 
-/* Does the source still hold what the copy of one of its edges (0 or 1) has? True if there is
+/* Does the source still have the bytes of the copy of one of its edges (0 or 1)? True if there is
  * none. */
 static bool edge_holds(struct sc_inflight *inflight, const struct sc_op_info *info, unsigned edge)
 {
@@ -233,8 +234,8 @@ static bool edge_holds(struct sc_inflight *inflight, const struct sc_op_info *in
            still_holds(inflight, info, address, info->edges[edge]->bytes, info->edge_bytes[edge]);
 }
 
-/* Do the parts of a source that has no snapshot of the whole still hold their bytes: its edges, and
- * the copied pages? */
+/* Do the parts of a source without a snapshot still have their bytes: its edges, and the copied
+ * pages? */
 static __attribute__((noinline)) bool parts_hold(struct sc_inflight *inflight,
                                                  const struct sc_op *op)
 {
@@ -263,8 +264,8 @@ bool sc_source_copies_differ(struct sc_inflight *inflight, const struct sc_op *o
     return !snapshot_holds(inflight, op) || (has_parts(op) && !parts_hold(inflight, op));
 }
 
-/* Keeps a copy of bytes of the source with the operation. False: no memory, or they cannot be
- * read. */
+/* Stores a copy of bytes of the source with the operation. Returns false if there is no memory, or
+ * they cannot be read. */
 static bool copy_bytes(struct sc_inflight *inflight, struct sc_op *op, uintptr_t start,
                        uintptr_t end)
 {
@@ -283,8 +284,7 @@ static bool copy_bytes(struct sc_inflight *inflight, struct sc_op *op, uintptr_t
     return read;
 }
 
-/* Copies a run of bytes. It may lie on several pages, and a page may be larger than a copy holds.
- */
+/* Copies a run of bytes, page by page, in pieces that fit into one copy each. */
 static bool copy_run(struct sc_inflight *inflight, struct sc_op *op, uintptr_t start, uintptr_t end)
 {
     bool copied = true;
@@ -302,7 +302,7 @@ static bool is_compared(const struct sc_op_info *info)
 }
 
 /* Copies the source's bytes from `from` to `to`, with the gaps between the first and the last run
- * there: copying each run would take many copies. */
+ * there: to copy each run would need many copies. */
 static bool copy_between(struct sc_inflight *inflight, struct sc_op *op, uintptr_t from,
                          uintptr_t to)
 {
@@ -321,7 +321,7 @@ static bool copy_page(struct sc_inflight *inflight, struct sc_op *op, uintptr_t 
     return copy_between(inflight, op, page, page + inflight->guards.page_mask + 1);
 }
 
-/* Copies what nobody guards: the first and the last page, or all of a small source. */
+/* Copies what is not guarded: the first and the last page, or all of a small source. */
 bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
 {
     SC_ASSERT_GUARDED(&inflight->ops);
@@ -343,6 +343,7 @@ bool sc_source_copies_copy_edges(struct sc_inflight *inflight, struct sc_op *op)
     return copied;
 }
 
+/* Copies the source's bytes on the pages that the interval and the span have in common. */
 bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op, uint32_t span,
                                  uintptr_t start, uintptr_t end)
 {
@@ -360,7 +361,7 @@ bool sc_source_copies_copy_pages(struct sc_inflight *inflight, struct sc_op *op,
 
 /* ---- many at a time ---- */
 
-/* Is it a small source in pageable memory, which only the kernel can read? */
+/* Is it a small source in pageable memory, which has to be read by a system call? */
 static bool is_looked_at(const struct sc_op *op)
 {
     const struct sc_op_info *info = &op->info;
@@ -369,7 +370,7 @@ static bool is_looked_at(const struct sc_op *op)
            sc_shape_hull_bytes(&info->shape) <= COPY_BYTES;
 }
 
-/* Reads all sources by one system call. */
+/* Reads all sources by one system call, and compares them. */
 void sc_source_copies_compare(struct sc_op *const *ops, unsigned count)
 {
     static char found[SC_PEEK_ITEMS_MAX][COPY_BYTES]; /* under the owner's lock */

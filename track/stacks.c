@@ -9,6 +9,7 @@
 
 static struct sc_depot stacks;
 
+/* Looks the stack up, and stores it if it is new. */
 uint32_t sc_stacks_put(void *const *frames, unsigned count)
 {
     if (count == 0)
@@ -39,6 +40,8 @@ struct renaming {
     uint64_t word;
 };
 
+/* Replaces the frames of one stored stack. Returns true, which ends the walk, if the question was
+ * only whether there is any such frame and there is. */
 static bool rename_frames(struct sc_depot_record *record, void *context)
 {
     const struct renaming *renaming = context;

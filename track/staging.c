@@ -13,8 +13,8 @@ enum {
     TRIES_MAX = 4
 };
 
-/* How many slots the next block has. It is as large as all before it together: while threads wait
- * for the driver, to have it register a block takes as long as a hundred snapshots. */
+/* Returns how many slots the next block has: as many as all before it together. To have the driver
+ * register a block takes as long as a hundred snapshots, while threads wait for the driver. */
 static size_t slot_count(const struct sc_slot_list *list)
 {
     size_t bytes = list->bytes < NEXT_MAX_BYTES ? list->bytes : NEXT_MAX_BYTES;
@@ -55,7 +55,8 @@ void sc_staging_init(struct sc_staging *staging, struct sc_order *order, size_t 
         staging->classes[c].slot_bytes = rounded < sizes[c] ? rounded : sizes[c];
 }
 
-/* The smallest class for this size; SC_STAGING_CLASSES: no class is so large. */
+/* Returns the smallest class (size of slots) for this size; SC_STAGING_CLASSES: no class is so
+ * large. */
 static unsigned class_of(const struct sc_staging *staging, size_t size_bytes)
 {
     unsigned size_class = 0;
@@ -64,6 +65,7 @@ static unsigned class_of(const struct sc_staging *staging, size_t size_bytes)
     return size_class;
 }
 
+/* Checks the limit of the class. */
 bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
                            struct sc_staging_block *block)
 {
@@ -77,6 +79,7 @@ bool sc_staging_next_block(const struct sc_staging *staging, size_t size_bytes,
     return list->bytes + block->bytes <= most_bytes(list);
 }
 
+/* Cuts the block into slots, and adds them to the list of their class. */
 void sc_staging_add(struct sc_staging *staging, const struct sc_staging_block *block, void *memory,
                     struct sc_slot *records)
 {
@@ -113,8 +116,8 @@ static void drop_stream(struct sc_slot *slot)
     slot->has_stream = false;
 }
 
-/* Takes a slot that is no longer read from the list. Slots that are still read go to the end of the
- * list. */
+/* Takes a slot that is no longer read out of the list. Slots that are still read are moved to the
+ * end. */
 static struct sc_slot *take_from(struct sc_slot_list *list)
 {
     for (unsigned tries = 0; list->first && tries < TRIES_MAX; tries++) {
@@ -128,6 +131,7 @@ static struct sc_slot *take_from(struct sc_slot_list *list)
     return NULL;
 }
 
+/* Returns false unless all slots of the block are free and read by no operation. */
 bool sc_staging_remove(struct sc_staging *staging, const struct sc_slot *records, size_t bytes)
 {
     struct sc_slot_list *list = &staging->classes[records->size_class];
@@ -168,7 +172,8 @@ struct sc_slot *sc_staging_take(struct sc_staging *staging, size_t size_bytes)
     return slot;
 }
 
-/* Puts the slot into its class's list: in front, or at the end if its operation is not complete. */
+/* Adds the slot to the list of its class: in front, or at the end if its operation is not complete.
+ */
 static void give_slot(struct sc_slot *slot, bool complete)
 {
     SC_ASSERT(slot->size_class < SC_STAGING_CLASSES && !slot->has_stream);
@@ -226,7 +231,7 @@ void sc_staging_put_back(struct sc_slot *slot)
     sc_staging_release(slot, &unused);
 }
 
-/* Frees a slot. If the device has read it already, it is kept for the stream's next copy. */
+/* Releases a slot. If the device has read it already, the stream keeps it for its next copy. */
 void sc_staging_release_to_stream(struct sc_slot *slot, const struct sc_ticket *ticket)
 {
     struct sc_stream *stream = sc_order_stream(slot->staging->order, ticket->stream);
@@ -237,8 +242,8 @@ void sc_staging_release_to_stream(struct sc_slot *slot, const struct sc_ticket *
     give_slot(slot, complete);
 }
 
-/* The kept slot may be of another context's staging memory. Then it is put back, unless the stream
- * has got another one meanwhile; in that rare case it is lost. */
+/* The kept slot may be of another context's staging memory. Then it is returned to the stream,
+ * unless the stream has got another one meanwhile; in that rare case it is lost. */
 struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream, size_t size_bytes)
 {
     unsigned c = class_of(staging, size_bytes);
@@ -256,7 +261,7 @@ struct sc_slot *sc_staging_take_kept(struct sc_staging *staging, uint32_t stream
     return NULL;
 }
 
-/* Keeps a free slot at hand for the stream's next copy, in place of the one that it has taken. */
+/* Has the stream keep a free slot for its next copy, in place of the one that was taken. */
 void sc_staging_refill_kept(const struct sc_slot *slot, uint32_t id)
 {
     struct sc_staging *staging = slot->staging;

@@ -98,7 +98,7 @@ void sc_track_remove_stream(struct sc_track *track, uint32_t stream)
     unlock(track);
 }
 
-/* Begins a call on a stream that may come after work of others. */
+/* Begins a call on a stream that may come after work of other streams. */
 static __attribute__((noinline)) void begin_behind(struct sc_track *track, uint32_t stream,
                                                    struct sc_order_call *call)
 {
@@ -160,7 +160,7 @@ struct sc_point sc_track_sync_point(struct sc_track *track, uint32_t stream, enu
     return point;
 }
 
-/* Lets the stream come after all work so far of another stream, or of its context. */
+/* Orders the stream after all work so far of another stream, or of its context. */
 void sc_track_note_stream_wait(struct sc_track *track, uint32_t stream, uint32_t other,
                                enum sc_scope scope)
 {
@@ -188,9 +188,9 @@ struct sc_point sc_track_event_point(struct sc_track *track, uintptr_t event)
     return point;
 }
 
-/* Does the host know all of an event's point? If it knows all of the stream, and the point is only
- * a number of the stream, it does. Other points also stand for what the stream had joined when the
- * event was recorded. */
+/* Does the host know all of the event's point to be done? It does if it knows all work of the
+ * stream, and the point is only a number of the stream. Other points also stand for what the stream
+ * had joined when the event was recorded. */
 static bool is_all_known(struct sc_track *track, const struct sc_point *point)
 {
     return point->stream && !point->legacy && !point->joined &&
@@ -228,7 +228,7 @@ static void retire_in_batches(struct sc_track *track, uint32_t stream, struct sc
     publish_watch(track);
 }
 
-/* Notes the results so far, and makes the next comparisons. */
+/* Stores the results of the last comparisons, and makes the next ones. */
 static __attribute__((noinline)) void compare_some(struct sc_track *track,
                                                    const struct sc_point *point,
                                                    struct sc_comparisons *comparisons)
@@ -254,8 +254,8 @@ void sc_track_compare_sources(struct sc_track *track, const struct sc_point *poi
     while (comparisons->count && sc_comparisons_may_be_needed(&track->order, point));
 }
 
-/* Ends all operations that come before the point, since the host has waited for it. If the host
- * learns only of operations of one stream, only that stream has operations to retire. */
+/* Ends all operations that the point covers, since the host has waited for them. If the point is of
+ * one stream, only that stream has operations to retire. */
 void sc_track_note_known(struct sc_track *track, struct sc_point *point,
                          const struct sc_comparisons *comparisons, struct sc_ops *overwritten)
 {
@@ -353,9 +353,9 @@ static bool is_plainly_known(struct sc_track *track, uint32_t stream, uintptr_t 
            sc_order_point_is_known(&track->order, &point);
 }
 
-/* Before the driver makes a stream wait for an event: keeps what the event stands for. A wait for
- * an event that was never recorded orders nothing. Another thread may record the event again
- * meanwhile. Then the stream waits for the former record or for a later one, which comes after the
+/* Stores what the event stands for, before the driver makes a stream wait for it. A wait for an
+ * event that was never recorded orders nothing. If another thread records the event again
+ * meanwhile, the stream waits for the former record or for a later one, which comes after the
  * former one if it is on the same stream. */
 void sc_track_begin_wait(struct sc_track *track, uint32_t stream, uintptr_t event,
                          struct sc_wait *wait)
@@ -388,6 +388,7 @@ void sc_track_end_wait(struct sc_track *track, struct sc_wait *wait, bool issued
     unlock(track);
 }
 
+/* Retains the operations up to `number`, which are complete. */
 void sc_track_note_complete(struct sc_track *track, uint32_t stream, uint64_t number)
 {
     SC_TRACE("complete stream number", stream, number);
@@ -458,6 +459,7 @@ bool sc_track_guards_until_known(struct sc_track *track)
 
 /* ---- operations ---- */
 
+/* Operations on device memory are searched for under the lock only if one may overlap. */
 void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, bool awaited,
                         struct sc_ops *conflicts)
 {
@@ -471,7 +473,8 @@ void sc_track_conflicts(struct sc_track *track, const struct sc_op_info *info, b
     unlock(track);
 }
 
-/* Counts operations as not watched whose sources could not be copied for a comparison. */
+/* Counts operations as not watched whose sources could not be copied, and so will not be compared.
+ */
 static void note_uncompared(struct sc_track *track)
 {
     struct sc_unwatched *uncompared = &track->inflight.uncompared;
@@ -488,6 +491,8 @@ static void add_op(struct sc_track *track, struct sc_op_info *info, struct sc_op
         sc_source_copies_release_slots(info);
 }
 
+/* Between the two uses of the lock the source is compared without it. Meanwhile the thread counts
+ * as holding a lock of the library's, so that no signal handler stops it. */
 __attribute__((noinline)) void sc_track_compare_equal(struct sc_track *track,
                                                       const struct sc_op_info *info,
                                                       struct sc_simple_copy *copy)
@@ -519,6 +524,7 @@ static void issue_locked(struct sc_track *track, struct sc_op_info *info, struct
     add_op(track, info, &issued->overwritten);
 }
 
+/* Large sources of equal operations are compared before the lock is taken. */
 void sc_track_issue(struct sc_track *track, struct sc_order_call *call, struct sc_op_info *infos,
                     unsigned count, struct sc_issued *issued)
 {
@@ -550,6 +556,7 @@ static bool has_byte(const struct sc_kernel_host *host, uintptr_t address)
     return false;
 }
 
+/* Keeps each address once, with a digest of the flags there. */
 void sc_track_find_kernel_host(struct sc_track *track, const uintptr_t *addresses, unsigned count,
                                struct sc_kernel_host *host)
 {
@@ -582,6 +589,7 @@ void sc_track_seal_for_kernel(struct sc_track *track, const struct sc_kernel_hos
     unlock(track);
 }
 
+/* Gives all operations the ticket of the first one, which gets a number here if it has none. */
 void sc_track_issue_one(struct sc_track *track, struct sc_op_info *infos, unsigned count)
 {
     SC_OPS(unused);

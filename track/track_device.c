@@ -37,7 +37,7 @@ static bool is_among(const uintptr_t *addresses, unsigned count, uintptr_t addre
     return false;
 }
 
-/* Does a kernel with this address count as a user of the memory there? Not if the block is so small
+/* Is a kernel with this address judged as a user of the memory there? Not if the block is so small
  * that it may hold flags. */
 static bool is_held_against_kernels_locked(struct sc_track *track, uintptr_t address)
     SC_REQUIRES(*track)

@@ -14,7 +14,7 @@
 
 /* ---- what graphs name ---- */
 
-/* The allocation that the use's bytes are freed with: its range. Of no bytes: not known. */
+/* Returns the allocation with which the use's bytes are freed: its range. Of size 0: not known. */
 static struct sc_graph_bounds range_bounds(struct sc_track *track, const struct sc_graph_use *use)
 {
     struct sc_graph_bounds bounds = {0};
@@ -36,6 +36,7 @@ void sc_track_graph_add(struct sc_track *track, uintptr_t handle, const struct s
     unlock(track);
 }
 
+/* Skips nodes that free memory. A block that is known with the same size stays, with its origin. */
 void sc_track_note_graph_allocations(struct sc_track *track, uint32_t exec, uint32_t context,
                                      uint32_t origin)
 {
@@ -90,7 +91,7 @@ void sc_track_begin_launch(struct sc_track *track, uint32_t exec, uint32_t strea
     unlock(track);
 }
 
-/* The operation of the run from its last launch, if that is still in flight on the stream; else 0.
+/* Returns the operation of the run's last launch, if it is still in flight on the stream; else 0.
  */
 static uint32_t find_last_run(struct sc_track *track, const struct sc_graph_use *run,
                               uint32_t stream)
@@ -105,8 +106,8 @@ static uint32_t find_last_run(struct sc_track *track, const struct sc_graph_use 
     return run->freed ? 0 : sc_inflight_find_equal(&track->inflight, &key);
 }
 
-/* Unjudges the operations of which nodes tell: the host may hear of their end, and nobody knows
- * when. */
+/* Makes the operations unjudged that notifiers of the exec notify of: the host may learn that they
+ * are done, and it is not known when. */
 static void unjudge_told(struct sc_track *track, uint32_t exec, uint32_t stream)
 {
     const struct sc_exec *known = &sc_graphs_at(&track->graphs, exec)->exec;
@@ -119,8 +120,8 @@ static void unjudge_told(struct sc_track *track, uint32_t exec, uint32_t stream)
     }
 }
 
-/* What the host knows when a node has told of all stages up to this one. `before`: the point before
- * the launch. */
+/* Returns what the host knows when a node has notified it of all stages up to this one. `before`:
+ * the point before the launch. */
 static struct sc_point point_of_stage(const struct sc_point *before, const struct sc_stages *stages,
                                       unsigned stage)
 {
@@ -131,6 +132,7 @@ static struct sc_point point_of_stage(const struct sc_point *before, const struc
     return point;
 }
 
+/* Each event stands for the stages that all nodes recording it notify of (event->stands). */
 void sc_track_note_launch_records(struct sc_track *track, uint32_t exec, struct sc_point *point,
                                   const struct sc_stages *stages)
 {
@@ -149,7 +151,8 @@ void sc_track_note_launch_records(struct sc_track *track, uint32_t exec, struct 
     unlock(track);
 }
 
-/* Issues the run's last operation again. False: it is gone, has changed, or conflicts. */
+/* Issues the run's operation of the last launch again. Returns false if it is gone, has changed, or
+ * conflicts with another one. */
 static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *launch,
                             const struct sc_graph_use *run)
 {
@@ -173,6 +176,7 @@ static bool issue_run_again(struct sc_track *track, const struct sc_relaunch *la
     return true;
 }
 
+/* Stops at the first run that cannot be issued again; the caller continues from there. */
 void sc_track_relaunch(struct sc_track *track, struct sc_relaunch *launch)
 {
     lock(track);

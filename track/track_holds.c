@@ -181,8 +181,8 @@ bool sc_track_overlaps(struct sc_track *track, uintptr_t address, size_t size_by
     return found;
 }
 
-/* Drops complete operations on the memory: launches have used it after it was freed. These
- * operations have no owner any more, and the memory's next owner must not be accused of them. */
+/* Drops complete operations on the memory, which launches have used after it was freed. The next
+ * owner of the memory must not be reported because of them. */
 static void forget_users(struct sc_track *track, const struct sc_release *release)
 {
     const struct sc_deallocation all = {.address = release->address,
@@ -191,6 +191,7 @@ static void forget_users(struct sc_track *track, const struct sc_release *releas
         drop_ops(track, &all, /*complete_only*/ true);
 }
 
+/* Copies the members of the hold, since the lock is released on return. */
 struct sc_release sc_track_take_ready(struct sc_track *track, uint64_t after_age)
 {
     struct sc_release release = {0};

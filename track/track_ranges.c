@@ -66,6 +66,7 @@ static uint64_t version_of_ranges(struct sc_track *track)
     return atomic_load_explicit(&track->inflight.range_grid.version, memory_order_acquire) << 32;
 }
 
+/* The result is remembered with the version of the ranges, for the next look-up of this thread. */
 static __attribute__((noinline)) uint32_t look_for_range(struct sc_track *track, uintptr_t address)
 {
     uint64_t version = version_of_ranges(track);
@@ -87,7 +88,8 @@ static inline bool holds(const struct sc_range *range, uintptr_t address, size_t
     return address - start < range_bytes && size_bytes <= range_bytes - (address - start);
 }
 
-/* The range of the last look-up if it has the address; 0: the range is to be looked for. */
+/* Returns the range of the last look-up if it contains the address; 0: the range has to be looked
+ * up. */
 static inline uint32_t remembered(struct sc_track *track, uintptr_t address, size_t size_bytes)
 {
     uint64_t known = atomic_load_explicit(last_of(address), memory_order_relaxed);
@@ -115,8 +117,8 @@ struct sc_range_info sc_track_find_range(struct sc_track *track, uintptr_t addre
     return describe_range(track, id ? id : look_for_range(track, address));
 }
 
-/* May the address lie in host memory that is known? Most device memory is known by its block to be
- * in no range. */
+/* May the address be in known host memory? Most device memory is recognised by its block of
+ * addresses, which has no range. */
 bool sc_track_may_be_host(struct sc_track *track, uintptr_t address)
 {
     struct sc_inflight *inflight = &track->inflight;

@@ -15,8 +15,8 @@
  * all streams. */
 enum { FORGOTTEN_FOR_SLOT_MAX = 16, LOOK_FOR_KEPT_EVERY = 64 };
 
-/* Takes a slot. If none is left, and no block may be added, snapshots of complete operations make
- * room for those of new ones. */
+/* Takes a slot. If none is free, and no block may be added, snapshots of complete operations are
+ * given up. */
 static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *staging,
                                  const struct sc_slot_source *source,
                                  struct sc_staging_block *missing)
@@ -40,8 +40,8 @@ static struct sc_slot *take_slot(struct sc_track *track, struct sc_staging *stag
     return slot;
 }
 
-/* May an operation in flight write the source? On its range, any operation that writes counts,
- * which is quickly seen. Operations on no range are mostly on other memory, so their bytes are
+/* May an operation in flight write the source? In a range, any operation that writes counts, since
+ * that is a quick test. Operations in no range mostly use other memory, so their bytes are
  * compared. */
 static bool is_written(struct sc_track *track, const struct sc_slot_source *source)
 {
@@ -82,8 +82,8 @@ static bool is_still(struct sc_inflight *inflight, const struct sc_range *range)
              atomic_load_explicit(&inflight->nowhere->writer_count, memory_order_relaxed));
 }
 
-/* Can nothing in flight, on the range or on no range, conflict with a copy to the host there, but
- * for what the copy's own stream has? */
+/* Are all operations in flight, in the range or in no range, of the copy's own stream, so that none
+ * conflicts with a copy to the host? */
 static bool is_of_stream(struct sc_inflight *inflight, const struct sc_range *range,
                          uint32_t stream)
 {
@@ -91,7 +91,7 @@ static bool is_of_stream(struct sc_inflight *inflight, const struct sc_range *ra
            !sc_inflight_may_conflict(inflight->nowhere, true, stream);
 }
 
-/* The pinned range of the host's side, if the other side is the device's; or NULL. */
+/* Returns the pinned range of the host's side, if the other side is device memory; else NULL. */
 static inline const struct sc_range *find_pinned(struct sc_track *track,
                                                  struct sc_simple_copy *copy)
 {
@@ -121,9 +121,8 @@ static __attribute__((noinline)) void take_large(struct sc_track *track,
     sc_track_compare_equal(track, &info, copy);
 }
 
-/* Takes the snapshot of an equal earlier copy over for the small source of a simple copy, if the
- * lock is free. Where threads wait for the lock, the source is copied anew rather than to wait
- * here, too. */
+/* Takes over the snapshot of an equal earlier copy for a small source, if the lock is free. While
+ * other threads wait for the lock, it is quicker to copy the source again. */
 static void take_small(struct sc_track *track, struct sc_simple_copy *copy,
                        const struct sc_range *range)
 {
@@ -134,6 +133,7 @@ static void take_small(struct sc_track *track, struct sc_simple_copy *copy,
     unlock(track);
 }
 
+/* Takes over the snapshot of an equal earlier copy, or else a slot that the stream has kept. */
 static void take_snapshot(struct sc_track *track, struct sc_staging *staging,
                           struct sc_simple_copy *copy, const struct sc_range *range)
 {
@@ -148,6 +148,7 @@ static void take_snapshot(struct sc_track *track, struct sc_staging *staging,
         copy->slot = sc_staging_take_kept(staging, copy->stream, copy->size_bytes);
 }
 
+/* A copy to the host needs no slot; it is simple if nothing in flight conflicts. */
 bool sc_track_begin_simple_copy(struct sc_track *track, struct sc_staging *staging,
                                 struct sc_simple_copy *copy)
 {
@@ -161,7 +162,8 @@ bool sc_track_begin_simple_copy(struct sc_track *track, struct sc_staging *stagi
     return copy->slot;
 }
 
-/* False: there is none that it could follow so, or something has come in between. */
+/* Records a simple copy. Returns false, having done nothing, if it needs an equal one in flight and
+ * there is none, or if other threads have issued something meanwhile. */
 static bool issue_simply(struct sc_track *track, const struct sc_simple_copy *copy,
                          struct sc_ticket *ticket, struct sc_ops *overwritten)
 {

@@ -36,8 +36,8 @@ static void add_to_open(struct sc_order *order, int change)
                           memory_order_release);
 }
 
-/* Asserts that the waits are listed in the order in which they began, and that `open` counts them.
- */
+/* Asserts that the waits are listed in the order in which they began, and that `open` is their
+ * number. */
 static SC_CHECKER void check_list(struct sc_order *order)
 {
     uint32_t count = 0, previous = 0;
@@ -74,8 +74,8 @@ static void drop_wait(struct sc_order *order, uint32_t id)
 
 /* ---- the call ---- */
 
-/* The stream's latest wait if the stream has SC_UNSEEN_OF_STREAM_MAX waits already, which a further
- * one joins; else 0. */
+/* Returns the stream's latest wait if the stream has SC_UNSEEN_OF_STREAM_MAX waits already, so that
+ * a further one has to share its record; else 0. */
 static uint32_t find_to_join(struct sc_order *order, uint32_t stream)
 {
     uint32_t count = 0;
@@ -105,6 +105,7 @@ static void lose_waits(struct sc_order *order)
     order->unseen.is_lost = true;
 }
 
+/* Without memory for a record all later work counts as unseen. */
 void sc_unseen_end(struct sc_order *order, const struct sc_ticket *from)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -139,9 +140,9 @@ static uint64_t larger(uint64_t left, uint64_t right)
     return left > right ? left : right;
 }
 
-/* The first place of the wait's stream that the host does not know to be done, from the wait on.
- * Work that comes only after what the host knows is not held up by the wait: that part is over, or
- * came before the wait. */
+/* Returns the first place on the wait's stream, from the wait on, that the host does not know to be
+ * done. Work that comes only after what the host knows is not delayed by the wait: that part of the
+ * wait is over, or came before it. */
 static struct sc_ticket first_unknown(struct sc_order *order, const struct wait *wait)
 {
     struct sc_ticket first = wait->from;
@@ -169,6 +170,7 @@ static uint64_t bit_of(const struct wait *wait)
     return (uint64_t)1 << wait->place % SC_UNSEEN_BITS;
 }
 
+/* With too many open waits, the mark has all bits. */
 struct sc_unseen_mark sc_unseen_find_before(struct sc_order *order, uint32_t stream,
                                             const struct sc_point *after)
 {

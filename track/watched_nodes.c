@@ -31,8 +31,8 @@ static bool is_current(const struct sc_watched_node *node)
     return node->last == UINT64_MAX;
 }
 
-/* Launches to come do not have the node. Its record stays until the launches made with it have run
- * it. */
+/* Notes that future launches do not have the node. Its record stays until the launches that were
+ * made with it have run it. */
 static void retire_node(struct sc_order *order, struct sc_watched_node *node)
 {
     node->last = node->of->launches;
@@ -102,6 +102,7 @@ void sc_watched_nodes_replace(struct sc_order *order, struct sc_watched_node *no
     retire_node(order, former);
 }
 
+/* Records that launches may still run stay, and are freed after their last run. */
 void sc_watched_nodes_abandon(struct sc_order *order, struct sc_watched_nodes **watched)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -146,8 +147,8 @@ static void free_launch(struct sc_order *order, struct sc_watched_launch *launch
     sc_arena_free(&order->arena, launch, sizeof *launch);
 }
 
-/* What the host knows when nodes up to this stage have run. While the launch's operations are not
- * known, that is what was before the launch. */
+/* Returns what the host knows when nodes up to this stage have run. As long as the launch's
+ * operations are not recorded, that is what came before the launch. */
 static struct sc_point point_of(const struct sc_watched_launch *launch, unsigned stage)
 {
     struct sc_point point = sc_order_copy_point(&launch->before);
@@ -157,9 +158,9 @@ static struct sc_point point_of(const struct sc_watched_launch *launch, unsigned
     return point;
 }
 
-/* Gives up the oldest launch if there are too many: the host may hear of its end unseen. If its
- * operations are not known yet, its call is still under way and it stays. Returns the launch's
- * `open`; 0: none was given up. */
+/* Gives up the oldest launch if there are too many: the host may learn that it is done without the
+ * library seeing it. If its operations are not recorded yet, its call is still under way, and it
+ * stays. Returns the launch's `open`; 0: none was given up. */
 static unsigned give_up_oldest(struct sc_order *order, struct sc_watched_nodes *watched)
 {
     struct sc_watched_launch *oldest = watched->oldest;
@@ -173,8 +174,8 @@ static unsigned give_up_oldest(struct sc_order *order, struct sc_watched_nodes *
     return place;
 }
 
-/* Begins to follow a launch of an exec whose host nodes are watched, until all of them have run.
- * NULL: it cannot be followed. Gives up the oldest launch if too many are open. */
+/* Begins to follow a launch of an exec with watched host nodes, until all of them have run. Returns
+ * NULL if it cannot be followed. Gives up the oldest launch if there are too many. */
 struct sc_watched_launch *sc_watched_nodes_begin_launch(struct sc_order *order,
                                                         struct sc_watched_nodes *watched,
                                                         const struct sc_point *before,
@@ -207,8 +208,8 @@ struct sc_watched_launch *sc_watched_nodes_begin_launch(struct sc_order *order,
     return launch;
 }
 
-/* Takes back a launch that the driver has refused. If another launch has begun since, or a node has
- * run, the numbers of launches and runs no longer match: the exec is lost. */
+/* Removes a launch that the driver has refused. If another launch has begun since, or a node has
+ * run, runs can no longer be matched with launches: the exec is lost. */
 void sc_watched_nodes_fail_launch(struct sc_order *order, struct sc_watched_launch *launch)
 {
     SC_ASSERT_GUARDED(&order->streams);
@@ -219,6 +220,7 @@ void sc_watched_nodes_fail_launch(struct sc_order *order, struct sc_watched_laun
     free_if_abandoned(order, watched);
 }
 
+/* Nodes may have run before the call returned; their effect is returned here. */
 struct sc_point sc_watched_nodes_end_launch(struct sc_order *order,
                                             struct sc_watched_launch *launch,
                                             const struct sc_stages *stages)
@@ -238,8 +240,8 @@ struct sc_point sc_watched_nodes_end_launch(struct sc_order *order,
 
 /* ---- runs ---- */
 
-/* A node that tells up to `stage` has run for the launch. After its last node the launch is freed.
- */
+/* Notes that a node which notifies of stages up to `stage` has run in the launch. After its last
+ * node the launch is freed. */
 static struct sc_watched_run note_run(struct sc_order *order, struct sc_watched_launch *launch,
                                       unsigned stage)
 {
@@ -254,6 +256,7 @@ static struct sc_watched_run note_run(struct sc_order *order, struct sc_watched_
     return run;
 }
 
+/* The number of the run tells to which launch it belongs. */
 struct sc_watched_run sc_watched_nodes_note_run(struct sc_order *order,
                                                 struct sc_watched_node *node)
 {

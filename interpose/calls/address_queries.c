@@ -32,8 +32,8 @@ static uintptr_t address_to_ask(uintptr_t address)
     }
 #include "interpose/driver/api.def"
 
-/* Puts the program's address back as the host pointer: for memory that the driver does not know, it
- * says that the host pointer is the address asked about. */
+/* Restores the program's address as the host pointer. For memory that the driver does not know it
+ * answers that the host pointer is the address asked about. */
 static CUresult restore(CUresult result, unsigned count, const CUpointer_attribute *attributes,
                         void **data, CUdeviceptr address)
 {

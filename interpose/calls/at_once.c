@@ -28,8 +28,8 @@
 /* How long a wait for an operation lasts before the host functions and kernels are looked at. */
 enum { LOOK_EVERY_NS = 10 * 1000 * 1000 };
 
-/* The action on a conflict: a source that the device reads from a snapshot takes no harm, and is
- * not waited for. */
+/* Returns what is done about a conflict. A source that the device reads from a snapshot cannot be
+ * damaged, so it is not waited for. */
 static enum sc_action action_on(const struct sc_op_info *op, bool heals)
 {
     if (!heals || !sc_hazards_heals(op))
@@ -42,8 +42,8 @@ static void count_unjudged_touches(enum sc_no_verdict_reason reason, unsigned co
     sc_no_verdicts_add(sc_track_parts.no_verdicts, SC_NO_VERDICT_TOUCHES, reason, count);
 }
 
-/* Reports each conflict, except with a kernel that waits for the program. Such conflicts, and those
- * that were not kept, count as not judged. */
+/* Reports each conflict, except with a kernel that waits for the program. Those, and conflicts
+ * beyond the ones that are kept, count as not judged. */
 static void report_each(const struct sc_at_once *touch, const struct sc_ops *conflicts, bool heals)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(conflicts); i++)
@@ -57,8 +57,8 @@ static void report_each(const struct sc_at_once *touch, const struct sc_ops *con
     count_unjudged_touches(SC_NO_VERDICT_ROOM, conflicts->count - sc_ops_count_kept(conflicts));
 }
 
-/* Is the operation a kernel, or a launch, that seems to wait for what the call is about to write?
- * Notes it as waiting. */
+/* Does the operation, a kernel or a launch, seem to wait for what the call is about to write? If
+ * so, notes that it is waiting. */
 static bool is_found_waiting(const struct sc_op_info *op, struct sc_excuses_stand *stand)
 {
     if (!sc_ops_is_possible(op) || op->kind == SC_DEVICE ||
@@ -68,8 +68,8 @@ static bool is_found_waiting(const struct sc_op_info *op, struct sc_excuses_stan
     return true;
 }
 
-/* A host function or a kernel in front of the operation may itself wait for what the program does
- * after this call. So the wait ends when one is found to wait. */
+/* A host function or a kernel before the operation may itself wait for what the program does after
+ * this call. So the wait ends when one is found to be waiting. */
 enum sc_awaited sc_at_once_await(const struct sc_call *call, const struct sc_op_info *op,
                                  uint64_t deadline_ns)
 {
@@ -101,8 +101,8 @@ static bool is_not_waited_for(const struct sc_op_info *op)
     return !sc_hazards_heals(op) || sc_excuses_kernel_is_waiting(&op->ticket);
 }
 
-/* Waits for all conflicts. Only SC_TRACK_OPS_MAX are found at a time, so they are sought again
- * while some completed. Operations that wait for the program are found again each time. */
+/* Waits for all conflicts. A search finds at most SC_TRACK_OPS_MAX, so it is repeated as long as
+ * some were completed. Operations that wait for the program are found again each time. */
 static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info *touched)
 {
     uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
@@ -123,8 +123,8 @@ static void wait_for_all(const struct sc_at_once *touch, const struct sc_op_info
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Reports the conflicts, then waits for them (mode=fix). The verdicts come first: what the call has
- * waited for looks complete. */
+/* Reports the conflicts, and then waits for them (mode=fix). In this order, since after the wait
+ * the operations look complete. */
 static void judge(const struct sc_at_once *touch, const struct sc_op_info *touched)
 {
     bool heals = sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on();
@@ -141,8 +141,8 @@ static void judge(const struct sc_at_once *touch, const struct sc_op_info *touch
     sc_nvtx_stall_end();
 }
 
-/* Has the signature of `judge`. The order of the call cannot be seen: the touch is only counted as
- * not judged, if there is a conflict. */
+/* Called in place of `judge` if the order of the call cannot be known: only counts the touch as not
+ * judged, if there is a conflict. */
 static void count_unjudged(const struct sc_at_once *touch, const struct sc_op_info *touched)
 {
     SC_OPS(conflicts);
@@ -151,8 +151,8 @@ static void count_unjudged(const struct sc_at_once *touch, const struct sc_op_in
     count_unjudged_touches(SC_NO_VERDICT_UNSEEN, conflicts.count > 0);
 }
 
-/* Judges what the call itself reads or writes before it returns (a touch), against the operations
- * in flight. Where the order of the stream cannot be seen, conflicts are only counted. */
+/* Judges a touch (what the call itself reads or writes before it returns) against the operations in
+ * flight. If the order of the stream cannot be known, conflicts are only counted. */
 void sc_at_once_judge(const struct sc_at_once *touch, uint32_t range)
 {
     SC_KEEP_ERRNO();

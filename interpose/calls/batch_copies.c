@@ -37,7 +37,7 @@
 
 /* ---- the sides of a copy ---- */
 
-/* The side at the address, by what is known of the address already. */
+/* Returns the side at the address, without asking the driver what is known already. */
 static struct sc_copy_side look_up(CUdeviceptr address, size_t size_bytes, enum sc_batch_side is)
 {
     switch (is) {
@@ -51,8 +51,9 @@ static struct sc_copy_side look_up(CUdeviceptr address, size_t size_bytes, enum 
     return sc_copy_side_at(address, size_bytes);
 }
 
-/* One end of a copy of a batch. Memory that the program has unregistered is the host's, and in use,
- * for as long as the driver still takes it for registered. */
+/* Returns one side of a copy of a batch. Memory that the program has unregistered counts as host
+ * memory in use, as long as the library holds that call back and the driver treats the memory as
+ * registered. */
 struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_bytes,
                                             enum sc_batch_side is)
 {
@@ -64,8 +65,8 @@ struct sc_copy_side sc_batch_copies_side_at(CUdeviceptr address, size_t size_byt
 
 /* ---- what a copy does with memory ---- */
 
-/* Names a pageable source as an operation on host memory, and whether the driver has taken its
- * bytes when the call returns. */
+/* Adds a pageable source as an operation on host memory, with whether the driver has read it when
+ * the call returns. */
 static void add_pageable_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
                                 enum sc_copy_time read)
 {
@@ -76,7 +77,7 @@ static void add_pageable_source(struct sc_issue *issue, const struct sc_batch_co
         issue->host[at].taken = read == SC_TAKEN;
 }
 
-/* Names the source as a touch or as an operation, by when this driver reads it. */
+/* Adds the source as a touch or as an operation, depending on when this driver reads it. */
 static void add_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
                        enum sc_copy_time read)
 {
@@ -89,7 +90,7 @@ static void add_source(struct sc_issue *issue, const struct sc_batch_copy *copy,
         add_pageable_source(issue, copy, read);
 }
 
-/* Names the destination likewise, by when this driver writes it. */
+/* Adds the destination as a touch or as an operation, depending on when this driver writes it. */
 static void add_destination(struct sc_issue *issue, const struct sc_copy_side *dst,
                             enum sc_copy_time written)
 {
@@ -101,7 +102,7 @@ static void add_destination(struct sc_issue *issue, const struct sc_copy_side *d
         sc_issue_add_pageable(issue, SC_D2H, &dst->shape, /*is_there=*/false);
 }
 
-/* Finds the copy's manner, and names both sides. */
+/* Finds the manner of the copy, and adds both sides. */
 static void add_sides(struct sc_issue *issue, struct sc_batch_copy *copy)
 {
     const struct sc_copy_sides *sides = &copy->sides;
@@ -116,8 +117,8 @@ static void add_sides(struct sc_issue *issue, struct sc_batch_copy *copy)
     sc_issue_set_fold(issue, from, &sides->dst.fold);
 }
 
-/* Describes the copy, and begins an issue for it. Whether the call waits for its stream is known
- * only of all copies together (judge_all), so the issue does not say so. */
+/* Describes the copy, and begins an issue for it. Whether the call waits for its stream depends on
+ * all copies together (judge_all), so the issue does not say so. */
 static void describe_copy(struct sc_issue *issue, struct sc_batch *batch, size_t index,
                           struct sc_batch_copy *copy)
 {
@@ -145,7 +146,7 @@ static uint8_t known_side(const struct sc_copy_side *side)
     return side->host && !side->known ? SC_BATCH_HOST : SC_BATCH_OTHER;
 }
 
-/* Keeps what the driver has said of the copy's addresses, for behind the call. */
+/* Stores what the driver has said of the copy's addresses, to be used after the call. */
 static void note_sides(struct sc_batch *batch, size_t index, const struct sc_batch_copy *copy)
 {
     struct sc_batch_source *source = sc_batch_sources_at(batch, index);
@@ -155,7 +156,7 @@ static void note_sides(struct sc_batch *batch, size_t index, const struct sc_bat
     source->dst_is = known_side(&copy->sides.dst);
 }
 
-/* Judges every copy before the call, and replaces sources. */
+/* Judges every copy before the driver's call, and replaces sources. */
 static void judge_all(struct sc_batch *batch)
 {
     struct sc_batch_gathered gathered;
@@ -174,8 +175,8 @@ static void judge_all(struct sc_batch *batch)
     sc_batch_sources_read(&gathered);
 }
 
-/* Before the driver's call: judges all copies of the batch, and opens a call on the stream, which
- * may be one that waits for the stream. */
+/* Judges all copies of the batch, and begins a call on the stream, which may also wait for the
+ * stream. Called before the driver's call. */
 void sc_batch_copies_begin(struct sc_batch *batch)
 {
     SC_KEEP_ERRNO();
@@ -192,8 +193,8 @@ void sc_batch_copies_begin(struct sc_batch *batch)
 
 /* ---- behind the call ---- */
 
-/* Is the stream idle, so that the driver has done the whole batch within the call? Asked where a
- * source would be guarded until the batch is done. */
+/* Is the stream idle, so that the driver has completed the whole batch within the call? Asked if a
+ * source would otherwise be protected until the batch is done. */
 static bool is_stream_idle(const struct sc_batch *batch)
 {
     bool per_thread = batch->call->per_thread;
@@ -204,8 +205,8 @@ static bool is_stream_idle(const struct sc_batch *batch)
     return result == CUDA_SUCCESS;
 }
 
-/* Notes the copy's uses of device memory, with the ticket of its operation on host memory if it has
- * one. */
+/* Records the copy's uses of device memory, with the ticket of its operation on host memory if it
+ * has one. */
 static void note_uses_of_device(const struct sc_issue *issue, const struct sc_issue_ops *ops,
                                 const struct sc_issued_call *issued)
 {
@@ -226,9 +227,8 @@ struct recording {
     bool asked, complete;         /* whether the stream is idle was asked, and the answer */
 };
 
-/* Takes back the guard of a source that the driver has read by now. A pageable source that nothing
- * else keeps is guarded until the batch is done. If the batch is done already, the guard is not
- * needed. */
+/* Drops the protection of a source that the driver has read already. A pageable source that nothing
+ * else keeps is protected until the batch is done, unless it is done already. */
 static void skip_guard_if_complete(const struct sc_batch *batch, struct recording *recording,
                                    struct sc_issue *issue, struct sc_issue_ops *ops)
 {
@@ -259,8 +259,8 @@ static bool must_await(const struct sc_batch_source *source, const struct sc_bat
            sc_options.mode == SC_MODE_FIX && sc_replaying_is_on();
 }
 
-/* The driver reads this source after the call: keeps its copy until then, or, where there is none,
- * lets the program wait before it changes the source. */
+/* Keeps the copy of a source that the driver reads after the call until it is read. If there is no
+ * copy, the program will be made to wait before it changes the source. */
 static void keep_source_until_read(struct sc_batch_source *source, const struct sc_batch_copy *copy,
                                    struct sc_issued_call *issued)
 {
@@ -285,7 +285,7 @@ static void keep_source_until_read(struct sc_batch_source *source, const struct 
         sc_large_copies_count_late();
 }
 
-/* Records what one copy of an accepted batch does with memory. */
+/* Records what one copy of a batch does with memory. The driver has accepted the batch. */
 static void record_copy(struct sc_batch *batch, size_t index, struct recording *recording)
 {
     struct sc_issue issue;
@@ -317,8 +317,7 @@ static void record_copy(struct sc_batch *batch, size_t index, struct recording *
         sc_beside_uses_note_issued(batch->call, batch->stream, &issue.uses, true, false);
 }
 
-/* After the driver has accepted the batch: records each copy as an operation, all under one
- * call. */
+/* Records each copy as an operation, all under one call. The driver has accepted the batch. */
 static void record_all(struct sc_batch *batch)
 {
     struct recording recording = {
@@ -333,7 +332,8 @@ static void record_all(struct sc_batch *batch)
     sc_issue_finish_call(&recording.issued);
 }
 
-/* The call has waited for its stream's earlier work, if it has succeeded. */
+/* Notes, if the call has succeeded, that the earlier work of its stream is done: the call has
+ * waited for it. */
 static void end_wait_for_stream(struct sc_batch *batch, CUresult result)
 {
     if (result != CUDA_SUCCESS) {

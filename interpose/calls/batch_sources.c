@@ -32,8 +32,7 @@ static size_t scratch_bytes(const struct sc_batch *batch)
     return batch->count * (sizeof *batch->sources + batch->scratch_bytes);
 }
 
-/* The record of what replaces the source of a copy. The records are made on the first call: in the
- * batch itself if they fit, else in mapped pages. NULL: no memory. */
+/* Makes all records on the first call: in the batch itself if they fit, else in mapped pages. */
 struct sc_batch_source *sc_batch_sources_at(struct sc_batch *batch, size_t index)
 {
     size_t size_bytes = scratch_bytes(batch);
@@ -51,9 +50,9 @@ struct sc_op_info *sc_batch_sources_op(struct sc_issue_ops *ops)
     return ops->count && ops->of[0].direction == SC_H2D ? &ops->of[0] : NULL;
 }
 
-/* Copies a source into memory of the library's. The kernel cannot read pages that operations of
- * others have guarded, so these are unprotected and read again. What the call had to wait for
- * there, it has waited for. */
+/* Copies a source into memory of the library's. The Linux kernel cannot read pages that other
+ * operations protect, so these are unprotected, and read again; the call has waited already for
+ * what it had to wait for there. */
 static void make_large_copy(struct sc_batch *batch, size_t index, const struct sc_shape *shape)
 {
     struct sc_batch_source *source = sc_batch_sources_at(batch, index);
@@ -73,7 +72,7 @@ static struct sc_slot_source slot_source(const struct sc_op_info *op)
     return (struct sc_slot_source){op->ticket.stream, op->range, op->kind, &op->shape, &op->fold};
 }
 
-/* Takes a snapshot of an end of the source: bytes before or behind its guarded pages. */
+/* Takes a snapshot of one end of the source: the bytes before or after its protected pages. */
 static struct sc_slot *take_edge_snapshot(const struct sc_batch *batch, const struct sc_op_info *op,
                                           uintptr_t address, size_t size_bytes)
 {
@@ -91,8 +90,8 @@ static uint16_t edge_between(uintptr_t from, uintptr_t to)
     return size_bytes <= UINT16_MAX ? (uint16_t)size_bytes : 0;
 }
 
-/* Guards the source's whole pages, and takes snapshots of the bytes before and behind them, if the
- * caller can have the copy made in pieces. */
+/* Protects the source's whole pages, and takes snapshots of the bytes before and after them, if the
+ * wrapper can have the copy made in pieces. */
 static void guard_and_split(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
                             struct sc_op_info *op)
 {
@@ -119,9 +118,9 @@ static void guard_and_split(struct sc_batch *batch, size_t index, const struct s
     batch->replaced |= batch->extra != 0;
 }
 
-/* Protects a large pageable source, which the program may be about to change. What may be a stack
- * cannot be guarded and is copied, unless a host function or a graph may still write it; a copy
- * that is in flight there has been waited for. */
+/* Prevents changes of a large pageable source, which the program may be about to change. Memory
+ * that may be a stack cannot be protected and is copied, unless a host function or a graph may
+ * still write it. A copy in flight that writes it was waited for already. */
 static void protect_source(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
                            struct sc_op_info *op)
 {
@@ -134,8 +133,7 @@ static void protect_source(struct sc_batch *batch, size_t index, const struct sc
         guard_and_split(batch, index, issue, op);
 }
 
-/* By the source's access order: which of the driver's ways to copy (track/copy_manner.h) the copy
- * goes. */
+/* Returns as which call (track/copy_manner.h) the copy counts, by its access order. */
 enum sc_copy_call sc_batch_sources_call(const struct sc_batch_copy *copy)
 {
     switch (copy->order) {
@@ -155,8 +153,8 @@ bool sc_batch_sources_is_late(const struct sc_batch_copy *copy)
     return sc_copy_manner_breaks_promise(&asked);
 }
 
-/* Reads all gathered sources into their slots with one call of the kernel. A source that cannot be
- * read loses its slot. */
+/* Reads all gathered sources into their slots by one system call. A source that cannot be read
+ * loses its slot. */
 void sc_batch_sources_read(struct sc_batch_gathered *gathered)
 {
     sc_peek_all(gathered->items, gathered->count);
@@ -170,7 +168,8 @@ void sc_batch_sources_read(struct sc_batch_gathered *gathered)
     gathered->count = 0;
 }
 
-/* Reserves a slot for a small pageable source, to be read with others. False: there is no slot. */
+/* Takes a slot for a small pageable source, which is read later together with others. Returns false
+ * if there is no slot. */
 static bool gather_source(struct sc_batch_gathered *gathered, struct sc_batch *batch, size_t index,
                           const struct sc_op_info *op)
 {
@@ -189,7 +188,7 @@ static bool gather_source(struct sc_batch_gathered *gathered, struct sc_batch *b
     return true;
 }
 
-/* Takes a snapshot of the source. False: none was taken. */
+/* Takes a snapshot of the source. Returns false if none could be taken. */
 static bool take_snapshot(struct sc_batch *batch, size_t index, const struct sc_op_info *op)
 {
     struct sc_batch_source *source = sc_batch_sources_at(batch, index);
@@ -201,8 +200,8 @@ static bool take_snapshot(struct sc_batch *batch, size_t index, const struct sc_
     return source->slot != NULL;
 }
 
-/* Decides what the driver is to read instead of the source, while the program may change it: a
- * snapshot, a copy of the library's, or guarded pages of the source itself. */
+/* Decides what the device is to read, since the program may change the source: a snapshot, a copy
+ * in memory of the library's, or the source itself with its pages protected. */
 void sc_batch_sources_replace(struct sc_batch *batch, size_t index, const struct sc_issue *issue,
                               const struct sc_batch_copy *copy, struct sc_batch_gathered *gathered)
 {
@@ -227,8 +226,7 @@ bool sc_batch_sources_are_replaced(const struct sc_batch *batch)
     return sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on() && batch->scratch_bytes;
 }
 
-/* The pieces in which the driver is to make the copy: one, or three where the ends of a guarded
- * source are read from snapshots. */
+/* One piece, or three if the ends of a protected source are read from snapshots. */
 unsigned sc_batch_sources_pieces(const struct sc_batch *batch, size_t index, size_t size_bytes,
                                  struct sc_batch_piece pieces[SC_BATCH_PIECES_MAX])
 {
@@ -256,9 +254,8 @@ static void give_back(struct sc_slot *slot)
         sc_snapshots_return(slot);
 }
 
-/* Hands what replaces the source over to the copy's operation, which frees it when the device has
- * read it. If a range has come or gone meanwhile, the copy has no operation, and its slots go
- * back. */
+/* The operation frees what replaces the source when the device has read it. If a range was added or
+ * removed meanwhile, the copy has no operation, and its slots are released. */
 void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue_ops *ops)
 {
     struct sc_op_info *op = sc_batch_sources_op(ops);
@@ -281,8 +278,8 @@ void sc_batch_sources_hand_over(struct sc_batch_source *source, struct sc_issue_
     }
 }
 
-/* Keeps a slot of a refused batch as if all copies were under way: the driver may have begun with
- * those before the one that it refused. An operation that is never judged keeps it. */
+/* Keeps a slot of a refused batch as if all copies were under way, since the driver may have begun
+ * those before the one that it refused. An operation that is never judged holds the slot. */
 static void keep_refused_slot(const struct sc_batch *batch, struct sc_slot *slot)
 {
     struct sc_order_call none = {0};
@@ -300,7 +297,7 @@ static void keep_refused_slot(const struct sc_batch *batch, struct sc_slot *slot
     sc_track_issue(&sc_track, &none, &read, 1, &issued);
 }
 
-/* Keeps all that the device may read instead of the source. */
+/* Keeps all memory that the device may read instead of the source. */
 static void keep_refused_source(const struct sc_batch *batch, struct sc_batch_source *source)
 {
     struct sc_slot *const slots[] = {source->slot, source->edges[0], source->edges[1]};
@@ -316,8 +313,8 @@ static void keep_refused_source(const struct sc_batch *batch, struct sc_batch_so
         sc_large_copies_keep(source->copy, source->copy_bytes, &read);
 }
 
-/* After the call: if the driver refused the batch, keeps what it may have begun to read; then frees
- * the records. */
+/* Keeps, if the driver has refused the batch, what it may have begun to read; then frees the
+ * records. */
 void sc_batch_sources_end(struct sc_batch *batch, bool refused)
 {
     for (size_t i = 0; refused && batch->sources && i < batch->count; i++)

@@ -70,8 +70,9 @@ static bool is_on_legacy(const struct batch *batch)
     return handle == CU_STREAM_LEGACY || (!handle && !batch->copies.call->per_thread);
 }
 
-/* Where a node is to read the source. With order DURING_API_CALL the source is the caller's again
- * when the call returns, so the node reads a copy that lives as long as the process needs it. */
+/* Returns where a node is to read the source. With the order DURING_API_CALL the program may change
+ * the source when the call returns, so the node reads a copy, which lives as long as a graph may
+ * use it. */
 static CUdeviceptr source_for_node(const struct sc_copy_side *side, CUmemcpySrcAccessOrder order)
 {
     void *kept = NULL;
@@ -81,7 +82,7 @@ static CUdeviceptr source_for_node(const struct sc_copy_side *side, CUmemcpySrcA
     return kept ? (CUdeviceptr)(uintptr_t)kept : side->shape.address;
 }
 
-/* Captures one copy of a batch as a plain copy. */
+/* Captures one copy of a batch as a single copy. */
 static CUresult capture_copy(const struct batch *batch, CUdeviceptr dst, CUdeviceptr src,
                              size_t bytes, CUmemcpySrcAccessOrder order)
 {
@@ -111,8 +112,8 @@ static void begin_batch(struct batch *batch, bool valid)
         sc_batch_copies_begin(&batch->copies);
 }
 
-/* Notes the uses of a node that the driver has made of the whole batch. A source that the driver
- * reads during the call is not a use of the node. */
+/* Notes what a node does that the driver has made of the whole batch. A source that the driver
+ * reads during the call is not used by the node. */
 static void note_captured(struct batch *batch)
 {
     for (size_t i = 0; i < batch->copies.count; i++) {
@@ -131,8 +132,8 @@ static void note_captured(struct batch *batch)
 
 typedef CUresult capture_copies(struct batch *batch);
 
-/* Ends a batch on a stream that captures. Returns the driver's own answer; or, where the driver
- * captures no batches, the result of capturing the copies `one_by_one` (NULL: they cannot be). */
+/* Ends a batch on a stream that captures. Returns the driver's answer, or, if this driver cannot
+ * capture batches, the result of capturing the copies `one_by_one` (NULL: that is impossible). */
 static CUresult end_in_capture(struct batch *batch, CUresult result, capture_copies *one_by_one)
 {
     if (result == CUDA_SUCCESS && batch->valid)
@@ -167,7 +168,7 @@ struct flat_batch {
     size_t begun; /* how many attributes hold for the described copy or for earlier ones */
 };
 
-/* Takes over the arguments of the call, which are arrays with an element for each copy. */
+/* Stores the arguments of the call: arrays with an element for each copy. */
 static void set_arrays(struct flat_batch *batch, CUdeviceptr *dsts, CUdeviceptr *srcs,
                        size_t *sizes, CUmemcpyAttributes *attributes, size_t *first,
                        size_t attribute_count)
@@ -177,10 +178,9 @@ static void set_arrays(struct flat_batch *batch, CUdeviceptr *dsts, CUdeviceptr 
     batch->attribute_count = attribute_count;
 }
 
-/* The access order of a copy. An attribute holds for the copies from its own index up to the next
- * attribute's. Copies are asked for in the order of their indices, so the search goes on where it
- * ended.
- */
+/* Returns the access order of a copy. An attribute is for the copies from its own index up to the
+ * next attribute's. Copies are asked about in the order of their indices, so the search continues
+ * where it ended. */
 static CUmemcpySrcAccessOrder access_order(struct flat_batch *batch, size_t copy)
 {
     if (copy == 0)
@@ -205,8 +205,7 @@ static void describe_flat(struct sc_batch *copies, size_t i, struct sc_batch_cop
         sc_batch_copies_side_at(batch->arrays.dsts[i], batch->arrays.sizes[i], copy->dst_is);
 }
 
-/* Would the driver accept the arguments? Arrays are read only as far as the driver would read them.
- */
+/* Would the driver accept the arguments? Reads the arrays only as far as the driver would. */
 static bool is_valid_flat(const struct flat_batch *batch)
 {
     const struct flat_arrays *arrays = &batch->arrays;
@@ -241,7 +240,7 @@ enum { SCRATCH_BYTES = (3 * SC_BATCH_PIECES_MAX + 1) * sizeof(size_t) };
 
 _Static_assert(sizeof(CUdeviceptr) == sizeof(size_t), "one size for every element");
 
-/* Writes the arrays for the driver: an element for each piece of a copy, and for each attribute the
+/* Fills the arrays for the driver: an element for each piece of a copy, and for each attribute the
  * index of its first piece. */
 static void write_pieces(struct flat_batch *batch, struct flat_arrays *made)
 {
@@ -264,7 +263,7 @@ static void write_pieces(struct flat_batch *batch, struct flat_arrays *made)
     made->count = piece_count;
 }
 
-/* The program's arrays, or arrays in the scratch memory if sources are replaced. */
+/* Returns the program's arrays, or, if sources are replaced, arrays in the scratch memory. */
 static struct flat_arrays arrays_for_driver(struct flat_batch *batch)
 {
     size_t room = batch->arrays.count * SC_BATCH_PIECES_MAX;
@@ -281,8 +280,8 @@ static struct flat_arrays arrays_for_driver(struct flat_batch *batch)
     return made;
 }
 
-/* Sets which copy of the program's has failed. The driver names the piece that it has refused. The
- * program is told the copy that the piece belongs to. */
+/* Tells the program which copy has failed: the one to which the piece belongs that the driver has
+ * refused. */
 static void name_failed_copy(const struct flat_batch *batch)
 {
     const struct sc_batch *copies = &batch->batch.copies;
@@ -307,6 +306,7 @@ static CUresult end_flat(struct flat_batch *batch, CUresult result)
     return sc_batch_copies_end(&batch->batch.copies, result);
 }
 
+/* Begins the record of a batch whose arguments are arrays. */
 static struct flat_batch flat_batch(const struct sc_call *call, CUstream stream, size_t count,
                                     size_t *failed)
 {
@@ -362,8 +362,8 @@ SC_PAIR(cuMemcpyWithAttributesAsync, _ptsz,
 
 /* ---- in three dimensions ---- */
 
-/* The rows of an operand. With several layers a row is one layer, from its first row to its last.
- */
+/* Returns the rows of an operand. If it has several layers, a row is one layer, from its first row
+ * to its last. */
 static struct sc_shape operand_shape(const CUmemcpy3DOperand *operand, const CUextent3D *extent)
 {
     size_t row = operand->op.ptr.rowLength ? operand->op.ptr.rowLength : extent->width;
@@ -374,7 +374,7 @@ static struct sc_shape operand_shape(const CUmemcpy3DOperand *operand, const CUe
                              row * rows, extent->depth};
 }
 
-/* The gaps within the rows that operand_shape makes of layers. */
+/* Returns the gaps within the rows that operand_shape makes of layers. */
 static struct sc_fold operand_fold(const CUmemcpy3DOperand *operand, const CUextent3D *extent)
 {
     size_t pitch = operand->op.ptr.rowLength;
@@ -383,7 +383,7 @@ static struct sc_fold operand_fold(const CUmemcpy3DOperand *operand, const CUext
     return (struct sc_fold){0, 0};
 }
 
-/* One side of a copy. An array is no host memory. */
+/* Returns one side of a copy. An array does not count as host memory. */
 static struct sc_copy_side operand_side(const CUmemcpy3DOperand *operand, const CUextent3D *extent,
                                         enum sc_batch_side is)
 {
@@ -414,8 +414,8 @@ static void describe_3d(struct sc_batch *copies, size_t i, struct sc_batch_copy 
     copy->sides.dst = operand_side(&op->dst, &op->extent, copy->dst_is);
 }
 
-/* Captures a copy of operands as a plain 3D copy. A batch counts arrays in elements, a plain copy
- * in bytes: copies with arrays are left to the driver (has_arrays). */
+/* Captures a copy of operands as a single 3D copy. A batch counts arrays in elements, a single copy
+ * in bytes, so copies with arrays are left to the driver (has_arrays). */
 static CUresult capture_3d_copy(const struct batch *batch, const CUDA_MEMCPY3D_BATCH_OP *op)
 {
     CUDA_MEMCPY3D copy = {
@@ -452,7 +452,7 @@ static bool is_valid_3d(const struct batch_3d *batch, unsigned long long flags)
     return valid;
 }
 
-/* Is any source or destination a CUDA array, whose size a plain copy counts in other units? */
+/* Is any source or destination a CUDA array, whose size a single copy counts in other units? */
 static bool has_arrays(const struct batch_3d *batch)
 {
     for (size_t i = 0; i < batch->batch.copies.count; i++)
@@ -479,7 +479,8 @@ static void begin_3d(struct batch_3d *batch, unsigned long long flags)
     begin_batch(&batch->batch, is_valid_3d(batch, flags) && !is_on_legacy(&batch->batch));
 }
 
-/* The list that the driver gets: a copy of the program's where sources are replaced. */
+/* Returns the list for the driver: the program's, or a changed copy of it if sources are replaced.
+ */
 static CUDA_MEMCPY3D_BATCH_OP *list_for_driver(const struct batch_3d *batch)
 {
     const struct sc_batch *copies = &batch->batch.copies;
@@ -498,6 +499,7 @@ static CUDA_MEMCPY3D_BATCH_OP *list_for_driver(const struct batch_3d *batch)
     return list ? list : batch->list;
 }
 
+/* Begins the record of a batch of 3D copies. */
 static struct batch_3d batch_3d(const struct sc_call *call, CUstream stream, size_t count,
                                 CUDA_MEMCPY3D_BATCH_OP *list, size_t *failed)
 {

@@ -12,7 +12,7 @@
 
 /* ---- copies and memsets ---- */
 
-/* Tells the watch over captures what device memory a captured operation uses. */
+/* Notes, for open captures, which device memory a captured operation uses. */
 void sc_beside_uses_note_captured(const struct sc_graph_call *call,
                                   const struct sc_device_uses *uses)
 {
@@ -25,8 +25,7 @@ void sc_beside_uses_note_captured(const struct sc_graph_call *call,
     sc_beside_note_captured(&op, call->graph);
 }
 
-/* Tells the watch over captures of work that is issued beside a capture, which the graph will not
- * repeat. */
+/* Notes, for open captures, work that is issued beside them: the graph will not repeat it. */
 void sc_beside_uses_note_issued(const struct sc_call *call, const struct sc_stream_record *stream,
                                 const struct sc_device_uses *uses, bool is_async, bool is_detour)
 {
@@ -43,7 +42,8 @@ void sc_beside_uses_note_issued(const struct sc_call *call, const struct sc_stre
 
 /* ---- kernels ---- */
 
-/* Tells the thread's captures of a launch: one that a capture takes, or one that runs beside. */
+/* Notes a launch for the thread's captures: one that a capture takes, or one that runs beside it.
+ */
 static void tell_launch(const struct sc_call *call, const struct sc_launch *launch, bool is_detour)
 {
     struct sc_kernel_parameters read;

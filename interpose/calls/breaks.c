@@ -28,7 +28,7 @@ struct heap {
     uintptr_t start; /* 0: there is none */
 };
 
-/* Looks for the heap among the mappings. Returns whether to go on. */
+/* Looks for the heap of brk() among the mappings. Returns whether to go on. */
 static bool find_heap(void *context, uintptr_t start, uintptr_t end, const char *access,
                       const char *rest)
 {
@@ -48,7 +48,8 @@ static bool is_in_heap(uintptr_t address)
     return !sc_mappings_each(find_heap, &heap) || (heap.start && heap.start <= address);
 }
 
-/* Settles what is in flight on the whole pages between the new break `to` and the old one. */
+/* Waits for, and reports, what is in flight on the whole pages between the new break `to` and the
+ * old one: brk() is about to remove them. */
 static void settle_lost_pages(uintptr_t to, const struct sc_culprit *culprit)
 {
     uintptr_t start = sc_losses_whole_pages(to);

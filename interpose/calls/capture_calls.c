@@ -22,7 +22,7 @@ struct beginning {
     CUgraph into;     /* the program's graph that is captured into; NULL: a new one */
 };
 
-/* Shuts the gate and notes the capture, before the driver begins it. */
+/* Shuts the gate and adds the capture to the list, before the driver begins it. */
 static struct beginning begin_capture(const struct sc_call *call, CUstream handle,
                                       CUstreamCaptureMode mode, bool to_graph) SC_UNFOLLOWED
 {
@@ -37,7 +37,7 @@ static struct beginning begin_capture(const struct sc_call *call, CUstream handl
     return beginning;
 }
 
-/* The driver has begun the capture, or has refused it. */
+/* Notes the driver's answer to the beginning of a capture, and opens the gate. */
 static CUresult end_begin(const struct beginning *beginning, CUresult result) SC_UNFOLLOWED
 {
     if (beginning->stream)
@@ -86,7 +86,7 @@ SC_PAIR(cuStreamBeginRecaptureToGraph, _ptsz,
     return end_begin(&beginning, result);
 }
 
-/* The driver has ended the capture, or has refused to. */
+/* Notes the driver's answer to the end of a capture. */
 static CUresult end_capture(CUresult result, struct sc_stream_record *stream, uintptr_t graph)
 {
     sc_capturing_changed();

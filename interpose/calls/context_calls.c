@@ -46,8 +46,8 @@ enum { STREAM_LOCK_NS = 100 * 1000 * 1000 };
 
 static _Atomic unsigned ended_contexts; /* ended unseen, not yet buried */
 
-/* Ends the holds of the context's pinned memory, which went with the context. Nobody gives that
- * memory back any more, and a later free at the same address would wait for the hold. */
+/* Removes the holds of the context's pinned memory, which has ended with the context: a later free
+ * at the same address would wait for the hold. */
 static void end_pinned_holds(const struct sc_context *context)
 {
     struct sc_release release = sc_track_take_ready(&sc_track, 0);
@@ -61,7 +61,7 @@ static void end_pinned_holds(const struct sc_context *context)
     }
 }
 
-/* The tracker forgets all memory and graphs of the context. */
+/* Removes all memory and graphs of the context from the tracker. */
 static void end_memory(const struct sc_context *context)
 {
     SC_TRACK_SCOPE(track);
@@ -71,7 +71,7 @@ static void end_memory(const struct sc_context *context)
     sc_holds_forget_graphs_of(track.holds, context->legacy);
 }
 
-/* Makes all work of the context known done, and its memory void. Takes only locks of the tracker,
+/* Notes all work of the context as done, and its memory as gone. Takes only locks of the tracker,
  * the guard and the reaper. */
 static void end_work(const struct sc_context *context)
 {
@@ -86,8 +86,8 @@ static void end_work(const struct sc_context *context)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* CUPTI tells that the driver is about to end the context. The context's work is ended now. The
- * rest is buried by a later call, which may take more locks and call the driver. */
+/* The context's work counts as ended from now on. Everything else is ended by a later call (bury),
+ * which may take more locks and call the driver. */
 void sc_context_calls_note_end(CUcontext handle)
 {
     struct sc_context *context = sc_contexts_known(handle);
@@ -99,7 +99,7 @@ void sc_context_calls_note_end(CUcontext handle)
         end_work(context);
 }
 
-/* Ends all that was kept for the context, when the driver has ended it. */
+/* Frees all that was kept for the context, which the driver has ended. */
 static void end_context(struct sc_context *context)
 {
     if (atomic_exchange(&context->gone, true))
@@ -112,7 +112,7 @@ static void end_context(struct sc_context *context)
     sc_marks_context_gone(context);
 }
 
-/* Ends a primary context with its green ones, which go with it. */
+/* Ends a primary context, and the green contexts that end with it. */
 static void end_with_greens(struct sc_context *context)
 {
     struct sc_context *green;
@@ -128,10 +128,11 @@ static void pass_lock(void *deadline, struct sc_stream_record *stream)
         pthread_mutex_unlock(&stream->lock);
 }
 
-/* Lets no further work begin in the context, and waits for calls in its streams to return. Another
- * thread may keep a stream's lock for long: the driver has no room for what that thread issues, and
- * makes it wait, perhaps for what this thread does after its call. A release that is not the last
- * one, and the end of a green context, wait for nothing themselves. So the wait has an end. */
+/* Prevents new work of the library's in the context, and waits until calls in its streams have
+ * returned. Another thread may hold a stream's lock for long: the driver has no room for what it
+ * issues, and makes it wait, perhaps for what this thread does after its call. A release that is
+ * not the last one, and the end of a green context, do not wait themselves. So this wait has a time
+ * limit. */
 static void make_quiet(struct sc_context *context)
 {
     struct timespec deadline = sc_deadline_in(STREAM_LOCK_NS);
@@ -140,8 +141,8 @@ static void make_quiet(struct sc_context *context)
     sc_streams_each_ever(context, pass_lock, &deadline);
 }
 
-/* Work may begin in the context again. Waits that its streams came to owe meanwhile are made now.
- */
+/* Undoes make_quiet: work may begin in the context again. Makes the waits that its streams have
+ * been put off meanwhile. */
 static void make_loud(struct sc_context *context)
 {
     SC_ASSERT(atomic_load(&context->quiet) != 0);
@@ -149,7 +150,7 @@ static void make_loud(struct sc_context *context)
     sc_detours_make_owed_waits();
 }
 
-/* Takes the context out of the tables, while its last call is under way; NULL: it is not known. */
+/* Takes the context out of the tables while its last call is under way; NULL: it has no record. */
 static struct sc_context *take_and_quiet(CUcontext handle)
 {
     struct sc_context *context = sc_contexts_take(handle);
@@ -169,7 +170,7 @@ static void put_back(struct sc_context *context)
     sc_pinned_context_named(context);
 }
 
-/* Ends a green context: its streams go, while the memory and the events stay with its primary
+/* Ends a green context: its streams end, while its memory and its events stay with its primary
  * context. */
 static void end_green(struct sc_context *context)
 {
@@ -179,7 +180,7 @@ static void end_green(struct sc_context *context)
     sc_marks_context_gone(context);
 }
 
-/* Ends all contexts that were only noted as ended. Almost always there is none. */
+/* Ends all contexts that were only noted as ended. Mostly there is none. */
 void sc_context_calls_bury_ended(void)
 {
     while (sc_unlikely(atomic_load_explicit(&ended_contexts, memory_order_relaxed) != 0)) {
@@ -196,8 +197,8 @@ void sc_context_calls_bury_ended(void)
 /* ---- contexts: destroying one completes its work first (docs/driver.md, Q13) ---- */
 
 /* Takes the context that the call is about to end. In a replay the driver has ended it already, and
- * the handle may be another context's: then the context is taken only if it is known to have ended.
- */
+ * the handle may belong to another context: then only a context that is known to have ended is
+ * taken. */
 static struct sc_context *take_ending(CUcontext handle)
 {
     const struct sc_context *known = sc_active() && handle ? sc_contexts_known(handle) : NULL;
@@ -206,7 +207,7 @@ static struct sc_context *take_ending(CUcontext handle)
     return take_and_quiet(handle);
 }
 
-/* The driver has ended the context with all that hangs on it, or has refused. */
+/* Ends the context that was taken, or, if the driver has refused, puts it back. */
 static CUresult end_taken(struct sc_context *context, CUresult result)
 {
     if (context && result == CUDA_SUCCESS)
@@ -259,7 +260,8 @@ struct releasing {
     struct sc_memory memory;
 };
 
-/* The release may be the last one, which ends the context: makes the context quiet. */
+/* Makes the context quiet (no calls of the library's in it), since the release may be the last one,
+ * which ends it. */
 static struct releasing begin_release(const struct sc_call *call, CUdevice device)
 {
     struct releasing releasing = {
@@ -306,8 +308,8 @@ struct green_ending {
     struct releasing releasing; /* a green context holds its primary one, as a retain does */
 };
 
-/* Begins the end of a green context, which waits for nothing. Its work gets marks while they can
- * still be recorded. */
+/* Begins the end of a green context, which does not wait for its work. Records marks (completion
+ * events) for that work while they still can be. */
 static struct green_ending begin_green_end(const struct sc_call *call, CUgreenCtx green)
 {
     CUcontext handle = sc_contexts_of_green(green);
@@ -321,8 +323,8 @@ static struct green_ending begin_green_end(const struct sc_call *call, CUgreenCt
     return ending;
 }
 
-/* The driver has ended the green context, or has refused; either way one reference to the primary
- * context may be released. */
+/* Notes the driver's answer. Also if the driver has refused, a reference to the primary context may
+ * have been released. */
 static CUresult finish_green_end(const struct green_ending *ending, CUresult result)
 {
     if (ending->context && result == CUDA_SUCCESS) {

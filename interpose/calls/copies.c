@@ -26,7 +26,7 @@ static struct sc_shape run_shape(CUdeviceptr address, size_t bytes)
     return (struct sc_shape){(uintptr_t)address, bytes, bytes, 1};
 }
 
-/* Names the use of device memory that is not managed. */
+/* Adds the use of device memory, unless it is managed. */
 static void add_device_side(struct sc_issue *issue, enum sc_direction direction,
                             CUdeviceptr address, size_t bytes)
 {
@@ -37,8 +37,8 @@ static void add_device_side(struct sc_issue *issue, enum sc_direction direction,
                                                                               : SC_DEVICE_WRITES});
 }
 
-/* Names both sides where the device address may lie in managed or pinned memory: their kinds are
- * looked up. */
+/* Adds both sides of a copy whose device address may be in managed or pinned memory, so that their
+ * kinds have to be looked up. */
 static OUT_OF_LINE void add_checked_sides(struct sc_issue *issue, enum sc_direction direction,
                                           const void *host_side, CUdeviceptr device, size_t bytes)
 {
@@ -50,7 +50,7 @@ static OUT_OF_LINE void add_checked_sides(struct sc_issue *issue, enum sc_direct
     sc_issue_add_sides(issue, &sides);
 }
 
-/* Names the sides of a copy whose function says which of them is the host's. */
+/* Adds the sides of a copy whose function says which of them is host memory. */
 static inline void add_host_and_device(struct sc_issue *issue, enum sc_direction direction,
                                        const void *host_side, CUdeviceptr device, size_t bytes)
 {
@@ -106,7 +106,7 @@ static struct sc_copy_sides captured_sides(CUdeviceptr dst, CUdeviceptr src, siz
 typedef void find_sides(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
                         bool in_place);
 
-/* Names both sides, which `find` finds without asking the driver more than it must. */
+/* Adds both sides, which `find` finds with as few questions to the driver as possible. */
 static OUT_OF_LINE void add_found_sides(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src,
                                         size_t bytes, find_sides *find)
 {
@@ -118,7 +118,7 @@ static OUT_OF_LINE void add_found_sides(struct sc_issue *issue, CUdeviceptr dst,
     sc_issue_add_sides(issue, &sides);
 }
 
-/* Names the sides of a copy between two addresses, each of which may be host memory. */
+/* Adds the sides of a copy between two addresses, each of which may be host memory. */
 static void add_either_side(struct sc_issue *issue, CUdeviceptr dst, CUdeviceptr src, size_t bytes,
                             find_sides *find)
 {
@@ -218,7 +218,7 @@ static bool is_used_as_host(const struct sc_issue *issue, CUdeviceptr address)
             sc_address_is_pageable(address));
 }
 
-/* Names the memory that a memset fills. */
+/* Adds the memory that a memset fills. */
 static void add_memset(struct sc_issue *issue, CUdeviceptr dst, size_t pitch, size_t width,
                        size_t height, uint32_t fill)
 {

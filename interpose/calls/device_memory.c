@@ -8,7 +8,8 @@
 
 #include "common/poison.h"
 
-/* Notes a new allocation, so that uses of it can be told from uses of what lay there before. */
+/* Adds the block to the tracker, so that uses of it are not compared with uses of earlier memory at
+ * the address. */
 void sc_device_memory_note_made(const struct sc_call *call, uintptr_t address, size_t size_bytes)
 {
     SC_KEEP_ERRNO();
@@ -25,8 +26,8 @@ static __thread struct {
     struct sc_allocation allocation;
 } leaving;
 
-/* Finds the allocation before the driver's call. One that is still kept here is of an earlier call,
- * which has failed: nothing ran behind it. */
+/* Finds the block before the driver's call. A block that is still stored here is of an earlier
+ * call, which has failed. */
 static struct sc_allocation begin_leaving(uintptr_t address)
 {
     sc_device_memory_left(&leaving.allocation, /*freed=*/false);
@@ -35,8 +36,8 @@ static struct sc_allocation begin_leaving(uintptr_t address)
     return leaving.allocation;
 }
 
-/* Finds the block that is about to be freed. Behind the driver's call the address may be another
- * thread's memory already, so a replay's second run returns what the first one found. */
+/* After the driver's call the address may already be another thread's memory, so the second run of
+ * a replay returns what the first one has found. */
 struct sc_allocation sc_device_memory_note_leaving(uintptr_t address)
 {
     if (sc_replaying_prepares())

@@ -72,7 +72,8 @@ struct judgement {
     bool waits; /* the host waits for the call's own operation as well */
 };
 
-/* The call's own place: the next operation of its stream; no number if the call waits. */
+/* Returns the place of the call in the order of its stream: that of the next operation; without a
+ * number if the call waits. */
 static struct sc_later later_operation(const struct judgement *judgement)
 {
     struct sc_ticket next = {.stream = judgement->stream ? judgement->stream->id : 0};
@@ -81,7 +82,7 @@ static struct sc_later later_operation(const struct judgement *judgement)
     return (struct sc_later){.ticket = next};
 }
 
-/* Reports conflict number `i` (SC501, SC502). */
+/* Reports the conflict with this index (SC501, SC502). */
 static void report_conflict(const struct judgement *judgement, enum sc_action action,
                             const struct sc_ops *conflicts, unsigned i)
 {
@@ -98,7 +99,7 @@ static bool heals(const struct judgement *judgement, const struct sc_op_info *ea
     return judgement->heals && sc_hazards_heals(earlier);
 }
 
-/* Makes the call's stream wait for what it would have raced with, where an edge can be made. */
+/* Orders the call's stream after the conflicts by edges, where that is possible. */
 static void heal_by_edges(const struct judgement *judgement, const struct sc_ops *conflicts)
 {
     for (unsigned i = 0; i < sc_ops_count_kept(conflicts); i++) {
@@ -109,9 +110,9 @@ static void heal_by_edges(const struct judgement *judgement, const struct sc_ops
     }
 }
 
-/* Makes the host wait for the conflicts. The verdicts come first: what the call has waited for
- * looks complete. An operation that has completed needs no edge from the device:
- * sc_marks_order_after merely notes the order. */
+/* Makes the host wait for the conflicts. They are reported before, since after the wait they look
+ * complete. For an operation that has completed sc_marks_order_after records the order without an
+ * edge. */
 static void heal_by_wait(const struct judgement *judgement, const struct sc_ops *conflicts)
 {
     uint64_t deadline_ns = sc_now_ns() + sc_options.stall_limit_ns;
@@ -138,7 +139,7 @@ static void heal_by_wait(const struct judgement *judgement, const struct sc_ops 
     sc_nvtx_stall_end();
 }
 
-/* Reports what one use conflicts with, and heals it. */
+/* Reports the conflicts of one use, and orders the call after them. */
 static void judge_use(const struct judgement *judgement, enum sc_device_healing healing)
 {
     SC_OPS(conflicts);
@@ -167,8 +168,8 @@ void sc_device_uses_judge(const struct sc_device_uses *uses, const struct sc_cal
     sc_device_uses_judge_all(uses->of, uses->count, call, stream, healing, NULL);
 }
 
-/* Before a call is made: judges each of its uses of device memory against what is in flight. In
- * mode=fix its stream also waits for what it would race with, unless `healing` says otherwise. */
+/* Judges each use of device memory against what is in flight, before the call is made. In mode=fix
+ * also orders the call after the conflicts, unless `healing` says otherwise. */
 void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
                               const struct sc_call *call, struct sc_stream_record *stream,
                               enum sc_device_healing healing, const struct sc_point *after)
@@ -182,7 +183,7 @@ void sc_device_uses_judge_all(const struct sc_device_use *uses, unsigned count,
     }
 }
 
-/* Judges a free for which the program does not wait: work in flight may still use the memory. */
+/* Judges a free that does not wait, although work in flight may still use the memory. */
 void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_allocation *allocation)
 {
     const size_t bytes = allocation->size_bytes;
@@ -197,7 +198,7 @@ void sc_device_uses_judge_free(const struct sc_call *call, const struct sc_alloc
               SC_HEALED_BY_WAIT);
 }
 
-/* Who makes the call, where and when; all uses that the call records share it. */
+/* Fills in who makes the call, where and when. */
 struct sc_op_info sc_device_uses_call_info(const struct sc_call *call,
                                            const struct sc_stream_record *stream, uint64_t place)
 {
@@ -221,7 +222,7 @@ void sc_device_uses_set_call_info(struct sc_op_info *info, const struct sc_op_in
     info->correlation_id = moment->correlation_id;
 }
 
-/* Describes a use as an operation of the call; `op` gives ticket, stack, time and thread. */
+/* Describes a use as an operation of the call. `op`: has the ticket, stack, time and thread. */
 static struct sc_op_info describe_at(const struct sc_device_use *use, const struct sc_call *call,
                                      struct sc_stream_record *stream, const struct sc_op_info *op)
 {
@@ -233,8 +234,8 @@ static struct sc_op_info describe_at(const struct sc_device_use *use, const stru
     return info;
 }
 
-/* Notes that the uses need a mark. A per-thread default stream gets one now: nobody but its own
- * thread can record a mark there. */
+/* Notes that the uses need a mark (completion event). On a per-thread default stream records it at
+ * once, since only the stream's own thread can. */
 static void mark(struct sc_stream_record *stream, const struct sc_ticket *ticket, uint64_t ticks)
 {
     sc_marks_issued_on_device(stream, ticket->number);
@@ -245,8 +246,8 @@ static void mark(struct sc_stream_record *stream, const struct sc_ticket *ticket
 /* How many descriptions stand on the stack at a time. */
 enum { ISSUED_AT_ONCE = 4 };
 
-/* Records all uses of a call as one operation: the first of them get a number, which the others
- * take. */
+/* Records all uses of a call with one ticket: the first ones get a number, which the others share.
+ */
 struct sc_ticket sc_device_uses_note_all(const struct sc_device_use *uses, unsigned count,
                                          const struct sc_call *call,
                                          struct sc_stream_record *stream,
@@ -274,7 +275,7 @@ void sc_device_uses_note(const struct sc_device_uses *uses, const struct sc_call
     sc_device_uses_note_all(uses->of, uses->count, call, stream, &moment);
 }
 
-/* A free uses the whole allocation: nobody may use any byte of it afterwards. */
+/* Describes a free as a use of the whole block, since no byte of it may be used afterwards. */
 static struct sc_device_use free_of(const struct sc_allocation *allocation)
 {
     const size_t bytes = allocation->size_bytes;
@@ -303,8 +304,8 @@ void sc_device_uses_note_ordered_free(const struct sc_call *call, struct sc_stre
     mark(stream, &info.ticket, moment.ticks);
 }
 
-/* Records an allocation in the order of a stream (cuMemAllocAsync) as a use of the block: whoever
- * uses it must come after. */
+/* Records an allocation in the order of a stream (cuMemAllocAsync) as a use of the block, so that
+ * other uses have to come after it. */
 void sc_device_uses_note_allocated(const struct sc_call *call, struct sc_stream_record *stream,
                                    uintptr_t address, size_t size_bytes)
 {

@@ -27,8 +27,9 @@
 
 #include "common/poison.h"
 
-/* A stream that captures has recorded the event, which is now a mark within the capture. An
- * external record is a node: until the graph is launched the event means what it meant before. */
+/* Notes that a stream which captures has recorded the event, so that it belongs to the capture. An
+ * external record is a node: until the graph is launched, the event stands for what it stood for
+ * before. */
 static __attribute__((noinline)) CUresult
 note_captured(CUresult result, CUevent event, struct sc_stream_record *stream, unsigned flags)
 {
@@ -40,7 +41,7 @@ note_captured(CUresult result, CUevent event, struct sc_stream_record *stream, u
     return result;
 }
 
-/* The event stands for nothing any more. */
+/* Forgets what the event stood for. */
 static void forget_event(CUevent event)
 {
     SC_KEEP_ERRNO();
@@ -65,16 +66,16 @@ SC_INLINED CUresult set_event(CUresult result, CUevent event, bool known, struct
     return result;
 }
 
-/* Puts a mark before a record, and notes that an unseen signal may tell of what is before the
- * event: another stream may wait for the event, and then tell the host. An operation before the
- * event then counts as a hazard only if the mark shows it to be incomplete. */
+/* Records a mark before the event, and notes a signal: another stream may wait for the event, and
+ * then tell the host in a way that the library does not see. Then only a mark that comes before the
+ * event can show that an earlier operation was incomplete. */
 static __attribute__((noinline)) void mark_before_event(struct sc_stream_record *stream)
 {
     sc_marks_cover(stream);
     SC_TRACKED(sc_order_skip_number(track.order, stream->id));
 }
 
-/* Notes the record as a call on its stream, and takes the point that the event will stand for. */
+/* Begins the record as a call on its stream, and takes the point that the event will stand for. */
 SC_INLINED void begin_record(struct sc_stream_record *stream, struct sc_order_call *ordered,
                              struct sc_point *point)
 {
@@ -108,7 +109,7 @@ static void begin_recording(struct recording *recording, const struct sc_call *c
         recording->point.work_ticks = sc_unfinished_before_event(on);
 }
 
-/* Ends the record: if the driver has accepted it, the event stands for that. */
+/* Ends the record. If the driver has accepted it, the event stands for what was taken. */
 static CUresult end_recording(struct recording *recording, CUresult result, CUevent event,
                               unsigned flags)
 {
@@ -199,8 +200,8 @@ SC_SIMPLE_PAIR(cuEventRecordWithFlags, _ptsz, (CUevent event, CUstream stream, u
     return end_recording(&recording, real(event, stream, flags), event, flags);
 }
 
-/* Notes behind a call that it has recorded the event in the stream. The call may have been made by
- * any number of threads' work, so what was issued meanwhile counts as well. */
+/* Work that was issued during the call counts as well, since the call may have come from any number
+ * of threads' work. */
 void sc_event_calls_note_recorded(struct sc_stream_record *stream, CUevent event)
 {
     struct sc_order_call ordered;
@@ -248,8 +249,8 @@ struct before {
     uint64_t work_ticks;
 };
 
-/* Finds the stream and the time of the work that the event stands for. The stream's id may be
- * another stream's by now: then NULL. */
+/* Finds the stream and the time of the work that the event stands for. The stream's id may belong
+ * to another stream by now: then the stream is NULL. */
 static struct before work_before(CUevent event)
 {
     struct sc_point point = sc_track_event_point(&sc_track, (uintptr_t)event);
@@ -260,10 +261,9 @@ static struct before work_before(CUevent event)
     return before;
 }
 
-/* Notes that the stream waits for what the event stands for. Returns whether that may be unfinished
- * work. The wait brings no work if the host has waited for all work of the event's stream, or if
- * there never was such work. Work before the event, on whatever stream, comes before the legacy
- * stream's work, too. */
+/* The wait adds no unfinished work if the host has waited for all work of the event's stream, or if
+ * there never was any. Work before the event, on whatever stream, also comes before the legacy
+ * stream's work. */
 bool sc_event_calls_note_join(struct sc_stream_record *stream, CUevent event)
 {
     struct before before = {0};
@@ -281,8 +281,8 @@ bool sc_event_calls_note_join(struct sc_stream_record *stream, CUevent event)
     return may_bring_work;
 }
 
-/* The driver has made the stream wait for the event, or has refused. In a capture the wait orders
- * nodes and not work, so nothing is noted. */
+/* Ends the stream's wait for the event, by the driver's answer. In a capture the wait orders nodes
+ * and not work, so nothing is noted. */
 static CUresult end_joining(CUresult result, struct sc_stream_record *stream, CUevent event,
                             struct joining *joining, bool may_bring_work) SC_UNFOLLOWED
 {
@@ -405,7 +405,7 @@ struct context_wait {
     struct sc_point point;      /* what the context waits for */
 };
 
-/* Begins a context's wait for an event: leaves marks and fences behind the work of its streams. */
+/* Begins a context's wait for an event: records marks and fences after the work of its streams. */
 static struct context_wait begin_context_wait(CUcontext handle, CUevent event)
 {
     SC_KEEP_ERRNO();
@@ -422,8 +422,8 @@ static struct context_wait begin_context_wait(CUcontext handle, CUevent event)
     return wait;
 }
 
-/* Makes all streams of the context and of its green contexts come after the point, and also streams
- * to come. */
+/* Orders all streams of the context and of its green contexts, present and future, after the point.
+ */
 static void order_context(struct context_wait *wait)
 {
     SC_TRACK_SCOPE(track);
@@ -431,7 +431,7 @@ static void order_context(struct context_wait *wait)
     sc_order_release_point(track.order, &wait->point);
 }
 
-/* The driver has made all streams of the context wait for the event, or has refused. */
+/* Ends the context's wait for the event, by the driver's answer. */
 static CUresult end_context_wait(const struct sc_call *call, struct context_wait *wait,
                                  CUresult result)
 {

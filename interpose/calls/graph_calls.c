@@ -21,8 +21,8 @@
 
 /* ---- nodes added by hand ---- */
 
-/* Tells captures of a node that was added by hand. Work beside a capture is judged by what was
- * captured into the graph, so this node counts as unknown. */
+/* Notes, for captures, that a node was added by hand. Work beside a capture is judged by what was
+ * captured into the graph, so such a node counts as unknown. */
 static CUresult tell_added(CUresult result, CUgraph graph)
 {
     if (sc_beside_follows_graphs() && result == CUDA_SUCCESS)
@@ -51,8 +51,7 @@ CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgrap
     return result;
 }
 
-/* After a call that adds a node to a graph: notes what memory the node uses, for the launches to
- * come. */
+/* Notes what memory the node uses that the call has added to a graph, for future launches. */
 static CUresult end_add_node(const struct sc_call *call, CUresult result, const CUgraphNode *node,
                              CUgraph graph, const CUgraphNodeParams *params, CUgraph child)
 {
@@ -184,9 +183,9 @@ uint32_t sc_graph_calls_begin_destroy(const void *handle)
     return sc_active() ? SC_TRACKED(sc_graphs_detach(track.graphs, (uintptr_t)handle)) : 0;
 }
 
-/* Ends the bodies of what was destroyed, or puts them back if the driver has refused. A replay runs
- * before the driver's call, and no second one follows: what the driver refuses then has lost its
- * bodies. */
+/* Frees the bodies of what was destroyed, or restores them if the driver has refused. A replay runs
+ * before the driver's call, and no second one follows it: if the driver then refuses, the bodies
+ * are lost. */
 static CUresult end_bodies(struct sc_conditional_bodies *bodies, CUresult result)
 {
     if (bodies && result != CUDA_SUCCESS && !sc_replaying_is_on())

@@ -29,7 +29,7 @@
 typedef void note_exec(const struct sc_graph_call *by, CUgraph graph,
                        const struct sc_stack_sources *redirects);
 
-/* Ends a call that makes or updates an exec: `note` notes what the exec's nodes do. Returns
+/* Ends a call that makes or updates an exec. `note`: notes what the exec's nodes do. Returns
  * `result`. */
 static CUresult end_made(CUresult result, struct sc_stack_sources *redirects,
                          const struct sc_call *call, CUgraphExec exec, CUgraph graph,
@@ -96,8 +96,9 @@ struct exec_change {
     struct sc_graph_flags flags;
 };
 
-/* Drops what the changed node did, and returns its flags, which stay. If the node's place is not
- * known, all inner nodes are lost, and the order before and behind it is not known any more. */
+/* Drops what the changed node did, and returns its flags, which stay the same. If it is not known
+ * where the node lies, the uses of all inner nodes are disabled, and the order of nodes before and
+ * after it is not known any more. */
 static struct sc_graph_flags drop_former(struct exec_change *change)
 {
     uintptr_t exec = change->by.graph, node = change->node, outer;
@@ -117,7 +118,7 @@ static struct sc_graph_flags drop_former(struct exec_change *change)
     return flags;
 }
 
-/* Begins to note a change that the driver has accepted: drops what was known of the node, but for
+/* Begins to note a change that the driver has accepted: drops what was known of the node, except
  * its flags. */
 static struct exec_change change_of(const struct sc_call *call, CUgraphExec exec, CUgraphNode node)
 {
@@ -129,7 +130,7 @@ static struct exec_change change_of(const struct sc_call *call, CUgraphExec exec
     return change;
 }
 
-/* Ends the change: the node has its former flags again. */
+/* Ends the change: gives the node's new uses its former flags. */
 static void end_change(const struct exec_change *change)
 {
     const struct sc_graph_flags *flags = &change->flags;
@@ -149,7 +150,7 @@ static void end_change(const struct exec_change *change)
         sc_graphs_enable_node(track.graphs, exec, change->node, /*enabled=*/false);
 }
 
-/* Lets the changed node use a copy of ours instead of a stack, as its uses do
+/* Has the changed node read or write a copy of the library's instead of a stack, as its uses say
  * (graph/stack_sources.h). */
 static void keep_stack_sides(const struct exec_change *change, CUgraphExec exec, CUgraphNode node,
                              const CUDA_MEMCPY3D *copy, CUcontext context,
@@ -266,7 +267,8 @@ CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec exec, CUgraphNode node, 
     return result;
 }
 
-/* The node's child graph in `params`, or NULL. If there is one, the exec is about to change. */
+/* Returns the child graph in `params`, or NULL. If there is one, notes that the exec is about to
+ * change. */
 static CUgraph let_go_for_child(CUgraphExec exec, const CUgraphNodeParams *params)
 {
     CUgraph child = sc_node_uses_child_of(params);
@@ -301,8 +303,8 @@ static bool is_host_node(const CUgraphNodeParams *params)
     return params && params->type == CU_GRAPH_NODE_TYPE_HOST;
 }
 
-/* Begins to give a host node another function. NULL: it is no host node, or the program's function
- * is passed on; else `given` is to be passed on instead of `params`. */
+/* Begins to give a host node another function. Returns NULL if it is no host node, or the program's
+ * function is to be passed to the driver; else `given` is to be passed instead of `params`. */
 static struct sc_watched_node *begin_host(CUgraphExec exec, CUgraphNode node,
                                           const CUgraphNodeParams *params, CUgraphNodeParams *given)
 {

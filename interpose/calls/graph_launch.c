@@ -84,8 +84,8 @@ static void report_use(const struct launch *launch, enum sc_hazard_code code, en
     sc_hazards_report_graph(code, action, use, extra, SC_CULPRIT_OF(launch->uses.call));
 }
 
-/* Reports uses of memory that was freed since (SC401). Memory that is held still has what the
- * program left there. */
+/* Reports uses of memory that was freed after the exec was made (SC401). Memory that is held still
+ * has the program's bytes. */
 static void report_freed(const struct launch *launch)
 {
     struct sc_graph_use use;
@@ -100,8 +100,8 @@ static void report_freed(const struct launch *launch)
     }
 }
 
-/* Reports uses of a stack whose function has returned (SC402), and copies sources of living frames
- * to where the nodes read. */
+/* Reports uses of a stack whose function has returned (SC402). Updates the copies of sources whose
+ * function still runs. */
 static void check_stack_uses(const struct launch *launch)
 {
     struct sc_graph_use use;
@@ -117,8 +117,8 @@ static void check_stack_uses(const struct launch *launch)
     }
 }
 
-/* Copies what redirected nodes have written to the stacks of functions that still run. The results
- * for functions that have returned are dropped. */
+/* Copies what redirected nodes have written to the stacks of functions that still run. Results for
+ * functions that have returned are dropped. */
 static void copy_results_to_stacks(const struct launch *launch)
 {
     struct sc_graph_use use;
@@ -133,8 +133,8 @@ static void copy_results_to_stacks(const struct launch *launch)
 
 /* ---- before the call ---- */
 
-/* Is every wait for the host seen that the launch comes after: on its stream, before the exec's
- * last launch, and before events for which nodes wait? */
+/* Does the library see the end of every wait for the host that the launch comes after: on its
+ * stream, before the exec's last launch, and before events for which nodes wait? */
 static bool is_order_before_seen(const struct launch *launch)
 {
     struct sc_order_call ordered;
@@ -196,9 +196,9 @@ static void describe_exec(struct launch *launch, CUgraphExec exec)
     launch->uses.healing = blocks_host(launch) ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE;
 }
 
-/* Notes that the launch is work of its stream. A launch with host memory becomes an operation,
- * which gets its mark later. A mark is wanted before the launch only if the host may hear of its
- * beginning. */
+/* Notes that the launch is work of its stream. If it uses host memory it becomes an operation, and
+ * gets a mark (completion event) later. A mark before the launch is needed only if the launch may
+ * tell the host that earlier work is done. */
 static void note_work(struct launch *launch)
 {
     if (!launch->uses.graph || launch->records || launch->signals || launch->hears)
@@ -207,9 +207,9 @@ static void note_work(struct launch *launch)
     launch->uses.ticks = sc_unfinished_host_work(launch->uses.stream);
 }
 
-/* Notes that the launch may tell the host, unseen, of what comes before it, and of what its nodes
- * wait for. This is done before the launch's own uses are judged: a node tells only of nodes before
- * it, and what is told of is not judged. */
+/* Notes that the launch may tell the host, in a way that the library does not see, that earlier
+ * work is done, and the work that its nodes wait for. Called before the launch's own uses are
+ * judged. */
 static void note_signals(const struct launch *launch)
 {
     struct sc_order_call ordered;
@@ -221,8 +221,8 @@ static void note_signals(const struct launch *launch)
     sc_track_end_call(&sc_track, &ordered, /*issued=*/false);
 }
 
-/* Begins to note runs of the exec's host nodes. If that is impossible, the launch counts as one
- * that waits for the host unseen. */
+/* Begins to watch the runs of the exec's host nodes. If that is impossible, the launch counts as
+ * one that waits for the host with an end that the library does not see. */
 static void begin_heard(struct launch *launch)
 {
     unsigned given_up;
@@ -266,17 +266,17 @@ static bool has_notifiers(const struct launch *launch)
     return launch->records || launch->hears;
 }
 
-/* Are kernels' uses judged? They count for the launch as a whole, and not by stage. So they are not
- * judged where a node tells of what is before it, or waits for the host: a kernel may then be in
- * any order with other work. */
+/* Are the uses of kernels judged? They count for the launch as a whole, and not for a stage. So
+ * they are not judged if a node tells the host that earlier nodes are done, or waits for the host:
+ * then a kernel may be in any order with other work. */
 static bool judges_kernels(const struct launch *launch)
 {
     return sc_kernel_uses_are_watched() && launch->uses.exec && launch->seen && !launch->signals &&
            !has_events(launch) && !launch->hears;
 }
 
-/* Reports races between nodes of the launch (SC501). Nothing is reported if a node waits for an
- * event while others tell: the event may stand for what these have told. */
+/* Reports races between nodes of the launch (SC501). Reports nothing if one node waits for an event
+ * while others notify the host: the event may stand for what these have notified of. */
 static void report_races(const struct launch *launch)
 {
     bool may_tell = launch->signals || has_notifiers(launch);
@@ -284,7 +284,7 @@ static void report_races(const struct launch *launch)
         sc_launch_uses_report_races(&launch->uses);
 }
 
-/* Judges races between nodes and the uses of kernels. */
+/* Reports races between nodes, and judges the uses of kernels. */
 static void judge_uses(const struct launch *launch)
 {
     if (sc_unlikely(launch->races))
@@ -318,7 +318,7 @@ static __attribute__((noinline)) void note_allocations(const struct launch *laun
  * These are not inlined, so that their locals do not stand on the stack while the driver is called.
  */
 
-/* Begins a launch. On a stream that captures the driver refuses it, and nothing is noted. */
+/* Begins a launch. Notes nothing on a stream that captures, where the driver refuses the launch. */
 static __attribute__((noinline)) void begin_launch(struct launch *launch, CUgraphExec exec,
                                                    CUstream stream)
 {
@@ -360,8 +360,8 @@ static void end_wait_for_stream(const struct launch *launch, CUstream stream)
     sc_sync_end(&sync, CUDA_SUCCESS);
 }
 
-/* Sets the events that nodes record. An event that a capture recorded before stands for the launch
- * from now on. */
+/* Sets what the events stand for that nodes record. An event that was recorded in the capture
+ * stands for the launch from now on. */
 static void end_records(struct launch *launch, const struct sc_stages *stages)
 {
     uintptr_t event;
@@ -374,8 +374,8 @@ static void end_records(struct launch *launch, const struct sc_stages *stages)
         sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Hands the launch's operations to the notes of its host nodes' runs. Some nodes may have run by
- * now: what they tell is known done. */
+/* Passes the launch's operations to the record of its host nodes' runs. Some nodes may have run
+ * already: what they notify of is known done. */
 static void note_watched_runs(struct launch *launch, const struct sc_stages *stages)
 {
     struct sc_point point =

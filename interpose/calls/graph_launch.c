@@ -430,7 +430,7 @@ static void forget_what_is_told(struct launch *launch)
     sc_host_functions_dropped(launch->host_call);
 }
 
-/* Notes a launch that the driver has answered. */
+/* Ends a launch, by the driver's answer. */
 static __attribute__((noinline)) CUresult end_launch(struct launch *launch, CUgraphExec exec,
                                                      CUstream stream, CUresult result)
 {

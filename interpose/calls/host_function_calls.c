@@ -38,7 +38,7 @@ static struct sc_arena calls_arena SC_GUARDED_BY(calls_lock);
 /* Records whose functions have run; guarded by calls_lock. */
 static struct host_call *spare_calls;
 
-/* A spare record, or a new one; NULL: there is no memory. */
+/* Returns an unused record, or a new one; NULL: no memory. */
 static struct host_call *take_call(void)
 {
     pthread_mutex_lock(&calls_lock);
@@ -51,7 +51,7 @@ static struct host_call *take_call(void)
     return call;
 }
 
-/* Frees the record of a host function's call, to be used again. */
+/* Makes the record of a host function's call available again. */
 static void put_back_call(struct host_call *call)
 {
     pthread_mutex_lock(&calls_lock);
@@ -74,8 +74,8 @@ static void begin_launch(struct launch *launch, const struct sc_call *call, CUst
     launch->wrapped = NULL;
 }
 
-/* Makes a record for the program's function. NULL: there is no memory, or nothing is to be noted.
- */
+/* Makes a record for the program's function. Returns NULL if there is no memory, or nothing has to
+ * be noted. */
 static struct host_call *wrap_function(struct launch *launch, CUstream stream, uintptr_t function,
                                        void *data)
 {
@@ -92,8 +92,8 @@ static struct host_call *wrap_function(struct launch *launch, CUstream stream, u
     return wrapped;
 }
 
-/* Ends the call. After success the record is the driver's, and the function may have run already;
- * after a refusal the record is ours again. */
+/* Ends the call. If the driver has accepted it, the record is the driver's, and the function may
+ * have run already; if it has refused, the record is unused again. */
 static CUresult end_launch(struct launch *launch, CUresult result)
 {
     struct host_call *wrapped = launch->wrapped;
@@ -112,7 +112,7 @@ static void note_earlier_done(struct host_call *call)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* What the driver calls in the place of the program's function. */
+/* The function that the driver calls in place of the program's. It calls the program's. */
 static void run_function(void *argument)
 {
     struct host_call *call = argument;
@@ -128,8 +128,8 @@ static void run_function(void *argument)
     sc_host_functions_note_ended(open);
 }
 
-/* Calls the program's callback for the driver (cuStreamAddCallback). The driver also calls a
- * callback when its stream has failed: then nothing is known done. */
+/* Calls the program's callback (cuStreamAddCallback). The driver also calls it when the stream has
+ * failed: then nothing is noted as known done. */
 static void run_callback(CUstream stream, CUresult status, void *argument)
 {
     struct host_call *call = argument;

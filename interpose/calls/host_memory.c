@@ -64,7 +64,7 @@
 
 #include "common/poison.h"
 
-/* What the ledger is told of the memory. */
+/* Describes the memory for the ledger. */
 static struct sc_memory memory_of(const void *address, size_t size_bytes, enum sc_buffer_kind kind)
 {
     return (struct sc_memory){
@@ -76,7 +76,7 @@ static struct sc_memory memory_of(const void *address, size_t size_bytes, enum s
     };
 }
 
-/* Adds the memory that `call` has made to the tracker's ranges, and tells the ledger. */
+/* Adds the memory that `call` has made to the tracker's ranges and to the ledger. */
 static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kind kind,
                       const struct sc_call *call)
 {
@@ -95,9 +95,9 @@ static void add_range(const void *address, size_t size_bytes, enum sc_buffer_kin
     }
 }
 
-/* Notes memory that the driver has allocated as pinned. Write-combined memory is slow to read, and
- * memory that is mapped for kernels may be written by them at any time: no snapshot is taken of
- * either. */
+/* Notes memory that the driver has allocated as pinned. No snapshot is taken of write-combined
+ * memory, which is slow to read, nor of memory that is mapped for kernels, which may write it at
+ * any time. */
 void sc_host_memory_note_pinned(const void *address, size_t bytes, unsigned flags,
                                 const struct sc_call *call)
 {
@@ -107,8 +107,8 @@ void sc_host_memory_note_pinned(const void *address, size_t bytes, unsigned flag
                                               SC_SNAPSHOTS_NONE));
 }
 
-/* Notes managed memory. If the device does not let the host touch it while kernels run, reading a
- * source would crash the program: no snapshot is taken there. */
+/* Notes managed memory. If the device does not allow the host to access it while kernels run,
+ * reading a source would crash the program: no snapshot is taken there. */
 void sc_host_memory_note_managed(CUdeviceptr address, size_t bytes, const struct sc_call *call)
 {
     const void *memory = (const void *)(uintptr_t)address;
@@ -120,8 +120,8 @@ void sc_host_memory_note_managed(CUdeviceptr address, size_t bytes, const struct
                                               SC_SNAPSHOTS_NONE));
 }
 
-/* Notes memory that the program has registered, and what may not be done there: some of it must not
- * be snapshotted, some not guarded. */
+/* Notes memory that the program has registered, and whether its sources must not be snapshotted, or
+ * its pages must not be protected. */
 void sc_host_memory_note_registered(const void *address, size_t bytes, unsigned flags,
                                     const struct sc_call *call)
 {
@@ -135,7 +135,7 @@ void sc_host_memory_note_registered(const void *address, size_t bytes, unsigned 
             sc_guarded_set(track.inflight, (uintptr_t)address, bytes, SC_GUARDING_FORBIDDEN));
 }
 
-/* Tells the ledger of a call that the driver has refused. Returns `result`. */
+/* Notes in the ledger that the driver has refused a call. Returns `result`. */
 static CUresult tell_refused(const struct sc_call *call, size_t bytes, enum sc_buffer_kind kind,
                              CUresult result)
 {
@@ -156,8 +156,8 @@ static bool is_any_held(void)
            sc_track_is_held(&sc_track, 0, SIZE_MAX, SC_HOLDS_DRIVERS);
 }
 
-/* Gives held memory of the context back until the time. What a graph names is not waited for.
- * Returns whether any was given back. */
+/* Frees memory of the context that is held, waiting for it until that time at most; not memory that
+ * a graph uses. Returns whether any was freed. */
 static bool gave_held_back(const struct sc_context *context, uint64_t until_ns)
 {
     bool gave = sc_reaper_give_back_pinned(context);
@@ -171,8 +171,8 @@ static bool gave_held_back(const struct sc_context *context, uint64_t until_ns)
 
 /* ---- memory of ours is in the way ---- */
 
-/* Notes whether a stream may have work that is not done. Of another thread's default stream nothing
- * can be asked. */
+/* Notes whether the stream may have work that is not done. The default stream of another thread
+ * cannot be asked about. */
 static void look_for_work(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     bool *is_busy = argument;
@@ -184,8 +184,9 @@ static void look_for_work(void *argument, struct sc_stream_record *stream) SC_UN
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* Gives up what the library has page-locked in the context. False: something is under way there,
- * for which the driver would wait. While something captures, the legacy stream cannot be asked. */
+/* Frees what the library itself has page-locked in the context. Returns false if work is under way
+ * there, for which the driver would wait. While a stream captures, the legacy stream cannot be
+ * asked about. */
 static bool give_up_ours(struct sc_context *context, bool *gave)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -267,9 +268,9 @@ bool sc_host_memory_made_room(struct sc_host_memory_room *room, const struct sc_
     return sc_booking_place(memory) == SC_LEDGER_HOST && made_room(room, CUDA_ERROR_OUT_OF_MEMORY);
 }
 
-/* Serves the allocation from huge pages of ours, where these are as good as the driver's memory.
- * False: the driver is to serve it. While something captures, the driver might refuse the call, so
- * it is asked. */
+/* Allocates from huge pages of the library's, if these are as good as the driver's memory. Returns
+ * false if the driver has to make the call. While a stream captures the driver might refuse it, so
+ * the driver is asked. */
 static bool serve_pinned(void **address, size_t bytes, unsigned flags, const struct sc_call *call)
 {
     if (!address || sc_captures_any_open())
@@ -318,7 +319,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
     return tell_refused(call, bytes, SC_MANAGED, result);
 }
 
-/* Settles what is held at an address where the program registers memory again. */
+/* Waits until nothing is held at an address where the program registers memory again. */
 static void settle_held(const void *address, size_t bytes)
 {
     sc_guard_unprotect(address, bytes); /* the driver could not pin protected pages */
@@ -376,7 +377,7 @@ static struct giving_back describe_giving(void *address, enum sc_buffer_kind kin
     };
 }
 
-/* Begins such a call, under a permit. */
+/* Begins a call that frees or unregisters memory, under a permit (capture/permits.h). */
 static struct giving_back begin_free_of(void *address, enum sc_buffer_kind kind,
                                         const struct sc_call *call)
 {
@@ -399,8 +400,8 @@ static struct sc_deallocation deallocation_of(const struct sc_range_info *range,
     };
 }
 
-/* Registers and unregisters a page of ours: before it unregisters any page the driver waits for the
- * context, and under relaxed mode that wait breaks no capture. */
+/* Registers and unregisters a page of the library's: before it unregisters any page the driver
+ * waits for the context, and in relaxed mode that wait breaks no capture. */
 static CUresult wait_by_unregistering(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -420,8 +421,8 @@ static CUresult wait_by_unregistering(void)
     return result;
 }
 
-/* The error of earlier work, which every call returns after it; CUDA_SUCCESS if the error can be
- * one of our own call. */
+/* Returns the error of earlier work, which every later call returns; CUDA_SUCCESS if the error may
+ * be that of the library's own call. */
 static CUresult failure_of_work(CUresult result)
 {
     switch (result) {
@@ -435,9 +436,10 @@ static CUresult failure_of_work(CUresult result)
     }
 }
 
-/* Waits for the context, since cuMemFreeHost does and programs rely on that. Called where memory is
- * kept only for a graph. cuCtxSynchronize would break a capture in the context. It also leaves out
- * the primary context where a green one is current. In these cases the wait is by unregistering. */
+/* Waits for the context, as cuMemFreeHost does, since programs rely on that. Called if memory is
+ * kept only because a graph uses it. cuCtxSynchronize would break a capture in the context, and
+ * leave out the primary context if a green one is current; then the wait is made by unregistering a
+ * page. */
 static CUresult wait_as_the_driver_does(const struct sc_call *call)
 {
     if (!sc_captures_any_open() && sc_contexts_of_memory() == sc_contexts_current())
@@ -458,9 +460,10 @@ static void book_held(const struct sc_deallocation *taken, const struct sc_range
         sc_ledger_let_go(&sc_ledger, taken->held_age, 0);
 }
 
-/* True: the memory is in flight, and its free is held. False: the driver frees the memory now. Past
- * max_held the driver frees as well: its own wait slows the program down. It does, too, where pools
- * have memory of the host: allocations of these do not wait for held memory. */
+/* Holds the memory if it is in flight. Returns true if the free is deferred; false if the driver
+ * has to free the memory now. The driver also frees if more than max_held is held, and its wait
+ * slows the program down; and if pools have host memory, since allocations from these would not
+ * wait for held memory. */
 static bool free_is_deferred(struct giving_back *giving, const struct sc_range_info *range)
 {
     SC_DEALLOCATION taken = deallocation_of(range, SC_HOLD_FREE_PINNED);
@@ -483,7 +486,7 @@ static CUresult give_back_inside(give_back_function *give_back, void *address)
     return give_back(address);
 }
 
-/* Makes the driver's call: it waits for the context, and the range is forgotten unless the driver
+/* Makes the driver's call, which waits for the context. The range is removed unless the driver
  * refuses. */
 static CUresult give_back_now(struct giving_back *giving, const struct sc_range_info *range,
                               give_back_function *give_back)
@@ -509,8 +512,8 @@ static CUresult give_back_now(struct giving_back *giving, const struct sc_range_
     return result;
 }
 
-/* The range that the call gives back. It starts at the address and was made by the opposite call;
- * else its `range` is 0. */
+/* Returns the range that the call frees: it begins at the address, and was made by the opposite
+ * call. Else returns one with `range` 0. */
 static struct sc_range_info range_of(const struct giving_back *giving)
 {
     struct sc_range_info range = {0};
@@ -521,8 +524,8 @@ static struct sc_range_info range_of(const struct giving_back *giving)
     return range;
 }
 
-/* May the memory be kept back? False: it is no known range, or a capture makes the driver refuse
- * the call. In the latter case what is in flight is reported only. */
+/* May the memory be held? Returns false if it is no known range, or if a capture makes the driver
+ * refuse the call; in that case only reports what is in flight. */
 static bool may_be_kept(const struct giving_back *giving, const struct sc_range_info *range,
                         enum sc_hazard_code code)
 {
@@ -543,8 +546,8 @@ static void tell_left(const struct giving_back *giving)
     sc_memory_left(&giving->memory, /*taken=*/true);
 }
 
-/* Returns `kept`. If the memory was kept back, ends the permit: the driver, which would have
- * refused the call while something captures, is not asked. */
+/* Returns `kept`. If the memory is held, ends the permit, since the driver is not called: while a
+ * stream captures it would have refused. */
 static bool end_kept(struct giving_back *giving, bool kept)
 {
     if (kept)
@@ -554,8 +557,8 @@ static bool end_kept(struct giving_back *giving, bool kept)
 
 typedef bool keep_function(struct giving_back *giving, const struct sc_range_info *range);
 
-/* Keeps the memory back if `keep` does. The ledger is told before: the reaper may give the memory
- * back, and another thread get it, before `keep` returns. */
+/* Holds the memory if `keep` does. Notes that in the ledger before: the reaper may free the memory,
+ * and another thread get it, before `keep` returns. */
 static bool try_to_keep(struct giving_back *giving, const struct sc_range_info *range,
                         keep_function *keep)
 {
@@ -565,7 +568,7 @@ static bool try_to_keep(struct giving_back *giving, const struct sc_range_info *
     return end_kept(giving, held);
 }
 
-/* Has the program freed this memory before, so that its free is held? The driver would refuse a
+/* Has the program freed this memory before, so that its free is deferred? The driver would refuse a
  * second free. */
 static bool was_freed(const struct giving_back *giving, const struct sc_range_info *range)
 {
@@ -588,8 +591,8 @@ CUresult cuMemFreeHost(void *address)
     return give_back_now(&giving, &range, sc_pinned_free);
 }
 
-/* Before pinned memory is freed, or memory is unregistered: reports and awaits what is in flight
- * there, and ends the range. */
+/* Reports and awaits what is in flight in pinned memory that is about to be freed, or in memory
+ * that is about to be unregistered, and removes the range. */
 void sc_host_memory_begin_free(void *address, enum sc_buffer_kind kind, const struct sc_call *call)
 {
     struct giving_back giving = describe_giving(address, kind, call);
@@ -605,9 +608,9 @@ void sc_host_memory_begin_free(void *address, enum sc_buffer_kind kind, const st
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Keeps memory registered for as long as a graph names it. Otherwise the graph's next launch would
- * fail and lose the context. The registration ends inside one of the program's own waits, as held
- * frees of pinned memory do. */
+/* Keeps memory registered as long as a graph uses it. Otherwise the graph's next launch would fail,
+ * and the context be lost. The registration ends inside of one of the program's own waits, as
+ * deferred frees of pinned memory do. */
 static bool unregister_is_kept(struct giving_back *giving, const struct sc_range_info *range)
 {
     SC_DEALLOCATION waited = deallocation_of(range, SC_HOLD_WAIT);
@@ -638,8 +641,8 @@ CUresult cuMemHostUnregister(void *address)
     return give_back_now(&giving, &range, real);
 }
 
-/* Is it memory of cuMemAllocAsync? cuMemFree of such memory waits for nothing (docs/driver.md,
- * Frees). */
+/* Is it memory of cuMemAllocAsync? To free such memory by cuMemFree waits for nothing
+ * (docs/driver.md, Frees). */
 static bool is_of_pool(CUdeviceptr address)
 {
     CUmemoryPool pool = NULL;
@@ -655,8 +658,8 @@ struct device_free {
     bool waits; /* the driver waits for the context; a free that waits for nothing is judged */
 };
 
-/* Before cuMemFree: what it gives back is noted, and judged unless the driver itself waits for the
- * work there. */
+/* Notes what cuMemFree is about to free, and judges it unless the driver itself waits for the work
+ * there. */
 static struct device_free begin_device_free(const struct sc_call *call, CUdeviceptr address)
 {
     /* What this wrapper found before the driver's call. In a replay it runs again behind the call,

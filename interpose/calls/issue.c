@@ -62,7 +62,7 @@
 
 enum { TAKEN_EARLY_BYTES = 24 * 1024 };
 
-/* Leaves out the fields that are set before they are read. */
+/* Initialises an issue, except members that are set before they are read. */
 SC_INLINED void init_issue(struct sc_issue *issue, const struct sc_call *call,
                            struct sc_stream_record *stream)
 {
@@ -117,8 +117,8 @@ void sc_issue_begin(struct sc_issue *issue, const struct sc_call *call, CUstream
     begin_issue(issue, call, stream);
 }
 
-/* Does the range have all bytes of the shape? Bytes beyond an allocation are never read by us: the
- * driver refuses such a call. */
+/* Does the range contain all bytes of the shape? The library never reads bytes beyond an
+ * allocation: the driver refuses such a call. */
 static inline bool is_within_range(const struct sc_shape *shape, const struct sc_range_info *range)
 {
     size_t offset = shape->address - range->address;
@@ -132,7 +132,8 @@ SC_INLINED struct sc_host_use *add_use(struct sc_issue *issue)
     return issue->host_count < SC_ISSUE_HOST_MAX ? &issue->host[issue->host_count++] : NULL;
 }
 
-/* Adds an operation. Of `range`, neither the address nor the flags of its use count. */
+/* Adds an operation. Of `range`, neither the address nor the snapshot and guard settings are used.
+ */
 SC_INLINED void add_op(struct sc_issue *issue, enum sc_direction direction,
                        const struct sc_shape *shape, const struct sc_range_info *range, bool stable)
 {
@@ -150,6 +151,7 @@ SC_INLINED void add_op(struct sc_issue *issue, enum sc_direction direction,
     issue->op_count++;
 }
 
+/* Describes a use as an operation, for conflicts and for the tracker. */
 SC_INLINED void describe_op(const struct sc_issue *restrict issue,
                             const struct sc_host_use *restrict use, struct sc_op_info *restrict op)
 {
@@ -187,7 +189,7 @@ void sc_issue_describe(const struct sc_issue *issue, struct sc_issue_ops *ops)
     describe_all(issue, ops);
 }
 
-/* Adds an operation on memory that lies in a range of the tracker's. */
+/* Adds an operation on memory in a range of the tracker's. */
 SC_INLINED void add_op_on_range(struct sc_issue *issue, enum sc_direction direction,
                                 const struct sc_shape *shape, const struct sc_range_info *range)
 {
@@ -196,7 +198,7 @@ SC_INLINED void add_op_on_range(struct sc_issue *issue, enum sc_direction direct
     add_op(issue, direction, shape, range, stable);
 }
 
-/* A local of a caller, or other pageable memory? A local lies above this frame on the thread's
+/* Is pageable memory a local variable of a caller? Then it lies above this frame on the thread's
  * stack. */
 static enum sc_buffer_kind kind_of_pageable(const struct sc_shape *shape)
 {
@@ -207,8 +209,8 @@ static enum sc_buffer_kind kind_of_pageable(const struct sc_shape *shape)
     return is_local ? SC_STACK : SC_PAGEABLE;
 }
 
-/* Names pageable memory that the device reads or writes. It is stable if nothing before the copy
- * may still write it, so that its bytes can be copied or compared. */
+/* Adds pageable memory that the device reads or writes after the call. It is stable if no work
+ * before the copy may still write it, so that its bytes can be copied or compared. */
 void sc_issue_add_pageable(struct sc_issue *issue, enum sc_direction direction,
                            const struct sc_shape *shape, bool is_there)
 {
@@ -225,7 +227,7 @@ bool sc_issue_is_kept_registered(const struct sc_shape *shape)
                             SC_HOLDS_UNREGISTERED);
 }
 
-/* Names memory that the call itself reads or writes before it returns. */
+/* Adds memory that the call itself reads or writes before it returns. */
 void sc_issue_add_touch(struct sc_issue *issue, enum sc_touch touch, const struct sc_shape *shape)
 {
     struct sc_host_use *use = issue->stream && sc_shape_hull_bytes(shape) ? add_use(issue) : NULL;
@@ -243,8 +245,8 @@ static bool works_in_place(const struct sc_issue *issue)
     return issue->stream && issue->stream->context->reads_pageable;
 }
 
-/* Adds a use as an operation or as a touch, by `when` the driver uses the memory. The range is 0 if
- * the memory is pageable, or if another thread has unregistered it meanwhile. */
+/* Adds a use as an operation or as a touch, depending on `when` the driver uses the memory. The
+ * range is 0 if the memory is pageable, or another thread has unregistered it meanwhile. */
 static __attribute__((noinline)) void
 add_use_by_time(struct sc_issue *issue, enum sc_direction direction, const struct sc_shape *shape,
                 const struct sc_range_info *range, enum sc_copy_time when)
@@ -267,7 +269,7 @@ static void note_waits(struct sc_issue *issue, const struct sc_copy_manner *mann
     issue->lands_late |= manner->waits && manner->written == SC_LATE;
 }
 
-/* When the driver uses pageable memory in a copy whose other side is the device's. */
+/* Returns when the driver uses pageable memory, in a copy whose other side is device memory. */
 static __attribute__((noinline)) enum sc_copy_time
 time_of_pageable(struct sc_issue *issue, enum sc_direction direction, size_t size_bytes)
 {
@@ -279,7 +281,7 @@ time_of_pageable(struct sc_issue *issue, enum sc_direction direction, size_t siz
     return direction == SC_H2D ? manner.read : manner.written;
 }
 
-/* When the driver uses memory that is the only host range of its operation. Nothing but a copy uses
+/* Returns when the driver uses memory that is the only host range of its operation. Only copies use
  * pageable memory within the call. */
 static enum sc_copy_time time_of_single(struct sc_issue *issue, enum sc_direction direction,
                                         size_t size_bytes)
@@ -290,6 +292,7 @@ static enum sc_copy_time time_of_single(struct sc_issue *issue, enum sc_directio
     return time_of_pageable(issue, direction, size_bytes);
 }
 
+/* Adds the only host range of an operation. */
 SC_INLINED void host_shape(struct sc_issue *issue, enum sc_direction direction,
                            const struct sc_shape *shape)
 {
@@ -325,7 +328,7 @@ void sc_issue_add_host(struct sc_issue *issue, enum sc_direction direction, cons
                             &(struct sc_shape){(uintptr_t)address, size_bytes, size_bytes, 1});
 }
 
-/* Names one side of a copy, with its fold. */
+/* Adds one side of a copy, with the gaps within its rows. */
 static void add_side(struct sc_issue *issue, enum sc_direction direction,
                      const struct sc_copy_side *side, enum sc_copy_time when)
 {
@@ -342,7 +345,8 @@ static bool are_same_manner(const struct sc_copy_manner *a, const struct sc_copy
     return a->waits == b->waits && a->read == b->read && a->written == b->written;
 }
 
-/* Would the driver treat the copy the same if it read the source from pinned memory of ours? */
+/* Would the driver make the copy in the same manner if it read the source from pinned memory of the
+ * library's? */
 static bool may_read_pinned(const struct sc_copy_case *copy, const struct sc_copy_manner *manner)
 {
     struct sc_copy_case elsewhere = *copy;
@@ -351,8 +355,8 @@ static bool may_read_pinned(const struct sc_copy_case *copy, const struct sc_cop
     return are_same_manner(manner, &other);
 }
 
-/* How the driver treats the copy. A node's copy counts as late on both sides: its real manner is
- * found at the launch. */
+/* Returns how the driver makes the copy. Both sides of a node's copy count as used late: the real
+ * manner is found at the launch. */
 static struct sc_copy_manner manner_of(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
     const struct sc_copy_case copy =
@@ -365,7 +369,7 @@ static struct sc_copy_manner manner_of(struct sc_issue *issue, const struct sc_c
     return manner;
 }
 
-/* Names for the history what the copy reads and writes. */
+/* Enters what the copy reads and writes into its history entry. */
 static void name_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
     const struct sc_shape *dst = &sides->dst.shape, *src = &sides->src.shape;
@@ -374,8 +378,8 @@ static void name_sides(struct sc_issue *issue, const struct sc_copy_sides *sides
                          size_bytes ? size_bytes : sc_shape_hull_bytes(src));
 }
 
-/* Names the memory at both ends of a copy: as operations if the device uses it later, as touches if
- * the call does. */
+/* Adds the memory at both sides of a copy: as an operation what the driver uses after the call, as
+ * a touch what it uses within the call. */
 void sc_issue_add_sides(struct sc_issue *issue, const struct sc_copy_sides *sides)
 {
     issue->is_empty |= sides->is_empty;
@@ -391,8 +395,8 @@ void sc_issue_add_sides(struct sc_issue *issue, const struct sc_copy_sides *side
         sc_copy_sides_add_device(sides, &issue->uses);
 }
 
-/* Reports the kept conflicts (SC204), and counts the others as not judged. `number`: of the issue's
- * operation, which was issued or is about to be. */
+/* Reports the conflicts that were kept (SC204), and counts the others as not judged. `number`: that
+ * of the issue's operation, which was issued or is about to be. */
 static void report_unordered(const struct sc_issue *issue, enum sc_action action,
                              const struct sc_ops *conflicts, uint64_t number)
 {
@@ -409,8 +413,8 @@ static uint64_t next_number(const struct sc_stream_record *stream)
     return sc_track_issued(&sc_track, stream->id) + 1;
 }
 
-/* Makes the stream wait for the operation that `op` would race with. False: no edge may or can be
- * made. */
+/* Orders the stream after the operation that `op` would race with. Returns false if no edge may or
+ * can be made. */
 static bool order_after_one(const struct sc_issue *issue, const struct sc_op_info *op,
                             const struct sc_ops *single)
 {
@@ -427,8 +431,8 @@ static __attribute__((noinline)) void report_unordered_left(const struct sc_issu
     report_unordered(issue, SC_ACTION_REPORTED, &left, next_number(issue->stream));
 }
 
-/* Orders the operation after its conflicts, by edges. The conflicts that are left are found again
- * behind the call, unless the issue is judged now. */
+/* Orders the operation after its conflicts, by edges. What is left is found again after the call,
+ * unless the issue is judged only before it. */
 static __attribute__((noinline)) void order_after_conflicts(const struct sc_issue *issue,
                                                             const struct sc_host_use *use)
 {
@@ -446,9 +450,8 @@ static __attribute__((noinline)) void order_after_conflicts(const struct sc_issu
         report_unordered_left(issue, &op);
 }
 
-/* Makes the launch wait for what holds memory that it uses. A graph is launched that uses freed
- * memory, which is a hazard by itself (SC401). The launch waits for all operations that hold the
- * memory, so that it sees what they would have left there. */
+/* Orders a launch that uses freed memory, which is a hazard by itself (SC401), after all operations
+ * for which the memory is held: so it reads what they would have left there. */
 static __attribute__((noinline)) void order_after_all_held(const struct sc_issue *issue,
                                                            const struct sc_host_use *use)
 {
@@ -461,8 +464,7 @@ static __attribute__((noinline)) void order_after_all_held(const struct sc_issue
         sc_marks_order_after(issue->stream, &tickets[i]);
 }
 
-/* Orders a launch behind the operations that hold memory which the graph uses though it was freed.
- */
+/* Orders a launch after the operations for which memory is held that the graph uses. */
 SC_INLINED void order_after_held(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     if (issue->by_graph && use->kind == SC_PAGEABLE &&
@@ -471,8 +473,8 @@ SC_INLINED void order_after_held(const struct sc_issue *issue, const struct sc_h
         order_after_all_held(issue, use);
 }
 
-/* The device or the call is about to write these bytes by right. So sources in flight there are
- * compared for the last time, lest that write be taken for the program's. */
+/* Compares, for the last time, sources in flight in bytes that the device or the call is about to
+ * write correctly; otherwise that write would be mistaken for the program's. */
 void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_bytes)
 {
     SC_OPS(overwritten);
@@ -483,12 +485,12 @@ void sc_issue_seal(const struct sc_call *call, uintptr_t address, size_t size_by
         sc_hazards_report_overwritten(&overwritten, SC_CULPRIT_OF(call));
 }
 
-/* Makes the stream wait in its own queue where the driver could take a small source too early. If
- * nothing is queued in the stream, the driver takes the bytes of a small plain copy in the call.
- * The legacy stream, or what the context waits for, may still be about to write them
- * (docs/driver.md, Sources taken early). `has_known_writers`: copies in flight that we know may
- * write the source. This is done in every mode: the library's own work before the call takes time,
- * in which the stream's queue may have run empty. */
+/* Makes the stream wait in its own queue if the driver could read a small source too early. If
+ * nothing is queued in the stream, the driver reads a small contiguous source within the call. But
+ * work of the legacy stream, or work that the context waits for, may still be about to write it
+ * (docs/driver.md, Sources taken early). `has_known_writers`: copies in flight may write the
+ * source. Done in every mode: while the library does its own work before the call, the stream's
+ * queue may run empty. */
 SC_INLINED void avoid_early_take(const struct sc_issue *issue, const struct sc_host_use *use,
                                  bool has_known_writers)
 {
@@ -506,7 +508,8 @@ SC_INLINED bool may_conflict(const struct sc_issue *issue, const struct sc_host_
     return sc_track_may_conflict(&sc_track, use->range, use->direction, issue->stream->id);
 }
 
-/* Orders a use after what may write the same memory, or be written by the use (mode=fix). */
+/* Orders a use after operations that may write the same memory, or read what the use writes
+ * (mode=fix). */
 SC_INLINED void order_use(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     bool has_known_writers = may_conflict(issue, use);
@@ -516,7 +519,7 @@ SC_INLINED void order_use(const struct sc_issue *issue, const struct sc_host_use
 }
 
 /* Orders a use before the driver can begin, and seals what it writes: earlier sources on the same
- * bytes change in order from now on. */
+ * bytes may correctly change from now on. */
 SC_INLINED void prepare_use(const struct sc_issue *issue, const struct sc_host_use *use)
 {
     if (sc_options.mode == SC_MODE_FIX && !sc_replaying_is_on()) {
@@ -533,8 +536,8 @@ SC_INLINED void prepare_use(const struct sc_issue *issue, const struct sc_host_u
         sc_issue_seal(issue->call, use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-/* The issue is a run of a graph's node: with what the launch says of its order, and the launch's
- * time. */
+/* Notes that the issue is a run of a launched graph, with the reasons for its uncertain order, and
+ * the time of the launch. */
 void sc_issue_set_graph(struct sc_issue *issue, uint8_t unsure, uint64_t ticks)
 {
     issue->by_graph = true;
@@ -549,8 +552,8 @@ static enum sc_device_healing healing_of(const struct sc_issue *issue)
     return issue->joins_stream ? SC_HEALED_BY_WAIT : SC_HEALED_BY_EDGE;
 }
 
-/* Orders the operation only: this wrapper runs ahead of a call of the driver's, and runs again when
- * the driver has carried the call out. */
+/* Only orders the operation: the wrapper is run before the driver carries the call out, and will be
+ * run again after it. */
 static __attribute__((noinline)) void order_for_replay(struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->host_count; i++)
@@ -581,7 +584,8 @@ static bool is_unjudged(const struct sc_issue *issue)
     return issue->unsure & SC_UNSURE_UNJUDGED;
 }
 
-/* Judges the touches, then seals what they write: the call writes in order, as the device does. */
+/* Judges the touches, and then seals what they write, since the call writes in order, as the device
+ * does. */
 static __attribute__((noinline)) void judge_touches(const struct sc_issue *issue)
 {
     for (unsigned i = 0; i < issue->host_count; i++)
@@ -600,7 +604,7 @@ void sc_issue_judge_touches(const struct sc_issue *issue)
         judge_touches(issue);
 }
 
-/* Judges and orders all that was named, before the call. */
+/* Judges and orders all uses that were added, before the call. */
 SC_INLINED void make_ready(struct sc_issue *issue)
 {
     if (sc_unlikely(sc_replaying_prepares())) {
@@ -625,6 +629,7 @@ void sc_issue_judge_and_order(struct sc_issue *issue)
         make_ready(issue);
 }
 
+/* Begins the call on its stream; a call that waits also takes the point of what it waits for. */
 SC_INLINED void call_begins(struct sc_issue *issue)
 {
     if (!issue->stream || issue->is_empty)
@@ -675,10 +680,10 @@ const void *sc_issue_source(struct sc_issue *issue, const void *source)
     return instead ? instead : source;
 }
 
-/* Why nothing of the operation may be guarded; SC_NO_VERDICT_COUNT: it may be. The driver touches
- * pageable memory through the program's own mapping, by a thread that the guard lets through. A
- * device that uses that mapping itself would fail at a guarded page: at a copy into it, and at a
- * kernel behind the copy of a source that writes there. */
+/* Returns the reason why none of the operation's pages may be protected; SC_NO_VERDICT_COUNT: they
+ * may be. The driver accesses pageable memory through the program's mapping, on a thread that the
+ * guard lets pass. But a device that uses that mapping itself would fail at a protected page: in a
+ * copy to the host, and in a later kernel that writes there. */
 static enum sc_no_verdict_reason reason_not_to_guard(const struct sc_issue *issue,
                                                      const struct sc_op_info *op)
 {
@@ -696,8 +701,8 @@ static enum sc_no_verdict_reason reason_not_to_guard(const struct sc_issue *issu
                                                                 : SC_NO_VERDICT_COUNT;
 }
 
-/* Marks what is compared of a pageable source where it is not guarded. Returns true for a small
- * source: all of it is compared. */
+/* Notes what has to be compared of a pageable source whose pages are not protected. Returns true
+ * for a small source: all of it is compared. */
 static bool is_compared_whole(struct sc_op_info *op)
 {
     bool compared = !op->range && op->direction == SC_H2D && op->stable;
@@ -714,8 +719,8 @@ static bool is_source_done(const struct sc_issue *issue, const struct sc_op_info
            !sc_track_guards_until_known(&sc_track);
 }
 
-/* Chooses the pages to guard, or counts the operation as not watched. An operation behind an unseen
- * wait for the host is guarded later, when the host is known to have waited for that
+/* Chooses the pages to protect, or counts the operation as not watched. If a wait for the host with
+ * unseen end comes before the operation, the pages are protected later, when that wait is over
  * (sc_inflight_guard_seen). */
 static __attribute__((noinline)) void choose_guard_pages(const struct sc_issue *issue,
                                                          struct sc_op_info *op)
@@ -762,7 +767,7 @@ static void note_frame(const struct sc_issue *issue, struct sc_op_info *op)
     sc_returned_frames_note(op, issue->owner ? issue->owner : &unknown);
 }
 
-/* Adds to the operation what is known only now, when it is recorded. */
+/* Fills in the members of the operation that are only known when it is recorded. */
 SC_INLINED void complete_op(const struct sc_issue *issue, struct sc_op_info *op)
 {
     op->thread = sc_thread_id();
@@ -832,8 +837,8 @@ size_t sc_issue_record(struct sc_issue *issue, struct sc_issue_ops *ops, uint32_
     return record_ops(issue, ops, stack, now_ticks).size_bytes;
 }
 
-/* Records a simple copy by the general way: its pages are to be chosen, or something has come in
- * between. */
+/* Records a simple copy by the general way: its pages have still to be chosen, or another thread
+ * has issued something meanwhile. */
 static __attribute__((noinline)) void record_as_any(const struct sc_call *call,
                                                     struct sc_stream_record *stream,
                                                     const struct sc_simple_copy *copy,
@@ -845,7 +850,7 @@ static __attribute__((noinline)) void record_as_any(const struct sc_call *call,
     record_ops(&issue, ops, copy->stack, copy->ticks);
 }
 
-/* Records an accepted copy by the quick way, or by the general one where that cannot. */
+/* Records an accepted copy by the quick way, or by the general one if that is not possible. */
 uint64_t sc_issue_record_simple_copy(const struct sc_call *call, struct sc_stream_record *stream,
                                      const struct sc_simple_copy *copy)
 {

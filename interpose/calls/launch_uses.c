@@ -39,8 +39,8 @@ static bool may_be_reused(const struct sc_graph_use *run)
     return run->freed && (sc_options.mode != SC_MODE_FIX || sc_replaying_is_on());
 }
 
-/* Names a run whose memory was not freed: a touch if the launch reads it before it returns, else an
- * operation. */
+/* Adds a run whose memory was not freed: as a touch if the launch reads it before it returns, else
+ * as an operation. */
 static void begin_known_run(struct sc_issue *issue, const struct sc_graph_use *run)
 {
     const struct sc_graph_extra *extra = sc_track_graph_extra(&sc_track, run);
@@ -51,7 +51,7 @@ static void begin_known_run(struct sc_issue *issue, const struct sc_graph_use *r
     sc_issue_set_fold(issue, 0, &extra->fold);
 }
 
-/* Begins an issue that has the run as its only host range. */
+/* Begins an issue with the run as its only host range. */
 static void begin_run(struct sc_issue *issue, const struct sc_launch_uses *launch,
                       const struct sc_graph_use *run)
 {
@@ -70,7 +70,8 @@ static void begin_run(struct sc_issue *issue, const struct sc_launch_uses *launc
     issue->place = launch->place;
 }
 
-/* Judges a run before the call. Most runs return early: nothing could conflict with them. */
+/* Judges a run before the call. Returns early for most runs, since nothing could conflict with
+ * them. */
 static void judge_run(const struct sc_launch_uses *launch, const struct sc_graph_use *run)
 {
     struct sc_issue issue;
@@ -102,8 +103,8 @@ static size_t record_run(const struct sc_launch_uses *launch, const struct sc_gr
     return size_bytes;
 }
 
-/* Issues the leading runs again that are as they were at the last launch. Returns how many;
- * *size_bytes is the sum of their bytes. */
+/* Issues the first runs again, up to the one that has changed since the last launch. Returns how
+ * many; *size_bytes: the sum of their bytes. */
 static uint32_t reissue_unchanged(const struct sc_launch_uses *launch, uint32_t stack,
                                   size_t *size_bytes)
 {
@@ -126,7 +127,7 @@ static uint32_t reissue_unchanged(const struct sc_launch_uses *launch, uint32_t 
 
 /* ---- device memory ---- */
 
-/* The use of device memory that a run of the exec is. */
+/* Returns a run of device memory as a use. */
 static struct sc_device_use device_use(struct sc_graphs *graphs, const struct sc_graph_use *run)
 {
     return (struct sc_device_use){
@@ -138,8 +139,8 @@ static struct sc_device_use device_use(struct sc_graphs *graphs, const struct sc
     };
 }
 
-/* Sets the size of a freed block: the graph names only the address, so the block is that which lies
- * there at the launch. */
+/* Sets the size of a block that is freed: the graph names only its address, so it is the block that
+ * lies there at the launch. */
 static void set_freed_bytes(struct sc_allocations *allocations, struct sc_device_use *use)
 {
     size_t bytes =
@@ -148,8 +149,8 @@ static void set_freed_bytes(struct sc_allocations *allocations, struct sc_device
         use->shape.width_bytes = use->shape.pitch_bytes = bytes;
 }
 
-/* Copies the next uses of device memory to `into`, as many as there is room for. `at`: the index of
- * the run to go on with, which is moved. */
+/* Copies the next uses of device memory to `into`, as many as there is room for, and moves `at`,
+ * the index of the run to continue with. */
 static uint32_t next_uses(const struct sc_launch_uses *launch, int which, uint32_t *at,
                           struct sc_device_use *into)
 {
@@ -166,7 +167,7 @@ static uint32_t next_uses(const struct sc_launch_uses *launch, int which, uint32
     return count;
 }
 
-/* Judges the launch's uses of device memory, as many at a time as there is room for. */
+/* Judges the launch's uses of device memory, a portion at a time. */
 static void judge_device(const struct sc_launch_uses *launch, int which,
                          const struct sc_point *after)
 {
@@ -176,8 +177,8 @@ static void judge_device(const struct sc_launch_uses *launch, int which,
         sc_device_uses_judge_all(uses, count, launch->call, launch->stream, launch->healing, after);
 }
 
-/* Notes the uses of device memory, all with one ticket, which is left in `moment`. False: the
- * launch has none. */
+/* Records the uses of device memory, all with one ticket, which is stored in `moment`. Returns
+ * false if the launch has none. */
 static bool note_device(const struct sc_launch_uses *launch, int which, struct sc_op_info *moment)
 {
     struct sc_device_use uses[SC_DEVICE_USES_AT_ONCE];
@@ -190,7 +191,7 @@ static bool note_device(const struct sc_launch_uses *launch, int which, struct s
 
 /* ---- either ---- */
 
-/* Before a graph is launched: judges what its nodes do with host and device memory. */
+/* Judges, before a graph is launched, what its nodes do with host and device memory. */
 void sc_launch_uses_judge(const struct sc_launch_uses *launch, int which)
 {
     uint32_t count = launch->graph && which != SC_RUNS_GATED ? launch->known->host_runs : 0;
@@ -227,8 +228,8 @@ static size_t record_host(const struct sc_launch_uses *launch, int stage, uint32
     return size_bytes;
 }
 
-/* Records the uses of one stage. The uses of device memory get the number after those of host
- * memory. Returns the bytes of host memory. */
+/* Records the uses of one stage. Those of device memory get the number after those of host memory.
+ * Returns the bytes of host memory. */
 static size_t record_stage(const struct sc_launch_uses *launch, int stage, uint32_t *at,
                            struct sc_op_info *moment)
 {
@@ -239,7 +240,7 @@ static size_t record_stage(const struct sc_launch_uses *launch, int stage, uint3
     return size_bytes;
 }
 
-/* Records the uses stage by stage. Those that no node tells of (stage 0) come last. */
+/* Records the uses stage by stage. Those that no notifier notifies of (stage 0) come last. */
 static size_t record_stages(const struct sc_launch_uses *launch, struct sc_op_info *moment)
 {
     size_t size_bytes = 0;
@@ -249,7 +250,7 @@ static size_t record_stages(const struct sc_launch_uses *launch, struct sc_op_in
     return size_bytes + record_stage(launch, 0, &at, moment);
 }
 
-/* Records all uses together. `is_noted`: the tracker has noted the launch itself, too. */
+/* Records all uses together. `is_noted`: set if the tracker has noted the launch itself as well. */
 static size_t record_at_once(const struct sc_launch_uses *launch, struct sc_op_info *moment,
                              bool *is_noted)
 {
@@ -263,8 +264,7 @@ static size_t record_at_once(const struct sc_launch_uses *launch, struct sc_op_i
     return size_bytes + record_host(launch, SC_RUNS_IN_FLIGHT, &at, moment->stack);
 }
 
-/* After a graph was launched: records what its nodes do, stage by stage if nodes tell the host of
- * their parts. */
+/* Records, after a launch, what the graph's nodes do: stage by stage if it has notifiers. */
 void sc_launch_uses_record(const struct sc_launch_uses *launch, struct sc_op_info *moment)
 {
     const struct sc_op_info given = *moment;

@@ -10,7 +10,7 @@
 
 #include "common/poison.h"
 
-/* Notes where the program has advised managed memory to live. */
+/* Notes where the program has advised managed memory to lie. */
 static CUresult tell_advised(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                              CUmem_advise advice, CUmemLocation location, CUresult result)
 {
@@ -46,7 +46,7 @@ struct prefetches {
     size_t location_count;
 };
 
-/* Tells of each part, with its location. */
+/* Notes each part of a prefetch, with its location. */
 static CUresult tell_prefetched(const struct sc_call *call, const struct prefetches *all,
                                 CUresult result)
 {

@@ -13,7 +13,7 @@
 /* Mappings begin at multiples of this size. */
 enum { GRANULE_BYTES = 2 << 20 };
 
-/* The size of the driver's block that begins at the address; 0 if none begins there. */
+/* Returns the size of the driver's block that begins at the address; 0 if none begins there. */
 static size_t block_bytes_at(uintptr_t address)
 {
     CUdeviceptr base = 0;
@@ -24,8 +24,7 @@ static size_t block_bytes_at(uintptr_t address)
     return bytes;
 }
 
-/* The bytes that the program is given. 0 for memory that was opened before and is in use already.
- */
+/* Returns how many bytes the program is given: 0 for memory that it had opened before. */
 static size_t new_bytes(const struct sc_memory *memory)
 {
     if (memory->kind != SC_MEMORY_IMPORTED)
@@ -35,7 +34,7 @@ static size_t new_bytes(const struct sc_memory *memory)
                : block_bytes_at(memory->name);
 }
 
-/* Tells the parts that follow device memory of a new block. */
+/* Notes a new block of device memory in the tracker and for captures. */
 void sc_memory_note_given(const struct sc_call *call, const struct sc_memory *memory)
 {
     size_t size_bytes = sc_active() ? new_bytes(memory) : 0;
@@ -57,9 +56,8 @@ static bool is_unmapped_whole(const struct sc_memory *memory)
            sc_allocations_may_begin_at(track.allocations, end);
 }
 
-/* Judges memory on the device that is about to be unmapped. The driver unmaps without waiting, and
- * a copy that then finds nothing there ends the context: judged as a free that waits for
- * nothing. */
+/* Judges device memory that is about to be unmapped, as a free that waits for nothing: the driver
+ * unmaps without waiting, and a copy that finds nothing there then makes the context unusable. */
 void sc_memory_note_leaving(const struct sc_call *call, const struct sc_memory *memory)
 {
     if (!sc_active() || sc_replaying_follows() || !is_unmapped_whole(memory))
@@ -78,8 +76,8 @@ static bool is_still_open(const struct sc_memory *memory)
     return memory->kind == SC_MEMORY_IMPORTED && block_bytes_at(memory->name);
 }
 
-/* Tells the tracker that memory on the device is gone. One call may give back several allocations,
- * so it looks for them from one end to the other. */
+/* Removes the blocks of device memory that the call has given back; it may have given back several.
+ */
 void sc_memory_note_left(const struct sc_memory *memory)
 {
     uintptr_t at = memory->name;

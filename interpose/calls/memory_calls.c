@@ -17,7 +17,7 @@
 
 /* ---- sizes of arrays, without what the driver adds ---- */
 
-/* The bytes of one channel; 0 for a format of blocks or planes, whose size the driver alone
+/* Returns the bytes of one channel; 0 for a format of blocks or planes, whose size only the driver
  * knows. */
 static size_t channel_bytes(CUarray_format format)
 {
@@ -49,9 +49,9 @@ static size_t array_bytes(const CUDA_ARRAY_DESCRIPTOR *array)
            channel_bytes(array->Format);
 }
 
-/* The bytes of all levels of a mipmapped array. There are fewer levels than asked for if a level is
- * down to one element. Layers are not halved from level to level. Sparse arrays and those that are
- * mapped later have no memory of their own: 0. */
+/* Returns the bytes of all levels of a mipmapped array. There are fewer levels than asked for if a
+ * level is down to one element. Layers are not halved from level to level. Sparse arrays, and those
+ * that are mapped later, have no memory of their own: 0. */
 static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned levels)
 {
     size_t width = array->Width, height = array->Height, depth = array->Depth, elements = 0;
@@ -131,7 +131,7 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
 /* A primary context is named by its device, plus 1 so that it is not 0. */
 #define PRIMARY(device) ((device) + 1)
 
-/* Books a new context, and sets the limits that the user has asked for in it. */
+/* Enters a new context into the ledger, and sets its limits as the options say. */
 static void context_made(const struct sc_call *call, uintptr_t handle, CUdevice device, int primary)
 {
     sc_memory_given(call, &(const struct sc_memory){SC_MEMORY_CONTEXT, handle, 0, 0, device + 1});

@@ -91,6 +91,7 @@ static void begin_launch(struct launching *launching, const struct sc_call *call
     sc_work_begin(&work->work, call, launch->stream, SC_WORK_KERNEL);
 }
 
+/* Records what the kernel may use, if the driver has accepted the launch. */
 static CUresult end_launch(struct launching *launching, struct sc_launch *launch, CUresult result)
 {
     struct work *work = &launching->work;
@@ -136,7 +137,7 @@ SC_SIMPLE_PAIR(cuLaunchKernel, _ptsz,
     return end_launch(&launching, &launch, result);
 }
 
-/* The event that the launch records by the attribute; NULL: none. */
+/* Returns the event that the launch records because of the attribute; NULL: none. */
 static CUevent recorded_by(const CUlaunchAttribute *attribute)
 {
     if (attribute->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT)
@@ -146,8 +147,8 @@ static CUevent recorded_by(const CUlaunchAttribute *attribute)
     return NULL;
 }
 
-/* Notes the events that the launch itself records. They may be reached while blocks of the launch
- * still run, so they stand only for work before the launch. */
+/* Notes the events that the launch itself records. They may occur while blocks of the launch still
+ * run, so they stand only for work before the launch. */
 static void note_events(const struct sc_call *call, const CUlaunchConfig *config)
 {
     struct sc_stream_record *stream = NULL;
@@ -160,8 +161,8 @@ static void note_events(const struct sc_call *call, const CUlaunchConfig *config
     }
 }
 
-/* Does the launch itself record events? Few launches have attributes, and few of those such ones.
- */
+/* Does the launch itself record events? Few launches have attributes, and few of these are such
+ * ones. */
 static bool records_events(const CUlaunchConfig *config)
 {
     for (unsigned i = 0; config->attrs && i < config->numAttrs; i++)
@@ -236,7 +237,7 @@ static void begin_allocation(struct work *work, const struct sc_call *call, CUst
     work->work = (struct sc_work){0};
 }
 
-/* The stream, if its uses of device memory are to be noted; or NULL. */
+/* Returns the stream if its uses of device memory are to be recorded, else NULL. */
 static struct sc_stream_record *watched_stream(const struct sc_call *call, CUstream handle)
 {
     struct sc_stream_record *stream = sc_track_watches_device(&sc_track) && sc_active()
@@ -245,7 +246,7 @@ static struct sc_stream_record *watched_stream(const struct sc_call *call, CUstr
     return stream && !sc_streams_is_capturing(stream) ? stream : NULL;
 }
 
-/* The device of an allocation's memory plus 1, as the ledger has it; 0: not known;
+/* Returns the device of an allocation's memory plus 1, for the ledger; 0: not known;
  * SC_MEMORY_CAPTURED: a capture takes the allocation. */
 static int ledger_device(const struct sc_call *call, CUstream handle)
 {
@@ -274,8 +275,8 @@ static CUresult end_allocation(struct work *work, CUstream handle, const CUdevic
     return end_work(work, result);
 }
 
-/* The stream of an allocation that is merely booked: nothing has ever captured, and device memory
- * is not watched. NULL: there is more to do. */
+/* Returns the stream of an allocation that only has to be entered into the ledger, since nothing
+ * has ever captured and device memory is not watched. NULL: more has to be done. */
 SC_INLINED struct sc_stream_record *find_simple_allocating(enum sc_simplicity least,
                                                            CUstream handle, bool per_thread)
 {
@@ -344,7 +345,7 @@ struct freeing {
     struct sc_stream_record *stream; /* where the free is noted, or NULL */
 };
 
-/* Begins a free. A free that is captured frees nothing yet: the memory's name is 0 then. */
+/* Begins a free. A captured free frees nothing yet: then the memory's name is 0. */
 static void begin_free(struct freeing *freeing, const struct sc_call *call, CUdeviceptr address,
                        CUstream handle)
 {
@@ -369,7 +370,7 @@ static void end_free(const struct freeing *freeing, const struct sc_call *call, 
         sc_device_memory_left(&freeing->allocation, result == CUDA_SUCCESS);
 }
 
-/* The id of the call's stack. Must be inlined into the wrapper, whose frame it uses. */
+/* Returns the id of the call's stack. Must be inlined into the wrapper, whose frame it uses. */
 SC_INLINED uint32_t stack_of_simple_free(void *site)
 {
     uintptr_t depth = (uintptr_t)__builtin_frame_address(0);
@@ -379,7 +380,7 @@ SC_INLINED uint32_t stack_of_simple_free(void *site)
     return sc_likely(known != NULL) ? known->id : site ? sc_unwind_at(site, depth) : 0;
 }
 
-/* Notes a simple free in the history, for the post-mortem line. `number`: the free's
+/* Adds a simple free to the history, for the post-mortem. `number`: the free's
  * (sc_ledger_number_free), 0 with memory=off. */
 SC_INLINED void note_simple_free(const char *api, void *site, struct sc_stream_record *stream,
                                  uintptr_t address, uint64_t number)
@@ -412,8 +413,8 @@ SC_INLINED struct sc_stream_record *find_freeing(enum sc_simplicity least, CUstr
     return sc_likely(stream && sc_marks_cover_simple(stream)) ? stream : NULL;
 }
 
-/* Ends a free by the quick way that went otherwise: it was refused, or the ledger did not know of
- * it. */
+/* Ends a simple free that needs the slow way: the driver has refused it, or the ledger did not know
+ * the memory. */
 static __attribute__((noinline)) void freed_otherwise(const struct sc_call *call, uintptr_t address,
                                                       const struct sc_ledger_leaving *leaving,
                                                       CUresult result)
@@ -468,8 +469,8 @@ SC_SIMPLE_PAIR(cuMemFreeAsync, _ptsz, (CUdeviceptr address, CUstream stream), (a
 /* ---- work whose kind its row in api.def says: waits for and writes of values and semaphores, and
  * others ---- */
 
-/* The kind of a batch of memory operations. Writes alone wait for nobody, and waits alone tell
- * nobody anything. */
+/* Returns the kind of work (SC_WORK_*) of a batch of memory operations. One that only writes does
+ * not wait; one that only waits tells the host nothing. */
 static unsigned kind_of_ops(const CUstreamBatchMemOpParams *operations, unsigned count)
 {
     struct sc_memory_ops ops = sc_memory_ops_of(operations, count);

@@ -28,8 +28,8 @@
 
 #include "common/poison.h"
 
-/* The driver has accepted the copy: records it with its time and its stack, and begins its
- * guard. */
+/* Records the copy, which the driver has accepted, with its time and its stack, and protects its
+ * pages. */
 static void end(const struct sc_call *call, struct sc_stream_record *stream,
                 struct sc_simple_copy *copy)
 {
@@ -58,7 +58,8 @@ SC_INLINED bool is_simple(bool to_host, size_t size_bytes)
            (to_host ? !sc_options.guard_budget : size_bytes <= sc_options.snapshot_max_bytes);
 }
 
-/* Nothing is at work that may write the source; or sources that are overwritten are compared. */
+/* Begins a copy if no unfinished work may write its source, unless changed sources are compared
+ * anyway. */
 SC_INLINED bool begin(const struct sc_call *call, struct sc_stream_record *stream,
                       struct sc_simple_copy *copy)
 {
@@ -79,9 +80,9 @@ SC_INLINED CUresult make(const struct sc_simple_copy *copy, CUstream handle)
                                                         copy->size_bytes, handle);
 }
 
-/* The quick way for a copy between pinned host memory and the device: makes it with fewer look-ups,
- * where the stream and all else in flight is simple. False: the copy has to go the general way, and
- * nothing was done. */
+/* Makes a copy between pinned host memory and the device with fewer look-ups, if the stream and all
+ * else in flight is simple. Returns false, having done nothing, if the copy has to go the general
+ * way. */
 bool sc_simple_copies_make(enum sc_simplicity least, const char *api, void *site, bool per_thread,
                            CUresult *result, bool to_host, const void *host, CUdeviceptr device,
                            size_t size_bytes, CUstream handle)

@@ -39,7 +39,7 @@ struct stream_ending {
     uintptr_t graph;                 /* the graph of the capture that the stream began, or 0 */
 };
 
-/* Before a stream is destroyed: takes it out of the tables, and finds the graph that it
+/* Takes a stream that is about to be destroyed out of the tables, and finds the graph that it
  * captures. */
 static struct stream_ending begin_destroy(CUstream handle)
 {
@@ -49,7 +49,7 @@ static struct stream_ending begin_destroy(CUstream handle)
     return ending;
 }
 
-/* The driver has destroyed the stream, or has refused. */
+/* Ends the destruction of a stream, by the driver's answer. */
 static CUresult end_destroy(const struct stream_ending *ending, CUresult result)
 {
     if (ending->stream && result == CUDA_SUCCESS) {

@@ -27,7 +27,7 @@
 
 #include "common/poison.h"
 
-/* Leaves out the fields that are set before they are read. */
+/* Initialises the record, except members that are set before they are read. */
 SC_INLINED void init_sync(struct sc_sync *sync, const struct sc_call *call)
 {
     sc_returned_frames_check();
@@ -43,7 +43,7 @@ SC_INLINED void init_sync(struct sc_sync *sync, const struct sc_call *call)
     sync->point.joined = NULL;
 }
 
-/* Takes what a wait for the stream covers, as of now. */
+/* Stores what a wait for the stream covers now. */
 SC_INLINED void wait_for_stream(struct sc_sync *sync)
 {
     sync->on = true;
@@ -55,7 +55,7 @@ SC_INLINED void wait_for_stream(struct sc_sync *sync)
     sc_doubts_wait_begins(&sync->point);
 }
 
-/* Before a wait for a stream: takes the point that the host will have waited for. */
+/* Stores, before a wait for a stream, the point that the host will have waited for. */
 void sc_sync_begin_stream(struct sc_sync *sync, const struct sc_call *call, CUstream handle)
 {
     init_sync(sync, call);
@@ -79,8 +79,8 @@ static void avoid_early_take(struct sc_stream_record *stream)
         sc_marks_wait_for_itself(stream);
 }
 
-/* Before a copy that waits for its stream, as of cuMemcpy: takes the point that the host will have
- * waited for. */
+/* Stores, before a copy that waits for its stream (such as cuMemcpy), the point that the host will
+ * have waited for. */
 void sc_sync_begin_copy(struct sc_sync *sync, const struct sc_call *call,
                         struct sc_stream_record *stream, bool to_device)
 {
@@ -97,7 +97,7 @@ void sc_sync_begin_copy(struct sc_sync *sync, const struct sc_call *call,
     sc_doubts_wait_begins(&sync->point);
 }
 
-/* Takes what a wait for the context covers; NULL: for nothing. */
+/* Stores what a wait for the context covers; NULL: the wait is for nothing. */
 static void begin_context_wait(struct sc_sync *sync, const struct sc_call *call,
                                struct sc_context *context)
 {
@@ -129,7 +129,7 @@ void sc_sync_begin_nothing(struct sc_sync *sync, const struct sc_call *call)
     begin_context_wait(sync, call, NULL);
 }
 
-/* Before a wait for an event: takes the point that the event stands for. */
+/* Stores, before a wait for an event, the point that the event stands for. */
 void sc_sync_begin_event(struct sc_sync *sync, const struct sc_call *call, CUevent event)
 {
     init_sync(sync, call);
@@ -162,8 +162,8 @@ static uint64_t settled_streams(const struct sc_sync *sync)
     return is_one ? sc_spans_stream_bit(sync->point.stream) : ~UINT64_C(0);
 }
 
-/* The wait has succeeded: all work before its point is done, so its hazards are decided and its
- * guards end. */
+/* Notes that all work before the point is done, since the wait has succeeded: it is judged for the
+ * last time, and its pages are unprotected. */
 static void end_waited(struct sc_sync *sync)
 {
     uint64_t streams = settled_streams(sync); /* before the point becomes known, which ends it */
@@ -222,8 +222,8 @@ SC_HOT_PAIR(cuStreamQuery, _ptsz, (CUstream stream), (stream))
     return sc_detour_end(&detour, sc_sync_end(&sync, result));
 }
 
-/* Makes the driver's call with the wait around it. Pinned memory that was kept for the context's
- * work can then be given back. */
+/* Makes the driver's call, as a wait for the context. Pinned memory that was held for the context's
+ * work can then be freed. */
 static CUresult wait_for_context(const struct sc_call *call,
                                  __typeof__(sc_real.cuCtxSynchronize) real)
 {

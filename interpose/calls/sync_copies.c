@@ -72,9 +72,9 @@ static void judge_side(const struct copy *copy, struct sc_stream_record *stream,
         });
 }
 
-/* Judges both sides. This is done before the detour begins, since the host may have to wait here: a
- * thread that begins a capture waits only a short time until operations of the legacy stream have
- * left the gate. */
+/* Judges both sides. Before the detour begins, since the host may have to wait here: a thread that
+ * begins a capture waits only a short time until operations on the legacy stream have left the
+ * gate. */
 static void judge_sides(const struct copy *copy)
 {
     struct sc_stream_record *stream = sc_at_once_is_idle() ? NULL : default_stream(copy);
@@ -110,8 +110,8 @@ static struct sc_device_uses uses_of(const struct copy *copy)
     return uses;
 }
 
-/* Judges the uses of device memory of a call that blocks the host; before the detour, as
- * judge_sides. A default stream that captures makes the driver refuse the call. */
+/* Judges the uses of device memory of a call that blocks the host; before the detour, for the same
+ * reason. On a default stream that captures, the driver refuses the call. */
 static void judge_uses(const struct copy *copy)
 {
     if (!sc_track_watches_device(&sc_track) || copy->sides.is_empty || !blocks_host(copy) ||
@@ -143,7 +143,7 @@ static void begin_uses(struct copy *copy, struct sc_stream_record *stream)
         sc_device_uses_judge(&uses, copy->call, stream, SC_HEALED_BY_EDGE);
 }
 
-/* Tells the thread's captures of a copy that runs beside them. */
+/* Notes, for the thread's captures, a copy that runs beside them. */
 static void tell_beside(const struct copy *copy, bool is_detour, CUresult result)
 {
     if (!sc_beside_needs_calls() || !copy->on || result != CUDA_SUCCESS)
@@ -160,7 +160,7 @@ static void begin_device_work(struct sc_sync *sync, struct sc_stream_record *str
     sc_marks_note_tail(stream);
 }
 
-/* Begins the copy in the thread's default stream. */
+/* Begins the copy on the thread's default stream. */
 static void begin_call(struct copy *copy)
 {
     struct sc_stream_record *stream = copy->sides.is_empty ? NULL : default_stream(copy);
@@ -177,8 +177,8 @@ static void begin_call(struct copy *copy)
     }
 }
 
-/* Begins the copy in the private stream of a detour, which waits for all that the legacy stream
- * would wait for. The copy was judged as one in the legacy stream. */
+/* Begins the copy on the private stream of a detour, which waits for all that the legacy stream
+ * would wait for. The copy was judged as one on the legacy stream. */
 static void begin_in_detour(struct copy *copy, CUstream handle)
 {
     struct sc_stream_record *stream = sc_streams_find(handle, /*per_thread=*/false);
@@ -189,7 +189,7 @@ static void begin_in_detour(struct copy *copy, CUstream handle)
     copy->on = stream;
 }
 
-/* Finds the contexts of the two devices between which the copy is made. False: it is not a copy
+/* Finds the contexts of the two devices between which the copy is made. Returns false if it is not
  * between two devices. */
 static bool find_devices(const struct copy *copy, struct sc_context *homes[2])
 {
@@ -202,10 +202,10 @@ static bool find_devices(const struct copy *copy, struct sc_context *homes[2])
     return homes[1] && homes[0]->device != homes[1]->device;
 }
 
-/* A copy between two devices is work of the legacy streams of both (docs/driver.md, Two devices):
- * notes that it comes after both. Unknown is the order of a copy in a thread's own stream, which
- * nobody has asked the driver about. While something captures, the copy may be made in a private
- * stream, which is in no such order. */
+/* Orders a copy between two devices after the work of both legacy streams, of which it is work
+ * (docs/driver.md, Two devices). For a copy on a thread's own default stream the order is not
+ * known. While a stream captures, the copy may be made in a private stream, which has no such
+ * order. */
 static void join_other_devices(struct copy *copy)
 {
     struct sc_context *homes[2];
@@ -223,7 +223,7 @@ static void join_other_devices(struct copy *copy)
     }
 }
 
-/* Records an event in the context's legacy stream; NULL: it cannot be done. */
+/* Records an event on the context's legacy stream; NULL: that is not possible. */
 static CUevent record_in_legacy(struct sc_context *context)
 {
     CUevent event = NULL;
@@ -235,8 +235,8 @@ static CUevent record_in_legacy(struct sc_context *context)
     return event;
 }
 
-/* The driver has refused the copy, which join_other_devices has noted as ordered: makes that order
- * true, by events. */
+/* Makes the order true, by events, that join_other_devices has noted: the driver has refused the
+ * copy. */
 static void make_joins_true(const struct copy *copy)
 {
     for (unsigned i = 0; i < 2; i++) {
@@ -252,8 +252,8 @@ static void make_joins_true(const struct copy *copy)
     }
 }
 
-/* Begins the call. True: a blocking stream captures, so the caller makes the copy by the
- * asynchronous function in the private stream copy->stream, and ends it by end_in_detour. */
+/* Begins the call. Returns true if a blocking stream captures: then the caller makes the copy by
+ * the asynchronous function on the private stream copy->stream, and ends it by end_in_detour. */
 static bool begin_copy_or_detour(struct copy *copy)
 {
     uint64_t doubts_before = sc_doubts_raised();
@@ -280,8 +280,8 @@ static CUresult end_in_detour(struct copy *copy, CUresult result)
     return sc_detour_end(&copy->detour, sc_wrap_check_answer(copy->call, waited));
 }
 
-/* Adds the copy to the history. A copy that the host has not waited for is done when a later
- * operation is; 0: it is done already. */
+/* Adds the copy to the history. Its number there is that of a later operation if the host has not
+ * waited for the copy, else 0: it is done. */
 static void note_in_history(const struct copy *copy)
 {
     const struct sc_copy_sides *sides = &copy->sides;
@@ -312,7 +312,7 @@ static void order_contexts(const struct copy *copy)
     SC_TRACKED(sc_device_forget_of_contexts(track.inflight, contexts, 3));
 }
 
-/* Notes what the copy did, when the driver has answered. */
+/* Records what the copy did, when the driver has answered. */
 static CUresult end_call(struct copy *copy, CUresult result)
 {
     uint64_t place = sc_order_place(&copy->sync.ordered);
@@ -344,8 +344,8 @@ static struct sc_copy_sides sides_of(struct sc_copy_side dst, struct sc_copy_sid
 }
 
 /* Marks the sides as those of a peer copy, and names the contexts that it orders. Within one
- * context such a copy does not wait for non-blocking streams, against its contract (docs/driver.md,
- * Synchronous copies): it is taken to order nothing. */
+ * context such a copy does not wait for non-blocking streams, although its contract says so
+ * (docs/driver.md, Synchronous copies): then it counts as ordering nothing. */
 static struct sc_copy_sides serialize(struct sc_copy_sides sides, CUcontext dst, CUcontext src)
 {
     sides.is_serialized = true;
@@ -357,7 +357,7 @@ static struct sc_copy_sides serialize(struct sc_copy_sides sides, CUcontext dst,
     return sides;
 }
 
-/* The sides of a memset. */
+/* Returns the sides of a memset. */
 static struct sc_copy_sides fills(CUdeviceptr dst, size_t pitch, size_t width_bytes, size_t rows,
                                   uint32_t fill)
 {
@@ -373,8 +373,8 @@ static struct sc_copy_sides fills(CUdeviceptr dst, size_t pitch, size_t width_by
     return sides;
 }
 
-/* A copy with an array, by the only asynchronous function that copies between arrays and device
- * addresses: the 2D copy. */
+/* Makes a copy with an array, by the only asynchronous function that copies between arrays and
+ * device addresses: the 2D copy. */
 static CUresult copy_2d_async(CUmemorytype dst_type, CUdeviceptr dst, CUarray dst_array,
                               size_t dst_x, CUmemorytype src_type, CUdeviceptr src,
                               CUarray src_array, size_t src_x, size_t bytes, CUstream stream)

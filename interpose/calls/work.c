@@ -50,8 +50,8 @@ static inline uint64_t time_of_issue(void)
     return sc_options.postmortem ? sc_ticks() : 0;
 }
 
-/* Compares managed sources for the last time, since the work may write any of them. `in_order`
- * false: the order of the work is not seen, and no managed source is compared any more. */
+/* Compares sources in managed memory for the last time, since the work may write any of them.
+ * `in_order` false: the order of the work is not known, and no such source is compared any more. */
 static __attribute__((noinline)) void seal_managed(const struct sc_call *call,
                                                    const struct sc_stream_record *stream,
                                                    const struct sc_point *after, bool in_order)
@@ -78,8 +78,8 @@ static enum sc_before before_what(unsigned kind)
     return kind & SC_WORK_OF_DEVICE ? SC_BEFORE_DEVICE_WORK : SC_BEFORE_WORK;
 }
 
-/* Before a call that issues work other than a copy: notes what that work may do to the verdicts on
- * what is around it, and opens the call on its stream. */
+/* Notes, before a call that issues work other than a copy, what that work may do (`kind`), and
+ * begins the call on its stream. */
 void sc_work_begin(struct sc_work *work, const struct sc_call *call, CUstream handle, unsigned kind)
 {
     sc_thread_stack_learn();
@@ -145,8 +145,8 @@ SC_INLINED uint64_t note_simple_work(struct sc_stream_record *stream, uint64_t a
                : sc_unfinished_queued_work(stream, at_least);
 }
 
-/* Returns NULL also where a mark is needed before the work, or where managed sources are in flight
- * that the work may write. */
+/* Returns NULL also if a mark is needed before the work, or if sources in managed memory are in
+ * flight, which the work may write. */
 struct sc_stream_record *sc_work_begin_simple_launch(enum sc_simplicity least, CUstream handle,
                                                      bool per_thread)
 {
@@ -160,7 +160,7 @@ struct sc_stream_record *sc_work_begin_simple_launch(enum sc_simplicity least, C
     return stream;
 }
 
-/* Ends a launch that was begun by the quick way. */
+/* Ends a launch that sc_work_begin_simple_launch has begun. */
 void sc_work_end_simple_launch(const char *api, void *site, bool per_thread,
                                struct sc_stream_record *stream, CUresult result)
 {
@@ -172,8 +172,8 @@ void sc_work_end_simple_launch(const char *api, void *site, bool per_thread,
                            (struct sc_history_entry){.direction = SC_NO_DIRECTION});
 }
 
-/* The quick way for cuMemFreeAsync in the order of the legacy stream. NULL: the stream or the
- * process is not simple, or an operation on host memory lacks its mark. */
+/* Returns NULL if the stream or the process is not simple, or an operation on host memory has no
+ * mark yet. */
 struct sc_stream_record *sc_work_begin_legacy_free(enum sc_simplicity least, CUstream handle,
                                                    bool per_thread)
 {

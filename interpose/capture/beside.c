@@ -86,7 +86,7 @@ static void unlock_unchanged(void) SC_RELEASES(beside_lock)
     pthread_mutex_unlock(&beside_lock);
 }
 
-/* Brings the counts up to date that others read without the lock. */
+/* Updates the counts that other functions read without the lock, and releases the lock. */
 static void unlock_beside(void) SC_RELEASES(beside_lock)
 {
     SC_ASSERT_HELD(&beside_lock);
@@ -102,7 +102,7 @@ static void unlock_beside(void) SC_RELEASES(beside_lock)
 
 /* ---- captures ---- */
 
-/* The record for a new capture: the spare one, or a new one. */
+/* Returns a record for a new capture: one that is kept, or a new one. */
 static struct sc_left_out *new_left_out(void)
 {
     lock_beside();
@@ -114,7 +114,7 @@ static struct sc_left_out *new_left_out(void)
     return left_out ? left_out : sc_left_out_new();
 }
 
-/* Keeps the record for the next capture, or frees it. NULL: nothing happens. */
+/* Keeps the record for the next capture, or frees it. NULL does nothing. */
 static void give_back(struct sc_left_out *left_out)
 {
     lock_beside();
@@ -126,8 +126,8 @@ static void give_back(struct sc_left_out *left_out)
         sc_left_out_free(left_out);
 }
 
-/* Lets the capture know what the thread has allocated since another of its captures began, which is
- * still open: that memory is being set up for both. */
+/* Copies into the capture's record what the thread has allocated since another of its captures
+ * began that is still open: that memory is being set up for both. */
 static void share_allocations(const struct open_capture *capture) SC_REQUIRES(beside_lock)
 {
     for (unsigned i = 0; i < capture_count; i++)
@@ -135,7 +135,7 @@ static void share_allocations(const struct open_capture *capture) SC_REQUIRES(be
             sc_left_out_share_allocations(capture->left_out, captures[i].left_out);
 }
 
-/* Adds an open capture. False: too many are open. */
+/* Adds an open capture. Returns false if there are too many. */
 static bool add_capture(const struct open_capture *capture)
 {
     lock_beside();
@@ -156,8 +156,7 @@ static void note_unknown(struct sc_left_out *left_out)
                               &(struct sc_left_out_op){.is_partly_known = true});
 }
 
-/* A capture has begun: notes from now on what the thread does beside it, which the graph will not
- * repeat. */
+/* Prepares a record of what the thread does from now on, in this capture and beside it. */
 void sc_beside_note_begun(const struct sc_stream_record *stream, uintptr_t graph, bool has_nodes)
 {
     SC_KEEP_ERRNO();
@@ -177,8 +176,8 @@ void sc_beside_note_begun(const struct sc_stream_record *stream, uintptr_t graph
     }
 }
 
-/* Takes the capture that began on the stream out of the list. Its left_out is NULL if there is
- * none. */
+/* Removes the capture that began on the stream from the list, and returns it. Its left_out is NULL
+ * if there is none. */
 static struct open_capture take_capture(const struct sc_stream_record *stream)
 {
     struct open_capture taken = {0};
@@ -204,7 +203,7 @@ void sc_beside_drop_capture(const struct sc_stream_record *stream)
 
 /* ---- operations ---- */
 
-/* The operation, as a hazard names one. */
+/* Describes the operation as a hazard's copy. */
 static struct sc_hazard_copy describe_copy(const struct sc_beside_op *op)
 {
     return (struct sc_hazard_copy){
@@ -218,7 +217,7 @@ static struct sc_hazard_copy describe_copy(const struct sc_beside_op *op)
     };
 }
 
-/* The capture has taken an operation: what it writes is in the graph, and not left out. */
+/* Notes an operation that the capture has taken: the graph will repeat it. */
 void sc_beside_note_captured(const struct sc_beside_op *op, uintptr_t graph)
 {
     SC_KEEP_ERRNO();
@@ -240,7 +239,7 @@ void sc_beside_note_captured(const struct sc_beside_op *op, uintptr_t graph)
     unlock_unchanged();
 }
 
-/* The hazard that work beside a capture may turn out to be. */
+/* Describes work beside a capture as the event of the hazard that it may turn out to be. */
 static struct sc_hazard describe_beside(const struct sc_beside_op *op)
 {
     struct sc_culprit culprit = {op->call->api, op->call->site, NULL};
@@ -267,8 +266,8 @@ static void issued_beside_capture(const struct sc_beside_op *op)
     unlock_beside();
 }
 
-/* Holds the operation's uses against the watched memory. Returns whether the operation reads what a
- * launch should have written: then `hazard` is filled in. */
+/* Compares the operation's uses with the watched memory. Returns true if the operation reads what a
+ * launch should have written: then fills in `hazard`. */
 static bool check_reads(const struct sc_beside_op *op, struct sc_hazard *hazard)
 {
     const struct sc_left_out_op *does = &op->does;
@@ -303,8 +302,8 @@ static void report_read(const struct sc_beside_op *op, struct sc_hazard *hazard)
     sc_reaper_report(hazard);
 }
 
-/* Work was issued beside captures: it may write what a captured operation reads, or read what only
- * a launch will write. */
+/* Notes work that was issued beside captures. It may write what a captured operation reads, or read
+ * what only a launch will write. */
 void sc_beside_note_issued(const struct sc_beside_op *op)
 {
     SC_KEEP_ERRNO();
@@ -319,7 +318,7 @@ void sc_beside_note_issued(const struct sc_beside_op *op)
         issued_beside_capture(op);
 }
 
-/* The memory is new: nothing that was noted there holds any more. */
+/* Forgets what was noted for these addresses, since the memory is new. */
 void sc_beside_note_allocated(uintptr_t address, size_t size_bytes)
 {
     lock_beside();
@@ -332,8 +331,8 @@ void sc_beside_note_allocated(uintptr_t address, size_t size_bytes)
     unlock_beside();
 }
 
-/* Notes work beside captures of which nothing is known. Also counts as unknown what the captured
- * graphs do: later captured work may read what was written. */
+/* Notes work beside captures of which nothing is known. What the captured graphs do counts as
+ * unknown as well, since later captured work may read what this work has written. */
 void sc_beside_note_unknown_write(void)
 {
     lock_beside();
@@ -352,7 +351,8 @@ void sc_beside_forget_graphs(void)
 
 /* ---- verdicts ---- */
 
-/* The hazard of work beside the capture that captured work may miss. */
+/* Describes the hazard that captured work may read what only work beside the capture has written.
+ */
 static struct sc_hazard describe_found(const struct sc_left_out_finding *finding)
 {
     const struct sc_shape *bytes = &finding->captured_use->shape;
@@ -373,7 +373,8 @@ static const struct sc_device_use *watched_memory(const struct sc_left_out_findi
     return is_used ? finding->captured_use : finding->use;
 }
 
-/* Watches the finding's memory: later launches and reads show whether the work was a hazard. */
+/* Watches the finding's memory: later launches and reads show whether the work beside the capture
+ * was a hazard. */
 static void watch_memory(const struct sc_left_out_finding *finding, const struct sc_hazard *hazard,
                          uintptr_t graph)
 {
@@ -392,8 +393,8 @@ static void watch_memory(const struct sc_left_out_finding *finding, const struct
     unlock_beside();
 }
 
-/* Judges work on memory that no captured work uses. Nothing can be told of it yet, so the memory
- * may be watched. */
+/* Judges work on memory that no captured work uses. Nothing can be concluded yet, so the memory may
+ * be watched. */
 static void judge_unused(const struct open_capture *capture,
                          const struct sc_left_out_finding *finding)
 {
@@ -407,8 +408,8 @@ static void judge_unused(const struct open_capture *capture,
         watch_memory(finding, &hazard, capture->graph);
 }
 
-/* Judges one finding. Work of a library's own is left out: a library that sets itself up beside the
- * capture would have done the same before. */
+/* Judges one finding. Skips work of a library itself: a library that sets itself up beside the
+ * capture would have done the same before it. */
 static void judge_finding(void *context, const struct sc_left_out_finding *finding)
 {
     const struct open_capture *capture = context;
@@ -435,8 +436,8 @@ static bool count_nodes(uintptr_t graph, size_t *count)
            sc_real.cuGraphGetNodes((CUgraph)graph, NULL, count) == CUDA_SUCCESS;
 }
 
-/* Notes what launches of the graph write. It is unknown if the graph has a node that nobody has
- * told of. Not inlined, so that the locals do not stand on the stack while the driver is asked. */
+/* Notes what launches of the graph write. That is unknown if the graph has nodes that were not
+ * seen. Not inlined, so that its local variables are not on the stack while the driver is asked. */
 static __attribute__((noinline)) void note_graph_writes(const struct open_capture *capture,
                                                         bool is_counted, size_t count)
 {
@@ -447,7 +448,7 @@ static __attribute__((noinline)) void note_graph_writes(const struct open_captur
     unlock_beside();
 }
 
-/* The capture has ended: reports what its graph will miss when it is launched again. */
+/* Judges what the graph lacks, when the capture has ended. */
 void sc_beside_note_ended(const struct sc_stream_record *stream)
 {
     SC_KEEP_ERRNO();
@@ -480,7 +481,7 @@ void sc_beside_forget_handle(uintptr_t handle)
     unlock_beside();
 }
 
-/* The program has added a node by hand, of which nothing is known. */
+/* What the node does is not known. */
 void sc_beside_note_node_added(uintptr_t graph)
 {
     lock_beside();
@@ -498,7 +499,8 @@ void sc_beside_note_node_changed(void)
     unlock_beside();
 }
 
-/* Takes a hazard that was found under the lock, to be reported outside of it. */
+/* Takes a hazard that was found under the lock, to be reported without it. Returns false if there
+ * is none. */
 static bool take_hazard(struct sc_hazard *hazard)
 {
     lock_beside();
@@ -507,8 +509,8 @@ static bool take_hazard(struct sc_hazard *hazard)
     return found;
 }
 
-/* Reports work that ran beside a capture and is missing in the graph, when a launch reads once more
- * what that work left. */
+/* Reports work that ran beside a capture and that the graph lacks, when a launch reads what that
+ * work has left for the second time. */
 void sc_beside_note_launched(uintptr_t exec)
 {
     SC_KEEP_ERRNO();

@@ -60,8 +60,8 @@ static unsigned open_count(void)
 
 /* ---- begin and end ---- */
 
-/* Leaves a mark, and a fence, behind the stream's work: no event of ours can be recorded there
- * until the capture ends. */
+/* Records a mark (completion event) and a fence after the stream's work: until the capture ends, no
+ * event of the library's can be recorded there. */
 static void mark_before_capture_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -72,7 +72,7 @@ static void mark_before_capture_locked(struct sc_stream_record *stream) SC_REQUI
         sc_marks_fence_locked(stream);
 }
 
-/* Adds the capture to the list, and returns its name; 0: there is no room. */
+/* Adds the capture to the list, and returns its name (a serial number); 0: there is no room. */
 static uint64_t add_capture(struct sc_capture *capture)
 {
     static uint64_t made;
@@ -87,8 +87,7 @@ static uint64_t add_capture(struct sc_capture *capture)
     return capture->name;
 }
 
-/* The driver is about to begin a capture on the stream. Returns a number for it, 0 if no room is
- * left. The stream's lock stays taken until sc_captures_began. */
+/* The stream's lock stays held until sc_captures_began. */
 uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureMode mode,
                                bool to_graph, const struct sc_call *call)
 {
@@ -111,7 +110,7 @@ uint64_t sc_captures_beginning(struct sc_stream_record *stream, CUstreamCaptureM
     return add_capture(&capture);
 }
 
-/* Takes a capture out of the list of open ones. */
+/* Removes a capture from the list of open ones. */
 static void remove_locked(unsigned i) SC_REQUIRES(captures_lock)
 {
     SC_ASSERT_HELD(&captures_lock);
@@ -122,7 +121,7 @@ static void remove_locked(unsigned i) SC_REQUIRES(captures_lock)
     atomic_fetch_sub(&sc_captures_count, 1);
 }
 
-/* The place of the capture in the list, or a place behind all. */
+/* Returns the index of the capture in the list, or the length of the list. */
 static unsigned find_locked(uint64_t name) SC_REQUIRES(captures_lock)
 {
     SC_ASSERT_HELD(&captures_lock);
@@ -132,7 +131,7 @@ static unsigned find_locked(uint64_t name) SC_REQUIRES(captures_lock)
     return i;
 }
 
-/* The driver has begun the capture, or has refused. */
+/* Removes the capture again if the driver has refused to begin it. */
 void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begun)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -151,7 +150,8 @@ void sc_captures_began(struct sc_stream_record *stream, uint64_t name, bool begu
     pthread_mutex_unlock(&captures_lock);
 }
 
-/* The graph that the stream's capture makes; 0: it captures into the program's. */
+/* Returns the graph that the stream's capture makes; 0: it captures into a graph of the program's.
+ */
 uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream)
 {
     uintptr_t graph = 0;
@@ -163,7 +163,7 @@ uintptr_t sc_captures_own_graph(const struct sc_stream_record *stream)
     return graph;
 }
 
-/* Removes the capture that began on the stream. False: none is open. */
+/* Removes the capture that began on the stream. Returns false if there is none. */
 static bool remove_capture(const struct sc_stream_record *stream)
 {
     unsigned i = 0;
@@ -177,7 +177,7 @@ static bool remove_capture(const struct sc_stream_record *stream)
     return found;
 }
 
-/* The capture may have ended: if so, waits that could not be made during captures are made now. */
+/* If the capture has ended, makes the waits that streams have put off because of it. */
 void sc_captures_ended(struct sc_stream_record *stream)
 {
     SC_KEEP_ERRNO();
@@ -187,8 +187,8 @@ void sc_captures_ended(struct sc_stream_record *stream)
         sc_detours_make_owed_waits();
 }
 
-/* Removes a capture of the context. `graph`: the capture's graph if it ends with the capture, or 0.
- * False: the context has no more captures. */
+/* Removes a capture of the context. `graph`: the capture's graph if it ends with the capture, else
+ * 0. Returns false if the context has no more captures. */
 static bool take_capture_in(const struct sc_context *context, uintptr_t *graph)
 {
     unsigned i = 0;
@@ -203,7 +203,7 @@ static bool take_capture_in(const struct sc_context *context, uintptr_t *graph)
     return found;
 }
 
-/* The context has ended, and its captures with it. */
+/* Removes the captures of a context that has ended, and their graphs. */
 void sc_captures_forget_of_context(const struct sc_context *context)
 {
     uintptr_t graph;
@@ -224,8 +224,9 @@ void sc_captures_note_joining(struct sc_stream_record *stream)
         mark_before_capture_locked(stream);
 }
 
-/* The latest capture of the context for which `is_better` holds; else the context's latest. If the
- * context has none, the latest of all, which may have drawn in streams of this context. */
+/* Returns the latest capture of the context for which `is_better` returns true; else the context's
+ * latest. If the context has none: the latest of all, which streams of this context may have
+ * joined. */
 static struct sc_capture find_capture(const struct sc_context *context,
                                       bool (*is_better)(const struct sc_stream_record *first,
                                                         const void *argument),
@@ -265,7 +266,7 @@ struct sc_capture sc_captures_find_of_stream(const struct sc_stream_record *stre
     return find_capture(stream->context, is_stream, stream);
 }
 
-/* Reports a call that breaks a capture, or would. */
+/* Reports a call that has broken a capture, or would have without the repair. */
 void sc_captures_report(enum sc_hazard_code code, enum sc_action action,
                         const struct sc_capture_begin *begin, const struct sc_call *call)
 {
@@ -292,7 +293,7 @@ static uint64_t capture_of_event(CUevent event)
                                                : 0;
 }
 
-/* The name of the open capture that adds to the graph, or unknown_name. */
+/* Returns the name of the open capture that adds to the graph, or unknown_name. */
 static uint64_t capture_of_graph(uintptr_t graph)
 {
     uint64_t name = unknown_name;
@@ -318,7 +319,7 @@ bool sc_captures_is_captured_event(CUevent event)
     return open;
 }
 
-/* Notes in which stream's capture the event was recorded; NULL: in none any more. */
+/* Notes in which stream's capture the event was recorded; NULL: in none. */
 void sc_captures_note_event(CUevent event, struct sc_stream_record *stream)
 {
     uint64_t name = stream ? capture_of_graph(sc_streams_graph(stream)) : 0;
@@ -356,8 +357,7 @@ static bool is_broken_by_call(const struct sc_capture *capture)
            thread_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
 }
 
-/* Finds an open capture that a forbidden call of this thread would break, by its mode; one of the
- * thread's own first. */
+/* Looks for a capture that the thread itself began first. */
 bool sc_captures_find_endangered(struct sc_capture *endangered)
 {
     bool found = false;
@@ -374,7 +374,7 @@ bool sc_captures_find_endangered(struct sc_capture *endangered)
     return found;
 }
 
-/* Gives the thread another mode. Returns its former one. */
+/* Sets the thread's capture mode. Returns its former one. */
 static CUstreamCaptureMode exchange_mode(CUstreamCaptureMode mode)
 {
     CUstreamCaptureMode before = thread_mode;
@@ -407,8 +407,9 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 
 /* ---- the gate ---- */
 
-/* Keeps other threads off the legacy stream while the capture begins. Only a blocking stream that
- * captures stands in that stream's way: else returns false. */
+/* Prevents operations of other threads on the legacy stream while the capture begins. Returns
+ * false, having done nothing, unless the stream is a blocking one: only captures of such streams
+ * break those operations. */
 bool sc_captures_shut_gate(const struct sc_stream_record *stream)
 {
     bool shut = stream->kind == SC_STREAM_BLOCKING && sc_captures_are_repaired();

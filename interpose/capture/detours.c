@@ -44,9 +44,9 @@ static bool is_own_blocking(const struct sc_stream_record *stream)
     return stream->kind == SC_STREAM_BLOCKING && !stream->gone && !is_of_other_thread(stream);
 }
 
-/* Locks the stream if `is_wanted` holds and the stream is of this context. Both are asked again
- * under the lock: the stream may have been destroyed before, and the record may be another
- * stream's. */
+/* Locks the stream if it is of this context and `is_wanted` returns true. Both are checked again
+ * under the lock, since the stream may have been destroyed, and the record given to another stream.
+ */
 static bool lock_if(bool (*is_wanted)(const struct sc_stream_record *),
                     struct sc_stream_record *stream, const struct sc_context *context)
     SC_TRY_ACQUIRES(true, stream->lock)
@@ -60,7 +60,7 @@ static bool lock_if(bool (*is_wanted)(const struct sc_stream_record *),
     return wanted;
 }
 
-/* Leaves a fence behind the stream's work, if the stream does not capture. */
+/* Records a fence (an event) after the stream's work, unless the stream captures. */
 static void leave_fence(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;
@@ -97,8 +97,8 @@ static bool may_be_foreign(const struct sc_stream_record *stream)
     return stream->owner && (stream->gone || is_of_other_thread(stream));
 }
 
-/* Makes the private stream wait for such a stream's work, by the events that the stream's thread
- * has left behind the work. */
+/* Orders the private stream after the work of a per-thread default stream of another thread, by
+ * events that this thread has recorded there. */
 static void come_after_foreign(struct edges *edges, struct sc_stream_record *stream)
     SC_REQUIRES(stream->lock)
 {
@@ -109,7 +109,7 @@ static void come_after_foreign(struct edges *edges, struct sc_stream_record *str
     edges->incomplete |= !sc_unfinished_is_done(stream, tail);
 }
 
-/* Makes the private stream wait for the stream's work: at its fence if the stream captures, else at
+/* Orders the private stream after the stream's work: by the stream's fence if it captures, else by
  * an event that is recorded now. */
 static void come_after_own(struct edges *edges, struct sc_stream_record *stream)
     SC_REQUIRES(stream->lock)
@@ -121,8 +121,8 @@ static void come_after_own(struct edges *edges, struct sc_stream_record *stream)
         make_private_wait(edges, edges->event);
 }
 
-/* Makes the private stream wait for the stream's earlier work. A stream that is destroyed meanwhile
- * has handed its work on to the marker stream. */
+/* Orders the private stream after the stream's earlier work. If the stream is destroyed meanwhile,
+ * the marker stream comes after its work. */
 static void come_after(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     struct edges *edges = argument;
@@ -144,8 +144,8 @@ static void note_joined_work(struct sc_stream_record *earlier, struct sc_stream_
         sc_unfinished_join(later);
 }
 
-/* Makes the stream's later work wait for the private stream: now, or when the stream's capture has
- * ended, or when its thread next uses it. */
+/* Orders the stream's later work after the private stream: now, or when its capture has ended, or
+ * when its thread uses it next. */
 static void come_before(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     const struct edges *edges = argument;
@@ -161,7 +161,7 @@ static void come_before(void *argument, struct sc_stream_record *stream) SC_UNFO
     SC_TRACKED(sc_events_note_wait(track.events, track.order, id, (uintptr_t)edges->event));
 }
 
-/* Makes the wait that the stream owes, unless the stream still captures. */
+/* Makes the wait that the stream has put off, unless it still captures. */
 static void pay_wait(void *argument, struct sc_stream_record *stream)
 {
     const struct edges *edges = argument;
@@ -179,8 +179,8 @@ static void pay_wait(void *argument, struct sc_stream_record *stream)
 /* Contexts that have a private stream, the latest first. They are never taken out. */
 static _Atomic(struct sc_context *) detoured;
 
-/* Makes the private stream of the context, and its events, when they are first needed. False: that
- * fails. */
+/* Makes the context's private stream, and its events, when they are first needed. Returns false if
+ * that fails. */
 static bool make_private_stream(struct sc_context *context)
 {
     struct sc_context_detours *own = &context->detours;
@@ -203,8 +203,8 @@ static bool make_private_stream(struct sc_context *context)
     return own->stream != NULL;
 }
 
-/* Makes the private stream wait for the legacy stream's earlier work: events on the marker stream
- * follow that work. */
+/* Orders the private stream after the legacy stream's earlier work: events on the marker stream
+ * come after that work. */
 static void come_after_legacy(struct sc_context *context, const struct edges *edges)
 {
     CUstream marker = sc_marks_marker(context);
@@ -218,8 +218,8 @@ static struct edges edges_of(struct sc_context *context, CUevent event)
         .context = context, .private = context->detours.stream->handle, .event = event};
 }
 
-/* Makes the private stream wait for all that the legacy stream would have waited for. False: that
- * is impossible. */
+/* Orders the private stream after all that the legacy stream would have waited for. Returns false
+ * if that is impossible. */
 static bool order_before(struct sc_context *context)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -255,8 +255,8 @@ static bool legacy_is_blocked(void)
                                               CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 
-/* Makes the wait that the legacy stream owes, unless it is still blocked. The context is current,
- * and its detours are locked. */
+/* Makes the wait that the legacy stream has put off, unless a capture still blocks it. Pre: the
+ * context is current, and its detours are locked. */
 static void pay_wait_of_legacy(struct sc_context *context)
 {
     if (!context->legacy_stream->owes_wait || legacy_is_blocked())
@@ -269,9 +269,9 @@ static void pay_wait_of_legacy(struct sc_context *context)
     context->legacy_stream->owes_wait = false;
 }
 
-/* Makes later work of the context's blocking streams, and of the legacy stream, wait for the
- * detour. If the capture has ended meanwhile, its end has paid nothing yet for this detour: the
- * legacy stream waits now. */
+/* Orders later work of the context's blocking streams, and of the legacy stream, after the detour.
+ * If the capture has ended meanwhile, its end did not know of this detour: then the legacy stream
+ * waits now. */
 static void order_after(struct sc_context *context)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -292,7 +292,7 @@ static void order_after(struct sc_context *context)
     sc_relaxed_end(&relaxed);
 }
 
-/* The stream has to wait for work that took a detour during a capture. Makes that wait now. */
+/* Makes the wait for a detour that the stream has put off during a capture. */
 void sc_detours_pay(struct sc_stream_record *stream)
 {
     SC_TRACE("detour-pay stream", stream->id);
@@ -306,7 +306,7 @@ void sc_detours_pay(struct sc_stream_record *stream)
     sc_relaxed_end(&relaxed);
 }
 
-/* Makes all waits that are owed in the context. */
+/* Makes all waits that streams of the context have put off. */
 static void pay_in_context(struct sc_context *context)
 {
     if (sc_contexts_is_quiet(context) || !sc_contexts_push(context))
@@ -321,7 +321,7 @@ static void pay_in_context(struct sc_context *context)
     sc_contexts_pop();
 }
 
-/* A capture has ended: makes all waits that streams still owe. */
+/* Makes all waits that streams have put off, since a capture has ended. */
 void sc_detours_make_owed_waits(void)
 {
     struct sc_context *context = atomic_load_explicit(&detoured, memory_order_acquire);
@@ -336,7 +336,7 @@ void sc_detours_make_owed_waits(void)
 
 /* ---- around an operation ---- */
 
-/* A capture forbids the call on the legacy stream in this context. */
+/* Stores which capture forbids the call on the legacy stream in this context. */
 static void set_capture(struct sc_detour *detour, struct sc_context *context)
 {
     detour->context = context;
@@ -345,7 +345,7 @@ static void set_capture(struct sc_detour *detour, struct sc_context *context)
     detour->capture = sc_captures_find_blocking(context).begin;
 }
 
-/* Enters the gate, so that no capture begins before the operation is over, and looks whether an
+/* Enters the gate, so that no capture begins before the operation is over, and finds out whether an
  * open capture blocks the operation now. sc_detour_finish leaves the gate, also if this returns
  * false. */
 static bool enter_gate_and_ask(struct sc_detour *detour)
@@ -362,8 +362,8 @@ static bool enter_gate_and_ask(struct sc_detour *detour)
     return true;
 }
 
-/* The legacy stream cannot be used during a capture: the call goes to a stream of ours that is
- * ordered as the legacy stream would be. */
+/* If an open capture blocks the legacy stream, redirects the call to the private stream, ordered as
+ * the legacy stream would be. */
 void sc_detour_prepare(struct sc_detour *detour, CUstream *stream)
 {
     SC_KEEP_ERRNO();
@@ -373,8 +373,8 @@ void sc_detour_prepare(struct sc_detour *detour, CUstream *stream)
     }
 }
 
-/* Begins a detour for a wait of the legacy stream that a capture forbids. The legacy stream of a
- * green context may be part of the capture itself: then the wait is a captured one. */
+/* Begins a detour for a wait of the legacy stream that a capture forbids. (The legacy stream of a
+ * green context may belong to the capture itself: then the wait is captured.) */
 bool sc_detour_begin_wait(struct sc_detour *detour, const struct sc_call *call, CUstream *stream,
                           CUevent event)
 {
@@ -410,8 +410,8 @@ static void ask_event(struct query *query, CUevent event)
         query->answer = sc_real.cuEventQuery(event);
 }
 
-/* Asks whether the work of a stream is done that a query of the legacy stream would have
- * covered. */
+/* Asks whether the work of another thread's default stream is done, by the events that this thread
+ * has recorded. */
 static void ask_foreign(struct query *query, struct sc_stream_record *stream)
     SC_REQUIRES(stream->lock)
 {
@@ -422,7 +422,7 @@ static void ask_foreign(struct query *query, struct sc_stream_record *stream)
     query->incomplete |= !sc_unfinished_is_done(stream, tail);
 }
 
-/* Asks whether the stream's work is done, by events of ours or by a query. */
+/* Asks whether the stream's work is done, by events of the library's or by a query. */
 static void ask_stream(void *argument, struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     struct query *query = argument;
@@ -439,7 +439,7 @@ static void ask_stream(void *argument, struct sc_stream_record *stream) SC_UNFOL
 }
 
 /* Asks whether the legacy stream's work is done. Nothing is added to that stream while it is
- * blocked, so one event serves all queries: it is recorded again only if there was new work. */
+ * blocked, so one event answers all queries: it is recorded again only after new work. */
 static void ask_legacy(struct query *query, struct sc_context *context)
 {
     struct sc_context_detours *own = &context->detours;
@@ -454,8 +454,8 @@ static void ask_legacy(struct query *query, struct sc_context *context)
     ask_event(query, own->query_event);
 }
 
-/* Asks all streams that the legacy stream would wait for. False: some work has no event of ours
- * behind it. */
+/* Asks about all streams that the legacy stream would wait for. Returns false if no event of the
+ * library's comes after some of the work. */
 static bool ask_all(struct sc_context *context, CUresult *answer)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -472,7 +472,7 @@ static bool ask_all(struct sc_context *context, CUresult *answer)
 }
 
 /* Answers a query or wait of the legacy stream that a capture forbids, from all streams that it
- * stands for. False: the driver may be asked. */
+ * stands for. Returns false if the driver may be asked. */
 bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call, CUstream stream,
                            CUresult *answer)
 {
@@ -489,8 +489,8 @@ bool sc_detour_begin_query(struct sc_detour *detour, const struct sc_call *call,
 
 /* ---- the end ---- */
 
-/* Reports a refusal by a capture that began while the operation was under way, or in spite of the
- * gate. */
+/* Reports that the driver has refused the operation because of a capture that began while it was
+ * under way, or in spite of the gate. */
 static void report_late(const struct sc_detour *detour, CUresult result)
 {
     struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
@@ -501,7 +501,7 @@ static void report_late(const struct sc_detour *detour, CUresult result)
     sc_captures_report(SC301, SC_ACTION_REPORTED, &capture.begin, detour->call);
 }
 
-/* Ends a detour that met a capture, and reports it. */
+/* Ends a detour that was made because of a capture, and reports it. */
 static void finish_detour(struct sc_detour *detour, CUresult result)
 {
     if (detour->stream) {
@@ -516,7 +516,8 @@ static void finish_detour(struct sc_detour *detour, CUresult result)
                            &detour->capture, detour->call);
 }
 
-/* Ends the detour, or reports the refusal of a call that met a capture only after the look. */
+/* Ends the detour; or reports that the driver has refused a call for which no capture was found
+ * before. */
 void sc_detour_finish(struct sc_detour *detour, CUresult result)
 {
     SC_KEEP_ERRNO();
@@ -528,8 +529,7 @@ void sc_detour_finish(struct sc_detour *detour, CUresult result)
         sc_legacy_gate_leave();
 }
 
-/* The driver has refused a call that went the quick way: finds out whether a capture was the
- * cause. */
+/* Finds out whether a capture was the reason why the driver has refused a simple call. */
 void sc_detour_report_refused(const char *api, void *site, bool per_thread, CUresult result)
 {
     SC_CARRY();

@@ -32,7 +32,7 @@ static bool is_shut(void)
     return atomic_load(&times_shut) != 0;
 }
 
-/* Is any thread within a call on the legacy stream? */
+/* Is any thread making a call on the legacy stream? */
 static bool is_occupied(void)
 {
     for (unsigned i = 0; i < LANES; i++)
@@ -49,8 +49,9 @@ static void wait_while(bool (*holds)(void))
         sched_yield();
 }
 
-/* Enters first and looks then, as whoever shuts the gate shuts it first and then looks who is in:
- * so one of the two sees the other. If the gate was shut, the operation waits outside. */
+/* Announces the operation first, and then checks whether the gate is shut; a thread that shuts the
+ * gate does so first, and then checks for operations. So one of the two sees the other. If the gate
+ * was shut, the operation waits. */
 void sc_legacy_gate_enter(void)
 {
     struct lane *lane = own_lane();

@@ -8,7 +8,7 @@
 #include "common/poison.h"
 
 /* Finds the latest capture of the current context, for a call that breaks every capture in the
- * context, whatever the modes are. False: there is no current context. */
+ * context, whatever the modes are. Returns false if there is no current context. */
 static bool find_in_context(struct sc_capture *capture)
 {
     struct sc_context *context = sc_active() ? sc_contexts_current() : NULL;
@@ -17,8 +17,8 @@ static bool find_in_context(struct sc_capture *capture)
     return context != NULL;
 }
 
-/* Before a call that a capture may forbid, of this thread or another: relaxes the thread's mode, so
- * that the call goes through and the capture lives. */
+/* Relaxes the thread's capture mode before a call that a capture of this thread or another one may
+ * forbid, so that the call succeeds and the capture goes on. */
 void sc_permit_prepare(struct sc_permit *permit, const struct sc_call *call)
 {
     permit->call = call;
@@ -46,9 +46,9 @@ static enum sc_hazard_code code_of(const struct sc_permit *permit, CUresult resu
     return sc_captures_is_own(&permit->capture) ? SC302 : SC303;
 }
 
-/* Reports the call if it was made under a permit, or refused. A call that the driver refuses also
- * under relaxed mode (a synchronise of the capturing stream itself) cannot be healed. A call that
- * relaxed mode was not needed for breaks no capture, and is not reported. */
+/* Reports a call that was made under a permit, or that was refused. A call that the driver refuses
+ * in relaxed mode as well (a synchronise of the capturing stream itself) cannot be repaired. A call
+ * that succeeds in any mode breaks no capture, and is not reported. */
 void sc_permit_report(struct sc_permit *permit, CUresult result)
 {
     SC_KEEP_ERRNO();

@@ -25,8 +25,8 @@ bool sc_address_is_pageable(CUdeviceptr address)
     return sc_real.cuPointerGetAttribute && ask_type(address, &type) != CUDA_SUCCESS;
 }
 
-/* Where the block begins that the address lies in; the address itself if the driver does not
- * know. */
+/* Returns where the block begins that contains the address; the address itself if the driver does
+ * not know. */
 uintptr_t sc_address_base(uintptr_t address)
 {
     CUdeviceptr base = 0;

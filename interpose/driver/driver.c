@@ -48,7 +48,7 @@ static void **slot_of(const struct row *row, struct sc_real *table)
     return (void **)(void *)((char *)table + row->slot);
 }
 
-/* Is the function one of our wrappers, and not the driver's? */
+/* Is the function one of the library's wrappers, and not the driver's? */
 bool sc_driver_is_wrapper(const void *function)
 {
     for (unsigned i = 0; i < ROW_COUNT; i++)
@@ -57,8 +57,8 @@ bool sc_driver_is_wrapper(const void *function)
     return false;
 }
 
-/* The handle to look functions up in: the caller's, if it has the driver's functions; else that of
- * the driver that a linked program has loaded. */
+/* Returns the handle in which to look functions up: the caller's, if it has the driver's functions;
+ * else that of the driver that a linked program has loaded. */
 static void *driver_handle(void *handle)
 {
     void *init = handle ? sc_loader_symbol(handle, "cuInit") : NULL;
@@ -67,8 +67,8 @@ static void *driver_handle(void *handle)
     return dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
 }
 
-/* Looks all functions up, into a table of the caller's, since every look-up takes the loader's
- * lock. False: there is no driver. */
+/* Looks all functions up, into a table of the caller's: every look-up takes the loader's lock, so
+ * no lock of the library's may be held. Returns false if there is no driver. */
 static bool look_up_all(void *handle, struct sc_real *table)
 {
     void *driver = driver_handle(handle);
@@ -88,8 +88,8 @@ static bool look_up_all(void *handle, struct sc_real *table)
     return true;
 }
 
-/* Publishes the table, and how functions lead to wrappers: by `wrappers`, or in mode=off straight
- * through the exported doors. */
+/* Publishes the table, and how functions lead to wrappers: through `wrappers`, or, in mode=off,
+ * directly through the exported doors. */
 static void fill_locked(struct sc_real *table) SC_REQUIRES(attach_lock)
 {
     SC_ASSERT_HELD(&attach_lock);
@@ -105,9 +105,9 @@ static void fill_locked(struct sc_real *table) SC_REQUIRES(attach_lock)
     }
 }
 
-/* Attaches to the driver. Threads that come at once all look the functions up, and the first one's
- * table is taken. No thread waits for the loader with the lock held: a constructor, which holds the
- * loader's lock, may want the driver as well. */
+/* Attaches to the driver. All threads that come here at the same time look the functions up, and
+ * the first one's table is used. No thread waits for the loader while it holds the lock: a
+ * constructor, which holds the loader's lock, may need the driver as well. */
 static void attach_once(void *handle)
 {
     struct sc_real table = {0};
@@ -130,7 +130,7 @@ bool sc_driver_attach(void *handle)
     return atomic_load_explicit(&attached, memory_order_acquire);
 }
 
-/* The wrapper of a driver's function, or that function if it has none. */
+/* Returns the wrapper of a driver's function, or the function itself if it has none. */
 void *sc_driver_wrapper_of(void *real)
 {
     if (!atomic_load_explicit(&attached, memory_order_acquire))
@@ -139,7 +139,7 @@ void *sc_driver_wrapper_of(void *real)
     return wrapper ? (void *)wrapper : real;
 }
 
-/* Has the driver's function of this name a wrapper? */
+/* Is there a wrapper of the driver's function of this name? */
 bool sc_driver_wraps(const char *symbol)
 {
     for (unsigned i = 0; i < ROW_COUNT; i++)

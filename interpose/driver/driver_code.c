@@ -52,7 +52,7 @@ void sc_driver_code_note_thread(void)
     is_drivers_thread = true;
 }
 
-/* Has the driver's code, and not the program's, brought the thread to this place? */
+/* Has the driver called this code, and not the program? */
 bool sc_driver_code_has_called(uintptr_t pc, const void *context)
 {
     ucontext_t here;
@@ -63,7 +63,8 @@ bool sc_driver_code_has_called(uintptr_t pc, const void *context)
     return sc_unwind_any_caller(context ? context : &here, sc_driver_code_has);
 }
 
-/* Does the driver's code run there, itself or in a function of the C library that it has called? */
+/* Does the driver's code run there, directly or in a function of the C library that it has called?
+ */
 bool sc_driver_code_runs(uintptr_t pc, const void *context)
 {
     void *frames[CALLERS_MAX];

@@ -15,7 +15,7 @@ static const uintptr_t lowest_address = (uintptr_t)1 << 16;
 static const uintptr_t highest_address = (uintptr_t)1 << 56;
 
 /* Copies what the launch's arguments point to. Before the driver has accepted them the pointers may
- * be wrong: then the memory is peeked at. False: it cannot be read. */
+ * be wrong, so the memory is read in a safe way. Returns false if it cannot be read. */
 static bool copy(const struct sc_launch *launch, void *into, const void *from, size_t size_bytes)
 {
     if (!launch->is_accepted)
@@ -69,7 +69,7 @@ struct block {
     size_t size_bytes;
 };
 
-/* Finds the block in `extra`, a list of names and values. */
+/* Finds the block of parameters in `extra`, a list of names and values. */
 static struct block block_of(const struct sc_launch *launch)
 {
     struct block block = {0};
@@ -98,8 +98,8 @@ static void add_parameter(struct sc_kernel_parameters *read, const struct sc_lau
         read->is_known = false;
 }
 
-/* Adds all words of the block, since this driver does not tell of parameters. An address among them
- * is at a multiple of eight. */
+/* Adds all words of the block, since this driver says nothing about parameters. An address is at a
+ * multiple of eight. */
 static void add_block(struct sc_kernel_parameters *read, const struct sc_launch *launch,
                       struct block block)
 {
@@ -108,7 +108,7 @@ static void add_block(struct sc_kernel_parameters *read, const struct sc_launch 
         add_words(read, launch, block.bytes, block.size_bytes);
 }
 
-/* Adds the words of each parameter that the driver tells of. */
+/* Adds the words of each parameter, as the driver describes them. */
 static void add_parameters(struct sc_kernel_parameters *read, const struct sc_launch *launch,
                            struct block block)
 {
@@ -130,7 +130,7 @@ static void add_parameters(struct sc_kernel_parameters *read, const struct sc_la
     read->is_known = read->is_known && result == CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Reads the words among a launch's parameters that may be addresses. */
+/* Stores the words among a launch's parameters that may be addresses. */
 void sc_kernel_parameters_read(struct sc_kernel_parameters *read, const struct sc_launch *launch)
 {
     SC_NO_CANCELLATION_POINT();

@@ -4,8 +4,7 @@
 
 #include "common/poison.h"
 
-/* The mode is set also while nothing has captured: another thread may begin a capture at any
- * moment. */
+/* Sets the mode even if nothing has captured: another thread may begin a capture at any moment. */
 struct sc_relaxed sc_relaxed_begin(void)
 {
     struct sc_relaxed relaxed = {false, CU_STREAM_CAPTURE_MODE_RELAXED};

@@ -20,8 +20,8 @@ enum { ENTRIES_MAX = 4096 }; /* of a folder that are looked at: the process is a
 /* Is given each entry of a folder. True: the walk is over. */
 typedef bool visitor(void *context, const char *folder, const char *name);
 
-/* Calls `visit` for the entries of a folder until it returns true. By system calls alone, as a
- * child that has forked may have no working C library. */
+/* Calls `visit` for the entries of a folder until it returns true. Makes system calls alone, since
+ * a forked child may have no working C library. */
 static bool walk_folder(const char *folder, visitor *visit, void *context)
 {
     _Alignas(struct dirent64) char entries[ENTRIES_BYTES];
@@ -51,8 +51,8 @@ static const char *path_of(char path[PATH_BYTES], const char *folder, const char
     return path;
 }
 
-/* A visitor of /proc/PID/fd: is the descriptor that of a GPU's file? The path may lie below another
- * root. */
+/* For entries of /proc/PID/fd: is the descriptor one of a GPU's file? The path may begin with
+ * another root. */
 static bool is_device_file(void *unused, const char *folder, const char *name)
 {
     char path[PATH_BYTES], target[LINK_BYTES];
@@ -61,7 +61,7 @@ static bool is_device_file(void *unused, const char *folder, const char *name)
     return strstr(target, "/dev/nvidia");
 }
 
-/* Adds the child to the statement, if it has a device open. */
+/* Adds the child to the statement if it has a device open. */
 static void add_child(struct sc_statement *statement, const char *pid)
 {
     char path[PATH_BYTES];
@@ -75,7 +75,7 @@ static void add_child(struct sc_statement *statement, const char *pid)
     child->name[size > 0 ? strcspn(child->name, "\n") : 0] = '\0';
 }
 
-/* A visitor of /proc/self/task: adds the children that the thread has forked, which its file lists
+/* For entries of /proc/self/task: adds the children that the thread has forked; its file lists them
  * as "1 2 3 ". */
 static bool add_of_thread(void *statement, const char *folder, const char *name)
 {

@@ -42,7 +42,7 @@ static uintptr_t page_of(uintptr_t address)
     return address & -(uintptr_t)getpagesize();
 }
 
-/* Where the object lies in memory, and which part of it the loader has made read-only. */
+/* Stores where the object lies in memory, and which part of it the loader has made read-only. */
 static void note_segments(struct object *object, const struct dl_phdr_info *info)
 {
     object->start = UINTPTR_MAX;
@@ -66,8 +66,8 @@ struct search {
     size_t left;
 };
 
-/* Describes one loaded object, the one that the search counts down to. Returns 1 there, to end the
- * walk. */
+/* Describes one loaded object: the one at which the search's count reaches zero. Returns 1 there,
+ * to end the walk. */
 static int describe_if_reached(struct dl_phdr_info *info, size_t size, void *argument)
 {
     struct search *search = argument;
@@ -116,7 +116,7 @@ static bool protect_sealed(const struct object *object, int protection)
                           object->sealed_end - object->sealed_start, protection) == 0;
 }
 
-/* Makes calls that go through this slot go to `function`. */
+/* Has calls through this slot go to `function`. */
 static void store_into_slot(const struct object *object, uintptr_t slot, void *function)
 {
     bool is_sealed = slot - object->sealed_start < object->sealed_end - object->sealed_start;
@@ -128,16 +128,16 @@ static void store_into_slot(const struct object *object, uintptr_t slot, void *f
 }
 
 /* Does the slot lead to `function`, or is it not bound yet? An unbound slot leads into the object
- * itself, and the first call would bind it. Any other content comes from the program, from a tool,
- * or from another version, and stays. */
+ * itself, and the first call would bind it. Any other content was stored by the program, a tool, or
+ * for another version, and stays. */
 static bool is_bound_to(const struct object *object, uintptr_t slot, const void *function)
 {
     uintptr_t held = atomic_load_explicit((_Atomic(uintptr_t) *)slot, memory_order_acquire);
     return held == (uintptr_t)function || held - object->start < object->end - object->start;
 }
 
-/* Binds the slot to what dlsym answers with our hooks in place, if that is not what the loader
- * answers. */
+/* Binds the slot to what dlsym returns while our hooks are in place, if the loader's result is
+ * another. */
 static void bind_slot(const struct object *object, uintptr_t slot, const char *name)
 {
     void *found = sc_exported_by_us(name) ? sc_loader_symbol(object->handle, name) : NULL;
@@ -146,8 +146,8 @@ static void bind_slot(const struct object *object, uintptr_t slot, const char *n
         store_into_slot(object, slot, wanted);
 }
 
-/* Looks through the object's slots for functions that we wrap: an object loaded with RTLD_DEEPBIND
- * has found its own ones instead of our wrappers. */
+/* Searches the object's slots for functions that the library wraps: an object that was opened with
+ * RTLD_DEEPBIND has found other ones in place of our wrappers. */
 static void bind_each(const struct object *object, const ElfW(Rela) * first, size_t size_bytes,
                       uintptr_t base)
 {
@@ -158,7 +158,8 @@ static void bind_each(const struct object *object, const ElfW(Rela) * first, siz
     }
 }
 
-/* Binds all slots of an object. The loader has relocated the addresses in its dynamic section. */
+/* Binds all slots of an object. The loader has relocated the addresses in its dynamic section
+ * already. */
 static void bind_object(struct object *object, const struct link_map *map)
 {
     const void *data = NULL, *calls = NULL;
@@ -196,7 +197,7 @@ static void bind_object(struct object *object, const struct link_map *map)
 
 /* ---- all of them ---- */
 
-/* Binds one object of the list. A handle keeps it from being closed meanwhile, and can be had only
+/* Binds one object of the list. A handle prevents that it is closed meanwhile; one can be had only
  * when the loader has finished with the object. The program itself has no name, and was not opened.
  */
 static void bind_found(struct object *object)
@@ -214,7 +215,7 @@ static void bind_found(struct object *object)
     SC_NEXT(close_function *, "dlclose")(object->handle);
 }
 
-/* Binds all objects that have come since the last time. */
+/* Binds all objects that were opened since the last time. */
 static void bind_new(void)
 {
     struct object object = {.index = 0};

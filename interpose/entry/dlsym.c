@@ -19,9 +19,9 @@
 #include "interpose/missed/cupti_doors.h"
 
 /* Is our wrapper the only function of that name? Then there is no driver, and our exported wrapper
- * must not make the program believe in one. The failed look-up behind us has set dlerror(), and its
- * NULL is the answer. The look-up must not be a tail call, since this object must be the one that
- * asks for what comes after it. */
+ * must not make the program believe that there is. The failed look-up of the next one has set
+ * dlerror(), and its NULL is what the program gets. The look-up must not be a tail call, since this
+ * object has to be its caller. */
 static bool is_only_ours(const char *name)
 {
     if (!sc_driver_wraps(name) || sc_driver_attach(NULL))
@@ -36,9 +36,9 @@ static bool is_of_cuda(const char *name)
     return name[0] == 'c' && name[1] == 'u';
 }
 
-/* The answer for a function of the driver's name. What was found may belong to a library with
- * functions of the same names, which is none of our business. The handle of the program itself
- * finds our wrappers first. */
+/* Returns what the program gets for a function with the name of one of the driver's. What was found
+ * may belong to another library with functions of the same names: then it is returned. A handle of
+ * the program itself finds our wrappers first. */
 static void *driver_symbol(void *handle, const char *name, void *found)
 {
     if (sc_unlikely(sc_cupti_doors_is_cupti(name)))
@@ -58,9 +58,9 @@ static bool is_no_hook(const char *name)
            sc_exported_is(name, "__asan_default_options");
 }
 
-/* Is there no function behind the hook, since this libc lacks it? A program that asks whether the
- * function exists then gets NULL, and goes another way. The failed look-up has set dlerror(). A
- * question from within a look-up, as of an allocator, is not answered in this way. */
+/* Is there no function behind the hook, because this libc lacks it? Then a program that asks
+ * whether the function exists gets NULL. The failed look-up has set dlerror(). Not checked within
+ * another look-up, as an allocator may make one. */
 static bool hides_nothing(const char *name, const void *hook)
 {
     return hook && !sc_loader_is_looking() && sc_loader_is_absent(name) &&
@@ -72,9 +72,9 @@ static bool is_absent(const char *name)
     return hides_nothing(name, sc_exported_by_us(name));
 }
 
-/* The answer for a libc function through a real handle, which leads past our hooks. It becomes our
- * hook only if the hook itself would call what was found. A function of that name of another
- * library or interposer, or of another version, is what was asked for. */
+/* Returns what the program gets for a libc function through a handle: our hook, but only if the
+ * hook itself would call what was found. Otherwise it is a function of that name of another library
+ * or interposer, or of another version, and the program asked for that one. */
 static void *hook_of(const char *name, void *found)
 {
     void *hook = is_no_hook(name) ? NULL : sc_exported_by_us(name);
@@ -125,8 +125,8 @@ SC_EXPORT void *dlsym(void *restrict handle, const char *restrict name)
     return real(handle, name);
 }
 
-/* Our hook for dlvsym(RTLD_DEFAULT), which finds no function without a version, as ours are; NULL:
- * no hook. The first libc in sight is everybody's, also ours. */
+/* Returns our hook for dlvsym(RTLD_DEFAULT), which finds no function without a version, such as
+ * ours; NULL: no hook. The first libc in the search is everybody's, also ours. */
 static __attribute__((noinline)) void *default_hook(const char *name, const char *version)
 {
     void *hook = sc_exported_by_us(name);

@@ -9,7 +9,7 @@
 
 #include "common/poison.h"
 
-/* The program has asked for a driver's function: hands out the wrapper of it. */
+/* Returns the wrapper in place of a driver's function that the program has asked for. */
 static CUresult answer_with_wrapper(CUresult result, void **function, int version)
 {
     sc_driver_note_version(version);

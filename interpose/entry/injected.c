@@ -17,7 +17,7 @@
 /* The driver calls this within cuInit, and ignores the result. cuda.h does not declare it. */
 SC_EXPORT int InitializeInjection(void);
 
-/* Finds what the program itself finds by that name. */
+/* Finds what the program itself would find by that name. */
 static void *find_for_program(const char *name)
 {
     void *program = dlopen(NULL, RTLD_LAZY);
@@ -47,7 +47,7 @@ static bool is_copy_preloaded(void)
 }
 
 /* The CUDA driver calls this in a library that CUDA_INJECTION64_PATH names. There the library works
- * without wrappers of the C library, so what needs them is switched off. */
+ * without hooks of the C library, so what needs hooks is switched off. */
 int InitializeInjection(void)
 {
     if (sc_is_preloaded() || is_copy_preloaded())

@@ -91,7 +91,7 @@ static void complain(void *context, const char *line)
 
 static char *first_options; /* a program may overwrite its environment, as setproctitle does */
 
-/* Keeps the options as they are at the start: the program may change its environment. */
+/* Keeps the options as they are at the start, since the program may change its environment. */
 static void keep_options(void)
 {
     const char *text = getenv("SAFECOPY_OPTIONS");
@@ -107,8 +107,8 @@ static const char *options_text(void)
     return text ? text : first_options;
 }
 
-/* Reads the options, and starts what they want. In a setuid program mode is off: it trusts nobody's
- * environment, and the loader would not load us anyway. */
+/* Reads the options, and starts what they ask for. In a setuid program mode is off: it must not
+ * trust the environment, and the loader would not preload the library anyway. */
 static void read_options(void)
 {
     sc_options_defaults(&sc_options);
@@ -142,7 +142,8 @@ static void read_options(void)
                    judges);
 }
 
-/* Finds the functions for waits until a time, by way of our own hooks like all our waits. */
+/* Finds the functions for waits until a time. They lead through our own hooks, like all waits of
+ * the library's. */
 static void find_clock_waits(void)
 {
     sc_cond_clockwait_function *cond =
@@ -152,7 +153,7 @@ static void find_clock_waits(void)
     sc_deadlines_use(cond, sc_loader_real("sem_clockwait") ? sem_clockwait : NULL);
 }
 
-/* Starts the library once, in whichever thread comes first. A thread in a constructor, which has
+/* Starts the library once, on the first thread that comes. A thread in a constructor, which holds
  * the loader's lock, may wait for `started`. So everything that takes that lock comes after
  * pthread_once. */
 void sc_life_start(void)
@@ -188,7 +189,7 @@ static void open_report(void)
 
 static void at_cuda_exit(int status, void *argument);
 
-/* CUDA has come up: opens the report and makes wrappers and hooks work. */
+/* Opens the report, and makes wrappers and hooks active: the driver is initialised. */
 static void become_active(void)
 {
     SC_TRACE("cuda-up");
@@ -211,8 +212,7 @@ static int lock_in_time(pthread_mutex_t *lock) SC_TRY_ACQUIRES(0, *lock)
     return sc_lock_until(lock, &until);
 }
 
-/* The program has called into CUDA: brings up the library, in the first thread that comes; another
- * one waits a limited time. */
+/* Activates the library on the first thread that comes; other threads wait a limited time. */
 static void come_up_once(void)
 {
     if (!sc_driver_attach(NULL)) /* waits while another thread fills the table */
@@ -229,8 +229,8 @@ static void come_up_once(void)
         sc_memory_lines_start();
 }
 
-/* Called when cuInit has succeeded, or, without wrappers, at calls that CUPTI tells of. Does its
- * work once. */
+/* Called when cuInit has succeeded, or, without wrappers, at calls that CUPTI reports. Works once.
+ */
 void sc_life_cuda_is_up(void)
 {
     if (sc_likely(atomic_load_explicit(&up, memory_order_acquire)) || !sc_process_wants_wrappers())
@@ -246,12 +246,12 @@ void sc_life_cuda_is_up(void)
 
 /* ---- fork ---- */
 
-/* In a child that has forked: makes the library inert. CUDA does not work in the child of a process
- * that used it, so neither do we. A child forked before that is a process like any other. Only the
- * calling thread lives on, and a lock of another thread's is never released: no hook of an inactive
- * process takes one. Nor do we hold our locks over fork, to have the child find everything in
- * order. Between our handler and the fork come those of other libraries and of the allocator, which
- * wait for their own locks. Whoever has those may be waiting for ours. */
+/* Makes the library inactive in a forked child. CUDA does not work in the child of a process that
+ * has used it, so neither does the library. (A child that is forked before works like any process.)
+ * Only the calling thread lives on, so a lock that another thread held is never released: no hook
+ * of an inactive process takes one. The library does not hold its locks over fork to prevent that.
+ * Between its fork handler and the fork come those of other libraries and of the allocator, which
+ * wait for their locks, and who holds those may be waiting for ours. */
 static void prepare_child(void)
 {
     tells_no_use = false;
@@ -300,7 +300,7 @@ static void get_holds(void *holds)
     *(struct sc_hold_totals *)holds = SC_TRACKED(sc_holds_totals(track.holds));
 }
 
-/* What the last line of the report says of the whole run. */
+/* Returns what the last line of the report says about the whole run. */
 static struct sc_report_totals totals_of(int status, bool final)
 {
     struct sc_hold_totals holds = {0};
@@ -351,8 +351,8 @@ static void write_summary(int status, bool final, bool asks)
     print_trace();
 }
 
-/* Writes the last summary; with `comes_again` a preliminary one, as memory that is never freed will
- * show only later. */
+/* Writes the last summary; with `comes_again` a preliminary one, since memory that is never freed
+ * will only be known later. */
 static void summarise(int status, bool asks, bool comes_again)
 {
     if (comes_again) {
@@ -369,8 +369,8 @@ void sc_life_dump(void)
     write_summary(UNKNOWN, /*final*/ false, /*asks*/ false);
 }
 
-/* Puts a statement of all memory into the buffer of the question, for a program that asks. Its
- * length is 0 if there is none. */
+/* Writes a statement of all memory into the buffer of the question. Its length is 0 if there is
+ * none. */
 void sc_life_memory(void *question)
 {
     struct sc_life_question *of = question;
@@ -379,8 +379,8 @@ void sc_life_memory(void *question)
     sc_memory_lines_free(memory);
 }
 
-/* Calls the function at the end of the process. The thread may be on a stack of a few KB, as a
- * handler may end the process where a stack has overflowed. */
+/* Calls the function at the end of the process. The thread may have a stack of a few KB, since a
+ * signal handler may end the process after a stack overflow. */
 static void call_at_last(sc_spare_function *function, void *argument)
 {
     if (sc_thread_stack_has_room(LAST_ROOM_BYTES))
@@ -401,7 +401,7 @@ static void stop_showing(void *unused)
     sc_nvtx_stop();
 }
 
-/* Ends what runs, gives the last verdicts, and writes the summary. */
+/* Stops the library's threads, gives the last verdicts, and writes the summary. */
 static void end_all(void *argument)
 {
     struct ending *ending = argument;
@@ -421,9 +421,9 @@ static void end_all(void *argument)
     summarise(ending->status, ending->unsubscribe, ending->unsubscribe && sc_options.leaks);
 }
 
-/* Concludes the process, and returns the status to end with. Only the process that used CUDA has
- * anything to say; a child of vfork shares our memory but not our pid. A cancelled thread ends the
- * process as well. */
+/* Concludes the process, and returns the status to exit with. Only the process that has used CUDA
+ * writes anything: a child of vfork shares its memory but not its pid. A cancelled thread may end
+ * the process as well. */
 static int conclude(int status, bool unsubscribe)
 {
     SC_TRACE("conclude status", status);
@@ -436,7 +436,7 @@ static int conclude(int status, bool unsubscribe)
     return ending.status;
 }
 
-/* Concludes the process, and makes wrappers and hooks inert. */
+/* Concludes the process, and makes wrappers and hooks inactive. */
 static int finish(int status)
 {
     int final_status = conclude(status, /*unsubscribe*/ false);
@@ -445,10 +445,10 @@ static int finish(int status)
     return final_status;
 }
 
-/* Writes the summary when the process ends, while the driver still works. Registered when CUDA came
- * up, after the driver's own handlers, so it runs before them. The device can still be asked, and
- * threads that go on calling CUDA find nothing torn down while we write. Hooks go on after it: what
- * destructors free in flight is held until the process is gone. */
+/* Writes the summary when the process ends, while the driver still works. Registered after the
+ * driver's own exit handlers, so it runs before them. So the device can still be asked, and threads
+ * that go on calling CUDA find everything in place. Hooks stay active after it: what destructors
+ * free in flight is held until the process has ended. */
 static void at_cuda_exit(int status, void *argument)
 {
     (void)argument;
@@ -458,8 +458,8 @@ static void at_cuda_exit(int status, void *argument)
         exit(final_status);
 }
 
-/* Reports that CUDA was used past us: a run of which nothing was seen must not pass for one in
- * which all was well. */
+/* Reports that CUDA was used without the library: a run of which nothing was seen must not look
+ * like a clean one. */
 static void tell_unreached(int status)
 {
     sc_life_start();
@@ -473,9 +473,9 @@ static void tell_unreached(int status)
                       "was protected or looked for (docs/limits.md)");
 }
 
-/* If nothing was seen in this process: reports that CUDA was used past us, or says (verbosity=2)
- * that it was not used. Only a copy of the library that the program uses says so, since another
- * copy may see calls. */
+/* If nothing was seen in this process, reports that CUDA was used without the library, or says
+ * (verbosity=2) that it was not used. Only a copy of the library that the program uses says so,
+ * since another copy may see calls. */
 static void tell_nothing_seen(int status)
 {
     if (atomic_load(&up) || !(sc_process_is_alone() || sc_is_preloaded()))
@@ -486,8 +486,8 @@ static void tell_nothing_seen(int status)
         sc_report_say(NULL, "loaded, and saw no use of CUDA in this process");
 }
 
-/* Reports memory that was never freed (SC601). Not if a signal handler within a lock of ours ends
- * the process. */
+/* Reports memory that was never freed (SC601). Not if a signal handler ends the process that has
+ * interrupted code with a lock of the library's. */
 static void tell_never_freed(void *unused)
 {
     (void)unused;
@@ -496,8 +496,8 @@ static void tell_never_freed(void *unused)
 }
 
 /* Writes the summary at the very end of the process, and ends it with the status that strict=1 asks
- * for. The exit handler that was registered first, so it runs last. Late hazards can still change
- * the status. */
+ * for. This is the exit handler that was registered first, so it runs last. Late hazards can still
+ * change the status. */
 static void at_exit(int status, void *argument)
 {
     (void)argument;
@@ -553,8 +553,8 @@ static void show_all(void *unused)
     sc_nvtx_await();
 }
 
-/* Writes out what must not be lost, before a call that may end the process. A child of vfork goes
- * on as another process, and has nothing to write. */
+/* Writes what must not be lost, before a call that may end the process. A child of vfork goes on as
+ * another process, and has nothing to write. */
 void sc_life_may_vanish(void)
 {
     SC_KEEP_ERRNO();

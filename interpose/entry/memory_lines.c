@@ -38,8 +38,8 @@ static bool has_blocked_signals(void)
     return mask != 0;
 }
 
-/* May this thread ask the driver? Not if it was interrupted within the driver, or runs a host
- * function: it would wait for itself. */
+/* Returns false if the thread was interrupted within the driver, or runs a host function: it would
+ * wait for itself. */
 bool sc_memory_lines_may_ask(void)
 {
     if (sc_library_lock_is_library_thread())
@@ -48,8 +48,8 @@ bool sc_memory_lines_may_ask(void)
            !sc_host_functions_is_here() && !has_blocked_signals();
 }
 
-/* Draws a statement of memory, with what the driver says if `asks`. NULL: memory=off, there is no
- * memory, or the thread is within a lock of ours and may hold the ledger's. */
+/* Returns NULL with memory=off, if there is no memory, or if the thread holds a lock of the
+ * library's, which may be the ledger's. */
 struct sc_statement *sc_memory_lines_draw(bool asks)
 {
     bool is_on =
@@ -79,7 +79,7 @@ static uint64_t next_line_ns(void)
     return sc_options.memory_every_ns ? sc_now_ns() + sc_options.memory_every_ns : UINT64_MAX;
 }
 
-/* Sleeps until `until_ns`, or until there is other news than `news`. */
+/* Sleeps until `until_ns`, or until the count of news is no longer `news`. */
 static void sleep_once(uint32_t news, uint64_t until_ns)
 {
     uint64_t now_ns = sc_now_ns();
@@ -91,7 +91,8 @@ static void sleep_once(uint32_t news, uint64_t until_ns)
     sc_library_threads_unblock_signals();
 }
 
-/* Looks at unaccounted memory, and writes a `memory` line if one is due. True: look again soon. */
+/* Asks about unaccounted memory, and writes a `memory` line if one is due. Returns true if it
+ * should ask again soon. */
 static bool look_once(uint64_t *line_ns)
 {
     atomic_store(&is_writing, true);
@@ -110,8 +111,8 @@ static bool look_once(uint64_t *line_ns)
     return is_restless;
 }
 
-/* The thread that writes a line of memory to the report at intervals and on a signal. It also
- * looks, when a call was noted, what the driver has taken for itself. */
+/* The thread that writes lines of memory at intervals and on a signal. After a noted call it also
+ * asks what the driver has taken for itself. */
 static void *run_thread(void *unused)
 {
     SC_CARRY();
@@ -132,7 +133,8 @@ static void on_signal(int unused)
     wake_thread();
 }
 
-/* Installs the handler of memory_signal. An action of the program's, ignoring included, stays. */
+/* Installs the handler of memory_signal. If the program has set an action of its own (ignoring
+ * included), that stays. */
 static void set_handler(void)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK}, old;
@@ -145,7 +147,7 @@ static void set_handler(void)
         sc_warning_say("memory_signal: the program has an action for it, which stays");
 }
 
-/* Starts that thread if the options ask for it. Warns where they ask for what cannot be. */
+/* Starts that thread if the options ask for it. Warns if they ask for something impossible. */
 void sc_memory_lines_start(void)
 {
     /* A user who asks for lines that cannot be is told: strict would pass for want of them. */
@@ -164,7 +166,7 @@ void sc_memory_lines_start(void)
     sc_library_threads_start(run_thread, 0);
 }
 
-/* At the end of the process: waits a limited time until no line is being written. */
+/* Waits, at the end of the process, a limited time until no line is being written. */
 void sc_memory_lines_stop(void)
 {
     const struct timespec pause = {0, MS_IN_NS};

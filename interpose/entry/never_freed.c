@@ -17,7 +17,7 @@
 
 #include "common/poison.h"
 
-/* The kind of buffer, as hazards name it. */
+/* Returns the kind of buffer, as hazards name it. */
 static enum sc_buffer_kind kind_of(const struct sc_statement_account *lost)
 {
     switch (lost->kind) {
@@ -30,7 +30,7 @@ static enum sc_buffer_kind kind_of(const struct sc_statement_account *lost)
     }
 }
 
-/* The hazard SC601 of all blocks that one stack has allocated and nobody has freed. */
+/* Describes the hazard SC601 of all blocks that one stack has allocated and that were not freed. */
 static struct sc_hazard describe(const struct sc_statement_account *lost)
 {
     const struct sc_origin origin = sc_origins_get(lost->origin);
@@ -50,7 +50,7 @@ static struct sc_hazard describe(const struct sc_statement_account *lost)
     };
 }
 
-/* At the end of the process: reports memory that was never freed. */
+/* Reports memory that was never freed, at the end of the process. */
 void sc_never_freed_report(void)
 {
     struct sc_statement *statement = sc_unwind_is_deep() ? sc_pages_map(sizeof *statement) : NULL;

@@ -91,8 +91,9 @@ SC_EXPORT void safecopy_ignore_end(void)
     sc_annotations_ignore_end();
 }
 
-/* Calls the function where the stack has room for it. A summary takes 13 KB of a stack. Who is in
- * the driver may have its locks, for which another thread would wait. */
+/* Calls the function on the thread's stack if that has room: a summary takes 13 KB. A thread that
+ * is in the driver may hold its locks, for which another thread would wait; so it must not be
+ * another thread. */
 static void call_with_room(void (*function)(void *argument), void *argument)
 {
     if (sc_thread_stack_has_room(SC_ROOM_BYTES))

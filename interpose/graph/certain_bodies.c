@@ -22,7 +22,7 @@ struct search {
     struct sc_handles behind;   /* the conditional node, and the nodes behind it */
 };
 
-/* Adds a node to the queue, unless it was met before. False: there is no memory. */
+/* Adds a node to the queue, unless it was met before. Returns false if there is no memory. */
 static bool add_behind(struct search *search, CUgraphNode node, size_t *length)
 {
     if (sc_handles_get(&search->behind, (uintptr_t)node))
@@ -31,7 +31,8 @@ static bool add_behind(struct search *search, CUgraphNode node, size_t *length)
     return *length <= search->count && sc_handles_put(&search->behind, (uintptr_t)node, 1) == 0;
 }
 
-/* Finds all nodes that stand behind `node`. False: they cannot be known. */
+/* Finds all nodes to which edges lead from `node`, directly or not. Returns false if they cannot be
+ * known. */
 static bool find_behind(struct search *search, CUgraphNode node)
 {
     size_t length = 0;
@@ -57,7 +58,7 @@ static enum sc_step meet_kernel(void *found, struct sc_walked_graph *in, CUgraph
     return *(bool *)found ? SC_STEP_STOP : SC_STEP_INTO;
 }
 
-/* Is there a kernel in the node? All bodies of conditional nodes count: they may run. */
+/* Is there a kernel in the node? All bodies of conditional nodes count, since they may run. */
 static bool has_kernel(CUgraphNode node)
 {
     static const struct sc_node_walk walk = {.meet = meet_kernel};
@@ -66,7 +67,7 @@ static bool has_kernel(CUgraphNode node)
     return found;
 }
 
-/* Do all kernels of the graph stand behind the node? */
+/* Do all kernels of the graph come after the node? */
 static bool is_ahead_of_kernels(struct search *search, CUgraphNode node)
 {
     bool none = find_behind(search, node);
@@ -76,8 +77,8 @@ static bool is_ahead_of_kernels(struct search *search, CUgraphNode node)
     return none;
 }
 
-/* Is the node ahead of all kernels of the graph, so that none can decide whether it runs? Has the
- * memory for the search made. */
+/* Does the node come before all kernels of the graph, so that none can decide whether it runs? Maps
+ * the memory for the search. */
 static bool runs_first(const CUgraphNode *nodes, size_t count, CUgraphNode node)
 {
     struct search search = {.nodes = nodes, .count = count};

@@ -55,7 +55,7 @@ static struct sc_conditional_bodies *find_locked(CUgraphNode node) SC_REQUIRES(b
     return (struct sc_conditional_bodies *)(uintptr_t)sc_handles_get(&by_node, (uintptr_t)node);
 }
 
-/* Takes the node's bodies out of the map; NULL: none are known. */
+/* Removes the node's bodies from the map, and returns them; NULL: none are known. */
 static struct sc_conditional_bodies *remove_locked(CUgraphNode node) SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
@@ -75,8 +75,8 @@ static void give_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies
         sc_arena_free(&memory, bodies, bytes_of(bodies->count));
 }
 
-/* Makes the bodies known by their node. A node of the same name can only be known if it was
- * destroyed without a wrapper: its bodies are dropped. */
+/* Enters the bodies under their node. If there are bodies of a node with the same handle, that node
+ * was destroyed without a wrapper, and they are dropped. */
 static void put_locked(struct sc_conditional_bodies *bodies) SC_REQUIRES(bodies_lock)
 {
     SC_ASSERT_HELD(&bodies_lock);
@@ -101,8 +101,8 @@ static bool are_values_ready_locked(void) SC_REQUIRES(bodies_lock)
     return is_ready_locked(&values) && is_ready_locked(&owners);
 }
 
-/* Notes which value a handle of conditional nodes begins with. If several graphs have had the same
- * handle, of which some may be gone, the last one counts. */
+/* If several graphs have had the same handle, some of which may be destroyed, the last one counts.
+ */
 void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle handle,
                                        bool has_value, unsigned value)
 {
@@ -117,7 +117,8 @@ void sc_conditional_bodies_note_handle(CUgraph graph, CUgraphConditionalHandle h
     pthread_mutex_unlock(&bodies_lock);
 }
 
-/* Takes the first value of the handle, plus 1, since a handle serves one node. 0: not known. */
+/* Takes the first value of the condition's handle, plus 1, since a handle serves one node. 0: not
+ * known. */
 static uint64_t take_value_locked(CUgraph graph, CUgraphConditionalHandle handle)
     SC_REQUIRES(bodies_lock)
 {
@@ -129,8 +130,8 @@ static uint64_t take_value_locked(CUgraph graph, CUgraphConditionalHandle handle
     return sc_handles_remove(&values, (uintptr_t)handle);
 }
 
-/* The index of the body that the first value chooses. A loop has one body, and runs it at least
- * once, or never. */
+/* Returns the index of the body that the first value chooses. A loop has one body, and runs it at
+ * least once, or never. */
 static uint32_t chosen_locked(CUgraph graph, const CUDA_CONDITIONAL_NODE_PARAMS *params)
     SC_REQUIRES(bodies_lock)
 {
@@ -144,8 +145,8 @@ static uint32_t chosen_locked(CUgraph graph, const CUDA_CONDITIONAL_NODE_PARAMS 
     return params->type == CU_GRAPH_COND_TYPE_IF ? !value : value;
 }
 
-/* Keeps the graphs that a new conditional node has as bodies: the driver does not tell them
- * later. */
+/* Keeps the graphs that a new conditional node has as bodies: the driver does not name them later.
+ */
 void sc_conditional_bodies_note(CUgraph graph, CUgraphNode node,
                                 const CUDA_CONDITIONAL_NODE_PARAMS *params)
 {
@@ -190,7 +191,8 @@ CUgraph sc_conditional_bodies_chosen(CUgraphNode node)
 
 /* ---- the end ---- */
 
-/* Takes the bodies of a node that the walk leaves: the bodies within them are taken before. */
+/* Takes the bodies of a node. The walk calls this after what is inside of the node, so the bodies
+ * within them are taken already. */
 static void take_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
                       CUgraphNodeType type)
 {
@@ -217,8 +219,7 @@ static bool can_take(void)
     return sc_conditional_bodies_exist() && sc_active() && sc_driver_nodes_can_be_asked();
 }
 
-/* Before the graph is destroyed: takes the bodies of all its nodes out of the table. NULL: there
- * are none. */
+/* Takes the bodies of all nodes of a graph that is about to be destroyed. NULL: there are none. */
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph)
 {
     struct sc_conditional_bodies *taken = NULL;
@@ -227,7 +228,7 @@ struct sc_conditional_bodies *sc_conditional_bodies_take_of_graph(CUgraph graph)
     return taken;
 }
 
-/* The same before one node is destroyed. */
+/* The same for one node. */
 struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode node)
 {
     struct sc_conditional_bodies *taken = NULL;
@@ -236,7 +237,7 @@ struct sc_conditional_bodies *sc_conditional_bodies_take_of_node(CUgraphNode nod
     return taken;
 }
 
-/* The driver has refused to destroy them. */
+/* Restores the bodies, since the driver has refused to destroy them. */
 void sc_conditional_bodies_put_back(struct sc_conditional_bodies *taken)
 {
     for (struct sc_conditional_bodies *next; taken; taken = next) {
@@ -250,7 +251,7 @@ void sc_conditional_bodies_put_back(struct sc_conditional_bodies *taken)
     }
 }
 
-/* They are destroyed: forgets what the bodies did. */
+/* Forgets what the bodies did, which are destroyed. */
 void sc_conditional_bodies_end(struct sc_conditional_bodies *taken)
 {
     for (struct sc_conditional_bodies *next; taken; taken = next) {

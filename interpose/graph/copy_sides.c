@@ -29,7 +29,7 @@ static bool find_kind(uintptr_t address, enum sc_buffer_kind *kind)
     return range.range != 0;
 }
 
-/* One end of a 2D or 3D copy: where its bytes lie, and whether in the host's memory. */
+/* Returns one side of a 2D or 3D copy: where its bytes lie, and whether that is host memory. */
 static struct sc_copy_side operand_side(const struct operand *operand, const struct extent *extent)
 {
     struct sc_copy_side side = {0};
@@ -64,7 +64,7 @@ static struct sc_copy_side operand_side(const struct operand *operand, const str
     return side;
 }
 
-/* Both ends of a 2D or 3D copy. */
+/* Returns both sides of a 2D or 3D copy. */
 static struct sc_copy_sides operand_sides(const struct operand *src, const struct operand *dst,
                                           const struct extent *extent)
 {
@@ -108,7 +108,8 @@ struct sc_copy_sides sc_copy_sides_of_3d_peer(const CUDA_MEMCPY3D_PEER *copy)
     return copy ? SIDES_3D(copy) : (struct sc_copy_sides){0};
 }
 
-/* One end of a copy, at any address. `is_host`: says whether an unknown address is the host's. */
+/* Returns one side of a copy, at any address. `is_host`: whether an address without a range counts
+ * as host memory. */
 static struct sc_copy_side side_at(uintptr_t address, size_t size_bytes,
                                    bool (*is_host)(CUdeviceptr))
 {
@@ -158,8 +159,8 @@ struct sc_copy_side sc_copy_side_pinned(CUdeviceptr address, size_t size_bytes)
     return side_at(address, size_bytes, never);
 }
 
-/* One end of a copy, at an address that the call names as the device's, where managed or pinned
- * memory may lie. */
+/* Returns one side of a copy, at an address that the call names as device memory, where managed or
+ * pinned memory may lie. */
 struct sc_copy_side sc_copy_side_of_device(CUdeviceptr address, size_t size_bytes)
 {
     struct sc_copy_side side = {.shape = {address, size_bytes, size_bytes, 1}};
@@ -179,11 +180,11 @@ static void set_pageable(struct sc_copy_side *side, bool is_pageable)
     side->host |= is_pageable;
 }
 
-/* Asks the driver which unknown side is pageable, if the copy's manner depends on it, for a device
- * that stages pageable memory. A copy to pageable memory, or between host memory, is complete in
- * the call. To other memory a pageable source is read in the call, unless it is so large that the
- * call waits: whether a smaller source is the device's or pageable makes no difference, so the
- * driver is not asked. */
+/* Asks the driver which side without a range is pageable, if the manner of the copy depends on it;
+ * for a device that stages pageable memory. A copy to pageable memory, or between host memory, is
+ * complete in the call. A pageable source of other copies is read in the call, unless it is so
+ * large that the call waits. So if the source is smaller, it makes no difference whether it is
+ * device memory or pageable, and the driver is not asked. */
 static void ask_staged(struct sc_copy_sides *sides)
 {
     struct sc_copy_side *src = &sides->src, *dst = &sides->dst;
@@ -210,7 +211,7 @@ static void find_side(struct sc_copy_side *side, CUdeviceptr address, size_t siz
     side->host = side->known && side->kind != SC_MANAGED;
 }
 
-/* Finds what is known of both sides. False: the copy has no bytes. */
+/* Stores what is known of both sides without asking. Returns false if the copy has no bytes. */
 static bool find_sides(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                        size_t size_bytes)
 {
@@ -229,7 +230,7 @@ static void ask_both_in_place(struct sc_copy_sides *sides)
     ask_in_place(&sides->dst);
 }
 
-/* Both ends of a copy between two addresses of any kind (cuMemcpy). */
+/* Finds both sides of a copy between two addresses of any kind (cuMemcpy). */
 void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                            size_t size_bytes, bool in_place)
 {
@@ -241,7 +242,8 @@ void sc_copy_sides_unified(struct sc_copy_sides *sides, CUdeviceptr dst, CUdevic
         ask_staged(sides);
 }
 
-/* Both ends of a copy that names two device addresses (cuMemcpyDtoD). */
+/* Finds both sides of a copy between two addresses that the call names as device memory
+ * (cuMemcpyDtoD). */
 void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdeviceptr src,
                              size_t size_bytes, bool in_place)
 {
@@ -255,7 +257,7 @@ void sc_copy_sides_of_device(struct sc_copy_sides *sides, CUdeviceptr dst, CUdev
 
 /* ---- what it does with device memory ---- */
 
-/* Adds one end of a copy as a use of device memory. */
+/* Adds one side of a copy as a use of device memory. */
 static void add_device_use(struct sc_device_uses *uses, const struct sc_copy_sides *sides,
                            const struct sc_copy_side *side, enum sc_device_access access)
 {
@@ -266,7 +268,7 @@ static void add_device_use(struct sc_device_uses *uses, const struct sc_copy_sid
                                                      .fill = sides->fill});
 }
 
-/* Adds the ends of a copy or memset that lie in device memory. */
+/* Adds the sides of a copy or memset that are device memory. */
 void sc_copy_sides_add_device(const struct sc_copy_sides *sides, struct sc_device_uses *uses)
 {
     if (!sides->src.used && !sides->is_fill)
@@ -277,7 +279,7 @@ void sc_copy_sides_add_device(const struct sc_copy_sides *sides, struct sc_devic
 
 /* ---- what the driver does ---- */
 
-/* The kind of memory by which the driver decides how to copy (copy_manner.h). */
+/* Returns the kind of memory by which the driver decides how to copy (copy_manner.h). */
 static enum sc_copy_place place_of(const struct sc_copy_side *side)
 {
     if (side->known && side->kind == SC_MANAGED && side->named_host)
@@ -306,7 +308,7 @@ struct sc_copy_manner sc_copy_sides_manner(const struct sc_copy_sides *sides,
     return sc_copy_manner_of(&copy_case);
 }
 
-/* Sets when a copy node of a graph uses its ends: the driver may do so within the launch. */
+/* Sets when a launch uses the sides of a copy node: it may be within the call. */
 void sc_copy_sides_of_node(struct sc_copy_sides *sides)
 {
     const struct sc_copy_case copy_case = sc_copy_sides_case(sides, SC_COPY_NODE, false);

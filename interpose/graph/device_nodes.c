@@ -24,7 +24,7 @@ bool sc_device_nodes_are_watched(void)
     return sc_track_watches_device(&sc_track) && !sc_replaying_is_on();
 }
 
-/* Adds uses of device memory to what the graph is known to do. */
+/* Adds uses of device memory to the graph. */
 void sc_device_nodes_add(const struct sc_graph_call *call, const struct sc_graph_use *base,
                          const struct sc_device_use *uses, unsigned count)
 {
@@ -53,8 +53,8 @@ void sc_device_nodes_note(const struct sc_graph_call *call, uintptr_t name,
     sc_device_nodes_add(call, &base, uses.of, uses.count);
 }
 
-/* Notes the memory that an allocation node brings with it. False: the driver does not tell, or no
- * room is left. */
+/* Notes the memory that an allocation node allocates. Returns false if the driver does not tell, or
+ * there is no room. */
 static bool note_allocation(uintptr_t exec, CUgraphNode node)
 {
     CUDA_MEM_ALLOC_NODE_PARAMS params;
@@ -64,8 +64,8 @@ static bool note_allocation(uintptr_t exec, CUgraphNode node)
                track.graphs, exec, &(struct sc_graph_own){params.dptr, params.bytesize, 0}));
 }
 
-/* Notes the memory that a free node frees. A free names only the address. The size is that of the
- * block there, which the allocating node has said. */
+/* Notes the memory that a free node frees. A free names only the address; its size is that of the
+ * block there, which the allocating node has noted. */
 static bool note_free(uintptr_t exec, uintptr_t name, CUgraphNode node)
 {
     CUdeviceptr address;
@@ -78,8 +78,8 @@ static bool note_free(uintptr_t exec, uintptr_t name, CUgraphNode node)
                                      &(struct sc_graph_own){address, bytes, name});
 }
 
-/* Notes what an allocation or free node does. If it is not known, uses of device memory by the exec
- * are left unjudged. */
+/* Notes what an allocation or free node does. If that is not known, the exec's uses of device
+ * memory are not judged. */
 void sc_device_nodes_note_own_memory(uintptr_t exec, uintptr_t name, CUgraphNode node,
                                      CUgraphNodeType type)
 {
@@ -98,8 +98,8 @@ void sc_device_nodes_end_own_memory(uintptr_t exec)
 /* ---- kernels ---- */
 
 /* Notes the addresses among a kernel's parameters. The driver has copied the parameters, or has
- * just told them, so they can be read. In a replay a node may have been changed without a wrapper:
- * nothing is noted. */
+ * just returned them, so they can be read. Notes nothing in a replay, since a node may have been
+ * changed without a wrapper. */
 static void add_addresses(const struct sc_graph_call *call, uintptr_t name,
                           const struct sc_kernel_node_given *given)
 {
@@ -118,8 +118,8 @@ static void add_addresses(const struct sc_graph_call *call, uintptr_t name,
     }
 }
 
-/* Notes the addresses that a kernel node is given. A CUkernel of a library, in the place of a
- * function, is read by the same call. */
+/* Notes the addresses among a kernel node's parameters. A CUkernel of a library, given in place of
+ * a function, is read by the same call. */
 void sc_device_nodes_note_kernel(const struct sc_graph_call *call, uintptr_t name, CUgraphNode node)
 {
     CUDA_KERNEL_NODE_PARAMS params;
@@ -132,8 +132,7 @@ void sc_device_nodes_note_kernel(const struct sc_graph_call *call, uintptr_t nam
                                        params.kernelParams, params.extra});
 }
 
-/* The program has changed a kernel node of an exec: drops the addresses that its kernel had, and
- * reads the new ones. */
+/* Drops the addresses that a kernel node of an exec had, and reads those of its new parameters. */
 void sc_device_nodes_note_kernel_change(uintptr_t exec, uintptr_t name,
                                         const struct sc_kernel_node_given *given)
 {

@@ -54,7 +54,8 @@ static bool clash(const struct use *a, const struct use *b)
     return a->is->node != b->is->node && sc_conflicts_share_written_byte(&a->op, &b->op);
 }
 
-/* Do any two uses clash? In most graphs none do, and the edges need not be asked for. */
+/* Do any two uses have a common byte that one writes? In most graphs none do, and the edges need
+ * not be asked for. */
 static bool has_clash(const struct search *search)
 {
     for (uint32_t i = 0; i < search->use_count; i++)
@@ -87,7 +88,8 @@ static bool add_bits(uint64_t *row, const uint64_t *before, uint32_t words)
     return changed;
 }
 
-/* Adds the uses before the nodes that `node` depends on. False: these nodes cannot be known. */
+/* Adds the uses that come before the nodes on which `node` depends. Returns false if these nodes
+ * cannot be known. */
 static bool add_uses_before(struct search *search, uint32_t node, bool *changed)
 {
     size_t count = search->count;
@@ -102,8 +104,8 @@ static bool add_uses_before(struct search *search, uint32_t node, bool *changed)
     return count <= search->count;
 }
 
-/* Finds, for each node, all uses before it: bits are added along the edges until nothing changes.
- * False: it takes too long, or an edge cannot be known. */
+/* Finds for each node all uses that come before it: adds bits along the edges until nothing
+ * changes. Returns false if that takes too long, or an edge cannot be known. */
 static bool find_uses_before(struct search *search)
 {
     bool changed = true, is_known = true;
@@ -129,8 +131,8 @@ static bool are_ordered(const struct search *search, uint32_t a, uint32_t b)
            has_bit(uses_before(search, node_b), a) || has_bit(uses_before(search, node_a), b);
 }
 
-/* Whoever added the node, if the node uses host memory, too: then an author other than the exec's
- * own is known with that memory. Else none: the call that made the exec counts as the author. */
+/* Returns the call that added the node, if the node also uses host memory, with which that call is
+ * kept. If there is none, the call that made the exec counts as the author. */
 static struct sc_graph_author author_by_host(const struct search *search, uintptr_t name,
                                              const struct sc_hazard_event *made)
 {
@@ -144,7 +146,7 @@ static struct sc_graph_author author_by_host(const struct search *search, uintpt
     return (struct sc_graph_author){.api = NULL};
 }
 
-/* A copy of the use, with its author if one is known. */
+/* Returns a copy of the use, with its author if that is known. */
 static struct sc_graph_use with_author(const struct search *search, uint32_t at,
                                        const struct sc_hazard_event *made)
 {
@@ -156,7 +158,7 @@ static struct sc_graph_use with_author(const struct search *search, uint32_t at,
     return use;
 }
 
-/* Notes each pair of uses that clash and are in no order. */
+/* Notes each pair of uses that have a common written byte and are not ordered. */
 static void note_races(const struct search *search, const struct sc_call *call)
 {
     struct sc_graph_race race = {.made.api = NULL};
@@ -175,7 +177,7 @@ static void note_races(const struct search *search, const struct sc_call *call)
 
 /* ---- the memory for it ---- */
 
-/* Fills the tables of places, and finds the place of each use's node. */
+/* Fills the tables, and finds the index of each use's node. */
 static bool index_nodes(struct search *search, sc_name_of *name_of, const void *context)
 {
     bool named = true;
@@ -196,7 +198,7 @@ static void find_races(struct search *search, const struct sc_call *call, sc_nam
         note_races(search, call);
 }
 
-/* Looks for races with the tables of nodes at hand. */
+/* Finds races, when the tables of nodes are made. */
 static void find_with_tables(struct search *search, const struct sc_call *call, sc_name_of *name_of,
                              const void *context)
 {
@@ -209,7 +211,7 @@ static void find_with_tables(struct search *search, const struct sc_call *call, 
     sc_handles_destroy(&search->by_node);
 }
 
-/* Maps the rows, the room for the driver's answers and the places in one piece. */
+/* Maps memory for the tables and the driver's answers, in one piece. */
 static void find_in_pages(struct search *search, const struct sc_call *call, sc_name_of *name_of,
                           const void *context)
 {
@@ -227,7 +229,7 @@ static void find_in_pages(struct search *search, const struct sc_call *call, sc_
     sc_pages_unmap(pages, size_bytes);
 }
 
-/* Collects the exec's uses of device memory, but for addresses of kernels. */
+/* Collects the exec's uses of device memory, except kernels' addresses. */
 static void collect_uses(struct search *search)
 {
     const struct sc_graph_uses *uses = &search->exec->uses;
@@ -245,8 +247,8 @@ static void collect_uses(struct search *search)
     }
 }
 
-/* When an exec has been made: finds nodes that use the same device memory without an edge between
- * them, which race in every launch. */
+/* Finds, when an exec was made, nodes that use the same device memory and that no path of edges
+ * orders: they race in every launch. */
 void sc_device_races_find(const struct sc_graph_call *made, CUgraph graph, const CUgraphNode *nodes,
                           size_t count, sc_name_of *name_of, const void *context)
 {

@@ -59,7 +59,7 @@ void sc_driver_nodes_free(CUgraphNode *nodes, size_t count)
         sc_pages_unmap(nodes, size_bytes);
 }
 
-/* Asks the driver for the nodes right before or behind a node, by the newest function that it
+/* Asks the driver for the nodes directly before or after a node, by the newest function that it
  * has. */
 bool sc_driver_nodes_ask_next_to(CUgraphNode node, enum sc_way way, CUgraphNode *room,
                                  size_t *count)

@@ -74,8 +74,8 @@ static bool put_in(struct sc_handles *set, uintptr_t name, uint64_t value)
     return (set_if_made(set) || sc_handles_init(set) == 0) && sc_handles_put(set, name, value) == 0;
 }
 
-/* Notes that the order of a node is not certain. `why`: as in a node's flags. The doubts are handed
- * to the tracker all together at the end: there may be as many as the exec has uses. */
+/* Notes why the order of a node is not certain (`why`: as in a node's flags). All these reasons are
+ * passed to the tracker together at the end, since there may be as many as the exec has uses. */
 static void doubt(struct making *making, uintptr_t name, unsigned why)
 {
     uint64_t known = set_if_made(&making->doubts) ? sc_handles_get(&making->doubts, name) : 0;
@@ -95,7 +95,7 @@ struct place {
 };
 
 /* Does the node run in every launch? It does in the outermost graph, and in a body that is certain
- * to run. Child graphs in a body have the body as their base. */
+ * to run. Child graphs within a body have the body as their base. */
 static bool is_certain(const struct place *place)
 {
     const struct making *making = place->making;
@@ -103,8 +103,8 @@ static bool is_certain(const struct place *place)
            (!making->depth || place->in->base == making->certain_body[making->depth - 1]);
 }
 
-/* The call, with the inner node's own name. The nodes of a child graph that is given to an exec
- * have other names in the exec, which the driver does not tell. */
+/* Returns the call with the inner node's own handle. The nodes of a child graph that is given to an
+ * exec have other names in the exec, which the driver does not tell. */
 static struct sc_graph_call call_for_node(const struct place *place)
 {
     struct sc_graph_call call = *place->call;
@@ -122,8 +122,8 @@ static enum sc_unsure unsure_if_possible(void)
     return sc_options.kernels == SC_KERNELS_OFF ? SC_UNSURE_UNJUDGED : SC_UNSURE_LEFT_OUT;
 }
 
-/* Notes one side of a copy or memset of the exec. The graph's own use of the same bytes says who
- * made the node. */
+/* Notes one side of a copy or memset of the exec. The author is taken from the graph's own use of
+ * the same bytes. */
 static void note_side(void *context, enum sc_direction direction, const struct sc_copy_side *side)
 {
     const struct place *place = context;
@@ -156,9 +156,9 @@ void sc_exec_uses_note_event(const struct sc_graph_call *call, uintptr_t node, C
     SC_TRACKED(sc_graphs_add_event(track.graphs, call->graph, &noted));
 }
 
-/* Notes a node that tells the host, or waits for the host, unseen. If it does so by a value or a
- * semaphore, edges will say which nodes stand around it. Otherwise, and in a body, device memory of
- * the exec is not judged at all. */
+/* Notes a node that tells the host something, or waits for the host, in a way that the library does
+ * not see. If it does so by a value or a semaphore, the edges will show which nodes come before and
+ * after it. Otherwise, and in a body, the exec's device memory is not judged at all. */
 static void note_unseen(struct making *making, CUgraphNode node, CUgraphNodeType type)
 {
     bool signals = sc_unjudged_is_signal(node, type);
@@ -174,9 +174,9 @@ static void note_unseen(struct making *making, CUgraphNode node, CUgraphNodeType
         SC_TRACKED(sc_graphs_note_host_contact(track.graphs, making->call->graph, signals, awaits));
 }
 
-/* Notes a node that tells or waits. If it records or waits for an event, the event is noted with
- * the node: it stands for what comes before the launch and, in the outermost graph, before the
- * node. Any other way to tell the host is not seen. */
+/* Notes a node that tells the host something, or waits. If it records or waits for an event, the
+ * event is kept with the node: it stands for what comes before the launch and, in the outermost
+ * graph, before the node. Other ways to tell the host are not seen. */
 static void note_signal(const struct place *place, CUgraphNodeType type)
 {
     CUevent event = NULL;
@@ -220,9 +220,9 @@ static void note_kernel(const struct place *place)
         sc_device_nodes_note_kernel(&call, place->name, place->node);
 }
 
-/* Goes one level deeper, into the bodies of a conditional node. Notes which of them runs in every
- * launch. None does unless the graph around is certain to run itself. Each search walks over the
- * whole graph, so their number is limited. */
+/* Enters the bodies of a conditional node, and notes which of them runs in every launch. None does
+ * unless the graph around is certain to run itself. Each search walks over the whole graph, so
+ * their number is limited. */
 static void enter_bodies(struct making *making, const struct sc_walked_graph *in, CUgraphNode node)
 {
     unsigned around = making->depth++;
@@ -233,8 +233,8 @@ static void enter_bodies(struct making *making, const struct sc_walked_graph *in
             : NULL;
 }
 
-/* Notes an inner node, with the node directly around it. The outermost node goes by the name that
- * the exec knows, which may be another graph's node. */
+/* Notes an inner node, with the node directly around it. The outermost node has the name by which
+ * the exec knows it, which may be the handle of another graph's node. */
 static void note_inner(const struct place *place)
 {
     uintptr_t around = place->in->depth == 1 ? place->name : (uintptr_t)place->in->around;
@@ -267,7 +267,7 @@ static enum sc_step meet_node(void *context, struct sc_walked_graph *in, CUgraph
     return SC_STEP_INTO;
 }
 
-/* Behind a conditional node the walk is one level further out. */
+/* Leaves the bodies of a conditional node. */
 static void leave_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
                        CUgraphNodeType type)
 {
@@ -283,10 +283,10 @@ struct level {
     const struct sc_walked_graph *graph;
 };
 
-/* Notes why a node is not judged. Device memory behind a wait for an event is judged: what the
- * event stands for is known. A host node may have put nodes behind it in order, which is asked
- * about at the verdict (reaper/excuses.h). A wait for a value or a semaphore may put nodes behind
- * it in order with anything. A write of one may put other work behind the nodes before it. */
+/* Notes why a node is not judged. Device memory used after a wait for an event is judged, since it
+ * is known what the event stands for. A host node may have ordered nodes after it, which is checked
+ * when a hazard is found (reaper/excuses.h). A wait for a value or a semaphore may order nodes
+ * after it with anything. A write of one may order other work after the nodes before it. */
 static void unjudge_around(void *context, CUgraphNode node, enum sc_unjudged_why why)
 {
     const struct level *level = context;
@@ -313,7 +313,7 @@ static bool names_memory(uintptr_t exec)
     return sc_graph_names_host(graph) || graph->device_count;
 }
 
-/* Will the exec's nodes be asked for by their names? */
+/* Will the exec's nodes be asked about by their names? */
 static bool has_known_nodes(uintptr_t exec)
 {
     bool names = names_memory(exec);
@@ -374,8 +374,8 @@ static bool tells_seen(void *context, CUgraphNode node)
     return is_watched(context, node) || !sc_node_walk_finds(node, is_other_signal);
 }
 
-/* Finds what the notifiers tell (graph/notifiers.h). Only nodes of the outermost graph tell. False:
- * that is not known, and what stands before a notifier is not judged. */
+/* Finds the stages that notifiers notify of (graph/notifiers.h). Only nodes of the outermost graph
+ * do. Returns false if that is not known: then nodes before a notifier are not judged. */
 static bool note_notifiers(struct level *level, const CUgraphNode *nodes, size_t count)
 {
     const struct sc_notifiers notifiers = {level, is_notifier, set_stage, set_notifies,
@@ -384,8 +384,9 @@ static bool note_notifiers(struct level *level, const CUgraphNode *nodes, size_t
            sc_notifiers_find_stages(nodes, count, &notifiers);
 }
 
-/* Lets the driver call the exec's host nodes by way of ours. A host node that keeps the program's
- * function waits and tells unseen. */
+/* Has the driver call the library's function in place of those of the exec's host nodes. A host
+ * node that keeps the program's function counts as one that waits for the host, and tells it
+ * something, unseen. */
 static void watch_hosts(struct making *making, const CUgraphNode *nodes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -400,8 +401,8 @@ static uintptr_t name_in(const void *making, CUgraphNode node)
     return name_of(making, node);
 }
 
-/* Ends a graph of the walk: what its nodes tell and whom they wait for says which nodes are not
- * judged. */
+/* Ends a graph of the walk: finds out which of its nodes are not judged, because nodes around them
+ * tell the host something or wait for it. */
 static void end_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                       size_t count)
 {
@@ -426,8 +427,8 @@ static void end_graph(void *context, struct sc_walked_graph *graph, const CUgrap
         SC_TRACKED(sc_graphs_leave_out_device(track.graphs, level.making->call->graph));
 }
 
-/* Notes all nodes of the graph. `top`: the exec's node whose child the graph is; NULL: the graph is
- * the exec's own. */
+/* Notes all nodes of the graph. `top`: the exec's node whose child graph it is; NULL: it is the
+ * exec's own graph. */
 static void note_nodes(struct making *making, CUgraph graph, CUgraphNode top)
 {
     static const struct sc_node_walk walk = {
@@ -449,8 +450,7 @@ void sc_exec_uses_note_child(const struct sc_graph_call *call, CUgraphNode node,
 
 /* ---- an exec ---- */
 
-/* Notes the nodes that read copies of stacks: the exec was made from the nodes while they were
- * redirected. */
+/* Notes the nodes that read copies of stacks: the exec was made while they were redirected. */
 static void note_redirected(const struct sc_stack_sources *redirects, const struct making *making)
 {
     SC_TRACK_SCOPE(track);
@@ -472,9 +472,8 @@ static void note_exec(struct making making, CUgraph graph, const struct sc_stack
     sc_relaxed_end(&relaxed);
 }
 
-/* Finds the exec's names of the nodes of another graph that it was updated by. The driver pairs
- * nodes of two such graphs by their order, and so is this done here. False: the names are not
- * known. */
+/* Finds the names that the exec has for the nodes of another graph, by which it was updated. Like
+ * the driver, matches nodes by their order. Returns false if the names are not known. */
 static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
 {
     size_t count = 0;
@@ -490,7 +489,7 @@ static bool pair_names(uintptr_t exec, CUgraph graph, struct sc_handles *names)
     return paired;
 }
 
-/* When an exec has been made: notes what its nodes do, and keeps their names for later updates. */
+/* Notes what the nodes of a new exec do, and keeps their names for later updates. */
 void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,
                             const struct sc_stack_sources *redirects)
 {
@@ -504,7 +503,7 @@ void sc_exec_uses_note_made(const struct sc_graph_call *call, CUgraph graph,
     sc_driver_nodes_free(nodes, count);
 }
 
-/* When an exec was updated from another graph: notes what its nodes do now. */
+/* Notes what the nodes of an exec do after an update by a graph. */
 void sc_exec_uses_note_updated(const struct sc_graph_call *call, CUgraph graph,
                                const struct sc_stack_sources *redirects)
 {

@@ -14,7 +14,7 @@
 
 #include "common/poison.h"
 
-/* A host node's function has begun: all before it in the graph is done. */
+/* Notes that all work before a host node is done, since its function has begun. */
 static void make_known(struct sc_point *point, void *site)
 {
     if (!point->stream)
@@ -23,9 +23,9 @@ static void make_known(struct sc_point *point, void *site)
     sc_guard_apply(SC_GUARD_ALL);
 }
 
-/* Notes that the node's function begins. The call is of a host function while it runs: the launch
- * counts as waiting until the last of its host nodes has returned. Returns the function's call, or
- * 0 if the launch is not followed any more. */
+/* Notes that the node's function begins. It counts as a running host function until the last host
+ * node of the launch has returned. Returns the function's number, or 0 if the launch is not
+ * followed any more. */
 static unsigned open_function(const struct sc_watched_run *run, CUhostFn function)
 {
     unsigned host_call =
@@ -35,9 +35,9 @@ static unsigned open_function(const struct sc_watched_run *run, CUhostFn functio
     return host_call;
 }
 
-/* What the driver calls for a watched node. The node's record may be gone when
- * sc_watched_nodes_note_run returns, so its fields are read before. Touches by the function are not
- * judged: it is not known which nodes it comes after. */
+/* The function that the driver calls for a watched node. The node's record may be freed by
+ * sc_watched_nodes_note_run, so its members are read before. Accesses by the program's function are
+ * not judged, since it is not known which nodes it comes after. */
 static void run_function(void *argument)
 {
     struct sc_watched_node *node = argument;
@@ -55,8 +55,8 @@ static void run_function(void *argument)
     sc_host_functions_note_ended(host_call);
 }
 
-/* Sets a function of ours in the exec's host node, which calls the program's, so that each run of
- * the node is seen. False: the node is not watched. */
+/* Puts the library's function, which calls the program's, into the exec's host node, so that each
+ * run of the node is seen. Returns false if the node is not watched. */
 bool sc_host_nodes_watch(CUgraphExec exec, CUgraphNode node)
 {
     CUDA_HOST_NODE_PARAMS params;
@@ -76,8 +76,8 @@ bool sc_host_nodes_watch(CUgraphExec exec, CUgraphNode node)
     return taken;
 }
 
-/* The program is about to set another function in a watched node: our function stays, and will call
- * the new one. */
+/* Keeps the library's function when the program sets another function in a watched node: it will
+ * call the new one. */
 struct sc_watched_node *sc_host_nodes_begin_change(CUgraphExec exec, CUgraphNode node,
                                                    CUhostFn *function, void **data)
 {
@@ -93,8 +93,8 @@ struct sc_watched_node *sc_host_nodes_begin_change(CUgraphExec exec, CUgraphNode
     return changed;
 }
 
-/* The driver has accepted or refused the new function. If it could not be watched, runs of the exec
- * are not seen any more. */
+/* Ends that change, by the driver's answer. If the new function could not be watched, runs of the
+ * exec are not seen any more. */
 void sc_host_nodes_end_change(CUgraphExec exec, CUgraphNode node, struct sc_watched_node *changed,
                               CUresult result)
 {

@@ -4,7 +4,7 @@
 
 enum { COUNT_MAX = 256 }; /* the driver refuses longer lists */
 
-/* What one operation does; both, if its type is not known. */
+/* Returns what one operation does; both, if its type is not known. */
 static struct sc_memory_ops kind_of(CUstreamBatchMemOpType operation)
 {
     switch (operation) {

@@ -28,7 +28,7 @@
 
 #include "common/poison.h"
 
-/* The call, as the author of uses. */
+/* Returns the call as the author of uses. */
 static struct sc_graph_author author_of(const struct sc_graph_call *call)
 {
     return (struct sc_graph_author){
@@ -62,9 +62,9 @@ static bool can_read(uintptr_t address)
     return sc_thread_stack_read(&byte, address, 1) != SC_STACK_UNKNOWN;
 }
 
-/* Makes the use one of a stack, and notes the frame that the bytes lie in. The frame has returned
- * when its return address is no longer there. That may be soon, so a source is copied now. Launches
- * bring the copy up to date as long as the frame lives. A destination is not moved: later nodes may
+/* Makes the use one of a stack, and notes the frame that contains the bytes. The frame has returned
+ * when its return address is no longer there. That may be soon, so a source is copied now; launches
+ * update the copy as long as the frame exists. A destination is not moved, since later nodes may
  * read it there. */
 static struct sc_graph_extra note_stack(struct sc_graph_use *use)
 {
@@ -78,7 +78,7 @@ static struct sc_graph_extra note_stack(struct sc_graph_use *use)
     return extra;
 }
 
-/* The use of one end of a node's copy, without its author. */
+/* Returns the use of one side of a node's copy, without its author. */
 struct sc_graph_use sc_node_uses_of_side(uintptr_t node, enum sc_direction direction,
                                          const struct sc_copy_side *side)
 {
@@ -95,8 +95,8 @@ struct sc_graph_use sc_node_uses_of_side(uintptr_t node, enum sc_direction direc
     };
 }
 
-/* Finds who added the node of an exec: its use was noted when it came into the graph that the exec
- * is made of. */
+/* Finds the call that added the node of an exec: it was noted when the node came into the graph
+ * that the exec is made of. */
 void sc_node_uses_recognise(const struct sc_walked_graph *in, CUgraphNode node,
                             struct sc_graph_use *use, struct sc_graph_extra *extra)
 {
@@ -113,8 +113,7 @@ static bool is_on_stack(const struct sc_graph_use *use)
            sc_thread_stack_overlaps(use->shape.address, sc_shape_hull_bytes(&use->shape));
 }
 
-/* Adds a use of host memory to what the graph is known to do, with where the program has asked for
- * it. */
+/* Adds a use of host memory to the graph, with its author. */
 void sc_node_uses_add(const struct sc_graph_call *call, struct sc_graph_use *use,
                       const struct sc_fold *fold)
 {

@@ -58,7 +58,8 @@ static bool has_stage(const struct place *place)
     return place->is_passed && place->stage;
 }
 
-/* Adds a node to the walk. False: the node is a notifier that has to be walked first. */
+/* Adds a node to the walk. Returns false if the node is a notifier that has to be walked from
+ * first. */
 static bool meet_node(struct search *search, struct walked *walked, uint32_t at, bool is_whole)
 {
     struct place *place = &search->places[at];
@@ -76,7 +77,8 @@ static bool meet_node(struct search *search, struct walked *walked, uint32_t at,
     return true;
 }
 
-/* Adds all nodes that have an edge to the node. False: a notifier has to be walked first. */
+/* Adds all nodes that have an edge to the node. Returns false if a notifier has to be walked from
+ * first. */
 static bool meet_before(struct search *search, struct walked *walked, uint32_t at, bool is_whole)
 {
     size_t count =
@@ -89,8 +91,8 @@ static bool meet_before(struct search *search, struct walked *walked, uint32_t a
     return goes_on;
 }
 
-/* Walks from the notifier to all nodes before it. Without `is_whole` the walk stops at nodes of
- * which it is known already what is before them. */
+/* Walks from the notifier to all nodes before it. Without `is_whole` stops at nodes of which it is
+ * known already what comes before them. */
 static struct walked walk_before(struct search *search, uint32_t notifier, bool is_whole)
 {
     struct walked walked = {.length = 1, .before = NOWHERE};
@@ -107,7 +109,7 @@ static struct walked walk_before(struct search *search, uint32_t notifier, bool 
 
 /* ---- what it tells of ---- */
 
-/* How many of the first stages are wholly before the notifier, by a whole walk. */
+/* Returns how many of the first stages come completely before the notifier, by a whole walk. */
 static unsigned whole_stages(const struct search *search, const struct walked *walked)
 {
     uint32_t met[NO_STAGE + 1] = {0};
@@ -132,8 +134,8 @@ static void unjudge(struct search *search, uint32_t at)
     notifiers->unjudge(notifiers->context, search->nodes[at]);
 }
 
-/* Puts a node that is before the notifier into a stage. The notifier tells of the first `stages`
- * stages. A node of a later stage is not judged any more. */
+/* Puts a node that comes before the notifier into a stage. The notifier notifies of the first
+ * `stages` stages; a node of a later stage is not judged any more. */
 static void tell_node(struct search *search, uint32_t at, unsigned stages)
 {
     const struct sc_notifiers *notifiers = search->notifiers;
@@ -152,8 +154,8 @@ static void tell_node(struct search *search, uint32_t at, unsigned stages)
     place->is_passed = true;
 }
 
-/* Finds how many of the first stages the notifier tells of wholly. False: it would take too long.
- */
+/* Finds how many of the first stages the notifier notifies of completely. Returns false if that
+ * would take too long. */
 static bool find_stages(struct search *search, uint32_t notifier, struct walked *walked,
                         unsigned *stages)
 {
@@ -167,7 +169,7 @@ static bool find_stages(struct search *search, uint32_t notifier, struct walked 
     return true;
 }
 
-/* Notes what the notifier tells of, by its walk. If it tells of all stages, the nodes of no stage
+/* Notes what the notifier notifies of, by its walk. If that is all stages, the nodes that have none
  * yet become a new stage. */
 static bool note_told(struct search *search, uint32_t notifier, struct walked walked)
 {
@@ -189,7 +191,7 @@ static bool note_told(struct search *search, uint32_t notifier, struct walked wa
     return true;
 }
 
-/* Finds what the notifier tells of, after all notifiers before it. */
+/* Finds what the notifier notifies of, after all notifiers that come before it. */
 static bool tell_with_earlier(struct search *search, uint32_t notifier)
 {
     uint32_t count = 0;
@@ -206,7 +208,7 @@ static bool tell_with_earlier(struct search *search, uint32_t notifier)
 
 /* ---- a graph ---- */
 
-/* Fills in the places, and finds the notifiers. */
+/* Fills in the table of nodes, and finds the notifiers. */
 static bool note_places(struct search *search)
 {
     const struct sc_notifiers *notifiers = search->notifiers;
@@ -219,7 +221,8 @@ static bool note_places(struct search *search)
     return noted;
 }
 
-/* Finds what each notifier tells of. False: it takes too long, or there is no memory. */
+/* Finds what each notifier notifies of. Returns false if that takes too long, or there is no
+ * memory. */
 static bool find_all(struct search *search)
 {
     bool found = note_places(search);
@@ -229,8 +232,8 @@ static bool find_all(struct search *search)
     return found;
 }
 
-/* Divides the nodes of a new exec into stages: those that stand before the first node which tells
- * the host, those before the next one, and so on. */
+/* Divides the nodes of a new exec into stages: those before the first notifier, those before the
+ * next one, and so on. */
 bool sc_notifiers_find_stages(const CUgraphNode *nodes, size_t count,
                               const struct sc_notifiers *notifiers)
 {

@@ -14,7 +14,7 @@
 
 #include "common/poison.h"
 
-/* Notes one end of what the node did before it changes. */
+/* Stores one side of what the node did before it changes. */
 static void add_former(void *context, enum sc_direction direction, const struct sc_copy_side *side)
 {
     struct sc_former *former = context;
@@ -23,8 +23,7 @@ static void add_former(void *context, enum sc_direction direction, const struct 
             (struct sc_graph_use){.shape = side->shape, .direction = direction};
 }
 
-/* Before a node is changed or destroyed: what it did, so that this can be dropped behind the
- * call. */
+/* Asks the tracker, or else the driver, what the node did. */
 struct sc_former sc_orphan_nodes_describe(CUgraphNode node)
 {
     CUgraphNodeType type;
@@ -38,7 +37,7 @@ struct sc_former sc_orphan_nodes_describe(CUgraphNode node)
     return former;
 }
 
-/* The node is gone: drops what it did. */
+/* Drops what the node did, which is destroyed. */
 void sc_orphan_nodes_destroyed(CUgraphNode node, const struct sc_former *former)
 {
     if (former->graph && former->graph != sc_graphs_orphan((uintptr_t)node))
@@ -51,8 +50,8 @@ void sc_orphan_nodes_destroyed(CUgraphNode node, const struct sc_former *former)
     }
 }
 
-/* The node does something else now: drops what it did, and returns the graph under which its new
- * uses are noted. A node whose graph is not known has one of its own. */
+/* Drops what the node did, and returns the handle under which its new uses are noted. If its graph
+ * is not known, that is a handle of its own. */
 uintptr_t sc_orphan_nodes_changed(CUgraphNode node, const struct sc_former *former)
 {
     uintptr_t orphan = sc_graphs_orphan((uintptr_t)node);
@@ -65,7 +64,7 @@ uintptr_t sc_orphan_nodes_changed(CUgraphNode node, const struct sc_former *form
 
 /* ---- orphans of a graph ---- */
 
-/* The child graph of a node; NULL: it has none. */
+/* Returns the child graph of a node; NULL: it has none. */
 static CUgraph child_of(CUgraphNode node)
 {
     CUgraphNodeType type;
@@ -89,7 +88,7 @@ struct orphan_search {
     void *argument;
 };
 
-/* Visits what is noted under the node itself, as its graph was not known. */
+/* Visits what is kept under the node itself, because its graph was not known. */
 static enum sc_step visit_node(void *context, struct sc_walked_graph *in, CUgraphNode node,
                                CUgraphNodeType type)
 {
@@ -99,7 +98,7 @@ static enum sc_step visit_node(void *context, struct sc_walked_graph *in, CUgrap
     return type == CU_GRAPH_NODE_TYPE_GRAPH ? SC_STEP_INTO : SC_STEP_OVER;
 }
 
-/* Visits what is noted under an inner graph. */
+/* Visits what is kept under an inner graph. */
 static void visit_graph(void *context, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                         size_t count)
 {
@@ -126,8 +125,8 @@ static bool may_have_orphans(void)
     return sc_active() && may && sc_driver_nodes_can_be_asked();
 }
 
-/* Calls `visit` for each graph under which uses of the graph's nodes are noted beside the graph
- * itself. */
+/* Calls `visit` for each handle, besides the graph's own, under which uses of its nodes are kept.
+ */
 void sc_orphan_nodes_each(CUgraph graph, sc_visit_orphan *visit, void *argument)
 {
     static const struct sc_node_walk walk = {.meet = visit_node, .end = visit_graph};
@@ -147,8 +146,8 @@ void sc_orphan_nodes_forget(CUgraph graph)
     sc_orphan_nodes_each(graph, forget_orphan, NULL);
 }
 
-/* Before a node is destroyed: forgets the child graph that goes with it, and takes out what the
- * node did. Returns its id, to be removed or put back. */
+/* Forgets the child graph of a node that is about to be destroyed, and detaches what the node did.
+ * Returns its id, to be removed or attached again. */
 uint32_t sc_orphan_nodes_destroying(CUgraphNode node)
 {
     CUgraph child = may_have_orphans() ? child_of(node) : NULL;

@@ -20,8 +20,8 @@
 
 #include "common/poison.h"
 
-/* Points one side of the copy at `saved`. The type of memory stays, since a node of an exec may not
- * change it. The gaps between rows stay as well: the copy has them, too. */
+/* Has one side of the copy use `saved`. The type of memory stays, since a node of an exec must not
+ * change it. The gaps between rows stay as well; `saved` has them, too. */
 void sc_stack_sources_redirect(CUDA_MEMCPY3D *copy, enum sc_direction direction, void *saved)
 {
     if (direction == SC_H2D) {
@@ -41,7 +41,7 @@ void sc_stack_sources_redirect(CUDA_MEMCPY3D *copy, enum sc_direction direction,
     }
 }
 
-/* Points a side at its copy, if it is on a stack and there is a copy. Returns whether it was. */
+/* Redirects a side to its copy, if it is on a stack and there is a copy. Returns whether it was. */
 static bool redirect_side(const struct sc_walked_graph *in, CUgraphNode node,
                           enum sc_direction direction, const struct sc_copy_side *side,
                           CUDA_MEMCPY3D *copy)
@@ -57,8 +57,7 @@ static bool redirect_side(const struct sc_walked_graph *in, CUgraphNode node,
     return true;
 }
 
-/* Points the sides of a copy node at their copies, if they are on a stack, and keeps what the node
- * had before. */
+/* Redirects the sides of a copy node that are on a stack, and keeps what the node had before. */
 static void redirect_node(struct sc_stack_sources *redirects, const struct sc_walked_graph *in,
                           CUgraphNode node)
 {
@@ -75,7 +74,7 @@ static void redirect_node(struct sc_stack_sources *redirects, const struct sc_wa
         redirects->count += sc_real.cuGraphMemcpyNodeSetParams(node, &copy) == CUDA_SUCCESS;
 }
 
-/* Lets a copy node whose source lies on a stack read a copy of the source. */
+/* Has a copy node whose source is on a stack read a copy of the source. */
 static enum sc_step redirect_copy(void *redirects, struct sc_walked_graph *in, CUgraphNode node,
                                   CUgraphNodeType type)
 {
@@ -94,7 +93,7 @@ static bool is_of_this_thread(const struct sc_graph_use *use, const struct sc_ru
     return use->author.thread == sc_thread_id() && sc_thread_stack_holds(running->here);
 }
 
-/* Does the function still run whose local variable the node uses? */
+/* Compares the frame in which the variable lay with those that the thread has now. */
 bool sc_stack_sources_frame_lives(const struct sc_graph_use *use,
                                   const struct sc_graph_extra *extra, struct sc_running *running)
 {
@@ -116,8 +115,8 @@ bool sc_stack_sources_refresh(const struct sc_graph_use *use, const struct sc_gr
     return lives;
 }
 
-/* Brings the copies of the graph's sources up to date. Returns how many uses the graph has, if it
- * names a stack, else 0. */
+/* Updates the copies of the graph's sources. Returns how many uses the graph has if it uses a
+ * stack, else 0. */
 static size_t refresh_graph(uintptr_t graph)
 {
     struct sc_graph_use use;
@@ -133,7 +132,7 @@ static size_t refresh_graph(uintptr_t graph)
     return known->uses.count;
 }
 
-/* Called for each graph of the walk: brings its copies up to date. */
+/* Called for each graph of the walk: updates its copies. */
 static void end_graph(void *uses, struct sc_walked_graph *graph, const CUgraphNode *nodes,
                       size_t count)
 {
@@ -142,7 +141,7 @@ static void end_graph(void *uses, struct sc_walked_graph *graph, const CUgraphNo
     *(size_t *)uses += refresh_graph((uintptr_t)graph->graph);
 }
 
-/* Copies the stack sources of the graph and of its bodies again. Returns how many uses there
+/* Copies the sources on stacks of the graph and of its bodies again. Returns how many uses there
  * are. */
 static size_t refresh_with_bodies(CUgraph graph)
 {
@@ -159,8 +158,8 @@ static void refresh_orphan(void *uses, uintptr_t orphan)
     *(size_t *)uses += refresh_graph(orphan);
 }
 
-/* Before an exec is made: lets nodes of the graph read copies of sources that lie on a stack.
- * Undone behind the call, so that the program's graph stays as it was. */
+/* Has nodes of the graph read copies of sources on a stack while an exec is made. Undone after the
+ * call, so that the program's graph stays as it was. */
 struct sc_stack_sources sc_stack_sources_begin(CUgraph graph)
 {
     static const struct sc_node_walk walk = {.meet = redirect_copy};

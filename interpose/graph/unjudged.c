@@ -9,8 +9,8 @@
 
 #include "common/poison.h"
 
-/* What a batch memory operation does; anything, where the driver does not tell. The exec's node
- * does the same as the graph's: the kinds of operations cannot be changed in an exec. */
+/* Returns what a batch memory operation does; everything, if the driver does not tell. The exec's
+ * node does the same as the graph's, since the kinds of operations cannot be changed in an exec. */
 static struct sc_memory_ops ops_of_node(CUgraphNode node)
 {
     CUDA_BATCH_MEM_OP_NODE_PARAMS params;
@@ -55,9 +55,9 @@ struct search {
     void *context;
 };
 
-/* Calls `unjudge` for all nodes reached from waiting[0] along the edges. `waiting` has room for
- * each node once, `found` for all neighbours of one. False: the driver does not tell some
- * neighbours. */
+/* Calls `unjudge` for all nodes that are reached from waiting[0] along the edges. `waiting` has
+ * room for each node once, `found` for all neighbours of a node. Returns false if the driver does
+ * not tell some neighbours. */
 static bool unjudge_from(const struct search *search, CUgraphNode *waiting, CUgraphNode *found,
                          enum sc_way way, enum sc_unjudged_why why, struct sc_handles *visited)
 {
@@ -86,8 +86,9 @@ static bool signal_is_seen(const struct search *search, CUgraphNode node)
     return search->is_seen && search->is_seen(search->context, node);
 }
 
-/* Unjudges nodes from each node for which `is_such` holds, before it or behind it. A signal that is
- * seen makes no node unjudged. False: not all were found. */
+/* Calls `unjudge` for nodes before, or after, each node for which `is_such` returns true. A node
+ * that tells the host something in a way that the library sees makes no node unjudged. Returns
+ * false if not all were found. */
 static bool unjudge_around(const struct search *search, sc_is_such *is_such,
                            enum sc_unjudged_why why)
 {

@@ -14,8 +14,8 @@ static uint64_t in_granules(uint64_t size_bytes)
     return (size_bytes + GRANULE_BYTES - 1) & ~(uint64_t)(GRANULE_BYTES - 1);
 }
 
-/* Counts how much memory the driver takes for a block. Small blocks are added up by bytes, since
- * they share granules; each large one has granules of its own. */
+/* Counts how much memory the driver takes for a block. Small blocks share granules, so their bytes
+ * are added up; each large one has granules of its own. */
 void sc_accounts_count_backed(struct sc_accounts *accounts, uint64_t size_bytes, bool given)
 {
     uint64_t *sum = size_bytes <= SMALL_BYTES ? &accounts->small_bytes : &accounts->large_bytes;
@@ -29,8 +29,8 @@ uint64_t sc_accounts_backed(const struct sc_accounts *accounts)
     return accounts->large_bytes + in_granules(accounts->small_bytes);
 }
 
-/* Makes the list of accounts at the first one. Without memory for the list of accounts, the single
- * account `only` stands in its place. */
+/* Makes the list of accounts when the first one is needed. Without memory for it, the single
+ * account `only` is used in its place. */
 static void begin(struct sc_accounts *accounts)
 {
     accounts->at = sc_pages_map(SC_ACCOUNTS_MAX * sizeof *accounts->at);
@@ -67,9 +67,9 @@ void sc_accounts_note_outlived(struct sc_accounts *accounts, bool is_reset)
     }
 }
 
-/* How many blocks of the account count as never freed when the process ends. Blocks that were
- * allocated after the last context ended may be the ones that were freed after it, so only what is
- * left beyond them is surely older. After a reset the older ones are nobody's to free. */
+/* Returns how many blocks of the account count as never freed when the process ends. Blocks that
+ * were allocated after the last context ended may be those that were freed after it, so only what
+ * is left beyond them is certain to be older. Blocks from before a reset need not be freed. */
 uint64_t sc_accounts_never_freed(const struct sc_account *account)
 {
     uint64_t held = sc_account_blocks(account);

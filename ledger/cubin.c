@@ -13,8 +13,8 @@ struct image {
     size_t size;
 };
 
-/* Copies bytes out of the image, which may lie at any address, aligned or not. False: they are not
- * all in the image. */
+/* Copies bytes out of the image, which may be at an unaligned address. Returns false if they are
+ * not all in the image. */
 static bool read_at(struct image image, uint64_t offset, void *to, size_t size)
 {
     if (offset > image.size || size > image.size - offset)
@@ -39,7 +39,7 @@ static bool read_section(struct image image, const Elf64_Ehdr *header, uint32_t 
            read_at(image, offset, section, sizeof *section);
 }
 
-/* Finds the first section of this type. False: there is none. */
+/* Finds the first section of this type. Returns false if there is none. */
 static bool find_section(struct image image, const Elf64_Ehdr *header, uint32_t type,
                          Elf64_Shdr *section)
 {
@@ -59,7 +59,7 @@ static bool read_element(struct image image, const Elf64_Shdr *section, uint64_t
            read_at(image, offset, to, size);
 }
 
-/* The symbol's name; NULL: it does not lie in the image, or has no end there. */
+/* Returns the symbol's name; NULL: it is not in the image, or does not end there. */
 static const char *name_of(struct image image, const Elf64_Shdr *names, const Elf64_Sym *symbol)
 {
     uint64_t offset = 0;
@@ -69,7 +69,7 @@ static const char *name_of(struct image image, const Elf64_Shdr *names, const El
     return memchr(name, '\0', image.size - offset) ? name : NULL;
 }
 
-/* The index of the symbol `function` if the image uses it without defining it; 0: it does not. */
+/* Returns the index of the symbol `function` if the image uses it without defining it; else 0. */
 static uint32_t find_import(struct image image, const Elf64_Shdr *symbols, const Elf64_Shdr *names,
                             const char *function)
 {
@@ -82,8 +82,8 @@ static uint32_t find_import(struct image image, const Elf64_Shdr *symbols, const
     return 0;
 }
 
-/* The name of the first function that calls symbol `called`, by the image's own table of calls;
- * NULL: not known. */
+/* Returns the name of the first function that calls the symbol `called`, by the image's table of
+ * calls; NULL: not known. */
 static const char *find_caller(struct image image, const Elf64_Ehdr *header,
                                const Elf64_Shdr *symbols, const Elf64_Shdr *names, uint32_t called)
 {

@@ -24,8 +24,8 @@ static inline void give(struct sc_ledger *ledger) SC_RELEASES(ledger->lock)
     sc_brief_lock_here_release(&ledger->lock);
 }
 
-/* The address is computed once and hidden from the compiler, which would else compute it for each
- * access. */
+/* Returns the accounts of the place. The address is computed once and hidden from the compiler,
+ * which would otherwise compute it for each access. */
 static inline struct sc_accounts *accounts_at(struct sc_ledger *ledger, unsigned place)
 {
     struct sc_accounts *accounts = &ledger->places[place];
@@ -35,7 +35,7 @@ static inline struct sc_accounts *accounts_at(struct sc_ledger *ledger, unsigned
 
 /* ---- pools ---- */
 
-/* Looks through all pools, since there are few. NULL: the pool is not known. */
+/* Searches all pools, since there are few. NULL: the pool is not known. */
 static struct sc_ledger_pool *find_pool(struct sc_ledger *ledger, uint64_t handle)
     SC_REQUIRES(ledger->lock)
 {
@@ -45,8 +45,8 @@ static struct sc_ledger_pool *find_pool(struct sc_ledger *ledger, uint64_t handl
     return NULL;
 }
 
-/* A place for another pool, of one that is gone and has no memory in use, or a new one. NULL: all
- * are taken. */
+/* Returns a record for another pool: that of a destroyed one without memory in use, or an unused
+ * one. NULL: all are taken. */
 static struct sc_ledger_pool *find_room(struct sc_ledger *ledger) SC_REQUIRES(ledger->lock)
 {
     for (unsigned i = 0; i < ledger->pools_ever; i++)
@@ -105,8 +105,8 @@ static struct sc_ledger_entry *find(struct sc_ledger *ledger, enum sc_ledger_spa
     return sc_ledger_index_seek(&ledger->index, space, name).entry;
 }
 
-/* Adds the block to what its pool has in use. If the pool is over by now, the block counts as one
- * of no known pool. */
+/* Adds the block to what its pool has in use. If the pool no longer exists, the block belongs to no
+ * known pool. */
 static inline void count_in_pool(struct sc_ledger *ledger, struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
@@ -124,7 +124,7 @@ static inline struct sc_account *account_of(struct sc_accounts *accounts,
 }
 
 /* Adds `more` (which may be negative) to the block's references. For physical memory its account
- * also counts them, so that the report can say how many handles were not released. */
+ * counts them as well, so that the report can say how many handles were not released. */
 static void refer(struct sc_ledger *ledger, struct sc_ledger_entry *entry, int32_t more)
     SC_REQUIRES(ledger->lock)
 {
@@ -139,7 +139,7 @@ static bool is_shared(enum sc_ledger_space space, enum sc_ledger_kind kind)
     return space == SC_LEDGER_MEMORY || kind == SC_LEDGER_IMPORTED;
 }
 
-/* Takes the block out of its account, and out of what its pool has in use. */
+/* Subtracts the block from its account, and from what its pool has in use. */
 static void debit(struct sc_ledger *ledger, const struct sc_ledger_entry *entry)
     SC_REQUIRES(ledger->lock)
 {
@@ -171,8 +171,8 @@ bool sc_ledger_add_reference(struct sc_ledger *ledger, uint64_t handle)
     return entry;
 }
 
-/* A mapping of the physical memory was made. Memory is mapped as a whole, so the first mapping
- * tells how large imported memory is, and from then on it counts with that size. */
+/* Notes a mapping of physical memory. Memory is mapped as a whole, so the first mapping shows how
+ * large imported memory is, and from then on it counts with that size. */
 static void map(struct sc_ledger *ledger, uint64_t handle, uint64_t size_bytes)
     SC_REQUIRES(ledger->lock)
 {
@@ -189,8 +189,8 @@ static void map(struct sc_ledger *ledger, uint64_t handle, uint64_t size_bytes)
     sc_accounts_rise(&accounts->kinds[entry->kind], size_bytes);
 }
 
-/* Takes the block out of the ledger. A mapping no longer refers to the memory behind it, which
- * leaves as well if that was its last reference. */
+/* Takes the block out of the ledger. If it is a mapping, the memory that it maps loses a reference,
+ * and is taken out with the last one. */
 static void drop(struct sc_ledger *ledger, struct sc_ledger_found found) SC_REQUIRES(ledger->lock)
 {
     const struct sc_ledger_entry was = *found.entry;
@@ -207,7 +207,7 @@ static void drop(struct sc_ledger *ledger, struct sc_ledger_found found) SC_REQU
         drop(ledger, found);
 }
 
-/* Is the block imported memory that was opened before? Then it gets one more reference. */
+/* Is the block imported memory that is open already? Then adds a reference to it. */
 static bool is_once_more(struct sc_ledger *ledger, struct sc_ledger_entry *entry,
                          const struct sc_ledger_block *block) SC_REQUIRES(ledger->lock)
 {
@@ -282,8 +282,8 @@ static uint64_t pool_of(const struct sc_ledger *ledger, const struct sc_ledger_e
     return entry->kind == SC_LEDGER_POOLED && entry->of ? ledger->pools[entry->of - 1].handle : 0;
 }
 
-/* Takes one reference away, and drops the block with the last one. Stores in `leaving` what is
- * needed to undo that. False: there is no reference left that could be given back. */
+/* Takes one reference away, and takes the block out with the last one. Stores in `leaving` what is
+ * needed to undo that. Returns false if there is no reference left that could be released. */
 static bool let_go(struct sc_ledger *ledger, struct sc_ledger_found found,
                    struct sc_ledger_leaving *leaving) SC_REQUIRES(ledger->lock)
 {
@@ -302,7 +302,7 @@ static bool let_go(struct sc_ledger *ledger, struct sc_ledger_found found,
     return true;
 }
 
-/* The body of sc_ledger_leaves, for a caller that has the lock. Gives the lock back. */
+/* The body of sc_ledger_leaves, for a caller that holds the lock. Releases the lock. */
 static bool leave(struct sc_ledger *ledger, enum sc_ledger_space space, uint64_t name,
                   struct sc_ledger_leaving *leaving) SC_RELEASES(ledger->lock)
 {
@@ -327,7 +327,7 @@ bool sc_ledger_leaves(struct sc_ledger *ledger, enum sc_ledger_space space, uint
  * freed rests where it is. A function that calls nothing need not keep registers, so what else
  * there is to do is left to another function at the end. */
 
-/* The part of sc_ledger_given_of_pool for addresses that did not rest. Gives the lock back. */
+/* The part of sc_ledger_given_of_pool for addresses without a resting entry. Releases the lock. */
 static __attribute__((noinline)) void give_of_pool(struct sc_ledger *ledger, uint64_t name,
                                                    uint64_t size_bytes, unsigned pool,
                                                    unsigned place, uint32_t origin)
@@ -346,7 +346,7 @@ static __attribute__((noinline)) void give_of_pool(struct sc_ledger *ledger, uin
     give(ledger);
 }
 
-/* Books a block of a pool where another thread has the lock: waits for it. */
+/* Enters a block of a pool when another thread holds the lock: waits for it. */
 static __attribute__((noinline)) void give_of_pool_behind_others(struct sc_ledger *ledger,
                                                                  uint64_t name, uint64_t size_bytes,
                                                                  unsigned pool, unsigned place,
@@ -356,8 +356,8 @@ static __attribute__((noinline)) void give_of_pool_behind_others(struct sc_ledge
     give_of_pool(ledger, name, size_bytes, pool, place, origin);
 }
 
-/* Moves a block that rested to the account of the origin which asks for it now. NULL: that origin
- * has no account yet. */
+/* Moves a resting entry to the account of the origin that allocates it now. NULL: that origin has
+ * no account yet. */
 static inline struct sc_account *change_account(struct sc_accounts *accounts,
                                                 struct sc_ledger_entry *entry, uint32_t origin)
 {
@@ -398,7 +398,7 @@ void sc_ledger_given_of_pool(struct sc_ledger *ledger, uint64_t name, uint64_t s
 }
 
 /* The part of sc_ledger_leaves_of_pool for blocks that the table of latest entries does not have.
- * Gives the lock back. */
+ * Releases the lock. */
 static __attribute__((noinline)) bool leave_of_pool(struct sc_ledger *ledger, uint64_t name,
                                                     struct sc_ledger_leaving *leaving)
     SC_RELEASES(ledger->lock)
@@ -456,7 +456,7 @@ uint64_t sc_ledger_count(struct sc_ledger *ledger, enum sc_ledger_sum what)
     return count;
 }
 
-/* Has the block's context ended since it left? */
+/* Has the block's context ended since the block was taken out? */
 static bool is_over(const struct sc_ledger *ledger, const struct sc_ledger_leaving *leaving)
     SC_REQUIRES(ledger->lock)
 {
@@ -466,8 +466,8 @@ static bool is_over(const struct sc_ledger *ledger, const struct sc_ledger_leavi
     return false;
 }
 
-/* Enters a block once more that has left, with what it had then. If its pool has ended meanwhile,
- * it belongs to no known pool. */
+/* Enters a block again that was taken out, with the members that it had. If its pool has ended
+ * meanwhile, it belongs to no known pool. */
 static void put_back(struct sc_ledger *ledger, uint32_t *link,
                      const struct sc_ledger_leaving *leaving) SC_REQUIRES(ledger->lock)
 {
@@ -538,8 +538,8 @@ void sc_ledger_refused(struct sc_ledger *ledger, const struct sc_ledger_leaving 
 
 /* ---- exports ---- */
 
-/* The place in the list of exports for a block of this name: the one that already has the name, or
- * one whose block is gone. NULL: all are taken. */
+/* Returns the record in the list of exports for a block of this name: the one that has the name
+ * already, or one whose block is gone. NULL: all are taken. */
 static struct sc_ledger_export *find_export(struct sc_ledger *ledger, enum sc_ledger_space space,
                                             uint64_t name) SC_REQUIRES(ledger->lock)
 {
@@ -585,7 +585,7 @@ void sc_ledger_pool_exported(struct sc_ledger *ledger, uint64_t handle, uint64_t
 
 /* ---- pools of the program's own ---- */
 
-/* Keeps one record for each owner and place. The first record with no owner ends the list. */
+/* Keeps one record for each owner and place. The first record without an owner ends the list. */
 void sc_ledger_note_suballocator(struct sc_ledger *ledger,
                                  const struct sc_ledger_suballocator *told)
 {
@@ -643,7 +643,7 @@ void sc_ledger_keep(struct sc_ledger *ledger, uint64_t address, uint64_t size_by
 
 enum { CELLS_AT_ONCE = 1 << 10 };
 
-/* Drops the blocks of the context from one chain of the index. */
+/* Takes the blocks of the context out of one chain of the index. */
 static void end_context_in(struct sc_ledger *ledger, uint32_t *link, uint32_t context)
     SC_REQUIRES(ledger->lock)
 {
@@ -664,9 +664,9 @@ static void note_end(struct sc_ledger *ledger, uint32_t context)
     give(ledger);
 }
 
-/* Takes all blocks out that went with the context. Takes the lock anew for every CELLS_AT_ONCE
- * cells, so that no other thread waits long. A cell that is added meanwhile gets its entries from a
- * cell before it; those that were already looked at have none of this context any more. */
+/* Takes out all blocks that have ended with the context. Releases the lock after every
+ * CELLS_AT_ONCE cells, so that no other thread waits long. A cell that is added meanwhile gets its
+ * entries from an earlier cell, in which none of this context is left. */
 void sc_ledger_end_context(struct sc_ledger *ledger, uint32_t context)
 {
     uint32_t from = 0, end = context ? UINT32_MAX : 0;

@@ -17,7 +17,7 @@ static size_t part_bytes(unsigned part)
     return (part ? first_cell(part) : 1u << SC_LEDGER_CELLS_SHIFT) * sizeof(uint32_t);
 }
 
-/* Makes sure that the part of the table is mapped. `parts` keeps the address that cell 0 would
+/* Maps the part of the table, unless it is mapped. `parts` stores the address that cell 0 would
  * have, so that a cell is found by its number alone. */
 static bool map_part(struct sc_ledger_index *index, unsigned part)
 {
@@ -28,7 +28,7 @@ static bool map_part(struct sc_ledger_index *index, unsigned part)
     return part < SC_LEDGER_PARTS && index->parts[part];
 }
 
-/* Makes the table's first part. False: no memory. */
+/* Makes the table's first part. Returns false if there is no memory. */
 bool sc_ledger_index_begin(struct sc_ledger_index *index)
 {
     if (!map_part(index, 0))
@@ -39,8 +39,8 @@ bool sc_ledger_index_begin(struct sc_ledger_index *index)
     return true;
 }
 
-/* Adds one cell, and moves into it the entries that belong there from the cell that has had them.
- * Without memory nothing is added, and chains grow longer instead. */
+/* Adds one cell, and moves the entries that belong there from the cell that had them. Without
+ * memory nothing is added, and chains become longer. */
 __attribute__((cold)) void sc_ledger_index_grow(struct sc_ledger_index *index)
 {
     uint32_t fresh = index->cells;
@@ -65,8 +65,8 @@ __attribute__((cold)) void sc_ledger_index_grow(struct sc_ledger_index *index)
     *moved = 0;
 }
 
-/* Notes the entry for its next look-up by name. An entry that rested in this place is looked up
- * once more, which takes it out of the index. */
+/* Enters the entry into the table of latest entries. A resting entry that was there is looked up
+ * once more, which removes it from the index. */
 void sc_ledger_index_note(struct sc_ledger_index *index, struct sc_ledger_entry *entry)
 {
     struct sc_ledger_entry **latest = sc_ledger_index_latest(index, entry->name);

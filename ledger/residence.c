@@ -18,8 +18,8 @@ static uint64_t end_of(const struct sc_residence_part *part)
     return part->address + part->size_bytes;
 }
 
-/* The first part that ends behind the address (a binary search, since parts lie in the order of
- * their addresses). */
+/* Returns the first part that ends after the address, by a binary search: parts are sorted by
+ * address. */
 static uint32_t find_locked(const struct sc_residence *residence, uint64_t address)
 {
     uint32_t low = 0, high = residence->count;
@@ -33,7 +33,7 @@ static uint32_t find_locked(const struct sc_residence *residence, uint64_t addre
     return low;
 }
 
-/* Puts the part at place `at` of the list. False: the list is full. */
+/* Inserts the part at index `at`. Returns false if the list is full. */
 static bool insert_locked(struct sc_residence *residence, uint32_t at,
                           const struct sc_residence_part *part)
 {
@@ -51,7 +51,7 @@ static void count(struct sc_residence *residence, uint64_t bytes)
     atomic_fetch_add_explicit(&residence->bytes, bytes, memory_order_relaxed);
 }
 
-/* Takes part `at` out of the list, and its bytes out of the sum. */
+/* Removes part `at` from the list, and its bytes from the sum. */
 static void remove_locked(struct sc_residence *residence, uint32_t at)
 {
     SC_ASSERT(at < residence->count);
@@ -67,8 +67,8 @@ static uint32_t user_bit(const struct sc_residence_part *part)
     return part->user ? 1u << (part->user - 1) : 0;
 }
 
-/* Memory was freed on these devices (a bit for each), so they have room again: parts that were
- * evicted from them no longer count for them. */
+/* Notes that memory was freed on these devices (a bit for each), so that they have room again:
+ * parts that were evicted from them no longer count for them. */
 static void forget_evicted_locked(struct sc_residence *residence, uint32_t devices)
 {
     for (uint32_t i = 0; devices && i < residence->count; i++) {
@@ -94,7 +94,7 @@ static void take_block_locked(struct sc_residence *residence, uint64_t address)
     forget_evicted_locked(residence, users);
 }
 
-/* Parts that are already known in the new block's interval are of a block whose free the library
+/* Parts that are known in the interval of the new block belong to a block whose free the library
  * did not see. */
 void sc_residence_given(struct sc_residence *residence, const struct sc_residence_part *block)
 {
@@ -127,8 +127,8 @@ void sc_residence_end_context(struct sc_residence *residence, uint32_t context)
 
 /* ---- parts ---- */
 
-/* Cuts the part that contains the address in two, so that one begins there. False: there is no room
- * for another part. */
+/* Cuts the part that contains the address in two, so that one begins there. Returns false if there
+ * is no room. */
 static bool cut_locked(struct sc_residence *residence, uint64_t address)
 {
     uint32_t at = find_locked(residence, address);
@@ -150,7 +150,7 @@ static bool are_alike(const struct sc_residence_part *a, const struct sc_residen
            a->is_evicted == b->is_evicted;
 }
 
-/* Joins the part with the next one if both are of one block and the same is known of both. */
+/* Joins the part with the next one if both belong to one block and have equal members. */
 static void join_locked(struct sc_residence *residence, uint32_t at)
 {
     struct sc_residence_part *part = &residence->parts[at];
@@ -166,8 +166,8 @@ static void join_locked(struct sc_residence *residence, uint32_t at)
     remove_locked(residence, at + 1);
 }
 
-/* Cuts parts at both ends of the interval. *from: the first part that lies in it. False: there was
- * no room to cut. */
+/* Cuts parts at both ends of the interval. *from: the first part within it. Returns false if there
+ * was no room. */
 static bool cut_out_locked(struct sc_residence *residence, uint64_t address, uint64_t end,
                            uint32_t *from)
 {
@@ -177,7 +177,7 @@ static bool cut_out_locked(struct sc_residence *residence, uint64_t address, uin
     return is_cut;
 }
 
-/* Joins what is alike among the parts `from` to `to` and their neighbours. */
+/* Joins equal parts among `from` to `to` and their neighbours. */
 static void join_all_locked(struct sc_residence *residence, uint32_t from, uint32_t to)
 {
     for (uint32_t i = to; i > from; i--)
@@ -217,8 +217,8 @@ struct range {
 };
 
 /* Chooses the pages that a record of a fault stands for. Such a record does not say which pages
- * came to the device, and only some faults have one. So the next FAULTED_BYTES of the block that no
- * device is known to have touched are taken for these pages. */
+ * have moved to the device, and only some faults have one. So the next FAULTED_BYTES of the block
+ * that no device is known to have accessed are chosen. */
 static void choose_faulted_locked(const struct sc_residence *residence, uint32_t at, unsigned user,
                                   struct range *range)
 {
@@ -242,8 +242,8 @@ static void choose_faulted_locked(const struct sc_residence *residence, uint32_t
         range->end = range->address + FAULTED_BYTES;
 }
 
-/* Notes for the bytes of the block in the range that the device has them now, or no longer has
- * them. */
+/* Notes, for the bytes of the block in the range, that the device has them now, or has them no
+ * longer. */
 static void move_locked(struct sc_residence *residence, enum sc_residence_news news,
                         const struct range *range, uint64_t block, unsigned user)
 {
@@ -278,8 +278,8 @@ void sc_residence_note_news(struct sc_residence *residence, enum sc_residence_ne
 
 /* ---- sums ---- */
 
-/* Does the part count for the device: by the latest advice, else by who had its pages last, else as
- * the only device in use? */
+/* Does the part count for the device: by the latest advice, else as the device that had its pages
+ * last, else as the only device in use? */
 static bool is_to_hold(const struct sc_residence_part *part, int device, int only_device)
 {
     if (part->place != SC_RESIDENCE_ANYWHERE && part->place != SC_RESIDENCE_NOWHERE)
@@ -288,8 +288,8 @@ static bool is_to_hold(const struct sc_residence_part *part, int device, int onl
                       : part->place == SC_RESIDENCE_ANYWHERE && only_device == device;
 }
 
-/* Adds the part to the sum. Parts of a block follow each other, so a block is counted when its
- * first part comes. */
+/* Adds the part to the sum. Parts of a block follow each other, so a block is counted with its
+ * first part. */
 static void add(struct sc_residence_sum *sum, const struct sc_residence_part *part)
 {
     sum->bytes += part->size_bytes;
@@ -314,8 +314,8 @@ void sc_residence_sum(struct sc_residence *residence, int device, int only_devic
     sc_brief_lock_release(&residence->lock);
 }
 
-/* Adds up how much managed memory is to lie at each place by advice or prefetch, not by where pages
- * merely were last. */
+/* Adds up how much managed memory is meant to lie at each place by advice or prefetch, and not by
+ * where its pages were last. */
 void sc_residence_advised_bytes(struct sc_residence *residence, uint64_t bytes[SC_LEDGER_PLACES])
 {
     memset(bytes, 0, SC_LEDGER_PLACES * sizeof *bytes);

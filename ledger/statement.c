@@ -24,8 +24,8 @@ static uint64_t most_of(const struct sc_statement_account *account)
     return account->bytes > account->peak_bytes ? account->bytes : account->peak_bytes;
 }
 
-/* The order of accounts in a statement: by most bytes; things without bytes, such as graphs, by
- * their number. */
+/* Sorts accounts in a statement by bytes, and those without bytes, such as graphs, by their number.
+ */
 static bool comes_before(const struct sc_statement_account *one,
                          const struct sc_statement_account *other)
 {
@@ -34,8 +34,8 @@ static bool comes_before(const struct sc_statement_account *one,
     return one->blocks > other->blocks;
 }
 
-/* Puts the account into the statement's list, which keeps the SC_STATEMENT_ACCOUNTS that come
- * first. */
+/* Adds the account to the statement's list, which keeps the SC_STATEMENT_ACCOUNTS that come first.
+ */
 static void consider(struct sc_statement *statement, const struct sc_statement_account *account)
 {
     unsigned at = statement->account_count;
@@ -49,8 +49,8 @@ static void consider(struct sc_statement *statement, const struct sc_statement_a
     statement->accounts[at] = *account;
 }
 
-/* Contexts are no memory: the account does not count among those of its place, and is mentioned
- * instead. */
+/* Contexts are no memory: the account is not counted among those of its place, but listed as a
+ * mention. */
 static void note_contexts(struct sc_statement *statement,
                           const struct sc_statement_account *account)
 {
@@ -63,8 +63,8 @@ static void note_contexts(struct sc_statement *statement,
                                           .count = account->blocks};
 }
 
-/* Notes what the account has for sums by owner. If the list is full, the place's last share takes
- * it. */
+/* Adds what the account holds to the sums by owner. If the list is full, to the place's last share.
+ */
 static void note_share(struct sc_statement *statement, const struct sc_statement_account *account)
 {
     bool has_room = statement->share_count < SC_STATEMENT_SHARES;
@@ -78,8 +78,8 @@ static void note_share(struct sc_statement *statement, const struct sc_statement
     share->peak_bytes += account->peak_bytes;
 }
 
-/* Copies an account. What it held at the place's peak is kept only once it has changed since; until
- * then it is what it holds now. */
+/* Copies an account. What it held at the place's peak was stored only if it has changed since;
+ * otherwise it is what it holds now. */
 static struct sc_statement_account draw(const struct sc_accounts *accounts,
                                         const struct sc_account *account, unsigned place)
 {
@@ -99,7 +99,7 @@ static struct sc_statement_account draw(const struct sc_accounts *accounts,
     };
 }
 
-/* Goes through all accounts of the place. */
+/* Considers all accounts of the place. */
 static void consider_all(struct sc_statement *statement, const struct sc_accounts *accounts,
                          unsigned place)
 {
@@ -114,7 +114,7 @@ static void consider_all(struct sc_statement *statement, const struct sc_account
     }
 }
 
-/* Copies the sums of the place, and goes through its accounts. */
+/* Copies the sums of the place, and considers its accounts. */
 static void draw_place(struct sc_ledger *ledger, struct sc_statement *statement, unsigned place)
     SC_REQUIRES(ledger->lock)
 {
@@ -130,7 +130,7 @@ static void draw_place(struct sc_ledger *ledger, struct sc_statement *statement,
     consider_all(statement, accounts, place);
 }
 
-/* Mentions the blocks that other processes may have open. */
+/* Lists the blocks that other processes may have open. */
 static void draw_exports(struct sc_ledger *ledger, struct sc_statement *statement)
     SC_REQUIRES(ledger->lock)
 {
@@ -165,7 +165,7 @@ void sc_statement_draw(struct sc_ledger *ledger, struct sc_statement *statement)
 /* ---- never freed ---- */
 
 /* Adds the account to one without a label: a program that loses a block in each of its labelled
- * steps has lost them all at one place of its code. */
+ * steps has lost them all at one place in its code. */
 static void merge(struct sc_accounts *merged, const struct sc_account *account)
 {
     const struct sc_origin made = sc_origins_get(account->origin);
@@ -180,8 +180,8 @@ static void merge(struct sc_accounts *merged, const struct sc_account *account)
     into->was_reset |= account->was_reset;
 }
 
-/* Puts accounts with blocks that nobody freed into the statement. Blocks without a stack are left
- * out: they may come from several places in the code. */
+/* Adds accounts with blocks that were not freed to the statement. Leaves out blocks without a
+ * stack, since they may come from several places in the code. */
 static void consider_never_freed(struct sc_statement *statement, const struct sc_accounts *merged,
                                  unsigned place)
 {

@@ -29,8 +29,8 @@ static struct {
 
 _Static_assert(sizeof(CUuuid) == SC_STATEMENT_UUID_BYTES, "a UUID");
 
-/* Asks for the device's UUID. False: there is none. The UUID of a MIG instance is its own, where
- * the driver can tell. */
+/* Asks for the device's UUID. Returns false if there is none. A MIG instance has a UUID of its own,
+ * if the driver can tell. */
 static bool ask_uuid(CUuuid *uuid, CUdevice device)
 {
     if (sc_real.cuDeviceGetUuid_v2)
@@ -38,7 +38,7 @@ static bool ask_uuid(CUuuid *uuid, CUdevice device)
     return sc_real.cuDeviceGetUuid && sc_real.cuDeviceGetUuid(uuid, device) == CUDA_SUCCESS;
 }
 
-/* Asks at the start for the devices' UUIDs, by which a report of memory names them. */
+/* Asks at the start for the devices' UUIDs, which identify them in a report of memory. */
 void sc_balance_start(void)
 {
     int count = 0;
@@ -71,7 +71,7 @@ void sc_balance_pool_left(void)
 }
 
 /* Asks the driver how much the pool has reserved. No pool may be destroyed meanwhile. An imported
- * one has no attributes. A library that is not preloaded does not hear of the ends of pools. */
+ * one has no attributes. A library that is not preloaded does not see when pools are destroyed. */
 static void ask_about_pool(struct sc_ledger_pool *pool)
 {
     CUmemoryPool handle = (CUmemoryPool)(uintptr_t)pool->handle;
@@ -106,8 +106,8 @@ static struct sc_context *context_of(CUdevice device)
     return current && current->device == device ? current : sc_contexts_on(device);
 }
 
-/* Asks how much memory of the device is free. Only within a context of it can the driver be asked.
- * False: it is not known. */
+/* Asks how much memory of the device is free, which is possible only in one of its contexts.
+ * Returns false if it is not known. */
 static bool ask_free(CUdevice device, struct sc_statement_place *place)
 {
     struct sc_context *context = context_of(device);
@@ -122,7 +122,7 @@ static bool ask_free(CUdevice device, struct sc_statement_place *place)
     return is_known;
 }
 
-/* Asks the driver what of the device graphs hold, and what is free. */
+/* Asks the driver how much of the device's memory graphs have reserved, and how much is free. */
 static void ask_about_device(CUdevice device, struct sc_statement_place *place)
 {
     place->knows_graphs =
@@ -134,8 +134,8 @@ static void ask_about_device(CUdevice device, struct sc_statement_place *place)
     place->knows_free = ask_free(device, place);
 }
 
-/* Asks the driver about all pools and devices. The calls are the library's own, and must not break
- * a capture. */
+/* Asks the driver about all pools and devices. The calls are the library's, and must not break a
+ * capture. */
 static void ask(struct sc_statement *statement)
 {
     SC_INSIDE();
@@ -149,8 +149,8 @@ static void ask(struct sc_statement *statement)
     sc_relaxed_end(&relaxed);
 }
 
-/* Draws a statement of all memory: what the ledger knows, and with `asks` what the driver says
- * beside. */
+/* Fills in the statement of all memory: what the ledger knows and, with `asks`, what the driver
+ * adds. */
 void sc_balance_draw(struct sc_statement *statement, bool asks)
 {
     SC_KEEP_ERRNO();

@@ -78,8 +78,8 @@ void sc_booking_pools_changed(void)
         atomic_store_explicit(&sc_booking_current_pools[i], 0, memory_order_relaxed);
 }
 
-/* Asks for the pool of a device that is not known yet. What changed while the driver was asked is
- * asked for again the next time. */
+/* Asks for the current pool of a device. If that may have changed while the driver was asked, it is
+ * asked again the next time. */
 static __attribute__((noinline)) unsigned ask_pool(unsigned place)
 {
     const unsigned changes = atomic_load(&sc_booking_pools_changes);
@@ -94,7 +94,7 @@ static __attribute__((noinline)) unsigned ask_pool(unsigned place)
     return number;
 }
 
-/* The pool from which the place's next allocation comes; 0: none is known. */
+/* Returns the number of the pool from which the place's next allocation comes; 0: not known. */
 static inline unsigned current_pool(unsigned place)
 {
     if (sc_unlikely(place == SC_LEDGER_HOST))
@@ -103,7 +103,7 @@ static inline unsigned current_pool(unsigned place)
     return sc_likely(pool != 0) ? pool : ask_pool(place);
 }
 
-/* A device's own pool may serve another device's stream. */
+/* Returns where the pool's memory lies: a device's own pool may serve another device's stream. */
 static unsigned place_of_pool(uint64_t handle, unsigned place)
 {
     CUmemoryPool pool = NULL;
@@ -116,9 +116,10 @@ static unsigned place_of_pool(uint64_t handle, unsigned place)
     return place;
 }
 
-/* As a call names it. One that nobody made is a device's own, or older than the library; or another
- * thread has destroyed it since the call began: it says so (pool_left) before it looks for what was
- * met here. */
+/* Returns the number of a pool that a call names, which is entered if it is not known. A pool that
+ * the program did not make is a device's own, or older than the library; or another thread has
+ * destroyed it since the call began, which that thread notes (pool_left) before it looks for what
+ * was entered here. */
 static unsigned named_pool(uint64_t handle, unsigned *place)
 {
     unsigned number = sc_ledger_pool_number(&sc_ledger, handle, place);
@@ -132,7 +133,7 @@ static unsigned named_pool(uint64_t handle, unsigned *place)
     return 0;
 }
 
-/* Books a new pool, or one that another process has shared. */
+/* Enters a new pool, or one that another process has shared. */
 static void book_pool(const struct sc_call *call, const struct sc_memory *memory)
 {
     bool is_imported = memory->kind == SC_MEMORY_POOL_IMPORTED;
@@ -149,7 +150,8 @@ static bool is_pool(const struct sc_memory *memory)
 
 /* ---- given ---- */
 
-/* How large the new memory is. Of memory that another process has shared, the driver knows. */
+/* Returns how large the new memory is. The size of memory that another process has shared is asked
+ * from the driver. */
 static size_t size_of(const struct sc_memory *memory)
 {
     CUdeviceptr base = 0;
@@ -166,8 +168,8 @@ static const struct sc_context *context_of(const struct sc_memory *memory)
     return memory->device ? NULL : sc_contexts_of_memory();
 }
 
-/* Finds out on which device, or on the host, the new memory lies: by what the call says, its pool,
- * the memory that it is a part of, or the current context. */
+/* Finds out where the new memory lies: by what the call says, its pool, the memory that it is a
+ * part of, or the current context. */
 static unsigned find_place(const struct sc_memory *memory, const struct sc_context *context)
 {
     const enum lies lies = rows[memory->kind].lies;
@@ -194,7 +196,7 @@ static unsigned pool_of(const struct sc_memory *memory, unsigned place)
     return memory->of ? named_pool(memory->of, &place) : current_pool(place);
 }
 
-/* Books a new block, with the stack that has asked for it. */
+/* Enters a new block, with the stack of the call. */
 static void book(const struct sc_call *call, const struct sc_memory *memory)
 {
     const struct row *row = &rows[memory->kind];
@@ -223,7 +225,7 @@ static bool is_part(const struct sc_memory *memory)
     return memory->kind == SC_MEMORY_ARRAY && memory->of;
 }
 
-/* The driver has given the program memory: books it, by its kind. */
+/* Enters memory that the driver has given the program, by its kind. */
 void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory)
 {
     SC_KEEP_ERRNO();
@@ -235,8 +237,8 @@ void sc_booking_given(const struct sc_call *call, const struct sc_memory *memory
         book(call, memory);
 }
 
-/* Books what cuMemAllocAsync gives where the quick way (sc_booking_given_in_order) lacks the pool
- * or the stack. */
+/* Enters memory of cuMemAllocAsync if the quick way (sc_booking_given_in_order) does not know the
+ * pool or the stack. */
 __attribute__((noinline)) void sc_booking_note_given_in_order(const char *api, void *site,
                                                               uintptr_t address, size_t size_bytes,
                                                               int device, uintptr_t pool,
@@ -250,8 +252,8 @@ __attribute__((noinline)) void sc_booking_note_given_in_order(const char *api, v
                             sc_made_here_at(api, site, depth));
 }
 
-/* The program has made the memory known to other processes: who holds it is not seen from here
- * on. */
+/* Notes that the program has made the memory accessible to other processes, which cannot be seen
+ * from here. */
 void sc_booking_exported(const struct sc_call *call, const struct sc_memory *memory)
 {
     SC_KEEP_ERRNO();
@@ -268,8 +270,8 @@ void sc_booking_exported(const struct sc_call *call, const struct sc_memory *mem
 static __thread struct sc_ledger_leaving own_leaving;
 static __thread uintptr_t looked_for;
 
-/* Before a free: finds the block. Behind a call before which it was looked for, it is not looked
- * for again: the address may be another thread's memory by now. */
+/* Takes the block out of the ledger before it is freed. Not again after a call before which that
+ * was done, since the address may be another thread's memory by then. */
 void sc_booking_leaves(const struct sc_memory *memory)
 {
     bool was_looked_for = sc_replaying_follows() && looked_for == memory->name;
@@ -280,9 +282,9 @@ void sc_booking_leaves(const struct sc_memory *memory)
         sc_ledger_leaves(&sc_ledger, rows[memory->kind].space, memory->name, &own_leaving);
 }
 
-/* Takes a mapping out of the books, when the driver has unmapped it. The driver takes whole
- * mappings alone. No other thread is given addresses that are mapped, so they need not leave
- * before. */
+/* Takes a mapping out of the ledger, when the driver has unmapped it. The driver unmaps whole
+ * mappings alone. No other thread gets addresses that are mapped, so this need not be done before
+ * the call. */
 static void unmapped(const struct sc_memory *memory, bool taken)
 {
     const uint64_t end = taken ? memory->name + memory->size_bytes : 0;
@@ -293,7 +295,7 @@ static void unmapped(const struct sc_memory *memory, bool taken)
     }
 }
 
-/* The pool is gone, or stays if the driver has refused. */
+/* Notes that the pool is destroyed; if the driver has refused, it stays. */
 static void pool_left(const struct sc_memory *memory, bool taken)
 {
     if (taken) {
@@ -303,7 +305,7 @@ static void pool_left(const struct sc_memory *memory, bool taken)
     sc_balance_pool_left();
 }
 
-/* The driver has taken the memory back, or has refused: then it is booked again as it was. */
+/* Enters the memory again, as it was, if the driver has refused to take it back. */
 void sc_booking_left(const struct sc_memory *memory, bool taken)
 {
     bool is_known = own_leaving.was.name == memory->name;
@@ -318,7 +320,7 @@ void sc_booking_left(const struct sc_memory *memory, bool taken)
     own_leaving.was.name = looked_for = 0;
 }
 
-/* The same behind a free that went the quick way, with what was found before the call. */
+/* The same after a free that went the quick way, with what was found before the call. */
 void sc_booking_note_left_in_order(uintptr_t address, const struct sc_ledger_leaving *leaving,
                                    bool taken)
 {
@@ -330,8 +332,8 @@ void sc_booking_note_left_in_order(uintptr_t address, const struct sc_ledger_lea
 
 static _Atomic bool process_ends;
 
-/* Ends all blocks that went with the context. What its device still holds then has outlived its
- * last context. */
+/* Takes out all blocks that have ended with the context. What its device still holds then has
+ * outlived its last context. */
 void sc_booking_context_ended(const struct sc_context *context)
 {
     if (!sc_options.memory)

@@ -57,8 +57,9 @@ static void begin_asking_alone(void)
         sc_kernel_call(SYS_nanosleep, &pause, NULL);
 }
 
-/* Waits until no other thread asks about a limit, and no call of the program's sets one: none takes
- * long, but one that a signal handler has jumped out of is under way for good. */
+/* Waits until no other thread asks about a limit, and no call of the program sets one. Neither
+ * takes long; but a call that a signal handler has left by a jump stays counted, so the wait has a
+ * limit. */
 static void begin_setting_alone(void)
 {
     enum { TRIES = 5000 };
@@ -71,8 +72,9 @@ static void begin_setting_alone(void)
     }
 }
 
-/* Begins to ask about a limit, which is done by setting it. False: another thread asks, or sets a
- * limit besides so many of our own, or it would be heard. */
+/* Begins to ask about a limit, which is done by setting it. Returns false if another thread asks,
+ * or sets a limit (`own`: how many of the library's calls do), or if the driver would log the
+ * question. */
 static bool try_asking(int own)
 {
     if (atomic_load(&is_cupti_traced) || atomic_exchange(&asking, true))
@@ -90,7 +92,7 @@ static size_t in_force(CUlimit limit)
                                                                                          : 0;
 }
 
-/* Can the limit of the current context not be set any more, as a kernel has used it? */
+/* Can the limit of the current context no longer be set, since a kernel has used it? */
 static bool is_fixed(CUlimit limit)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -102,7 +104,7 @@ static bool is_fixed(CUlimit limit)
 
 /* ---- what is noted ---- */
 
-/* What a report says of a limit that was set: by whom, where, and what holds now. */
+/* Describes a limit that was set: by whom, where, and what is in force now. */
 static struct sc_limit_event describe(const struct sc_call *call, enum sc_limit_author by,
                                       const struct sc_context *context, int limit)
 {
@@ -121,7 +123,8 @@ static struct sc_limit_event describe(const struct sc_call *call, enum sc_limit_
     };
 }
 
-/* The latest call that has set the limit in the context, which lives; NULL: there was none. */
+/* Returns the latest call that has set the limit in the context, which lives; NULL: there was none.
+ */
 static struct sc_limit_event *find_last_locked(int limit, uintptr_t context) SC_REQUIRES(noted.lock)
 {
     struct sc_limit_event *last = NULL;
@@ -134,8 +137,8 @@ static struct sc_limit_event *find_last_locked(int limit, uintptr_t context) SC_
     return last;
 }
 
-/* Makes room for an event, in place of one that has passed: of the same limit, or of a context that
- * has ended. A launch stays where it is, which its context knows. */
+/* Makes room for an event, by dropping one that no longer matters: of the same limit, or of a
+ * context that has ended. A launch stays where it is, since its context points to it. */
 static struct sc_limit_event *take_place_locked(const struct sc_limit_event *event)
     SC_REQUIRES(noted.lock)
 {
@@ -146,7 +149,7 @@ static struct sc_limit_event *take_place_locked(const struct sc_limit_event *eve
     return last;
 }
 
-/* Notes an event. Returns where it stays; NULL: there is no room. */
+/* Stores an event. Returns where it stays; NULL: there is no room. */
 static const struct sc_limit_event *note(const struct sc_limit_event *event)
 {
     struct sc_limit_event *kept = NULL;
@@ -164,7 +167,7 @@ static const struct sc_limit_event *note(const struct sc_limit_event *event)
     return kept;
 }
 
-/* Notes in the events that their context has ended, as its handle may come again. */
+/* Notes in the events that their context has ended, since its handle may be used again. */
 void sc_limits_context_ended(const struct sc_context *context)
 {
     sc_brief_lock_acquire(&noted.lock);
@@ -174,7 +177,7 @@ void sc_limits_context_ended(const struct sc_context *context)
     sc_brief_lock_release(&noted.lock);
 }
 
-/* Sorts the events by their time: those of several threads may have come out of order. */
+/* Sorts the events by time: those of several threads may have come out of order. */
 static void sort(struct sc_limit_events *limits)
 {
     for (unsigned i = 1; i < limits->count; i++) {
@@ -186,8 +189,8 @@ static void sort(struct sc_limit_events *limits)
     }
 }
 
-/* Copies all that was noted, for the report. False: there is nothing, or the thread holds a
- * lock. */
+/* Copies all events and modules, for the report. Returns false if there are none, or the thread
+ * holds a lock. */
 bool sc_limits_draw(struct sc_limit_events *limits)
 {
     if (sc_library_lock_depth)
@@ -205,7 +208,7 @@ bool sc_limits_draw(struct sc_limit_events *limits)
  * tells when it returns. */
 static __thread bool has_unclaimed __attribute__((tls_model("initial-exec")));
 
-/* Room for one more module; NULL: there is none, and it is counted. */
+/* Returns a record for one more module; NULL: there is no room, and it is only counted. */
 static struct sc_limit_module *next_module_locked(void) SC_REQUIRES(noted.lock)
 {
     if (noted.all.module_count < SC_LIMIT_MODULES)
@@ -214,8 +217,8 @@ static struct sc_limit_module *next_module_locked(void) SC_REQUIRES(noted.lock)
     return NULL;
 }
 
-/* A module of device code was loaded. If its code calls malloc, the heap's size matters: it is
- * noted. */
+/* Notes a module of device code that was loaded, if its code calls malloc: then the size of the
+ * heap matters. */
 void sc_limits_module_loaded(const struct sc_context *context, const void *image,
                              size_t image_bytes)
 {
@@ -236,7 +239,8 @@ void sc_limits_module_loaded(const struct sc_context *context, const void *image
     sc_brief_lock_release(&noted.lock);
 }
 
-/* Finds a module that the calling thread has loaded and not claimed; NULL: there is none. */
+/* Returns a module that the calling thread has loaded and that no call was noted for; NULL: there
+ * is none. */
 static struct sc_limit_module *find_unclaimed_locked(void) SC_REQUIRES(noted.lock)
 {
     for (unsigned i = 0; i < noted.all.module_count; i++)
@@ -245,7 +249,8 @@ static struct sc_limit_module *find_unclaimed_locked(void) SC_REQUIRES(noted.loc
     return NULL;
 }
 
-/* Adds to the modules that were just loaded which call did it: CUPTI told of them without that. */
+/* Notes, for modules that were just loaded, which call did it: CUPTI has reported them without
+ * that. */
 static void claim_modules(const struct sc_call *call)
 {
     SC_KEEP_ERRNO();
@@ -268,8 +273,8 @@ static void claim_modules(const struct sc_call *call)
     sc_brief_lock_release(&noted.lock);
 }
 
-/* How large the device's heap is for the module: as the last call has set it in the context, or
- * else as it was when the module was loaded. */
+/* Returns how large the device's heap is for the module: as the last call has set it in the
+ * context, or else as it was when the module was loaded. */
 static uint64_t heap_bytes_locked(const struct sc_context *context,
                                   const struct sc_limit_module *module) SC_REQUIRES(noted.lock)
 {
@@ -278,8 +283,8 @@ static uint64_t heap_bytes_locked(const struct sc_context *context,
     return last ? last->in_force : module->heap_bytes;
 }
 
-/* Where nobody knows which launch has used the heap: a module that was loaded, of which there may
- * have been one. */
+/* Describes, if it is not known which launch has used the heap, a module that was loaded and may
+ * have been used. */
 static const struct sc_limit_event *describe_module(const struct sc_context *context)
 {
     static struct sc_limit_event may_use; /* one context's has a post-mortem */
@@ -327,8 +332,8 @@ static size_t wished_bytes(const struct wish *wish)
     return *(const uint64_t *)(const void *)((const char *)&sc_options + wish->offset);
 }
 
-/* Says on stderr that a limit the user asks for does not hold: "device_heap: the driver refuses 1
- * TB as CU_LIMIT_MALLOC_HEAP_SIZE: error 1". Once for each. */
+/* Writes to stderr that a limit which the user asks for is not in force: "device_heap: the driver
+ * refuses 1 TB as CU_LIMIT_MALLOC_HEAP_SIZE: error 1". Once for each limit. */
 static void say(const struct wish *wish, const struct sc_limit_event *event)
 {
     static _Atomic bool said[2][WISHES];
@@ -344,7 +349,7 @@ static void say(const struct wish *wish, const struct sc_limit_event *event)
         sc_report_say(NULL, bytes);
 }
 
-/* Will the call make a new context, in which the limits that the user asks for are to be set? */
+/* Will the call make a new context, whose limits have to be set? */
 bool sc_limits_are_due(int primary)
 {
     unsigned flags = 0;
@@ -356,8 +361,8 @@ bool sc_limits_are_due(int primary)
             !is_alive);
 }
 
-/* Was the limit set in this context already? Another thread may have met the same new context, or
- * the program may have set it by now. */
+/* Was the limit set in this context already? Another thread may have found the same new context, or
+ * the program may have set the limit. */
 static bool was_set(CUlimit limit, const struct sc_context *context)
 {
     sc_brief_lock_acquire(&noted.lock);
@@ -393,8 +398,8 @@ static void apply_all(const struct sc_call *call)
     sc_relaxed_end(&relaxed);
 }
 
-/* Sets the limits that the user asks for in a primary context that the call has just brought up.
- * The call has a reference of its own to the primary context: ours does not make it. */
+/* Sets the limits that the user asks for in a primary context that the call has made active. The
+ * call holds a reference to it, so the library's own reference does not keep it alive. */
 static void apply_to_primary(const struct sc_call *call, CUdevice device)
 {
     CUcontext handle = NULL;
@@ -438,7 +443,7 @@ void sc_limits_errors_are_logged(void)
     atomic_store(&is_cupti_traced, true);
 }
 
-/* Before the program sets a limit: no thread of ours may ask about limits meanwhile. */
+/* Ensures that no thread of the library's asks about limits while the program sets one. */
 void sc_limits_change_begins(void)
 {
     if (!sc_active())
@@ -449,8 +454,8 @@ void sc_limits_change_begins(void)
     atomic_store(&asking, false);
 }
 
-/* Reports that a limit was set too late, behind a launch that had fixed it (SC603). That launch is
- * the hazard's `copy`. */
+/* Reports that a limit was set too late, after a launch had fixed it (SC603). That launch is the
+ * hazard's `copy`. */
 static void tell_late(const struct sc_limit_event *set, const struct sc_limit_event *first)
 {
     static const struct sc_limit_event unknown = {.api = "unknown"};
@@ -479,7 +484,7 @@ static void tell_late(const struct sc_limit_event *set, const struct sc_limit_ev
         sc_report_hazard(&hazard);
 }
 
-/* Was the limit refused because a kernel was launched that has already fixed it? */
+/* Was the limit refused because a kernel was launched that has fixed it? */
 static bool is_late(const struct sc_limit_event *set)
 {
     bool may_be =
@@ -492,8 +497,8 @@ static bool is_late(const struct sc_limit_event *set)
     return late;
 }
 
-/* Notes a limit that the program has set, and says where it differs from what the user asks for, or
- * came too late. */
+/* Notes a limit that the program has set, and reports if it differs from what the user asks for, or
+ * was set too late. */
 static void note_change(const struct sc_call *call, CUlimit limit, size_t value, CUresult result)
 {
     struct sc_context *context = sc_contexts_of_memory();
@@ -510,7 +515,7 @@ static void note_change(const struct sc_call *call, CUlimit limit, size_t value,
                   limit == CU_LIMIT_MALLOC_HEAP_SIZE ? atomic_load(&context->heap_user) : NULL);
 }
 
-/* The program has set a limit, or was refused. */
+/* Ends the program's call that sets a limit, by the driver's answer. */
 void sc_limits_changed(const struct sc_call *call, CUlimit limit, size_t value, CUresult result)
 {
     if (!sc_active())
@@ -528,8 +533,8 @@ static _Atomic int attended_left;
 static _Atomic int attended_in_all;
 static _Atomic uintptr_t asked[ASKED_SLOTS]; /* functions of contexts behind whose launch it was */
 
-/* The program has looked up a function: launches are looked at again for a while, to see whether it
- * uses the device's heap. A handle may be another function's once more. */
+/* Launches are watched again for a while, to see whether the function uses the device's heap. A
+ * handle may belong to another function later. */
 void sc_limits_function_met(const struct sc_call *call)
 {
     claim_modules(call);
@@ -589,8 +594,7 @@ static void note_user(const struct sc_call *call, struct sc_context *context, CU
     atomic_store(&context->heap_user, note(&user));
 }
 
-/* Asks after a launch whether the heap's size is fixed now, so that its kernel is known as the one
- * that did it. */
+/* Asks after a launch whether the heap's size is fixed now: then its kernel has fixed it. */
 static void ask(const struct sc_call *call, struct sc_context *context, CUfunction function)
 {
     if (!try_asking(0))
@@ -603,8 +607,8 @@ static void ask(const struct sc_call *call, struct sc_context *context, CUfuncti
     atomic_store(&asking, false);
 }
 
-/* Behind a launch: looks whether this kernel is the first that uses the device's heap. Each
- * function is asked about once, and only so many launches are looked at. */
+/* Checks after a launch whether its kernel is the first that uses the device's heap. Each function
+ * is checked once, and only a limited number of launches. */
 void sc_limits_launched(const struct sc_call *call, struct sc_context *context, CUfunction function)
 {
     SC_KEEP_ERRNO();

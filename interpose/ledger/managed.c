@@ -38,8 +38,9 @@ static bool device_has(CUdevice device, CUdevice_attribute attribute)
            sc_real.cuDeviceGetAttribute(&value, attribute, device) == CUDA_SUCCESS && value;
 }
 
-/* An integrated device has the host's memory. Where host and device may not use managed memory at a
- * time, the driver gives no more than the device has. */
+/* Asks how much managed memory fits on the device. An integrated device has the host's memory. If
+ * host and device must not use managed memory at the same time, the driver gives no more than the
+ * device has. */
 static uint64_t ask_room(CUdevice device)
 {
     size_t bytes = 0;
@@ -58,7 +59,7 @@ static uint64_t known_room(CUdevice device)
     return atomic_load_explicit(&rooms[device], memory_order_relaxed);
 }
 
-/* The size of the device's memory, asked once. */
+/* Returns how much fits on the device, which is asked once. */
 static uint64_t room_of(CUdevice device)
 {
     uint64_t bytes = known_room(device);
@@ -71,7 +72,7 @@ static uint64_t room_of(CUdevice device)
 
 /* ---- judging ---- */
 
-/* The hazard SC602: more managed memory is to lie on a device than it has room for. */
+/* Describes the hazard SC602: more managed memory is meant to lie on a device than fits. */
 static struct sc_hazard describe(int device, const struct sc_residence_sum *sum, bool is_observed)
 {
     const struct sc_residence_part *latest = &sum->latest, *largest = &sum->largest;
@@ -105,7 +106,7 @@ static bool is_told(int device)
     return atomic_load_explicit(&told, memory_order_relaxed) & 1u << device;
 }
 
-/* Reports that once for each device. */
+/* Reports it, once for each device. */
 static void tell(int device, const struct sc_residence_sum *sum, bool is_observed)
 {
     if (atomic_fetch_or(&told, 1u << device) & 1u << device)
@@ -115,9 +116,10 @@ static void tell(int device, const struct sc_residence_sum *sum, bool is_observe
         sc_report_hazard(&hazard);
 }
 
-/* Judges whether the managed memory of a device fits there. What is to lie there by advice and
- * prefetches, and all that is left on the device that there is work on, or -1. What devices fault
- * on does not fit where its pages had to make room. */
+/* Judges whether the managed memory that is meant to lie on a device fits there: by advice and
+ * prefetches, and all other memory if it is `only_device`, the only device with work (-1: none is).
+ * With `by_faults` memory on which the device faults does not fit if the device had to evict pages.
+ */
 static void judge(int device, int only_device, bool by_faults)
 {
     struct sc_residence_sum sum;
@@ -132,7 +134,7 @@ static void judge(int device, int only_device, bool by_faults)
 /* Of a fault no size is told: what a device fetches at least (docs/driver.md). */
 enum { FAULT_BYTES = 64 << 10 };
 
-/* CUPTI tells that pages of managed memory have moved, or were faulted for. */
+/* Notes a report of CUPTI that pages of managed memory have moved, or were faulted on. */
 void sc_managed_note_news(const struct sc_managed_news *news)
 {
     enum sc_residence_news what = SC_RESIDENCE_COME;
@@ -163,7 +165,7 @@ void sc_managed_judge_faults(void)
         judge(device, -1, true);
 }
 
-/* Can managed memory exceed any device's room at all? Answers quickly, before more is looked at. */
+/* Can managed memory exceed any device's memory at all? A quick test. */
 static bool may_exceed(void)
 {
     uint64_t bytes = sc_residence_bytes(&sc_residence);
@@ -173,8 +175,7 @@ static bool may_exceed(void)
     return false;
 }
 
-/* Has CUPTI hand over its records of moved pages, which takes a twentieth of the program's time at
- * most. */
+/* Has CUPTI deliver its records of moved pages, for at most a twentieth of the program's time. */
 static void settle(void)
 {
     enum { SHARE = 20 };
@@ -187,8 +188,8 @@ static void settle(void)
     atomic_store_explicit(&due_ns, after + SHARE * (after - before), memory_order_relaxed);
 }
 
-/* Judges memory that nobody has advised, before some of it goes. `waits`: also what CUPTI has still
- * to hand over, for which no callback of its own may wait. */
+/* Judges memory without advice, before some of it is freed. `waits`: also by records that CUPTI has
+ * still to deliver; a callback of CUPTI must not wait for these. */
 static void judge_rest(bool waits)
 {
     if (waits && sc_moves_are_known() && may_exceed())
@@ -200,7 +201,7 @@ static void judge_rest(bool waits)
 
 /* ---- what calls do ---- */
 
-/* The program has allocated managed memory. */
+/* Notes managed memory that the program has allocated. */
 void sc_managed_given(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                       const struct sc_context *context)
 {
@@ -220,7 +221,7 @@ void sc_managed_given(const struct sc_call *call, CUdeviceptr address, size_t by
         sc_copy_times_wake();
 }
 
-/* Managed memory is about to be freed: judges what came until now, while it is there. */
+/* Judges what happened until now, while the managed memory is still there. */
 void sc_managed_leaves(CUdeviceptr address)
 {
     SC_KEEP_ERRNO();
@@ -243,7 +244,7 @@ static int place_of(CUmemLocation location)
     return location.id >= 0 && location.id < SC_LEDGER_DEVICES ? location.id : SC_RESIDENCE_UNKNOWN;
 }
 
-/* Notes where the program wants managed memory to lie, and judges whether it fits there. */
+/* Notes where the program wants managed memory to lie, and judges whether it fits. */
 static void ask(const struct sc_call *call, CUdeviceptr address, size_t bytes, int place)
 {
     SC_KEEP_ERRNO();
@@ -254,7 +255,7 @@ static void ask(const struct sc_call *call, CUdeviceptr address, size_t bytes, i
         judge(place, -1, false);
 }
 
-/* The program has given advice about managed memory (cuMemAdvise). */
+/* Notes advice about managed memory (cuMemAdvise). */
 void sc_managed_advised(const struct sc_call *call, CUdeviceptr address, size_t bytes,
                         CUmem_advise advice, CUmemLocation location)
 {

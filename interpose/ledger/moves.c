@@ -19,7 +19,8 @@ static struct sc_managed_device *device_of(uint32_t number)
     return &counts.devices[number < SC_LEDGER_DEVICES ? number : SC_LEDGER_DEVICES - 1];
 }
 
-/* Counts bytes that have moved to the host, and whether they did to make room. */
+/* Counts bytes that have moved to the host, and separately those that were evicted for want of
+ * room. */
 static void leave_device(const struct sc_managed_news *news)
 {
     struct sc_managed_device *device = device_of(news->from);
@@ -60,7 +61,7 @@ void sc_moves_count(const struct sc_managed_news *news)
     }
 }
 
-/* Does CUPTI tell of all moves, and has it dropped none? */
+/* Does CUPTI report all moves, and has it dropped no record? */
 bool sc_moves_are_known(void)
 {
     struct sc_timeline_counts all;

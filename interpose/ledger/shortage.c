@@ -25,7 +25,7 @@
 #include "common/poison.h"
 
 /* Finds the likeliest cause of a failed allocation. What the driver takes for itself in each
- * context counts as somebody else's. */
+ * context counts as used by others. */
 static enum sc_oom_verdict judge(const struct sc_oom *oom, uint64_t of_pools, uint64_t of_graphs)
 {
     if (oom->total_bytes == 0 || oom->size_bytes == 0)
@@ -50,7 +50,7 @@ static bool has_many_registrations(const struct sc_statement_place *host)
     return most && host->kinds[SC_LEDGER_REGISTERED].blocks >= most / 4;
 }
 
-/* Why the host has no memory: what is free there, and what the process itself holds. */
+/* Finds out why the host has no memory: what is free there, and what the process itself holds. */
 static void look_at_host(const struct sc_statement *statement, struct sc_oom *oom)
 {
     const struct sc_statement_place *host = &statement->places[SC_LEDGER_HOST];
@@ -67,8 +67,7 @@ static void look_at_host(const struct sc_statement *statement, struct sc_oom *oo
 
 /* ---- devices ---- */
 
-/* What pools have and nobody uses, and which pool has most of that. What is in use of a pool counts
- * as all that the pool has reserved. */
+/* Adds up what pools have reserved and nobody uses, and finds the pool with most of that. */
 static uint64_t look_at_pools(const struct sc_statement *statement, struct sc_oom *oom)
 {
     uint64_t unused_bytes = 0, most_bytes = 0;
@@ -92,8 +91,8 @@ static uint64_t look_at_pools(const struct sc_statement *statement, struct sc_oo
  * more. The peak up to which that is known to have gone another way: */
 static _Atomic uint64_t graphs_gone[SC_LEDGER_DEVICES];
 
-/* The program has given the device's memory of graphs back: its peak until now does not count any
- * more. */
+/* Notes that the program has trimmed the device's graph memory: its peak until now does not count
+ * any more. */
 void sc_shortage_graphs_trimmed(CUdevice device)
 {
     cuuint64_t peak = 0;
@@ -104,7 +103,8 @@ void sc_shortage_graphs_trimmed(CUdevice device)
         atomic_store(&graphs_gone[device], peak);
 }
 
-/* Memory that graphs had once and do not have now: a trim would have given it back earlier. */
+/* Returns memory that graphs had reserved once and have no longer: a trim would have freed it
+ * earlier. */
 static uint64_t given_up_by_graphs(const struct sc_oom *oom, const struct sc_memory *memory,
                                    const struct sc_statement_place *place)
 {
@@ -114,7 +114,7 @@ static uint64_t given_up_by_graphs(const struct sc_oom *oom, const struct sc_mem
                : 0;
 }
 
-/* Why the device has no memory. */
+/* Finds out why the device has no memory. */
 static void look_at_device(const struct sc_statement *statement, const struct sc_memory *memory,
                            struct sc_oom *oom)
 {
@@ -149,8 +149,8 @@ static void tell(const struct sc_memory *memory, struct sc_oom *oom)
     sc_pages_unmap(statement, sizeof *statement);
 }
 
-/* An allocation has failed for want of memory: reports why. Only the first, second, fourth and so
- * on are, since programs may try again many times. */
+/* Reports why an allocation has failed for want of memory. Only for the first, second, fourth ...
+ * failure, since programs may try again many times. */
 void sc_shortage_note(const struct sc_call *call, const struct sc_memory *memory)
 {
     SC_KEEP_ERRNO();

@@ -58,7 +58,7 @@ static bool stops(void)
     return atomic_load(&sc_unaccounted_stops);
 }
 
-/* Finds NVML, which tells what the driver holds for this process. */
+/* Loads NVML, which tells what the driver holds for this process. */
 static void load_nvml(void)
 {
     void *library = sc_libraries_open("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -70,8 +70,8 @@ static void load_nvml(void)
     nvml.is_open = !stops() && nvml.by_uuid && nvml.processes && init() == 0;
 }
 
-/* The same once, and with a note that it is under way, as it may take long at the end of the
- * process. */
+/* The same once. A flag says meanwhile that it is under way, since it may take long at the end of
+ * the process. */
 static void open_nvml(void)
 {
     nvml.is_tried = true;
@@ -81,7 +81,7 @@ static void open_nvml(void)
     atomic_store(&sc_unaccounted_opens, false);
 }
 
-/* Finds NVML's handle of a device, or of an instance of one. */
+/* Returns NVML's handle of a device, or of a MIG instance. */
 static void *find_device(const struct sc_statement_place *place)
 {
     static const char *const prefixes[] = {"GPU", "MIG"};
@@ -96,8 +96,9 @@ static void *find_device(const struct sc_statement_place *place)
     return device;
 }
 
-/* What it says that this process has. False: it does not say. In a namespace of processes it may
- * know others by our number, so that less than is known is another one's. */
+/* Asks NVML how much memory this process has on the device. Returns false if it does not tell. In a
+ * PID namespace NVML may list another process under our number: if that has less than the ledger
+ * knows, it is not used. */
 static bool ask_nvml(const struct sc_statement_place *place, uint64_t *bytes)
 {
     static struct nvml_process processes[PROCESSES_MAX];
@@ -145,8 +146,8 @@ static const uint8_t weights[SC_MEMORY_KINDS] = {
     [SC_MEMORY_FUNCTION_SETTING] = 1,
 };
 
-/* A call may have made the driver take memory that nobody has asked for: wakes the thread that
- * looks. */
+/* Wakes the thread that asks NVML: after this call the driver may have taken memory that the
+ * program did not ask for. */
 void sc_unaccounted_note(const struct sc_call *call, enum sc_memory_kind kind)
 {
     unsigned weight = weights[kind];
@@ -167,7 +168,7 @@ void sc_unaccounted_note(const struct sc_call *call, enum sc_memory_kind kind)
 
 /* ---- looking ---- */
 
-/* What the driver should hold on the device, by what the ledger knows. */
+/* Returns what the driver should hold on the device, by what the ledger knows. */
 static uint64_t known_of(const struct sc_statement *statement, unsigned place_number)
 {
     const struct sc_statement_place *place = &statement->places[place_number];
@@ -183,8 +184,8 @@ static uint64_t known_of(const struct sc_statement *statement, unsigned place_nu
 
 enum answer { NOT_SAID, CHANGING, SAID };
 
-/* The ledger and NVML at one moment: NVML says the same before and behind. The statement is one
- * that was drawn. */
+/* Compares the ledger with NVML at one moment: NVML has to give the same answer before and after.
+ */
 static enum answer compare(unsigned place, struct sc_statement *statement, uint64_t *driver_bytes,
                            uint64_t *unaccounted)
 {
@@ -201,7 +202,7 @@ static enum answer compare(unsigned place, struct sc_statement *statement, uint6
     return nvml.is_open ? CHANGING : NOT_SAID;
 }
 
-/* The record of what such memory has grown by at one call site; NULL: no room is left. */
+/* Returns the record of how much that memory has grown at one call site; NULL: there is no room. */
 static struct sc_statement_mention *step_of(unsigned place)
 {
     for (unsigned i = 0; i < found.step_count; i++)
@@ -214,7 +215,7 @@ static struct sc_statement_mention *step_of(unsigned place)
     return &found.steps[found.step_count++];
 }
 
-/* Notes what the driver holds on a device, and what of it is not accounted for. */
+/* Stores what the driver holds on a device, and how much of it is not accounted for. */
 static void note_locked(unsigned place, uint64_t driver_bytes, uint64_t bytes)
     SC_REQUIRES(found.lock)
 {
@@ -230,8 +231,9 @@ static void note_locked(unsigned place, uint64_t driver_bytes, uint64_t bytes)
     row->peak_bytes = bytes > row->peak_bytes ? bytes : row->peak_bytes;
 }
 
-/* Looks what the driver holds on one device that is not accounted for. What has grown counts when
- * it is still so a moment later: a block that the driver has handed out is booked just behind. */
+/* Finds how much memory on a device is not accounted for. Growth counts only if it is still there a
+ * moment later: a block that the driver has just handed out is entered into the ledger shortly
+ * after. */
 static void look_at(unsigned place, struct sc_statement *statement)
 {
     const struct timespec pause = {0, PAUSE_NS};
@@ -251,7 +253,8 @@ static void look_at(unsigned place, struct sc_statement *statement)
     sc_brief_lock_release(&found.lock);
 }
 
-/* Ends a look: the call that caused it is forgotten after some looks. True: looks are still due. */
+/* Ends a check: the call that caused it is forgotten after some checks. Returns true if more checks
+ * are due. */
 static bool forget_the_call(bool has_looked)
 {
     sc_brief_lock_acquire(&found.lock);
@@ -263,7 +266,7 @@ static bool forget_the_call(bool has_looked)
     return are_due;
 }
 
-/* Asks NVML for each device in use. False: nothing more is to be looked at soon. */
+/* Asks NVML about each device in use. Returns false if no further check is due soon. */
 bool sc_unaccounted_look(void)
 {
     struct sc_statement *statement = sc_pages_map(sizeof *statement);
@@ -283,7 +286,7 @@ bool sc_unaccounted_look(void)
     return forget_the_call(has_looked);
 }
 
-/* Puts what was found into a statement. */
+/* Stores the results in a statement. */
 void sc_unaccounted_fill(struct sc_statement *statement)
 {
     sc_brief_lock_acquire(&found.lock);

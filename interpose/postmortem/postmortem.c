@@ -59,7 +59,7 @@ static const struct lost {
 
 static const struct lost aborted = {CUDA_SUCCESS, "SIGABRT"};
 
-/* What is known of an error that ends all work of a context; NULL: it is none. */
+/* Returns what is known of an error that ends all work of a context; NULL: it is no such error. */
 static const struct lost *find_lost(CUresult error)
 {
     for (size_t i = 0; i < sizeof all_lost / sizeof all_lost[0]; i++)
@@ -89,8 +89,8 @@ static struct sc_postmortem_stream streams[OPERATIONS_MAX];
 
 /* ---- one operation ---- */
 
-/* Does the host know that the operation is done? If the host has waited for an event behind a
- * kernel, the kernel is known to be done when a later copy on its stream is. */
+/* Does the host know that the operation is done? A kernel that an event was recorded after, for
+ * which the host has waited, is known to be done when a later copy on its stream is. */
 static bool is_done(const struct sc_history_entry *entry)
 {
     struct sc_stream_record *record = sc_streams_of_id(entry->stream);
@@ -99,7 +99,8 @@ static bool is_done(const struct sc_history_entry *entry)
     return record && sc_unfinished_is_done(record, entry->ticks);
 }
 
-/* The entry as the line has it. An entry without a stack gets a stack of its call site alone. */
+/* Returns the entry as the line shows it. An entry without a stack gets a stack of its call site
+ * alone. */
 static struct sc_postmortem_operation describe(const struct sc_history_entry *entry, bool in_flight)
 {
     void *site = (void *)entry->site;
@@ -119,7 +120,8 @@ static bool is_later(const struct sc_history_entry *one, const struct sc_history
            (one->number == other->number && one->ticks > other->ticks);
 }
 
-/* Inserts the entry among those of its stream, the latest first, before all that are no later. */
+/* Inserts the entry among those of its stream, the latest first, before entries that are not later.
+ */
 static void insert_entry(const struct sc_history_entry *entry)
 {
     unsigned at = entry_count++;
@@ -147,8 +149,8 @@ static void read_entries(void)
             insert_entry(&given_back[i]);
 }
 
-/* The index of the latest operation of all streams that take_stream has not taken yet; entry_count:
- * there is none. An operation that was taken has stream 0. */
+/* Returns the index of the latest operation of all streams that take_stream has not taken yet;
+ * entry_count: there is none. Operations that were taken have stream 0. */
 static unsigned find_latest(void)
 {
     unsigned latest = entry_count;
@@ -160,8 +162,8 @@ static unsigned find_latest(void)
     return latest;
 }
 
-/* Sets times of operations that cannot be as early as they were noted. An operation's time may be
- * one that was long past. It came no earlier than the one before it. */
+/* Raises times that cannot be right: a noted time may be earlier than the call, but no operation
+ * came before the one that precedes it. */
 static void raise_times(struct sc_postmortem_operation *shown, unsigned count)
 {
     for (unsigned i = count; i-- > 1;)
@@ -169,7 +171,7 @@ static void raise_times(struct sc_postmortem_operation *shown, unsigned count)
             shown[i - 1].time_ns = shown[i].time_ns;
 }
 
-/* Takes the operations of the stream, in their order. `is_whole`: all are shown; else those in
+/* Takes the operations of the stream, in their order. `is_whole`: all are shown, else only those in
  * flight. Returns how many are shown. */
 static unsigned take_stream(uint32_t id, bool is_whole, struct sc_postmortem_operation *shown)
 {
@@ -217,7 +219,7 @@ static bool is_told_twice(const struct sc_history_entry *one, const struct sc_hi
            one->thread == next->thread && !(one->stream && next->stream);
 }
 
-/* Collects the memory that was given back shortly before the error. */
+/* Collects the memory that was freed shortly before the error. */
 static unsigned collect_frees(void)
 {
     unsigned count = 0;
@@ -230,7 +232,7 @@ static unsigned collect_frees(void)
 
 /* ---- the line ---- */
 
-/* Writes the line of the report that tells what was going on when the error came. */
+/* Writes the `postmortem` line. */
 static void write_line(struct sc_postmortem *postmortem)
 {
     postmortem->streams = streams;
@@ -249,8 +251,8 @@ static bool may_come_of_null(CUresult error)
            error == CUDA_ERROR_LAUNCH_FAILED;
 }
 
-/* The call that has fixed the heap's size, in the context that got the error. NULL: not known, or
- * the error is another one. */
+/* Returns the call that has fixed the heap's size in the context that got the error. NULL: not
+ * known, or it is another error. */
 static const struct sc_limit_event *find_heap_user(const struct lost *lost)
 {
     CUcontext handle = NULL;
@@ -282,8 +284,8 @@ static void write_once(const struct lost *lost, const char *api, void *site)
     atomic_store(&line_stage, WRITTEN);
 }
 
-/* May the line be written now? If a wrapper holds the lock of a stream meanwhile, the next call
- * writes it: that call gets the same error. */
+/* May the line be written now? If a wrapper holds a stream's lock, the next call writes it, since
+ * that call gets the same error. */
 static bool may_tell(void)
 {
     return atomic_load_explicit(&line_stage, memory_order_relaxed) == NOT_BEGUN &&
@@ -307,9 +309,8 @@ static bool is_of_current_context(CUresult error)
     return error != CUDA_ERROR_CONTEXT_IS_DESTROYED && error != CUDA_ERROR_UNKNOWN;
 }
 
-/* Writes a line about what was going on, at the first error that ends a context. A wrapper in a
- * replay is called by the library: then it is not known who made the call, and no line is
- * written. */
+/* Writes the line at the first error that ends a context. In a replay the wrapper is called by the
+ * library, so it is not known which call of the program was made, and no line is written. */
 void sc_postmortem_failed(const struct sc_call *call, int result)
 {
     const struct lost *lost = find_lost((CUresult)result);
@@ -326,7 +327,7 @@ void sc_postmortem_write_on_abort(void *site)
         write_once(&aborted, "abort", site);
 }
 
-/* Waits a limited time for another thread that is writing that line, before the process ends. */
+/* Waits, before the process ends, a limited time for another thread that is writing the line. */
 void sc_postmortem_await(void)
 {
     enum { TRIES = 2000, PAUSE_NS = 1000 * 1000 };

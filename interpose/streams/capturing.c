@@ -25,7 +25,7 @@ static uint64_t version_now(void)
     return atomic_load_explicit(&capture_version, memory_order_acquire);
 }
 
-/* Asks the driver whether the stream captures. If it does not answer, the stream counts as
+/* Asks the driver whether the stream captures. If the driver does not answer, the stream counts as
  * capturing. */
 bool sc_capturing_may_be_on(CUstream handle)
 {
@@ -36,8 +36,7 @@ bool sc_capturing_may_be_on(CUstream handle)
            status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/* Does the stream capture? The answer is kept until any stream of the process begins or ends a
- * capture. */
+/* Keeps the driver's answer until any stream of the process begins or ends a capture. */
 bool sc_capturing_is_on(struct sc_capturing *capturing, CUstream handle)
 {
     uint64_t version = version_now();
@@ -64,7 +63,7 @@ static uintptr_t ask_graph(CUstream handle)
                                                                                : 0;
 }
 
-/* The graph that the stream captures into; kept like sc_capturing_is_on's answer. */
+/* Keeps the driver's answer as sc_capturing_is_on does. */
 uintptr_t sc_capturing_graph(struct sc_capturing *capturing, CUstream handle)
 {
     uint64_t version = version_now();

@@ -62,9 +62,9 @@ static bool device_has(CUdevice device, CUdevice_attribute attribute)
     return value != 0;
 }
 
-/* Finds out whether the current context is a green one, and of which primary context. If a capture
- * blocks the legacy stream, the question would end that capture, so this is asked first. Captures
- * elsewhere are not disturbed (docs/driver.md). */
+/* Finds out whether the current context is a green one, and what its primary context is. If a
+ * capture blocked the legacy stream, the question would invalidate that capture, so this is checked
+ * first. Captures elsewhere are not disturbed (docs/driver.md). */
 static void ask_green(struct facts *facts)
 {
     CUcontext primary = NULL;
@@ -92,7 +92,7 @@ int sc_contexts_only_device(void)
     return met && !(met & (met - 1)) && met != 1u << 31 ? __builtin_ctz(met) : -1;
 }
 
-/* Makes the record of a context that was not met before; NULL: there is no memory. */
+/* Makes the record of a context that has none; NULL: no memory. */
 static struct sc_context *add_locked(CUcontext handle, const struct facts *facts)
     SC_REQUIRES(contexts_lock)
 {
@@ -171,7 +171,8 @@ struct sc_context *sc_contexts_known(CUcontext handle)
     return sc_handle_pointer(sc_handles_get(&by_handle, (uintptr_t)handle));
 }
 
-/* An error has ended all work of the current context: nothing there gets a verdict any more. */
+/* Notes that an error has ended all work of the current context: nothing there is judged any more.
+ */
 void sc_contexts_note_lost(void)
 {
     CUcontext handle = NULL;
@@ -200,8 +201,8 @@ struct sc_context *sc_contexts_named(CUcontext handle)
     return handle ? sc_contexts_known(handle) : sc_contexts_current();
 }
 
-/* The record of the context. If there is none, it is made current for a moment, to ask the driver
- * about it. */
+/* Returns the record of the context. If it has none, makes it current for a moment to ask the
+ * driver about it. */
 struct sc_context *sc_contexts_of(CUcontext handle)
 {
     struct sc_context *context = sc_contexts_known(handle);
@@ -231,7 +232,7 @@ CUcontext sc_contexts_primary(CUdevice device)
     return sc_contexts_known(handle) ? handle : NULL;
 }
 
-/* Any context of the device in which calls may be made. */
+/* Returns any context of the device in which calls may be made. */
 struct sc_context *sc_contexts_on(CUdevice device)
 {
     struct sc_context *found = NULL;
@@ -245,8 +246,8 @@ struct sc_context *sc_contexts_on(CUdevice device)
     return found;
 }
 
-/* The context of the memory at the address; NULL: the process has only one context, or none is
- * known there. */
+/* Returns the context of the memory at the address; NULL: the process has only one context, or none
+ * is known there. */
 struct sc_context *sc_contexts_at(CUdeviceptr address)
 {
     CUcontext handle = NULL;
@@ -284,7 +285,7 @@ void sc_contexts_put_back(struct sc_context *context)
     pthread_mutex_unlock(&contexts_lock);
 }
 
-/* Takes out a green context of `primary`; with NULL a context that is gone. */
+/* Takes out a green context of `primary`; with NULL a context that has ended. */
 static struct sc_context *take_if(const struct sc_context *primary)
 {
     uintptr_t found = 0;

@@ -44,7 +44,7 @@ static unsigned listed_count(const struct doubt *doubt)
     return doubt->count < SC_HOST_FUNCTIONS_LISTED ? doubt->count : SC_HOST_FUNCTIONS_LISTED;
 }
 
-/* Lists the host functions that were open when the doubt came up. */
+/* Stores the host functions that were open when the doubt was raised. */
 static void list_functions(struct doubt *doubt, const struct sc_op_info *op)
 {
     SC_ASSERT_HELD(&doubts_lock);
@@ -54,8 +54,8 @@ static void list_functions(struct doubt *doubt, const struct sc_op_info *op)
         doubt->functions[i] = (struct function){.launched = launched[i]};
 }
 
-/* A verdict depends on whether the host functions that are now open wait for the program. Returns
- * the number of the doubt about them; 0: no room. */
+/* Raises a doubt about the host functions that are open now: the verdict depends on whether they
+ * wait for the program. Returns its number; 0: there is no room. */
 unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ticket)
 {
     unsigned begun = 0;
@@ -78,7 +78,7 @@ unsigned sc_doubts_begin(const struct sc_op_info *op, const struct sc_ticket *ti
     return begun;
 }
 
-/* The verdict is given, so nobody needs the doubt. */
+/* Frees the doubt: the verdict is given. */
 void sc_doubts_end(unsigned doubt)
 {
     if (!doubt)
@@ -98,8 +98,8 @@ static bool is_own(const struct doubt *doubt)
     return doubt->is_used && doubt->thread == sc_thread_id();
 }
 
-/* The thread begins to wait for what covers its doubts: a function that returns during that wait
- * cannot have waited for anything that the thread does after. */
+/* Notes that the thread begins to wait for the operations of its doubts: a function that returns
+ * during the wait cannot have waited for what the thread does after it. */
 void sc_doubts_wait_begins(const struct sc_point *point)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
@@ -112,7 +112,8 @@ void sc_doubts_wait_begins(const struct sc_point *point)
     sc_library_lock_release(&doubts_lock);
 }
 
-/* The thread's wait or call is over, and so is what it could clear. */
+/* Notes that the thread's wait or call is over: functions that return from now on may have waited
+ * for the thread. */
 void sc_doubts_wait_ends(void)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
@@ -131,8 +132,8 @@ uint64_t sc_doubts_raised(void)
     return atomic_load_explicit(&raised_count, memory_order_relaxed);
 }
 
-/* The thread goes into the driver with doubts that this call has raised: a function that returns
- * before the call does has not waited for what comes after it. */
+/* Notes that the thread is about to call the driver, with doubts that this call has raised: a
+ * function that returns before the call does has not waited for what comes after it. */
 void sc_doubts_call_begins(uint64_t before)
 {
     if (sc_likely(sc_doubts_raised() == before))
@@ -152,9 +153,9 @@ static void clear_function(struct doubt *doubt, uint64_t launched)
         doubt->functions[i].is_cleared |= doubt->functions[i].launched == launched;
 }
 
-/* Clears the function from the doubts whose threads cannot have made it return. A function that
- * returns while the thread is still in the call that touches has not waited for what the thread
- * does afterwards. */
+/* Removes the function from the doubts whose threads cannot have made it return. A function that
+ * returns while the thread is still in the accessing call has not waited for what the thread does
+ * afterwards. */
 void sc_doubts_function_returned(unsigned call, bool is_plain)
 {
     if (sc_likely(atomic_load_explicit(&doubt_count, memory_order_relaxed) == 0))
@@ -167,8 +168,9 @@ void sc_doubts_function_returned(unsigned call, bool is_plain)
     sc_library_lock_release(&doubts_lock);
 }
 
-/* Could the thread open no gate since the last look? It waits for the very operation, or has ended.
- * A touch by a host function: that function has returned, and its thread may run others. */
+/* Was the thread unable to release a function since the last check? So while it waits for the
+ * operation itself, or has ended. If the access was made by a host function: when that has
+ * returned, since its thread may run others. */
 static bool could_not_open_gate(const struct doubt *doubt)
 {
     if (doubt->within)
@@ -177,8 +179,8 @@ static bool could_not_open_gate(const struct doubt *doubt)
            sc_host_functions_time_of(doubt->thread) == 0;
 }
 
-/* Counts the functions' steps. A function that makes steps while the thread could open no gate has
- * not waited for the thread. */
+/* Counts in which checks the functions were running. A function that runs while the thread cannot
+ * release it has not waited for the thread. */
 static void look_at(struct doubt *doubt)
 {
     SC_ASSERT_HELD(&doubts_lock);
@@ -194,7 +196,8 @@ static void look_at(struct doubt *doubt)
     doubt->last_seen_wait = doubt->wait;
 }
 
-/* Looks which of the doubt's functions have been cleared since: returned, or seen to be running. */
+/* Checks which of the doubt's functions have returned, or were seen running, and so did not wait
+ * for the thread. */
 void sc_doubts_look(unsigned doubt)
 {
     if (!doubt)
@@ -207,7 +210,7 @@ void sc_doubts_look(unsigned doubt)
 }
 
 /* May one of the doubt's functions still wait for the program? Doubt 0, for which there was no
- * room, remains for good. */
+ * room, stays true. */
 bool sc_doubts_remain(unsigned doubt)
 {
     if (!doubt)

@@ -65,7 +65,7 @@ static _Atomic unsigned next_past;
 static _Atomic uintptr_t learnt[LEARNT_MAX];
 static _Atomic unsigned next_learnt;
 
-/* Counts a call that has no slot. Returns its name. */
+/* Counts a call for which there is no record. Returns its number. */
 static unsigned count_unlisted(uint32_t stream)
 {
     unsigned place = stream % UNLISTED_PLACES;
@@ -81,9 +81,9 @@ static struct call *call_of(unsigned call)
     return call && call < UNLISTED ? &calls[call - 1] : NULL;
 }
 
-/* A host function is about to be launched. Returns the number of its record. If no record is free,
- * the function is only counted, and gets a number past the records; 0: it is plain, and need not be
- * counted. */
+/* Notes a host function that is about to be launched. Returns the number of its record. If no
+ * record is free, the function is only counted, and gets a number beyond the records; 0: it is
+ * plain (can wait for nobody), and is not even counted. */
 unsigned sc_host_functions_launched(uint64_t ticks, uint32_t stream, uintptr_t function)
 {
     for (unsigned i = 0; i < CALLS_MAX; i++) {
@@ -115,7 +115,7 @@ uint64_t sc_host_functions_own_ticks(void)
     return own_ticks;
 }
 
-/* The function begins to run in this thread. */
+/* Notes that the function begins to run on this thread. */
 void sc_host_functions_note_begun(unsigned call, uint64_t launched_ticks)
 {
     struct call *own = call_of(call);
@@ -128,8 +128,8 @@ void sc_host_functions_note_begun(unsigned call, uint64_t launched_ticks)
     atomic_store(&own->thread, sc_thread_id());
 }
 
-/* The function has returned, or will never run: its record is freed. If it had waited for the
- * program, that is remembered for verdicts that are still to come. */
+/* Frees the record of a function that has returned, or will never run. If it has waited for the
+ * program, that is kept for verdicts that are still to come. */
 void sc_host_functions_dropped(unsigned call)
 {
     struct call *own = call_of(call);
@@ -182,7 +182,8 @@ static void look_at_code(struct call *call)
     atomic_store(&call->is_asked, true);
 }
 
-/* May the operation be behind the call? A function that can wait for nobody counts as absent. */
+/* May the operation come after the call? A plain function, which can wait for nobody, counts as not
+ * there. */
 static bool may_precede(struct call *call, const struct sc_op_info *op)
 {
     uint64_t launched = atomic_load(&call->launched);
@@ -193,7 +194,7 @@ static bool may_precede(struct call *call, const struct sc_op_info *op)
     return !atomic_load(&call->is_plain);
 }
 
-/* May the operation be behind a call that has no slot? It is not known when such calls were
+/* May the operation come after a call without a record? It is not known when such calls were
  * launched, so only their streams count. */
 static bool unlisted_may_precede(const struct sc_op_info *op)
 {
@@ -209,7 +210,7 @@ bool sc_host_functions_precede(unsigned call, const struct sc_op_info *op)
     return own ? may_precede(own, op) : call >= UNLISTED && unlisted_may_precede(op);
 }
 
-/* Is the function among those that were listed? */
+/* Is the launch time among those that were listed? */
 static bool is_in_list(const uint64_t *launched, unsigned count, uint64_t is)
 {
     for (unsigned i = 0; i < count && i < SC_HOST_FUNCTIONS_LISTED; i++)
@@ -218,7 +219,7 @@ static bool is_in_list(const uint64_t *launched, unsigned count, uint64_t is)
     return false;
 }
 
-/* A launch of a graph and its host nodes that run have the same ticks, and are listed once. */
+/* A launch of a graph and its running host nodes have the same ticks, and are listed once. */
 unsigned sc_host_functions_list(const struct sc_op_info *op, uint64_t *launched)
 {
     unsigned count = 0;
@@ -233,7 +234,7 @@ unsigned sc_host_functions_list(const struct sc_op_info *op, uint64_t *launched)
     return unlisted_may_precede(op) ? SC_HOST_FUNCTIONS_LISTED + 1 : count;
 }
 
-/* Is the function, known by its launch time, still to return? */
+/* Is the function with this launch time still to return? */
 bool sc_host_functions_is_open(uint64_t launched)
 {
     bool is_open = false;
@@ -242,7 +243,8 @@ bool sc_host_functions_is_open(uint64_t launched)
     return is_open;
 }
 
-/* Was the function's code seen to hold nothing that can wait? Asked while it returns. */
+/* Was it found, while the function was open, that its code can wait for nobody? Asked when it
+ * returns. */
 bool sc_host_functions_was_plain(unsigned call)
 {
     struct call *own = own_ticks ? call_of(call) : NULL;
@@ -253,7 +255,8 @@ bool sc_host_functions_was_plain(unsigned call)
     return atomic_load(&own->is_plain);
 }
 
-/* The launch time that this call is the last one of; 0: other calls of the same launch are open. */
+/* Returns the launch time of which this call is the last open one; 0: other calls of the same
+ * launch are open. */
 uint64_t sc_host_functions_last_of(unsigned call)
 {
     struct call *own = call_of(call);
@@ -269,7 +272,7 @@ uint64_t sc_host_functions_own(void)
     return running_call ? atomic_load(&calls[running_call - 1].launched) : 0;
 }
 
-/* May a host function that has not returned stand before the operation? */
+/* Is there a host function before the operation that has not returned? */
 bool sc_host_functions_are_open(const struct sc_op_info *op)
 {
     if (atomic_load_explicit(&open_calls, memory_order_relaxed) == 0)
@@ -282,8 +285,8 @@ bool sc_host_functions_are_open(const struct sc_op_info *op)
 
 /* ---- what a thread is doing ---- */
 
-/* The processor time that the thread has used, in ns, by which it is seen whether it runs or
- * sleeps; 0: unknown. */
+/* Returns the processor time that the thread has used, in ns, which shows whether it runs or
+ * sleeps; 0: not known. */
 uint64_t sc_host_functions_time_of(int32_t thread)
 {
     enum { OF_THREAD = 4, SCHEDULED = 2 }; /* as pthread_getcpuclockid makes it */
@@ -294,8 +297,8 @@ uint64_t sc_host_functions_time_of(int32_t thread)
     return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Counts a step if the thread has used any time since the last count, a millisecond ago at least.
- */
+/* Counts a step if the thread has used any time since the last check, which was at least a
+ * millisecond ago. */
 static void count_step(struct call *call)
 {
     uint64_t now_ns = sc_now_ns();
@@ -309,7 +312,7 @@ static void count_step(struct call *call)
         atomic_fetch_add(&call->steps, 1);
 }
 
-/* How often the functions of this launch were seen to go on. */
+/* Returns in how many checks functions of this launch were seen running. */
 unsigned sc_host_functions_steps(uint64_t launched)
 {
     unsigned steps = 0;
@@ -333,7 +336,7 @@ static bool is_known_to_wait(uintptr_t function)
     return false;
 }
 
-/* The function waits for the program, now and whenever it runs again. */
+/* Notes that the function waits for the program, now and whenever it runs again. */
 static void note_waits(struct call *call)
 {
     uintptr_t function = atomic_load(&call->function);
@@ -353,8 +356,8 @@ void sc_host_functions_waits(void)
         note_waits(&calls[running_call - 1]);
 }
 
-/* Has somebody waited for the function for most of stall_limit? In mode=report nobody waits, so a
- * verdict is kept back for as long as the function takes. */
+/* Has a thread waited for the function for most of stall_limit? (In mode=report no thread waits;
+ * then a verdict is put off for as long as the function takes.) */
 static bool has_waited_too_long(const struct call *call, uint64_t waits_since_ns, uint64_t now_ns)
 {
     uint64_t began_ns = atomic_load(&call->began_ns);
@@ -363,8 +366,8 @@ static bool has_waited_too_long(const struct call *call, uint64_t waits_since_ns
            now_ns - since_ns > sc_options.stall_limit_ns / 8 * WAIT_EIGHTHS;
 }
 
-/* Looks at the thread of a running function: is it known to wait, late, or asleep again and again?
- */
+/* Checks the thread of a running function: is the function known to wait, late, or found asleep
+ * again and again? */
 static void look_at_call(struct call *call, uint64_t waits_since_ns)
 {
     int32_t thread = atomic_load(&call->thread);
@@ -388,7 +391,7 @@ static void look_at_call(struct call *call, uint64_t waits_since_ns)
         note_waits(call);
 }
 
-/* Looks at each open function's thread: does it seem to wait for the program? */
+/* Checks the thread of each open function: does the function seem to wait for the program? */
 void sc_host_functions_poll(uint64_t waits_since_ns)
 {
     if (atomic_load_explicit(&open_calls, memory_order_relaxed) == 0)
@@ -398,7 +401,7 @@ void sc_host_functions_poll(uint64_t waits_since_ns)
             look_at_call(&calls[i], waits_since_ns);
 }
 
-/* Was the operation behind this past call, which returned only after the touch? */
+/* Did the operation come after this past call, which returned only after the access? */
 static bool had_preceded(const struct past *entry, const struct sc_op_info *op,
                          uint64_t touched_ticks)
 {
@@ -408,7 +411,7 @@ static bool had_preceded(const struct past *entry, const struct sc_op_info *op,
 }
 
 /* Has a host function before the operation waited for the program? Then the operation cannot have
- * run before what the program did, and that was no hazard. */
+ * run before what the program did, and there was no hazard. */
 bool sc_host_functions_excuses(const struct sc_op_info *op, uint64_t touched_ticks)
 {
     for (unsigned i = 0; i < CALLS_MAX; i++)

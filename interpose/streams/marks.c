@@ -83,8 +83,8 @@ static CUresult new_stream(CUstream *stream)
 
 /* ---- events, which are kept for another time ---- */
 
-/* Obtains an event: a spare one of the stream or of the context, or a new one. Returns the driver's
- * answer; the event is valid after success only. The context is current. */
+/* Takes an unused event of the stream or of the context, or makes one. Returns the driver's answer;
+ * the event is valid only after success. Pre: the context is current. */
 static CUresult obtain_event(struct sc_stream_record *stream, CUevent *event)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -110,8 +110,9 @@ static CUevent take_event(struct sc_stream_record *stream)
 
 enum { SPARE_EVENTS_BYTES = SC_SPARE_EVENTS_MAX * sizeof(CUevent) };
 
-/* Keeps the event for the context's next marks. The room for them is mapped with the first event,
- * and given back when the context ends (sc_marks_context_gone). False: there is no room. */
+/* Keeps the event for the context's next marks. The memory for the list is mapped with the first
+ * event, and unmapped when the context ends (sc_marks_context_gone). Returns false if there is no
+ * room. */
 static bool keep_spare_event(struct sc_context *context, CUevent event)
 {
     struct sc_spare_events *spare = &context->spare_events;
@@ -138,8 +139,8 @@ static void give_to_context(struct sc_context *context, CUevent event)
         destroy_event(context, event);
 }
 
-/* Keeps the event for the stream's own next marks; if it has enough, for the context's. So threads
- * with streams of their own do not compete for the context's lock. */
+/* Keeps the event for the stream's next marks, or, if the stream has enough, for the context's. So
+ * threads with streams of their own do not compete for the context's lock. */
 static void give_event(struct sc_stream_record *stream, CUevent event)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -150,7 +151,7 @@ static void give_event(struct sc_stream_record *stream, CUevent event)
         give_to_context(stream->context, event);
 }
 
-/* Destroys the context's spare events. */
+/* Destroys the context's unused events. */
 void sc_marks_context_gone(struct sc_context *context)
 {
     struct sc_spare_events *spare = &context->spare_events;
@@ -178,7 +179,7 @@ static struct sc_mark *mark_at(struct sc_stream_marks *marks, unsigned position)
     return &ring[(marks->first + position) % ring_room(marks)];
 }
 
-/* Checks that the ring has no more marks than room, and that their numbers do not fall. */
+/* Asserts that the ring has no more marks than room, and that their numbers ascend. */
 static SC_CHECKER void check_marks(struct sc_stream_record *stream)
 {
     struct sc_stream_marks *marks = &stream->marks;
@@ -207,8 +208,8 @@ static bool is_unmarked(const struct sc_stream_record *stream)
            atomic_load_explicit(&stream->marks.marked, memory_order_relaxed);
 }
 
-/* Gets the context's marker stream, which is made when it is first needed. If two threads make it
- * at once, the second destroys its own and takes the first's. */
+/* Returns the context's marker stream, made when it is first needed. If two threads make it at the
+ * same time, the second destroys its own and uses the first's. */
 static CUresult make_marker(struct sc_context *context, CUstream *marker)
 {
     CUstream fresh = NULL;
@@ -265,7 +266,7 @@ static void pop_mark(struct sc_stream_record *stream)
     SC_CHECK_OF(marks->count, check_marks(stream));
 }
 
-/* Removes the marks of operations that are known done: their events are free for the next marks. */
+/* Removes the marks of operations that are known done: their events can be used again. */
 static void pop_known(struct sc_stream_record *stream)
 {
     while (stream->marks.count && !sc_contexts_is_quiet(stream->context)) {
@@ -277,8 +278,8 @@ static void pop_known(struct sc_stream_record *stream)
     }
 }
 
-/* The stream ends: gives its marks' events back to the context. In a dead context the events are
- * gone too. */
+/* Keeps the events of the ended stream's marks for its context. If the context has ended, so have
+ * the events. */
 void sc_marks_drop(struct sc_stream_record *stream)
 {
     struct sc_stream_marks *marks = &stream->marks;
@@ -295,7 +296,7 @@ void sc_marks_drop(struct sc_stream_record *stream)
     marks->spare_count = 0;
 }
 
-/* The record serves another stream from now on, which has no marks. */
+/* Prepares the record for another stream, which has no marks. */
 void sc_marks_renew_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -307,9 +308,9 @@ void sc_marks_renew_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->
     };
 }
 
-/* Does the answer about an event say that its work is complete? Any error does, since it comes from
- * a broken context, where nothing runs any more. But a question may also be refused: inside a host
- * function, or while something captures. */
+/* Does the answer about an event say that its work is complete? An error does, too, since it comes
+ * from a broken context in which nothing runs any more; but not an error that only refuses the
+ * question, inside of a host function or during a capture. */
 static bool says_complete(CUresult answer)
 {
     return answer != CUDA_ERROR_NOT_READY && answer != CUDA_ERROR_NOT_PERMITTED &&
@@ -323,7 +324,7 @@ static bool is_mark_complete(void *argument, unsigned position)
            says_complete(sc_real.cuEventQuery(mark_at(&stream->marks, position)->event));
 }
 
-/* Asks the driver which marks are complete, and notes all operations before the last of them as
+/* Asks the driver which marks have occurred, and notes all operations before the last of them as
  * complete. */
 void sc_marks_poll_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
@@ -339,9 +340,9 @@ void sc_marks_poll_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->l
         sc_track_note_complete(&sc_track, stream->id, number);
 }
 
-/* Is it an error that the context does not survive? Any further work in the context returns the
- * same error, and nothing of the context runs any more. Other errors say nothing: work in flight
- * goes on. */
+/* Is it an error after which the context is unusable? Then every call in the context returns the
+ * same error, and nothing of the context runs any more. After other errors work in flight goes on.
+ */
 static bool is_lost(CUresult answer)
 {
     switch ((int)answer) { /* also errors that older headers do not name */
@@ -385,8 +386,8 @@ static bool is_in_order(const struct sc_stream_record *stream)
     return stream->kind == SC_STREAM_NONBLOCKING && !sc_unfinished_gate_ticks(stream->context);
 }
 
-/* Fills in the newest mark. If another thread has issued something meanwhile, a signal of that may
- * come before the mark, so the mark does not lead. */
+/* Stores the newest mark. If another thread has issued something meanwhile, a signal of that work
+ * may come before the mark, so `leads` is not set. */
 static void set_newest(struct sc_stream_record *stream, CUevent event, uint64_t number)
 {
     struct sc_stream_marks *marks = &stream->marks;
@@ -400,8 +401,8 @@ static void set_newest(struct sc_stream_record *stream, CUevent event, uint64_t 
     forget_tail(marks);
 }
 
-/* Maps a ring four times as long, up to SC_MARKS_MAX, and moves the marks there. False: the ring
- * stays. */
+/* Maps a ring four times as long, up to SC_MARKS_MAX, and moves the marks there. Returns false if
+ * the ring stays. */
 static bool grow_ring(struct sc_stream_marks *marks)
 {
     unsigned room = ring_room(marks) * 4;
@@ -429,9 +430,9 @@ static bool is_ring_full(struct sc_stream_record *stream) SC_REQUIRES(stream->lo
     return marks->count == ring_room(marks) && !grow_ring(marks);
 }
 
-/* Records a mark behind the stream's work. The stream's context is current. A mark stands before
- * all later work, also before a wait that lasts. Only if the longest ring is full of incomplete
- * marks, its newest mark is recorded again: it moves behind the newest operation. */
+/* Records a mark after the stream's work, and so before all later work, also before a later wait.
+ * Pre: the stream's context is current. Only if the longest ring is full of marks that have not
+ * occurred, its newest mark is recorded again, after the newest operation. */
 static void record_mark_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -464,9 +465,9 @@ CUevent sc_marks_newest_locked(struct sc_stream_record *stream) SC_REQUIRES(stre
     return stream->marks.count ? newest_mark(&stream->marks)->event : NULL;
 }
 
-/* Records a mark behind the stream's work. The legacy stream is blocked while a blocking stream
- * captures, but the marker stream is not. If the legacy stream captures itself, no mark is added:
- * marks were left behind its earlier work. */
+/* Records a mark after the stream's work; for the legacy stream on the marker stream, which a
+ * capture by a blocking stream does not block. If the legacy stream captures itself, no mark is
+ * recorded: its earlier work has marks. */
 void sc_marks_add_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -477,8 +478,8 @@ void sc_marks_add_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lo
     sc_contexts_pop();
 }
 
-/* Adds a mark, on a thread that is issuing work on the stream. To record an event needs no current
- * context (docs/driver.md, Q16). To make an event needs one, and so does the marker stream. */
+/* Records a mark, on a thread that is issuing work on the stream. To record an event needs no
+ * current context (docs/driver.md, Q16); to make an event, and the marker stream, does. */
 static void add_mark_at_work(struct sc_stream_record *stream)
 {
     pthread_mutex_lock(&stream->lock);
@@ -493,8 +494,8 @@ static void add_mark_at_work(struct sc_stream_record *stream)
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* Adds a mark to a stream of `context`; to a stream of one of its green contexts only if no other
- * thread may be ending that one. */
+/* Records a mark on a stream of `context`; on a stream of one of its green contexts only if no
+ * other thread may be ending that one. */
 static void add_mark_unless_quiet(void *context, struct sc_stream_record *stream)
 {
     pthread_mutex_lock(&stream->lock);
@@ -513,9 +514,9 @@ void sc_marks_add_family(struct sc_context *context)
     sc_streams_each_ever(context, add_mark_unless_quiet, context);
 }
 
-/* How long after a mark the next one may be recorded. Where many threads wait for the driver, to
- * record a mark takes as long as their copies. So marks take at most an eighth of the time, but one
- * in a millisecond is always recorded. */
+/* Returns how long after a mark the next one may be recorded. While many threads wait for the
+ * driver, to record a mark takes as long as their copies. So marks take at most an eighth of the
+ * time; but one in a millisecond is always recorded. */
 static uint64_t mark_interval(const struct sc_stream_record *stream, bool snapshotted)
 {
     uint64_t least = stream->marks.took_ticks * TIME_SHARE;
@@ -524,9 +525,9 @@ static uint64_t mark_interval(const struct sc_stream_record *stream, bool snapsh
     return least > mark_interval_ticks ? least : mark_interval_ticks;
 }
 
-/* An operation was issued that must be seen to complete. A mark, which is an event of ours, is
- * recorded behind it now if the operation is large, the last mark is old, or the stream is a
- * thread's default stream; else a later mark serves. */
+/* Notes an operation whose completion has to be seen. Records a mark (an event of the library's)
+ * after it if the operation is large, if the last mark is old, or if the stream is a thread's
+ * default stream; else a later mark will do. */
 void sc_marks_issued(struct sc_stream_record *stream, size_t size_bytes, bool snapshotted,
                      uint64_t now_ticks)
 {
@@ -565,8 +566,9 @@ static bool needs_mark(const struct sc_stream_marks *marks, enum sc_before what)
            (what == SC_BEFORE_SIGNAL && is_behind_marks(marks, &marks->of_device));
 }
 
-/* May a mark come after something for which the legacy stream does not wait? A blocking stream's
- * wait for an event does not join that, and may be for what the program does when it has heard. */
+/* May a mark come after something for which the legacy stream does not wait? The mark's stream may
+ * wait for an event that the legacy stream does not wait for, perhaps for what the program does
+ * when it has learnt of the legacy stream's work. */
 static bool may_await(const struct sc_stream_record *stream)
 {
     if (stream->kind == SC_STREAM_LEGACY)
@@ -575,8 +577,9 @@ static bool may_await(const struct sc_stream_record *stream)
            sc_track_find_unseen_before(&sc_track, stream->id, NULL).waits != 0;
 }
 
-/* Makes later work of `before` wait for the stream's newest mark, unless the mark leads already. A
- * mark behind which something was issued is left out: an earlier signal may have come before it. */
+/* Orders later work of `before` after the stream's newest mark, unless the mark leads already
+ * (comes before signals). Not if something was issued after the mark, since an earlier signal may
+ * have come before it. */
 static void wait_for_newest(struct sc_stream_record *stream, const struct sc_stream_record *before)
 {
     pthread_mutex_lock(&stream->lock);
@@ -594,8 +597,8 @@ void sc_marks_cover(struct sc_stream_record *stream)
         add_mark_at_work(stream);
 }
 
-/* Adds a mark, and sees to it that a signal on the stream `signal` comes after the mark. When a
- * missed call is noted, a mark would be behind the signal. */
+/* Records a mark, and orders a signal on the stream `signal` after it. (When a missed call is
+ * noted, the mark would come after the signal, so nothing is recorded.) */
 static void lead(struct sc_stream_record *stream, const struct sc_stream_record *signal)
 {
     if (sc_replaying_follows())
@@ -617,8 +620,8 @@ void sc_marks_note_tail_of_thread(struct sc_stream_record *stream)
     atomic_store_explicit(&stream->marks.tail_ticks, sc_ticks_not_early(), memory_order_relaxed);
 }
 
-/* Before other work: records the mark that earlier operations still lack, if that mark behind the
- * work would come too late. */
+/* Records, before other work, the mark that earlier operations still need, if a mark after that
+ * work would be too late. */
 void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
 {
     struct sc_stream_marks *marks = &stream->marks;
@@ -638,8 +641,8 @@ void sc_marks_before_work(struct sc_stream_record *stream, enum sc_before what)
 
 /* ---- fences ---- */
 
-/* Forgets the unmarked work of the thread's default stream, if the stream is idle. Another thread
- * could leave no fence there. */
+/* Clears the time of unmarked work on the thread's default stream if the stream is idle. Another
+ * thread could record no fence there. */
 static void forget_tail_if_idle(struct sc_stream_record *stream)
 {
     struct sc_relaxed relaxed = sc_relaxed_begin();
@@ -653,8 +656,8 @@ bool sc_marks_is_fenced(const struct sc_stream_record *stream)
     return sc_track_is_due(&sc_track, stream->id);
 }
 
-/* Records the event by which is seen that a blocking stream's work is done, also when it cannot be
- * named any more. */
+/* Records the fence: the event that shows when a blocking stream's work is done, even when the
+ * stream cannot be named any more. */
 void sc_marks_fence_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -670,8 +673,8 @@ void sc_marks_fence_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->
     sc_contexts_pop();
 }
 
-/* The program is about to destroy the stream: makes the context's own stream wait for its work, so
- * that the end of that work can still be seen. */
+/* Orders the context's marker stream after the stream, which the program is about to destroy, so
+ * that the end of its work can still be seen. */
 void sc_marks_outlive_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -710,8 +713,8 @@ static void count_taken_early(struct sc_stream_record *stream)
     atomic_fetch_add_explicit(&taken_early, 1, memory_order_relaxed);
 }
 
-/* Makes the stream wait for an event of its own, behind which the driver does not read a source
- * earlier than its turn. */
+/* Makes the stream wait for an event of its own: the driver does not read sources of work after
+ * that wait before it is reached. */
 void sc_marks_wait_for_itself(struct sc_stream_record *stream)
 {
     bool waits = false;
@@ -740,8 +743,8 @@ static bool covered_by_marks(struct sc_stream_record *stream, uint64_t number)
     return stream->marks.count && newest_mark(&stream->marks)->number >= number;
 }
 
-/* Is the operation seen to be complete? Records a mark behind it if none is, and asks the driver.
- * True too if the stream is gone. */
+/* Has the operation been seen complete? Records a mark after it if there is none, and asks the
+ * driver. True also if the stream is destroyed. */
 bool sc_marks_show_complete(const struct sc_ticket *ticket)
 {
     if (sc_track_is_complete(&sc_track, ticket))
@@ -765,7 +768,8 @@ static void sleep_for(uint64_t ns)
     sc_kernel_call(SYS_nanosleep, &time, NULL);
 }
 
-/* Waits with growing pauses until the operation is complete. False: it was not by the deadline. */
+/* Asks with growing pauses until the operation is complete. Returns false if it was not by the
+ * deadline. */
 bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns)
 {
     uint64_t poll_ns = POLL_MIN_NS;
@@ -778,8 +782,8 @@ bool sc_marks_await(const struct sc_ticket *ticket, uint64_t deadline_ns)
     return true;
 }
 
-/* Does a mark stand right behind the operation? True also if there is no mark behind the operation:
- * then it is complete, or its stream is gone. */
+/* Is there a mark directly after the operation? True also if there is no mark after it: then it is
+ * complete, or its stream is destroyed. */
 static bool stands_close_locked(struct sc_stream_record *stream, const struct sc_ticket *ticket)
     SC_REQUIRES(stream->lock)
 {
@@ -792,7 +796,7 @@ static bool stands_close_locked(struct sc_stream_record *stream, const struct sc
     return true;
 }
 
-/* Does a mark stand so close behind the operation that it tells whether that is complete? */
+/* Is there a mark so close after the operation that it tells whether the operation is complete? */
 bool sc_marks_stand_close(const struct sc_ticket *ticket)
 {
     struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
@@ -804,7 +808,8 @@ bool sc_marks_stand_close(const struct sc_ticket *ticket)
     return close;
 }
 
-/* A mark that leads, with a number from `first` to `last`; NULL: there is none. */
+/* Returns a mark that leads (comes before signals), with a number from `first` to `last`; NULL:
+ * there is none. */
 static struct sc_mark *leading_mark(struct sc_stream_marks *marks, uint64_t first, uint64_t last)
 {
     for (unsigned i = 0; i < marks->count; i++) {
@@ -815,7 +820,7 @@ static struct sc_mark *leading_mark(struct sc_stream_marks *marks, uint64_t firs
     return NULL;
 }
 
-/* The mark itself is asked. If the question is refused, nothing is shown. */
+/* Asks the driver about the mark itself. If the question is refused, nothing is shown. */
 bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
 {
     struct sc_stream_record *stream = sc_streams_of_id(ticket->stream);
@@ -833,8 +838,8 @@ bool sc_marks_show_incomplete(const struct sc_ticket *ticket, uint64_t last)
     return shown;
 }
 
-/* The event of the first mark behind the operation, which is recorded now if there is none; NULL:
- * it cannot be. */
+/* Returns the event of the first mark after the operation, recorded now if there is none; NULL:
+ * that is not possible. */
 static CUevent event_behind_locked(struct sc_stream_record *stream, const struct sc_ticket *ticket)
     SC_REQUIRES(stream->lock)
 {
@@ -850,9 +855,9 @@ static CUevent event_behind_locked(struct sc_stream_record *stream, const struct
     return NULL;
 }
 
-/* Makes the stream wait for the operation, by a mark behind it. Never if the operation stands
- * behind a wait for a value or a semaphore: that wait may be for work that is issued now, and both
- * would wait for ever. */
+/* Makes the stream wait for the operation, by a mark after it. Never if the operation comes after a
+ * wait for a value or a semaphore: that wait may be for work that is issued now, and both would
+ * wait for ever. */
 static bool wait_for_mark(struct sc_stream_record *stream, struct sc_stream_record *earlier,
                           const struct sc_ticket *ticket, sc_marks_wait *wait, void *context)
 {
@@ -873,8 +878,8 @@ static bool wait_for_mark(struct sc_stream_record *stream, struct sc_stream_reco
     return ordered;
 }
 
-/* Makes the stream wait for the operation, by a mark behind it and the caller's way to wait. A
- * stream without a record is gone, and all its operations are complete. */
+/* Makes the stream wait for the operation, by a mark after it and the caller's function. If the
+ * operation's stream has no record it is destroyed, and all its operations are complete. */
 bool sc_marks_order_by(struct sc_stream_record *stream, const struct sc_ticket *ticket,
                        sc_marks_wait *wait, void *context)
 {

@@ -70,8 +70,8 @@ enum manner {
 FUNCTIONS(X)
 #undef X
 
-/* What is known of a function that others may call; UNKNOWN: it is none of those that are
- * listed. */
+/* Returns what is known of a function of libc that host functions may call; UNKNOWN: it is not in
+ * the list. */
 static enum manner manner_of(uintptr_t function)
 {
     static const struct {
@@ -110,7 +110,7 @@ static void read_code(struct walk *walk, uintptr_t pc)
         walk->size_bytes = CODE_BYTES;
 }
 
-/* Reads the instruction, from code that is copied in stretches. */
+/* Returns the instruction at `pc`. The code is copied in portions. */
 static struct sc_instruction instruction_at(struct walk *walk, uintptr_t pc)
 {
     enum { AHEAD_BYTES = 16 };
@@ -138,7 +138,8 @@ struct way {
 
 static enum end follow(struct walk *walk, struct way way);
 
-/* Notes what the instruction does to the known result and to the known comparison. */
+/* Notes how the instruction changes what is known of the result register and of the last
+ * comparison. */
 static void note_effect(struct way *way, const struct sc_instruction *read)
 {
     enum { SMALL = 127 }; /* of such a number a byte, and its sign, are the number as well */
@@ -154,7 +155,7 @@ static void note_effect(struct way *way, const struct sc_instruction *read)
     }
 }
 
-/* Returns to the caller on the path. False: the function that was asked about returns. */
+/* Returns to the caller on the path. Returns false if the function that was asked about returns. */
 static bool return_to_caller(struct way *way)
 {
     if (way->depth == 0)
@@ -164,7 +165,7 @@ static bool return_to_caller(struct way *way)
     return true;
 }
 
-/* Enters a called function. False: calls are nested too deep. */
+/* Enters a called function. Returns false if calls are nested too deep. */
 static bool enter_call(struct way *way, uintptr_t back)
 {
     if (way->depth == CALLS_MAX)
@@ -182,7 +183,8 @@ static void note_call_of_libc(struct way *way, enum manner manner)
     way->result = 0;
 }
 
-/* Where a jump or call goes; through a pointer, what that holds now. 0: unknown. */
+/* Returns where a jump or call goes; through a pointer, where the pointer leads now. 0: not known.
+ */
 static uintptr_t target_of(const struct sc_instruction *read)
 {
     uintptr_t target = 0;
@@ -191,8 +193,8 @@ static uintptr_t target_of(const struct sc_instruction *read)
     return sc_peek_anyhow(&target, read->target, sizeof target) ? target : 0;
 }
 
-/* Follows a call or jump. True: the path goes on; else `end` is how it ends. A pointer to a
- * function of the program's may lead to another function later, so the function may wait. */
+/* Follows a call or jump. Returns true if the path goes on; else `end` says how it ends. A pointer
+ * to a function of the program's may lead to another function later, so that function may wait. */
 static bool follow_call_or_jump(struct way *way, const struct sc_instruction *read, enum end *end)
 {
     uintptr_t target = target_of(read);
@@ -213,7 +215,7 @@ static bool follow_call_or_jump(struct way *way, const struct sc_instruction *re
     return true;
 }
 
-/* Is the branch taken? 1: it is, 0: it is not, -1: that is not known. */
+/* Is the branch taken? 1: yes; 0: no; -1: that is not known. */
 static int is_taken(const struct way *way, enum sc_instruction_condition condition)
 {
     switch (condition) {
@@ -228,8 +230,8 @@ static int is_taken(const struct way *way, enum sc_instruction_condition conditi
     }
 }
 
-/* Follows both ways of a branch. A branch behind a sleep by which the function returns either way
- * may be a poll: it may wait. Of two ends the worse counts. */
+/* Follows both ways of a branch. A branch after a sleep, by which the function may return either
+ * way, may be a poll: the function may wait. Of two ends the worse one counts. */
 static enum end follow_both(struct walk *walk, const struct way *way, uintptr_t target)
 {
     struct way other = *way;
@@ -243,7 +245,7 @@ static enum end follow_both(struct walk *walk, const struct way *way, uintptr_t 
     return end > others ? end : others;
 }
 
-/* Follows the path to its end. Returns the worst end of all paths that branch off from it. */
+/* Follows the path to its end. Returns the worst end of all paths that branch off. */
 static enum end follow(struct walk *walk, struct way way)
 {
     enum end end;
@@ -291,7 +293,7 @@ static void answer_question(void *argument)
     question->is_plain = follow(&walk, (struct way){.pc = question->function}) == RETURNS;
 }
 
-/* Does the function's code hold nothing that can wait for the program? Its code is walked, which
+/* Is there nothing in the function's code that can wait for the program? To walk through the code
  * needs room on the stack. */
 bool sc_plain_functions_is_one(uintptr_t function)
 {

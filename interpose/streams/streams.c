@@ -48,7 +48,7 @@ static bool is_held_here(const pthread_mutex_t *lock)
     return lock->__data.__owner == sc_thread_id();
 }
 
-/* Does the calling thread hold any lock of this module? For assertions. */
+/* Does the calling thread hold any lock of this module? For assertions, and for signal handlers. */
 bool sc_streams_are_locked_here(void)
 {
     uint32_t count = atomic_load(&highest_id);
@@ -67,7 +67,7 @@ static void set_gone(struct sc_stream_record *stream, bool gone)
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* Appends the stream to the list of those that are destroyed and whose work may still run. */
+/* Appends the stream to the list of destroyed streams whose work may still run. */
 static void append_gone_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -78,8 +78,8 @@ static void append_gone_locked(struct sc_stream_record *stream) SC_REQUIRES(regi
     last_gone = stream;
 }
 
-/* The stream is gone: its id is given up, and the record is listed to be polled. The id is given up
- * first, since a listed record may become another stream's. */
+/* Releases the id of a destroyed stream, and lists its record, so that its marks are checked. In
+ * this order, since a listed record may be given to another stream. */
 static void remove_stream(struct sc_stream_record *stream)
 {
     SC_TRACE("record-remove stream", stream->id);
@@ -91,8 +91,8 @@ static void remove_stream(struct sc_stream_record *stream)
     pthread_mutex_unlock(&registry_lock);
 }
 
-/* At the end of a thread its default streams are gone. In a forked child, where wrappers are
- * inactive, no lock may be taken. */
+/* Removes a thread's default streams at its end. In a forked child, where wrappers are inactive, no
+ * lock may be taken. */
 static void forget_thread_streams(void *argument)
 {
     struct sc_stream_record **first = argument;
@@ -105,7 +105,7 @@ static void forget_thread_streams(void *argument)
     *first = NULL;
 }
 
-/* Forgets the thread's default streams in contexts that have ended. */
+/* Removes the thread's default streams in contexts that have ended. */
 static void forget_dead_streams(void)
 {
     struct sc_stream_record **link = &own_streams;
@@ -126,7 +126,7 @@ int sc_streams_init(void)
     return sc_handles_init(&sc_streams_by_handle) || sc_handles_init(&by_id) ? -ENOMEM : 0;
 }
 
-/* Frees the record, to serve another stream. */
+/* Frees the record for another stream. */
 static void give_record_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -135,9 +135,9 @@ static void give_record_locked(struct sc_stream_record *stream) SC_REQUIRES(regi
     spare_records = stream;
 }
 
-/* A spare record, or a new one; NULL: there is no memory. A record's lock is initialised only once:
- * a thread that has found the record by its former id may still take the lock, then sees another
- * id, and leaves. */
+/* Returns an unused record, or a new one; NULL: no memory. A record's lock is initialised only
+ * once: a thread that has found the record by its former id may still take the lock, and then sees
+ * another id. */
 static struct sc_stream_record *take_record_locked(void) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -174,7 +174,7 @@ static void link_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lo
     SC_ASSERT(*stream->link_of_context == stream);
 }
 
-/* Takes the stream out of its context's list. */
+/* Removes the stream from its context's list. */
 static void unlink_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -187,9 +187,9 @@ static void unlink_locked(struct sc_stream_record *stream) SC_REQUIRES(registry_
     stream->link_of_context = NULL;
 }
 
-/* Recycles the record that had this id before. The tracker gives an id again only if nothing refers
- * to it, so nobody will ask for its marks. If a thread is asking at this very moment, it is not
- * waited for, and the record is not used again. */
+/* Frees the record that had this id before. The tracker gives an id again only if nothing refers to
+ * it, so its marks will not be asked about. If a thread is asking at this moment, the record is not
+ * used again, rather than to wait for that thread. */
 static void recycle_former_record_locked(uint32_t id) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -208,8 +208,8 @@ static void recycle_former_record_locked(uint32_t id) SC_REQUIRES(registry_lock)
 
 /* ---- streams that are gone ---- */
 
-/* Takes the first of the destroyed streams, to look whether its work is done; NULL: there is
- * none. */
+/* Takes the first of the destroyed streams, to check whether its work is done; NULL: there is none.
+ */
 static struct sc_stream_record *take_gone(void)
 {
     pthread_mutex_lock(&registry_lock);
@@ -220,7 +220,7 @@ static struct sc_stream_record *take_gone(void)
     return stream;
 }
 
-/* Has the stream marks that may still complete? False also if they are void, or if the record is
+/* Has the stream marks that may still occur? False also if they are void, or if the record is
  * another stream's by now. */
 static bool has_marks_locked(const struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
@@ -229,7 +229,7 @@ static bool has_marks_locked(const struct sc_stream_record *stream) SC_REQUIRES(
            sc_marks_are_left_locked(stream);
 }
 
-/* Are all marks of the stream known to be complete? */
+/* Are all marks of the stream known to have occurred? */
 static bool marks_are_spent_locked(struct sc_stream_record *stream) SC_REQUIRES(stream->lock)
 {
     SC_ASSERT_HELD(&stream->lock);
@@ -239,7 +239,7 @@ static bool marks_are_spent_locked(struct sc_stream_record *stream) SC_REQUIRES(
     return !sc_marks_are_left_locked(stream);
 }
 
-/* Does nobody need the record any more? Detours still need a per-thread stream's. */
+/* Is the record needed no more? Detours still need that of a per-thread stream. */
 static bool is_superfluous_locked(const struct sc_stream_record *stream) SC_REQUIRES(registry_lock)
 {
     SC_ASSERT_HELD(&registry_lock);
@@ -251,7 +251,7 @@ static bool is_superfluous_locked(const struct sc_stream_record *stream) SC_REQU
     return sc_track_is_complete(&sc_track, &last);
 }
 
-/* Lists the stream again if it has marks left. Else recycles its record, if nobody needs it. */
+/* Lists the stream again if it has marks left; else frees its record if it is needed no more. */
 static void put_or_recycle_locked(struct sc_stream_record *stream, bool spent)
     SC_REQUIRES(registry_lock)
 {
@@ -269,8 +269,8 @@ static void put_or_recycle_locked(struct sc_stream_record *stream, bool spent)
     }
 }
 
-/* Are all marks of the destroyed stream complete? False also if another thread holds the lock,
- * which may be in a call that blocks. */
+/* Have all marks of the destroyed stream occurred? False also if another thread holds the lock,
+ * perhaps in a call that blocks. */
 static bool are_marks_spent(struct sc_stream_record *stream)
 {
     if (pthread_mutex_trylock(&stream->lock) != 0)
@@ -280,9 +280,10 @@ static bool are_marks_spent(struct sc_stream_record *stream)
     return spent;
 }
 
-/* Polls the marks of a stream that is gone. The registry's lock is not waited for with a stream's
- * lock held: where a record is taken into use, the locks are taken in the other order. So the marks
- * are asked for again under both locks: the stream may have got one in between. */
+/* Asks about the marks of a destroyed stream. The registry's lock must not be waited for with a
+ * stream's lock held, since the locks are taken in the other order where a record is given to a
+ * stream. So the marks are checked again under both locks: the stream may have got one in between.
+ */
 static void poll_gone_stream(struct sc_stream_record *stream) SC_UNFOLLOWED
 {
     bool spent = are_marks_spent(stream);
@@ -294,7 +295,7 @@ static void poll_gone_stream(struct sc_stream_record *stream) SC_UNFOLLOWED
     pthread_mutex_unlock(&registry_lock);
 }
 
-/* Looks at a few of the destroyed streams; the record of one whose work is done is freed. */
+/* Checks a few of the destroyed streams. The record of one whose work is done is freed. */
 static void poll_gone(void)
 {
     for (int i = 0; i < POLLED_GONE; i++) {
@@ -331,7 +332,7 @@ static void fill_record(struct sc_stream_record *stream, uint32_t id, CUstream h
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* Makes a record for a stream that is met first; NULL: there is no memory. */
+/* Makes a record for a stream that has none; NULL: no memory. */
 static struct sc_stream_record *add_record_locked(CUstream handle, enum sc_stream_kind kind,
                                                   struct sc_context *context)
     SC_REQUIRES(registry_lock)
@@ -364,7 +365,7 @@ static struct sc_stream_record *pay_before_use(struct sc_stream_record *stream)
     return stream;
 }
 
-/* Adds the record of a new context's legacy default stream. */
+/* Makes the record of a new context's legacy stream. */
 struct sc_stream_record *sc_streams_add_legacy(struct sc_context *context)
 {
     pthread_mutex_lock(&registry_lock);
@@ -376,8 +377,8 @@ struct sc_stream_record *sc_streams_add_legacy(struct sc_context *context)
     return stream;
 }
 
-/* The calling thread's default stream in the current context, which is made known at its first use.
- */
+/* Returns the calling thread's default stream in the current context; makes its record at its first
+ * use. */
 static struct sc_stream_record *find_per_thread(void)
 {
     struct sc_context *context = sc_contexts_current();
@@ -400,8 +401,8 @@ static struct sc_stream_record *find_per_thread(void)
     return pay_before_use(stream);
 }
 
-/* Makes a record for a stream that was not known. A stream that captures is not asked: to ask for
- * its flags would invalidate its capture. */
+/* Makes a record for a stream that was not known. A stream that captures is not asked about: to ask
+ * for its flags would invalidate its capture. */
 static struct sc_stream_record *learn_stream(CUstream handle)
 {
     unsigned flags = 0;
@@ -453,8 +454,8 @@ static __attribute__((noinline)) struct sc_stream_record *find_less_common(CUstr
     return stream ? relearn_stream(stream, handle) : learn_stream(handle);
 }
 
-/* The record of a stream, which is made at its first use. Default streams are not in the table.
- * NULL: no room is left. */
+/* Makes the record at the stream's first use. Default streams are not in the table. Returns NULL if
+ * there is no memory. */
 struct sc_stream_record *sc_streams_find(CUstream handle, bool per_thread)
 {
     uint64_t value;
@@ -483,8 +484,8 @@ struct sc_stream_record *sc_streams_of_id(uint32_t id)
     return sc_handle_pointer(sc_handles_get(&by_id, id));
 }
 
-/* Removes the handle before the driver destroys the stream: the driver may give the same handle to
- * another thread's cuStreamCreate at once. */
+/* Removes the handle before the driver destroys the stream, since the driver may give the same
+ * handle to another thread's cuStreamCreate at once. */
 struct sc_stream_record *sc_streams_destroying(CUstream handle)
 {
     if (!handle)
@@ -504,7 +505,7 @@ struct sc_stream_record *sc_streams_destroying(CUstream handle)
     return stream;
 }
 
-/* The driver has refused to destroy the stream: it is known by its handle again. */
+/* Enters the handle again: the driver has refused to destroy the stream. */
 void sc_streams_not_destroyed(struct sc_stream_record *stream)
 {
     set_gone(stream, false);
@@ -569,8 +570,8 @@ static struct walk collect_streams(struct sc_context *context, bool is_whole)
     return walk;
 }
 
-/* Calls `visit` for all streams of the context, or of all its green ones too. They are collected
- * first, since a visit may take the lock. */
+/* Calls `visit` for all streams of the context, with `is_whole` also for those of its green
+ * contexts. They are collected first, since a visit may take the lock. */
 static void visit_streams(struct sc_context *context, bool is_whole, sc_visit_stream *visit,
                           void *argument)
 {
@@ -590,8 +591,8 @@ void sc_streams_each_ever(struct sc_context *context, sc_visit_stream *visit, vo
     visit_streams(context, /*is_whole=*/true, visit, argument);
 }
 
-/* Removes the handle if it still names this stream. Returns whether it did: of several threads, one
- * does. */
+/* Removes the handle if it still names this stream. Returns whether it did: of several threads only
+ * one does. */
 static bool remove_name(struct sc_stream_record *stream, CUstream handle)
 {
     pthread_mutex_lock(&registry_lock);
@@ -603,7 +604,7 @@ static bool remove_name(struct sc_stream_record *stream, CUstream handle)
     return taken;
 }
 
-/* The stream is gone, with its context or in a way that no wrapper saw. */
+/* Removes a stream that has ended with its context, or that was destroyed without a wrapper. */
 static void bury_stream(struct sc_stream_record *stream)
 {
     set_gone(stream, true);
@@ -612,8 +613,8 @@ static void bury_stream(struct sc_stream_record *stream)
         remove_stream(stream);
 }
 
-/* The handle names a new stream. Of the threads that find this at once, one removes the former
- * stream. */
+/* Notes that the handle names a new stream. If several threads find this at the same time, one of
+ * them removes the former stream. */
 static struct sc_stream_record *relearn_stream(struct sc_stream_record *former, CUstream handle)
 {
     if (remove_name(former, handle))
@@ -628,8 +629,8 @@ void sc_streams_renamed(CUstream handle)
         former->gone = true;
 }
 
-/* Notes a new stream. If the handle is known, the former stream of that name has ended without a
- * wrapper. */
+/* Makes the record of a new stream. If the handle is known, its former stream was destroyed without
+ * a wrapper. */
 void sc_streams_created(CUstream handle, uint32_t origin)
 {
     struct sc_stream_record *former =
@@ -641,7 +642,7 @@ void sc_streams_created(CUstream handle, uint32_t origin)
         SC_TRACKED(sc_order_set_origin(track.order, stream->id, origin));
 }
 
-/* Buries a stream of a context that has ended. */
+/* Removes a stream of a context that has ended. */
 static void bury_one(void *events_are_dead, struct sc_stream_record *stream)
 {
     if (events_are_dead) {

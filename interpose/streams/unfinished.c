@@ -19,8 +19,8 @@ static void set(_Atomic uint64_t *ticks, uint64_t value)
     atomic_store_explicit(ticks, value, memory_order_relaxed);
 }
 
-/* Raises the time. Threads may come in another order than their times, so the latest time counts.
- */
+/* Raises the time to at least this one. Threads may come in another order than their times, so the
+ * latest time counts. */
 static void raise_to(_Atomic uint64_t *ticks, uint64_t at_least)
 {
     uint64_t now = get(ticks);
@@ -46,9 +46,9 @@ static bool no_host_work_ever(void)
     return !atomic_load_explicit(&host_work_was_ever, memory_order_relaxed);
 }
 
-/* The record serves a new stream. What the context was told to wait for may stand before its work.
- * Events of the stream that had the record may still tell of its work: what the new one has is
- * later. */
+/* Prepares the times for a new stream. What the context was told to wait for may still be
+ * unfinished. Events of the stream that had the record before may still be asked about: the times
+ * of the new stream are later. */
 void sc_unfinished_renew(struct sc_stream_record *stream)
 {
     uint64_t gate_ticks = sc_unfinished_gate_ticks(stream->context), now = sc_ticks_not_early();
@@ -82,8 +82,8 @@ uint64_t sc_unfinished_gate_ticks(struct sc_context *context)
     return context->primary ? later(own, get(&context->primary->unfinished.waits_ticks)) : own;
 }
 
-/* A time that has come, and behind all waits of the host for the stream that have begun, and what
- * its context waits for: their threads have told of them before they called the driver. */
+/* Returns a time that is later than all waits of the host for the stream that have begun, and than
+ * what its context waits for: their threads have noted them before they called the driver. */
 SC_INLINED uint64_t behind_waits(const struct sc_stream_record *stream)
 {
     struct sc_context *context = stream->context;
@@ -95,7 +95,8 @@ SC_INLINED uint64_t behind_waits(const struct sc_stream_record *stream)
     return asked;
 }
 
-/* A time of its own: behind all that the family has. */
+/* Returns a new time, later than all times of the family (the legacy stream and the blocking
+ * streams of a context). */
 static uint64_t next_of_family(struct sc_stream_record *stream, uint64_t at_least)
 {
     _Atomic uint64_t *latest = &stream->context->unfinished.latest_ticks;
@@ -107,8 +108,8 @@ static uint64_t next_of_family(struct sc_stream_record *stream, uint64_t at_leas
     return now;
 }
 
-/* The same on a stream that is not of the family: behind all that it has itself. So an event has
- * the work before it and not the work behind it. */
+/* The same on a stream outside of the family: later than all its own times. So an event comes after
+ * the work before it, and before the work after it. */
 SC_INLINED uint64_t next_own(struct sc_stream_record *stream, uint64_t at_least)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;
@@ -120,7 +121,7 @@ SC_INLINED uint64_t next_own(struct sc_stream_record *stream, uint64_t at_least)
     return now;
 }
 
-/* The time by the clock, for what is compared with times of copies. */
+/* Reads the time from the clock, for work that is compared with times of copies. */
 static uint64_t read_clock(struct sc_stream_record *stream)
 {
     uint64_t own = later(get(&stream->unfinished.own_ticks), get(&stream->unfinished.joined_ticks));
@@ -130,8 +131,8 @@ static uint64_t read_clock(struct sc_stream_record *stream)
     return now;
 }
 
-/* Notes work that begins now on the stream. `is_own`: the work is the stream's own, or counts as
- * such; else it is one of `joined`. */
+/* Notes work that begins now on the stream. `is_own`: it is the stream's own work, or counts as
+ * such; else it is work of `joined`. */
 SC_INLINED uint64_t note_work_at(struct sc_stream_record *stream, uint64_t now, bool is_own)
 {
     struct sc_unfinished *unfinished = &stream->unfinished;
@@ -228,8 +229,8 @@ uint64_t sc_unfinished_legacy_ticks(struct sc_context *context)
     return get(&context->unfinished.legacy_ticks);
 }
 
-/* Notes for one stream that it waits for other work, of which nothing is known. The stream's lock
- * is taken, since records are filled under it when they are used again. */
+/* Notes for one stream that it waits for other work, of which nothing is known. Takes the stream's
+ * lock, under which records are given to other streams. */
 static void note_context_wait(void *unused, struct sc_stream_record *stream)
 {
     (void)unused;
@@ -246,7 +247,7 @@ void sc_unfinished_context_waits(struct sc_context *context)
     sc_streams_each_ever(context, note_context_wait, NULL);
 }
 
-/* A wait of the host begins. `asked`: of what it is for. */
+/* Notes that a wait of the host begins. `asked`: the member `asked_ticks` of what it waits for. */
 static uint64_t begin_wait(_Atomic uint64_t *asked)
 {
     uint64_t since_ticks = sc_ticks_not_late();
@@ -283,7 +284,7 @@ uint64_t sc_unfinished_now(struct sc_stream_record *stream)
                : later(sc_ticks_lately(), sc_unfinished_before_simple_event(stream) + 1);
 }
 
-/* A thread that is about to issue work has noted it, and will note it again behind its call. If the
+/* A thread that is about to issue work has noted it, and will note it again after its call. If the
  * event comes before that work, the later note stays. */
 uint64_t sc_unfinished_before_event(struct sc_stream_record *stream)
 {
@@ -296,7 +297,7 @@ uint64_t sc_unfinished_before_event(struct sc_stream_record *stream)
     return later(own, later(get(&all->family.own_ticks), get(&all->legacy_ticks)));
 }
 
-/* Before a wait for the whole context: up to which time its work will be done. */
+/* Returns, before a wait for the whole context, up to which time its work will be done. */
 uint64_t sc_unfinished_context_since(struct sc_context *context)
 {
     struct sc_context *primary = context->primary;
@@ -318,8 +319,8 @@ void sc_unfinished_context_done(struct sc_context *context, uint64_t since_ticks
     raise_to(&context->unfinished.done_ticks, since_ticks);
 }
 
-/* Up to which time the stream's work is known done. A wait for a primary context is one for its
- * green contexts as well. */
+/* Returns up to which time the stream's work is known done. A wait for a primary context is also
+ * one for its green contexts. */
 static inline uint64_t done_ticks_of(struct sc_stream_record *stream)
 {
     struct sc_context *context = stream->context;
@@ -351,7 +352,7 @@ static struct sc_stream_record *joined_record(const struct sc_joined_work *joine
     return of && get(&of->unfinished.since_ticks) <= get(&joined->at_ticks) ? of : NULL;
 }
 
-/* Is the joined work done? Another thread may be changing the entry: then the answer is false. */
+/* Is the joined work done? Returns false if another thread is changing the entry. */
 static bool is_joined_done(struct sc_stream_record *stream, const struct sc_joined_work *joined)
 {
     uint64_t work_ticks = atomic_load_explicit(&joined->work_ticks, memory_order_acquire);
@@ -379,7 +380,7 @@ static __attribute__((noinline)) bool are_joined_done(struct sc_stream_record *s
     return true;
 }
 
-/* The entry of the joined stream, or one whose work is done. NULL: there is no room. */
+/* Returns the entry of the joined stream, or one whose work is done. NULL: there is no room. */
 static struct sc_joined_work *find_joined_place(struct sc_stream_record *stream, uint32_t id)
 {
     struct sc_joined_work *place = NULL;
@@ -435,7 +436,7 @@ static inline bool family_work_is_done(const struct sc_context_unfinished *all, 
            get(&all->family.done_ticks);
 }
 
-/* Is there nothing before the stream's work but what was issued there, or joined? */
+/* Does nothing come before the stream's work but what was issued there, or joined? */
 static bool is_by_itself(struct sc_stream_record *stream)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;
@@ -475,8 +476,8 @@ uint64_t sc_unfinished_join_of(struct sc_stream_record *stream, struct sc_stream
 
 /* ---- is anything at work? ---- */
 
-/* Is all work done that was issued in the stream itself, and all that it has waited for?
- * `host_only`: only host functions are asked about. */
+/* Is all work done that was issued on the stream itself, and all that it has waited for?
+ * `host_only`: only host functions count. */
 static inline bool own_work_is_done(struct sc_stream_record *stream, bool host_only)
 {
     const struct sc_unfinished *work = &stream->unfinished;
@@ -486,9 +487,8 @@ static inline bool own_work_is_done(struct sc_stream_record *stream, bool host_o
             are_joined_done(stream, host_only));
 }
 
-/* Is no work under way that the stream's next operation comes after? `host_only`: only host
- * functions count. Work on the legacy stream comes after that of all blocking streams, and theirs
- * after its work. */
+/* Is no unfinished work before the stream's next operation? `host_only`: only host functions count.
+ * Work on the legacy stream comes after that of all blocking streams, and theirs after its work. */
 SC_INLINED bool nothing_is_at_work(struct sc_stream_record *stream, bool host_only)
 {
     const struct sc_context_unfinished *all = &stream->context->unfinished;
@@ -505,7 +505,7 @@ bool sc_unfinished_is_clear(struct sc_stream_record *stream)
     return nothing_is_at_work(stream, /*host_only=*/false);
 }
 
-/* Kernels write pageable memory only if the device uses it in place; else only host functions do. A
+/* Kernels write pageable memory only if the device uses it directly; else only host functions do. A
  * stream that joins another stream also gets its host functions (sc_unfinished_join). */
 bool sc_unfinished_spares_pageable(struct sc_stream_record *stream)
 {
@@ -528,7 +528,7 @@ void sc_unfinished_written(struct sc_stream_record *stream)
 }
 
 /* Does the stream's next operation come after work of other streams, with nothing in its own queue
- * behind that work? */
+ * after that work? */
 bool sc_unfinished_is_hidden(struct sc_stream_record *stream, bool known)
 {
     struct sc_context_unfinished *all = &stream->context->unfinished;

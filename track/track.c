@@ -449,7 +449,8 @@ bool sc_track_is_all_known(struct sc_track *track, uint32_t stream)
 
 bool sc_track_is_context_known(struct sc_track *track, uint32_t legacy)
 {
-    return sc_unseen_none(&track->order.unseen) && sc_order_is_context_known(&track->order, legacy);
+    return sc_unseen_none_is_open(&track->order.unseen) &&
+           sc_order_is_context_known(&track->order, legacy);
 }
 
 bool sc_track_guards_until_known(struct sc_track *track)

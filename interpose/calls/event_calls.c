@@ -342,9 +342,9 @@ SC_INLINED bool cuStreamWaitEvent_simply(enum sc_simplicity least, const char *a
         return false;
     *result = sc_real.cuStreamWaitEvent(handle, event, flags);
     if (sc_unlikely(*result != CUDA_SUCCESS))
-        sc_detour_refused(api, site, per_thread, *result);
+        sc_detour_report_refused(api, site, per_thread, *result);
     else if (wait.noted_ticks && sc_unfinished_wait_began_since(wait.stream, wait.noted_ticks))
-        sc_event_calls_join(wait.stream, event);
+        sc_event_calls_note_join(wait.stream, event);
     return true;
 }
 

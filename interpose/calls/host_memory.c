@@ -263,7 +263,7 @@ static bool made_room(struct sc_host_memory_room *room, CUresult result)
     return gave_up_ours(context, room->until_ns) || was_held || is_more;
 }
 
-bool sc_host_memory_made_room(struct sc_host_memory_room *room, const struct sc_memory *memory)
+bool sc_host_memory_make_room(struct sc_host_memory_room *room, const struct sc_memory *memory)
 {
     return sc_booking_place(memory) == SC_LEDGER_HOST && made_room(room, CUDA_ERROR_OUT_OF_MEMORY);
 }

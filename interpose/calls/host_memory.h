@@ -37,7 +37,7 @@ struct sc_host_memory_room sc_host_memory_room(void);
 /* Makes room behind an allocation of the memory that has failed for want of it, if the memory is
  * the host's. Returns whether the call is to be made once more: as long as it fails and that may be
  * because of the library, for 100 ms or stall_limit at most. */
-bool sc_host_memory_made_room(struct sc_host_memory_room *room, const struct sc_memory *memory);
+bool sc_host_memory_make_room(struct sc_host_memory_room *room, const struct sc_memory *memory);
 
 /* Called before pinned memory is freed, or registered memory is unregistered: reports operations in
  * flight there, and in mode=fix waits for them. */

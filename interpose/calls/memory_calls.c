@@ -87,7 +87,7 @@ static size_t mipmaps_bytes(const CUDA_ARRAY3D_DESCRIPTOR *array, unsigned level
             room = sc_host_memory_room();                                                          \
         CUresult result = CALL_##capture(real arguments);                                          \
         while (sc_unlikely(result == CUDA_ERROR_OUT_OF_MEMORY) && may_be_hosts &&                  \
-               sc_host_memory_made_room(&room, MEMORY(kind, 0, bytes, of)))                        \
+               sc_host_memory_make_room(&room, MEMORY(kind, 0, bytes, of)))                        \
             result = CALL_##capture(real arguments);                                               \
         if (result == CUDA_SUCCESS)                                                                \
             sc_memory_given(call, MEMORY(kind, memory, bytes, of));                                \

@@ -67,7 +67,8 @@ static void copy_cut(char *into, const char *text)
 
 /* ---- records of threads ---- */
 
-/* At the end of the thread: gives its record back. */
+/* Gives the thread's record back, at the end of the thread (a destructor of thread-specific data).
+ */
 static void give_own_record(void *unused)
 {
     (void)unused;
@@ -85,8 +86,8 @@ static void set_up_records(void)
     has_key = pthread_key_create(&at_thread_end, give_own_record) == 0;
 }
 
-/* The record of the calling thread, which is made if there is none. NULL: there is no memory, or no
- * key. */
+/* Returns the record of the calling thread, which is made if there is none. Returns NULL if there
+ * is no memory, or no key. */
 static struct record *own_record_or_new(void)
 {
     sigset_t signals;
@@ -178,8 +179,8 @@ void sc_annotations_label_thread(const char *label)
 
 /* ---- ignoring ---- */
 
-/* Hazards of the calling thread are ignored until the matching end. The text is copied before the
- * lock is taken, as for a label. Only the outermost pair's reason counts. */
+/* Makes hazards of the calling thread be ignored until the matching end. The text is copied before
+ * the lock is taken, as for a label. Of nested pairs only the outermost one's reason counts. */
 void sc_annotations_ignore_begin(const char *reason)
 {
     char copy[SC_LABEL_SIZE];
@@ -209,8 +210,8 @@ const char *sc_annotations_reason(unsigned index)
 
 /* ---- hazards ---- */
 
-/* Adds to a hazard what the program has annotated. A thread's own label goes before the
- * process's. */
+/* Adds the program's annotations to a hazard. A thread's own label is preferred to the process's.
+ */
 void sc_annotations_note(struct sc_hazard *hazard)
 {
     sigset_t signals;

@@ -16,7 +16,7 @@ enum { NAME_SIZE = 1024, API_SIZE = 128 };
 /* ---- frames in words ---- */
 
 /* Appends one part of a mangled C++ name: an identifier with its length in front, or a constructor
- * (C1) or destructor (D1) of the class named before. *at is moved behind the part. `class_name` is
+ * (C1) or destructor (D1) of the class named before. *at is moved after the part. `class_name` is
  * the last identifier so far. */
 static bool put_part(struct sc_text *text, const char **at, struct sc_text *class_name)
 {
@@ -62,8 +62,8 @@ static void put_symbol(struct sc_text *text, const char *symbol)
     sc_text_put(text, symbol);
 }
 
-/* Copies the frame's name out of the module's memory; false: there is none, or the module was
- * closed meanwhile. */
+/* Copies the frame's name out of the module's memory. Returns false if there is none, or the module
+ * was closed meanwhile. */
 static bool read_symbol(const struct sc_report_frame *frame, char *name, size_t size)
 {
     int memory = frame->symbol ? sc_file_open_memory() : -1;
@@ -121,7 +121,7 @@ static bool is_upper(char character)
     return character >= 'A' && character <= 'Z';
 }
 
-/* The innermost Python frame of the user's own code, or else the innermost one at all. */
+/* Returns the innermost Python frame of the user's own code, or else the innermost one at all. */
 static const struct sc_report_frame *find_python(const struct sc_json_lines_stack *stack)
 {
     const struct sc_report_frame *innermost = NULL;
@@ -149,9 +149,9 @@ static bool is_runtimes(const struct sc_report_frame *frame, enum sc_frame_kind 
            (is_named && sc_frame_kind_of_function(name) == SC_FRAME_RUNTIME);
 }
 
-/* Goes from the driver's function outwards. First come frames of the runtime: the outermost one
- * with a public name is what the program called. Then the innermost frame of the user's is the
- * place. Symbols are looked up only as far as that. */
+/* Walks the stack from the driver's function outwards. First come frames of the runtime: the
+ * outermost one with a public name is the function that the program called. The innermost frame of
+ * the user's code after that is the place. Symbols are looked up only as far as that. */
 static void read_native_frames(const struct sc_json_lines_stack *stack, struct facts *facts)
 {
     bool is_within_runtime = true;
@@ -174,8 +174,8 @@ static void read_native_frames(const struct sc_json_lines_stack *stack, struct f
     }
 }
 
-/* Fills in what the stack tells. A Python frame goes before a native frame, which
- * is within something that this line calls. */
+/* Fills in the names that the stack gives. A Python frame is preferred to a native one, which is
+ * part of something that this Python line calls. */
 static void read_stack(uint32_t stack_id, struct sc_json_lines_stack *stack, struct facts *facts)
 {
     facts->place = NULL;

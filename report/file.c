@@ -59,8 +59,8 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Waits until the file can be written to. False: the deadline has passed, or waiting failed. True
- * after an interruption, too: the caller tries again. */
+/* Waits until the file can be written to. Returns false if the deadline has passed, or waiting
+ * failed. True after an interruption, too: the caller tries again. */
 static bool becomes_writable(int fd, uint64_t deadline_ms)
 {
     uint64_t now = now_ms();
@@ -178,9 +178,9 @@ static long open_new(const char *path)
                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
 }
 
-/* A duplicate with a number above what programs use: the program's own files keep the numbers that
- * they have without us. A program that was started without stderr must not get the report under its
- * number 2. */
+/* Returns a duplicate with a number above what programs use: the program's own files keep the
+ * numbers that they have without us. A program that was started without stderr must not get the
+ * report under its number 2. */
 static int duplicate_high(int fd)
 {
     long high = KERNEL(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 200);
@@ -332,8 +332,8 @@ long sc_file_read(const char *path, char *bytes, size_t size)
     return count < 0 ? count : (long)used;
 }
 
-/* The number behind the first `key` in a small file of the kernel's; "" means its beginning. 0:
- * there is none. */
+/* Returns the number after the first `key` in a small file of the Linux kernel's; "" means its
+ * beginning. Returns 0 if there is none. */
 uint64_t sc_file_number(const char *path, const char *key)
 {
     char text[256];

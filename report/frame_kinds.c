@@ -17,7 +17,8 @@ struct row {
     struct sc_part pattern;
 };
 
-/* The kind of the first row whose pattern matches; a name that no row knows is the user's. */
+/* Returns the kind of the first row whose pattern matches; a name that no row knows is the user's.
+ */
 static enum sc_frame_kind first_match(const struct row *rows, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++) {

@@ -60,7 +60,8 @@ static struct sc_hazard_counts *add_entry(const struct sc_hazard *hazard, uint16
     return entry;
 }
 
-/* The slot that has the entry of the hazard's equals, or the free slot where that entry belongs. */
+/* Returns the slot that has the entry of the hazard's equals, or the free slot where that entry
+ * belongs. */
 static uint16_t *slot_of(const struct sc_hazard *hazard)
 {
     for (uint64_t i = hash_of(hazard);; i++) {

@@ -47,8 +47,8 @@ void sc_json_lines_name_stack(uint32_t id, struct sc_json_lines_stack *stack)
         sc_report_symbolise(frames[i], &stack->frames[i]);
 }
 
-/* Writes the module's path. A relative name is looked up with the kernel, as the loader keeps it as
- * it was given. */
+/* Writes the module's path. A relative name is looked up with the Linux kernel, as the loader keeps
+ * it as it was given. */
 static void put_module(struct sc_text *line, const char *key, const char *name, uintptr_t base)
 {
     char path[4096];
@@ -129,7 +129,7 @@ static void put_origin(struct sc_text *line, const char *key, uint32_t id,
     sc_json_put(line, "}");
 }
 
-/* The thread's name, as the kernel knows it; "" if the thread is gone. */
+/* The thread's name, as the Linux kernel knows it; "" if the thread is gone. */
 static void find_thread_name(int32_t thread, char name[SC_THREAD_NAME_SIZE])
 {
     char path[64], read[SC_THREAD_NAME_SIZE];
@@ -142,7 +142,7 @@ static void find_thread_name(int32_t thread, char name[SC_THREAD_NAME_SIZE])
 }
 
 /* Writes the thread and its name, unless that is the process's, as most threads' is. `name` "": not
- * known yet; the kernel is asked, which knows it as long as the thread lives. */
+ * known yet; the Linux kernel is asked, which knows it as long as the thread lives. */
 static void put_thread(struct sc_text *line, int32_t thread, const char *name,
                        const struct sc_path_names *names)
 {
@@ -208,7 +208,8 @@ static void put_limit(struct sc_text *line, const struct sc_hazard_limit *limit)
                 limit->in_force, limit->kernel);
 }
 
-/* The room that the event's stack must leave: where another stack follows, half of what is left. */
+/* Returns the room that the event's stack must leave: where another stack follows, half of what is
+ * left. */
 static size_t event_reserve(const struct sc_text *line, const struct sc_hazard *hazard)
 {
     bool more = hazard->freed.api || sc_hazard_is_race(hazard);
@@ -320,8 +321,8 @@ struct module_writer {
     bool has_any;
 };
 
-/* A visitor of modules: writes one. 0: there is no more room, so this one waits for the next
- * line. */
+/* Visits a module: writes it. Returns 0 if there is no room left, so that this module goes into the
+ * next line. */
 static int put_loaded_module(const struct sc_module *module, void *context)
 {
     struct module_writer *writer = context;

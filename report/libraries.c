@@ -136,8 +136,8 @@ struct opening {
 
 static void *open_path(struct opening *opening, const char *path);
 
-/* Opens the library from this folder, after what it needs; NULL: it is not there, or the needs are
- * nested too deep. */
+/* Opens the library from this folder, after what it needs. Returns NULL if it is not there, or the
+ * needs are nested too deep. */
 static void *open_in(struct opening *opening, const char *folder, size_t length, const char *name)
 {
     if (opening->depth == DEPTH_MAX)
@@ -160,15 +160,15 @@ static void *open_name(struct opening *opening, const char *name)
     return found;
 }
 
-/* The address that a dynamic entry holds. The loader has relocated these entries, except in the
- * kernel's object (vDSO). */
+/* Returns the address that a dynamic entry holds. The loader has relocated these entries, except in
+ * the Linux kernel's object (vDSO). */
 static const char *pointer_to(const struct dl_phdr_info *object, uintptr_t address)
 {
     uintptr_t place = address < object->dlpi_addr ? object->dlpi_addr + address : address;
     return (const char *)place; // NOLINT: the loader gives addresses as numbers
 }
 
-/* The object's table of dynamic entries; NULL: it has none. */
+/* Returns the object's table of dynamic entries, or NULL if it has none. */
 static const ElfW(Dyn) * dynamic_of(const struct dl_phdr_info *object)
 {
     for (unsigned i = 0; i < object->dlpi_phnum; i++)
@@ -181,8 +181,8 @@ struct sought {
     const char *name;
 };
 
-/* A visitor of objects: does the loader take this one for the library that is needed by the name
- * sought (DT_SONAME)? */
+/* Visits one loaded object: returns whether the loader takes it for the library that is needed by
+ * the name sought (DT_SONAME). */
 static int has_name(struct dl_phdr_info *object, size_t size, void *context)
 {
     const struct sought *sought = context;
@@ -218,8 +218,8 @@ static bool open_needed(struct opening *opening, const char *name, const char *n
            is_loaded(name);
 }
 
-/* Opens everything that the library at `path` needs. False: something is not found, or the needs
- * are nested deeper than DEPTH_MAX. */
+/* Opens everything that the library at `path` needs. Returns false if something is not found, or
+ * the needs are nested deeper than DEPTH_MAX. */
 static bool open_all_needed(struct opening *opening, const char *path)
 {
     int fd = opening->depth < DEPTH_MAX ? sc_file_open(path) : -1;

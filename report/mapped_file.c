@@ -10,7 +10,7 @@
 
 enum { FIELDS_BEFORE_PATH = 4 };
 
-/* Reads the rest of a line of /proc/self/maps behind its two addresses, and keeps the path. */
+/* Reads the rest of a line of /proc/self/maps after its two addresses, and keeps the path. */
 static void read_path(struct sc_maps_reader *reader, struct sc_text *path)
 {
     int c = ' ';

@@ -27,10 +27,10 @@ static bool is_under_valgrind(void)
     return preloaded && strstr(preloaded, "/vgpreload_");
 }
 
-/* The mechanism for guard=on. Swap speaks against userfaultfd: the kernel may swap out a page that
- * nobody keeps off, and a system call that meets a page of userfaultfd's then fails, in a correct
- * program. A seccomp filter does as well: it may kill for the system call, a risk that only
- * guard=uffd asks for. */
+/* Returns the mechanism for guard=on. Swap speaks against userfaultfd: the Linux kernel may swap
+ * out a page that nobody keeps off, and a system call that meets a page of userfaultfd's then
+ * fails, in a correct program. A seccomp filter does as well: it may kill for the system call, a
+ * risk that only guard=uffd asks for. */
 static enum sc_mechanism choose(void)
 {
     if (is_under_valgrind())

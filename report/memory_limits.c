@@ -22,17 +22,17 @@ static void put_source(struct sc_text *line, bool *has_any, const char *source, 
     sc_json_put(line, "{source:%s value:%s}", source, value);
 }
 
-/* The limit that the file of a cgroup holds; 0: there is none. Older kernels write a number beyond
- * any machine's memory for that (2^60 and more). */
+/* Returns the limit that the file of a cgroup holds, or 0 if there is none. Older versions of Linux
+ * write a number beyond any machine's memory for that (2^60 and more). */
 static uint64_t limit_in(const char *path)
 {
     uint64_t value = sc_file_number(path, "");
     return value >> 60 ? 0 : value;
 }
 
-/* The lowest limit of the group at `path` and of the groups that it lies in, up to the first `root`
- * bytes of the path. `file` is the limit's file in each group. `where`: the file that has the
- * lowest limit. */
+/* Returns the lowest limit of the group at `path` and of the groups that it lies in, up to the
+ * first `root` bytes of the path. `file` is the limit's file in each group. `where`: the file that
+ * has the lowest limit. */
 static uint64_t lowest_limit(struct sc_text *path, size_t root, const char *file, char *where)
 {
     uint64_t found = 0;

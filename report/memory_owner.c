@@ -93,8 +93,8 @@ static const char *in_package(const char *path)
     return found;
 }
 
-/* Writes the owner that the frame tells. False: it tells nothing, as frames of CUDA, libc, the
- * interpreter, Python's own library and bindings. */
+/* Writes the owner that the frame tells. Returns false if it tells nothing, as frames of CUDA,
+ * libc, the interpreter, Python's own library and bindings. */
 static bool name_frame(const struct sc_report_frame *frame, char *name, size_t size)
 {
     char path[PATH_BYTES];

@@ -28,8 +28,8 @@ static const char *const kind_names[SC_LEDGER_KINDS] = {
 
 /* ---- owners ---- */
 
-/* The owner's entry for the place, which is made if there is none. If the list is full, its last
- * entry stands for all further owners. */
+/* Returns the owner's entry for the place, which is made if there is none. If the list is full, its
+ * last entry stands for all further owners. */
 static struct sc_memory_part_owner *find_owner(struct sc_memory_part *part, const char *name,
                                                unsigned place)
 {

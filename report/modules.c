@@ -109,7 +109,7 @@ static uint64_t digest_module(const struct sc_module *module)
     return value != 0 ? value : 1;
 }
 
-/* The slot that has the digest, or the free slot where it belongs. */
+/* Returns the slot that has the digest, or the free slot where it belongs. */
 static uint64_t *slot_of(uint64_t value)
 {
     size_t at = value % SLOTS;

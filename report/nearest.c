@@ -33,7 +33,8 @@ static size_t edit_distance(const char *given, size_t length, const char *word)
     return row[length];
 }
 
-/* A word that contains the given one, or is contained in it, is nearer than any misspelling. */
+/* Returns how far apart the two words are. A word that contains the given one, or is contained in
+ * it, counts as nearer than any misspelling. */
 static size_t distance(const char *given, size_t length, const char *word)
 {
     size_t word_length = strlen(word);

@@ -70,7 +70,7 @@ struct names {
     bool found;
 };
 
-/* Finds needed name number `index`. False: the file cannot be read as this machine's. */
+/* Finds needed name number `index`. Returns false if the file cannot be read as this machine's. */
 static bool find_name(const struct file *file, unsigned index, struct names *names)
 {
     ElfW(Phdr) dynamic;

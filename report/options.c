@@ -118,7 +118,7 @@ static bool is_word(struct slice slice, const char *word)
     return strlen(word) == slice.length && memcmp(slice.bytes, word, slice.length) == 0;
 }
 
-/* Which word of the list the slice is; -1: none. */
+/* Returns which word of the list the slice is, or -1 if there is none. */
 static int word_index(const char *const *list, struct slice slice)
 {
     for (int i = 0; list[i]; i++) {
@@ -128,8 +128,8 @@ static int word_index(const char *const *list, struct slice slice)
     return -1;
 }
 
-/* Reads the digits that `slice` begins with; *rest becomes what follows them. False: there are
- * none, or the number is too large. */
+/* Reads the digits that `slice` begins with; *rest becomes what follows them. Returns false if
+ * there are none, or the number is too large. */
 static bool parse_digits(struct slice slice, uint64_t *value, struct slice *rest)
 {
     size_t i = 0;
@@ -154,7 +154,7 @@ static const struct unit size_units[] = {
 };
 static const struct unit time_units[] = {{"ms", 1000000}, {"s", 1000000000}, {NULL, 0}};
 
-/* Reads a number with one of the units behind it. 0 needs no unit. */
+/* Reads a number with one of the units after it. 0 needs no unit. */
 static bool parse_scaled(struct slice slice, const struct unit *units, uint64_t *value)
 {
     struct slice rest;
@@ -362,19 +362,21 @@ static bool is_part_of_path(struct slice key)
     return memchr(key.bytes, '/', key.length) || memchr(key.bytes, '.', key.length);
 }
 
-/* The option that the misspelt key was meant to be; NULL: it is a part of a path. */
+/* Returns the option that the misspelt key was meant to be, or NULL if it is a part of a path. */
 static const char *meant_by(struct slice key)
 {
     return is_part_of_path(key) ? NULL : sc_nearest_word(key.bytes, key.length, key_at);
 }
 
-/* What a complaint says of the fate of a bad entry: nothing to a listener that does not go on. */
+/* Returns what a complaint says of the fate of a bad entry: nothing to a listener that does not go
+ * on. */
 static const char *words_if_ignored(const struct listener *listener, const char *said)
 {
     return listener->is_strict ? "" : said;
 }
 
-/* What a complaint adds where the bad entry may have asked for strict: that the run will fail. */
+/* Returns what a complaint adds where the bad entry may have asked for strict: that the run will
+ * fail. */
 static const char *words_of_strict(const struct listener *listener, bool asks_for_strict)
 {
     return listener->is_strict || !asks_for_strict
@@ -437,8 +439,8 @@ static int row_of(struct slice key)
     return -1;
 }
 
-/* May the bad entry have been meant as strict=1, misspelt or behind a comma? Then the run must
- * fail: as the option was not understood, hazards would pass. */
+/* May the bad entry have been meant as strict=1, misspelt or after a comma? Then the run must fail:
+ * as the option was not understood, hazards would pass. */
 static bool may_ask_for_strict(struct slice key, struct slice value)
 {
     const char *meant = meant_by(key);
@@ -446,7 +448,7 @@ static bool may_ask_for_strict(struct slice key, struct slice value)
     return is_meant || names_strict(value) || (meant && names_strict(key) && !is_word(value, "0"));
 }
 
-/* Returns the next entry, which may be empty; *text is moved behind it. */
+/* Returns the next entry, which may be empty; *text is moved after it. */
 static struct slice take_entry(const char **text)
 {
     struct slice entry = {*text, strcspn(*text, ":")};
@@ -455,7 +457,7 @@ static struct slice take_entry(const char **text)
     return entry;
 }
 
-/* Splits an entry at its '='. False: there is none, and the whole entry is the key. */
+/* Splits an entry at its '='. Returns false if there is none, and the whole entry is the key. */
 static bool split(struct slice entry, struct slice *key, struct slice *value)
 {
     const char *equals = memchr(entry.bytes, '=', entry.length);
@@ -466,7 +468,7 @@ static bool split(struct slice entry, struct slice *key, struct slice *value)
     return equals;
 }
 
-/* Applies one entry. False: it is bad, and `listener` has been told. */
+/* Applies one entry. Returns false if it is bad, and `listener` has been told. */
 static bool parse_entry(struct sc_options *options, struct slice entry,
                         const struct listener *listener)
 {

@@ -20,8 +20,8 @@ struct reader {
     char bytes[PIECE];
 };
 
-/* The next character, which is not taken; -1: there is none, or the line is longer than FIRST_MAX.
- */
+/* Returns the next character, which is not taken, or -1 if there is none, or the line is longer
+ * than FIRST_MAX. */
 static int next_char(struct reader *reader)
 {
     if (reader->at == reader->filled) {
@@ -51,7 +51,7 @@ static bool take_words(struct reader *reader, const char *words)
     return *words == '\0';
 }
 
-/* Takes a number at the present character. False: there is no digit. */
+/* Reads a number at the present character. Returns false if there is no digit. */
 static bool take_number(struct reader *reader, uint64_t *number)
 {
     unsigned digits = 0;
@@ -82,7 +82,7 @@ static bool take_string(struct reader *reader, struct sc_text *text)
     return false;
 }
 
-/* Takes the rest of an array of strings, behind its '['. */
+/* Takes the rest of an array of strings, after its '['. */
 static bool take_strings(struct reader *reader)
 {
     if (take_char(reader, ']'))
@@ -140,8 +140,8 @@ bool sc_own_report_begins(int fd, struct sc_own_report_author *author)
 
 /* ---- the last line ---- */
 
-/* Finds the start of the last line, reading backwards. False: the file's last byte is no newline,
- * or the line is longer than LAST_MAX. */
+/* Finds the start of the last line, reading backwards. Returns false if the file's last byte is no
+ * newline, or the line is longer than LAST_MAX. */
 static bool find_last(int fd, uint64_t size, uint64_t *start)
 {
     char bytes[PIECE];

@@ -29,8 +29,8 @@ static void find_host(char *host, size_t size)
     sc_text_put(&text, has_name ? name.nodename : "localhost");
 }
 
-/* Looks into the variables of launchers, in the order of docs/options.md. The launcher of
- * a launcher comes behind it. */
+/* Looks into the variables of launchers, in the order of docs/options.md. The launcher of a
+ * launcher comes after it. */
 static void find_rank(char *rank, size_t size)
 {
     static const char *const variables[] = {
@@ -45,8 +45,8 @@ static void find_rank(char *rank, size_t size)
     }
 }
 
-/* The number in field `number` of a line of /proc/PID/stat. `name_end`: the parenthesis behind the
- * program's name, which is field 2 and may contain blanks. */
+/* Returns the number in field `number` of a line of /proc/PID/stat. `name_end`: the parenthesis
+ * after the program's name, which is field 2 and may contain blanks. */
 static uint64_t field_of(const char *name_end, int number)
 {
     uint64_t value = 0;
@@ -58,9 +58,9 @@ static uint64_t field_of(const char *name_end, int number)
     return value;
 }
 
-/* The process's start, which is the 22nd field; 0: it has ended. The third field, the state, is
- * then Z or X. The first thread of a living process may be in that state, too: the 20th field
- * counts threads. */
+/* Returns when the process was started (the 22nd field), or 0 if it has ended: the state, the third
+ * field, is then Z or X. The first thread of a living process may be in that state, too, so the
+ * 20th field, the number of threads, is checked as well. */
 static uint64_t start_in(const char *path)
 {
     char fields[1024];
@@ -80,7 +80,7 @@ uint64_t sc_path_find_start(int32_t pid)
     return start_in(text.bytes);
 }
 
-/* Finds the working directory. The kernel writes " (deleted)" behind the name of a removed one,
+/* Finds the working directory. The kernel writes " (deleted)" after the name of a removed one,
  * which nobody must take for a folder to make. So the name must lead to where we are. */
 static void find_directory(char *directory, size_t size)
 {
@@ -113,7 +113,8 @@ static void put_name(struct sc_text *text, const char *name)
     }
 }
 
-/* Appends what %`letter` stands for. False: it stands for nothing, and is appended as it is. */
+/* Appends what %`letter` stands for. Returns false if it stands for nothing, and is appended as it
+ * is. */
 static bool put_sequence(struct sc_text *text, char letter, const struct sc_path_names *names)
 {
     switch (letter) {

@@ -42,7 +42,7 @@ static struct {
     struct sc_file_identity identity;
 } named_at_start = {.number = -1};
 
-/* The descriptor that the path names; -1 for any other path. */
+/* Returns the descriptor that the path names; -1 for any other path. */
 static int descriptor_of(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -91,7 +91,7 @@ static bool is_the_users(int number)
            (number <= STDERR_FILENO || sc_file_is_same(number, &named_at_start.identity));
 }
 
-/* Opens what the descriptor has open. A regular file is shared, so that our lines stand behind the
+/* Opens what the descriptor has open. A regular file is shared, so that our lines stand after the
  * program's and not over them. The rest is opened anew: O_NONBLOCK belongs to the open file, which
  * others share. */
 static int open_descriptor(int number)
@@ -219,7 +219,8 @@ static bool is_sink(const struct stat *status, unsigned number)
            minor(status->st_rdev) == number;
 }
 
-/* Why the report is not written to something that is no regular file; 0: it is written there. */
+/* Returns why the report is not written to something that is no regular file, or 0 if it is written
+ * there. */
 static int refusal_of(const struct stat *status)
 {
     switch (status->st_mode & S_IFMT) {
@@ -276,7 +277,8 @@ static int create(const char *path)
     return fd;
 }
 
-/* Why the user's file at the path stays, for people; NULL: for a reason that needs no words. */
+/* Returns why the user's file at the path is kept, in words, or NULL if the reason needs no words.
+ */
 static const char *reason_to_keep(int result)
 {
     switch (result) {
@@ -322,7 +324,7 @@ int sc_place_open(char *path, const char *taken, const struct sc_path_names *nam
 
 /* ---- foreseeing ---- */
 
-/* What would become of the regular file at `path`, as sc_place_foresee returns it. */
+/* Returns what would become of the regular file at `path`, as sc_place_foresee returns it. */
 static int foresee_file(const char *path, const struct stat *status,
                         const struct sc_path_names *names, const char **kept)
 {

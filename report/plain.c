@@ -6,9 +6,9 @@
 
 #include "common/poison.h"
 
-/* The length of the UTF-8 character at `bytes`; 0: it is none by RFC 3629, which has no overlong
- * forms, no surrogates and nothing past U+10FFFF. A row has the range of the first byte, and that
- * of the second. */
+/* Returns the length of the UTF-8 character at `bytes`, or 0 if it is none by RFC 3629, which has
+ * no overlong forms, no surrogates and nothing past U+10FFFF. A row has the range of the first
+ * byte, and that of the second. */
 static size_t character_length(const unsigned char *bytes, size_t count)
 {
     static const struct {

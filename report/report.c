@@ -204,7 +204,7 @@ static bool write_line_locked(const struct sc_text *line) SC_REQUIRES(report.mut
     return result == 0;
 }
 
-/* Notes in the roll what makes the run fail: the command learns it, even if it never sees the
+/* Records in the roll what makes the run fail: the command learns it, even if it never sees the
  * report. */
 static void note_verdict_locked(void) SC_REQUIRES(report.mutex)
 {
@@ -342,7 +342,8 @@ static void name_stacks(const struct sc_hazard *hazard, struct sc_json_lines_sta
     sc_json_lines_name_stack(sc_origins_get(hazard->copy.stream_origin).stack, &stacks->stream);
 }
 
-/* Counts a use of the entry. NULL: no entry covers the hazard, false. */
+/* Counts that the entry has suppressed a hazard. Returns false if `entry` is NULL: no entry covers
+ * the hazard. */
 static bool use_locked(struct sc_suppression *entry) SC_REQUIRES(report.mutex)
 {
     SC_ASSERT_HELD(&report.mutex);
@@ -622,8 +623,8 @@ static bool is_worth_printing(const struct sc_summary *summary)
     return report.options->verbosity >= (has_news ? 1 : 2);
 }
 
-/* Each of these three names the stacks of a part of the summary. NULL: there is no such part, or no
- * memory to name it in. */
+/* Adds the ids of the stacks of a part of the summary (this and the next two functions). Returns
+ * NULL if there is no such part, or no memory for the ids. */
 static struct sc_guard_part_sites *name_sites(const struct sc_budget *budget)
 {
     struct sc_guard_part_sites *sites = budget ? sc_pages_map(sizeof *sites) : NULL;
@@ -702,8 +703,8 @@ void sc_report_memory(const struct sc_statement *statement)
     sc_pages_unmap(memory, sizeof *memory);
 }
 
-/* Writes the ledger's statement as JSON, for safecopy_memory(). Returns its length; 0: it did not
- * fit. */
+/* Writes the ledger's statement as JSON, for safecopy_memory(). Returns its length. Returns 0 if it
+ * did not fit. */
 size_t sc_report_memory_text(const struct sc_statement *statement, char *bytes, size_t size)
 {
     struct sc_memory_part *memory = name_memory(statement);

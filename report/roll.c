@@ -34,7 +34,8 @@ const char *sc_roll_word(enum sc_roll_note note)
     return words[note];
 }
 
-/* Reads the number behind the ':' at *at, and moves *at behind it. 0: there is no such number. */
+/* Reads the number after the ':' at *at, and moves *at after it. Returns 0 if there is no such
+ * number. */
 static uint64_t take_number(const char **at)
 {
     uint64_t number = 0;
@@ -45,7 +46,8 @@ static uint64_t take_number(const char **at)
     return number;
 }
 
-/* Reads "PATH:DEVICE:INODE[:shown]" at `at`, up to a comma or the end. False: it names no roll. */
+/* Reads "PATH:DEVICE:INODE[:shown]" at `at`, up to a comma or the end. Returns false if it names no
+ * roll. */
 static bool read_roll(const char *at, struct roll *roll)
 {
     size_t length = strcspn(at, ":,");
@@ -114,9 +116,9 @@ static int open_if_unnamed(const struct roll *roll, int flags)
     return -1;
 }
 
-/* Opens the roll for writing; -1: the path names something else. First it is opened with O_PATH,
- * since opening alone may have an effect on another file; then for reading, to see its mark; only
- * then for writing. */
+/* Opens the roll for writing. Returns -1 if the path names something else. First it is opened with
+ * O_PATH, since opening alone may have an effect on another file; then for reading, to see its
+ * mark; only then for writing. */
 static int open_roll(const struct roll *roll)
 {
     int path_only = open_if_unnamed(roll, O_PATH);

@@ -49,7 +49,7 @@ static void put_name(struct sc_text *text, const char *name)
     sc_plain_put(text, name, strlen(name));
 }
 
-/* What the operation does with the hazard's buffer, which may be either side of a copy. */
+/* Returns what the operation does with the hazard's buffer, which may be either side of a copy. */
 static const char *verb_of(const struct sc_hazard *hazard)
 {
     bool of_device = hazard->buffer_kind == SC_DEVICE;
@@ -409,7 +409,7 @@ static void put_postmortem(struct sc_text *text, const struct sc_postmortem_brie
     put_heap(text, brief);
 }
 
-/* Why CUPTI told nothing, by sc_report_cupti.state; NULL: it did, or nobody asked. */
+/* Returns why CUPTI told nothing, by sc_report_cupti.state, or NULL if it did, or nobody asked. */
 static const char *why_unheard(const char *state)
 {
     if (!state)
@@ -509,8 +509,8 @@ static void put_timeline(struct sc_text *text, const struct sc_summary *summary)
                        all, plural(all));
 }
 
-/* Appends a line for each reason why operations or touches (`unit`) have no verdict. `title` goes
- * before the lines; NULL: it is there already. */
+/* Appends a line for each reason why operations or accesses (`unit`) have no verdict. `title` is
+ * written before the lines; NULL if it was written already. */
 static void put_reasons(struct sc_text *text, const struct sc_no_verdicts *counts,
                         const char *title, enum sc_no_verdict_unit unit, const char *noun,
                         const char *plural_of(uint64_t count))

@@ -78,7 +78,7 @@ static long read_file(const char *path, char **text)
     return result;
 }
 
-/* How many entries the text can have: one for each '{'. */
+/* Returns how many entries the text can have: one for each '{'. */
 static unsigned count_openings(const char *text, size_t size)
 {
     unsigned count = 0;
@@ -174,7 +174,7 @@ static const char *function_of(struct names *names, unsigned index)
     return function[0] != '\0' ? function : NULL;
 }
 
-/* Returns "FILE:FUNCTION" or "FILE:LINE"; NULL: it does not fit, or the line is not known. */
+/* Returns "FILE:FUNCTION" or "FILE:LINE", or NULL if it does not fit, or the line is not known. */
 static const char *python_word(struct names *names, unsigned index, enum sc_frame_word word)
 {
     const struct sc_python_frame *frame = &names->stack->frames[index].python;
@@ -189,7 +189,8 @@ static const char *python_word(struct names *names, unsigned index, enum sc_fram
     return text.cut || (is_line && frame->line == 0) ? NULL : text.bytes;
 }
 
-/* The `word` of struct sc_suppression_stack: what a pattern asks of frame `index`. */
+/* Implements `word` of struct sc_suppression_stack: returns the word of frame `index` that a
+ * pattern of this kind is compared with. */
 static const char *word_of(void *context, unsigned index, enum sc_frame_word word)
 {
     struct names *names = context;

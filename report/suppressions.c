@@ -73,8 +73,8 @@ static struct sc_part take_code(struct sc_part *rest)
     return take_until(rest, " \t\r\n,");
 }
 
-/* Where, from `text` on, the part of the pattern from `at` on, which follows a star, may first
- * match. NULL: nowhere. */
+/* Returns where in `text` the part of the pattern from `at` on, which follows a star, first may
+ * match, or NULL if nowhere. */
 static const char *find_start(struct sc_part pattern, size_t at, const char *text)
 {
     if (at == pattern.length)
@@ -114,7 +114,7 @@ bool sc_suppressions_glob(struct sc_part pattern, const char *text)
 
 /* ---- matching ---- */
 
-/* The index in `kinds` of the pattern's prefix, or KINDS if it has none. */
+/* Returns the index in `kinds` of the pattern's prefix, or KINDS if it has none. */
 static unsigned kind_of(struct sc_part pattern)
 {
     for (unsigned i = 0; i < KINDS; i++) {
@@ -135,7 +135,7 @@ bool sc_suppressions_matches(struct sc_part pattern, const struct sc_suppression
     return word && sc_suppressions_glob(rest_from(pattern, strlen(kinds[kind].prefix)), word);
 }
 
-/* Do the patterns match the innermost frames of the stack? Frames behind the last pattern do not
+/* Do the patterns match the innermost frames of the stack? Frames after the last pattern do not
  * matter. After a mismatch only the last "..." skips one more frame: an earlier one that skipped
  * more would leave fewer frames to match. */
 static bool matches_stack(struct sc_part patterns, const struct sc_suppression_stack *stack)
@@ -267,8 +267,8 @@ static void check_patterns(struct parser *parser, struct sc_part patterns)
     }
 }
 
-/* The number of days from 1970-01-01 to the first of the month, in the Gregorian calendar. 477 leap
- * days were before 1970. */
+/* Returns the number of days from 1970-01-01 to the first of the month, in the Gregorian calendar.
+ * 477 leap days were before 1970. */
 static int64_t days_before(int64_t year, unsigned month)
 {
     static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
@@ -277,7 +277,7 @@ static int64_t days_before(int64_t year, unsigned month)
     return (year - 1970) * 365 + leaps - 477 + before[month - 1];
 }
 
-/* Reads YYYY-MM-DD as a number of days since 1970-01-01. False: it is no date. */
+/* Reads YYYY-MM-DD as a number of days since 1970-01-01. Returns false if it is no date. */
 static bool read_date(struct sc_part date, int64_t *day)
 {
     unsigned digits[8], count = 0;

@@ -21,7 +21,7 @@ static bool read_exactly(int fd, void *bytes, size_t size, uint64_t offset)
     return sc_file_read_at(fd, bytes, size, offset) == (long)size;
 }
 
-/* Reads our own memory at `base`, through the kernel: the module may be closed meanwhile. */
+/* Reads our own memory at `base`, through the Linux kernel: the module may be closed meanwhile. */
 static bool read_memory(uintptr_t base, void *bytes, size_t size)
 {
     int memory = base != 0 ? sc_file_open_memory() : -1;
@@ -45,7 +45,7 @@ static bool is_what_is_loaded(int fd, uintptr_t base, file_header *header)
            header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_shentsize == sizeof(section_header);
 }
 
-/* The address, as symbols have addresses, at which the mapping begins. */
+/* Returns the address, as symbols have addresses, at which the mapping begins. */
 static uintptr_t first_address(int fd, const file_header *header)
 {
     ElfW(Phdr) program;
@@ -99,7 +99,8 @@ static bool find_symbol(int fd, const section_header *table, uintptr_t address, 
     return false;
 }
 
-/* Reads the symbol's name out of the table of strings. False: it has none, or it does not fit. */
+/* Reads the symbol's name out of the table of strings. Returns false if it has none, or it does not
+ * fit. */
 static bool read_name(int fd, const file_header *header, const section_header *table,
                       const symbol_entry *symbol, char *name, size_t size)
 {

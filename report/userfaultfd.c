@@ -89,7 +89,7 @@ static bool child_survives(void)
     return child > 0 && ended == child && WIFEXITED(status);
 }
 
-/* Is the kernel older than that version? */
+/* Is the Linux kernel older than that version? */
 static bool is_before(unsigned long major, unsigned long minor)
 {
     struct utsname name;
@@ -109,7 +109,7 @@ static bool has_limited_space(void)
            limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* Why opening failed with `error`. */
+/* Returns why opening failed with `error`. */
 static enum sc_userfaultfd_state state_of(long error, bool filtered)
 {
     if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
@@ -120,7 +120,7 @@ static enum sc_userfaultfd_state state_of(long error, bool filtered)
     return forbidden && !is_before(5, 11) ? SC_USERFAULTFD_FORBIDDEN : SC_USERFAULTFD_OLD_KERNEL;
 }
 
-/* Asks for the features that we need; -errno: the kernel does not know all of them. */
+/* Asks for the features that we need; -errno: the Linux kernel does not know all of them. */
 static long ask_for_features(long descriptor)
 {
     struct uffdio_api api = {.api = UFFD_API,

@@ -14,7 +14,7 @@ struct sc_answer_ahead {
     char bytes[];
 };
 
-/* Takes the answer out of the table and the list. */
+/* Removes the answer from the table and the list. */
 static void drop(struct sc_answers_ahead *ahead, struct sc_answer_ahead *answer)
 {
     sc_table_remove(&ahead->table, &answer->node);
@@ -37,7 +37,8 @@ void sc_answers_ahead_free(struct sc_answers_ahead *ahead)
     *ahead = (struct sc_answers_ahead){0};
 }
 
-/* Notes an offset that will be asked about. Too many are not kept: they are asked one by one. */
+/* Records an offset that will be looked up, so that it can be sent with others. Beyond a limit
+ * offsets are not recorded, and are looked up one by one. */
 void sc_answers_ahead_announce(struct sc_answers_ahead *ahead, uint64_t offset)
 {
     if (ahead->announced_count == ahead->announced_room) {
@@ -66,8 +67,8 @@ static struct sc_answer_ahead *find(const struct sc_answers_ahead *ahead, uint64
     return (struct sc_answer_ahead *)(void *)sc_table_find(&ahead->table, &digest);
 }
 
-/* Lists what is to be asked together with this offset, since asking many at once is quicker. The
- * number doubles from one question to the next. */
+/* Lists the recorded offsets that are to be looked up together with this one, since one question
+ * about many is quicker. Their number doubles from one question to the next. */
 size_t sc_answers_ahead_question(struct sc_answers_ahead *ahead, uint64_t offset, uint64_t *offsets,
                                  size_t room)
 {
@@ -84,7 +85,7 @@ size_t sc_answers_ahead_question(struct sc_answers_ahead *ahead, uint64_t offset
     return count;
 }
 
-/* Keeps an answer that came before its question. */
+/* Stores the answer for an offset that nobody has looked up yet. */
 void sc_answers_ahead_put(struct sc_answers_ahead *ahead, uint64_t offset, const char *bytes,
                           size_t size)
 {
@@ -104,7 +105,8 @@ void sc_answers_ahead_put(struct sc_answers_ahead *ahead, uint64_t offset, const
     ahead->bytes += size;
 }
 
-/* Takes the kept answer; it lives until the next call. NULL: it must be asked for. */
+/* Removes and returns the stored answer for the offset, which lives until the next call. Returns
+ * NULL if there is none, so the symbolizer must be asked. */
 const char *sc_answers_ahead_take(struct sc_answers_ahead *ahead, uint64_t offset, size_t *size)
 {
     struct sc_answer_ahead *answer = find(ahead, offset);

@@ -70,7 +70,7 @@ void sc_baseline_free(struct sc_baseline *baseline)
     free(baseline);
 }
 
-/* The key by which a hazard of the baseline is found. */
+/* Returns the key by which a hazard of the baseline is found. */
 static struct sc_digest digest_of(const char *fingerprint)
 {
     struct sc_digester digester;
@@ -85,7 +85,7 @@ static struct sc_baseline_hazard *find(const struct sc_baseline *baseline,
     return (struct sc_baseline_hazard *)(void *)sc_table_find(&baseline->table, digest);
 }
 
-/* Finds, or adds, the hazard of this fingerprint. NULL: out of memory. */
+/* Finds, or adds, the hazard of this fingerprint. Returns NULL if memory runs out. */
 static struct sc_baseline_hazard *find_or_add(struct sc_baseline *baseline, const char *fingerprint,
                                               const char *title)
 {
@@ -132,8 +132,8 @@ static bool take_run(struct sc_baseline *baseline, const json_t *run)
     return true;
 }
 
-/* Adds a hazard that an earlier report printed as JSON. False: it cannot be compared, for it has no
- * fingerprint or one of another version. */
+/* Adds a hazard that an earlier report printed as JSON. Returns false if it cannot be compared, for
+ * it has no fingerprint or one of another version. */
 static bool take_hazard(struct sc_baseline *baseline, const json_t *hazard)
 {
     const char *fingerprint = sc_field_string(hazard, "fingerprint", NULL);
@@ -147,7 +147,7 @@ static bool take_hazard(struct sc_baseline *baseline, const json_t *hazard)
     return fingerprint != NULL;
 }
 
-/* Takes a build of the baseline, and whether its frames had names: they were looked up while the
+/* Adds a build of the baseline, and whether its frames had names: they were looked up while the
  * build was there. */
 static bool take_build(struct sc_baseline *baseline, const json_t *build)
 {
@@ -173,7 +173,7 @@ static bool take_memory(struct sc_baseline *baseline, const json_t *site)
 static const char hazards_key[] = "hazards", runs_key[] = "runs", builds_key[] = "builds",
                   memory_key[] = "memory";
 
-/* Takes one element of an array in the JSON, by the array's key. */
+/* Processes one element of an array in the JSON, by the array's key. */
 static bool take_element(void *baseline, const char *key, const json_t *element)
 {
     return (key == hazards_key  ? take_hazard
@@ -242,7 +242,8 @@ static int add_stream(struct sc_baseline *baseline, const char *path, FILE *stre
     return keep_report(baseline, path, stream, *makers);
 }
 
-/* What comes out of a pipe is read twice, too. NULL: it cannot be kept, or is too much. */
+/* Copies what comes out of a pipe into a temporary file, since a baseline is read twice. Returns
+ * NULL if the copy fails or is larger than PIPE_MAX_BYTES. */
 static FILE *keep_pipe(FILE *pipe)
 {
     char block[64 * 1024];
@@ -276,7 +277,7 @@ static FILE *open_file(const char *path)
     return kept;
 }
 
-/* Reads a file into the baseline. False: it cannot be, which was said. */
+/* Reads a file into the baseline. Prints a message and returns false if that fails. */
 bool sc_baseline_add(struct sc_baseline *baseline, const char *path,
                      const struct sc_frame_makers *makers)
 {
@@ -327,7 +328,7 @@ static bool has_grown(const struct sc_baseline_hazard *hazard)
     return hazard->places_now > hazard->places && !hazard->lacks_lines;
 }
 
-/* How an unchanged hazard has grown; NULL: it has not. */
+/* Returns how an unchanged hazard has grown, or NULL if it has not. */
 const char *sc_baseline_grown_words(const struct sc_baseline_hazard *hazard,
                                     struct sc_scratch *scratch)
 {

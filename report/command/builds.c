@@ -18,7 +18,7 @@ struct sc_build {
     char path[];
 };
 
-/* The key by which a file's builds are found. */
+/* Returns the key by which a file's builds are found. */
 static struct sc_digest digest_of(const char *path)
 {
     struct sc_digester digester;
@@ -92,7 +92,8 @@ static struct sc_build *find_or_add(struct sc_builds_list *list, const char *pat
     return NULL;
 }
 
-/* Notes with which build id a run has loaded the file. With several of them it is not one build. */
+/* Records with which build id a run has loaded the file. With several of them it is not one build.
+ */
 void sc_builds_note(struct sc_builds_list *list, const char *path, const char *build_id)
 {
     struct sc_build *build = find_or_add(list, path);
@@ -133,7 +134,7 @@ static bool agree(const struct sc_builds *builds, const struct sc_builds *run)
     return true;
 }
 
-/* Takes those that agree out of the list. NULL: none do. */
+/* Takes those that agree out of the list. Returns NULL if none do. */
 static struct sc_builds *take_agreeing(struct sc_builds_list *list)
 {
     struct sc_builds **at = &list->first;
@@ -159,8 +160,8 @@ static void join(struct sc_builds *builds, struct sc_builds *run)
     free_builds(run);
 }
 
-/* The builds that the run had: a list of an earlier run if that had the same, else a new one. Those
- * of the last run are the first, since the next run is likely to have them too. */
+/* Returns the builds that the run had: a list of an earlier run if that had the same, else a new
+ * one. Those of the last run are the first, since the next run is likely to have them too. */
 const struct sc_builds *sc_builds_end_run(struct sc_builds_list *list)
 {
     struct sc_builds *builds = list->run ? take_agreeing(list) : NULL;

@@ -19,7 +19,7 @@ static bool is_runtime_function(const char *name)
 
 /* Finds in the stack which function of the CUDA runtime the program called. From the driver's
  * function outwards, as long as the frames are what every program runs on: the last of the
- * runtime's own names is it. NULL: none. */
+ * runtime's own names is it. Returns NULL if there is none. */
 static const char *find_in_stack(const struct sc_frames *stack)
 {
     const char *found = NULL;
@@ -33,7 +33,7 @@ static const char *find_in_stack(const struct sc_frames *stack)
     return found;
 }
 
-/* The function as the program calls it: the runtime's, if that called the driver. */
+/* Returns the function as the program calls it: the runtime's, if that called the driver. */
 const char *sc_called_function(const json_t *side, const struct sc_frames *stack)
 {
     const char *api = sc_field_string(side, "api", "?");
@@ -43,7 +43,8 @@ const char *sc_called_function(const json_t *side, const struct sc_frames *stack
     return runtime ? runtime : api;
 }
 
-/* The function as the program calls it, with the driver's behind it if that is another one. */
+/* Returns the function as the program calls it, with the driver's after it if that is another one.
+ */
 const char *sc_called_words(struct sc_scratch *scratch, const json_t *side,
                             const struct sc_frames *stack)
 {

@@ -42,7 +42,7 @@ static bool take_format(struct visit *visit, const char *format)
     return false;
 }
 
-/* Reads the flags and what program is to be looked at. False: they are wrong. */
+/* Reads the flags and what program is to be looked at. Returns false if they are wrong. */
 static bool take_flags(struct visit *visit, int argc, char **argv)
 {
     int flag;

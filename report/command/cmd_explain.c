@@ -43,7 +43,7 @@ static const struct row *find_row(const char *asked)
     return NULL;
 }
 
-/* The section of the page that begins with "## CODE", up to the next one. */
+/* Returns the section of the page that begins with "## CODE", up to the next one. */
 static const char *find_section(const char *code, size_t *length)
 {
     char head[32];
@@ -102,7 +102,7 @@ static void print_brief(const char *code)
     free(text);
 }
 
-/* Explains all codes that begin so, as "SC2". False: there are none. */
+/* Explains all codes that begin so, as "SC2". Returns false if there are none. */
 static bool print_group(const char *asked)
 {
     size_t length = strlen(asked);
@@ -116,8 +116,8 @@ static bool print_group(const char *asked)
     return is_there;
 }
 
-/* Says that there is no such code, and what is near to it. A code of a group that is there is near
- * to others, and any other is near to none. */
+/* Prints that there is no such code, and what is near to it. A code of a group that is there is
+ * near to others, and any other is near to none. */
 static void refuse(const char *asked)
 {
     bool is_flag = asked[0] == '-', is_code = strncasecmp(asked, "sc", 2) == 0;

@@ -57,8 +57,8 @@ static bool read_baseline(struct work *work)
 
 /* ---- writing ---- */
 
-/* Appends a summary where the CI's environment asks for one (as GITHUB_STEP_SUMMARY). False: it
- * cannot be written. */
+/* Appends a summary where the CI's environment asks for one (as GITHUB_STEP_SUMMARY). Returns false
+ * if it cannot be written. */
 static bool append_summary(struct work *work)
 {
     const char *path =
@@ -74,7 +74,7 @@ static bool append_summary(struct work *work)
     return fclose(out) == 0;
 }
 
-/* Writes the report in its format. False: it cannot be written, which was said. */
+/* Writes the report in its format. Prints a message and returns false if it cannot be written. */
 static bool write_all(struct work *work)
 {
     struct sc_outfile file;
@@ -98,7 +98,7 @@ static int found_status(const struct work *work)
     return found ? SC_COMMAND_FOUND : 0;
 }
 
-/* Says what a comparison with the baseline leaves open. */
+/* Prints what a comparison with the baseline leaves open. */
 static void tell_partial(const struct work *work)
 {
     if (sc_baseline_is_partial(work->baseline))
@@ -111,7 +111,7 @@ static void tell_partial(const struct work *work)
 
 enum { OPEN_TOLD_MAX = 8 };
 
-/* Says which modules could not be compared with the baseline. */
+/* Prints which modules could not be compared with the baseline. */
 static void tell_open(struct work *work)
 {
     size_t count = work->model.open_module_count;
@@ -128,7 +128,7 @@ static void tell_grown(void *count, const char *title, size_t now, size_t before
                now, before, title);
 }
 
-/* Says which unchanged hazards are at more places than before. */
+/* Prints which unchanged hazards are at more places than before. */
 static void tell_all_grown(const struct work *work)
 {
     size_t count = 0;
@@ -147,8 +147,8 @@ static bool may_have_changed(const struct sc_model *model)
     return false;
 }
 
-/* Why a report without what is asked for cannot be called clean; "" where that is said already.
- * NULL: it can. */
+/* Returns why a report without what is asked for cannot be called clean; "" where that is said
+ * already. Returns NULL if it can. */
 static const char *doubt_of(const struct work *work)
 {
     const struct sc_reader *reader = &work->reader;
@@ -165,8 +165,8 @@ static const char *doubt_of(const struct work *work)
     return is_open ? "" : NULL;
 }
 
-/* The exit status. Where nothing was found but something may be missing, as by lines that could not
- * be read, that is no success. */
+/* Returns the exit status. Where nothing was found but something may be missing, as by lines that
+ * could not be read, that is no success. */
 static int status_of(const struct work *work)
 {
     int found = found_status(work);
@@ -201,7 +201,7 @@ static int show(struct work *work, char *const *paths)
 
 /* ---- flags ---- */
 
-/* Is there such a format? Says so if not. */
+/* Returns whether there is such a format, and prints a message if not. */
 bool sc_command_has_format(const char *name)
 {
     char names[256] = "";
@@ -221,7 +221,7 @@ static int take_format(struct work *work, const char *name)
     return sc_command_has_format(name) ? 0 : SC_COMMAND_USAGE;
 }
 
-/* Takes --suggest-suppressions, which writes suppressions in place of the report and so is no
+/* Handles --suggest-suppressions, which writes suppressions in place of the report and so is no
  * format. */
 static int take_suggestions(struct work *work)
 {
@@ -270,7 +270,7 @@ static int take_between(struct work *work, const char *text)
     return SC_COMMAND_USAGE;
 }
 
-/* Takes a folder of debug files. It is made absolute, as libdw takes a relative one to be below the
+/* Adds a folder of debug files. It is made absolute, as libdw takes a relative one to be below the
  * folder of the module. */
 static int take_folder(struct work *work, const char *path)
 {
@@ -291,7 +291,7 @@ static int take_path_change(struct work *work, const char *change)
     return SC_COMMAND_USAGE;
 }
 
-/* Takes one flag, by its letter. Returns 0, or the status of a wrong one. */
+/* Handles one flag, by its letter. Returns 0, or the status of a wrong one. */
 static int take_flag(struct work *work, int flag)
 {
     switch (flag) {
@@ -354,7 +354,8 @@ static int take_flags(struct work *work, int argc, char **argv)
 
 /* ---- the whole ---- */
 
-/* Sets up what reading and showing need. False: out of memory, or the user's rules are wrong. */
+/* Sets up what reading and showing need. Returns false if memory runs out or the user's rules are
+ * wrong. */
 static bool prepare(struct work *work, struct sc_source_roots *roots, int argc)
 {
     work->format = sc_formats_find("text");

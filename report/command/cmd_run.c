@@ -18,7 +18,7 @@
 
 /* ---- flags ---- */
 
-/* Adds KEY=VALUE to the options of the library. False: the value cannot stand there. */
+/* Adds KEY=VALUE to the options of the library. Returns false if the value cannot stand there. */
 static bool take_value(struct sc_run_work *work, const char *key, const char *value)
 {
     if (!sc_run_work_is_value(value))
@@ -27,8 +27,8 @@ static bool take_value(struct sc_run_work *work, const char *key, const char *va
     return true;
 }
 
-/* Takes a flag that says where reports go. Two of one kind are one (flags.h), of two kinds only one
- * may be given. */
+/* Handles a flag that says where reports go. Two of one kind are one (flags.h), of two kinds only
+ * one may be given. */
 static bool take_place(struct sc_run_work *work, int flag)
 {
     bool is_other = work->place_flag != 0 && work->place_flag != flag;
@@ -38,8 +38,8 @@ static bool take_place(struct sc_run_work *work, int flag)
     return !is_other;
 }
 
-/* Takes --wait, with how long the run's processes are waited for; `seconds` NULL: without an
- * end. */
+/* Handles --wait, with how long the run's processes are waited for; `seconds` NULL: without an end.
+ */
 static bool take_limit(struct sc_run_work *work, const char *seconds)
 {
     char *end = NULL;
@@ -89,9 +89,9 @@ static bool take_flag(struct sc_run_work *work, int flag)
     }
 }
 
-/* Says so if flags of safecopy run stand behind the program, where they are the program's. A run
- * that has no flag, nor "--", may have one behind the program: the program's own, or a gate that
- * was left open. */
+/* Says so if flags of safecopy run stand after the program, where they are the program's. A run
+ * that has no flag, nor "--", may have one after the program: the program's own, or a gate that was
+ * left open. */
 static void hint_at_flags_behind(char *const *program)
 {
     static const char *const telling[] = {"--strict", "--report-dir", "--suppressions"};
@@ -106,7 +106,7 @@ static void hint_at_flags_behind(char *const *program)
             }
 }
 
-/* Takes all flags. False: one is wrong. Leaves optind at the program. */
+/* Parses all flags. Returns false if one is wrong. Leaves optind at the program. */
 static bool take_flags(struct sc_run_work *work, int argc, char **argv)
 {
     int flag;
@@ -139,7 +139,7 @@ static int run(struct sc_run_work *work, char **program)
     return sc_run_work_refuse_program(program[0], errno);
 }
 
-/* Runs the program and judges its reports, or becomes it if nothing is to be done behind it. */
+/* Runs the program and judges its reports, or becomes it if nothing is to be done after it. */
 static int run_as_asked(struct sc_run_work *work, char **program)
 {
     if (work->requires_judged && !work->parsed.strict)

@@ -53,7 +53,7 @@ static void keep_said(const char *text)
     said_count += said_count < SAID_MAX;
 }
 
-/* Says what was kept while the screen was painted, when that is over. */
+/* Prints the messages that were kept while the screen was painted, once that is over. */
 static void tell_said(void)
 {
     sc_say_to(NULL);
@@ -134,8 +134,8 @@ static void show_hazard(struct watch *watch, struct sc_watch_report *report, jso
                                 hazard->label ? hazard->label : ""));
 }
 
-/* Takes a hazard's line: it is shown at once, or, as a painted table shows only the last one, kept
- * until all lines are read. */
+/* Processes a hazard's line: it is shown at once, or, as a painted table shows only the last one,
+ * kept until all lines are read. */
 static void take_hazard(struct reading *reading, json_t *record)
 {
     struct sc_watch_report *report = reading->report;
@@ -167,7 +167,7 @@ static void show_end(struct reading *reading, const json_t *record)
                                 hazards == 1 ? "" : "s", operations, operations == 1 ? "" : "s"));
 }
 
-/* Takes one new line of a report. */
+/* Processes one new line of a report. */
 static void take_line(void *context, const char *line, size_t size)
 {
     struct reading *reading = context;
@@ -194,8 +194,8 @@ static void take_line(void *context, const char *line, size_t size)
 
 /* ---- a report ---- */
 
-/* Is the process no more, whatever its report says of its end? Only of one on this machine that can
- * be known. */
+/* Returns whether the process has ended, whatever its report says. Only a process of this machine
+ * can be checked. */
 static bool is_dead(const struct watch *watch, const struct sc_watched *shown)
 {
     json_int_t pid = sc_field_number(shown->run, "pid");
@@ -205,7 +205,7 @@ static bool is_dead(const struct watch *watch, const struct sc_watched *shown)
     return is_known && sc_path_find_start((int32_t)pid) != (uint64_t)started;
 }
 
-/* Shows what is shown once for all lines of one look, however many came. */
+/* Shows what is shown once per reading of a report, however many lines came. */
 static void show_rest(struct reading *reading)
 {
     struct watch *watch = reading->watch;
@@ -228,7 +228,7 @@ static void show_rest(struct reading *reading)
     }
 }
 
-/* Notes that the process has died, when what it wrote last has been read. */
+/* Records that the process has died, once the last lines that it wrote have been read. */
 static void look_whether_dead(struct watch *watch, struct sc_followed *file, bool was_dead)
 {
     struct sc_watch_report *report = file->report;
@@ -325,7 +325,8 @@ static bool has_ended(const struct watch *watch, const struct sc_followed *file)
     return shown->has_ended || file->report->is_dead || is_quiet;
 }
 
-/* Is the watch to end: by a signal, as nobody reads its output, or as all processes have ended? */
+/* Returns whether the watch is to end: by a signal, because nobody reads its output, or because all
+ * processes have ended. */
 static bool is_over(const struct watch *watch)
 {
     if (ending != 0 || watch->is_closed)
@@ -366,7 +367,7 @@ static void stop_if_asked(const struct watch *watch)
         sc_screen_open();
 }
 
-/* Looks again and again, and sends what is to be sent, until the watch is over. */
+/* Reads the reports again and again, and sends what is to be sent, until the watch is over. */
 static void follow(struct watch *watch, const sigset_t *mask)
 {
     while (!is_over(watch)) {

@@ -33,8 +33,8 @@ static void append(const char *text, size_t length, void *whom)
     readable->length += length;
 }
 
-/* Makes the symbol readable as one of Rust or C++. False: it is neither, or its name gets too long.
- * Old names of Rust are C++ names too, with a hash for a last part. */
+/* Makes the symbol readable as one of Rust or C++. Returns false if it is neither, or its name gets
+ * too long. Old names of Rust are C++ names too, with a hash for a last part. */
 static bool try_languages(const char *symbol, struct readable *readable)
 {
     bool may_be_rust = symbol[1] == 'R' || strstr(symbol, "17h");
@@ -46,7 +46,7 @@ static bool try_languages(const char *symbol, struct readable *readable)
     return cplus_demangle_v3_callback(symbol, DMGL_PARAMS | DMGL_ANSI, append, readable);
 }
 
-/* The readable name of a C++ or Rust symbol, or the symbol itself. To be freed. */
+/* Returns the readable name of a C++ or Rust symbol, or the symbol itself. The caller frees it. */
 char *sc_demangle(const char *symbol)
 {
     struct readable readable; /* its text is large, and need not be zero */

@@ -11,8 +11,8 @@
 #define SYS_close_range 436 /* Linux 5.9 */
 #endif
 
-/* Closes the descriptors between the two that /proc lists, one by one: for kernels that cannot
- * close a range. */
+/* Closes the descriptors between the two that /proc lists, one by one: for Linux versions that
+ * cannot close a range. */
 static void close_listed(int first, int last)
 {
     DIR *folder = opendir("/proc/self/fd");

@@ -24,7 +24,7 @@ static bool fill(struct reading *reading)
     return reading->at < reading->end;
 }
 
-/* The next byte, which stays the next one, or EOF. */
+/* Returns the next byte, which stays the next one, or EOF. */
 static inline int look(struct reading *reading)
 {
     return reading->at < reading->end || fill(reading) ? *reading->at : EOF;
@@ -46,7 +46,7 @@ static bool skip(struct reading *reading, int wanted)
     return is_there;
 }
 
-/* Makes room for more of the value that is read. False: it is too large. */
+/* Makes room for more of the value that is read. Returns false if it is too large. */
 static bool make_room(struct reading *reading, size_t count)
 {
     size_t capacity = reading->capacity > 0 ? reading->capacity : 4096;
@@ -145,7 +145,8 @@ static bool take_element(struct reading *reading, const struct taking *taking)
     return is_taken;
 }
 
-/* Reads an array, and has each element taken. False: it is no array, or one was refused. */
+/* Reads an array, and has each element taken. Returns false if it is no array, or one was refused.
+ */
 static bool take_elements(struct reading *reading, const struct taking *taking)
 {
     if (!skip(reading, '['))
@@ -161,8 +162,7 @@ static bool take_elements(struct reading *reading, const struct taking *taking)
     return false;
 }
 
-/* Reads a member's key with the colon behind it. *key is that one of `keys` which it is, or
- * NULL. */
+/* Reads a member's key with the colon after it. *key is that one of `keys` which it is, or NULL. */
 static bool read_key(struct reading *reading, const char *const *keys, const char **key)
 {
     reading->keeps = true;
@@ -190,8 +190,8 @@ static bool read_members(struct reading *reading, const char *const *keys, struc
     return has_first && skip(reading, '}') && peek(reading) == EOF;
 }
 
-/* Reads JSON as it comes, so that a large file need not be in memory. False: it is not what was
- * expected. */
+/* Reads JSON as it comes, so that a large file need not be in memory. Returns false if it is not
+ * what was expected. */
 bool sc_elements_each(FILE *stream, const char *const *keys, sc_elements_take *take, void *whom)
 {
     struct reading reading = {.stream = stream};

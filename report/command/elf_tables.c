@@ -6,7 +6,7 @@
 /* Linkers make less of each; the largest libraries there are have three million symbols. */
 enum { SECTIONS_MAX = 65536, SYMBOLS_MAX = 8 * 1024 * 1024 };
 
-/* The bytes of a section; NULL: it has none. */
+/* Returns the bytes of a section, or NULL if it has none. */
 const void *sc_elf_tables_bytes(Elf_Scn *section, size_t *size)
 {
     GElf_Shdr header;
@@ -22,8 +22,8 @@ struct sc_elf_strings sc_elf_tables_ended(const char *bytes, size_t size)
     return (struct sc_elf_strings){bytes, last ? (size_t)(last - bytes) + 1 : 0};
 }
 
-/* The strings of a section. libelf's own elf_strptr looks for the NUL of each string from the
- * section's end on, which takes for ever in a section made for that. */
+/* Returns the strings of a section. libelf's own elf_strptr looks for the NUL of each string from
+ * the section's end on, which takes for ever in a section made for that. */
 struct sc_elf_strings sc_elf_tables_strings(Elf *elf, size_t index)
 {
     GElf_Shdr header;

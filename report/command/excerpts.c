@@ -67,8 +67,8 @@ void sc_excerpts_free(struct sc_excerpts *excerpts)
 
 /* ---- what is not shown ---- */
 
-/* Notes a source that is not shown, and why. Where there is no file, as on another machine than the
- * one that ran, there is nothing to say. */
+/* Records the first source that is not shown, and why, for one message at the end. A file that does
+ * not exist, as on another machine than the one that ran, is not recorded. */
 static void note_hidden(struct sc_excerpts *excerpts, const char *path, int why)
 {
     if (excerpts->hidden || why == -ENOENT || why == -ENOTDIR)
@@ -77,7 +77,7 @@ static void note_hidden(struct sc_excerpts *excerpts, const char *path, int why)
     excerpts->why = why;
 }
 
-/* Why a file of source may not be shown; NULL: it cannot be read at all. */
+/* Returns why a file of source may not be shown, or NULL if it cannot be read at all. */
 static const char *hidden_because(int why)
 {
     switch (why) {
@@ -96,7 +96,7 @@ static const char *hidden_because(int why)
     }
 }
 
-/* Says that some source was not shown, with one example. */
+/* Prints that some source was not shown, with one example. */
 void sc_excerpts_tell_hidden(const struct sc_excerpts *excerpts)
 {
     if (!excerpts->hidden)
@@ -111,7 +111,8 @@ void sc_excerpts_tell_hidden(const struct sc_excerpts *excerpts)
 
 /* ---- files ---- */
 
-/* Reads the file, if it lies below a folder that may be shown. Negative: why not. */
+/* Reads the file, if it lies below a folder that may be shown. Returns a negative reason if it may
+ * not or cannot be read. */
 static int read_text(const struct sc_source_roots *roots, struct source *source)
 {
     int fd = sc_source_roots_open(roots, source->path);
@@ -184,7 +185,7 @@ static const char *copy_line(struct sc_scratch *scratch, const char *text, size_
     return sc_scratch_print(scratch, "%s", shown);
 }
 
-/* Takes the lines from `first` to `last`, if the text goes as far as `line`. */
+/* Processes the lines from `first` to `last`, if the text goes as far as `line`. */
 static void take_lines(struct sc_excerpt *excerpt, struct sc_scratch *scratch, const char *text,
                        size_t line)
 {

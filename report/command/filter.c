@@ -187,7 +187,8 @@ static bool add_term(struct sc_filter *filter, const struct part *part, struct t
     return true;
 }
 
-/* Takes one term, KEY=PATTERN or !KEY=PATTERN. False: it is wrong, which was said. */
+/* Parses one term, KEY=PATTERN or !KEY=PATTERN. Prints a message and returns false if it is wrong.
+ */
 static bool take_part(struct sc_filter *filter, const struct part *part)
 {
     bool is_contrary = part->text[0] == '!';
@@ -217,7 +218,8 @@ static bool take_text(struct sc_filter *filter)
     return true;
 }
 
-/* Reads a filter, terms between commas that all have to hold. NULL: it is wrong, which was said. */
+/* Reads a filter, terms between commas that all have to hold. Prints a message and returns NULL if
+ * it is wrong. */
 struct sc_filter *sc_filter_parse(const char *text)
 {
     struct sc_filter *filter = calloc(1, sizeof *filter + strlen(text) + 1);

@@ -12,8 +12,8 @@
 
 /* ---- timings ---- */
 
-/* Digests that by which a timing line says which hazard's line it belongs to. False: something is
- * missing. */
+/* Digests that by which a timing line says which hazard's line it belongs to. Returns false if
+ * something is missing. */
 static bool digest_instants(const json_t *code, const json_t *stream, const json_t *seq,
                             const json_t *event_time, struct sc_digest *digest)
 {
@@ -38,7 +38,7 @@ struct sc_instants {
     struct sc_timing timing;
 };
 
-/* Keeps that one of two timings in which the copy had longer to go; of equal ones the first. */
+/* Keeps the one of two timings in which the copy had longer to go; of equal ones the first. */
 static void keep_longest(struct sc_timing *kept, struct sc_timing *other)
 {
     if (!other->line || (kept->line && kept->remaining_ns >= other->remaining_ns))
@@ -58,7 +58,8 @@ static void copy_longest(struct sc_timing *kept, const struct sc_timing *other)
     keep_longest(kept, &copy);
 }
 
-/* The finding does not belong to these instants any more; the last that leaves frees them. */
+/* Removes the finding from its instants (the record of one conflict of one copy). The last one that
+ * is removed frees them. */
 static void leave_instants(struct sc_findings *findings, struct sc_finding *finding)
 {
     struct sc_instants *instants = finding->instants;
@@ -91,7 +92,7 @@ static struct sc_instants *find_instants(struct sc_findings *findings,
     return NULL;
 }
 
-/* Notes which conflict the finding's latest line is about, so that a line about its timing finds
+/* Records which conflict the finding's latest line is about, so that a line about its timing finds
  * it. */
 static void enter_instants(struct sc_findings *findings, struct sc_finding *finding,
                            const json_t *hazard)
@@ -110,8 +111,8 @@ static void enter_instants(struct sc_findings *findings, struct sc_finding *find
     finding->instants->issued_ns = sc_field_number(copy, "time_ns");
 }
 
-/* Takes a line about when a hazard's copy was on the device. A hazard that is not the last of its
- * equals any more has nothing left to add the timing to. */
+/* Processes a line about when a hazard's copy was on the device. A hazard that is not the last of
+ * its equals any more has nothing left to add the timing to. */
 void sc_findings_take_timing(struct sc_findings *findings, const json_t *timing, const char *line,
                              size_t size)
 {
@@ -202,8 +203,8 @@ static void add_count(struct sc_finding *finding, json_int_t count)
         finding->run_count = finding->run_told;
 }
 
-/* Takes a line of a hazard: adds a finding, or counts it with those that are alike. False: a frame
- * of its stacks is damaged. */
+/* Processes a line of a hazard: adds a finding, or counts it with those that are alike. Returns
+ * false if a frame of its stacks is damaged. */
 bool sc_findings_take_hazard(struct sc_findings *findings, const json_t *hazard, const char *line,
                              size_t size)
 {
@@ -235,8 +236,8 @@ static void free_finding(struct sc_finding *finding)
     free(finding);
 }
 
-/* The one of the runs before that is equal; the run's own where there is none. NULL when out of
- * memory. */
+/* Returns the equal finding of earlier runs, or `of_run` itself if there is none. Returns NULL if
+ * memory runs out. */
 static struct sc_finding *find_of_all(struct sc_findings *findings, struct sc_finding *of_run)
 {
     of_run->node.digest.words[0] ^= sc_builds_number(of_run->builds);
@@ -251,7 +252,7 @@ static struct sc_finding *find_of_all(struct sc_findings *findings, struct sc_fi
     return of_run;
 }
 
-/* Takes the line of an equal finding of another run. */
+/* Processes the line of an equal finding of another run. */
 static void take_line(struct sc_finding *finding, struct sc_finding *of_run)
 {
     char *before = finding->line;
@@ -295,8 +296,8 @@ static void add_to_all(struct sc_findings *findings, struct sc_finding *of_run)
         free_finding(of_run);
 }
 
-/* A run has ended: its findings join those of earlier runs. False: there were, or may have been,
- * hazards of which no line tells. */
+/* Adds the findings of the run that has ended to those of earlier runs. Returns false if there
+ * were, or may have been, hazards without a line of their own. */
 bool sc_findings_end_run(struct sc_findings *findings, json_t *by_code)
 {
     bool are_told = sc_tallies_read_summary(findings, by_code);
@@ -335,8 +336,8 @@ static json_t *read_timing(const struct sc_timing *timing)
     return line;
 }
 
-/* The finding as the record of a hazard, with what all its runs together tell: the sum of the
- * counts, the strongest certainty, the longest timing. To be released. */
+/* Returns the finding as the record of a hazard, with what all its runs together tell: the sum of
+ * the counts, the strongest certainty, the longest timing. The caller releases it. */
 json_t *sc_finding_read(const struct sc_finding *finding)
 {
     json_t *hazard = finding->line ? sc_parse_packed(finding->line, finding->size) : NULL;
@@ -351,7 +352,7 @@ json_t *sc_finding_read(const struct sc_finding *finding)
     return hazard;
 }
 
-/* Observed ones first, then by their number. */
+/* Compares two findings for qsort: observed ones come first, then those that came more often. */
 static int by_weight(const void *a, const void *b)
 {
     const struct sc_finding *left = *(struct sc_finding *const *)a;

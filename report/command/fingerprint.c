@@ -7,8 +7,8 @@
 
 enum { NAME_MAX_BYTES = 1023 };
 
-/* Compilers number the copies that they make of a function: "step.constprop.0", "f() [clone ...]".
- */
+/* Returns the length of the function's name without what compilers add to copies that they make of
+ * it: "step.constprop.0", "f() [clone ...]". */
 static size_t length_of_name(const struct sc_frame *frame)
 {
     const char *clone = strstr(frame->function, " [clone ");
@@ -57,7 +57,7 @@ static bool counts(const struct sc_frame *frame, bool with_lines)
     return frame->is_own && (with_lines || !frame->is_inlined);
 }
 
-/* The first frame that counts for the fingerprint; NULL: none does. */
+/* Returns the first frame that counts for the fingerprint, or NULL if none does. */
 const struct sc_frame *sc_fingerprint_frame(const struct sc_call *call)
 {
     for (size_t i = 0; i < call->stack.count; i++)
@@ -102,7 +102,7 @@ struct sc_digest sc_fingerprint_place(const struct sc_shown *hazard)
     return digest_hazard(hazard, true);
 }
 
-/* The digest of a place that allocates memory. */
+/* Returns the digest of a place that allocates memory. */
 struct sc_digest sc_fingerprint_site(const char *kind, const char *owner, const char *api,
                                      const struct sc_frames *stack)
 {
@@ -141,7 +141,7 @@ bool sc_fingerprint_place_has_lines(const struct sc_shown *hazard)
     return has_lines(&hazard->copy) && has_lines(&hazard->event);
 }
 
-/* Notes of each module whether its frames were named or known by offsets alone: named and unnamed
+/* Records of each module whether its frames were named or known by offsets alone: named and unnamed
  * ones cannot be compared. */
 static void note_call(const struct sc_call *call)
 {

@@ -72,7 +72,7 @@ static const struct command_flags {
 
 enum { TABLES = sizeof tables / sizeof tables[0] };
 
-/* The flags of a command; those of the last one if it is unknown. */
+/* Returns the flags of a command; those of the last one if it is unknown. */
 static const struct command_flags *find_table(const char *command)
 {
     size_t i = 0;
@@ -110,7 +110,7 @@ static const char *flag_name(unsigned index)
     return refused_among[index].name;
 }
 
-/* Says what is wrong with a flag that the command does not have: perhaps another one has it. */
+/* Prints what is wrong with a flag that the command does not have: perhaps another one has it. */
 static void refuse_word(const struct command_flags *table, const char *word)
 {
     size_t length = length_of_name(word);
@@ -132,7 +132,7 @@ static void refuse_word(const struct command_flags *table, const char *word)
            sc_nearest_word(word + 2, length, flag_name), table->command);
 }
 
-/* Says what is wrong with a flag. `optopt` is the letter, or that of a long one whose value is
+/* Prints what is wrong with a flag. `optopt` is the letter, or that of a long one whose value is
  * wrong; 0 for a word that is none. */
 static void refuse(const struct command_flags *table, const char *word)
 {
@@ -159,7 +159,8 @@ static bool lacks_value(const struct command_flags *table, char *const *argv)
     return true;
 }
 
-/* Was the flag given before, with another value? Says so: only one of them could hold. */
+/* Records the flag's value. Returns whether the flag was given before with another value, and
+ * prints a message then: only one of them could hold. */
 static bool is_given_again(const struct command_flags *table, int letter)
 {
     static const char *given[128]; /* by letter */
@@ -176,8 +177,8 @@ static bool is_given_again(const struct command_flags *table, int letter)
     return is_other;
 }
 
-/* The letter of the next flag; -1: there are no more, SC_FLAGS_WRONG: it is wrong, which was
- * said. */
+/* Returns the letter of the next flag, -1 if there are no more, or SC_FLAGS_WRONG, after a message,
+ * if it is wrong. */
 int sc_flags_next(int argc, char **argv)
 {
     const struct command_flags *table = find_table(argv[0]);

@@ -64,7 +64,7 @@ static void split(const char *line, const char *end, struct words *words)
     }
 }
 
-/* The place of the word among those that are known; -1: it is none. */
+/* Returns the place of the word among those that are known, or -1 if it is none. */
 static int index_of(const struct words *words, size_t which, const char *const *known)
 {
     for (int i = 0; known[i]; i++)
@@ -88,7 +88,7 @@ static bool add_rule(struct rule ***at, enum sc_frame_kind kind, const char *pat
     return true;
 }
 
-/* Takes one rule. Returns the word that is wrong, or NULL. */
+/* Parses one rule. Returns the word that is wrong, or NULL. */
 static const char *take_line(struct target *target, const char *line, const char *end)
 {
     static const char *const kinds[] = {"runtime", "library", "user", NULL};
@@ -104,7 +104,7 @@ static const char *take_line(struct target *target, const char *line, const char
     return add_rule(at, (enum sc_frame_kind)kind, words.at[2], words.length[2]) ? NULL : end;
 }
 
-/* Reads rules, one a line. Negative: one is wrong, which was said. */
+/* Reads rules, one a line. Prints a message and returns a negative value if one is wrong. */
 static int take_text(struct sc_frame_rules *rules, const char *name, const char *text)
 {
     struct target target = {&rules->paths, &rules->functions};
@@ -138,7 +138,7 @@ struct sc_frame_rules *sc_frame_rules_new(void)
     return NULL;
 }
 
-/* Reads a file of rules. Negative: it cannot be, which was said. */
+/* Reads a file of rules. Prints a message and returns a negative value if that fails. */
 static int read_file(struct sc_frame_rules *rules, const char *path, bool may_be_missing)
 {
     char *text = NULL;
@@ -158,7 +158,7 @@ int sc_frame_rules_read(struct sc_frame_rules *rules, const char *path)
     return read_file(rules, path, false);
 }
 
-/* Reads the user's own rules, if there are any. Negative: they are wrong. */
+/* Reads the user's own rules, if there are any. Returns a negative value if they are wrong. */
 int sc_frame_rules_read_own(struct sc_frame_rules *rules)
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -224,7 +224,7 @@ static const struct decision *decide(struct sc_frame_rules *rules, const struct 
     return decision;
 }
 
-/* The decision on the path, kept or new. NULL: out of memory. */
+/* Returns the decision on the path, kept or new. Returns NULL if memory runs out. */
 static const struct decision *look_up(struct sc_frame_rules *rules, const char *path)
 {
     struct sc_digester digester;
@@ -242,7 +242,7 @@ static enum sc_frame_kind kind_of_path(struct sc_frame_rules *rules, const char 
     return rules->last ? rules->last->kind : SC_FRAME_USER;
 }
 
-/* Whether a frame is the user's code, a library's, or the runtime's. */
+/* Returns whether a frame is the user's code, a library's, or the runtime's. */
 enum sc_frame_kind sc_frame_rules_of_frame(struct sc_frame_rules *rules, const char *module,
                                            const char *file, const char *function)
 {

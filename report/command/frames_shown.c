@@ -32,8 +32,8 @@ static const char *name_of(struct sc_scratch *scratch, const struct sc_frame *fr
     return frame->function ? sc_short_name(scratch, frame->function) : "?";
 }
 
-/* The place of a frame without a line: "upload (train+0x12)". The whole path of the module stands
- * with the stack. */
+/* Returns the place of a frame without a line: "upload (train+0x12)". The whole path of the module
+ * stands with the stack. */
 static const char *place_in_module(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     const char *module = frame->module ? basename(frame->module) : "";
@@ -44,7 +44,7 @@ static const char *place_in_module(struct sc_scratch *scratch, const struct sc_f
                             frame->offset);
 }
 
-/* How many frames right before `end` are the runtime's. */
+/* Returns how many frames right before `end` are the runtime's. */
 size_t sc_frames_shown_runtimes(const struct sc_frames *frames, size_t end)
 {
     size_t at = end;
@@ -54,7 +54,7 @@ size_t sc_frames_shown_runtimes(const struct sc_frames *frames, size_t end)
     return end - at;
 }
 
-/* A frame as one phrase: the line and the function. */
+/* Returns a frame as one phrase: the line and the function. */
 const char *sc_frames_shown_place(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     const char *function = name_of(scratch, frame);
@@ -66,7 +66,7 @@ const char *sc_frames_shown_place(struct sc_scratch *scratch, const struct sc_fr
                             function);
 }
 
-/* Where the frame's code lies: its module and offset. */
+/* Returns where the frame's code lies: its module and offset. */
 static const char *origin_of(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     if (frame->is_inlined)
@@ -75,7 +75,7 @@ static const char *origin_of(struct sc_scratch *scratch, const struct sc_frame *
                             frame->module ? "+" : "", frame->offset);
 }
 
-/* A frame as a line of a stack shows it. */
+/* Returns a frame as a line of a stack shows it. */
 static const char *words_of(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     const char *function = name_of(scratch, frame);
@@ -117,7 +117,7 @@ static const char *on_this_machine(const struct making *making, const char *path
     return copy_of(making, sc_path_map_change(&making->makers->paths, making->scratch, path));
 }
 
-/* The readable name of a symbol, kept as long as the frames are. */
+/* Returns the readable name of a symbol, kept as long as the frames are. */
 static const char *readable(const struct making *making, const char *symbol)
 {
     if (!symbol || symbol[0] != '_')
@@ -167,7 +167,7 @@ static void add_place(struct making *making, struct sc_frame frame,
     add(making, frame);
 }
 
-/* The frame's place as a member of its record, for output as JSON. */
+/* Returns the frame's place as a member of its record, for output as JSON. */
 static json_t *place_of(const struct making *making, const struct sc_frame *frame)
 {
     json_t *place = json_object();
@@ -199,8 +199,8 @@ static void name_record(const struct making *making, json_t *record)
     frame->named = made->named;
 }
 
-/* The best name for the function: from the file that ran, else from the report, else from a file
- * that may be of another build. */
+/* Returns the best name for the function: from the file that ran, else from the report, else from a
+ * file that may be of another build. */
 static const char *choose_name(struct sc_frame *frame, const char *of_file, const char *of_report)
 {
     bool is_proven = frame->build_id && frame->build_id[0] != '\0';
@@ -230,8 +230,8 @@ static void add_native(struct making *making, json_t *record)
     name_record(making, record);
 }
 
-/* Announces that the address is likely to be looked up, in the builds of the module that the last
- * runs had. */
+/* Records that the address is likely to be looked up, in the builds of the module that the last
+ * runs had, so that one question can cover many. */
 static void announce(struct sc_symbols *symbols, const struct sc_builds_list *list,
                      const char *module, uint64_t offset)
 {
@@ -245,8 +245,8 @@ static void announce(struct sc_symbols *symbols, const struct sc_builds_list *li
     }
 }
 
-/* Announces all frames that are kept once for many lines, so that their look-ups can be made many
- * at once. */
+/* Records all frames that are kept once for many lines as likely to be looked up, so that one
+ * question can cover many. */
 void sc_frames_shown_announce(const struct sc_frame_makers *makers, const struct sc_pieces *pieces,
                               const struct sc_builds_list *list)
 {
@@ -286,7 +286,7 @@ static struct sc_digest digest_of(const json_t *record, const struct sc_builds *
     return (struct sc_digest){{product >> 32 | product << 32, number}};
 }
 
-/* The frames that a record of the report stands for: kept, or found now. */
+/* Returns the frames that a record of the report stands for: kept, or found now. */
 static const struct sc_frames_made *make(const struct sc_frame_makers *makers, json_t *record)
 {
     struct sc_scratch *scratch = &makers->cache->scratch;
@@ -323,8 +323,7 @@ static void point_out(struct sc_frames *frames)
     }
 }
 
-/* Takes away inlined functions that stand innermost, for a stack whose innermost frame is no
- * call. */
+/* Removes inlined functions that stand innermost, for a stack whose innermost frame is no call. */
 void sc_frames_shown_drop_inlined(struct sc_frames *frames)
 {
     while (frames->count > 1 && frames->frames[0].is_inlined) {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Says why the file was not read. True: it was. */
+/* Prints why the file was not read, if it was not. Returns whether it was read. */
 bool sc_given_reports_tell(const char *path, int result, const char *kind)
 {
     if (result == 0)
@@ -30,7 +30,8 @@ struct seen {
     size_t count;
 };
 
-/* Was this very file read before? What comes out of a pipe comes once, and is never seen. */
+/* Records that this file is read. Returns whether it was read before; a pipe never was, since its
+ * content comes once. */
 static bool is_seen(struct seen *seen, FILE *stream)
 {
     struct stat file;
@@ -86,7 +87,7 @@ static char **in_order(char *const *paths, size_t count)
     return sorted;
 }
 
-/* Reads all reports. False: some cannot be, which was said. */
+/* Reads all reports. Prints a message and returns false if some cannot be read. */
 bool sc_given_reports_read(struct sc_reader *reader, char *const *paths)
 {
     size_t count = 0;

@@ -2,7 +2,7 @@
 
 #include "report/command/fields.h"
 
-/* The digest of what a frame means, however its record is written. */
+/* Returns the digest of what a frame means, however its record is written. */
 static struct sc_digest digest_frame(const json_t *frame)
 {
     struct sc_digester digester;
@@ -35,8 +35,8 @@ static bool is_frame(const json_t *frame)
            is_string_or_null(json_object_get(frame, "symbol"));
 }
 
-/* Digests what the frame means. False: it is no frame. The digest of a frame that many lines have
- * is made once. */
+/* Digests what the frame means. Returns false if it is no frame. The digest of a frame that many
+ * lines have is made once. */
 static bool find_meaning(struct sc_piece *piece, const json_t *frame, struct sc_digest *meaning)
 {
     if (piece && piece->is_digested) {
@@ -53,7 +53,7 @@ static bool find_meaning(struct sc_piece *piece, const json_t *frame, struct sc_
     return true;
 }
 
-/* Notes in which module the frame is. The module of each frame counts among those of the run. */
+/* Records in which module the frame is. The module of each frame counts among those of the run. */
 static void note_module(struct sc_findings *findings, struct sc_piece *piece, const json_t *frame)
 {
     const char *module;
@@ -66,7 +66,7 @@ static void note_module(struct sc_findings *findings, struct sc_piece *piece, co
         sc_builds_note_use(&findings->builds, module);
 }
 
-/* Adds a stack to the digest. False: one of its frames is damaged. */
+/* Adds a stack to the digest. Returns false if one of its frames is damaged. */
 static bool digest_stack(struct sc_digester *digester, struct sc_findings *findings,
                          const json_t *side)
 {
@@ -89,8 +89,8 @@ static bool digest_stack(struct sc_digester *digester, struct sc_findings *findi
     return true;
 }
 
-/* The digest by which hazards with the same code and stacks are one finding. False: a frame is
- * damaged. */
+/* Makes the digest by which hazards with the same code and stacks become one finding. Returns false
+ * if a frame is damaged. */
 bool sc_hazard_digest_make(struct sc_findings *findings, const json_t *hazard,
                            struct sc_digest *digest)
 {

@@ -5,7 +5,7 @@
 
 /* ---- one place ---- */
 
-/* A place that is only this finding, until others of the same place are merged into it. */
+/* Makes a place of this finding alone; others at the same place are merged into it later. */
 struct sc_hazard_place sc_hazard_place_of(const struct sc_finding *finding)
 {
     return (struct sc_hazard_place){
@@ -36,7 +36,7 @@ const struct sc_run_set *sc_hazard_place_runs(const struct sc_hazard_place *plac
     return place->stacks == 1 ? &place->finding->runs : &place->had;
 }
 
-/* The place as the record of a hazard. To be released. */
+/* Returns the place as the record of a hazard. The caller releases it. */
 json_t *sc_hazard_place_read(const struct sc_hazard_place *place)
 {
     json_t *hazard = sc_finding_read(place->finding);
@@ -94,8 +94,8 @@ void sc_hazard_places_free(struct sc_hazard_places *places)
     sc_table_free(&places->table);
 }
 
-/* Counts are exact where all hazards of a code that were only counted, and not told one by one,
- * must be of one place. */
+/* Makes the counts of places exact where that can be concluded: where all hazards of a code that
+ * have no line of their own must be at one place. */
 void sc_hazard_places_make_exact(struct sc_hazard_place *places, size_t count,
                                  const struct sc_findings *findings)
 {
@@ -123,7 +123,8 @@ struct ranked {
     size_t rank;
 };
 
-/* New ones first, then observed ones, then by their number. */
+/* Compares two places for qsort: new ones come first, then observed ones, then those that came more
+ * often. */
 static int by_weight(const void *a, const void *b)
 {
     const struct ranked *left = a, *right = b;

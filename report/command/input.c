@@ -14,7 +14,7 @@ enum { BLOCK = 64 * 1024 };
 
 /* ---- opening ---- */
 
-/* The number that a name of an own descriptor has, or -1. */
+/* Returns the number that a name of an own descriptor has, or -1. */
 static int own_descriptor(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -29,7 +29,7 @@ static int own_descriptor(const char *path)
     return -1;
 }
 
-/* A stream of our own over the descriptor, above those of standard input and output. */
+/* Returns a stream of our own over the descriptor, above those of standard input and output. */
 static FILE *open_own(int fd, int *error)
 {
     int own = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -54,8 +54,8 @@ const char *sc_input_error(int error)
 
 /* ---- reading ---- */
 
-/* How many bytes are left in the file. Of a pipe, or a file that says nothing of its size, all that
- * comes is read. */
+/* Returns how many bytes are left in the file. Of a pipe, or a file that says nothing of its size,
+ * all that comes is read. */
 static uint64_t size_of(FILE *stream)
 {
     struct stat status;
@@ -106,7 +106,8 @@ static bool make_room(struct sc_input *input, size_t count)
     return true;
 }
 
-/* Appends to the line, as far as a line may be long. Negative: out of memory. */
+/* Appends to the line, as far as a line may be long. Returns a negative value if memory runs out.
+ */
 static int append(struct sc_input *input, const char *bytes, size_t count)
 {
     size_t room = SC_INPUT_LINE_MAX - input->length;
@@ -139,7 +140,8 @@ static bool has_refused_enough(const struct sc_input *input)
     return input->refused + (input->is_cut ? input->taken : 0) > SC_INPUT_REFUSED_MAX;
 }
 
-/* Reads the next line, however it ends. 0: there is none; negative: it cannot be read. */
+/* Reads the next line, whether it ends with a newline or with the file. Returns 0 if there is none,
+ * or a negative error if it cannot be read. */
 int sc_input_next(struct sc_input *input)
 {
     bool is_there = false;

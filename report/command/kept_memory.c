@@ -7,7 +7,7 @@ enum { POINTS_MAX = 256, WHOLE_MAX = 8, DEVICES_MAX = 256 };
 
 /* ---- points ---- */
 
-/* What a chart needs to know of one place. */
+/* Returns what a chart needs to know of one place. */
 static json_t *point_of_place(const json_t *place)
 {
     static const char *const keys[] = {"device", "uuid", "bytes", "free_bytes", "total_bytes"};
@@ -22,7 +22,7 @@ static json_t *point_of_place(const json_t *place)
     return point;
 }
 
-/* What a chart needs of a line about memory: little enough to keep for each line. */
+/* Returns what a chart needs of a line about memory: little enough to keep for each line. */
 static json_t *point_of(const json_t *memory)
 {
     size_t index;
@@ -80,8 +80,8 @@ static void keep_ends(const struct sc_kept_memory *kept, const struct sc_memory_
         json_object_set(record, "memory_to", memory);
 }
 
-/* Takes a line about memory: points, and fewer lines as a whole, are kept, both thinned out when
- * they get too many. The last line is kept in any case. */
+/* Processes a line about memory: points, and fewer lines as a whole, are kept, both thinned out
+ * when they get too many. The last line is kept in any case. */
 void sc_kept_memory_take(struct sc_kept_memory *kept, const struct sc_memory_between *between,
                          json_t *record, json_t *line)
 {

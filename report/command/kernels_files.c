@@ -19,7 +19,7 @@
 
 /* ---- by the path ---- */
 
-/* Does the path, as it is written, lead into a file system of the kernel's? */
+/* Does the path, as it is written, lead into a file system of the Linux kernel's? */
 bool sc_kernels_files_has(const char *path)
 {
     static const char *const folders[] = {"/proc", "/sys", "/dev"};
@@ -42,13 +42,13 @@ static long open_without_magic(const char *path, int flags)
     return syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
 }
 
-/* Is it a link of the kernel's that was in the way, and no circle of links? */
+/* Is it a link of the Linux kernel's that was in the way, and no circle of links? */
 static int error_of_links(const char *path)
 {
     return access(path, F_OK) != 0 && errno == ELOOP ? -ELOOP : -EPERM;
 }
 
-/* Opens a path that a report names, but nothing of the kernel's: a stranger's report could
+/* Opens a path that a report names, but nothing of the Linux kernel's: a stranger's report could
  * otherwise have any of its files read. */
 int sc_kernels_files_open(const char *path, int flags)
 {
@@ -64,7 +64,7 @@ int sc_kernels_files_open(const char *path, int flags)
 
 /* ---- by the file ---- */
 
-/* Does the open file lie in a file system of the kernel's? True if that cannot be told. */
+/* Does the open file lie in a file system of the Linux kernel's? True if that cannot be told. */
 static bool is_of_kernels_system(int fd)
 {
     static const long types[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC,        DEBUGFS_MAGIC,
@@ -84,7 +84,7 @@ void sc_kernels_files_name(int fd, char *name)
     snprintf(name, SC_KERNELS_FILES_NAME_BYTES, "/proc/self/fd/%d", fd);
 }
 
-/* Is the open file one of the kernel's, by whatever path it was reached? */
+/* Is the open file one of the Linux kernel's, by whatever path it was reached? */
 bool sc_kernels_files_is_one(int fd)
 {
     char name[SC_KERNELS_FILES_NAME_BYTES], path[PATH_MAX];

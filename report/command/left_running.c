@@ -15,8 +15,8 @@ enum { LOOKS = 20, BETWEEN_LOOKS_NS = 10 * 1000 * 1000 };
 
 enum { NAMED_MAX = 8, ENVIRONMENT_MAX = 1024 * 1024, NAME_SIZE = 32 };
 
-/* Reads /proc/PID/`file`, with a NUL behind it. NULL: it is not there, this process may not read
- * it, or out of memory. */
+/* Reads /proc/PID/`file`, with a NUL after it. Returns NULL if it is not there, this process may
+ * not read it, or memory runs out. */
 static char *read_file(const char *pid, const char *file, size_t most, size_t *size)
 {
     char path[64];
@@ -55,8 +55,8 @@ static enum naming names_roll(const char *pid, const struct sc_run_roll *roll)
     return naming;
 }
 
-/* When a process was started, in the kernel's ticks since the system was. 0: it has no memory, as
- * it is one of the kernel's own threads or has ended. */
+/* Returns when a process was started, in clock ticks since the system was, or 0 if it has no
+ * memory: it is a thread of the Linux kernel or has ended. */
 static unsigned long long start_of(const char *pid)
 {
     enum { STAT_MAX = 1024 };
@@ -86,8 +86,8 @@ static void add(struct sc_scratch *scratch, const char *pid, const char **words)
     free(name);
 }
 
-/* The words for those that name the roll, or NULL. *unsure: another that was started since this
- * process was may be one of them. */
+/* Returns the words for those processes that name the roll in their environment, or NULL. *unsure
+ * becomes true if another process, started after this one, may be one of them. */
 static const char *look(struct sc_scratch *scratch, const struct sc_run_roll *roll, bool *unsure)
 {
     DIR *folder = opendir("/proc");
@@ -111,8 +111,8 @@ static const char *look(struct sc_scratch *scratch, const struct sc_run_roll *ro
                              : words;
 }
 
-/* Which processes of the run still live; NULL: none. Looks several times, as some may be about to
- * end. */
+/* Returns which processes of the run still live, in words, or NULL if none do. Looks several times,
+ * as some may be about to end. */
 const char *sc_left_running_find(struct sc_scratch *scratch, const struct sc_run_roll *roll)
 {
     bool unsure = false;

@@ -214,7 +214,7 @@ static bool do_counts_agree(const json_t *summary)
     return !overflows && sum == hazards && coded == hazards;
 }
 
-/* What is wrong with a line of a report; NULL: nothing. */
+/* Returns what is wrong with a line of a report, or NULL if nothing is. */
 const char *sc_line_problem_find(const json_t *line, bool is_later)
 {
     const struct type *type = find_type(sc_field_string(line, "type", ""));

@@ -22,7 +22,7 @@ static const char *end_of_line(const struct writing *writing)
     return newline ? newline + 1 : writing->end;
 }
 
-/* Finds where the words of a link "[words](target)" end. NULL: it is none. */
+/* Finds where the words of a link "[words](target)" end. Returns NULL if it is none. */
 static const char *end_of_words(const struct writing *writing)
 {
     const char *close = memmem(writing->at, (size_t)(writing->end - writing->at), "](", 2);

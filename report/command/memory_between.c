@@ -11,7 +11,7 @@ static const struct unit {
 
 enum { VALUE_MAX = 1000000 };
 
-/* Takes the unit behind a number. False: there is no such unit. */
+/* Reads the unit after a number. Returns false if there is no such unit. */
 static bool take_unit(struct sc_memory_end *end, const char *name, size_t length)
 {
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
@@ -23,7 +23,8 @@ static bool take_unit(struct sc_memory_end *end, const char *name, size_t length
     return length == 0;
 }
 
-/* A number, and a unit of time behind it or none. Returns what follows; NULL: it is none. */
+/* Reads a number, and a unit of time after it if there is one. Returns what follows, or NULL if
+ * there is no number. */
 static const char *read_end(struct sc_memory_end *end, const char *text)
 {
     char *behind;
@@ -36,7 +37,7 @@ static const char *read_end(struct sc_memory_end *end, const char *text)
     return behind + length;
 }
 
-/* Reads which two lines about memory are to be compared. False: the text is wrong. */
+/* Reads which two lines about memory are to be compared. Returns false if the text is wrong. */
 bool sc_memory_between_read(struct sc_memory_between *between, const char *text)
 {
     struct sc_memory_between read = {0};

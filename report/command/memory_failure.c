@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What the library has found to be the cause of a failed allocation. */
+/* Returns what the library has found to be the cause of a failed allocation. */
 static const char *verdict_words(const char *verdict)
 {
     static const char *const words[][2] = {
@@ -26,8 +26,8 @@ static const char *verdict_words(const char *verdict)
     return "it is not known why";
 }
 
-/* What would give unused memory back, as ", 928 MB, which cuMemPoolTrimTo gives back". "":
- * nothing. */
+/* Returns which call would give unused memory back, as ", 928 MB, which cuMemPoolTrimTo gives
+ * back", or "" if none would. */
 static const char *remedy_of(struct sc_scratch *scratch, const json_t *oom)
 {
     const char *call = sc_field_string(oom, "given_back_by", NULL);
@@ -38,7 +38,7 @@ static const char *remedy_of(struct sc_scratch *scratch, const json_t *oom)
         sc_shown_memory_size(scratch, sc_shown_memory_bytes(oom, "unused_bytes")), call);
 }
 
-/* Why an allocation of the run has failed, and its stack. NULL: none has. */
+/* Returns why an allocation of the run has failed, and its stack in *stack, or NULL if none has. */
 const char *sc_memory_failure_words(struct sc_model *model, const struct sc_run *run,
                                     struct sc_frames *stack)
 {

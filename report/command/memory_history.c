@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-/* The lines about memory that are compared: the first, a middle and the last one, or those that the
- * user names. False: there are not two. */
+/* Finds the lines about memory that are compared: the first, a middle and the last one, or the two
+ * that the user names. Returns false if there are not two. */
 bool sc_memory_history_lines(struct sc_model *model, const struct sc_run *run,
                              struct sc_memory moments[SC_MEMORY_LINES_SHOWN])
 {
@@ -27,7 +27,7 @@ bool sc_memory_history_lines(struct sc_model *model, const struct sc_run *run,
            moments[SC_MEMORY_FIRST_LINE].time_ns < moments[SC_MEMORY_LAST_LINE].time_ns;
 }
 
-/* The place in a line about memory; NULL: it is not there. */
+/* Returns the place in a line about memory, or NULL if it is not there. */
 static const json_t *record_of_place(const json_t *point, json_int_t device)
 {
     size_t index;
@@ -42,7 +42,7 @@ static const json_t *record_of_place(const json_t *point, json_int_t device)
     return NULL;
 }
 
-/* How much the place held at one time. */
+/* Returns how much the place held at one time. */
 static struct sc_memory_moment moment_of(const json_t *record, json_int_t time_ns)
 {
     struct sc_memory_moment moment = {.time_ns = time_ns,
@@ -63,7 +63,7 @@ static int by_time(const void *a, const void *b)
     return left->time_ns < right->time_ns ? -1 : left->time_ns > right->time_ns;
 }
 
-/* All moments that are known of the place, by time. */
+/* Returns all moments that are known of the place, by time. */
 struct sc_memory_moment *sc_memory_history_of(struct sc_scratch *scratch, const struct sc_run *run,
                                               const struct sc_memory *memory,
                                               const struct sc_memory_place *place, size_t *count)

@@ -94,8 +94,8 @@ static uint64_t middle_value(const struct group *group, enum sc_memory_quantity 
     return middle(group);
 }
 
-/* How far from the typical value a process may be: a multiple of what half of them are, but at
- * least a share of the value, and so much that it matters. */
+/* Returns how far from the typical value a process may be: a multiple of the distance that half of
+ * them keep, but at least a share of the value, and at least an amount that matters. */
 static uint64_t allowed(const struct group *group, enum sc_memory_quantity quantity,
                         uint64_t typical)
 {
@@ -106,7 +106,7 @@ static uint64_t allowed(const struct group *group, enum sc_memory_quantity quant
     return most > DIFFERENCE_MIN ? most : DIFFERENCE_MIN;
 }
 
-/* The run that has the typical value, to compare an outlier with. */
+/* Returns the run that has the typical value, to compare an outlier with. */
 static size_t run_with(const struct group *group, enum sc_memory_quantity quantity, uint64_t value)
 {
     size_t i = 0;
@@ -115,7 +115,7 @@ static size_t run_with(const struct group *group, enum sc_memory_quantity quanti
     return group->ranks[i]->run;
 }
 
-/* Notes a process as one that stands out. Each is named once, for the first reason. */
+/* Adds a process to the outliers. Each is named once, for the first reason found. */
 static void name(struct sc_memory_ranks *ranks, struct sc_memory_rank *rank,
                  struct sc_memory_outlier outlier)
 {

@@ -81,7 +81,7 @@ static json_t *number(uint64_t value)
     return json_integer((json_int_t)value);
 }
 
-/* The place as JSON, of which a baseline is read. */
+/* Returns the place as JSON, of which a baseline is read. */
 json_t *sc_memory_site_write(const struct sc_memory_sites *sites, const struct sc_memory_site *site)
 {
     const struct sc_memory_amount *before = &site->sides[SC_MEMORY_BEFORE];
@@ -112,7 +112,7 @@ static bool read_fingerprint(const char *text, struct sc_digest *digest)
            text[end] == '\0';
 }
 
-/* Reads that again. False: it is damaged. */
+/* Reads back what sc_memory_site_write has written. Returns false if it is damaged. */
 bool sc_memory_sites_read(struct sc_memory_sites *sites, enum sc_memory_side side,
                           const json_t *written)
 {
@@ -158,7 +158,7 @@ static int descending(uint64_t a, uint64_t b)
     return a > b ? -1 : a < b;
 }
 
-/* The greatest change first. */
+/* Compares two places for qsort: the one with the greatest change comes first. */
 static int by_change(const void *a, const void *b)
 {
     const struct sc_memory_site *const *left = a, *const *right = b;
@@ -175,7 +175,7 @@ static bool has_changed(const struct sc_memory_site *site, bool with_peak)
     return bytes_apart(site) > 0 || blocks_apart(site) > 0 || (with_peak && peak_apart(site) > 0);
 }
 
-/* The places at which the two sides differ, the greatest change first. */
+/* Returns the places at which the two sides differ, the greatest change first. */
 struct sc_memory_site **sc_memory_sites_changed(struct sc_memory_sites *sites, bool with_peak,
                                                 size_t *count)
 {

@@ -104,7 +104,7 @@ static void note(struct sc_runs_alike *alike, size_t number, const json_t *run)
     sc_run_set_add(&alike->runs, number);
 }
 
-/* Notes which runs have not ended, are in doubt, or have lost their context, and their ranks. */
+/* Records which runs have not ended, are in doubt, or have lost their context, and their ranks. */
 static void note_all(struct sc_merged_runs *merged, size_t number, const json_t *run)
 {
     bool is_over = json_is_object(json_object_get(run, "summary")) ||
@@ -188,7 +188,7 @@ static void take_misses(json_t *record, const json_t *run)
     }
 }
 
-/* Takes from the first run that has it what comes once in a process. */
+/* Reads from the first run that has it what comes once in a process. */
 static void take_rest(json_t *record, const json_t *run)
 {
     static const char *const kept[] = {"cupti", "postmortem", "oom", "lines_missing"};
@@ -273,7 +273,8 @@ static json_t *describe(const struct sc_merged_runs *merged)
     return object;
 }
 
-/* The record of all runs in place of one run's. NULL: there was none. To be released. */
+/* Returns the record of all runs in place of one run's. Returns NULL if there was none. The caller
+ * releases it. */
 json_t *sc_merged_runs_record(const struct sc_merged_runs *merged)
 {
     char file[48];

@@ -17,7 +17,8 @@ struct arguments {
     int destination, source, stream;
 };
 
-/* The function's name without version: "cuMemcpyHtoDAsync" of "cuMemcpyHtoDAsync_v2_ptsz". */
+/* Returns the function's name without version: "cuMemcpyHtoDAsync" of "cuMemcpyHtoDAsync_v2_ptsz".
+ */
 static const char *bare_name(struct sc_scratch *scratch, const char *name)
 {
     static const char *const suffixes[] = {"_v2", "_v3", "_ptsz", "_ptds"};
@@ -30,7 +31,7 @@ static const char *bare_name(struct sc_scratch *scratch, const char *name)
     return bare;
 }
 
-/* Which arguments of the function are its destination, source and stream. */
+/* Returns which arguments of the function are its destination, source and stream. */
 static struct arguments arguments_of(const char *name)
 {
     static const struct arguments rows[] = {
@@ -43,7 +44,7 @@ static struct arguments arguments_of(const char *name)
     return (struct arguments){name, NO, NO, NO};
 }
 
-/* Which argument of the operation the memory is. Of a copy on the device either may be. */
+/* Returns which argument of the operation the memory is. Of a copy on the device either may be. */
 static int memory_of(const struct arguments *row, const struct sc_shown *hazard)
 {
     const json_t *buffer = json_object_get(hazard->record, "buffer");
@@ -70,7 +71,7 @@ static void mark_memory(struct sc_mistake_side *side, int index)
         side->mark = side->source.spans[index];
 }
 
-/* The name that a reader knows a variable by: "staging" of "camera->staging". */
+/* Returns the name that a reader knows a variable by: "staging" of "camera->staging". */
 static const char *last_part(const char *name)
 {
     const char *last = name;
@@ -174,7 +175,7 @@ static const char *call_in_source(struct sc_scratch *scratch, const struct sc_mi
                             side->memory ? ", ...)" : "");
 }
 
-/* The function's name without its arguments. */
+/* Returns the function's name without its arguments. */
 static const char *function_of(struct sc_scratch *scratch, const struct sc_frame *frame)
 {
     char *name = sc_scratch_print(scratch, "%s", sc_short_name(scratch, frame->function));
@@ -205,7 +206,8 @@ static void put_place(struct sentence *sentence, const struct sc_frame *frame)
     }
 }
 
-/* Adds a read or write, with the name of what was touched if the source has one. */
+/* Adds a read or write, with the name of the memory that was read or written if the source has one.
+ */
 static void put_touch(struct sentence *sentence, const char *alone, const char *with_name)
 {
     const char *name = sentence->mistake->event.memory;
@@ -295,7 +297,7 @@ static void put_part(struct sentence *sentence, char letter)
     }
 }
 
-/* The sentence of the hazard's code, in which letters stand for its parts. */
+/* Returns the sentence of the hazard's code, in which letters stand for its parts. */
 static const char *template_of(const struct sc_shown *hazard)
 {
     static const struct {
@@ -326,7 +328,7 @@ static void put_sentence(struct sentence *sentence)
     put_words(sentence, at);
 }
 
-/* Says in one sentence what the program did wrong, by the names that its source has. */
+/* Makes the sentence that says what the program did wrong, by the names that its source has. */
 struct sc_mistake sc_mistake_make(struct sc_model *model, const struct sc_shown *hazard)
 {
     struct sc_mistake mistake = {

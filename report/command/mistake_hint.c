@@ -48,8 +48,8 @@ static bool takes_the_next_line(const char *text)
     return length - indent == strlen("else") && strcmp(text + indent, "else") == 0;
 }
 
-/* Where another statement may come before the one of a side, by index: not between a loop without
- * braces and its body. */
+/* Returns where another statement may come before the one of a side, by index: not between a loop
+ * without braces and its body. */
 static size_t before_statement(const struct sc_mistake_side *side, bool is_c)
 {
     size_t line = side->is_found ? side->source.line : side->line;
@@ -91,7 +91,8 @@ static bool is_in(const struct sc_frames *stack, const char *library)
     return false;
 }
 
-/* How the library that issued the copy waits, in Python; NULL: no library that is known. */
+/* Returns the Python statement by which the library that issued the copy waits for it, or NULL if
+ * the library is not known here. */
 static const char *wait_in_python(const struct sc_call *copy)
 {
     if (is_in(&copy->stack, "/torch/"))
@@ -114,8 +115,8 @@ static const char *place_of(const struct sketch *sketch, const struct sc_mistake
                             user->line);
 }
 
-/* The call that waits for the copy's stream. Without the stream's name in the source all of the
- * device is waited for. */
+/* Returns the call that waits for the copy's stream. Without the stream's name in the source all of
+ * the device is waited for. */
 static const char *wait_in_c(const struct sketch *sketch)
 {
     const struct sc_mistake_side *copy = &sketch->mistake->copy;

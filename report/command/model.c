@@ -41,7 +41,7 @@ bool sc_model_init(struct sc_model *model, const struct sc_reader *reader,
     return sc_rank_names_make(&model->ranks, reader) && model->chosen;
 }
 
-/* Gives back what was asked for last. */
+/* Frees what sc_model_run or sc_model_hazard returned last. */
 static void forget(struct sc_model *model)
 {
     json_decref(model->record);
@@ -63,7 +63,8 @@ void sc_model_free(struct sc_model *model)
     sc_rank_names_free(&model->ranks);
 }
 
-/* Where a line has several calls, or a library's frames below it differ, a place has several. */
+/* Returns " (N stacks)" if there are more stacks than places, as where one line has several calls
+ * or a library's frames below it differ; else "". */
 static const char *stacks_in_words(struct sc_model *model)
 {
     size_t stacks = 0;
@@ -83,7 +84,7 @@ const char *sc_model_headline(struct sc_model *model)
                : words;
 }
 
-/* The run, ready to be shown, until the next one is asked for. */
+/* Returns the run, ready to be shown, until the next one is asked for. */
 const struct sc_run *sc_model_run(struct sc_model *model, size_t index)
 {
     forget(model);
@@ -99,7 +100,7 @@ static bool had_it(const void *runs, size_t run)
     return sc_run_set_has((const struct sc_run_set *)runs, run);
 }
 
-/* Which ranks have had the hazard, as "0-2, 5", of runs that were merged. */
+/* Returns which ranks have had the hazard, as "0-2, 5", of runs that were merged. */
 static const char *merged_ranks(struct sc_model *model, const struct sc_run_set *runs)
 {
     struct sc_run_set ranks = sc_rank_map_ranks(&model->reader->merged.ranks, runs);
@@ -108,7 +109,7 @@ static const char *merged_ranks(struct sc_model *model, const struct sc_run_set 
     return words;
 }
 
-/* Which ranks have had the hazard, of runs that were kept one by one. */
+/* Returns which ranks have had the hazard, of runs that were kept one by one. */
 static const char *kept_ranks(struct sc_model *model, const struct sc_run_set *runs)
 {
     const char *words = sc_rank_names_are_several(&model->ranks)
@@ -141,7 +142,7 @@ static struct sc_shown *make_hazard(struct sc_model *model, const struct sc_haza
     return hazard;
 }
 
-/* The hazard, ready to be shown, until the next one is asked for. */
+/* Returns the hazard, ready to be shown, until the next one is asked for. */
 const struct sc_shown *sc_model_hazard(struct sc_model *model, size_t index)
 {
     struct sc_shown *hazard = make_hazard(model, &model->chosen[index]);
@@ -172,8 +173,9 @@ struct selecting {
     struct sc_baseline *baseline;
 };
 
-/* Is the hazard to be shown? If so finds its place; without a baseline none counts as new. The
- * baseline is told of all. What is suppressed is no place with what is not. */
+/* Returns whether the hazard is to be shown, and then finds its place; without a baseline none
+ * counts as new. The baseline is searched for every hazard. Suppressed hazards and others get
+ * separate places. */
 static bool takes(const struct selecting *selecting, struct sc_hazard_place *place,
                   struct sc_digest *digest)
 {
@@ -199,7 +201,8 @@ static bool takes(const struct selecting *selecting, struct sc_hazard_place *pla
     return true;
 }
 
-/* Findings come in the order of their weight, so the first of a place is the one that is shown. */
+/* Merges findings at the same place. They come in the order of their weight, so that the first of a
+ * place is the one that is shown. */
 static void merge(const struct selecting *selecting, struct sc_hazard_places *places)
 {
     struct sc_model *model = selecting->model;

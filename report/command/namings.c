@@ -7,7 +7,8 @@
 /* So long may a search for one take. */
 enum { BUILDS_MAX = 64 };
 
-/* The key: a module is the same wherever it is installed. */
+/* Returns the key by which a module is found, from its file's name alone: a module is the same
+ * wherever it is installed. */
 static struct sc_digest digest_of(const char *path)
 {
     struct sc_digester digester;
@@ -89,8 +90,8 @@ static struct sc_naming *add_naming(struct sc_module_naming *module, const char 
     return naming;
 }
 
-/* The record of one build of the module; beyond a number of builds they share one. NULL: out of
- * memory. */
+/* Returns the record of one build of the module; beyond a number of builds they share one. Returns
+ * NULL if memory runs out. */
 struct sc_naming *sc_namings_find(struct sc_namings *namings, const char *path,
                                   const char *build_id)
 {
@@ -178,7 +179,7 @@ static const char *whose(const struct sc_open_module *open)
     return open->old->has_offsets ? "the baseline's build" : "the build here";
 }
 
-/* Says why a module cannot be compared, and what helps. */
+/* Returns why a module cannot be compared, and what helps, in words. */
 const char *sc_namings_open_words(struct sc_scratch *scratch, const struct sc_open_module *open)
 {
     const char *path = open->new->path;

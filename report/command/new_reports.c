@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The pattern that fits all files which report_path may become. What each process puts in differs
- * (report/path.h), and may be anything. */
+/* Returns the pattern that fits all files which report_path may become. What each process puts in
+ * differs (report/path.h), and may be anything. */
 static const char *pattern_of(struct sc_scratch *scratch, const char *report_path)
 {
     char *pattern = sc_scratch_take(scratch, 2 * strlen(report_path) + 1), *at = pattern;
@@ -38,7 +38,7 @@ static void look(struct sc_new_reports *reports)
         glob(reports->pattern_if_taken, GLOB_PERIOD | GLOB_APPEND, NULL, &reports->found);
 }
 
-/* How many "." and ".." the path has. */
+/* Returns how many "." and ".." the path has. */
 static size_t count_dots(const char *path)
 {
     size_t count = 0;

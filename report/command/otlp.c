@@ -23,7 +23,8 @@ static int64_t now_of(clockid_t clock)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* A clock for reports whose own times cannot be put on a calendar; a build may set its date. */
+/* Returns a clock for reports whose own times cannot be converted to dates. It has the present
+ * time, or that of SOURCE_DATE_EPOCH if a build sets it. */
 struct sc_otlp_clock sc_otlp_clock_unknown(void)
 {
     const char *epoch = getenv("SOURCE_DATE_EPOCH");
@@ -40,7 +41,7 @@ struct sc_otlp_clock sc_otlp_clock_own(void)
         .now_ns = now, .offset_ns = now - now_of(CLOCK_MONOTONIC), .is_known = true};
 }
 
-/* The time of day of an event, from the machine's own clock; 0: not known. */
+/* Returns the time of day of an event, from the machine's own clock, or 0 if it is not known. */
 static int64_t time_of(const struct sc_otlp_clock *clock, json_int_t time_ns)
 {
     int64_t time;
@@ -59,7 +60,8 @@ static json_t *number_of(int64_t number)
     return json_string(text);
 }
 
-/* What is no UTF-8 is shown as everywhere. */
+/* Makes a JSON string of the text. Text that is no UTF-8 is made printable first, as in all other
+ * output. */
 static json_t *text_of(const char *text)
 {
     json_t *string = json_string(text);
@@ -71,7 +73,7 @@ static void put(json_t *attributes, const char *key, const char *type, json_t *v
     json_array_append_new(attributes, json_pack("{s:s,s:{s:o}}", "key", key, "value", type, value));
 }
 
-/* NULL: it is left out. */
+/* Adds the text as an attribute, or nothing if it is NULL or empty. */
 static void put_text(json_t *attributes, const char *key, const char *text)
 {
     if (text && text[0] != '\0')
@@ -85,7 +87,7 @@ static void put_number(json_t *attributes, const char *key, int64_t number)
 
 /* ---- the process ---- */
 
-/* Puts the program's name and its arguments. */
+/* Adds the program's name and its arguments. */
 static void put_command(json_t *attributes, const json_t *run)
 {
     const json_t *command = json_object_get(run, "command");
@@ -104,7 +106,7 @@ static void put_command(json_t *attributes, const json_t *run)
     put(attributes, "process.command_args", "arrayValue", json_pack("{s:o}", "values", values));
 }
 
-/* Puts which process it was, and on which host. */
+/* Adds which process it was, and on which host. */
 static void put_process(json_t *attributes, const json_t *run)
 {
     const char *host = sc_field_string(run, "host", "");
@@ -129,7 +131,7 @@ json_t *sc_otlp_resource(const json_t *run)
 
 /* ---- logs ---- */
 
-/* The frame of a log record, to which attributes are added. */
+/* Returns the frame of a log record, to which attributes are added. */
 static json_t *make_record(const struct sc_otlp_clock *clock, enum sc_otlp_severity severity,
                            const char *name, const char *words, int64_t time_ns)
 {
@@ -228,7 +230,7 @@ static const struct kind
                          true, false},
     device_limit_kind = {"hw.gpu.memory.limit", "By", "Memory of the device.", true, false};
 
-/* The list of data points of a metric; the metric is added when it comes first. */
+/* Returns the list of data points of a metric; the metric is added when it comes first. */
 static json_t *points_of(struct sc_otlp_metrics *metrics, const struct kind *kind)
 {
     if (!metrics->by_name)
@@ -288,7 +290,7 @@ static json_t *attributes_of(const struct place *place)
     return attributes;
 }
 
-/* Puts how full a device is, whoever fills it. */
+/* Adds how full a device is, whoever fills it. */
 static void put_whole_device(const struct place *place, const struct kind *kind, int64_t value)
 {
     json_t *attributes = json_array();
@@ -297,7 +299,7 @@ static void put_whole_device(const struct place *place, const struct kind *kind,
     put_point(place->metrics, kind, place->time_ns, value, attributes);
 }
 
-/* Puts what the process holds at one place. */
+/* Adds what the process holds at one place. */
 static void put_place(const struct place *place)
 {
     const json_t *record = place->record;
@@ -322,7 +324,7 @@ static void put_place(const struct place *place)
     put_whole_device(place, &device_limit_kind, total);
 }
 
-/* Puts what a line about memory tells. */
+/* Adds what a line about memory tells. */
 void sc_otlp_put_memory(struct sc_otlp_metrics *metrics, const struct sc_otlp_clock *clock,
                         const json_t *memory)
 {
@@ -370,7 +372,7 @@ json_t *sc_otlp_resource_metrics(json_t *resource, struct sc_otlp_metrics *metri
                      make_scope(), "metrics", list);
 }
 
-/* The one control character that jansson leaves as it is. */
+/* Escapes DEL (0x7f), the one control character that jansson leaves as it is. */
 static char *escape_delete(char *text)
 {
     char *escaped = NULL;
@@ -387,7 +389,7 @@ static char *escape_delete(char *text)
     return fclose(out) == 0 ? escaped : NULL;
 }
 
-/* A whole message as text. NULL: out of memory. To be freed. */
+/* Returns a whole message as text. Returns NULL if memory runs out. The caller frees it. */
 char *sc_otlp_message(const char *member, json_t *array)
 {
     json_t *message = json_pack("{s:o}", member, array);

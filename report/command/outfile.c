@@ -23,7 +23,7 @@ static struct kept {
 /* The name that a file has until it is complete. */
 static char *_Atomic unfinished;
 
-/* The file must never be overwritten: it is one that is read. */
+/* Adds the file to those that must never be overwritten, since it is one that is read. */
 void sc_outfile_keep(const char *path)
 {
     struct stat status;
@@ -48,7 +48,7 @@ static bool refuse(const char *path, const char *why)
     return false;
 }
 
-/* Is the file a report, which must not be overwritten? A pattern of the shell's behind -o names a
+/* Is the file a report, which must not be overwritten? A pattern of the shell's after -o names a
  * report as the output, and nothing makes that again. */
 static bool is_report(const char *path, const struct stat *status)
 {
@@ -59,7 +59,8 @@ static bool is_report(const char *path, const struct stat *status)
     return is_it;
 }
 
-/* May the file be replaced? Says why not. One that is not there yet may be written. */
+/* Returns whether the file may be replaced, and prints why not. One that does not exist yet may be
+ * written. */
 static bool may_replace(const char *path)
 {
     struct stat status;
@@ -90,7 +91,7 @@ bool sc_outfile_take_mode(struct sc_outfile_place *place, const char *word)
     return false;
 }
 
-/* Says so if a mode is given and no file. */
+/* Prints a message and returns false if a mode is given and no file. */
 bool sc_outfile_has_use_of_mode(const struct sc_outfile_place *place)
 {
     if (!place->mode || (place->path && strcmp(place->path, "-") != 0))
@@ -120,7 +121,8 @@ static FILE *open_with_mode(int fd, const struct sc_outfile_place *place)
     return fdopen(fd, "wb");
 }
 
-/* Fewer calls of the kernel; a terminal has its lines at once. */
+/* Gives the stream a large buffer, so that fewer system calls are made, unless it is a terminal,
+ * which is to show each line at once. */
 static void buffer_much(FILE *stream)
 {
     if (!isatty(fileno(stream)))
@@ -170,7 +172,8 @@ static bool open_beside(struct sc_outfile *file, const struct sc_outfile_place *
     return false;
 }
 
-/* Can the file be written? Says why not, before long work is done for nothing. */
+/* Returns whether the file can be written, and prints why not, before long work is done for
+ * nothing. */
 bool sc_outfile_is_possible(const char *path)
 {
     if (strcmp(path, "-") == 0)
@@ -196,7 +199,7 @@ bool sc_outfile_open(struct sc_outfile *file, const struct sc_outfile_place *pla
     return true;
 }
 
-/* Ends the output, and puts the file in its place. False: errno says why not. */
+/* Ends the output, and puts the file in its place. Returns false with errno set on failure. */
 static bool complete(struct sc_outfile *file)
 {
     bool is_written = !ferror(file->stream) && fflush(file->stream) == 0;
@@ -208,7 +211,7 @@ static bool complete(struct sc_outfile *file)
     return is_written && may_replace(file->path) && rename(file->beside, file->path) == 0;
 }
 
-/* Ends the output. False: it is not complete, which was said. */
+/* Ends the output. Prints a message and returns false if it is not complete. */
 bool sc_outfile_close(struct sc_outfile *file)
 {
     errno = 0;

@@ -27,7 +27,7 @@ struct parsing {
 
 static json_t *parse_value(struct parsing *parsing);
 
-/* The next byte behind blanks; -1: there is none. */
+/* Returns the next byte after blanks, or -1 if there is none. */
 static int peek(struct parsing *parsing)
 {
     while (parsing->at < parsing->end && (*parsing->at == ' ' || *parsing->at == '\t' ||
@@ -45,7 +45,7 @@ static bool skip(struct parsing *parsing, char wanted)
 
 /* ---- words ---- */
 
-/* Appends to the word that is being read. False: out of memory. */
+/* Appends to the word that is being read. Returns false if memory runs out. */
 static bool append(struct parsing *parsing, const char *bytes, size_t count)
 {
     size_t wanted = parsing->length + count + 1;
@@ -70,7 +70,7 @@ static int value_of_digit(char digit)
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Reads the four digits of \uXXXX; -1: they are none. */
+/* Reads the four digits of \uXXXX. Returns -1 if they are none. */
 static int take_unit(struct parsing *parsing)
 {
     int unit = 0;
@@ -125,7 +125,7 @@ static bool take_unicode(struct parsing *parsing)
                                                    (uint32_t)low - 0xdc00);
 }
 
-/* Reads what stands behind a backslash. */
+/* Reads what stands after a backslash. */
 static bool take_escape(struct parsing *parsing)
 {
     static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -162,7 +162,7 @@ static const char *end_of_plain(const char *at, const char *end)
     return at;
 }
 
-/* Takes a string into parsing->word. */
+/* Reads a string into parsing->word. */
 static bool take_string(struct parsing *parsing)
 {
     parsing->length = 0;
@@ -251,7 +251,7 @@ static json_t *parse_word(struct parsing *parsing, const char *word, json_t *val
     return value;
 }
 
-/* Reads "key": value into the object. False: it is wrong, or the key comes twice. */
+/* Reads "key": value into the object. Returns false if it is wrong, or the key comes twice. */
 static bool parse_member(struct parsing *parsing, json_t *object)
 {
     char key[64];
@@ -281,7 +281,7 @@ static bool parse_members(struct parsing *parsing, json_t *object)
     return false;
 }
 
-/* Finds the end of the string that begins before `at`; NULL: it does not end. */
+/* Finds the end of the string that begins before `at`. Returns NULL if it does not end. */
 static const char *skip_string(const char *at, const char *end)
 {
     while ((at = end_of_plain(at, end)) < end && *at == '\\' && end - at > 1)
@@ -289,7 +289,7 @@ static const char *skip_string(const char *at, const char *end)
     return at < end && *at == '"' ? at + 1 : NULL;
 }
 
-/* The end of the object that begins before `at`, if nothing is nested in it. */
+/* Returns the end of the object that begins before `at`, if nothing is nested in it. */
 static const char *find_end(const char *at, const char *end)
 {
     while (at && at < end && *at != '}') {
@@ -300,8 +300,9 @@ static const char *find_end(const char *at, const char *end)
     return at && at < end ? at : NULL;
 }
 
-/* Whether the bytes are whole strings and what stands between them, with nothing nested in it. Says
- * no of what would need a closer look: braces, brackets, bars and backslashes anywhere. */
+/* Returns whether the bytes are whole strings and what stands between them, with nothing nested.
+ * Returns false for what would need a closer look: braces, brackets, bars and backslashes anywhere.
+ */
 static bool are_flat(const char *at, const char *end)
 {
     uint64_t quotes = 0, bytes;
@@ -315,7 +316,8 @@ static bool are_flat(const char *at, const char *end)
     return !__builtin_parityll(quotes);
 }
 
-/* The length of the object at the start, if nothing is nested in it; 0 if it is no piece. */
+/* Returns the length of the object at the start if nothing is nested in it, or 0 if it is not worth
+ * sharing. */
 static size_t length_of_piece(const struct parsing *parsing)
 {
     const char *at = parsing->at + 1, *end = parsing->end;
@@ -349,8 +351,9 @@ static json_t *value_of_reference(const char *at)
     return value;
 }
 
-/* The frames of a stack lie far apart: one that comes soon is fetched meanwhile. Where no reference
- * begins there, any address may be fetched. */
+/* Parses a reference to a piece (an object that many lines share). The frames of a stack lie far
+ * apart in memory, so one that comes soon is prefetched meanwhile; an address that is no reference
+ * may be prefetched as well. */
 static json_t *parse_reference(struct parsing *parsing)
 {
     enum { AHEAD = 4 * (SC_PIECES_REFERENCE_SIZE + 1) };
@@ -425,7 +428,7 @@ static json_t *parse_value(struct parsing *parsing)
     return value;
 }
 
-/* Reads the whole text. NULL: it is no JSON, or something stands behind it. */
+/* Reads the whole text. Returns NULL if it is no JSON, or something stands after it. */
 static json_t *parse_all(struct parsing *parsing)
 {
     int first = peek(parsing);

@@ -10,7 +10,7 @@ struct sc_path_change {
     size_t old_length;
 };
 
-/* Adds a change OLD=NEW of paths. False: the text is wrong. */
+/* Adds a change OLD=NEW of paths. Returns false if the text is wrong. */
 bool sc_path_map_add(struct sc_path_map *map, const char *change)
 {
     const char *equals = strchr(change, '=');
@@ -37,7 +37,7 @@ static bool is_below(const char *path, const struct sc_path_change *change)
            (strchr("/", path[change->old_length]) || change->old[change->old_length - 1] == '/');
 }
 
-/* The path on this machine, by the last change that fits. */
+/* Returns the path on this machine, by the last change that fits. */
 const char *sc_path_map_change(const struct sc_path_map *map, struct sc_scratch *scratch,
                                const char *path)
 {

@@ -56,7 +56,7 @@ static bool read_function(char *line, struct function *function)
            !__builtin_add_overflow(function->start, size, &function->end);
 }
 
-/* Adds a function of the map. False: out of memory. */
+/* Adds a function of the map. Returns false if memory runs out. */
 static bool add_function(struct sc_perf_map *map, const struct function *function)
 {
     if ((map->count & (map->count - 1)) == 0) { /* there is room for a power of two */
@@ -106,7 +106,8 @@ static void read_functions(struct sc_perf_map *map, const char *path, FILE *stre
     sc_input_free(&input);
 }
 
-/* By address; of functions at the same one the later line counts. */
+/* Compares two functions for qsort: by address, and at the same address by line, as the later line
+ * counts. */
 static int by_start_and_line(const void *a, const void *b)
 {
     const struct function *left = a, *right = b;
@@ -115,7 +116,8 @@ static int by_start_and_line(const void *a, const void *b)
     return left->line < right->line ? -1 : left->line > right->line;
 }
 
-/* Reads the map that a just-in-time compiler wrote for the process. NULL: there is none. */
+/* Reads the map that a just-in-time compiler wrote for the process. Returns NULL if there is none.
+ */
 struct sc_perf_map *sc_perf_map_open(int64_t pid)
 {
     char path[64];
@@ -140,7 +142,7 @@ void sc_perf_map_close(struct sc_perf_map *map)
     free(map);
 }
 
-/* The name of the function that a return address lies in; NULL: none is known. */
+/* Returns the name of the function that a return address lies in, or NULL if none is known. */
 const char *sc_perf_map_find(const struct sc_perf_map *map, uint64_t address)
 {
     size_t low = 0, high = map->count;

@@ -45,7 +45,7 @@ struct sc_piece *sc_pieces_find(const struct sc_pieces *pieces, const char *text
     return piece && is_of(piece, text, length) ? piece : NULL;
 }
 
-/* Adds a piece, unless there are too many. NULL: it is not kept. */
+/* Adds a piece, unless there are too many. Returns NULL if it is not kept. */
 struct sc_piece *sc_pieces_add(struct sc_pieces *pieces, const struct sc_digest *digest,
                                const char *text, size_t length, json_t *value)
 {
@@ -77,8 +77,8 @@ void sc_pieces_note(struct sc_pieces *pieces, const char *at, struct sc_piece *p
     pieces->places[pieces->place_count++].piece = piece;
 }
 
-/* The piece of this line that has the value. They are mostly asked for in turn, so the search goes
- * on where it ended. */
+/* Returns the piece of this line that has the value. They are mostly asked for in turn, so the
+ * search goes on where it ended. */
 struct sc_piece *sc_pieces_of_value(struct sc_pieces *pieces, const json_t *value)
 {
     for (size_t tries = 0; tries < pieces->place_count; tries++) {
@@ -91,8 +91,8 @@ struct sc_piece *sc_pieces_of_value(struct sc_pieces *pieces, const json_t *valu
     return NULL;
 }
 
-/* The line with a mark and a pointer in place of each piece, which is much shorter. NULL: out of
- * memory. */
+/* Returns the line with a mark and a pointer in place of each piece, which is much shorter. Returns
+ * NULL if memory runs out. */
 char *sc_pieces_pack(const struct sc_pieces *pieces, const char *line, size_t size,
                      size_t *packed_size)
 {

@@ -11,7 +11,7 @@
 
 static const char name[] = "libsafecopy.so";
 
-/* The path of this command; what it was started as, where there is no /proc. */
+/* Returns the path of this command; what it was started as, where there is no /proc. */
 const char *sc_preload_command(struct sc_scratch *scratch)
 {
     char *path = sc_scratch_take(scratch, PATH_MAX);
@@ -24,7 +24,8 @@ const char *sc_preload_command(struct sc_scratch *scratch)
     return started && realpath(started, path) ? path : "";
 }
 
-/* Looks for the library where installations have it, beside the command. NULL: it is not there. */
+/* Looks for the library where installations have it, beside the command. Returns NULL if it is not
+ * there. */
 const char *sc_preload_look(struct sc_scratch *scratch, const char **sought)
 {
     static const char *const places[] = {"", "/../lib", "/../lib64"};
@@ -78,8 +79,8 @@ static void allow_sanitizer(struct sc_scratch *scratch)
            1);
 }
 
-/* Puts the library at the head of LD_PRELOAD. False: its path cannot stand there, which was
- * said. */
+/* Puts the library at the head of LD_PRELOAD. Prints a message and returns false if its path cannot
+ * stand there. */
 bool sc_preload_set(struct sc_scratch *scratch, const char *library)
 {
     const char *given = getenv("LD_PRELOAD");
@@ -96,7 +97,8 @@ bool sc_preload_set(struct sc_scratch *scratch, const char *library)
     return true;
 }
 
-/* Has the CUDA driver load the library. False: it has to load another one, which was said. */
+/* Has the CUDA driver load the library. Prints a message and returns false if it has to load
+ * another one. */
 bool sc_preload_inject(const char *library)
 {
     static const char variable[] = "CUDA_INJECTION64_PATH";

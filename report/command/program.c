@@ -138,7 +138,7 @@ static int attend(pid_t program)
     return status;
 }
 
-/* Is any child left? Takes the status of those that have ended. */
+/* Reaps the children that have ended. Returns whether any is left. */
 static bool has_children(void)
 {
     pid_t child;
@@ -159,8 +159,8 @@ static bool ends_waiting(int number)
     return number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM;
 }
 
-/* Waits for a signal that a child has ended. False: a signal that ends the waiting has come, or the
- * time is over. */
+/* Waits for a signal that a child has ended. Returns false if a signal that ends the waiting has
+ * come, or the time is over. */
 static bool await_signal(int64_t end_ns)
 {
     sigset_t all;

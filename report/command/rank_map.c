@@ -4,7 +4,7 @@
 
 enum { SPANS_MAX = 16, NUMBER_MAX = 1000000 };
 
-/* The rank as a number; -1: it is none. */
+/* Returns the rank as a number, or -1 if it is none. */
 long sc_rank_map_number(const char *name)
 {
     char *end;
@@ -26,7 +26,7 @@ static bool make_room(struct sc_rank_map *map)
     return true;
 }
 
-/* Notes the rank of a run. Runs in a row with ranks in a row share an entry. */
+/* Records the rank of a run. Runs in a row with ranks in a row share an entry. */
 void sc_rank_map_add(struct sc_rank_map *map, size_t run, const char *rank)
 {
     long number = rank ? sc_rank_map_number(rank) : -1;
@@ -99,7 +99,7 @@ static void take_all(struct found *found, const struct sc_rank_map *map,
     }
 }
 
-/* The ranks of these runs; NULL: of all. */
+/* Returns the ranks of these runs, or those of all runs if `runs` is NULL. */
 struct sc_run_set sc_rank_map_ranks(const struct sc_rank_map *map, const struct sc_run_set *runs)
 {
     struct sc_run_span all = {0, UINT32_MAX};
@@ -114,7 +114,7 @@ struct sc_run_set sc_rank_map_ranks(const struct sc_rank_map *map, const struct 
     return ranks;
 }
 
-/* The ranks below the highest that have no report. */
+/* Returns the ranks below the highest that have no report. */
 struct sc_run_set sc_rank_map_missing(const struct sc_run_set *ranks)
 {
     struct sc_run_set missing = {0};
@@ -127,7 +127,7 @@ struct sc_run_set sc_rank_map_missing(const struct sc_run_set *ranks)
     return missing;
 }
 
-/* The ranks in words, as "0-3, 7". NULL: there are none. */
+/* Returns the ranks in words, as "0-3, 7". Returns NULL if there are none. */
 const char *sc_rank_map_words(struct sc_scratch *scratch, const struct sc_run_set *ranks)
 {
     const char *words = NULL;

@@ -9,7 +9,8 @@
 
 enum { SPANS_MAX = 16 };
 
-/* By number; what is no number by its name; the same ones in the order in which they were read. */
+/* Compares two ranks for qsort_r: numbers come by their value, other names in alphabetical order,
+ * and equal ones in the order in which they were read. */
 static int by_rank(const void *a, const void *b, void *context)
 {
     const struct sc_rank_names *ranks = context;
@@ -22,7 +23,7 @@ static int by_rank(const void *a, const void *b, void *context)
     return order ? order : *left < *right ? -1 : *left > *right;
 }
 
-/* Collects the ranks of all runs, in order. False: out of memory. */
+/* Collects the ranks of all runs, in order. Returns false if memory runs out. */
 bool sc_rank_names_make(struct sc_rank_names *ranks, const struct sc_reader *reader)
 {
     *ranks = (struct sc_rank_names){
@@ -117,7 +118,7 @@ static const char *words_of(struct spans *spans)
     return spans->more ? sc_scratch_print(spans->scratch, "%s and more", words) : words;
 }
 
-/* The ranks of the runs that `is_in` takes, in words. NULL: there are none. */
+/* Returns the ranks of the runs that `is_in` takes, in words. Returns NULL if there are none. */
 const char *sc_rank_names_words(const struct sc_rank_names *ranks, struct sc_scratch *scratch,
                                 sc_rank_names_is_in *is_in, const void *context)
 {
@@ -128,7 +129,7 @@ const char *sc_rank_names_words(const struct sc_rank_names *ranks, struct sc_scr
     return words_of(&spans);
 }
 
-/* The ranks that have no report, in words. NULL: none lacks one. */
+/* Returns the ranks that have no report, in words. Returns NULL if none lacks one. */
 const char *sc_rank_names_missing(const struct sc_rank_names *ranks, struct sc_scratch *scratch)
 {
     struct spans spans = {.scratch = scratch};

@@ -60,7 +60,7 @@ static void complain(struct reading *reading, struct sc_input *input, const char
     sc_input_refuse(input);
 }
 
-/* Says which lines could not be read, at the end of a run: only then it is known whether the file
+/* Prints which lines could not be read, at the end of a run: only then it is known whether the file
  * is a report at all. */
 static void tell_bad_lines(struct reading *reading)
 {
@@ -93,7 +93,7 @@ static void expect_process(struct sc_symbols *symbols, const json_t *run)
         sc_symbols_expect_process(symbols, sc_field_number(run, "pid"));
 }
 
-/* Notes the builds of the modules that the run had loaded. */
+/* Records the builds of the modules that the run had loaded. */
 static void note_builds(struct sc_reader *reader, const json_t *run)
 {
     size_t index;
@@ -154,7 +154,7 @@ static bool is_same_process(const json_t *run, const json_t *next)
     return sc_field_number(run, "started") != 0;
 }
 
-/* Notes how a run without a summary ended: it went on as another program, or its report is
+/* Records how a run without a summary ended: it went on as another program, or its report is
  * incomplete. `next`: the line of the next run in the file, or NULL. */
 static void judge_end(struct reading *reading, const json_t *next)
 {
@@ -166,7 +166,8 @@ static void judge_end(struct reading *reading, const json_t *next)
     reading->reader->incomplete = reading->reader->incomplete || !is_replaced;
 }
 
-/* Notes whether the run can be trusted: without its first line nobody knows what was looked for. */
+/* Records whether the run can be trusted: without its first line nobody knows what was looked for.
+ */
 static void judge_run(struct reading *reading, const json_t *next)
 {
     const json_t *run = json_object_get(reading->run, "run");
@@ -183,7 +184,7 @@ json_t *sc_reader_run_counts(const json_t *run)
     return by_code ? by_code : json_object_get(run, "told");
 }
 
-/* Notes in a run without an end how many hazards its lines have told, since it may go on. */
+/* Records in a run without an end how many hazards its lines have told, since it may go on. */
 static void note_told(const struct sc_findings *findings, json_t *run)
 {
     json_t *told = json_object();
@@ -225,7 +226,8 @@ static void end_run(struct reading *reading, const json_t *next)
     json_decref(reading->run);
 }
 
-/* Lines of what is no report belong to the run that follows. */
+/* Ends the record of the run before and begins the next one, unless nothing of a run was read so
+ * far: lines that belong to no report count for the run that follows. */
 static void go_on_to_run(struct reading *reading, const json_t *next)
 {
     if (reading->good_lines == 0 && !json_object_get(reading->run, "unreadable"))
@@ -243,8 +245,8 @@ static bool is_later_version(const json_t *run)
            10000 * major + 100 * minor + patch > SAFECOPY_VERSION;
 }
 
-/* Takes the first line of a run. A process goes on in its file when exec has replaced it, and
- * reports may be strung together: then the run before has ended. */
+/* Processes the first line of a run, which ends the run before: a process goes on in its file after
+ * exec, and reports may be concatenated. */
 static void take_run(struct reading *reading, json_t *run)
 {
     go_on_to_run(reading, run);
@@ -270,7 +272,8 @@ static void refuse_run(struct reading *reading, const json_t *run)
     free(why);
 }
 
-/* Does the line begin a run, or belong to one, that is not read? */
+/* Returns whether the line begins a run of a later format, which is refused then, or belongs to
+ * one. */
 static bool is_foreign(struct reading *reading, const json_t *line)
 {
     if (strcmp(sc_field_string(line, "type", ""), "run") != 0)
@@ -297,8 +300,8 @@ static bool is_less(const json_t *a, const json_t *b, const char *key)
     return sc_field_number(a, key) < sc_field_number(b, key);
 }
 
-/* A process that dumps a summary and goes on writes another one, which counts on. What is wrong, or
- * NULL. */
+/* Processes a summary. A process that wrote one on demand and went on writes another one later,
+ * which includes the earlier counts. Returns what is wrong with it, or NULL. */
 static const char *take_summary(struct reading *reading, json_t *summary)
 {
     const json_t *before = summary_of(reading), *by_code = json_object_get(summary, "by_code");
@@ -312,7 +315,7 @@ static const char *take_summary(struct reading *reading, json_t *summary)
     return NULL;
 }
 
-/* Takes a hazard. Returns what is wrong with it, or NULL. */
+/* Processes a hazard's line. Returns what is wrong with it, or NULL. */
 static const char *take_hazard(struct sc_reader *reader, const json_t *hazard, const char *text,
                                size_t size)
 {
@@ -322,8 +325,8 @@ static const char *take_hazard(struct sc_reader *reader, const json_t *hazard, c
     return NULL;
 }
 
-/* Takes the line about a lost context. It counts the hazards up to then, of which a line may still
- * come. Returns what is wrong with it, or NULL. */
+/* Processes the line about a lost context. It counts the hazards up to then, of which a line may
+ * still come. Returns what is wrong with it, or NULL. */
 static const char *take_postmortem(struct reading *reading, json_t *postmortem)
 {
     const json_t *summary = summary_of(reading);
@@ -351,7 +354,8 @@ static void take_failures(struct reading *reading, const json_t *line)
         json_object_set(oom, "count", failures);
 }
 
-/* A line without a problem. Returns what is wrong with it all the same, or NULL. */
+/* Processes a line that was found well-formed. Returns what is wrong with it all the same, or NULL.
+ */
 static const char *take_good_line(struct reading *reading, json_t *line, const char *text,
                                   size_t size)
 {
@@ -379,8 +383,8 @@ static const char *take_good_line(struct reading *reading, json_t *line, const c
     return NULL;
 }
 
-/* Takes a line by its type. A later version may write lines that this one knows nothing of. Its own
- * and those of versions before it know no other types. */
+/* Processes a line by its type. A later version may write lines that this one knows nothing of. Its
+ * own and those of versions before it know no other types. */
 static void take_line(struct reading *reading, json_t *line, struct sc_input *input)
 {
     const char *type = sc_field_string(line, "type", NULL), *problem;
@@ -418,7 +422,8 @@ static void pass_over(struct reading *reading, struct sc_input *input)
         complain(reading, input, input->is_whole ? "not JSON" : "the last line is cut");
 }
 
-/* Lines whose objects hardly another run has: addresses of modules, bytes that are held. */
+/* Returns whether the line has objects that hardly any other run has: addresses of modules, or
+ * amounts of memory. They are not worth sharing. */
 static bool is_of_one_run(const struct sc_input *input)
 {
     static const char *const types[] = {"\"run\"", "\"modules\"", "\"memory\"", "\"summary\"",
@@ -457,7 +462,7 @@ static void read_line(struct reading *reading, struct sc_input *input)
     json_decref(line);
 }
 
-/* Notes what is wrong with the file as a whole. A process that is killed before its first line is
+/* Records what is wrong with the file as a whole. A process that is killed before its first line is
  * whole has left no report. */
 static void judge_file(struct reading *reading, int error)
 {
@@ -472,7 +477,7 @@ static void judge_file(struct reading *reading, int error)
         reading->reader->incomplete = true;
 }
 
-/* Reads a report. 0: the file is none; negative: it cannot be read. */
+/* Reads a report. Returns 0 if the file is none. Returns a negative value if it cannot be read. */
 int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream)
 {
     struct reading reading = {.reader = reader, .name = name};
@@ -490,7 +495,7 @@ int sc_reader_add(struct sc_reader *reader, const char *name, FILE *stream)
     return result < 0 ? result : reading.is_report;
 }
 
-/* All is read: adds the record of merged runs, if they were merged. */
+/* Ends reading: adds the record of merged runs, if runs were merged. */
 void sc_reader_end(struct sc_reader *reader)
 {
     json_t *all = sc_merged_runs_record(&reader->merged);

@@ -32,7 +32,7 @@ static int move_up(int fd)
     return result;
 }
 
-/* Looks at what was opened, since something else may be at the path by now. */
+/* Checks what was opened, since something else may be at the path by now. */
 static int check_open(int fd)
 {
     struct stat status;
@@ -49,8 +49,8 @@ static int open_any(const char *path, int flags)
     return fd < 0 ? -errno : fd;
 }
 
-/* Opens only a regular file, looked at before and behind: opening a pipe or device may wait, or do
- * something. */
+/* Opens only a regular file. It is checked before and after it is opened, since opening a pipe or a
+ * device may wait or have an effect. */
 static int open_by(int (*open_path)(const char *path, int flags), const char *path, int flags)
 {
     struct stat status;
@@ -67,7 +67,8 @@ int sc_regular_file_open(const char *path, int flags)
     return open_by(open_any, path, flags);
 }
 
-/* Opens a file that a report names, and nothing of the kernel's. Negative: why not. */
+/* Opens a regular file that a report names, but no file of the Linux kernel's (/proc, /sys).
+ * Returns a negative error if it is none or cannot be opened. */
 int sc_regular_file_open_named(const char *path)
 {
     if (sc_kernels_files_has(path))
@@ -96,7 +97,8 @@ const char *sc_regular_file_error(int error)
 
 /* ---- reading ---- */
 
-/* A file may have grown since it was asked for its size; /proc says 0 of its own. */
+/* Reads the file to its end, up to `max` bytes. Its size is not relied on: a file may have grown
+ * meanwhile, and /proc reports 0 for its own. */
 static int fill(int fd, size_t max, char *text, size_t *size)
 {
     ssize_t count;

@@ -26,7 +26,7 @@ static void show(struct sc_run_work *work, char *const *paths)
     sc_command_show(work->format, &work->out, &work->roots, paths);
 }
 
-/* Why a strict run fails; NULL: it does not. *doubt: nobody knows whether it does. */
+/* Returns why a strict run fails, or NULL if it does not. *doubt: nobody knows whether it does. */
 static const char *reason_to_fail(struct sc_run_work *work, const struct sc_run_roll *roll,
                                   char *const *paths, const char **doubt)
 {
@@ -45,7 +45,8 @@ static const char *reason_to_fail(struct sc_run_work *work, const struct sc_run_
     return NULL;
 }
 
-/* A hazard of any process, and a doubt, fail a program that is content with itself. */
+/* Chooses the exit status for a program that ended with success: a hazard of any process, and a
+ * doubt, make it fail. */
 static int end_content(struct sc_run_work *work, const char *reason, const char *doubt)
 {
     if (!reason && !doubt)
@@ -56,9 +57,10 @@ static int end_content(struct sc_run_work *work, const char *reason, const char 
     return work->parsed.exitcode;
 }
 
-/* Has the program, which the status is of, told its verdict? Another process of the run knows
- * nothing of the status, and where the reports are shown no summaries are printed. A program that a
- * signal has ended, or that went on as another one (exec), did not come to it. */
+/* Returns whether the program, whose exit status `status` is, has printed its own outcome. Another
+ * process of the run knows nothing of the status; where reports are shown, no summaries are
+ * printed; and a program that a signal ended, or that was replaced by exec, did not get that far.
+ */
 static bool has_said(const struct sc_run_work *work, const struct sc_run_roll *roll, int program,
                      int status)
 {
@@ -85,7 +87,8 @@ static void tell_of_failed(const struct sc_run_work *work, int status)
         sc_say("strict: failed; the program's own exit status %d stays", WEXITSTATUS(status));
 }
 
-/* Was nothing looked at, as far as is known, while somebody relies on what was? */
+/* Returns whether no process was watched, as far as is known, while somebody relies on the outcome
+ * (--strict or a gate). */
 static bool is_unjudged(const struct sc_run_work *work, const struct sc_run_roll *roll,
                         char *const *paths)
 {
@@ -94,7 +97,7 @@ static bool is_unjudged(const struct sc_run_work *work, const struct sc_run_roll
            !roll->lacks;
 }
 
-/* Says how the run has ended. Returns the status to end with. */
+/* Prints how the run has ended. Returns the status to end with. */
 static int end(struct sc_run_work *work, const struct sc_run_roll *roll, char *const *paths,
                int program, int status)
 {
@@ -117,8 +120,8 @@ static void tell_without_reports(const struct sc_run_roll *roll)
             "could not write one (another user's process, say)");
 }
 
-/* Says which processes of the run go on. One that no look has found (another user's, say) may have
- * noted a report. */
+/* Prints which processes of the run are still running. One that was not found (another user's, say)
+ * may still have recorded a report. */
 static void tell_what_runs(struct sc_run_work *work, const struct sc_run_roll *roll,
                            const char *running)
 {

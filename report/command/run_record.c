@@ -6,7 +6,7 @@
 
 enum { MISSES_MAX = 256 }; /* as many as a report tells apart */
 
-/* The record of a run, filled as its lines come. */
+/* Returns the record of a run, filled as its lines come. */
 json_t *sc_run_record_make(const char *name)
 {
     static const char form[] = "{s:s,s:n,s:n}";

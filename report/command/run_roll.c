@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Kernels before 6.3 do not know that a memfd is not to be executed, and later ones may want it to
- * be said. */
+/* Creates the memory file. Linux before 6.3 does not know the flag that a memfd is not executable,
+ * and later versions may require it. */
 static int make_memory(void)
 {
     enum { NOEXEC_SEAL = 0x8 };
@@ -77,7 +77,7 @@ bool sc_run_roll_is_in(const struct sc_run_roll *roll, const char *value)
     return value;
 }
 
-/* The rest of `text` behind `word`, which ends there or before a blank; else NULL. */
+/* Returns the rest of `text` after `word`, which ends there or before a blank; else NULL. */
 static const char *behind(const char *text, const char *word)
 {
     size_t length = strlen(word);
@@ -90,7 +90,7 @@ static bool has_path(enum sc_roll_note what)
     return what == SC_ROLL_REPORT || what == SC_ROLL_OFF;
 }
 
-/* Reads one note. False: it is none. */
+/* Reads one note. Returns false if it is none. */
 static bool read_note(const char *text, struct sc_run_note *note)
 {
     char *end;
@@ -107,7 +107,7 @@ static bool read_note(const char *text, struct sc_run_note *note)
     return false;
 }
 
-/* The next note that can be read. False: there is none. */
+/* Reads the next note that is well-formed. Returns false if there is none. */
 bool sc_run_roll_next(const struct sc_run_roll *roll, size_t *at, struct sc_run_note *note)
 {
     while (*at < roll->size) {

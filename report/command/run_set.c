@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* Room for one more span; NULL: out of memory. */
+/* Returns room for one more span, or NULL if memory runs out. */
 static struct sc_run_span *new_span(struct sc_run_set *set)
 {
     if (set->span_count == set->capacity) {

@@ -4,7 +4,8 @@
 #include "report/command/doctor/program_file.h"
 #include "report/command/say.h"
 
-/* What keeps a preload out of the program, which did run; NULL: nothing that its file tells. */
+/* Returns what keeps a preload out of the program, which did run, or NULL if nothing that its file
+ * tells. */
 static const struct sc_finding *find_hindrance(struct sc_run_work *work, const char *program)
 {
     struct sc_program_facts facts;
@@ -19,7 +20,7 @@ static const struct sc_finding *find_hindrance(struct sc_run_work *work, const c
     return NULL;
 }
 
-/* Says why nothing was judged, as far as the program's file tells. */
+/* Prints why nothing was judged, as far as the program's file tells. */
 void sc_run_unjudged_say(struct sc_run_work *work, const struct sc_run_roll *roll,
                          const char *program)
 {
@@ -34,7 +35,7 @@ void sc_run_unjudged_say(struct sc_run_work *work, const struct sc_run_roll *rol
                program);
 }
 
-/* Says in which processes the library was switched off. */
+/* Prints in which processes the library was switched off. */
 void sc_run_unjudged_say_off(struct sc_run_work *work, const struct sc_run_roll *roll)
 {
     struct sc_run_note note, first = {0};

@@ -27,7 +27,7 @@ void sc_run_work_add_entry(struct sc_run_work *work, const char *key, const char
         sc_scratch_print(&work->scratch, "%s%s%s%s", work->options, separator, key, value);
 }
 
-/* Can the value stand among the options? Says why not. */
+/* Returns whether the value is allowed among the options, and prints why not. */
 bool sc_run_work_is_value(const char *value)
 {
     if (!strchr(value, ':'))
@@ -45,8 +45,8 @@ static bool is_folder_of_reports(const char *folder)
     return false;
 }
 
-/* The absolute path, since the program may change its folder. NULL after it has said why the path
- * cannot be used. */
+/* Returns the absolute path, since the program may change its folder. NULL after it has said why
+ * the path cannot be used. */
 static const char *absolute_path(struct sc_run_work *work, const char *path)
 {
     char *absolute = sc_scratch_take(&work->scratch, PATH_MAX);
@@ -161,7 +161,7 @@ static bool is_beside(const char *program)
     return !strchr(program, '/') && stat(program, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Says why the program cannot be run. Returns the exit status that a shell has for it. */
+/* Prints why the program cannot be run. Returns the exit status that a shell has for it. */
 int sc_run_work_refuse_program(const char *program, int error)
 {
     if (error == ENOENT && is_beside(program))

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The printable part of ASCII, which nearly all text is of. */
+/* Returns how many bytes at the start of the text are printable ASCII: nearly all text is, so this
+ * saves decoding it. */
 static size_t skip_ascii(const char *text, size_t count)
 {
     size_t i = 0;
@@ -41,7 +42,7 @@ struct copy {
     char text[];
 };
 
-/* A copy with harmful characters made visible. */
+/* Returns a copy with harmful characters made visible. */
 static struct copy *copy_plain(const char *text, size_t count)
 {
     size_t size = count * SC_PLAIN_GROWTH + 1;

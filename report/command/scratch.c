@@ -51,7 +51,8 @@ void *sc_scratch_take(struct sc_scratch *scratch, size_t size)
     return memset(reserve(scratch, size), 0, size);
 }
 
-/* What is left of the block suffices for most texts, so that they are printed once. */
+/* Formats the text into the block. Most texts fit into what is left of it, so that they are
+ * formatted once only; a longer one is formatted again into a new block. */
 char *sc_scratch_print(struct sc_scratch *scratch, const char *format, ...)
 {
     va_list arguments;

@@ -18,8 +18,8 @@ struct open {
     size_t depth;
 };
 
-/* The length of "operator()", "operator<<" and the like at `at`, whose brackets are a name's. 0 is
- * no such name. */
+/* Returns the length of "operator()", "operator<<" and the like at `at`, whose brackets are a
+ * name's. 0 is no such name. */
 static size_t operator_length(const char *at)
 {
     static const char word[] = "operator";
@@ -57,7 +57,8 @@ static void pass(struct open *open, char character)
     }
 }
 
-/* The length of a name's next part: one character, an operator, or brackets with all between. */
+/* Returns the length of a name's next part: one character, an operator, or brackets with all
+ * between. */
 static size_t part_length(const char *at)
 {
     struct open open = {.depth = 0};

@@ -20,7 +20,7 @@ struct words {
     enum sc_hazard_subject subject;
 };
 
-/* What is known of a code: its name and advice. Of an unknown one, where to look. */
+/* Returns what is known of a code: its name and advice. Of an unknown one, where to look. */
 static const struct words *words_of_code(const char *code)
 {
     static const struct words table[] = {
@@ -39,7 +39,8 @@ const char *sc_shown_hazards_advice(const char *code)
     return words_of_code(code)->advice;
 }
 
-/* The row of the code comes before that of all codes. */
+/* Returns the words for what the action may lead to. The row for this code, if there is one, takes
+ * precedence over the row for all codes. */
 static const char *outcome_of(const char *code, const char *action)
 {
     static const struct {
@@ -72,7 +73,7 @@ static const char *thread_of(struct sc_scratch *scratch, const json_t *side)
                             name ? " " : "", name ? name : "");
 }
 
-/* One of the hazard's calls, with its stack. */
+/* Returns one of the hazard's calls, with its stack. */
 static struct sc_call make_call(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
                                 const json_t *side)
 {
@@ -90,7 +91,7 @@ static struct sc_call make_call(struct sc_scratch *scratch, const struct sc_fram
     return call;
 }
 
-/* The call and the user's place of it. */
+/* Returns the call and the user's place of it. */
 static const char *title_of_call(struct sc_scratch *scratch, const struct sc_call *call)
 {
     if (!call->stack.user)
@@ -112,7 +113,8 @@ static bool has_buffer(const json_t *record)
     return strcmp(sc_field_string(buffer, "kind", "?"), "none") != 0;
 }
 
-/* A source that was found changed by a later driver call (docs/hazards.md, SC201). */
+/* Returns how the event relates to the operation, in words. SC201 has words for a source that a
+ * later driver call found changed (docs/hazards.md). */
 static const char *relation(const struct sc_shown *hazard)
 {
     if (!has_buffer(hazard->record))
@@ -296,7 +298,7 @@ static void describe_timing(struct sc_scratch *scratch, struct sc_shown *hazard)
     hazard->timing = sc_scratch_print(scratch, "%s; it took %s", words, time_of(scratch, taken));
 }
 
-/* How often the hazard came, in how many runs and ranks. */
+/* Returns how often the hazard came, in how many runs and ranks. */
 static const char *count_of(struct sc_scratch *scratch, const json_t *record)
 {
     json_int_t count = sc_field_number(record, "count"), runs = sc_field_number(record, "runs");

@@ -18,7 +18,7 @@ enum {
     CHILDREN_MAX = 8
 };
 
-/* A number of bytes of the report, within limits: a damaged file may have any. */
+/* Returns a number of bytes of the report, within limits: a damaged file may have any. */
 uint64_t sc_shown_memory_bytes(const json_t *object, const char *key)
 {
     json_int_t value = sc_field_number(object, key);
@@ -77,7 +77,7 @@ struct making {
     struct sc_memory *memory;
 };
 
-/* The words for memory that the driver took behind a call. */
+/* The words for memory that the driver took after a call. */
 static void make_step(struct making *making, struct sc_memory_call *step, const json_t *record)
 {
     const char *api = sc_field_string(record, "api", NULL);
@@ -182,7 +182,7 @@ static void add_places(struct making *making, const json_t *member)
         add_place(making, json_object_get(member, "host"), SC_MEMORY_HOST);
 }
 
-/* The place of this number; NULL: there is none. */
+/* Returns the place of this number, or NULL if there is none. */
 static const struct sc_memory_place *find_place(const struct sc_memory *memory,
                                                 const json_t *device)
 {
@@ -377,7 +377,8 @@ struct sc_memory sc_shown_memory_make(struct sc_scratch *scratch,
     return memory;
 }
 
-/* The memory that a run had at its end; if it did not end, as its last line about memory says. */
+/* Returns the memory that a run had at its end; if it did not end, as its last line about memory
+ * says. */
 struct sc_memory sc_shown_memory_of_entry(struct sc_scratch *scratch,
                                           const struct sc_frame_makers *makers, const json_t *entry)
 {

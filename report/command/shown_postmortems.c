@@ -20,7 +20,7 @@ struct making {
     void *context;
 };
 
-/* The stack that a record refers to; NULL: none. */
+/* Returns the stack that a record refers to, or NULL if there is none. */
 static json_t *stack_of(const struct making *making, const json_t *record)
 {
     const json_t *place = json_object_get(record, "stack");
@@ -148,8 +148,8 @@ static void add_frees(const struct making *making)
     add_more(making, "given back", json_array_size(frees), FREES_MAX);
 }
 
-/* Adds that a small device heap may have been the cause. A kernel that does not look at what malloc
- * gave it. */
+/* Adds that a small device heap may have been the cause, as for a GPU kernel that does not check
+ * what malloc returned. */
 static void add_heap(const struct making *making)
 {
     const json_t *heap = json_object_get(making->line, "heap");
@@ -191,7 +191,7 @@ static void add_last(const struct making *making, const json_t *stream)
     making->add(making->context, words, NULL);
 }
 
-/* Says what was going on when a context was lost, note by note. */
+/* Makes the notes that describe what was in flight when a context was lost. */
 void sc_shown_postmortems_make(struct sc_scratch *scratch, const struct sc_frame_makers *makers,
                                const json_t *postmortem, sc_shown_postmortems_add *add,
                                void *context)

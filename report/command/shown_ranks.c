@@ -40,7 +40,7 @@ static const char *keep(struct ranks *ranks, const char *text)
     return sc_scratch_print(&ranks->scratch, "%s", PLAIN(text));
 }
 
-/* How the run has ended. */
+/* Returns how the run has ended. */
 static const char *end_of(struct ranks *ranks, const struct sc_run *run, const json_t *summary)
 {
     const json_t *status = json_object_get(summary, "exit_status");
@@ -71,7 +71,7 @@ static void make_row(struct ranks *ranks, struct row *row, const struct sc_run *
     }};
 }
 
-/* Notes that the words are said of this run: those that many runs share are printed once. */
+/* Records that the words are said of this run: those that many runs share are printed once. */
 static void remark(struct ranks *ranks, const char *words, size_t index)
 {
     size_t at = 0;
@@ -92,7 +92,7 @@ static void remark(struct ranks *ranks, const char *words, size_t index)
     ranks->remarks[at].of[index] = true;
 }
 
-/* The note's words, with the user's own place where a call is meant. */
+/* Returns the note's words, with the user's own place where a call is meant. */
 static const char *with_place(struct ranks *ranks, struct sc_model *model,
                               const struct sc_note *note)
 {
@@ -103,7 +103,7 @@ static const char *with_place(struct ranks *ranks, struct sc_model *model,
                             PLAIN(sc_frames_shown_place(&model->scratch, note->stack.user)));
 }
 
-/* Takes a run's row and its notes. */
+/* Makes a run's row and its notes. */
 static void take_run(struct ranks *ranks, struct sc_model *model, size_t at)
 {
     size_t index = model->ranks.in_order[at];

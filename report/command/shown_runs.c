@@ -67,7 +67,7 @@ static size_t arguments_shown(const json_t *command)
     return count;
 }
 
-/* The command line, as far as it is shown. */
+/* Returns the command line, as far as it is shown. */
 static const char *command_of(struct sc_scratch *scratch, const json_t *run)
 {
     const json_t *command = json_object_get(run, "command");
@@ -83,7 +83,7 @@ static const char *command_of(struct sc_scratch *scratch, const json_t *run)
 
 static const char missing_run[] = "the line that says what ran is missing";
 
-/* What stands for the run: its command and process. */
+/* Returns what stands for the run: its command and process. */
 static const char *title_of(struct sc_scratch *scratch, const json_t *entry)
 {
     const json_t *run = json_object_get(entry, "run");
@@ -273,8 +273,8 @@ static void add_ignored(struct making *making, const json_t *summary)
                                  text_of(entry)));
 }
 
-/* What is said of a run without a summary: where lines could not be read, the summary may be one of
- * them. */
+/* Returns what is said of a run without a summary: where lines could not be read, the summary may
+ * be one of them. */
 static const char *words_without_summary(const struct making *making)
 {
     if (making->run.replaced)

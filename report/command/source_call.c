@@ -33,7 +33,7 @@ bool sc_source_call_find_words(struct sc_source_span *span, const struct sc_exce
     return false;
 }
 
-/* The byte there, '\n' at the end of a line, and NUL behind the last one. */
+/* Returns the byte there, '\n' at the end of a line, and NUL after the last one. */
 static char byte_at(const struct point *point)
 {
     if (point->line >= point->excerpt->count)
@@ -51,7 +51,7 @@ static void step(struct point *point)
         point->at++;
 }
 
-/* Goes on behind a string or a character that begins here. */
+/* Goes on after a string or a character that begins here. */
 static void pass_quoted(struct point *point)
 {
     char quote = byte_at(point), byte;
@@ -82,7 +82,8 @@ static void pass_argument(struct point *point)
     }
 }
 
-/* What stands between two points, with one blank for each row of blanks and ends of lines. */
+/* Returns what stands between two points, with one blank for each row of blanks and ends of lines.
+ */
 static const char *words_between(struct sc_scratch *scratch, struct point from,
                                  const struct point *to)
 {
@@ -100,7 +101,7 @@ static const char *words_between(struct sc_scratch *scratch, struct point from,
     return words;
 }
 
-/* What lies between two points, as far as it is in the first line. */
+/* Returns what lies between two points, as far as it is in the first line. */
 static struct sc_source_span span_between(const struct point *from, const struct point *to)
 {
     const char *text = from->excerpt->lines[from->line];
@@ -110,8 +111,8 @@ static struct sc_source_span span_between(const struct point *from, const struct
     return (struct sc_source_span){from->line, from->at, end};
 }
 
-/* Takes the arguments of the call; `point` is behind the bracket. False: the call goes on behind
- * the excerpt. */
+/* Reads the arguments of the call; `point` is after the bracket. Returns false if the call goes on
+ * after the excerpt. */
 static bool take_arguments(struct sc_source_call *call, struct sc_scratch *scratch,
                            struct point point)
 {

@@ -49,7 +49,7 @@ static bool keep_root(struct sc_source_roots *roots, char *path)
     return true;
 }
 
-/* Why the folder cannot hold sources; NULL: it can. */
+/* Returns why the folder cannot hold sources, or NULL if it can. */
 static const char *reason_against(const char *path)
 {
     struct stat status;
@@ -110,8 +110,8 @@ static bool is_at(const struct stat *file, const char *path)
     return lstat(path, &there) == 0 && there.st_dev == file->st_dev && there.st_ino == file->st_ino;
 }
 
-/* May the open file be shown? A report of somebody else's could name any file. Negative: why
- * not. */
+/* Decides whether the open file may be shown, since a report of somebody else's could name any
+ * file. Returns a negative reason if it may not. */
 static int judge(const struct sc_source_roots *roots, int fd, bool is_called_source)
 {
     char path[PATH_MAX];
@@ -159,7 +159,8 @@ static int open_below(const struct sc_source_roots *roots, const char *root, con
     return result;
 }
 
-/* Opens a source that a report names. Negative: why not. */
+/* Opens a source that a report names, if it may be shown. Returns a negative reason if it may not
+ * or cannot be opened. */
 int sc_source_roots_open(const struct sc_source_roots *roots, const char *path)
 {
     int result = open_one(roots, path);

@@ -32,7 +32,7 @@ static void put_file(FILE *out, const char *key, const char *path)
     put_text(out, base_of(path));
 }
 
-/* The name that the process goes by. */
+/* Returns the name that the process goes by. */
 static const char *symbol_of(const struct sc_frames *stack, const struct sc_frame *frame)
 {
     return sc_field_string(json_array_get(stack->records, frame->index), "symbol", frame->symbol);

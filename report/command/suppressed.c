@@ -50,7 +50,7 @@ static void complain(void *context, unsigned line, unsigned column, const char *
     suppressed->mistakes++;
 }
 
-/* Reads the file. False: it is wrong, which was said. */
+/* Reads the file. Prints a message and returns false if it is wrong. */
 static bool read_entries(struct sc_suppressed *suppressed)
 {
     size_t size = 0;
@@ -76,7 +76,7 @@ static bool has(const struct entries *entries, unsigned index)
     return entries->bits[index / 64] >> index % 64 & 1;
 }
 
-/* Notes for each entry the pattern that it needs first, so that few entries are compared with a
+/* Records for each entry the pattern that it needs first, so that few entries are compared with a
  * hazard. */
 static void sort_entries(struct sc_suppressed *suppressed)
 {
@@ -134,7 +134,7 @@ struct matched {
     const struct sc_frame **frames;
 };
 
-/* What a pattern of this kind is compared with; NULL: the frame has no such word. */
+/* Returns what a pattern of this kind is compared with, or NULL if the frame has no such word. */
 static const char *word_of(void *context, unsigned index, enum sc_frame_word word)
 {
     const struct matched *matched = context;
@@ -157,7 +157,7 @@ static const char *word_of(void *context, unsigned index, enum sc_frame_word wor
     return NULL;
 }
 
-/* The stack as suppressions see it: the process itself does not know inlined functions. */
+/* Returns the stack as suppressions see it: the process itself does not know inlined functions. */
 static struct sc_suppression_stack stack_of(struct matched *matched, const struct sc_frames *stack)
 {
     unsigned count = 0;
@@ -170,7 +170,7 @@ static struct sc_suppression_stack stack_of(struct matched *matched, const struc
 
 /* ---- the entries that a frame is for ---- */
 
-/* The digest of all that patterns may look at. */
+/* Returns the digest of all that patterns may look at. */
 static struct sc_digest digest_frame(const struct sc_frame *frame)
 {
     const char *const words[] = {frame->symbol, frame->function, frame->module, frame->file};
@@ -204,7 +204,7 @@ static const struct entries *find_entries(struct sc_suppressed *suppressed,
     return &seen->entries;
 }
 
-/* The entries whose first pattern fits the frame; kept, as frames come again and again. */
+/* Returns the entries whose first pattern fits the frame; kept, as frames come again and again. */
 static const struct entries *entries_of(struct sc_suppressed *suppressed,
                                         const struct sc_suppression_stack *stack, unsigned index)
 {
@@ -242,7 +242,7 @@ static const char *reason_of(struct sc_suppressed *suppressed, unsigned index)
     return suppressed->reason_texts[index];
 }
 
-/* Why the hazard is suppressed; NULL: it is not. */
+/* Returns why the hazard is suppressed, or NULL if it is not. */
 const char *sc_suppressed_reason(struct sc_suppressed *suppressed, struct sc_scratch *scratch,
                                  const struct sc_shown *hazard)
 {

@@ -93,7 +93,7 @@ void sc_symbols_free(struct sc_symbols *symbols)
     free(symbols);
 }
 
-/* Finds, or adds, the build of the module. NULL: out of memory. */
+/* Finds, or adds, the build of the module. Returns NULL if memory runs out. */
 static struct module *look_up(struct sc_symbols *symbols, const char *path, const char *build_id)
 {
     struct sc_digester digester;
@@ -129,7 +129,8 @@ static bool is_module(const struct module *module, const char *path, const char 
                                         : module->build_id == build_id;
 }
 
-/* The same, looked at the last one first: frames of one module mostly come in a row. */
+/* Finds the build of the module, trying the last one found first: frames of one module mostly
+ * follow each other. */
 static struct module *find_module(struct sc_symbols *symbols, const char *path,
                                   const char *build_id)
 {
@@ -220,7 +221,7 @@ static bool start_process(struct sc_symbols *symbols, struct module *module)
 
 /* ---- questions ---- */
 
-/* Adds up how long reading took. When it is too long, no more modules are read. */
+/* Adds up how long reading took. Once that is too long, no more modules are read. */
 static void note_cost(struct sc_symbols *symbols, int64_t spent_ns, bool is_lost)
 {
     symbols->spent_ns += spent_ns;
@@ -233,7 +234,8 @@ static void note_cost(struct sc_symbols *symbols, int64_t spent_ns, bool is_lost
     symbols->are_given_up = symbols->are_given_up || is_too_much;
 }
 
-/* Names that are longer than anybody's would fill the memory of this process. */
+/* Returns whether the module's names are longer than any real ones, and prints a message then: they
+ * would fill the memory of this process. */
 static bool are_too_long(const struct sc_symbols *symbols, const struct module *module)
 {
     if (symbols->answer_bytes < ANSWER_BYTES_MAX + symbols->answers * ANSWER_BYTES_EACH)
@@ -254,7 +256,8 @@ static bool wants_lines(struct sc_symbols *symbols, const struct module *module,
     return with_lines && !module->without_lines;
 }
 
-/* Notes what a question has cost, and what is still to be had of the module. */
+/* Records what a question has cost, and whether the module can still be asked for lines, or for
+ * anything. */
 static void judge(struct sc_symbols *symbols, struct module *module,
                   enum sc_symbolizer_outcome outcome, int64_t cost_ns)
 {
@@ -289,7 +292,8 @@ static bool find_answer(struct sc_symbols *symbols, struct module *module, uint6
     return bytes && sc_symbol_answer_take(bytes, size, &symbols->answer);
 }
 
-/* Asks the module's child. False: lines have been in the way of the name. */
+/* Asks the module's child. Returns false if no answer came although the module can still be asked.
+ */
 static bool ask(struct sc_symbols *symbols, struct module *module, uint64_t offset, bool with_lines)
 {
     struct taker taker = {symbols, module, 0};
@@ -311,7 +315,7 @@ static bool ask(struct sc_symbols *symbols, struct module *module, uint64_t offs
     return module->is_unknown || symbols->answer.name;
 }
 
-/* The name of a function that a just-in-time compiler has made in the process. */
+/* Returns the name of a function that a just-in-time compiler has made in the process. */
 static const char *name_made_at_run_time(struct sc_symbols *symbols, uint64_t address)
 {
     if (symbols->pid != 0 && !symbols->made_at_run_time)
@@ -350,7 +354,7 @@ void sc_symbols_announce(struct sc_symbols *symbols, const char *path, const cha
         sc_answers_ahead_announce(&module->answers, offset);
 }
 
-/* The name and places of an address; they live until the next call. */
+/* Returns the name and places of an address; they live until the next call. */
 const struct sc_symbol_answer *sc_symbols_find(struct sc_symbols *symbols, const char *path,
                                                const char *build_id, uint64_t offset,
                                                bool with_lines)

@@ -13,7 +13,7 @@ static inline uint64_t rotate(uint64_t word, unsigned bits)
     return word << bits | word >> (64 - bits);
 }
 
-/* One step of SipHash. */
+/* Returns one step of SipHash. */
 static inline void mix(uint64_t v[4], unsigned rounds)
 {
     while (rounds-- > 0) {
@@ -78,7 +78,8 @@ static uint64_t squeeze(uint64_t v[4])
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/* The key of this run's tables, drawn by chance, so that no file can be made to fill one bucket. */
+/* Returns the key of this run's tables, drawn by chance, so that no file can be made to fill one
+ * bucket. */
 const uint64_t *sc_digest_key(void)
 {
     static uint64_t words[2];
@@ -150,7 +151,7 @@ struct sc_node *sc_table_find(const struct sc_table *table, const struct sc_dige
     return node;
 }
 
-/* Doubles the number of buckets. False: out of memory. */
+/* Doubles the number of buckets. Returns false if memory runs out. */
 static bool grow(struct sc_table *table)
 {
     struct sc_table larger = {.bucket_count =

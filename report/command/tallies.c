@@ -18,7 +18,7 @@ static json_int_t add_up(json_int_t a, json_int_t b)
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* The most that there may be before the next line is due. */
+/* Returns the most that there may be before the next line is due. */
 static json_int_t most_of(json_int_t count)
 {
     json_int_t next = 1;
@@ -84,9 +84,9 @@ static void share(struct sc_findings *findings, const struct tally *tally, const
         *shared = add_up(*shared, said - tally->occurrences);
 }
 
-/* Takes from the summary how often each hazard came, where the lines tell only the first times.
- * False: the summary counts more than its lines can tell, or there are so many hazards that further
- * ones got no line. */
+/* Reads from the summary how often each hazard came, where the lines tell only the first times.
+ * Returns false if the summary counts more than its lines can tell, or there are so many hazards
+ * that further ones got no line. */
 bool sc_tallies_read_summary(struct sc_findings *findings, json_t *by_code)
 {
     struct tally tallies[SC_FINDING_CODES] = {0};

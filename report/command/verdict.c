@@ -66,7 +66,7 @@ static struct process process_of(const json_t *record)
     return (struct process){sc_field_number(run, "pid"), sc_field_number(run, "started")};
 }
 
-/* Notes a process whose report was read. */
+/* Records a process whose report was read. */
 static void note_seen(struct judging *judging, struct process process)
 {
     struct seen *seen = &judging->seen;
@@ -111,7 +111,8 @@ static bool was_killed(const struct judging *judging, struct process process)
     return false;
 }
 
-/* Why a run of the file is in doubt; NULL: it is not. `is_unread`: lines of the file are. */
+/* Returns why a run of the file is in doubt, or NULL if it is not. `is_unread`: lines of the file
+ * are. */
 static const char *doubt_of_run(const struct judging *judging, const json_t *record,
                                 const char *file, bool is_unread)
 {
@@ -193,7 +194,8 @@ static bool has_handed_on(const struct sc_run_roll *roll, const struct sc_run_no
     return has_ended && is_taken;
 }
 
-/* What is doubtful about what a process has noted: its report may be missing. NULL: nothing. */
+/* Returns why the outcome of a process is in doubt, from what it recorded on the roll (its report
+ * may be missing), or NULL if it is not. */
 static const char *doubt_of_note(struct judging *judging, const struct sc_run_note *note)
 {
     struct stat status;
@@ -217,7 +219,7 @@ static const char *doubt_of_note(struct judging *judging, const struct sc_run_no
                             (int)note->pid);
 }
 
-/* Looks whether all processes that noted a report have one among those that were read. */
+/* Checks whether all processes that noted a report have one among those that were read. */
 static void look_at_notes(struct judging *judging)
 {
     struct sc_run_note note;
@@ -232,7 +234,7 @@ static void look_at_notes(struct judging *judging)
         judging->doubt = doubt_of_note(judging, &note);
 }
 
-/* The verdict on a run: whether it fails, or cannot be judged, and why. */
+/* Returns the verdict on a run: whether it fails, or cannot be judged, and why. */
 struct sc_verdict sc_verdict_find(char *const *paths, enum sc_certainty certainty,
                                   const struct sc_run_roll *roll, struct sc_scratch *scratch)
 {

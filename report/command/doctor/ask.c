@@ -137,7 +137,7 @@ static long ask_for_pages(void)
                    1, &page);
 }
 
-/* Tries whether a pipe can be made. Negative: it cannot. */
+/* Tries whether a pipe can be made. Returns a negative value if that fails. */
 static long open_pipe(void)
 {
     int ends[2];
@@ -258,8 +258,8 @@ static void ask_library(const char *library)
         answer("loaded", json_true());
 }
 
-/* The child's side of `safecopy doctor`: asks one question after another of the machine, each of
- * which may crash or hang it. */
+/* Runs in the child of `safecopy doctor`: tries one function of the machine's after another, each
+ * of which may crash or hang the child, and writes each answer as a line of JSON. */
 int sc_ask(const char *library)
 {
     ask_library(library);

@@ -17,7 +17,8 @@ enum { LIMIT_MS = 60000 };
 
 /* ---- its environment ---- */
 
-/* Tools that load themselves, and settings of the library, would answer for themselves. */
+/* Returns whether the variable is left out of the child's environment: tools that load themselves
+ * into it, and settings of the library, would change the answers. */
 static bool is_left_out(const char *entry)
 {
     static const char *const names[] = {
@@ -30,7 +31,7 @@ static bool is_left_out(const char *entry)
 }
 
 /* Copies the environment without preloads, tools and settings of the library. There is room for
- * `more` entries and the NULL behind them. */
+ * `more` entries and the NULL after them. */
 static char **make_environment(struct sc_scratch *scratch, size_t more, size_t *count)
 {
     size_t given = 0;
@@ -62,7 +63,7 @@ static void take_number(const json_t *line, const char *key, int *number)
         *number = (int)value;
 }
 
-/* Takes the facts from one line of the child's. */
+/* Reads the facts from one line of the child's. */
 static void take_answer(struct sc_asked_facts *facts, struct sc_scratch *scratch,
                         const json_t *line)
 {
@@ -93,7 +94,7 @@ static void take_answer(struct sc_asked_facts *facts, struct sc_scratch *scratch
         facts->has_ended = true;
 }
 
-/* Takes all answers from the child's output. What libraries print between them is no JSON, and is
+/* Reads all answers from the child's output. What libraries print between them is no JSON, and is
  * skipped. */
 static void take_answers(struct sc_asked_facts *facts, struct sc_scratch *scratch,
                          const char *output)

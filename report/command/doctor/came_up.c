@@ -14,7 +14,7 @@ static const char *keep(struct sc_scratch *scratch, const json_t *text)
     return json_is_string(text) ? sc_scratch_print(scratch, "%s", json_string_value(text)) : NULL;
 }
 
-/* Takes what the report's first line says of the process. */
+/* Reads what the report's first line says of the process. */
 static void take_run(struct sc_came_up_facts *facts, struct sc_scratch *scratch, const json_t *line)
 {
     facts->has_run = true;
@@ -31,7 +31,7 @@ static void take_cupti(struct sc_came_up_facts *facts, struct sc_scratch *scratc
     facts->cupti_detail = keep(scratch, json_object_get(cupti, "detail"));
 }
 
-/* Takes what the report's last line says. */
+/* Reads what the report's last line says. */
 static void take_summary(struct sc_came_up_facts *facts, struct sc_scratch *scratch,
                          const json_t *line)
 {

@@ -28,7 +28,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* In the child: becomes the program, with its output into the pipes. */
+/* Runs in the child: executes the program, with its output into the pipes. */
 static __attribute__((noreturn)) void become(const char *path, char *const *argv,
                                              char *const *environment, const struct stream *streams)
 {
@@ -41,8 +41,8 @@ static __attribute__((noreturn)) void become(const char *path, char *const *argv
     _exit(127);
 }
 
-/* Takes what has come of one stream. False at its end. What does not fit is thrown away, so that
- * the writer need not wait. */
+/* Reads what has arrived from one stream. Returns false at its end. What does not fit is thrown
+ * away, so that the writer need not wait. */
 static bool take(struct stream *stream)
 {
     char more[4096];
@@ -56,7 +56,7 @@ static bool take(struct stream *stream)
     return true;
 }
 
-/* Waits a while for output and takes it; a stream that has ended is not waited for again. */
+/* Waits a while for output and reads it; a stream that has ended is not waited for again. */
 static void take_what_is_there(struct stream *streams, struct pollfd *waited, int wait_ms)
 {
     if (poll(waited, 2, wait_ms) <= 0)
@@ -72,8 +72,8 @@ static bool has_ended(pid_t child, int *status)
     return ended == child || (ended < 0 && errno != EINTR);
 }
 
-/* Takes the child's output until it has ended; others that have its streams may go on. The child is
- * killed when its time is over. */
+/* Reads the child's output until the child has ended; other processes that hold its streams may go
+ * on. The child is killed once its time is over. */
 static void attend(struct sc_captured *captured, struct stream *streams, pid_t child, int limit_ms)
 {
     enum { LOOK_MS = 20 };
@@ -115,7 +115,7 @@ static void close_both(const int *fds)
             close(fds[i]);
 }
 
-/* Runs a program and takes its output, for a limited time. */
+/* Runs a program and reads its output, for a limited time. */
 static void run(struct sc_captured *captured, struct stream *streams, const char *path,
                 char *const *argv, char *const *environment, int limit_ms)
 {
@@ -131,8 +131,8 @@ static void run(struct sc_captured *captured, struct stream *streams, const char
     attend(captured, streams, child, limit_ms);
 }
 
-/* Runs a program and takes what it writes, for a limited time. An ignored SIGCHLD would take the
- * child's status away. */
+/* Runs a program and reads what it writes, for a limited time. Sets SIGCHLD to its default
+ * meanwhile: if it were ignored, the child's status would be lost. */
 void sc_captured_run(struct sc_captured *captured, struct sc_scratch *scratch, const char *path,
                      char *const *argv, char *const *environment, int limit_ms)
 {

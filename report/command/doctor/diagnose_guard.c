@@ -29,7 +29,8 @@ static const char *name_of(enum sc_guard_mode guard)
     return names[guard];
 }
 
-/* Says why mprotect guards all memory, and whether userfaultfd could do some of it. */
+/* Adds findings that say why mprotect guards all memory, and whether userfaultfd could do some of
+ * it. */
 static void say_unchosen(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     bool is_for_swap = facts->settings.mechanism == SC_MECHANISM_MPROTECT_FOR_SWAP;
@@ -47,7 +48,8 @@ static void say_unchosen(struct sc_diagnosis *diagnosis, const struct sc_machine
              sc_userfaultfd_words(facts->plain.userfaultfd));
 }
 
-/* Says by which mechanism memory in flight is guarded here, and why not by the better one. */
+/* Adds findings that say by which mechanism memory in flight is guarded here, and why not by the
+ * better one. */
 void sc_diagnosis_of_guard(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     enum sc_guard_mode guard = facts->settings.guard;

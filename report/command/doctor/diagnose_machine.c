@@ -53,7 +53,7 @@ static bool is_pipe_instead(int error)
     return error == EPERM || error == ENOSYS || error == EACCES;
 }
 
-/* Says what a seccomp filter refuses of the library's system calls. */
+/* Adds findings that say what a seccomp filter refuses of the library's system calls. */
 static void of_filter(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "limits";
@@ -87,7 +87,7 @@ static void of_filter(struct sc_diagnosis *diagnosis, const struct sc_machine_fa
         OK("no-seccomp", "no seccomp filter");
 }
 
-/* Says what the system forbids this process. */
+/* Adds findings that say what the system forbids this process. */
 static void of_limits(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "limits";
@@ -111,7 +111,7 @@ static void of_limits(struct sc_diagnosis *diagnosis, const struct sc_machine_fa
 
 enum { USUAL_MAP_COUNT = 65530, FIT_PAGE_BYTES = 4096, FIT_HUGE_PAGE_BYTES = 2 << 20 };
 
-/* Says whether pinned memory can be served in huge pages. */
+/* Adds findings that say whether pinned memory can be served in huge pages. */
 static void of_huge_pages(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "memory";
@@ -150,7 +150,7 @@ static void of_memory(struct sc_diagnosis *diagnosis, const struct sc_machine_fa
 
 /* ---- the library ---- */
 
-/* The first line of what a process said, without its end. */
+/* Returns the first line of what a process said, without its end. */
 static const char *first_line(struct sc_diagnosis *diagnosis, const char *said)
 {
     return sc_scratch_print(diagnosis->scratch, "%.*s", (int)strcspn(said, "\n"), said);
@@ -168,7 +168,8 @@ static const char *remedy_of_loading(const char *said)
     return "Install libsafecopy anew, as a whole";
 }
 
-/* Says whether a process with the library has come up, and where it stopped if not. */
+/* Adds findings that say whether a process with the library has come up, and where it stopped if
+ * not. */
 static void of_start(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "library";
@@ -189,7 +190,7 @@ static void of_start(struct sc_diagnosis *diagnosis, const struct sc_machine_fac
         OK("comes-up", "it comes up with the driver, and writes its report");
 }
 
-/* Says which libunwind walks the stacks. */
+/* Adds findings that say which libunwind walks the stacks. */
 static void of_unwind(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "library";
@@ -205,7 +206,7 @@ static void of_unwind(struct sc_diagnosis *diagnosis, const struct sc_machine_fa
                 "stacks have one frame");
 }
 
-/* Says whether the library is found, fits this machine, and can be preloaded. */
+/* Adds findings that say whether the library is found, fits this machine, and can be preloaded. */
 static void of_library(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "library";
@@ -245,7 +246,7 @@ static void of_library(struct sc_diagnosis *diagnosis, const struct sc_machine_f
 static const char no_driver_in_wsl[] = "Install NVIDIA's driver in Windows, and no other one here: "
                                        "libcuda is in /usr/lib/wsl/lib";
 
-/* What helps where there is no driver. */
+/* Returns what helps where there is no driver. */
 static const char *remedy_without_driver(struct sc_diagnosis *diagnosis,
                                          const struct sc_machine_facts *facts)
 {
@@ -259,7 +260,7 @@ static const char *remedy_without_driver(struct sc_diagnosis *diagnosis,
                             facts->simulated ? facts->simulated : "$PWD/out/sim");
 }
 
-/* Says why the driver could not be started. */
+/* Adds findings that say why the driver could not be started. */
 static void say_refusal(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "driver";
@@ -273,7 +274,7 @@ static void say_refusal(struct sc_diagnosis *diagnosis, const struct sc_machine_
                 error->name ? ", " : "", error->name ? error->name : "", error->meaning);
 }
 
-/* Says what GPUs the driver sees, or why none. */
+/* Adds findings that say what GPUs the driver sees, or why none. */
 static void say_devices(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "driver";
@@ -297,7 +298,7 @@ static void say_devices(struct sc_diagnosis *diagnosis, const struct sc_machine_
                 facts->plain.is_late ? "is stuck" : "ends", facts->plain.begun);
 }
 
-/* Says which driver there is, and whether it starts. */
+/* Adds findings that say which driver there is, and whether it starts. */
 static void of_driver(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "driver";
@@ -347,7 +348,7 @@ static const char *const cupti_states[][3] = {
     {NULL, "it does not listen", NULL},
 };
 
-/* Says whether CUPTI can be used, and what is lacking without. */
+/* Adds findings that say whether CUPTI can be used, and what is missing without it. */
 static void of_cupti(struct sc_diagnosis *diagnosis, const struct sc_machine_facts *facts)
 {
     static const char section[] = "cupti";

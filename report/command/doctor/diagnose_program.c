@@ -30,7 +30,7 @@ static bool is_no_program(const struct sc_file_facts *file)
     return file->kind == SC_FILE_OTHER;
 }
 
-/* Says why there is no program under the name that was given. */
+/* Adds findings that say why there is no program under the name that was given. */
 static void say_absent(struct sc_diagnosis *diagnosis, const struct sc_file_facts *file,
                        bool is_interpreter)
 {
@@ -92,7 +92,7 @@ static bool is_ours_to_run(const struct sc_elf_facts *elf)
     return elf->is_64_bit && elf->machine == sc_architecture_own();
 }
 
-/* Says that the program is for another machine. */
+/* Adds findings that say that the program is for another machine. */
 static void say_machine(struct sc_diagnosis *diagnosis, const struct sc_elf_facts *elf)
 {
     const char *program = sc_architecture_name(diagnosis->scratch, elf->machine, elf->is_64_bit);
@@ -108,8 +108,8 @@ static bool has_rights(const struct sc_file_facts *file)
     return file->changes_user || file->changes_group || file->has_capabilities;
 }
 
-/* Says that the loader ignores a preload, as the file gives its process more rights than the user
- * has. */
+/* Adds findings that say that the loader ignores a preload, as the file gives its process more
+ * rights than the user has. */
 static void say_rights(struct sc_diagnosis *diagnosis, const struct sc_file_facts *file)
 {
     static const char remedy[] =
@@ -136,7 +136,7 @@ static bool is_reached(const struct sc_file_facts *file)
            !is_musl(file);
 }
 
-/* Says whether a loader runs that heeds a preload. */
+/* Adds findings that say whether a loader runs that heeds a preload. */
 static void say_loader(struct sc_diagnosis *diagnosis, const struct sc_file_facts *file)
 {
     const struct sc_elf_facts *elf = &file->elf;
@@ -186,7 +186,7 @@ static void say_cuda(struct sc_diagnosis *diagnosis, const struct sc_elf_facts *
         NOTE("cuda-elsewhere", "it does not name CUDA: libraries that it loads may");
 }
 
-/* Says what in the file may lead calls past the library. */
+/* Adds findings that say what in the file may lead calls past the library. */
 static void say_bypasses(struct sc_diagnosis *diagnosis, const struct sc_elf_facts *elf)
 {
     if (elf->defines_free)
@@ -233,8 +233,8 @@ static void say_file(struct sc_diagnosis *diagnosis, const struct sc_file_facts 
         NOTE("program-not-read", "%s may be run and not read: what it is is not known", file->path);
 }
 
-/* Says whether a preload would reach the program, by its file and, of a script, by its
- * interpreters'. */
+/* Adds findings that say whether a preload would reach the program, by its file and, of a script,
+ * by its interpreters'. */
 void sc_diagnosis_of_program(struct sc_diagnosis *diagnosis, const struct sc_program_facts *facts)
 {
     const struct sc_file_facts *last = last_of(facts);
@@ -254,8 +254,8 @@ void sc_diagnosis_of_program(struct sc_diagnosis *diagnosis, const struct sc_pro
     say_file(diagnosis, last);
 }
 
-/* Can the program be started, to be tried? A shell runs what the kernel refuses to: that would be
- * tried instead. A file that is not read may be tried. */
+/* Can the program be started, to be tried? A shell runs what the Linux kernel refuses to: that
+ * would be tried instead. A file that is not read may be tried. */
 bool sc_diagnosis_is_startable(const struct sc_program_facts *facts)
 {
     const struct sc_file_facts *last = last_of(facts);

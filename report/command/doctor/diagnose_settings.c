@@ -29,7 +29,8 @@ static void of_options(struct sc_diagnosis *diagnosis, const struct sc_settings_
                 "SAFECOPY_OPTIONS has mode=off: the library does nothing");
 }
 
-/* Says where reports cannot be written, or lie elsewhere than the user may think. */
+/* Adds findings that say where reports cannot be written, or lie elsewhere than the user may think.
+ */
 static void of_report(struct sc_diagnosis *diagnosis, const struct sc_settings_facts *facts)
 {
     static const char elsewhere[] = "ame another place: safecopy run --report-dir DIR, or "
@@ -80,7 +81,7 @@ static bool has_relative(const char *preload)
     return false;
 }
 
-/* Says what else the environment preloads. */
+/* Adds findings that say what else the environment preloads. */
 static void of_preload(struct sc_diagnosis *diagnosis, const struct sc_settings_facts *facts)
 {
     bool is_preloaded = facts->preload && facts->preload[0] != '\0';

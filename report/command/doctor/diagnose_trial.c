@@ -31,7 +31,7 @@ static void say_end(struct sc_diagnosis *diagnosis, const struct sc_trial_facts 
         OK("exit-status", "the program ended with status 0");
 }
 
-/* Says what reports the tried program has written. */
+/* Adds findings that say what reports the tried program has written. */
 static void say_reports(struct sc_diagnosis *diagnosis, const struct sc_trial_facts *facts)
 {
     size_t count = facts->report_count - facts->unreached_count;
@@ -47,7 +47,7 @@ static void say_reports(struct sc_diagnosis *diagnosis, const struct sc_trial_fa
              facts->unended_count, facts->unended_count == 1 ? " has" : "s have");
 }
 
-/* Says why the library was loaded and has reported nothing. */
+/* Adds findings that say why the library was loaded and has reported nothing. */
 static void say_unseen(struct sc_diagnosis *diagnosis, const struct sc_trial_facts *facts)
 {
     if (facts->is_off)
@@ -78,7 +78,7 @@ static void say_loaded(struct sc_diagnosis *diagnosis, const struct sc_trial_fac
         say_unseen(diagnosis, facts);
 }
 
-/* Says which processes of the program ran without the library. */
+/* Adds findings that say which processes of the program ran without the library. */
 static void say_lost(struct sc_diagnosis *diagnosis, const struct sc_trial_facts *facts)
 {
     if (facts->passed_by)
@@ -92,7 +92,7 @@ static void say_lost(struct sc_diagnosis *diagnosis, const struct sc_trial_facts
              facts->missed);
 }
 
-/* Says what came of running the program with the library. */
+/* Adds findings that say what came of running the program with the library. */
 void sc_diagnosis_of_trial(struct sc_diagnosis *diagnosis, const struct sc_trial_facts *facts)
 {
     if (facts->error != 0) {

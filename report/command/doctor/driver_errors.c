@@ -29,7 +29,7 @@ static const struct sc_driver_error rows[] = {
      "missing"},
 };
 
-/* What an error of the driver's means, and what helps. */
+/* Returns what an error of the driver's means, and what helps. */
 const struct sc_driver_error *sc_driver_errors_find(int number)
 {
     static const struct sc_driver_error other = {0, NULL, "the driver could not start",

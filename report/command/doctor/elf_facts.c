@@ -35,7 +35,7 @@ struct file {
 
 /* ---- pieces of the file ---- */
 
-/* How much of the part that headers name the file really has, and `most` at most. */
+/* Returns how much of the part that headers name the file really has, and `most` at most. */
 static uint64_t within(const struct file *file, uint64_t offset, uint64_t count, uint64_t most)
 {
     uint64_t there = offset < file->size ? file->size - offset : 0;
@@ -48,7 +48,7 @@ static Elf_Data *chunk(const struct file *file, uint64_t offset, uint64_t count,
     return count > 0 ? elf_getdata_rawchunk(file->elf, (int64_t)offset, count, type) : NULL;
 }
 
-/* A string of the file, which the chunk need not end. */
+/* Returns a string of the file, which the chunk need not end. */
 static const char *take_text(const struct file *file, uint64_t offset, uint64_t count)
 {
     Elf_Data *data = chunk(file, offset, within(file, offset, count, PATH_MAX), ELF_T_BYTE);
@@ -106,7 +106,8 @@ struct place {
     uint64_t address, offset, room;
 };
 
-/* Finds the place in the file that is loaded at an address. False: it is not in this segment. */
+/* Finds the place in the file that is loaded at an address. Returns false if it is not in this
+ * segment. */
 static bool is_at(const struct file *file, const GElf_Phdr *segment, void *context)
 {
     struct place *place = context;
@@ -125,7 +126,7 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Notes which library of CUDA the program is linked with. */
+/* Records which library of CUDA the program is linked with. */
 static void note_needed(const struct file *file, const char *name)
 {
     if (starts_with(name, "libcudart.so"))
@@ -180,7 +181,8 @@ static void read_dynamic(const struct file *file, const GElf_Phdr *segment)
     }
 }
 
-/* Notes what one segment of the file tells. False: the walk goes on. */
+/* Records what one segment of the file tells. Returns false, so that the walk over the segments
+ * goes on. */
 static bool read_segment(const struct file *file, const GElf_Phdr *segment, void *context)
 {
     (void)context;
@@ -213,7 +215,7 @@ static void note_undefined(struct sc_elf_facts *facts, const char *name)
         facts->opens_namespaces = true;
 }
 
-/* Notes functions of the program that would pass the library by, or show a CUDA runtime within
+/* Records functions of the program that would pass the library by, or show a CUDA runtime within
  * it. */
 static void note_defined(struct sc_elf_facts *facts, const char *name)
 {
@@ -238,7 +240,7 @@ struct found {
     bool constants;
 };
 
-/* Notes device code, and whether the constants name the driver, as where a program opens it
+/* Records device code, and whether the constants name the driver, as where a program opens it
  * itself. */
 static bool read_section(void *whom, Elf_Scn *section, const GElf_Shdr *header, const char *name)
 {

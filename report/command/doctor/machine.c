@@ -20,7 +20,7 @@
 
 enum { FILE_MAX_BYTES = 64 * 1024 };
 
-/* NULL if there is no such file, or it cannot be read. */
+/* Reads the file. Returns NULL if there is no such file, or it cannot be read. */
 static const char *read_file(struct sc_scratch *scratch, const char *path)
 {
     char *text = NULL;
@@ -38,7 +38,7 @@ static long number_at(const char *text)
     return text && end != text ? number : SC_NOT_KNOWN;
 }
 
-/* The number behind a word that begins a line; SC_NOT_KNOWN: it is not there. */
+/* Returns the number after a word that begins a line; SC_NOT_KNOWN: it is not there. */
 static int number_after(const char *text, const char *word)
 {
     const char *found = text ? strstr(text, word) : NULL;
@@ -46,7 +46,7 @@ static int number_after(const char *text, const char *word)
     return number >= 0 && number <= INT_MAX ? (int)number : SC_NOT_KNOWN;
 }
 
-/* The word in brackets, as of "always [madvise] never", by which /sys shows a choice. */
+/* Returns the word in brackets, as of "always [madvise] never", by which /sys shows a choice. */
 static const char *choice_in(struct sc_scratch *scratch, const char *text)
 {
     const char *start = text ? strchr(text, '[') : NULL;
@@ -104,7 +104,7 @@ static const char *find_version(struct sc_scratch *scratch, const char *text)
     return NULL;
 }
 
-/* The file by which every process reaches the driver, in WSL another one. */
+/* Returns the file by which every process reaches the driver, in WSL another one. */
 static int try_device(void)
 {
     int fd = open("/dev/nvidiactl", O_RDWR | O_CLOEXEC);

@@ -22,7 +22,8 @@ static bool is_program(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* As execvp does: the first in PATH that can be run, or else the first that is there. */
+/* Finds the program in PATH as execvp does: the first file that can be run, or else the first that
+ * exists. */
 static const char *find_in_path(struct sc_scratch *scratch, const char *name)
 {
     const char *folders = getenv("PATH"), *there = NULL;
@@ -60,7 +61,7 @@ static bool has_capabilities(int fd)
     return data.data[0].permitted != 0 || data.data[1].permitted != 0;
 }
 
-/* Notes which rights the program's file gives its process. The loader distrusts LD_PRELOAD where
+/* Records which rights the program's file gives its process. The loader distrusts LD_PRELOAD where
  * the program's rights are not its caller's. */
 static void note_rights(struct sc_file_facts *file, int fd, const struct stat *status)
 {
@@ -79,7 +80,7 @@ static void note_rights(struct sc_file_facts *file, int fd, const struct stat *s
 /* What the kernel reads of the first line. */
 enum { LINE_BYTES = 256 };
 
-/* Cuts the next word off the text; NULL: there is none. */
+/* Cuts the next word off the text. Returns NULL if there is none. */
 static char *take_word(char **text)
 {
     char *word = *text + strspn(*text, " \t");
@@ -89,8 +90,8 @@ static char *take_word(char **text)
     return word[0] != '\0' ? word : NULL;
 }
 
-/* The program that env runs, in the first line of a script: "env python3", "env -S python3 -u",
- * "env A=1 python3". */
+/* Returns the program that env runs, in the first line of a script: "env python3", "env -S python3
+ * -u", "env A=1 python3". */
 static const char *find_behind_env(struct sc_scratch *scratch, char *arguments)
 {
     char *word;
@@ -127,7 +128,7 @@ static void look_at_loader(struct sc_file_facts *file, struct sc_scratch *scratc
     file->elf_loader = realpath(file->elf.loader, target) ? target : NULL;
 }
 
-/* Returns the interpreter of a script. */
+/* Returns the interpreter of a script, or NULL for any other file. */
 static const char *read_contents(struct sc_file_facts *file, struct sc_scratch *scratch, int fd)
 {
     char start[LINE_BYTES + 1] = "";
@@ -174,7 +175,7 @@ static const char *look_at_file(struct sc_file_facts *file, struct sc_scratch *s
     return interpreter;
 }
 
-/* Notes whether a program that is not in PATH lies in this folder: it would not be found, but
+/* Records whether a program that is not in PATH lies in this folder: it would not be found, but
  * whoever has named it may mean it. */
 static void look_beside(struct sc_file_facts *file, struct sc_scratch *scratch, const char *name)
 {

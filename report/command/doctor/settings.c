@@ -37,8 +37,8 @@ static void add_line(void *context, const char *line)
 
 /* ---- where the report goes ---- */
 
-/* The folder of the path: up to its last '/', which stays where it is the root's. "" for a file of
- * the working folder. */
+/* Returns the folder of the path: up to its last '/', which stays where it is the root's. "" for a
+ * file of the working folder. */
 static char *folder_of(struct sc_scratch *scratch, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -46,9 +46,9 @@ static char *folder_of(struct sc_scratch *scratch, const char *path)
     return sc_scratch_print(scratch, "%.*s", slash == path ? 1 : length, path);
 }
 
-/* Whether a file can be made and written there is known when one was: a right to write is not all
- * (/proc, a disk that is full). One without a name is not seen by anybody, and not to be had
- * everywhere. */
+/* Finds out whether a file can be created and written in the folder, by doing it: permissions alone
+ * do not tell (/proc, a full disk). The file has no name where the file system allows that
+ * (O_TMPFILE), so that nobody sees it. Returns 0 or an errno. */
 static int try_folder(struct sc_scratch *scratch, const char *folder)
 {
     int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
@@ -64,7 +64,8 @@ static int try_folder(struct sc_scratch *scratch, const char *folder)
     return error;
 }
 
-/* The library makes folders that are missing: in the first one that is there. */
+/* Finds out whether the library could create the file at the path. It creates missing folders, so
+ * the innermost folder that exists is tried. Returns 0 or an errno. */
 static int try_new_file(struct sc_scratch *scratch, const char *path)
 {
     struct stat status;
@@ -79,7 +80,7 @@ static int try_new_file(struct sc_scratch *scratch, const char *path)
     return try_folder(scratch, folder[0] != '\0' ? folder : ".");
 }
 
-/* Looks whether the report can be written where it is to go. As a process of the program has it
+/* Checks whether the report can be written where it is to go. As a process of the program has it
  * that starts here and now, but for its number. */
 static void look_at_report(struct sc_settings_facts *facts, struct sc_scratch *scratch,
                            const char *pattern, const char *program)

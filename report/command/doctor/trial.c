@@ -45,7 +45,7 @@ static bool names_file(const char *path, const char *file, bool is_start)
     return is_start ? strncmp(base, file, strlen(file)) == 0 : strcmp(base, file) == 0;
 }
 
-/* The rest of a line "    PID:\tWORDSrest\n" whose end has been cut off. */
+/* Returns the rest of a line "    PID:\tWORDSrest\n" whose end has been cut off. */
 static const char *behind(const char *line, const char *words)
 {
     const char *found = strstr(line, ":\t");
@@ -65,8 +65,9 @@ struct process {
     bool has_driver;
 };
 
-/* Notes a program that has loaded the driver without the library. Whether that was by this program
- * or, as it started, by the next one is not known: both would have to be without the library. */
+/* Records a program that has loaded the driver without the library. Whether that was by this
+ * program or, as it started, by the next one is not known: both would have to be without the
+ * library. */
 static void take_driver(struct process *process)
 {
     struct sc_trial_facts *facts = process->facts;
@@ -75,7 +76,8 @@ static void take_driver(struct process *process)
     process->has_driver = false;
 }
 
-/* The loader says that a program is about to run: takes whether it had the library. */
+/* Processes the loader's line about a program that is about to run: records whether it had the
+ * library. */
 static void take_program(struct process *process, const char *program)
 {
     struct sc_trial_facts *facts = process->facts;
@@ -92,7 +94,7 @@ static void take_program(struct process *process, const char *program)
         facts->missed = process->program;
 }
 
-/* Takes one line of what the loader says (LD_DEBUG) while the program is tried. */
+/* Processes one line of what the loader says (LD_DEBUG) while the program is tried. */
 static void take_line(struct process *process, const char *line)
 {
     const char *library = behind(line, "calling init: ");
@@ -170,7 +172,8 @@ static bool is_ours(int place, const char *name)
            fstatat(place, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
 }
 
-/* The name of the folder may lead elsewhere by now. `made`: what it led to before. */
+/* Opens the folder, unless its name leads elsewhere by now. `made`: the folder that it led to when
+ * it was created. */
 static DIR *open_folder(const char *folder, const struct stat *made)
 {
     struct stat now;

@@ -28,7 +28,8 @@ struct places {
     struct seen *first;
 };
 
-/* Is this the first hazard of its code at the line? GitHub shows one note a line. */
+/* Records the hazard's code and line. Returns whether it is the first of its code at the line:
+ * GitHub shows one note per line. */
 static bool is_first_at(struct places *places, const char *code, const char *path, json_int_t line)
 {
     struct sc_digester digester;
@@ -88,7 +89,7 @@ static void print_hazard(FILE *out, struct sc_model *model, const struct sc_show
     fprintf(out, "%%0AWhat to do: %s.\n", hazard->advice);
 }
 
-/* Notes the first run that lost its context. */
+/* Records the first run that lost its context. */
 static void print_lost(FILE *out, struct sc_model *model)
 {
     for (size_t i = 0; i < model->reader->run_count; i++) {

@@ -33,7 +33,7 @@ static void print_runs(FILE *out, struct sc_model *model)
     }
 }
 
-/* Puts why the hazard is suppressed into its record. A record that says so without a reason does
+/* Writes why the hazard is suppressed into its record. A record that says so without a reason does
  * not suppress. */
 static void put_suppression(const struct sc_shown *hazard)
 {

@@ -38,7 +38,7 @@ struct junit {
     struct name *names;
 };
 
-/* How often the name was used until now: test cases must differ in their names. */
+/* Returns how often the name was used until now: test cases must differ in their names. */
 static unsigned count_name(struct junit *junit, const char *name)
 {
     struct sc_digester digester;
@@ -57,7 +57,7 @@ static unsigned count_name(struct junit *junit, const char *name)
     return ++known->count;
 }
 
-/* A name that no test case had before: the same one again gets a number. */
+/* Returns a name that no test case had before: the same one again gets a number. */
 static const char *distinct(struct junit *junit, const char *name)
 {
     unsigned count = count_name(junit, name);
@@ -120,7 +120,7 @@ static void put_line(FILE *out, const char *indent, const char *words)
     fputc('\n', out);
 }
 
-/* Why the test case of the run fails; NULL: it does not. */
+/* Returns why the test case of the run fails, or NULL if it does not. */
 static const char *failure_of(const struct sc_run *run)
 {
     if (run->doubt)
@@ -213,7 +213,7 @@ static void print_failure(FILE *out, const struct sc_shown *hazard)
     fputs("      </failure>\n", out);
 }
 
-/* Why the test case of the hazard is skipped; NULL: it fails. */
+/* Returns why the test case of the hazard is skipped, or NULL if it fails. */
 static const char *excuse_of(struct sc_scratch *scratch, const struct sc_shown *hazard)
 {
     if (hazard->suppression)

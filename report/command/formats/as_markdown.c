@@ -31,8 +31,8 @@ struct page {
     size_t written; /* bytes */
 };
 
-/* Puts text on the page, as all that is written comes this way. False: the page would be longer
- * than `most`, and nothing is written. */
+/* Writes text on the page, as all that is written comes this way. Returns false if the page would
+ * be longer than `most`, and nothing is written. */
 static bool put(struct page *page, size_t most, const char *text, size_t size)
 {
     if (size > most || page->written > most - size)
@@ -41,7 +41,7 @@ static bool put(struct page *page, size_t most, const char *text, size_t size)
     return true;
 }
 
-/* Puts one of the lines that room was kept for. */
+/* Writes one of the lines that room was kept for. */
 __attribute__((format(printf, 2, 3))) static void put_end(struct page *page, const char *format,
                                                           ...)
 {
@@ -56,7 +56,7 @@ __attribute__((format(printf, 2, 3))) static void put_end(struct page *page, con
 
 typedef void print_part(FILE *out, struct sc_model *model, size_t index);
 
-/* Puts a whole part on the page, or nothing if it does not fit: then returns false. */
+/* Writes a whole part on the page, or nothing if it does not fit: then returns false. */
 static bool put_part(struct page *page, size_t most, print_part *print, struct sc_model *model,
                      size_t index)
 {
@@ -107,7 +107,8 @@ static void print_run(FILE *out, struct sc_model *model, size_t index)
     fputs(run->note_count > NOTES_MAX ? "\n        ...\n" : "\n", out);
 }
 
-/* The first ones that are in doubt, or the others. Returns how many are shown. */
+/* Writes the first `most` runs that are in doubt, or of those that are not. Returns how many are
+ * shown. */
 static size_t put_runs(struct page *page, struct sc_model *model, bool are_in_doubt, size_t most)
 {
     size_t shown = 0, tried = 0;

@@ -186,8 +186,8 @@ static void print_unaccounted(FILE *out, struct sc_model *model,
     print_calls(out, place->steps, place->step_count);
 }
 
-/* How many references keep the block: ", 64 references not released". None: "", or ", released, and
- * mapped still" of physical memory that is there. */
+/* Returns how many references keep the block, as ", 64 references not released"; for none "", or ",
+ * released, and mapped still" of physical memory that still exists. */
 static const char *references_of(struct sc_model *model, const struct sc_memory_account *account)
 {
     const json_int_t count = (json_int_t)account->references;
@@ -267,7 +267,7 @@ static const char *seconds(struct sc_model *model, json_int_t ns)
     return sc_scratch_print(&model->scratch, "%.3g s", (double)ns / 1e9);
 }
 
-/* Prints what each place has more or less than in the line before, behind the words. */
+/* Prints what each place has more or less than in the line before, after the words. */
 static void print_growth_of_places(FILE *out, struct sc_model *model,
                                    const struct sc_memory *before, const struct sc_memory *now)
 {

@@ -73,8 +73,8 @@ static uint64_t number_of(const json_t *side, const char *key)
     return (uint64_t)sc_field_number(side, key);
 }
 
-/* When the operation of a hazard was on its stream. From the line alone: all slices are needed
- * before the first is written, and their frames are not. */
+/* Returns when the operation of a hazard was on its stream, from the hazard's line alone: all
+ * slices are needed before the first is written, and their frames are not. */
 static struct slice slice_of(const struct trace *trace, size_t index)
 {
     const struct sc_hazard_place *place = &trace->model->chosen[index];
@@ -180,7 +180,7 @@ static void describe_track(struct trace *trace, uint64_t uuid, uint64_t parent, 
     write_packet(trace, &packet);
 }
 
-/* Is the track not described yet? Notes that it is now. */
+/* Records that the track has been described. Returns whether it had not been. */
 static bool is_new_track(struct trace *trace, const struct sc_digest *digest)
 {
     struct track *track = sc_table_find(&trace->tracks, digest) ? NULL : calloc(1, sizeof *track);
@@ -220,7 +220,7 @@ static uint64_t *describe_processes(struct trace *trace)
     return processes;
 }
 
-/* The track of this name in the process, made when it is first asked for. */
+/* Returns the track of this name in the process, made when it is first asked for. */
 static uint64_t track_in(struct trace *trace, uint64_t process, const char *name, size_t lane,
                          bool is_counter)
 {

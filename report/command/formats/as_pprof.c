@@ -89,8 +89,8 @@ static uint64_t number_of(struct profile *profile, struct sc_table *table,
 
 /* ---- what samples name ---- */
 
-/* The number of a string in the profile, in which each stands once. The first one is the empty
- * string. */
+/* Returns the number of a string in the profile, in which each stands once. The first one is the
+ * empty string. */
 static uint64_t string(struct profile *profile, const char *text)
 {
     struct sc_digester digester;
@@ -107,7 +107,7 @@ static uint64_t string(struct profile *profile, const char *text)
     return number;
 }
 
-/* The number of the frame's module in the profile; 0: it has none. */
+/* Returns the number of the frame's module in the profile, or 0 if it has none. */
 static uint64_t mapping(struct profile *profile, const struct sc_frame *frame)
 {
     struct sc_digester digester;
@@ -129,7 +129,7 @@ static uint64_t mapping(struct profile *profile, const struct sc_frame *frame)
     return number;
 }
 
-/* The number of the function in the profile; it is written when it comes first. */
+/* Returns the number of the function in the profile; it is written when it comes first. */
 static uint64_t function(struct profile *profile, const char *name, const char *symbol,
                          const char *file)
 {
@@ -166,8 +166,8 @@ static void write_location(struct profile *profile, uint64_t number, uint64_t in
     write_field(profile, PROFILE_LOCATION, &message);
 }
 
-/* The number of a frame in the profile. `frame` NULL: `name` stands for a stack that is not
- * there. */
+/* Returns the number of a frame in the profile. If `frame` is NULL, `name` stands for a missing
+ * stack. */
 static uint64_t location(struct profile *profile, const char *name, const struct sc_frame *frame)
 {
     struct sc_digester digester;

@@ -96,7 +96,8 @@ static void put_sample(struct exposition *exposition, enum metric metric, const 
     fprintf(out, "} %" PRIu64 "\n", value);
 }
 
-/* Did nothing with this key come before? The same sample must not stand there twice. */
+/* Records the key of a sample. Returns whether it is the first with this key: the same sample must
+ * not be written twice. */
 static bool is_first(struct exposition *exposition, struct sc_digester *digester)
 {
     struct sc_digest digest = sc_digest_end(digester);

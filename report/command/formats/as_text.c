@@ -15,8 +15,8 @@ enum { FOLDED_MIN = 4 };
 
 #define PLAIN(text) sc_say_plain(text)
 
-/* How many frames from `first` on are inside of an interpreter, libc or the like. That is not known
- * of code that was made at run time. */
+/* Returns how many frames from `first` on are inside of an interpreter, libc or the like. That is
+ * not known of code that was made at run time. */
 static size_t count_runtimes(const struct sc_frames *stack, size_t first)
 {
     size_t at = first;

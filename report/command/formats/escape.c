@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* What stands for a byte that markup gives a meaning; NULL: the byte itself. */
+/* Returns the entity for a byte that has a meaning in markup, or NULL for a byte that is written as
+ * it is. */
 static const char *entity_of(char byte)
 {
     switch (byte) {
@@ -49,7 +50,8 @@ void sc_escape_markup(FILE *out, const char *text)
     fputs_unlocked(text, out);
 }
 
-/* A span ends at as many backticks as it began with. */
+/* Returns the length of the longest run of this byte in the text: a span of code in Markdown ends
+ * at as many backquotes as it began with, so it must begin with more than that. */
 static size_t longest_run(const char *text, char byte)
 {
     size_t longest = 0, run = 0;

@@ -27,7 +27,7 @@ static void put_block(struct sc_gzip *file, bool is_last)
     file->used = 0;
 }
 
-/* The check sum with one byte more. */
+/* Returns the check sum with one byte more. */
 static uint32_t crc_with(uint32_t crc, unsigned char byte)
 {
     crc ^= byte;

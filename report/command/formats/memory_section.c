@@ -66,7 +66,7 @@ static void put_baseline(FILE *out, struct sc_model *model)
 
 /* ---- several processes ---- */
 
-/* Why the run stands out among all; NULL: it does not. */
+/* Returns why the run stands out among all, or NULL if it does not. */
 static const char *what_stands_out(struct sc_model *model, const struct sc_memory_ranks *ranks,
                                    size_t run)
 {
@@ -91,7 +91,7 @@ static void put_row(FILE *out, struct sc_model *model, const struct sc_memory_ra
     fputs("</tr>\n", out);
 }
 
-/* Puts the processes' rows, as far as there is room: those that stand out first. */
+/* Writes the processes' rows, as far as there is room: those that stand out first. */
 static void put_rows(FILE *out, struct sc_model *model, const struct sc_memory_ranks *ranks)
 {
     size_t shown = 0;
@@ -134,7 +134,7 @@ static void put_sizes(struct leaves *leaves, const struct sc_memory_branch *bran
             sc_shown_memory_size(scratch, branch->peak_bytes));
 }
 
-/* Puts a branch of the tree and what is below it. A branch that is an account ends with its call
+/* Writes a branch of the tree and what is below it. A branch that is an account ends with its call
  * stack. */
 static void put_branch(struct leaves *leaves, const struct sc_memory_branch *branch)
 {
@@ -157,7 +157,7 @@ static void put_branch(struct leaves *leaves, const struct sc_memory_branch *bra
     fputs("</ul></details></li>\n", out);
 }
 
-/* Puts what the owner has told of its own pools, behind its row. */
+/* Writes what the owner has told of its own pools, after its row. */
 static void put_suballocators(FILE *out, struct sc_model *model,
                               const struct sc_memory_place *place, const char *owner)
 {
@@ -171,7 +171,7 @@ static void put_suballocators(FILE *out, struct sc_model *model,
     }
 }
 
-/* Puts who holds memory at the place, as a tree of owners, kinds and calls. */
+/* Writes who holds memory at the place, as a tree of owners, kinds and calls. */
 static void put_owners(FILE *out, struct sc_model *model, const struct sc_memory *memory,
                        const struct sc_memory_place *place)
 {
@@ -196,7 +196,7 @@ static void put_owners(FILE *out, struct sc_model *model, const struct sc_memory
     sc_memory_tree_free(&tree);
 }
 
-/* One name for `count` frames of an interpreter, libc or the like, up to `end`. */
+/* Returns one name for `count` frames of an interpreter, libc or the like, up to `end`. */
 static const char *folded_name(struct sc_scratch *scratch, const struct sc_frames *stack,
                                size_t end, size_t count)
 {
@@ -226,7 +226,7 @@ static void add_to_flame(struct sc_memory_tree *tree, const struct sc_memory_acc
         sc_memory_tree_add(tree, names, count, account);
 }
 
-/* Puts the flame graphs of the place's memory, of now and of the peak. */
+/* Writes the flame graphs of the place's memory, of now and of the peak. */
 static void put_flames(FILE *out, struct sc_model *model, const struct sc_memory *memory,
                        const struct sc_memory_place *place, const char *id)
 {
@@ -246,7 +246,7 @@ static void put_flames(FILE *out, struct sc_model *model, const struct sc_memory
     sc_memory_tree_free(&tree);
 }
 
-/* Puts a list of calls with their stacks, below the summary that was written before. */
+/* Writes a list of calls with their stacks, below the summary that was written before. */
 static void put_calls(FILE *out, const struct sc_memory_call *calls, size_t count)
 {
     fputs("</summary><ul>\n", out);
@@ -343,7 +343,7 @@ static void put_run(FILE *out, struct sc_model *model, size_t index)
     fputs("</article>\n", out);
 }
 
-/* Puts the processes as far as there is room, those that stand out first. */
+/* Writes the processes as far as there is room, those that stand out first. */
 static void put_runs(FILE *out, struct sc_model *model, const struct sc_memory_ranks *ranks)
 {
     size_t shown = 0;

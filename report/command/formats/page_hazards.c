@@ -45,7 +45,8 @@ static void begin_shared(struct shared *shared)
     shared->out = or_die(open_memstream(&shared->text, &shared->size));
 }
 
-/* Is the shared part with this number still to be written? Notes that it now is. */
+/* Records that the shared part with this number has been written. Returns whether it was not yet.
+ */
 static bool is_first(struct shared *shared, uint64_t id)
 {
     if (id >= shared->capacity) {
@@ -79,7 +80,8 @@ static void end_shared(FILE *out, const char *name, struct shared *shared)
 
 /* ---- sides ---- */
 
-/* The stack as the numbers of its frames; each frame is written once, among the shared ones. */
+/* Returns the stack as the numbers of its frames; each frame is written once, among the shared
+ * ones. */
 static json_t *write_stack(struct writing *writing, const struct sc_frames *stack)
 {
     json_t *ids = json_array();
@@ -105,7 +107,7 @@ static json_t *write_lines(const struct sc_excerpt *excerpt)
     return lines;
 }
 
-/* The line's index, what stands before the mark, and what is marked. */
+/* Returns the line's index, what stands before the mark, and what is marked. */
 static json_t *write_mark(struct sc_scratch *scratch, const struct sc_mistake_side *side)
 {
     const struct sc_source_span *mark = &side->mark;
@@ -118,7 +120,7 @@ static json_t *write_mark(struct sc_scratch *scratch, const struct sc_mistake_si
     return value;
 }
 
-/* One of the hazard's calls, with the lines of source around it. */
+/* Returns one of the hazard's calls, with the lines of source around it. */
 static json_t *write_side(struct writing *writing, const char *role,
                           const struct sc_mistake_side *side)
 {
@@ -175,7 +177,7 @@ static json_t *write_pieces(const struct sc_mistake *mistake)
     return pieces;
 }
 
-/* The lines of the sketch that would mend the hazard. */
+/* Returns the lines of the sketch that would mend the hazard. */
 static json_t *write_hint(const struct sc_mistake *mistake)
 {
     json_t *lines = json_array();

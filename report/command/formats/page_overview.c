@@ -27,7 +27,7 @@ struct total {
     json_int_t times;
 };
 
-/* The sums of a code; a new one is added. */
+/* Returns the sums of a code; a new one is added. */
 static struct total *total_of(struct total *totals, size_t *count, const char *code)
 {
     for (size_t i = 0; i < *count; i++)
@@ -78,8 +78,8 @@ static void add_written(json_t *value, const char *path)
         json_object_set_new(value, "written", json_integer(status.st_mtime));
 }
 
-/* The options that are not as they would be without SAFECOPY_OPTIONS. The report's path is left
- * out: each run has its own. */
+/* Returns the options that are not as they would be without SAFECOPY_OPTIONS. The report's path is
+ * left out: each run has its own. */
 static json_t *write_options(const json_t *options)
 {
     struct sc_options usual;
@@ -123,7 +123,7 @@ static bool is_in_columns(const struct sc_run *run, const char *words, const jso
            sc_field_number(summary, "suppressed") == 0;
 }
 
-/* The notes of a run that the page's table does not show already. */
+/* Returns the notes of a run that the page's table does not show already. */
 static json_t *write_notes(const struct sc_run *run, const json_t *summary)
 {
     json_t *notes = json_array();

@@ -38,7 +38,8 @@ static void tidy(char *path)
     *end = '\0';
 }
 
-/* The folder below which paths are shown as relative: the CI's checkout, or the current one. */
+/* Returns the folder below which paths are shown as relative: the CI's checkout, or the current
+ * one. */
 static const char *workspace(void)
 {
     static char *root;

@@ -65,8 +65,8 @@ static bool have_id(const char *build_id)
  * no such place, or its path is too long. */
 enum { BY_ID_WITH_NAMES, BY_ID, BY_PATH, BY_NAME, PLACES };
 
-/* One of the paths at which a folder of debug files may have the file. False: there is no such
- * path. */
+/* Makes path number `place` at which a folder of debug files may have the file. Returns false if
+ * there is no such path. */
 static bool put_place(char *path, int place, const char *folder, const char *id, const char *module)
 {
     int length = -1;
@@ -153,7 +153,7 @@ struct link {
     uint32_t checksum;
 };
 
-/* Reads which debug file the module names, and its check sum. False: it names none. */
+/* Reads which debug file the module names, and its check sum. Returns false if it names none. */
 static bool read_link(const struct sc_elf_file *module, struct link *link)
 {
     size_t size = 0, end;
@@ -195,7 +195,7 @@ static bool open_linked(struct sc_elf_file *file, const struct wanted *wanted, c
 }
 
 /* Opens the debug file that the module's link names. A name that nobody has written down is the
- * module's with ".debug" behind it. */
+ * module's with ".debug" after it. */
 static bool open_by_link(struct sc_elf_file *file, const struct sc_elf_file *module,
                          const char *folders)
 {

@@ -40,7 +40,7 @@ void sc_debuginfod_begin(struct sc_debuginfod_shared *given)
 
 /* ---- bounds ---- */
 
-/* A number that the variable has, or `otherwise`. */
+/* Returns a number that the variable has, or `otherwise`. */
 static int64_t number_in(const char *variable, int64_t most, int64_t otherwise)
 {
     const char *text = getenv(variable);
@@ -53,7 +53,7 @@ int64_t sc_debuginfod_time_max_ns(void)
     return number_in("DEBUGINFOD_MAXTIME", 1000000, TIME_MAX_S) * INT64_C(1000000000);
 }
 
-/* How much room there is where libdebuginfod keeps what it has fetched. */
+/* Returns how much room there is where libdebuginfod keeps what it has fetched. */
 static int64_t room_in_cache(void)
 {
     static const char *const variables[] = {"DEBUGINFOD_CACHE_PATH", "XDG_CACHE_HOME", "HOME"};
@@ -74,7 +74,7 @@ static int64_t find_size_max(void)
 }
 
 /* Limits how much a server may send. The server is told how much is taken. Older ones, and older
- * libraries, know nothing of that: then the kernel ends the writing. */
+ * libraries, know nothing of that: then the Linux kernel ends the writing. */
 static void set_size_max(void)
 {
     char text[32];
@@ -99,8 +99,8 @@ static int64_t now_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Has fetching taken too long? Is called some times a second while libdebuginfod waits, so a longer
- * time between two calls is not waiting. */
+/* Returns whether fetching has taken too long. It is called some times a second while libdebuginfod
+ * waits; a longer time between two calls was not waiting, and does not count. */
 static bool has_waited_enough(void)
 {
     static int64_t last_ns;
@@ -111,8 +111,8 @@ static bool has_waited_enough(void)
     return shared->waited_ns > sc_debuginfod_time_max_ns();
 }
 
-/* libdebuginfod calls this while it fetches. Anything but 0 ends the fetching, which is then tried
- * again some times. Before the size is known `total` is 0 or less. */
+/* Is called by libdebuginfod while it fetches. Returning anything but 0 ends the fetching, which
+ * libdebuginfod then tries again some times. Before the size is known `total` is 0 or less. */
 static int watch(struct client *client, long done, long total)
 {
     (void)client;
@@ -136,7 +136,7 @@ static int watch(struct client *client, long done, long total)
 
 /* ---- fetching ---- */
 
-/* Loads the client's library. False: it is not installed. */
+/* Loads the client's library. Returns false if it is not installed. */
 static bool load(struct functions *functions)
 {
     void *library = sc_libraries_open("libdebuginfod.so.1", RTLD_LAZY);
@@ -149,8 +149,8 @@ static bool load(struct functions *functions)
     return functions->begin && functions->end && functions->set_progress && functions->find;
 }
 
-/* Has libdebuginfod fetch the file. NULL: it cannot. Told no length, that takes the id as
- * hexadecimal digits. */
+/* Has libdebuginfod fetch the file. Returns NULL if it cannot. A length of 0 makes it take the id
+ * as hexadecimal digits. */
 static char *find(const struct functions *functions, const char *build_id)
 {
     char *path = NULL;
@@ -169,7 +169,7 @@ static char *find(const struct functions *functions, const char *build_id)
     return fd >= 0 ? path : NULL;
 }
 
-/* Fetches the debug file with this build id. NULL: no server has it, or none is named. */
+/* Fetches the debug file with this build id. Returns NULL if no server has it, or none is named. */
 char *sc_debuginfod_fetch(const char *build_id)
 {
     struct functions functions;

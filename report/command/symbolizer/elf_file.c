@@ -35,8 +35,8 @@ bool sc_elf_file_may_be_opened(const char *path)
     return fd != -EPERM && fd != -ENOTSUP && fd != -EISDIR;
 }
 
-/* Opens the file, unless it might be a trap: a device, a file of the kernel's, one that is nothing
- * but holes. */
+/* Opens the file, unless it might be a trap: a device, a file of the Linux kernel's, one that is
+ * nothing but holes. */
 static bool open_file(struct sc_elf_file *file, const char *path)
 {
     file->fd = path[0] == '/' ? sc_regular_file_open_named(path) : -ENOENT;
@@ -159,8 +159,8 @@ bool sc_elf_file_has_symbols(const struct sc_elf_file *file)
     return sc_elf_file_section(file, ".symtab");
 }
 
-/* The size that a section compressed in the old way will have: it begins with "ZLIB", and the size
- * in eight bytes, the highest first. */
+/* Returns the size that a section compressed in the old way will have: it begins with "ZLIB", and
+ * the size in eight bytes, the highest first. */
 static uint64_t old_unpacked_size(Elf_Scn *section)
 {
     size_t size;

@@ -75,8 +75,9 @@ static int by_start(const void *a, const void *b)
     return left->start < right->start ? -1 : left->start > right->start;
 }
 
-/* Aliases start at one address, and a longer function may hold a shorter one: the last that starts
- * at or before the address and holds it is the closest. */
+/* Finds the function that holds the offset. Several may: aliases start at one address, and a longer
+ * function may hold a shorter one. The last that starts at or before the offset is taken, as the
+ * closest. */
 static const struct sc_function *find(const struct sc_function_table *table, uint64_t offset)
 {
     size_t low = 0, high = table->count;
@@ -108,7 +109,8 @@ static const char *keep_name(struct sc_function_table *table, const char *name)
     return table->name;
 }
 
-/* The name of the function that a return address at the offset belongs to; NULL: none is known. */
+/* Returns the name of the function that a return address at the offset belongs to, or NULL if none
+ * is known. */
 const char *sc_function_table_find(struct sc_function_table *table, uint64_t offset)
 {
     if (!table->is_sorted && table->count > 0)

@@ -17,7 +17,7 @@ struct sc_module_reader {
     uint64_t lines_begin;          /* the first address, as the file that has them numbers it */
 };
 
-/* The file with the debug information; NULL if neither has any. */
+/* Returns the file with the debug information; NULL if neither has any. */
 static struct sc_elf_file *file_with_lines(struct sc_module_reader *reader)
 {
     if (sc_elf_file_has_debug_info(&reader->module))
@@ -42,7 +42,7 @@ static void read_debug_file(struct sc_module_reader *reader)
         sc_function_table_add(&reader->functions, debug, first_address(reader, debug));
 }
 
-/* Opens a module to read names and lines from. NULL: it has neither. */
+/* Opens a module to read names and lines from. Returns NULL if it has neither. */
 struct sc_module_reader *sc_module_reader_open(const struct sc_module_sought *sought)
 {
     struct sc_module_reader *reader = calloc(1, sizeof *reader);
@@ -100,8 +100,8 @@ static void open_lines(struct sc_module_reader *reader)
     reader->lines_begin = first_address(reader, file);
 }
 
-/* The places in the source of a return address: that of its function, and of those inlined there.
- * 0: unknown. */
+/* Returns the places in the source of a return address: that of its function, and of those inlined
+ * there. Returns 0 if it is unknown. */
 size_t sc_module_reader_places(struct sc_module_reader *reader, uint64_t offset,
                                struct sc_source_place *places)
 {

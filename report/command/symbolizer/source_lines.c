@@ -137,7 +137,7 @@ static const char *string_of(Dwarf_Die *die, unsigned code)
     return die && dwarf_attr_integrate(die, code, &attribute) ? dwarf_formstring(&attribute) : NULL;
 }
 
-/* A number that debug information has of a function; 0: none. */
+/* Returns a number that debug information has of a function, or 0 if there is none. */
 static Dwarf_Word number_of(Dwarf_Die *die, unsigned code)
 {
     Dwarf_Attribute attribute;
@@ -147,7 +147,7 @@ static Dwarf_Word number_of(Dwarf_Die *die, unsigned code)
     return number;
 }
 
-/* The file in which an inlined function was called. */
+/* Returns the file in which an inlined function was called. */
 static const char *call_file(Dwarf_Die *unit, Dwarf_Die *inlined)
 {
     Dwarf_Files *files = NULL;
@@ -200,7 +200,7 @@ static bool has_harmless_split(struct sc_source_lines *lines, Dwarf_Die *unit)
     return false;
 }
 
-/* The unit that has the functions: with -gsplit-dwarf they are in a file of their own. */
+/* Returns the unit that has the functions: with -gsplit-dwarf they are in a file of their own. */
 static Dwarf_Die whole_unit(Dwarf_Die *unit)
 {
     Dwarf_Die split;
@@ -223,7 +223,7 @@ static bool add_range(struct sc_source_lines *lines, struct range range)
     return true;
 }
 
-/* Adds the addresses that belong to one unit. False: out of memory. */
+/* Adds the addresses that belong to one unit. Returns false if memory runs out. */
 static bool add_ranges(struct sc_source_lines *lines, Dwarf_Die *unit)
 {
     struct range range = {.unit = dwarf_dieoffset(unit)};
@@ -284,8 +284,8 @@ static bool find_inner(Dwarf_Die *scope, Dwarf_Addr address, Dwarf_Die *inner, i
     return false;
 }
 
-/* The functions that are inlined at the address, the outermost first. dwarf_getscopes does not find
- * one whose source is of another unit, as with -flto. */
+/* Returns the functions that are inlined at the address, the outermost first. dwarf_getscopes does
+ * not find one whose source is of another unit, as with -flto. */
 static int find_inlined(Dwarf_Die scope, Dwarf_Addr address, Dwarf_Die *inlined)
 {
     int count = 0;
@@ -318,7 +318,7 @@ static size_t add_inlined(Dwarf_Die *unit, Dwarf_Addr address, struct sc_source_
 
 /* ---- the whole ---- */
 
-/* The places in the source of an address, innermost first. 0: unknown. */
+/* Returns the places in the source of an address, innermost first. Returns 0 if it is unknown. */
 size_t sc_source_lines_find(struct sc_source_lines *lines, uint64_t address,
                             struct sc_source_place *places)
 {

@@ -34,7 +34,7 @@ size_t sc_symbol_answer_put(char *bytes, const struct sc_symbol_answer *answer)
     return (size_t)(at - bytes);
 }
 
-/* Reads such a word. False: the bytes are damaged. */
+/* Reads such a word. Returns false if the bytes are damaged. */
 static bool take_word(const char **at, const char *end, const char **word)
 {
     bool has_word = *at < end && **at == 'w';
@@ -56,7 +56,7 @@ static bool take_place(const char **at, const char *end, struct sc_source_place 
            take_word(at, end, &place->folder);
 }
 
-/* Reads an answer back, into words that lie in the bytes. False: they are damaged. */
+/* Reads an answer back, into words that lie in the bytes. Returns false if they are damaged. */
 bool sc_symbol_answer_take(const char *bytes, size_t size, struct sc_symbol_answer *answer)
 {
     const char *at = bytes, *end = bytes + size;

@@ -85,8 +85,8 @@ static bool make_sockets(int *fds)
     return false;
 }
 
-/* Starts a child that reads the module: a damaged one may crash or hang whoever reads it. NULL:
- * there is no child. */
+/* Starts a child that reads the module: a damaged one may crash or hang whoever reads it. Returns
+ * NULL if there is no child. */
 struct sc_symbolizer *sc_symbolizer_start(const struct sc_module_sought *sought,
                                           struct sc_symbolizer_notes *notes)
 {
@@ -110,7 +110,7 @@ struct sc_symbolizer *sc_symbolizer_start(const struct sc_module_sought *sought,
     return NULL;
 }
 
-/* The status as wait(2) has it. A process that has gone away is let end by itself. */
+/* Returns the status as wait(2) has it. A process that has gone away is let end by itself. */
 static int reap(struct sc_symbolizer *symbolizer, bool has_gone)
 {
     enum { PATIENCE_MS = 200 };
@@ -181,8 +181,8 @@ struct watch {
     const char *excess; /* the bound that was met; NULL: none */
 };
 
-/* Looks how much time and memory the child has used. Most answers come at once, and then nobody has
- * looked. Time in which this process was stopped itself does not count. */
+/* Measures how much time and memory the child has used. Most answers come at once, and then this is
+ * not called. Time in which this process was itself stopped does not count. */
 static void look(struct watch *watch, bool is_asking)
 {
     struct sc_symbolizer *symbolizer = watch->symbolizer;
@@ -214,7 +214,8 @@ static bool may_go_on(struct watch *watch)
     return !watch->excess;
 }
 
-/* Says why the process has ended. */
+/* Reaps the child and prints why it has ended. Returns whether all names were lost or lines of
+ * source alone. */
 static enum sc_symbolizer_outcome lose(struct watch *watch)
 {
     struct sc_symbolizer *symbolizer = watch->symbolizer;
@@ -256,7 +257,8 @@ static bool make_room(struct sc_symbolizer *symbolizer, size_t size)
     return true;
 }
 
-/* Receives until `size` bytes are there, where the next message begins. False: they do not come. */
+/* Receives until `size` bytes are there, where the next message begins. Returns false if they do
+ * not come. */
 static bool receive(struct watch *watch, size_t size)
 {
     struct sc_symbolizer *symbolizer = watch->symbolizer;
@@ -273,7 +275,7 @@ static bool receive(struct watch *watch, size_t size)
     return true;
 }
 
-/* The next message. False: the process has ended, or is to be. */
+/* Receives the next message. Returns false if the child has ended, or is to be ended. */
 static bool receive_message(struct watch *watch, struct sc_symbolizer_message *message)
 {
     struct sc_symbolizer *symbolizer = watch->symbolizer;
@@ -301,7 +303,7 @@ struct asked {
     void *whom;
 };
 
-/* Takes one message of the child's. False: it is none. */
+/* Processes one message of the child's. Returns false if it is none. */
 static bool take_message(struct watch *watch, const struct sc_symbolizer_message *message,
                          struct asked *asked)
 {
@@ -327,7 +329,7 @@ static bool take_message(struct watch *watch, const struct sc_symbolizer_message
     }
 }
 
-/* The kind of the last message. -1: the process has ended, or is to be. */
+/* Returns the kind of the last message. Returns -1 if the process has ended, or is to be. */
 static int receive_all(struct watch *watch, struct asked *asked)
 {
     struct sc_symbolizer *symbolizer = watch->symbolizer;
@@ -344,7 +346,7 @@ static int receive_all(struct watch *watch, struct asked *asked)
     return -1;
 }
 
-/* Sends the child what is asked. */
+/* Sends the child the addresses that it is asked about. */
 static void begin_question(struct sc_symbolizer *symbolizer, const struct asked *asked,
                            bool with_lines)
 {

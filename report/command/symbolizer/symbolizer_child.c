@@ -27,7 +27,7 @@ static _Atomic uint64_t taken_bytes; /* since, when it was looked at last */
 
 /* ---- the bound of memory ---- */
 
-/* Reads a number, and the blank behind it. */
+/* Reads a number, and the blank after it. */
 static uint64_t take_number(const char **text)
 {
     uint64_t number = 0;
@@ -37,8 +37,8 @@ static uint64_t take_number(const char **text)
     return number;
 }
 
-/* How much memory this process has taken that is no page of a file: what is resident, less what is
- * a file's. Async-signal-safe. */
+/* Returns how much memory this process has taken that is no page of a file: what is resident, less
+ * what is a file's. Async-signal-safe. */
 static uint64_t memory_taken(void)
 {
     char line[128] = "";
@@ -63,9 +63,9 @@ static void end_if_full(int signal)
     _exit(1);
 }
 
-/* Has the process end when it takes too much memory. That is looked at by processor time, since it
- * takes that to fill memory. Without /proc the kernel refuses more memory, and nobody knows why
- * names are missing then. */
+/* Arranges that this process ends when it takes too much memory. A timer of processor time checks
+ * it, since filling memory takes that. Without /proc the Linux kernel limits the memory instead,
+ * and then nobody learns why names are missing. */
 static void bound_memory(void)
 {
     struct sigaction action = {.sa_handler = end_if_full, .sa_flags = SA_RESTART};
@@ -88,9 +88,8 @@ static void bound_memory(void)
 
 /* ---- the process ---- */
 
-/* Makes this process one that can do no harm: it ends with its parent and leaves no core. A limit
- * of one byte also keeps the kernel from handing a core to a program, as a limit of none does
- * not. */
+/* Restricts this process: it ends with its parent and leaves no core. The limit of the core's size
+ * is one byte, since with 0 the Linux kernel would still hand a core to a program. */
 static void become(pid_t parent)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -146,7 +145,7 @@ static void add_message(uint32_t kind, const char *bytes, size_t size)
         add_bytes(bytes, size);
 }
 
-/* Sends the parent what is to be said, and not too much of it. */
+/* Sends the parent the text of a message for the user, up to a limit. */
 static void send_saying(const char *text)
 {
     static int count;

@@ -29,7 +29,7 @@ static bool is_name_of_report(const char *name)
            (*end == '.' && end[1] != '\0' && strspn(end + 1, "0123456789") == strlen(end + 1));
 }
 
-/* The key of a file, whatever its name. */
+/* Returns the key of a file, whatever its name. */
 static struct sc_digest digest_of(const struct stat *status)
 {
     struct sc_digester digester;
@@ -89,7 +89,7 @@ static void hold_open(struct sc_follow *follow, struct sc_followed *file)
     follow->open_count++;
 }
 
-/* Notes the file's size. If it has shrunk it was begun anew. */
+/* Records the file's size. If it has shrunk it was begun anew. */
 static void note_size(struct sc_followed *file, const struct stat *status)
 {
     if ((uint64_t)status->st_size < file->size)
@@ -135,7 +135,7 @@ static void look_into(struct sc_follow *follow, const char *folder)
         closedir(stream);
 }
 
-/* Notes how large a file has become that has no name any more, but is open: it may still grow. */
+/* Records how large a file has become that has no name any more, but is open: it may still grow. */
 static void look_at_open(struct sc_followed *file)
 {
     struct stat status;
@@ -161,7 +161,8 @@ void sc_follow_look(struct sc_follow *follow)
         look_at_open(file);
 }
 
-/* How many files may be kept open, as a file that is removed can then still be read to its end. */
+/* Returns how many files may be kept open, as a file that is removed can then still be read to its
+ * end. */
 static size_t find_open_max(void)
 {
     struct rlimit limit;
@@ -172,7 +173,7 @@ static size_t find_open_max(void)
     return limit.rlim_cur > OPEN_LEFT ? (size_t)(limit.rlim_cur - OPEN_LEFT) : 0;
 }
 
-/* Begins to follow. False: a path cannot be, which was said. */
+/* Begins to follow. Prints a message and returns false if a path cannot be followed. */
 bool sc_follow_begin(struct sc_follow *follow, char *const *paths)
 {
     struct stat status;
@@ -245,7 +246,7 @@ static int open_of(const struct sc_followed *file)
     return file->fd >= 0 ? file->fd : sc_regular_file_open(file->path, O_NOFOLLOW);
 }
 
-/* How many bytes of the file the block has then. */
+/* Returns how many bytes of the file the block has then. */
 static size_t fill(struct sc_follow *follow, int fd, uint64_t at, size_t size)
 {
     size_t filled = 0;
@@ -308,7 +309,7 @@ static size_t read_block(struct sc_follow *follow, int fd, struct sc_follow_curs
     }
 }
 
-/* Takes the lines that came since the cursor, up to `most` bytes. Returns how many bytes that
+/* Processes the lines that came since the cursor, up to `most` bytes. Returns how many bytes that
  * were. */
 size_t sc_follow_read(struct sc_follow *follow, struct sc_followed *file,
                       struct sc_follow_cursor *cursor, size_t most, sc_follow_take *take,

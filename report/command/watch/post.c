@@ -29,7 +29,7 @@ static bool is_program(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Finds the program that sends. NULL: there is none. To be freed. */
+/* Finds the program that sends. Returns NULL if there is none. The caller frees it. */
 char *sc_post_find_curl(void)
 {
     const char *folders = getenv("PATH");
@@ -203,7 +203,7 @@ static bool start(struct sc_post *post, const char *curl, const int *files)
     return false;
 }
 
-/* Begins to send a message. False: it cannot be. */
+/* Begins to send a message. Returns false if that fails. */
 bool sc_post_begin(struct sc_post *post, const char *curl, const char *url, const char *body)
 {
     int files[4];
@@ -228,7 +228,7 @@ bool sc_post_is_over(struct sc_post *post)
 
 /* ---- the answer ---- */
 
-/* The beginning, and the end of what is longer: the status is there. */
+/* Returns the beginning, and the end of what is longer: the status is there. */
 static char *read_text(int fd, size_t *size)
 {
     enum { END = 16 };

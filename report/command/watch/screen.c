@@ -42,7 +42,7 @@ struct rows {
 
 /* ---- words ---- */
 
-/* How the process is, or has ended. */
+/* Returns how the process is, or has ended. */
 const char *sc_screen_end(const struct sc_watch_report *report, struct sc_scratch *scratch)
 {
     const struct sc_watched *shown = &report->shown;
@@ -286,7 +286,7 @@ static void put_line(const char *line, size_t width)
     fputs("\033[K\n", stdout);
 }
 
-/* The newest of all, whole: its two places are wider than a column. */
+/* Returns the newest of all, whole: its two places are wider than a column. */
 static const struct sc_watch_report *find_newest(const struct sc_follow *follow)
 {
     const struct sc_watch_report *newest = NULL;

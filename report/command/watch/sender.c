@@ -35,8 +35,8 @@ static bool is_url(const char *url)
     return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
 }
 
-/* Checks where to send, and reads what an earlier run has sent. False: it cannot be, which was
- * said. */
+/* Checks where to send, and reads what an earlier run has sent. Prints a message and returns false
+ * if that fails. */
 bool sc_sender_begin(struct sc_sender *sender)
 {
     if (!sender->url)
@@ -153,7 +153,8 @@ static void add_news(struct making *making, enum sc_watch_news news, json_t *rec
     }
 }
 
-/* Takes a line that has to be sent, or one that was sent by an earlier run and is only counted. */
+/* Processes a line that has to be sent, or one that was sent by an earlier run and is only counted.
+ */
 static void take_line(void *context, const char *line, size_t size)
 {
     struct making *making = context;
@@ -287,7 +288,7 @@ static void save(struct sc_sender *sender, const struct sc_follow *follow)
         sender->is_saved = sc_watch_state_write(sender->state, follow);
 }
 
-/* Notes how far the reports are sent, when all messages of a batch were taken, or refused for
+/* Records how far the reports are sent, when all messages of a batch were taken, or refused for
  * good. */
 static void end_batch(struct sc_sender *sender, const struct sc_follow *follow, int64_t now_ms)
 {
@@ -370,7 +371,7 @@ static bool is_without(struct sc_sender *sender, const struct sc_post_answer *an
     return true;
 }
 
-/* Notes that the collector has refused a message. A batch that is no good for the collector is
+/* Records that the collector has refused a message. A batch that is no good for the collector is
  * given up; one that it does not want from us stays. */
 static void refuse(struct sc_sender *sender, const struct sc_post_answer *answer, int message)
 {
@@ -485,7 +486,7 @@ bool sc_sender_is_done(const struct sc_sender *sender, const struct sc_follow *f
     return true;
 }
 
-/* What was sent, and what is wrong, as the screen shows it. */
+/* Returns what was sent, and what is wrong, as the screen shows it. */
 const char *sc_sender_words(const struct sc_sender *sender, struct sc_scratch *scratch,
                             int64_t now_ms)
 {
@@ -503,7 +504,7 @@ const char *sc_sender_words(const struct sc_sender *sender, struct sc_scratch *s
                                           : "");
 }
 
-/* Ends sending. False: not all was taken, which was said. */
+/* Ends sending. Prints a message and returns false if not all was taken. */
 bool sc_sender_end(struct sc_sender *sender, struct sc_follow *follow)
 {
     bool is_done = !sender->url || (sc_sender_is_done(sender, follow) && !sender->has_stopped);

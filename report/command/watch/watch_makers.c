@@ -2,8 +2,8 @@
 
 #include "report/command/say.h"
 
-/* Sets up what making hazards readable needs. False: out of memory, or the user's rules are
- * wrong. */
+/* Sets up what making hazards readable needs. Returns false if memory runs out or the user's rules
+ * are wrong. */
 bool sc_watch_makers_begin(struct sc_watch_makers *makers)
 {
     *makers = (struct sc_watch_makers){

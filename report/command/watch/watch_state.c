@@ -21,7 +21,8 @@ static void name(const struct sc_digest *begin, char *key)
     snprintf(key, KEY_SIZE, "%016" PRIx64 "%016" PRIx64, begin->words[0], begin->words[1]);
 }
 
-/* Reads how far an earlier run had come. NULL: the file is something else, which was said. */
+/* Reads how far an earlier run had come. Prints a message and returns NULL if the file is something
+ * else. */
 json_t *sc_watch_state_read(const char *path)
 {
     char *text = NULL;
@@ -41,7 +42,7 @@ json_t *sc_watch_state_read(const char *path)
     return NULL;
 }
 
-/* The key of a report: its first line, as its name may change. */
+/* Returns the key of a report: its first line, as its name may change. */
 struct sc_digest sc_watch_state_digest(const char *line, size_t size)
 {
     struct sc_digester digester;
@@ -72,7 +73,7 @@ static json_t *make(const struct sc_follow *follow)
     return json_pack("{s:i,s:o}", mark, 1, "taken", taken);
 }
 
-/* Writes how far all reports were taken. False: it cannot be, which is said once. */
+/* Writes how far all reports were taken. Returns false if it cannot be, which is said once. */
 bool sc_watch_state_write(const char *path, const struct sc_follow *follow)
 {
     const struct sc_outfile_place place = {.path = path};

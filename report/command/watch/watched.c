@@ -49,7 +49,7 @@ void sc_watched_free(struct sc_watched *watched)
     *watched = (struct sc_watched){0};
 }
 
-/* Finds, or adds, the count of a code. NULL: there are too many, or memory is out. */
+/* Finds, or adds, the count of a code. Returns NULL if there are too many, or memory runs out. */
 static struct sc_watch_tally *find_tally(struct sc_watched *watched, const char *code)
 {
     for (size_t i = 0; i < watched->tally_count; i++)
@@ -139,7 +139,7 @@ static void note_program(struct sc_watched *watched, const json_t *line)
     watched->program_build = path ? strdup(sc_field_string(module, "build_id", "")) : NULL;
 }
 
-/* Notes the modules of the process. Those that a line lists later belong to the program that runs
+/* Records the modules of the process. Those that a line lists later belong to the program that runs
  * then. */
 static void take_modules(struct sc_watched *watched, struct sc_watch_makers *makers,
                          const json_t *line)
@@ -226,7 +226,7 @@ static bool is_later(const struct sc_watched *watched)
            10000 * major + 100 * minor + patch > SAFECOPY_VERSION;
 }
 
-/* Takes a line by its type. Returns what it is news of. */
+/* Processes a line by its type. Returns what it is news of. */
 static enum sc_watch_news take_type(struct sc_watched *watched, struct sc_watch_makers *makers,
                                     const char *type, json_t *line)
 {
@@ -272,7 +272,7 @@ static json_t *parse(struct sc_watch_makers *makers, const char *line, size_t si
     return is_hazard ? sc_parse_line(line, size, &makers->pieces) : sc_parse(line, size);
 }
 
-/* Takes a line of a report. Returns what it is news of; `record` is to be released. */
+/* Processes a line of a report. Returns what it is news of; `record` is to be released. */
 enum sc_watch_news sc_watched_take(struct sc_watched *watched, struct sc_watch_makers *makers,
                                    const char *line, size_t size, json_t **record)
 {
